@@ -31,6 +31,7 @@ mod gem_groups;
 mod gem_upstream;
 mod groups;
 mod holdings;
+mod hooks;
 mod hostile;
 mod hostile_gems;
 mod http2;

@@ -1,7 +1,10 @@
 //! What stands in requests: URLs, forms, headers, and what a proxy says before them.
 
 use super::text;
+use client::Secret;
 use daylight::access::Credentials;
+use daylight::hooks::body::Said;
+use daylight::hooks::signature;
 use daylight::multipart::{Form, Piece};
 use daylight::route::{self, Route};
 use front::conditional::{self, Checkpoints, Conditions};
@@ -107,6 +110,26 @@ pub(crate) fn credentials(bytes: &[u8]) {
     let Ok(value) = HeaderValue::from_bytes(bytes) else { return };
     let headers = HeaderMap::from_iter([(header::AUTHORIZATION, value)]);
     assert_eq!(format!("{:?}", Credentials::read(&headers)), "Some(Credentials(***))");
+}
+
+/// A hook: two lines of headers, then its body. Nobody guesses a secret of 256 bits, and nothing is announced that is not in the body.
+pub(crate) fn hook(bytes: &[u8]) {
+    let mut lines = bytes.splitn(3, |byte| *byte == b'\n');
+    let head = [lines.next().unwrap_or_default(), lines.next().unwrap_or_default()].join(&b'\n');
+    let body = lines.next().unwrap_or_default();
+    let names = [header::AUTHORIZATION, HeaderName::from_static("x-hub-signature-256")];
+    let said = Said::read(body);
+    let secret = Secret::new("8d969eef6ecad3c29a3a629280e686cf0c3f5d5a86aff3ca12020c923adc6c92".into());
+    assert!(!signature::is_right(&secret, &headers(&head, &names), body, said.as_ref().ok()));
+    let Ok(said) = said else { return };
+    let text = String::from_utf8_lossy(body);
+    let announced = said.announcement(false);
+    // An escape may stand for a character.
+    for part in [announced.package, announced.path, announced.version, announced.platform].into_iter().flatten() {
+        assert!(!part.is_empty() && !part.chars().any(|c| c.is_control() || c.is_whitespace()));
+        let parts: Vec<&str> = part.split(':').collect();
+        assert!(text.contains('\\') || parts.iter().all(|part| text.contains(part)), "{part}");
+    }
 }
 
 /// Whom a proxy speaks for in its headers: nobody whom the nearest who is not trusted could have invented.

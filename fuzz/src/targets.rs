@@ -32,6 +32,7 @@ pub(crate) const ALL: &[(&str, Target)] = &[
     ("multipart", requests::multipart),
     ("conditions", requests::conditions),
     ("credentials", requests::credentials),
+    ("hook", requests::hook),
     ("forwarded", requests::forwarded),
     ("proxy", requests::proxy),
     ("config", rows::config),

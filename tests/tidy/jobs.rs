@@ -20,7 +20,11 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("daylight/src/cli/parallel.rs", 1, Fixed("the command line: a number of threads that the caller gives")),
     ("daylight/src/cli/upgrade.rs", 1, Fixed("the command line: one that waits for a signal")),
     ("daylight/src/instance.rs", 1, Fixed("the heartbeat of the back runtime")),
-    ("daylight/src/serve.rs", 3, Fixed("one watch of the certificate, one maintenance task, the thread of the front")),
+    (
+        "daylight/src/serve.rs",
+        4,
+        Fixed("one watch of the certificate, one of hooks, one maintenance task, the thread of the front"),
+    ),
     ("front/src/body/file_reader.rs", 1, Bound(BoundName::FileThreads)),
     ("front/src/body/sendfile.rs", 1, Bound(BoundName::FileThreads)),
     ("front/src/exchange/drain.rs", 2, Bound(BoundName::Connections)),
@@ -35,7 +39,7 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ),
     (
         "repository/src/gem/upstream/look.rs",
-        2,
+        3,
         Fixed("one for each repository: it holds the turn to look at its upstream's index"),
     ),
     (
@@ -62,6 +66,11 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ),
     ("repository/src/upstream/expected_digests.rs", 1, Bound(BoundName::Flights)),
     ("repository/src/upstream/flights.rs", 2, Bound(BoundName::Flights)),
+    (
+        "repository/src/upstream/hinted.rs",
+        1,
+        Fixed("one for each repository, which has `WIDTH` others: it holds the turn to ask for what hints are about"),
+    ),
     ("repository/src/upstream/verify.rs", 1, Fixed("one at a time, by `Store::begin_verification`")),
     ("store/src/backup/files.rs", 1, Fixed("the command line: two for each backup or restore")),
     ("store/src/cache/file_cache.rs", 1, Fixed("one at the start of the process")),

@@ -1,0 +1,152 @@
+//! When an upstream is looked at because of hooks, and how soon clients see what was published there.
+
+use super::{HOOK, SECRET, Scene, listing, payload, signature};
+use crate::world::{Answer, FIRST, World};
+use serde_json::json;
+
+/// The hook for a version, as RubyGems sends it.
+fn announce(scene: &Scene, version: &str) -> Answer {
+    scene.hook(&[("Authorization", &signature(version, SECRET))], &payload(version)).expect(202)
+}
+
+#[test]
+fn a_version_behind_a_stale_cache_is_looked_for_after_longer_and_longer_until_it_is_seen() {
+    let scene = Scene::signed();
+    announce(&scene, "2.0.0");
+    scene.upstream.await_count("/versions", 2);
+    let mut looked = vec![0];
+    for second in 1..60 {
+        scene.at(&format!("12:00:{second:02}"));
+        if [2, 7, 17, 47].contains(&second) {
+            scene.upstream.await_count("/versions", 2 + looked.len());
+        }
+        if scene.looks() > 1 + looked.len() {
+            looked.push(second);
+        }
+    }
+    // By the hook or by the regular work, whichever is first.
+    assert_eq!(looked, [0, 2, 7, 17, 47]);
+    assert_eq!(scene.told()["behind_since"], json!(null));
+    scene.lists(&["1.0.0", "2.0.0"]);
+    scene.at("12:01:47");
+    scene.await_version("2.0.0");
+    super::await_true("it is seen", || scene.figure("lag_ms") == 107_000);
+    assert_eq!(scene.figure("waiting"), 0);
+}
+
+#[test]
+fn a_cache_that_says_how_long_it_goes_on_is_not_asked_before() {
+    let scene = Scene::signed();
+    let old = listing(&["1.0.0"]).header("Age", "20").header("Cache-Control", "public, max-age=60");
+    scene.upstream.says("/versions", old);
+    announce(&scene, "2.0.0");
+    scene.upstream.await_count("/versions", 2);
+    // The second look is not put off: a soft purge serves the older one once.
+    scene.at("12:00:02");
+    scene.upstream.await_count("/versions", 3);
+    for time in ["12:00:07", "12:00:17", "12:00:29"] {
+        scene.at(time);
+        scene.world.admin().get("/repository/upstream-gems/versions").expect(200);
+    }
+    assert_eq!(scene.looks(), 3);
+    scene.lists(&["1.0.0", "2.0.0"]);
+    scene.at("12:00:42");
+    scene.await_version("2.0.0");
+}
+
+#[test]
+fn what_is_listed_already_causes_no_look() {
+    let scene = Scene::signed();
+    for _ in 0..20 {
+        announce(&scene, "1.0.0");
+    }
+    scene.at("12:00:20");
+    scene.settle();
+    assert_eq!((scene.looks(), scene.figure("taken"), scene.figure("waiting")), (2, json!(20), json!(0)));
+}
+
+/// Sends a hook again and again for two minutes, 10,000 times. Returns how often the upstream was looked at.
+fn replayed(scene: &Scene, headers: &[(&str, &str)], body: &str) -> usize {
+    let before = scene.looks();
+    let (anon, mut connection) = (scene.world.anon(), scene.world.anon().connect().unwrap());
+    for second in 0..120 {
+        scene.at(&format!("12:{:02}:{:02}", second / 60, second % 60));
+        for _ in 0..84 {
+            anon.on(&mut connection, "POST", HOOK, headers, body.as_bytes()).unwrap().expect(202);
+        }
+    }
+    let looks = scene.looks() - before;
+    assert!(scene.figure("taken").as_u64().unwrap() >= 10_000);
+    looks
+}
+
+#[test]
+fn ten_thousand_replays_cost_at_most_eight_looks_in_two_minutes() {
+    let scene = Scene::signed();
+    let signed = signature("9.0.0", SECRET);
+    let looks = replayed(&scene, &[("Authorization", &signed)], &payload("9.0.0"));
+    assert!((2..=8).contains(&looks), "{looks} looks");
+    // Also one that names nothing, so that another change may be meant each time.
+    let scene = Scene::signed();
+    let looks = replayed(&scene, &[("Authorization", "Bearer hush")], "");
+    assert!((2..=8).contains(&looks), "{looks} looks");
+}
+
+#[test]
+fn clients_see_a_push_upstream_within_a_second_with_a_hook_and_within_65_without() {
+    let scene = Scene::signed();
+    // Without a hook, while a client asks now and then.
+    scene.lists(&["1.0.0", "2.0.0"]);
+    scene.at("12:01:05");
+    scene.await_version("2.0.0");
+    // With one nothing waits for the time.
+    scene.lists(&["1.0.0", "2.0.0", "3.0.0"]);
+    announce(&scene, "3.0.0");
+    scene.await_version("3.0.0");
+    assert_eq!(scene.figure("lag_ms"), 0);
+}
+
+#[test]
+fn behind_a_cache_that_serves_the_older_one_once_clients_see_it_within_125_seconds() {
+    let scene = Scene::signed();
+    scene.at("12:01:02");
+    scene.upstream.await_count("/versions", 2);
+    scene.settle();
+    scene.lists(&["1.0.0", "2.0.0"]);
+    scene.at("12:02:05");
+    scene.await_version("2.0.0");
+}
+
+#[test]
+fn an_index_that_nobody_asks_for_is_looked_at_within_the_hour_if_it_ever_was() {
+    let mut scene = Scene::signed();
+    let never = json!({ "urls": [scene.upstream.url() + "never"] });
+    scene.world.make(&json!({ "name": "never", "format": "gem", "kind": "remote", "remote": never }));
+    scene.world.stop();
+    scene.world.resume();
+    scene.at("12:10:00");
+    scene.lists(&["1.0.0", "2.0.0"]);
+    // Nobody asks since the start.
+    // The regular work may be slower than this clock, so time goes on until it looked twice.
+    let mut minute = 10;
+    super::await_true("two looks", || {
+        minute += 1;
+        scene.at(&format!("{}:{:02}:00", 12 + minute / 60 % 11, minute % 60));
+        scene.looks() == 3
+    });
+    assert_eq!(scene.upstream.count_of("never"), 0);
+    assert!(scene.lists_now("2.0.0"));
+}
+
+#[test]
+fn a_hook_for_an_index_that_was_never_asked_for_fetches_none() {
+    let world = World::start();
+    let upstream = crate::world::Upstream::start();
+    let remote = json!({ "urls": [upstream.url()] });
+    world.make(&json!({ "name": "never", "format": "gem", "kind": "remote", "remote": remote }));
+    world.anon().ask("POST", "/hooks/never", &[], payload("2.0.0").as_bytes()).expect(202);
+    let told = || world.admin().get("/api/v1/repositories/never").expect(200).json();
+    super::await_true("it is looked for no more", || told()["hooks"]["waiting"] == 0);
+    assert_eq!(upstream.total(), 0);
+    world.anon().ask("POST", &format!("/hooks/{FIRST}"), &[], b"").expect(400);
+}

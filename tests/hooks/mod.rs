@@ -1,0 +1,135 @@
+//! Hooks: what a sender says has changed upstream is looked for until it is seen, and what no hook announced is found all the same.
+
+mod forms;
+mod groups;
+mod looks;
+mod lost;
+mod refused;
+mod trees;
+
+use crate::world::{Answer, FIRST, Parts, Says, Upstream, World, hex};
+use format::gem::info::md5_hex;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::time::{Duration, Instant};
+
+/// The remote repository.
+const REMOTE: &str = "upstream-gems";
+/// Its hooks.
+const HOOK: &str = "/hooks/upstream-gems";
+/// The secret of its hooks, where it has one, and where that is.
+const SECRET: &str = "hush";
+const REFERENCE: &str = "env:UPSTREAM_HOOKS";
+const SETTINGS: &[(&str, &str)] = &[("UPSTREAM_HOOKS", SECRET)];
+/// Longer than anything takes on a busy machine; only a hang is longer.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server whose time of day can be set, with a remote repository of a stand-in that clients read before.
+struct Scene {
+    upstream: Upstream,
+    world: World,
+}
+
+impl Scene {
+    fn new() -> Self {
+        Self::with(&json!({}))
+    }
+
+    /// Its hooks are signed.
+    fn signed() -> Self {
+        Self::with(&json!({ "hook_secret": REFERENCE }))
+    }
+
+    fn with(settings: &Value) -> Self {
+        let scene = Self { upstream: Upstream::start(), world: World::start_in_conformance(SETTINGS) };
+        let remote = json!({ "urls": [scene.upstream.url()] });
+        let mut wanted = json!({ "name": REMOTE, "format": "gem", "kind": "remote", "remote": remote });
+        wanted.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
+        scene.world.make(&wanted);
+        scene.at("12:00:00");
+        scene.lists(&["1.0.0"]);
+        scene.world.admin().get(&format!("/repository/{REMOTE}/versions")).expect(200);
+        scene
+    }
+
+    /// Has the upstream list these versions of `lamp`.
+    fn lists(&self, versions: &[&str]) {
+        self.upstream.says("/versions", listing(versions));
+    }
+
+    fn at(&self, time: &str) {
+        at(&self.world, time);
+    }
+
+    /// Sends a hook from the server's own machine.
+    fn hook(&self, headers: &[(&str, &str)], body: &str) -> Answer {
+        self.world.anon().ask("POST", HOOK, headers, body.as_bytes())
+    }
+
+    /// Waits until the answer to clients lists a version of `lamp`. No client has the upstream looked at while the time stands still.
+    fn await_version(&self, version: &str) {
+        let listed = || self.lists_now(version);
+        await_true(&format!("{version} is listed"), listed);
+    }
+
+    fn lists_now(&self, version: &str) -> bool {
+        let versions = self.world.admin().get(&format!("/repository/{REMOTE}/versions")).expect(200);
+        versions.text().lines().any(|line| line.starts_with(&format!("lamp {version} ")))
+    }
+
+    /// How often the upstream was looked at.
+    fn looks(&self) -> usize {
+        self.upstream.count("/versions")
+    }
+
+    /// The repository, as the API tells it.
+    fn told(&self) -> Value {
+        self.world.admin().get(&format!("/api/v1/repositories/{REMOTE}")).expect(200).json()
+    }
+
+    /// A figure of hooks, as the API tells it.
+    fn figure(&self, name: &str) -> Value {
+        self.told()["hooks"][name].clone()
+    }
+
+    /// Waits until no look is under way: who asks for a name that is not listed waits for one more.
+    fn settle(&self) {
+        self.world.admin().get(&format!("/repository/{REMOTE}/info/nobody")).expect(404);
+    }
+}
+
+/// `/versions` with these versions of `lamp`, as servers of gems send it: with digests, and parts.
+fn listing(versions: &[&str]) -> Says {
+    let lines: String =
+        versions.iter().map(|version| format!("lamp {version} {}\n", md5_hex(version.as_bytes()))).collect();
+    let text = format!("created_at: 2026-11-01T00:00:00Z\n---\noil 1.0.0 {}\n{lines}", md5_hex(b"---\n"));
+    Says::bytes(text.as_str()).header("ETag", &format!("\"{}\"", md5_hex(text.as_bytes()))).parts(Parts::Right)
+}
+
+/// Sets the time of day, on 2 November 2026.
+fn at(world: &World, time: &str) {
+    let path = format!("/repository/{FIRST}/set_time");
+    let moment = format!("2026-11-02T{time}Z");
+    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+}
+
+/// Waits until something is true.
+#[track_caller]
+fn await_true(what: &str, mut is_true: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !is_true() {
+        assert!(began.elapsed() < PATIENCE, "{what}: that did not come true");
+        std::thread::yield_now();
+    }
+}
+
+/// What RubyGems sends of a version.
+fn payload(version: &str) -> String {
+    json!({ "name": "lamp", "version": version, "platform": "ruby", "yanked": false, "downloads": 1, "authors": "A" })
+        .to_string()
+}
+
+/// The signature of RubyGems for a version of `lamp`.
+fn signature(version: &str, key: &str) -> String {
+    hex(&Sha256::digest(format!("lamp{version}{key}")))
+}

@@ -1,0 +1,131 @@
+//! Hooks that are refused, and who is told what.
+
+use super::{HOOK, REFERENCE, REMOTE, SECRET, Scene, payload, signature};
+use crate::world::{FIRST, Person, World};
+use serde_json::json;
+
+/// The server believes what a header says of the client.
+const BEHIND_A_PROXY: &[(&str, &str)] =
+    &[("DAYLIGHT_SERVER_TRUSTED_PROXIES", "127.0.0.1"), ("DAYLIGHT_SERVER_CLIENT_FROM", "x-forwarded-for")];
+const ELSEWHERE: (&str, &str) = ("X-Forwarded-For", "192.0.2.10");
+
+/// A remote repository that nobody looks at.
+fn remote(world: &World, private: bool) {
+    let remote = json!({ "urls": ["http://127.0.0.1:9"] });
+    world.make(&json!({ "name": REMOTE, "format": "gem", "kind": "remote", "private": private, "remote": remote }));
+}
+
+fn post(who: &Person, headers: &[(&str, &str)], body: &str) -> u16 {
+    who.ask("POST", HOOK, headers, body.as_bytes()).status
+}
+
+#[test]
+fn a_forged_hook_is_refused_counted_and_has_nothing_looked_at() {
+    let scene = Scene::signed();
+    let body = payload("2.0.0");
+    let right = signature("2.0.0", SECRET);
+    let forged = [
+        vec![],
+        vec![("Authorization", signature("2.0.0", "hash"))],
+        vec![("Authorization", signature("2.0.1", SECRET))],
+        vec![("Authorization", SECRET.to_owned())],
+        vec![("Authorization", format!("Bearer {SECRET}x"))],
+        vec![("Authorization", format!("Basic {right}"))],
+        vec![("X-Hub-Signature-256", format!("sha256={right}"))],
+        vec![("X-Gitlab-Token", String::new())],
+    ];
+    for headers in &forged {
+        let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let refused = scene.hook(&headers, &body).expect(403);
+        assert!(!refused.text().contains(SECRET), "{}", refused.text());
+    }
+    // A token that may write is no signature.
+    assert_eq!(post(&scene.world.admin(), &[], &body), 403);
+    assert_eq!((scene.figure("refused"), scene.figure("taken")), (json!(forged.len() + 1), json!(0)));
+    assert_eq!(scene.looks(), 1);
+    assert_eq!(post(&scene.world.anon(), &[("Authorization", &right)], &body), 202);
+    let told = scene.told();
+    assert_eq!(told["hook_secret"], REFERENCE);
+    assert!(!told.to_string().contains("hush") && !scene.world.log().contains("hush"));
+}
+
+#[test]
+fn without_a_secret_hooks_come_from_the_machine_itself_or_with_a_token_that_may_write() {
+    let world = World::start_with(BEHIND_A_PROXY);
+    remote(&world, false);
+    assert_eq!(post(&world.anon(), &[], ""), 202);
+    assert_eq!(post(&world.anon(), &[ELSEWHERE], ""), 401);
+    assert_eq!(post(&world.anon(), &[ELSEWHERE, ("Authorization", "Bearer hush")], ""), 401);
+    let writer = world.person("writer", &["write"], &[REMOTE]);
+    assert_eq!(post(&writer, &[ELSEWHERE], ""), 202);
+    for (name, scopes, repository) in [("reader", "read", REMOTE), ("other", "write", FIRST)] {
+        assert_eq!(post(&world.person(name, &[scopes], &[repository]), &[ELSEWHERE], ""), 401, "{name}");
+    }
+    // A page of another site in a browser on that machine.
+    assert_eq!(post(&world.anon(), &[("Origin", "http://evil.test")], ""), 403);
+}
+
+#[test]
+fn who_comes_through_a_proxy_that_is_not_trusted_does_not_come_from_the_machine_itself() {
+    let world = World::start();
+    remote(&world, false);
+    assert_eq!(post(&world.anon(), &[], ""), 202);
+    for passed_on in [ELSEWHERE, ("Forwarded", "for=192.0.2.10"), ("Via", "1.1 proxy")] {
+        assert_eq!(post(&world.anon(), &[passed_on], ""), 401, "{passed_on:?}");
+    }
+}
+
+#[test]
+fn nobody_learns_by_a_hook_which_private_repositories_there_are() {
+    let scene = Scene::with(&json!({ "hook_secret": REFERENCE, "private": true }));
+    let (anon, body) = (scene.world.anon(), payload("2.0.0"));
+    let large = "x".repeat(65_537);
+    for path in [HOOK, "/hooks/nobody"] {
+        for (headers, body) in [(vec![], &body), (vec![("Authorization", "Bearer x")], &body), (vec![], &large)] {
+            let answer = anon.ask("POST", path, &headers, body.as_bytes()).expect(404);
+            assert_eq!(answer.text().replace("nobody", REMOTE), anon.ask("POST", HOOK, &[], b"").text());
+        }
+    }
+    assert_eq!(post(&scene.world.person("reader", &["read"], &[REMOTE]), &[], &body), 403);
+    assert_eq!(post(&scene.world.person("other", &["write"], &[FIRST]), &[], &body), 404);
+    // Who knows the secret needs no token.
+    assert_eq!(post(&anon, &[("Authorization", &signature("2.0.0", SECRET))], &body), 202);
+    // Without a secret nobody but the bearer of a token knows of it.
+    scene
+        .world
+        .admin()
+        .patch_json(&format!("/api/v1/repositories/{REMOTE}"), &json!({ "hook_secret": null }))
+        .expect(200);
+    assert_eq!(post(&anon, &[], ""), 404);
+    assert_eq!(post(&scene.world.person("writer", &["write"], &[REMOTE]), &[], ""), 202);
+}
+
+#[test]
+fn what_is_no_hook_is_refused() {
+    let scene = Scene::new();
+    let anon = scene.world.anon();
+    let body = format!("{{\"name\": \"{}\"}}", "x".repeat(65_536));
+    assert_eq!(post(&anon, &[], &body), 413);
+    assert_eq!(post(&anon, &[], &" ".repeat(65_536)), 202);
+    assert_eq!(anon.get(HOOK).expect(405).header("allow"), Some("POST"));
+    assert_eq!(anon.ask("POST", &format!("{HOOK}/other.json"), &[], b"").status, 404);
+    let hosted = anon.ask("POST", &format!("/hooks/{FIRST}"), &[], b"").expect(400);
+    assert!(hosted.text().contains("is hosted"), "{}", hosted.text());
+}
+
+#[test]
+fn the_secret_is_named_and_never_given() {
+    let scene = Scene::new();
+    let admin = scene.world.admin();
+    let path = format!("/api/v1/repositories/{REMOTE}");
+    let set = |reference: &str| admin.patch_json(&path, &json!({ "hook_secret": reference }));
+    let given = set("hunter2").expect(400);
+    assert!(!given.text().contains("hunter2"), "{}", given.text());
+    // The API names only what is meant for it, and what is there.
+    set("env:HOME").expect(400);
+    assert!(set("env:UPSTREAM_NOWHERE").expect(400).text().contains("no variable"));
+    assert_eq!(set(REFERENCE).expect(200).json()["hook_secret"], REFERENCE);
+    let hosted = format!("/api/v1/repositories/{FIRST}");
+    let refused = admin.patch_json(&hosted, &json!({ "hook_secret": REFERENCE })).expect(400);
+    assert!(refused.text().contains("remote repositories and groups"), "{}", refused.text());
+}
