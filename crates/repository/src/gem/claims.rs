@@ -2,7 +2,6 @@
 
 use crate::bad_setting::BadSetting;
 use crate::record::RepositoryRecord;
-use crate::repository::Repository;
 use format::gem::name;
 use store::RepositoryKind;
 use telemetry::Event;
@@ -10,10 +9,10 @@ use telemetry::Event;
 /// Most names that one repository claims.
 const CLAIMS_MAX: usize = 1_000;
 
-impl Repository {
+impl RepositoryRecord {
     /// Whether it claims the name.
     pub(crate) fn claims(&self, name: &str) -> bool {
-        self.record.claims.binary_search_by(|claim| claim.as_str().cmp(name)).is_ok()
+        self.claims.binary_search_by(|claim| claim.as_str().cmp(name)).is_ok()
     }
 }
 

@@ -31,7 +31,7 @@ impl Repositories {
         let mut groups: Vec<&Arc<Repository>> = table
             .by_name
             .values()
-            .filter(|one| one.record.kind == RepositoryKind::Group && is_in(one) && !repository.claims(name))
+            .filter(|one| one.record.kind == RepositoryKind::Group && is_in(one) && !repository.record.claims(name))
             .collect();
         groups.sort_by(|one, other| one.record.name.cmp(&other.record.name));
         let what = PackageVersion::gem(name, "", Since::Always).upstream();
@@ -47,7 +47,7 @@ impl Repositories {
             };
             let Some(upstream) = group.leaves.iter().filter(is_shadowed).find(lists) else { continue };
             let hosted = || group.leaves.iter().filter(|leaf| is_hosted(leaf));
-            let mut is_ours = hosted().any(|leaf| leaf.claims(name));
+            let mut is_ours = hosted().any(|leaf| leaf.record.claims(name));
             for leaf in hosted() {
                 is_ours = is_ours || !self.store.unit(leaf.id, name, Lane::Change, event).await?.entries.is_empty();
             }

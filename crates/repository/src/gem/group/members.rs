@@ -157,7 +157,7 @@ impl KnownMembers {
 
     /// The first member that claims the name, hosted ones first.
     pub(crate) fn claiming(&self, name: &str) -> Option<usize> {
-        let claims = |place: &usize| self.leaves[*place].claims(name);
+        let claims = |place: &usize| self.leaves[*place].record.claims(name);
         let all = 0..self.leaves.len();
         let claiming = all.filter(claims);
         claiming.min_by_key(|place| (!is_hosted(&self.leaves[*place]), *place))
