@@ -50,17 +50,17 @@ fn purge(world: &World, name: &str, what: &str, apply: bool) -> Answer {
 
 /// A repository with four versions of a gem, one of them for two platforms, each published a day after the one before.
 fn gems(world: &World) {
-    world.repository("gems", false);
+    world.repository("stock", false);
     for (day, version) in (1..).zip(["1.0.0", "2.0.0", "1.1.0", "3.0.0"]) {
         set_time(world, &format!("1980-01-0{day}T00:00:00Z"));
-        world.admin().push("gems", &Gem::new("lamp", version)).expect(200);
+        world.admin().push("stock", &Gem::new("lamp", version)).expect(200);
     }
-    world.admin().push("gems", &Gem::new("lamp", "2.0.0").platform("java")).expect(200);
-    world.admin().push("gems", &Gem::new("oil", "1.0.0")).expect(200);
+    world.admin().push("stock", &Gem::new("lamp", "2.0.0").platform("java")).expect(200);
+    world.admin().push("stock", &Gem::new("oil", "1.0.0")).expect(200);
 }
 
 fn versions(world: &World) -> Vec<String> {
-    let info = world.anon().get("/repository/gems/info/lamp").expect(200);
+    let info = world.anon().get("/repository/stock/info/lamp").expect(200);
     info.text().lines().skip(1).map(|line| line.split(' ').next().unwrap().to_owned()).collect()
 }
 
@@ -68,19 +68,19 @@ fn versions(world: &World) -> Vec<String> {
 fn the_last_published_versions_of_each_gem_stay_and_a_second_cleanup_has_nothing_to_do() {
     let world = world();
     gems(&world);
-    set(&world, "gems", &json!({"keep_versions": 2}));
+    set(&world, "stock", &json!({"keep_versions": 2}));
     let before = versions(&world);
-    let plan = cleanup(&world, "gems", false);
+    let plan = cleanup(&world, "stock", false);
     assert_eq!(examples(&plan), ["lamp-1.0.0", "lamp-2.0.0", "lamp-2.0.0-java"], "{plan}");
     assert_eq!(plan["repositories"][0]["rules"][0]["rule"], "keep_versions");
     assert!(plan["frees_bytes"].as_u64().unwrap() > 0 && plan["frees_on"].is_string(), "{plan}");
     assert_eq!(versions(&world), before, "a plan changes nothing");
-    assert_eq!(examples(&cleanup(&world, "gems", true)), examples(&plan));
+    assert_eq!(examples(&cleanup(&world, "stock", true)), examples(&plan));
     assert_eq!(versions(&world), ["1.1.0", "3.0.0"]);
-    world.anon().get("/repository/gems/gems/lamp-1.0.0.gem").expect(404);
-    world.anon().get("/repository/gems/gems/oil-1.0.0.gem").expect(200);
-    assert_eq!(examples(&cleanup(&world, "gems", true)), [""; 0]);
-    let lines = world.anon().get("/repository/gems/versions").expect(200);
+    world.anon().get("/repository/stock/gems/lamp-1.0.0.gem").expect(404);
+    world.anon().get("/repository/stock/gems/oil-1.0.0.gem").expect(200);
+    assert_eq!(examples(&cleanup(&world, "stock", true)), [""; 0]);
+    let lines = world.anon().get("/repository/stock/versions").expect(200);
     assert!(lines.text().contains("lamp -1.0.0 "), "{}", lines.text());
 }
 
@@ -88,7 +88,7 @@ fn the_last_published_versions_of_each_gem_stay_and_a_second_cleanup_has_nothing
 fn a_plan_says_how_many_bytes_come_free_and_the_cleanup_frees_as_many() {
     let world = world();
     gems(&world);
-    set(&world, "gems", &json!({"keep_versions": 2}));
+    set(&world, "stock", &json!({"keep_versions": 2}));
     world.repository("other", false);
     world.admin().push("other", &Gem::new("lamp", "1.0.0")).expect(200);
     set_time(&world, "1980-01-05T00:00:00Z");
@@ -97,30 +97,30 @@ fn a_plan_says_how_many_bytes_come_free_and_the_cleanup_frees_as_many() {
     // It can be undone for a week, and the collector waits for a day.
     let frees = |answer: &Value| (answer["frees_bytes"].clone(), answer["frees_on"].clone());
     let wanted = (json!(bytes), json!("1980-01-13T00:00:00.000Z"));
-    assert_eq!(frees(&cleanup(&world, "gems", false)), wanted, "another repository keeps the bytes of lamp-1.0.0");
-    assert_eq!(frees(&cleanup(&world, "gems", true)), wanted);
-    let purged = purge(&world, "gems", "lamp:2.0.0", true).expect(200).json();
+    assert_eq!(frees(&cleanup(&world, "stock", false)), wanted, "another repository keeps the bytes of lamp-1.0.0");
+    assert_eq!(frees(&cleanup(&world, "stock", true)), wanted);
+    let purged = purge(&world, "stock", "lamp:2.0.0", true).expect(200).json();
     assert_eq!(frees(&purged), (json!(bytes), json!("1980-01-05T00:00:00.000Z")));
-    assert_eq!(frees(&cleanup(&world, "gems", false)), (json!(0), Value::Null));
+    assert_eq!(frees(&cleanup(&world, "stock", false)), (json!(0), Value::Null));
 }
 
 #[test]
 fn versions_that_a_cleanup_took_away_come_back_within_a_week_and_no_later() {
     let world = world();
     gems(&world);
-    set(&world, "gems", &json!({"keep_versions": 1}));
-    cleanup(&world, "gems", true);
+    set(&world, "stock", &json!({"keep_versions": 1}));
+    cleanup(&world, "stock", true);
     assert_eq!(versions(&world), ["3.0.0"]);
     let restore =
-        |what: &str| world.admin().post_json(&format!("/api/v1/repositories/gems/contents/{what}"), &json!({}));
+        |what: &str| world.admin().post_json(&format!("/api/v1/repositories/stock/contents/{what}"), &json!({}));
     assert_eq!(restore("lamp:2.0.0").expect(200).json(), json!({"restored": 2}));
     let mut back = versions(&world);
     back.sort();
     assert_eq!(back, ["2.0.0", "2.0.0-java", "3.0.0"]);
-    world.anon().get("/repository/gems/gems/lamp-2.0.0-java.gem").expect(200);
+    world.anon().get("/repository/stock/gems/lamp-2.0.0-java.gem").expect(200);
     restore("lamp:2.0.0").expect(404);
     assert_eq!(restore("lamp-1.1.0").expect(200).json(), json!({"restored": 1}), "as the plan names it");
-    world.admin().yank("gems", "lamp", "1.1.0").expect(200);
+    world.admin().yank("stock", "lamp", "1.1.0").expect(200);
     let yanked = restore("lamp-1.1.0").expect(404).json();
     assert!(yanked["detail"].as_str().unwrap().contains("`lamp:1.1.0` was yanked, which is final"), "{yanked}");
     set_time(&world, "1980-01-30T00:00:00Z");
@@ -165,20 +165,20 @@ fn what_is_used_stays_and_the_rule_waits_until_uses_were_recorded_for_long_enoug
     for version in ["1.0", "1.1"] {
         world.admin().put("libs", &format!("org/lamp/{version}/lamp-{version}.jar"), version.as_bytes()).expect(201);
     }
-    for name in ["gems", "libs"] {
+    for name in ["stock", "libs"] {
         set(&world, name, &json!({"keep_unused": "90d"}));
     }
     set_time(&world, "1980-02-20T12:00:00Z");
-    let plan = cleanup(&world, "gems", true);
+    let plan = cleanup(&world, "stock", true);
     assert_eq!((examples(&plan), plan["frees_on"].is_null()), (vec![], true), "{plan}");
     // The recording began with the server, whose clock begins with 1980.
     assert_eq!(plan["repositories"][0]["waits_until"], "1980-03-31T00:00:00.000Z");
-    download(&world, "/repository/gems/gems/lamp-1.0.0.gem");
-    download(&world, "/repository/gems/gems/lamp-2.0.0-java.gem");
+    download(&world, "/repository/stock/gems/lamp-1.0.0.gem");
+    download(&world, "/repository/stock/gems/lamp-2.0.0-java.gem");
     download(&world, "/repository/all/org/lamp/1.0/lamp-1.0.jar");
-    assert_eq!(examples(&cleanup(&world, "gems", true)), [""; 0], "all was published less than 90 days before");
+    assert_eq!(examples(&cleanup(&world, "stock", true)), [""; 0], "all was published less than 90 days before");
     set_time(&world, "1980-04-20T12:00:00Z");
-    let plan = cleanup(&world, "gems", false);
+    let plan = cleanup(&world, "stock", false);
     assert_eq!(plan["repositories"][0]["waits_until"], Value::Null, "{plan}");
     assert_eq!(examples(&plan), ["lamp-1.1.0", "lamp-3.0.0", "oil-1.0.0"], "{plan}");
     assert_eq!(examples(&cleanup(&world, "libs", true)), ["org:lamp:1.1"]);
@@ -233,22 +233,22 @@ fn what_is_purged_is_gone_from_every_moment_and_stays_taken_for_the_same_bytes()
     let gem = Gem::new("lamp", "1.1.0");
     world.repository("other", false);
     world.admin().push("other", &gem).expect(200);
-    let planned = purge(&world, "gems", "lamp:1.1.0", false).expect(200).json();
+    let planned = purge(&world, "stock", "lamp:1.1.0", false).expect(200).json();
     assert_eq!(
         (&planned["files"], &planned["also_in"], &planned["frees_bytes"]),
         (&json!(1), &json!(["other"]), &json!(0))
     );
-    world.anon().get("/repository/gems/gems/lamp-1.1.0.gem").expect(200);
+    world.anon().get("/repository/stock/gems/lamp-1.1.0.gem").expect(200);
     set_time(&world, "1980-01-10T00:00:00Z");
-    purge(&world, "gems", "lamp:1.1.0", true).expect(200);
+    purge(&world, "stock", "lamp:1.1.0", true).expect(200);
     assert!(!versions(&world).contains(&"1.1.0".to_owned()));
-    world.anon().get("/repository/gems/gems/lamp-1.1.0.gem").expect(404);
-    let then = world.anon().get("/repository/gems@1980-01-05T00:00:00Z/gems/lamp-1.1.0.gem").expect(410);
+    world.anon().get("/repository/stock/gems/lamp-1.1.0.gem").expect(404);
+    let then = world.anon().get("/repository/stock@1980-01-05T00:00:00Z/gems/lamp-1.1.0.gem").expect(410);
     assert!(then.text().contains("purged on 1980-01-10"), "{}", then.text());
-    let refused = world.admin().push("gems", &gem).expect(409);
+    let refused = world.admin().push("stock", &gem).expect(409);
     assert!(refused.text().contains("a key was in it"), "{}", refused.text());
-    purge(&world, "gems", "lamp:1.1.0", true).expect(404);
-    world.admin().post_json("/api/v1/repositories/gems/contents/lamp:1.1.0", &json!({})).expect(404);
+    purge(&world, "stock", "lamp:1.1.0", true).expect(404);
+    world.admin().post_json("/api/v1/repositories/stock/contents/lamp:1.1.0", &json!({})).expect(404);
     world.anon().get("/repository/other/gems/lamp-1.1.0.gem").expect(200);
 }
 
@@ -301,15 +301,15 @@ fn the_command_line_plans_without_yes_and_purges_only_with_it() {
             .unwrap();
         (String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned(), said.status.code())
     };
-    let (said, code) = run("repo set gems --keep-versions 2");
-    assert!(code == Some(0) && said.contains("`daylight cleanup gems` says what that frees"), "{said}");
+    let (said, code) = run("repo set stock --keep-versions 2");
+    assert!(code == Some(0) && said.contains("`daylight cleanup stock` says what that frees"), "{said}");
     let (said, code) = run("cleanup");
     assert!(code == Some(0) && said.contains("keep_versions removes 3") && said.contains("frees "), "{said}");
     assert_eq!(versions(&world).len(), 5);
-    let (said, code) = run("cleanup gems nothing --yes");
+    let (said, code) = run("cleanup stock nothing --yes");
     assert!(code == Some(1) && said.contains("there is no repository `nothing`"), "{said}");
     assert_eq!(versions(&world).len(), 5, "a wrong name is refused before the first cleanup");
-    let (said, code) = run("cleanup gems --yes --json");
+    let (said, code) = run("cleanup stock --yes --json");
     assert_eq!(
         (code, serde_json::from_str::<Value>(&said).unwrap()["applied"].clone()),
         (Some(0), json!(true)),
@@ -318,9 +318,9 @@ fn the_command_line_plans_without_yes_and_purges_only_with_it() {
     assert_eq!(versions(&world).len(), 2);
     let names = &serde_json::from_str::<Value>(&said).unwrap()["repositories"][0]["rules"][0]["names"];
     assert_eq!(names.as_array().unwrap().len(), 3, "{said}");
-    let (said, code) = run("purge gems oil --why leaked");
+    let (said, code) = run("purge stock oil --why leaked");
     assert!(code == Some(2) && said.contains("nothing was purged"), "{said}");
-    let (said, code) = run("purge gems oil --why leaked --yes");
+    let (said, code) = run("purge stock oil --why leaked --yes");
     assert!(code == Some(0) && said.contains("purged `oil`") && said.contains("frees "), "{said}");
     let (said, code) = run("cleanup");
     assert!(code == Some(0) && said.contains("nothing to clean up") && !said.contains("rules"), "{said}");
@@ -334,9 +334,9 @@ fn the_command_line_plans_without_yes_and_purges_only_with_it() {
 #[test]
 fn a_removed_repository_is_told_from_one_that_never_was() {
     let world = world();
-    world.repository("gems", false);
-    world.admin().ask("DELETE", "/api/v1/repositories/gems?confirm=gems", &[], b"").expect(200);
-    let removed = purge(&world, "gems", "lamp", false).expect(404).json();
+    world.repository("stock", false);
+    world.admin().ask("DELETE", "/api/v1/repositories/stock?confirm=stock", &[], b"").expect(200);
+    let removed = purge(&world, "stock", "lamp", false).expect(404).json();
     assert!(removed["detail"].as_str().unwrap().ends_with("it was removed on 1980-01-01T00:00:00.000Z"), "{removed}");
     assert!(removed["hint"].as_str().unwrap().starts_with("until 1980-01-08"), "{removed}");
     let never = purge(&world, "never", "lamp", false).expect(404).json();
@@ -346,17 +346,17 @@ fn a_removed_repository_is_told_from_one_that_never_was() {
 #[test]
 fn bytes_go_when_they_are_due_and_not_only_with_the_hourly_round() {
     let world = world();
-    world.repository("gems", false);
+    world.repository("stock", false);
     let (secret, other) = (Gem::new("lamp", "1.0.0"), Gem::new("lamp", "2.0.0"));
     for gem in [&secret, &other] {
-        world.admin().push("gems", gem).expect(200);
+        world.admin().push("stock", gem).expect(200);
     }
     collect_at(&world, "2050-01-01T00:00:00.000Z");
     assert_eq!(blobs(&world).len(), 2);
-    purge(&world, "gems", "lamp:1.0.0", true).expect(200);
+    purge(&world, "stock", "lamp:1.0.0", true).expect(200);
     collect_at(&world, "2050-01-01T00:01:00.000Z");
     assert_eq!(blobs(&world).len(), 1);
-    world.admin().yank("gems", "lamp", "2.0.0").expect(200);
+    world.admin().yank("stock", "lamp", "2.0.0").expect(200);
     let horizon = "2051-02-05T00:01:00.000Z";
     collect_at(&world, horizon);
     collect_at(&world, "2051-02-06T00:00:59.000Z");

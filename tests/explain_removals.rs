@@ -73,51 +73,51 @@ fn a_deleted_file_says_who_deleted_it_and_until_when_and_how_it_comes_back() {
 #[test]
 fn what_a_cleanup_took_says_the_rule_and_the_command_of_the_hint_works() {
     let world = world();
-    world.repository("gems", false);
+    world.repository("stock", false);
     for version in ["1.0.0", "2.0.0"] {
-        world.admin().push("gems", &Gem::new("lamp", version).platform("java")).expect(200);
+        world.admin().push("stock", &Gem::new("lamp", version).platform("java")).expect(200);
     }
-    world.admin().patch_json("/api/v1/repositories/gems", &json!({"keep_versions": 1})).expect(200);
-    world.admin().post_json("/api/v1/cleanup", &json!({"repositories": ["gems"], "apply": true})).expect(200);
+    world.admin().patch_json("/api/v1/repositories/stock", &json!({"keep_versions": 1})).expect(200);
+    world.admin().post_json("/api/v1/cleanup", &json!({"repositories": ["stock"], "apply": true})).expect(200);
     let path = "gems/lamp-1.0.0-java.gem";
-    let explained = explain(&world, "gems", path);
+    let explained = explain(&world, "stock", path);
     let (status, said, hint) = removal(&explained);
     assert_eq!(status, 404, "{explained}");
-    assert!(said.starts_with("`lamp-1.0.0-java` was removed by a cleanup in `gems` on 1980-01-01"), "{explained}");
+    assert!(said.starts_with("`lamp-1.0.0-java` was removed by a cleanup in `stock` on 1980-01-01"), "{explained}");
     assert!(said.contains("by the rule `keep_versions`"), "{explained}");
     let command = hint.split('`').nth(1).unwrap().strip_prefix("daylight ").unwrap();
-    assert_eq!(command, "repo restore gems lamp:1.0.0-java");
+    assert_eq!(command, "repo restore stock lamp:1.0.0-java");
     let done = crate::groups::command(&world, &command.split(' ').collect::<Vec<_>>());
     assert!(done.status.success(), "{done:?}");
-    assert_eq!(explain(&world, "gems", path)["status"], 200);
+    assert_eq!(explain(&world, "stock", path)["status"], 200);
 }
 
 #[test]
 fn a_yank_says_where_the_version_still_is_and_a_purge_why_it_is_gone() {
     let world = world();
-    world.repository("gems", false);
+    world.repository("stock", false);
     for version in ["1.0.0", "2.0.0"] {
-        world.admin().push("gems", &Gem::new("lamp", version)).expect(200);
+        world.admin().push("stock", &Gem::new("lamp", version)).expect(200);
     }
     set_time(&world, "1980-01-02T00:00:00Z");
-    world.admin().yank("gems", "lamp", "1.0.0").expect(200);
-    purge(&world, "gems", "lamp:2.0.0");
-    let yanked = explain(&world, "gems", "gems/lamp-1.0.0.gem");
-    let gemspec = explain(&world, "gems", "quick/Marshal.4.8/lamp-1.0.0.gemspec.rz");
+    world.admin().yank("stock", "lamp", "1.0.0").expect(200);
+    purge(&world, "stock", "lamp:2.0.0");
+    let yanked = explain(&world, "stock", "gems/lamp-1.0.0.gem");
+    let gemspec = explain(&world, "stock", "quick/Marshal.4.8/lamp-1.0.0.gemspec.rz");
     assert_eq!(removal(&gemspec), removal(&yanked));
     for name in ["lamp:1.0.0", "lamp-1.0.0", "lamp-1.0.0.gem"] {
-        assert_eq!(removal(&explain(&world, "gems", name)), removal(&yanked), "{name}");
+        assert_eq!(removal(&explain(&world, "stock", name)), removal(&yanked), "{name}");
     }
     let (status, said, hint) = removal(&yanked);
     assert!(
-        status == 404 && said.starts_with("`lamp-1.0.0` was yanked in `gems` on 1980-01-02T00:00:00.000Z by `admin`"),
+        status == 404 && said.starts_with("`lamp-1.0.0` was yanked in `stock` on 1980-01-02T00:00:00.000Z by `admin`"),
         "{yanked}"
     );
-    assert!(hint.contains("until 1981-02-05T00:00:00.000Z `gems@1980-01-01T00:00:00.000Z` still has it"), "{yanked}");
-    world.anon().get("/repository/gems@1980-01-01T00:00:00.000Z/gems/lamp-1.0.0.gem").expect(200);
-    let purged = explain(&world, "gems", "gems/lamp-2.0.0.gem");
+    assert!(hint.contains("until 1981-02-05T00:00:00.000Z `stock@1980-01-01T00:00:00.000Z` still has it"), "{yanked}");
+    world.anon().get("/repository/stock@1980-01-01T00:00:00.000Z/gems/lamp-1.0.0.gem").expect(200);
+    let purged = explain(&world, "stock", "gems/lamp-2.0.0.gem");
     let (status, said, hint) = removal(&purged);
-    assert!(status == 404 && said.starts_with("`lamp-2.0.0` was purged in `gems` on 1980-01-02"), "{purged}");
+    assert!(status == 404 && said.starts_with("`lamp-2.0.0` was purged in `stock` on 1980-01-02"), "{purged}");
     assert!(said.contains("because: a key was in it") && hint.starts_with("a purge cannot be undone"), "{purged}");
 }
 
