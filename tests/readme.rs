@@ -19,15 +19,14 @@ fn script(section: &str) -> String {
 fn the_first_push_of_the_readme_works_as_it_is_written(client: Client) {
     let world = World::start();
     let script = script("First push\n");
-    assert_eq!(script.matches("http://127.0.0.1:8080/repository/gems-private").count(), 1, "{script}");
+    assert_eq!(script.matches("http://127.0.0.1:8080/repository").count(), 1, "{script}");
     assert_eq!(script.matches("daylight_...").count(), 1, "{script}");
     let script = script
-        .replace("http://127.0.0.1:8080/repository/gems-private", world.url("gems-private").trim_end_matches('/'))
+        .replace("http://127.0.0.1:8080/repository", world.url("").trim_end_matches('/'))
         .replace("daylight_...", world.admin().secret());
 
     let said = Ruby::with(client).shell("", &script).good();
-    for expected in ["Successfully registered gem: lamp (1.0.0)", "\nlight\n", "Successfully deleted gem: lamp (1.0.0)"]
-    {
+    for expected in ["Successfully registered gem: acme-lamp", "\nlight\n", "Successfully deleted gem: acme-lamp"] {
         assert!(said.contains(expected), "{said}");
     }
 }
@@ -38,17 +37,19 @@ fn the_first_minute_of_a_ruby_team_works_as_it_is_written(client: Client) {
     let change = json!({"remote": {"urls": [upstream.url(FIRST)]}});
     world.admin().patch_json("/api/v1/repositories/rubygems", &change).expect(200);
     let script = script("A Ruby team's first minute\n");
-    assert_eq!(script.matches("http://127.0.0.1:8080/repository/rubygems").count(), 1, "{script}");
+    assert_eq!(script.matches("http://127.0.0.1:8080/repository/gems").count(), 1, "{script}");
     assert_eq!(script.lines().count(), 1, "{script}");
-    let script =
-        script.replace("http://127.0.0.1:8080/repository/rubygems", world.url("rubygems").trim_end_matches('/'));
+    let script = script.replace("http://127.0.0.1:8080/repository/gems", world.url("gems").trim_end_matches('/'));
+    // Private gems come from the same source.
+    world.admin().push(FIRST, &Gem::new("acme-oil", "1.0.0")).expect(200);
 
     let machine = Ruby::with(client);
     machine.shell("", &script).good();
     let app = machine.app("app", "", "gem 'lamp'");
-    app.file("Gemfile", "source Gem.default_sources.first\ngem 'lamp'\n");
+    app.file("Gemfile", "source Gem.default_sources.first\ngem 'lamp'\ngem 'acme-oil'\n");
     app.bundle(&["install"]).good();
     assert_eq!(app.ruby("require 'lamp'; puts Lamp::VERSION"), "1.0.0\n");
+    assert!(app.lock().contains("    acme-oil (1.0.0)\n"), "{}", app.lock());
     assert!(!app.lock().contains(&world.address().to_string()), "{}", app.lock());
 }
 

@@ -1,6 +1,6 @@
 //! The settings of repositories, as the API takes them and keeps them, and in which words it refuses them.
 
-use crate::world::{FIRST, Says, Upstream, World, write};
+use crate::world::{FIRST, Gem, Says, Upstream, World, write};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -109,6 +109,7 @@ fn a_new_folder_has_repositories_and_the_upstream_that_somebody_set() {
     let shown: Vec<Value> =
         all(&world).as_array().unwrap().iter().map(|one| json!([one["name"], one["kind"], one["versions"]])).collect();
     let expected = [
+        json!(["gems", "group", null]),
         json!(["gems-private", "hosted", null]),
         json!(["maven", "group", null]),
         json!(["maven-central", "remote", null]),
@@ -117,6 +118,10 @@ fn a_new_folder_has_repositories_and_the_upstream_that_somebody_set() {
         json!(["rubygems", "remote", null]),
     ];
     assert_eq!(shown, expected);
+    let members =
+        |name: &str| world.admin().get(&format!("{REPOSITORIES}/{name}")).expect(200).json()["members"].clone();
+    assert_eq!(members("gems"), json!(["gems-private", "rubygems"]));
+    assert_eq!(members("maven"), json!(["maven-releases", "maven-snapshots", "maven-central"]));
     let of = |world: &World, name: &str| {
         world.admin().get(&format!("{REPOSITORIES}/{name}")).expect(200).json()["remote"]["urls"].clone()
     };
@@ -135,13 +140,14 @@ fn a_new_folder_has_repositories_and_the_upstream_that_somebody_set() {
     let central = format!("{REPOSITORIES}/maven-central");
     let problem = world.admin().ask("DELETE", &central, &[], b"").expect(400).json();
     assert_eq!(problem["detail"], "`maven-central` is a member of `maven`");
-    let others = json!({"members": ["maven-releases", "maven-snapshots"]});
-    world.admin().patch_json(&format!("{REPOSITORIES}/maven"), &others).expect(200);
+    for (group, others) in [("maven", json!(["maven-releases", "maven-snapshots"])), ("gems", json!([FIRST]))] {
+        world.admin().patch_json(&format!("{REPOSITORIES}/{group}"), &json!({"members": others})).expect(200);
+    }
     world.admin().ask("DELETE", &format!("{central}?confirm=maven-central"), &[], b"").expect(200);
     world.admin().ask("DELETE", &format!("{REPOSITORIES}/rubygems?confirm=rubygems"), &[], b"").expect(200);
     world.stop();
     world.resume();
-    assert_eq!(all(&world).as_array().unwrap().len(), 4);
+    assert_eq!(all(&world).as_array().unwrap().len(), 5);
 }
 
 #[test]
@@ -197,6 +203,15 @@ fn the_remote_for_gems_of_a_new_folder_waits_for_an_upstream_and_calls_nobody_be
     upstream.await_count("/versions", 2);
 }
 
+#[test]
+fn the_group_for_gems_of_a_new_folder_has_what_is_pushed_while_its_remote_has_no_upstream() {
+    let world = World::start();
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0")).expect(200);
+    assert!(world.anon().get("/repository/gems/versions").expect(200).text().contains("\nlamp 1.0 "));
+    world.anon().get("/repository/gems/gems/lamp-1.0.gem").expect(200);
+    world.anon().get("/repository/gems/info/oil").expect(404);
+}
+
 const DECLARED: &str = r#"
 [[repository]]
 name = "snapshots"
@@ -244,7 +259,6 @@ fn what_cannot_be_a_repository_is_refused_with_what_would_be_right() {
     refused(&world, &json!({"name": "r", "format": "npm"}));
     refused(&world, &json!({"name": "r", "format": "gem", "colour": "red"}));
     refused(&world, &json!({"name": "r", "format": "maven", "kind": "hosted", "remote": {"urls": ["http://a"]}}));
-    let group = json!({"name": "r", "format": "gem", "kind": "group", "members": [FIRST]});
-    world.admin().post_json(REPOSITORIES, &group).expect(501);
+    refused(&world, &json!({"name": "r", "format": "gem", "kind": "group", "members": ["maven-releases"]}));
     world.admin().get(&format!("{REPOSITORIES}/r")).expect(404);
 }

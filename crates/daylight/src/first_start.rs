@@ -14,8 +14,8 @@ use telemetry::{Event, Millis};
 pub(crate) const MAVEN_CENTRAL: &str = "maven-central";
 /// The name of the first remote repository of gems.
 pub(crate) const RUBYGEMS: &str = "rubygems";
-/// The name of the first group.
-const MAVEN: &str = "maven";
+/// The names of the first groups, each of all repositories of its format.
+const GROUPS: [(&str, &str); 2] = [("maven", "maven"), ("gems", "gem")];
 /// The name of the admin token.
 const ADMIN: &str = "admin";
 /// How often it is tried while others change the folder.
@@ -91,11 +91,12 @@ pub(crate) fn first_repositories(info_format: FormatVersion, upstream: &Upstream
         RepositoryRecord { versions: versions(VersionPolicy::Releases), ..hosted("maven-releases", "maven") },
         RepositoryRecord { versions: versions(VersionPolicy::Snapshots), ..hosted("maven-snapshots", "maven") },
         remote(MAVEN_CENTRAL, "maven", vec![upstream.maven_central.0.clone()]),
+        remote(RUBYGEMS, "gem", gems),
     ];
-    let group = RepositoryRecord::new(MAVEN, "maven", RepositoryKind::Group, Millis(0));
-    let members = all.iter().filter(|record| record.format == group.format).map(|record| record.name.clone()).collect();
-    all.push(RepositoryRecord { members, ..group });
-    all.push(remote(RUBYGEMS, "gem", gems));
+    for (name, format) in GROUPS {
+        let members = all.iter().filter(|record| record.format == format).map(|record| record.name.clone()).collect();
+        all.push(RepositoryRecord { members, ..RepositoryRecord::new(name, format, RepositoryKind::Group, Millis(0)) });
+    }
     all
 }
 

@@ -7,10 +7,11 @@ use crate::handover;
 
 /// Serve repositories until told to stop
 ///
-/// Works without any flag: data in ./daylight-data, on http://127.0.0.1:8080. The first start makes a
-/// hosted gem repository `gems-private` and prints an admin token, once. SIGTERM and SIGINT stop it
-/// after the requests under way; SIGUSR2 restarts it without refusing anybody. A listening socket that
-/// it is given (as standard input, or by systemd) is used in place of --listen.
+/// Works without any flag: data in ./daylight-data, on http://127.0.0.1:8080. The first start makes the
+/// first repositories, of them the groups `gems` and `maven`, from which builds install, and prints an
+/// admin token, once. SIGTERM and SIGINT stop it after the requests under way; SIGUSR2 restarts it
+/// without refusing anybody. A listening socket that it is given (as standard input, or by systemd) is
+/// used in place of --listen.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Serve {
