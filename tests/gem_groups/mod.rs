@@ -3,10 +3,12 @@
 mod as_of;
 mod attack;
 mod claims;
+mod clients;
 mod collisions;
 mod explained;
 mod faults;
 mod lists;
+mod member_fails;
 mod nested;
 mod one_url;
 mod pages;

@@ -27,7 +27,7 @@ pub(crate) use maven::{Machine, Project};
 pub(crate) use person::Person;
 pub(crate) use reader::Reader;
 pub(crate) use release::Release;
-pub(crate) use ruby::Ruby;
+pub(crate) use ruby::{App, Ruby};
 pub(crate) use said::Said;
 pub(crate) use server::{Passed, Server};
 pub(crate) use upstream::{Asked, Parts, Says, Upstream};
@@ -44,7 +44,8 @@ use tempfile::TempDir;
 /// The repository that exists from the first start.
 pub(crate) const FIRST: &str = "gems-private";
 
-const ADMIN: &str = "daylight_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+/// The token of who may do everything, on every server.
+pub(crate) const ADMIN: &str = "daylight_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 /// A server, its folder, and those who may talk to it. Ends what it started when dropped.
 pub(crate) struct World {

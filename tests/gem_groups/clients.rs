@@ -1,0 +1,105 @@
+//! Builds through one URL for a company's own gems, those that it pays for and the public ones, by the oldest and the newest client.
+
+use crate::world::{ADMIN, App, Client, FIRST, Gem, Ruby, World};
+use serde_json::json;
+
+crate::world::with_each_client!([
+    private_paid_and_public_gems_come_from_one_mirror_and_go_on_in_parts_and_without_the_upstreams,
+]; bullseye: Bullseye, newest: Newest);
+
+/// What applications name as their source. Nothing is there.
+const ELSEWHERE: &str = "https://gems.example";
+const TELL: &str =
+    "require 'desk'; require 'lamp'; require 'wick'; puts [Desk, Lamp, Wick].map { |gem| gem::VERSION } * ' '";
+
+/// A server of a new folder, whose group `gems` has a vendor's repository, too.
+struct Company {
+    public: World,
+    vendor: World,
+    world: World,
+    laptop: String,
+}
+
+impl Company {
+    fn new() -> Self {
+        let (public, vendor) = (World::start(), World::start());
+        let world = World::start_in_conformance(&[("UPSTREAM_SHOP", ADMIN)]);
+        vendor.repository("shop", true);
+        let change = |name: &str, change| {
+            world.admin().patch_json(&format!("/api/v1/repositories/{name}"), &change).expect(200);
+        };
+        change("rubygems", json!({"remote": {"urls": [public.url(FIRST)]}}));
+        let remote = json!({"urls": [vendor.url("shop")], "credentials": "env:UPSTREAM_SHOP"});
+        world.make(&json!({"name": "paid", "format": "gem", "remote": remote}));
+        change("gems", json!({"private": true, "members": [FIRST, "paid", "rubygems"]}));
+        let token = json!({"name": "laptop", "scopes": ["read"], "repositories": ["gems"]});
+        let made = world.admin().post_json("/api/v1/tokens", &token).expect(201).json();
+        let laptop = format!("laptop:{}", made["secret"].as_str().unwrap());
+        Self { public, vendor, world, laptop }
+    }
+
+    fn at(&self, moment: &str) {
+        let path = format!("/repository/{FIRST}/set_time");
+        self.world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+    }
+
+    /// An application on a machine, which knows the one URL: for all sources with a token in it, or for this source with the token apart.
+    fn app<'a>(&self, machine: &'a Ruby, is_for_all: bool) -> App<'a> {
+        let app = machine.app("app", ELSEWHERE, "gem 'desk'");
+        let url = self.world.url("gems");
+        let set = |name: &str, value: &str| app.bundle(&["config", "set", "--local", name, value]).good();
+        if is_for_all {
+            set("mirror.all", &url.replace("http://", &format!("http://{}@", self.laptop)));
+        } else {
+            set(&format!("mirror.{ELSEWHERE}"), &url);
+            set(&url, &self.laptop);
+        }
+        app
+    }
+}
+
+/// Statuses of what a talkative Bundler was answered for this file.
+fn answered<'a>(said: &'a str, file: &str) -> Vec<&'a str> {
+    let answers = said.lines().filter_map(|line| line.strip_prefix("HTTP ")?.split_once(' '));
+    answers.filter(|(_, rest)| rest.ends_with(&format!("/gems/{file}"))).map(|(status, _)| status).collect()
+}
+
+fn private_paid_and_public_gems_come_from_one_mirror_and_go_on_in_parts_and_without_the_upstreams(client: Client) {
+    let mut company = Company::new();
+    company.at("2026-11-02T12:00:00Z");
+    let desk = |version: &str| Gem::new("desk", version).needs("lamp", ">= 1.0").needs("wick", "~> 1.0");
+    let publish = |world: &World, repository: &str, gem: &Gem| {
+        world.admin().push(repository, gem).expect(200);
+    };
+    // Who merges by version would take the placeholder.
+    let public = |name, version| publish(&company.public, FIRST, &Gem::new(name, version));
+    public("wick", "9.0.0");
+    public("lamp", "1.0.0");
+    publish(&company.vendor, "shop", &Gem::new("wick", "1.0.0"));
+    publish(&company.world, FIRST, &desk("1.0.0"));
+    let machine = Ruby::with(client);
+    let app = company.app(&machine, true);
+    app.bundle(&["install"]).good();
+    assert_eq!(app.ruby(TELL), "1.0.0 1.0.0 1.0.0\n");
+
+    // What is pushed here is there at once, and what is pushed elsewhere once somebody looked.
+    publish(&company.world, FIRST, &desk("1.1.0"));
+    let said = app.bundle(&["update", "--all", "--verbose"]).good();
+    assert_eq!(app.ruby(TELL), "1.1.0 1.0.0 1.0.0\n");
+    assert_eq!(answered(&said, "versions"), ["206"], "{said}");
+    let public = |name, version| publish(&company.public, FIRST, &Gem::new(name, version));
+    public("lamp", "1.1.0");
+    publish(&company.vendor, "shop", &Gem::new("wick", "1.1.0"));
+    company.at("2026-11-02T13:00:00Z");
+    let said = app.bundle(&["update", "--all", "--verbose"]).good();
+    assert_eq!(app.ruby(TELL), "1.1.0 1.1.0 1.1.0\n");
+    assert_eq!(answered(&said, "versions"), ["206"], "{said}");
+
+    company.public.stop();
+    company.vendor.stop();
+    company.at("2026-11-03T13:00:00Z");
+    let machine = Ruby::with(client);
+    let app = company.app(&machine, false);
+    app.bundle(&["install"]).good();
+    assert_eq!(app.ruby(TELL), "1.1.0 1.1.0 1.1.0\n");
+}

@@ -1,0 +1,100 @@
+//! What a group of gems answers while the upstream of a member fails. `docs/groups-of-gems.md` has it as a table, which is compared with what
+//! is seen here.
+
+use crate::world::{Answer, FIRST, Gem, World};
+use serde_json::json;
+use std::cell::Cell;
+use std::fs;
+use std::path::Path;
+
+/// What is asked, and what it is.
+const ASKED: &[(&str, &str)] = &[
+    ("versions", "the index"),
+    ("info/desk", "a gem of `ours`"),
+    ("gems/desk-1.0.0.gem", "its file"),
+    ("info/lamp", "a gem of `near`"),
+    ("gems/lamp-1.0.0.gem", "its file"),
+    ("quick/Marshal.4.8/lamp-1.0.0.gemspec.rz", "its gemspec"),
+    ("api/v1/dependencies?gems=lamp", "what it needs"),
+    ("info/oil", "a gem of `far`"),
+    ("gems/oil-1.0.0.gem", "its file"),
+    ("api/v1/dependencies?gems=oil", "what it needs"),
+    ("info/wick", "a gem that nobody has"),
+];
+/// How much is kept of `near`: its index was never fetched, it alone was, everything was.
+const GROUPS: [&str; 3] = ["never", "index", "all"];
+
+/// A server with a group for each of these, and a clock that goes two minutes with each step.
+struct Scene {
+    world: World,
+    far: World,
+    minutes: Cell<u32>,
+}
+
+impl Scene {
+    fn new(near: &World) -> Self {
+        let scene = Self { world: World::start_in_conformance(&[]), far: World::start(), minutes: Cell::default() };
+        scene.later();
+        scene.far.admin().push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
+        scene.world.admin().push(FIRST, &Gem::new("desk", "1.0.0")).expect(200);
+        scene.remote("far", &scene.far);
+        for name in GROUPS {
+            let member = format!("near-{name}");
+            scene.remote(&member, near);
+            scene
+                .world
+                .make(&json!({"name": name, "format": "gem", "kind": "group", "members": [FIRST, member, "far"]}));
+        }
+        scene
+    }
+
+    fn remote(&self, name: &str, upstream: &World) {
+        let remote = json!({"urls": [upstream.url(FIRST)]});
+        self.world.make(&json!({"name": name, "format": "gem", "kind": "remote", "remote": remote}));
+    }
+
+    fn later(&self) {
+        self.minutes.set(self.minutes.get() + 2);
+        let moment = format!("2026-11-02T{:02}:{:02}:00Z", 8 + self.minutes.get() / 60, self.minutes.get() % 60);
+        let path = format!("/repository/{FIRST}/set_time");
+        self.world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+    }
+
+    fn ask(&self, group: &str, path: &str) -> Answer {
+        self.world.anon().file(group, path)
+    }
+}
+
+/// Which 5xx, and why what is kept is not proven, is told by the host alone: it may be left alone after some failures.
+fn told(answer: &Answer) -> String {
+    let status = if (502..=504).contains(&answer.status) { "5xx".to_owned() } else { answer.status.to_string() };
+    let stale = answer.header("daylight-stale").map_or("", |_| ", `Daylight-Stale`");
+    status + stale
+}
+
+#[test]
+fn the_table_in_the_docs_tells_what_a_group_of_gems_answers_while_a_member_fails() {
+    let mut near = World::start();
+    near.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    let scene = Scene::new(&near);
+    scene.ask("index", "versions").expect(200);
+    for (path, _) in ASKED {
+        let status = if path.ends_with("wick") { 404 } else { 200 };
+        scene.ask("all", path).expect(status);
+    }
+    near.stop();
+    let mut table = "| asked for | path | never seen | index kept | all kept |\n|---|---|---|---|---|\n".to_owned();
+    for (path, what) in ASKED {
+        let cells = GROUPS.map(|group| {
+            scene.later();
+            told(&scene.ask(group, path))
+        });
+        table += &format!("| {what} | `{path}` | {} |\n", cells.join(" | "));
+    }
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/groups-of-gems.md");
+    let docs = fs::read_to_string(file).unwrap_or_default();
+    assert!(
+        docs.contains(&format!("\n\n{table}\n")),
+        "docs/groups-of-gems.md has another table than is seen:\n{table}"
+    );
+}
