@@ -18,7 +18,7 @@ help:
 	@echo 'make check             format, lints and the fast tests, for while you work'
 	@echo 'make check-advisories  known vulnerabilities of dependencies (fetches the advisory database from the network)'
 	@echo 'make bench             Daylight against its peers, on this machine (ARGS="instructions idle": these rows alone)'
-	@echo 'make torture           crash tests, a hundred backups that are killed, ten thousand histories of blobs and of upstreams of gems, a thousand looks at a large index, a year of a team, ten thousand fates of a group and of an upstream of gems, a thousand who wait for an upstream, a crowd, a hundred restarts, Redmine through an upstream of gems, ten million mixed requests, fuzzing; long (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
+	@echo 'make torture           crash tests, a hundred backups that are killed, ten thousand histories of blobs and of upstreams of gems, a thousand looks at a large index, a year of a team, ten thousand fates of a group and of an upstream of gems, a thousand who wait for an upstream, a crowd, a hundred restarts, Redmine through an upstream of gems and through one URL of a company, ten million mixed requests, fuzzing; long (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
 
 build:
 	@scripts/setup build
@@ -60,6 +60,7 @@ torture:
 	@scripts/setup test
 	DAYLIGHT_TORTURE=500 cargo test --release --locked --test suite crash:: -- --nocapture
 	scripts/redmine
+	scripts/company
 	DAYLIGHT_HISTORIES=10000 cargo test --release --locked -p store --lib histories:: -- --nocapture
 	PROPTEST_CASES=10000 cargo test --release --locked -p format --lib gem::upstream -- --nocapture
 	DAYLIGHT_SEQUENCES=10000 cargo test --release --locked --test suite gem_upstream::model -- --nocapture
