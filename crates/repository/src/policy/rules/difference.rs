@@ -1,6 +1,7 @@
 //! Of which packages two sets of rules may say something else.
 
 use crate::policy::rules::{Policy, Rules};
+use crate::record::PolicyRecord;
 use md5::{Digest as _, Md5};
 use std::collections::BTreeSet;
 
@@ -15,13 +16,15 @@ impl Rules {
         Md5::digest(texts.join("\n")).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// The packages of which others may say something else, where they are few and their patterns name them. `None`: it may be any.
+    /// The packages of which others may say something else, where they are few and their patterns name them. `None`: it may be any. A
+    /// repository that has no policy hides nothing, as one does with an empty policy.
     pub(crate) fn names_of_difference(&self, other: &Rules) -> Option<BTreeSet<String>> {
-        if self.layers.len() != other.layers.len() {
-            return None;
-        }
+        let of = |rules: &Rules| rules.layers.iter().map(|layer| layer.repository.clone()).collect::<BTreeSet<_>>();
         let mut names = BTreeSet::new();
-        for (one, other) in self.layers.iter().zip(&other.layers) {
+        for repository in of(self).union(&of(other)) {
+            let [one, other] = [self, other].map(|rules| rules.layer(repository));
+            let nothing = one.or(other).map(|layer| Policy::of(repository, layer.format, &PolicyRecord::default()))?;
+            let (one, other) = (one.unwrap_or(&nothing), other.unwrap_or(&nothing));
             // Where nothing is allowed by name, everything is.
             let same = one.format == other.format
                 && one.cooldown == other.cooldown
@@ -38,6 +41,11 @@ impl Rules {
             }
         }
         Some(names)
+    }
+
+    /// The policy of a repository.
+    fn layer(&self, repository: &str) -> Option<&Policy> {
+        self.layers.iter().find(|layer| layer.repository == repository).map(|layer| &**layer)
     }
 }
 

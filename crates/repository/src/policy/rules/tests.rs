@@ -195,3 +195,26 @@ fn nothing_is_seen_otherwise_before_the_moment_that_is_told() {
     }
     assert!(turned > 500, "{turned}");
 }
+
+#[test]
+fn where_a_policy_comes_changes_or_goes_only_packages_that_it_names_may_differ() {
+    let deny = |name: &str, deny: &[&str]| rules(name, PolicyRecord { deny: texts(deny), ..PolicyRecord::default() });
+    let differ = |one: &Rules, other: &Rules| {
+        assert_eq!(one.names_of_difference(other), other.names_of_difference(one));
+        one.names_of_difference(other).map(|names| names.into_iter().collect::<Vec<_>>())
+    };
+    let (none, member, group) = (Rules::default(), deny("member", &["oil", "lamp:1.0"]), deny("group", &["wick"]));
+    assert_eq!(differ(&none, &none), Some(texts(&[])));
+    assert_eq!(differ(&none, &member), Some(texts(&["lamp", "oil"])));
+    assert_eq!(differ(&none.within(&group), &member.within(&group)), Some(texts(&["lamp", "oil"])));
+    assert_eq!(differ(&member, &member.within(&group)), Some(texts(&["wick"])));
+    assert_eq!(differ(&member, &deny("member", &["oil"])), Some(texts(&["lamp"])));
+    assert_eq!(differ(&none, &deny("member", &["oil*"])), None);
+    let policies = [
+        PolicyRecord { cooldown_s: Some(1), ..PolicyRecord::default() },
+        PolicyRecord { allow: texts(&["oil"]), ..PolicyRecord::default() },
+    ];
+    for policy in policies {
+        assert_eq!(differ(&none, &rules("member", policy)), None);
+    }
+}
