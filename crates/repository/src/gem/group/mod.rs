@@ -2,10 +2,10 @@
 //!
 //! In reading order: [`owner`] says whose a name is, pure; [`members`] has what is known of the members, and [`owners`] asks them for it.
 //! [`answer`] has a question about one name answered by its owner: [`info`], [`file`], [`program`] with [`told`], [`dependencies`];
-//! [`search`] looks for names. [`versions`] keeps `/versions` as one log that only grows, made of what owners [say](says); [`lists`] makes
-//! `/names` and the older index of it, and [`past`] tells all that as of a moment. [`explained`] tells events whose a name is.
-//! [`collisions`] tells operators which names several members have, [`waiting`] which of them somebody has to decide, and
-//! [`owner_changes`] which would change their owner.
+//! [`search`] looks for names. [`versions`] keeps `/versions` as one log that only grows, made of what owners [say](says), also after members
+//! were [set anew](regrouped); [`lists`] makes `/names` and the older index of it, and [`past`] tells all that as of a moment.
+//! [`explained`] tells events whose a name is. [`collisions`] tells operators which names several members have, [`waiting`] which of them
+//! somebody has to decide, and [`owner_changes`] which would change their owner.
 
 pub(crate) mod answer;
 pub(crate) mod collisions;
@@ -20,6 +20,7 @@ pub(crate) mod owner_changes;
 pub(crate) mod owners;
 pub(crate) mod past;
 pub(crate) mod program;
+pub(crate) mod regrouped;
 pub(crate) mod says;
 pub(crate) mod search;
 pub(crate) mod told;

@@ -6,6 +6,7 @@ use crate::gem::Found;
 use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::group::owners::Recent;
+use crate::gem::group::regrouped::{Regrouping, Stood};
 use crate::gem::hosted::Hosted;
 use crate::gem::indexes::view_log::{MadeOf, Md5OfInfo, Names, ToSay, ViewLog, ViewRules};
 use crate::gem::upstream::look::LOOK_EVERY;
@@ -22,8 +23,10 @@ use std::sync::Arc;
 use store::{Lane, RepositoryId, Seq, Stamp};
 use telemetry::{Event, Millis, Op};
 
-/// From so many names on all are looked at, which costs less than to read each by itself.
-const MANY: usize = 5_000;
+/// From so many names on all are looked at.
+const MANY: usize = 20_000;
+/// From so many names on all of the hosted members are read, which costs less than to read each by itself.
+const SINGLY: usize = 500;
 
 /// What may have something else to say, and up to which changes of the members.
 struct News {
@@ -114,7 +117,10 @@ impl GroupGems<'_> {
         let mut index: Index;
         (turn, index) = match names {
             Names::These(names) => {
-                let members = KnownMembers::of_names(self, names.iter().map(String::as_str), event).await?;
+                let members = match names.len() > SINGLY {
+                    true => KnownMembers::of_all(self, event).await?,
+                    false => KnownMembers::of_names(self, names.iter().map(String::as_str), event).await?,
+                };
                 self.change(turn, event, move |log| {
                     names.iter().for_each(|name| touch(log, name, members.says(name)));
                     log.settle(of, rules, through, now)
@@ -158,15 +164,16 @@ impl GroupGems<'_> {
     /// The names of which something else may be said than by the log.
     async fn news(self, log: &ViewLog, of: &MadeOf, rules: &ViewRules, event: &mut Event) -> Result<News, Error> {
         let mut through = Vec::new();
-        let mut changed = match log.names(of, rules, self.now()) {
-            Names::These(names) => Some(names),
-            Names::All => None,
-        };
+        let mut changed = Some(BTreeSet::new());
+        let stood: Vec<Stood> = self.leaves().iter().map(|leaf| Stood::of(leaf)).collect();
+        let regrouping = log.members().and_then(|before| Regrouping::of(before, &stood));
         for leaf in self.leaves() {
             let after = log.through_of(leaf.id);
+            let is_added = regrouping.as_ref().is_some_and(|regrouping| regrouping.adds(leaf));
             if is_hosted(leaf) {
                 through.push((leaf.id, self.local.store.last()));
                 match (&mut changed, after) {
+                    _ if is_added => {}
                     (Some(names), Some(after)) => names.extend(self.published_since(leaf, after, event).await?),
                     _ => changed = None,
                 }
@@ -182,6 +189,7 @@ impl GroupGems<'_> {
             through.push((leaf.id, last));
             let learned = leaf.shared.gem.as_ref().map(|gem| gem.learned.news(log.heard(leaf.origin)).names);
             match (&mut changed, names, learned.flatten()) {
+                _ if is_added => {}
                 (Some(changed), Some(names), Some(learned)) => changed.extend(names.into_iter().chain(learned)),
                 _ => changed = None,
             }
@@ -191,7 +199,19 @@ impl GroupGems<'_> {
             (Some(changed), Some(shared)) => changed.extend(shared),
             _ => changed = None,
         }
-        let few = changed.filter(|names| names.len() <= MANY);
+        // Behind what tells up to which change the members are read: what an added one has more by now is touched twice, and nothing never.
+        let regrouped = match regrouping {
+            Some(regrouping) if changed.is_some() => self.regrouped(&regrouping, MANY, event).await?,
+            _ => None,
+        };
+        let names = match (changed, log.names(of, rules, self.now(), regrouped)) {
+            (Some(changed), Names::These(mut names)) => {
+                names.extend(changed);
+                Some(names)
+            }
+            _ => None,
+        };
+        let few = names.filter(|names| names.len() <= MANY);
         Ok(News { names: few.map_or(Names::All, Names::These), through })
     }
 
@@ -225,17 +245,14 @@ impl GroupGems<'_> {
     }
 
     fn rules(self) -> ViewRules {
-        let leaves = self.leaves().iter().enumerate();
-        let claims = leaves.flat_map(|(place, leaf)| leaf.record.claims.iter().map(move |name| (place, name.clone())));
-        ViewRules { members: self.leaves().iter().map(|leaf| leaf.rules.clone()).collect(), claims: claims.collect() }
+        let leaves = self.leaves().iter();
+        let claims = leaves.flat_map(|leaf| leaf.record.claims.iter().map(|name| (leaf.id, name.clone())));
+        let rules = self.leaves().iter().map(|leaf| (leaf.id, leaf.rules.clone()));
+        ViewRules { members: rules.collect(), claims: claims.collect() }
     }
 
     fn made_of(self, rules: &ViewRules) -> MadeOf {
-        let member = |leaf: &Arc<Repository>| {
-            let known = !is_hosted(leaf) && leaf.shared.followed.read(leaf.origin, |_| ()).is_some();
-            format!("{} {} {} {known}", leaf.id.0, leaf.origin.number(), leaf.stands_since.0)
-        };
-        let members: Vec<String> = self.leaves().iter().map(member).collect();
+        let members: Vec<String> = self.leaves().iter().map(|leaf| Stood::of(leaf).to_string()).collect();
         let mark = |leaf: &Arc<Repository>| leaf.shared.followed.read(leaf.origin, |known| known.listing.dates_mark());
         let dates = self.leaves().iter().filter_map(mark).fold(0, u64::wrapping_add);
         made_of(&members.join(","), dates, rules)

@@ -63,24 +63,23 @@ pub(crate) struct MadeOf {
 /// The rules through which each member is seen, and the names that they claim.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ViewRules {
-    pub(crate) members: Vec<Rules>,
-    /// Each with the place of the member.
-    pub(crate) claims: BTreeSet<(usize, String)>,
+    pub(crate) members: BTreeMap<RepositoryId, Rules>,
+    /// Each with the member that claims it.
+    pub(crate) claims: BTreeSet<(RepositoryId, String)>,
 }
 
 impl ViewRules {
     /// What tells these rules from others, also those of an earlier start of the server.
     pub(crate) fn fingerprint(&self) -> String {
-        let rules: Vec<String> = self.members.iter().map(Rules::fingerprint).collect();
-        let claims = self.claims.iter().map(|(place, name)| format!("{place} {name}"));
+        let rules: Vec<String> = self.members.values().map(Rules::fingerprint).collect();
+        let claims = self.claims.iter().map(|(member, name)| format!("{} {name}", member.0));
         let claims: Vec<String> = claims.collect();
         [rules.join(","), claims.join(",")].join(";")
     }
 
-    /// The names of which others may say something else, where they are few. `None`: it may be any.
+    /// The names of which others may say something else, where they are few. `None`: it may be any. Members that only one has do not count.
     fn names_of_difference(&self, other: &ViewRules) -> Option<BTreeSet<String>> {
-        let same = self.members.len() == other.members.len();
-        let mut pairs = self.members.iter().zip(&other.members).filter(|_| same);
+        let mut pairs = self.members.iter().filter_map(|(member, rules)| Some((rules, other.members.get(member)?)));
         let claims = self.claims.symmetric_difference(&other.claims).map(|(_, name)| name.clone()).collect();
         pairs.try_fold(claims, |names: BTreeSet<String>, (one, other)| Some(&names | &one.names_of_difference(other)?))
     }
@@ -144,13 +143,26 @@ impl ViewLog {
         self.heard.insert(upstream, until);
     }
 
-    /// The names of which something else may be said than by this log, besides those that its members say have changed since.
-    pub(crate) fn names(&self, of: &MadeOf, rules: &ViewRules, now: Millis) -> Names {
-        let before = self.of.as_ref().filter(|before| before.members == of.members && !self.is_ahead(now));
+    /// What its members were.
+    pub(crate) fn members(&self) -> Option<&str> {
+        self.of.as_ref().map(|of| &*of.members)
+    }
+
+    /// The names of which something else may be said than by this log, besides those that its members say have changed since. `regrouped`:
+    /// those of which it may be because the members are others; `None`: any.
+    pub(crate) fn names(
+        &self,
+        of: &MadeOf,
+        rules: &ViewRules,
+        now: Millis,
+        regrouped: Option<BTreeSet<String>>,
+    ) -> Names {
+        let before = self.of.as_ref().filter(|_| !self.is_ahead(now));
         let lost = |before: &&MadeOf| self.rules.is_none() && before.dates != of.dates;
         let Some(before) = before.filter(|before| !lost(before)) else { return Names::All };
-        let due = self.due.iter().take_while(|(from, _)| *from <= now).map(|(_, name)| name.to_string());
-        let mut names: BTreeSet<String> = due.collect();
+        let regrouped = if before.members == of.members { Some(BTreeSet::new()) } else { regrouped };
+        let Some(mut names) = regrouped else { return Names::All };
+        names.extend(self.due.iter().take_while(|(from, _)| *from <= now).map(|(_, name)| name.to_string()));
         if before.rules != of.rules {
             let differing = self.rules.as_ref().and_then(|before| before.names_of_difference(rules));
             let Some(differing) = differing else { return Names::All };

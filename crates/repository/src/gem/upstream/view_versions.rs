@@ -75,10 +75,10 @@ fn bring_up_to_date(log: &mut ViewLog, repository: &Arc<Repository>, now: Millis
     let indexes = repository.shared.gem.as_ref().ok_or(Error::GivenUp)?;
     let learned = &indexes.learned;
     let dates = followed.read(origin, |known| known.listing.dates_mark()).unwrap_or_default();
-    let rules = ViewRules { members: vec![view.rules.clone()], ..ViewRules::default() };
+    let rules = ViewRules { members: [(repository.id, view.rules.clone())].into(), ..ViewRules::default() };
     let of = made_of(&origin.number().to_string(), dates, &rules);
     let told = learned.news(log.heard(origin));
-    let names = match (log.names(&of, &rules, now), told.names) {
+    let names = match (log.names(&of, &rules, now, None), told.names) {
         (Names::These(names), Some(told)) => Names::These(&names | &told),
         _ => Names::All,
     };

@@ -121,12 +121,15 @@ fn it_is_written_and_read_and_goes_on_as_before() {
     let (mut log, read) = <ViewLog as IndexSource>::read(written).unwrap();
     assert_eq!(read, mark);
     let of = MadeOf { members: "1".into(), rules: String::new(), dates: 0 };
-    let names = |log: &ViewLog, at| log.names(&of, &ViewRules::default(), Millis(at));
+    let names = |log: &ViewLog, at| log.names(&of, &ViewRules::default(), Millis(at), None);
     assert_eq!(names(&log, 49), Names::These(BTreeSet::new()));
     assert_eq!(names(&log, 50), Names::These(["lamp".to_owned()].into()));
-    assert_eq!(log.names(&MadeOf { dates: 1, ..of.clone() }, &ViewRules::default(), Millis(20)), Names::All);
+    assert_eq!(log.names(&MadeOf { dates: 1, ..of.clone() }, &ViewRules::default(), Millis(20), None), Names::All);
     assert_eq!(names(&log, 9), Names::All, "the clock was set back");
-    assert_eq!(log.names(&MadeOf { members: "2".into(), ..of.clone() }, &ViewRules::default(), Millis(20)), Names::All);
+    assert_eq!(
+        log.names(&MadeOf { members: "2".into(), ..of.clone() }, &ViewRules::default(), Millis(20), None),
+        Names::All
+    );
     log.touch(
         "oil",
         ToSay { md5: Md5OfInfo::Unknown { basis: "a".into(), known: None, likely: None }, ..say(&["1"], "") },

@@ -189,12 +189,12 @@ fn says(text: &[u8]) -> BTreeMap<String, (Vec<String>, String)> {
 
 /// What a log is brought up to date by, as a request does it.
 fn update(log: &mut ViewLog, upstream: &mut Upstream, learned: &Learned, view: View<'_>) -> Vec<u8> {
-    let rules = ViewRules { members: vec![view.rules.clone()], ..ViewRules::default() };
+    let rules = ViewRules { members: [(RepositoryId(1), view.rules.clone())].into(), ..ViewRules::default() };
     let of = made_of("1", 0, &rules);
     let changed = std::mem::take(&mut upstream.changed);
     let origin = Origin::new(RepositoryId(1), &[]);
     let told = learned.news(log.heard(origin));
-    match (log.names(&of, &rules, view.now), told.names) {
+    match (log.names(&of, &rules, view.now, None), told.names) {
         (Names::These(names), Some(told)) => {
             let names = &(&names | &told) | &changed;
             touch(log, &names, &upstream.listing, learned, view);
