@@ -9,9 +9,11 @@ use crate::gem::indexes::view_log::ToSay;
 use crate::gem::upstream::listing::Listing;
 use crate::gem::upstream::view_versions::to_say;
 use crate::group::is_hosted;
+use crate::index::rope::log::Log;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::repository::Repository;
 use crate::repository::shared::Shared;
+use format::gem::upstream::Versions;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use store::{Entry, Lane, Store};
@@ -31,6 +33,8 @@ pub(crate) struct KnownMembers {
     pub(super) published: BTreeMap<String, Vec<Published>>,
     /// What upstreams list, by the place of the member. Where one is missing it is read as it is now.
     pub(super) listings: HashMap<usize, Listing>,
+    /// The largest of these, where nothing of it is hidden: the place of the member, and its lines.
+    largest: Option<(usize, Log)>,
     /// Whether any member shares names.
     shares: bool,
     /// Where something is said for a group: what it shares with those who see it otherwise.
@@ -100,9 +104,14 @@ impl KnownMembers {
     pub(crate) fn of_upstreams(leaves: &[Arc<Repository>], now: Millis) -> Self {
         let mut members = Self::new(leaves, now);
         for (place, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| !is_hosted(leaf)) {
-            let listing = leaf.shared.followed.read(leaf.origin, |known| known.listing.clone());
-            members.listings.extend(listing.map(|listing| (place, listing)));
+            let known = leaf.shared.followed.read(leaf.origin, |known| (known.listing.clone(), known.log().clone()));
+            let Some((listing, lines)) = known else { continue };
+            members.listings.insert(place, listing);
+            if members.largest.as_ref().is_none_or(|(_, largest)| lines.len() > largest.len()) {
+                members.largest = Some((place, lines));
+            }
         }
+        members.largest = members.largest.filter(|(place, _)| leaves[*place].rules.is_open());
         members
     }
 
@@ -130,9 +139,13 @@ impl KnownMembers {
 
     pub(super) fn new(leaves: &[Arc<Repository>], now: Millis) -> Self {
         // Whose a name is does not depend on the moment that is looked at.
-        let leaves: Arc<[_]> = leaves.iter().map(|leaf| Arc::new(leaf.seen(leaf.rules.clone(), None))).collect();
+        let as_it_is = |leaf: &Arc<Repository>| match leaf.as_of {
+            None => leaf.clone(),
+            Some(_) => Arc::new(leaf.seen(leaf.rules.clone(), None)),
+        };
+        let leaves: Arc<[_]> = leaves.iter().map(as_it_is).collect();
         let shares = leaves.iter().any(|leaf| leaf.rules.share_any());
-        Self { leaves, published: BTreeMap::new(), listings: HashMap::new(), shares, group: None, now }
+        Self { leaves, published: BTreeMap::new(), listings: HashMap::new(), largest: None, shares, group: None, now }
     }
 
     /// The members that have the name, or had it.
@@ -194,8 +207,23 @@ impl KnownMembers {
         joined(says, self.group.as_ref().and_then(|group| group.gem.as_ref()).map(|gem| &gem.learned))
     }
 
+    /// The largest of the indexes of upstreams, where nothing of it is hidden.
+    pub(crate) fn largest(&self) -> Option<(Log, Versions)> {
+        let (place, lines) = self.largest.as_ref()?;
+        Some((lines.clone(), self.listings.get(place)?.log().clone()))
+    }
+
     /// Calls `say` with each name that a member has, or had, and what the group says of it.
-    pub(crate) fn each(&self, mut say: impl FnMut(&str, ToSay)) {
+    pub(crate) fn each(&self, say: impl FnMut(&str, ToSay)) {
+        self.each_beside(None, say);
+    }
+
+    /// The same without the names that only the [largest](Self::largest) index has: the group says of them what that one does.
+    pub(crate) fn each_beside_largest(&self, say: impl FnMut(&str, ToSay)) {
+        self.each_beside(self.largest.as_ref().map(|(place, _)| *place), say);
+    }
+
+    fn each_beside(&self, largest: Option<usize>, mut say: impl FnMut(&str, ToSay)) {
         let claimed: HashSet<&str> =
             self.leaves.iter().flat_map(|leaf| &leaf.record.claims).map(String::as_str).collect();
         for (place, leaf) in self.remotes() {
@@ -209,7 +237,7 @@ impl KnownMembers {
                     && !claimed.contains(offer.name)
                     && listing_it.next().is_none();
                 if is_plain {
-                    if let Some(learned) = learned {
+                    if let Some(learned) = learned.filter(|_| largest != Some(place)) {
                         say(offer.name, to_say(listing, learned, offer, view));
                     }
                 } else if !self.published.contains_key(offer.name) && self.is_first_listing(place, offer.name) {

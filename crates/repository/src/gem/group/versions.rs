@@ -300,9 +300,17 @@ fn touch(log: &mut ViewLog, name: &str, says: Option<ToSay>) {
     }
 }
 
-/// Touches all names.
+/// Touches all names. A log begins with the lines of the largest upstream, if all of them may be seen, and stay as they are.
 fn touch_all(log: &mut ViewLog, members: &KnownMembers, now: Millis) -> Result<(), Error> {
     if !log.is_begun() {
+        if let Some((lines, said)) = members.largest() {
+            let whole = lines.len();
+            log.begin_as(lines, said);
+            members.each_beside_largest(|name, says| touch(log, name, Some(says)));
+            if !log.revises() && !log.is_much(whole) {
+                return Ok(());
+            }
+        }
         log.begin(now)?;
     }
     log.forget_due();

@@ -49,6 +49,8 @@ pub(crate) struct ViewLog {
     /// For each upstream up to which number it was read what its files told. A start begins with nothing.
     heard: HashMap<Origin, u64>,
     unwritten: u64,
+    /// Whether the lines that are not in it yet change what it says of a name.
+    revises: bool,
 }
 
 /// The members of a view, and the rules through which they are seen.
@@ -213,8 +215,10 @@ impl ViewLog {
             }
         };
         // A longer one is not read, and would end the whole file. The name stays as it was.
-        let line = (Said { tokens, md5 }).line_after(name, self.said.said(name).as_ref());
+        let before = self.said.said(name);
+        let line = (Said { tokens, md5 }).line_after(name, before.as_ref());
         if let Some(line) = line.filter(|line| line.len() <= LINE_BYTES) {
+            self.revises |= before.is_some();
             self.news.push_str(&line);
             self.news.push('\n');
         }
@@ -243,6 +247,11 @@ impl ViewLog {
     /// Whether lines are to be added.
     pub(crate) fn has_news(&self) -> bool {
         !self.news.is_empty()
+    }
+
+    /// Whether the lines that are to be added change what it says of a name that it has.
+    pub(crate) fn revises(&self) -> bool {
+        self.revises
     }
 
     /// Whether the lines that are to be added are many beside so many bytes.
@@ -275,6 +284,7 @@ impl ViewLog {
         now: Millis,
     ) -> Result<Index, Error> {
         let news = std::mem::take(&mut self.news);
+        self.revises = false;
         if self.said.lines() == 0 {
             self.extend(news.into_bytes())?;
             (self.begun, self.unreadable) = (self.log.len(), self.said.unreadable());
