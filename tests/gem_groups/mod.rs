@@ -2,6 +2,7 @@
 
 mod as_of;
 mod attack;
+mod changes;
 mod claims;
 mod clients;
 mod collisions;
