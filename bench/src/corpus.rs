@@ -99,6 +99,13 @@ pub(crate) fn made(gems: usize) -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// `/versions` of so many gems whose names begin with that, without their packages: the MD5s are of nothing.
+pub(crate) fn listed(gems: usize, seed: u64, prefix: &str) -> String {
+    let corpus = Corpus::new(gems, seed);
+    let lines: String = (0..gems).map(|place| format!("{prefix}{}\n", gem::line(&corpus, place))).collect();
+    format!("created_at: 2026-11-01T00:00:00Z\n---\n{lines}")
+}
+
 /// So many versions, one of each gem, in a new data folder.
 pub(crate) fn single(folder: &Path, gems: usize) -> Result<usize> {
     fill::folder(folder, &Corpus::single(gems, SEED))

@@ -17,6 +17,7 @@ mod corpus;
 mod dependencies;
 mod followed;
 mod group;
+mod grouped;
 mod hit;
 mod idle;
 mod index;
@@ -75,6 +76,7 @@ const ROWS: &[Row] = &[
     ("recording", recording::row),
     ("index", index::row),
     ("followed", followed::row),
+    ("grouped", grouped::row),
     ("dependencies", dependencies::row),
     ("queries", queries::row),
     ("instructions", instructions::row),

@@ -36,7 +36,12 @@ impl Server {
 
     /// Starts it on this data folder, and with its log in another.
     pub(crate) fn daylight_on(data: &Path, folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
-        Self::start_daylight(Command::new(beside("daylight")?), data, folder, settings)
+        Self::start_daylight(Command::new(beside("daylight")?), data, folder, settings, &[])
+    }
+
+    /// Starts it on this data folder with a time of day that can be set, which stands still.
+    pub(crate) fn daylight_in_conformance(data: &Path, folder: &Path) -> Result<Self> {
+        Self::start_daylight(Command::new(beside("daylight")?), data, folder, &[], &["--conformance"])
     }
 
     /// Under callgrind, which leaves the instructions of each thread in files `counted-NUMBER` of the folder.
@@ -44,11 +49,17 @@ impl Server {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--separate-threads=yes"]);
         command.arg(format!("--callgrind-out-file={}", folder.join("counted").display())).arg(beside("daylight")?);
-        Self::start_daylight(command, &folder.join("data"), folder, settings)
+        Self::start_daylight(command, &folder.join("data"), folder, settings, &[])
     }
 
-    fn start_daylight(mut command: Command, data: &Path, folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
-        command.args(["serve", "--listen", "127.0.0.1:0", "--data", &data.to_string_lossy()]);
+    fn start_daylight(
+        mut command: Command,
+        data: &Path,
+        folder: &Path,
+        settings: &[(&str, &str)],
+        flags: &[&str],
+    ) -> Result<Self> {
+        command.args(["serve", "--listen", "127.0.0.1:0", "--data", &data.to_string_lossy()]).args(flags);
         let shown: String = settings.iter().map(|(key, value)| format!("{key}={value} ")).collect();
         println!("command: {shown}{command:?}");
         let mut child = command
@@ -72,12 +83,21 @@ impl Server {
 
     /// Starts nginx with a worker for each core on a folder of files, without an access log.
     pub(crate) fn nginx(folder: &Path) -> Result<Self> {
+        Self::start_nginx(folder, "")
+    }
+
+    /// The same without the ETags of its own, which are no digests: Bundler takes those for digests of indexes.
+    pub(crate) fn nginx_without_tags(folder: &Path) -> Result<Self> {
+        Self::start_nginx(folder, "etag off; ")
+    }
+
+    fn start_nginx(folder: &Path, more: &str) -> Result<Self> {
         let (port, framed) = (free_port()?, free_port()?);
         let workers = std::thread::available_parallelism()?;
         let configuration = format!(
             "daemon off;\nworker_processes {workers};\npid nginx.pid;\nevents {{ worker_connections 16384; }}\n\
              http {{\n  access_log off;\n  sendfile on;\n  tcp_nopush on;\n  keepalive_requests 1000000000;\n  keepalive_timeout 300s;\n  \
-             open_file_cache max=1000;\n  default_type text/plain;\n  client_body_temp_path body;\n  \
+             open_file_cache max=1000;\n  {more}default_type text/plain;\n  client_body_temp_path body;\n  \
              proxy_temp_path proxy;\n  fastcgi_temp_path fastcgi;\n  uwsgi_temp_path uwsgi;\n  scgi_temp_path scgi;\n  \
              server {{ listen 127.0.0.1:{port}; root files; }}\n  \
              server {{ listen 127.0.0.1:{framed} http2; root files; }}\n}}\n"
@@ -109,6 +129,19 @@ impl Server {
             ticks += cpu_ticks(id)?;
         }
         Ok(ticks as f64 / TICKS_PER_SECOND as f64)
+    }
+
+    /// The same to the microsecond, of the threads that live.
+    pub(crate) fn precise_cpu(&self) -> Result<f64> {
+        let mut nanos = 0;
+        for id in family(self.child.id())? {
+            for task in fs::read_dir(format!("/proc/{id}/task"))? {
+                // A thread may end meanwhile.
+                let stat = fs::read_to_string(task?.path().join("schedstat")).unwrap_or_default();
+                nanos += stat.split(' ').next().and_then(|nanos| nanos.parse::<u64>().ok()).unwrap_or_default();
+            }
+        }
+        Ok(nanos as f64 / 1e9)
     }
 
     /// Anonymous memory, in bytes: of all workers.

@@ -77,6 +77,17 @@ pub(super) fn entries(corpus: &Corpus, place: usize, hashes: &Hashes) -> Result<
     Ok(entries)
 }
 
+/// A line with as many versions as the gem at `place` has.
+pub(super) fn line(corpus: &Corpus, place: usize) -> String {
+    let (random, name) = (&mut Random::new(corpus.seed, 1 + place as u64), &corpus.names[place]);
+    let (mut number, mut tokens) = ([0, 1, 0], Vec::new());
+    for _ in 0..versions(corpus, place, random) {
+        tokens.push(number.map(|part| part.to_string()).join("."));
+        next(&mut number, random);
+    }
+    format!("{name} {} {}", tokens.join(","), info::md5_hex(name.as_bytes()))
+}
+
 /// How many: the tail is what is wanted most.
 fn versions(corpus: &Corpus, place: usize, random: &mut Random) -> usize {
     if corpus.single {

@@ -1,0 +1,135 @@
+//! A server with a hosted repository, two upstreams and groups of them.
+
+use super::upstream::Upstream;
+use crate::corpus;
+use crate::gem::Gem;
+use crate::http::Connection;
+use crate::process::{Server, TOKEN};
+use anyhow::{Result, ensure};
+use format::gem::info::md5_hex;
+use format::gem::upstream::Versions;
+use serde_json::{Value, json};
+use std::path::Path;
+
+pub(super) const HOSTED: &str = "gems-private";
+pub(super) const PUBLIC: &str = "public";
+pub(super) const PAID: &str = "paid";
+/// How many gems the second upstream has, and how many of them the first one has too.
+pub(super) const PAID_GEMS: usize = 5_000;
+pub(super) const SHARED: usize = 200;
+/// How many gems of the first one nobody downloads.
+const SPARE: u8 = 50;
+/// How many gems the hosted repository has.
+pub(super) const HOSTED_GEMS: usize = 2_000;
+
+/// The server, and its upstreams.
+pub(super) struct Shop {
+    pub(super) server: Server,
+    public: Upstream,
+    paid: Upstream,
+    /// What the first upstream lists.
+    pub(super) listed: String,
+    /// Minutes since the beginning.
+    minutes: u64,
+}
+
+impl Shop {
+    /// Starts all of them, in this folder. The first upstream has the files of these gems, too.
+    pub(super) fn open(folder: &Path, kit: &[Gem]) -> Result<Self> {
+        let (public, paid) = (Upstream::start()?, Upstream::start()?);
+        let mut listed = corpus::listed(corpus::GEMS, corpus::SEED, "");
+        let shared: String = listed.lines().skip(2).step_by(900).take(SHARED).map(|line| format!("{line}\n")).collect();
+        paid.has("versions", (corpus::listed(PAID_GEMS - SHARED, 2, "paid-") + &shared).as_bytes());
+        // For changes: nobody asks for more of them than what is listed.
+        (0..SPARE).for_each(|number| listed.push_str(&format!("spare-part-{number} 1.0.0 {}\n", md5_hex(&[number]))));
+        for gem in kit {
+            let bytes = gem.bytes();
+            let info = super::kit::info(gem, &bytes);
+            listed.push_str(&format!("{} {} {}\n", gem.name, gem.version, md5_hex(info.as_bytes())));
+            public.has(&format!("info/{}", gem.name), info.as_bytes());
+            public.has(&format!("gems/{}-{}.gem", gem.name, gem.version), &bytes);
+        }
+        let data = folder.join("data");
+        corpus::single(&data, HOSTED_GEMS)?;
+        let server = Server::daylight_in_conformance(&data, folder)?;
+        let mut shop = Self { server, public, paid, listed, minutes: 0 };
+        shop.pass(0)?;
+        shop.publish();
+        for (name, upstream) in [(PUBLIC, &shop.public), (PAID, &shop.paid)] {
+            shop.make(
+                &json!({ "name": name, "format": "gem", "kind": "remote", "remote": { "urls": [upstream.url()] } }),
+            )?;
+        }
+        Ok(shop)
+    }
+
+    /// The first upstream has what it lists.
+    pub(super) fn publish(&self) {
+        self.public.has("versions", self.listed.as_bytes());
+    }
+
+    /// The first upstream gains a version.
+    pub(super) fn gain(&mut self, name: &str, version: &str) {
+        let md5 = md5_hex(format!("{name} {version}").as_bytes());
+        self.listed.push_str(&format!("{name} {version} {md5}\n"));
+        self.publish();
+    }
+
+    /// The first upstream publishes another version of a gem that it has the files of.
+    pub(super) fn release(&mut self, gem: &Gem, version: &str) -> Result<()> {
+        let (first, mut next) = (gem.bytes(), gem.clone());
+        version.clone_into(&mut next.version);
+        let (bytes, line) = (next.bytes(), super::kit::info(&next, &next.bytes()));
+        let info = super::kit::info(gem, &first) + line.trim_start_matches("---\n");
+        self.public.has(&format!("info/{}", gem.name), info.as_bytes());
+        self.public.has(&format!("gems/{}-{version}.gem", gem.name), &bytes);
+        self.listed.push_str(&format!("{} {version} {}\n", gem.name, md5_hex(info.as_bytes())));
+        self.publish();
+        self.pass(2)
+    }
+
+    /// The first upstream writes its file anew.
+    pub(super) fn compact(&mut self) -> Result<()> {
+        let mut versions = Versions::new();
+        versions.push(self.listed.clone().into())?;
+        let sums: String = versions.sums().map(|line| line + "\n").collect();
+        self.listed = format!("created_at: 2026-11-02T12:00:00Z\n---\n{sums}");
+        self.publish();
+        Ok(())
+    }
+
+    /// Sets the time of day: so many minutes later.
+    pub(super) fn pass(&mut self, minutes: u64) -> Result<()> {
+        self.minutes += minutes;
+        let (days, hours, minutes) = (2 + self.minutes / 1440, self.minutes / 60 % 24, self.minutes % 60);
+        let moment = format!("2026-11-{days:02}T{hours:02}:{minutes:02}:00Z");
+        self.call("POST", &format!("/repository/{HOSTED}/set_time"), "text/plain", moment.as_bytes())
+    }
+
+    /// Changes the settings of a repository.
+    pub(super) fn set(&self, name: &str, settings: &Value) -> Result<()> {
+        let path = format!("/api/v1/repositories/{name}");
+        self.call("PATCH", &path, "application/json", settings.to_string().as_bytes())
+    }
+
+    /// Makes a group.
+    pub(super) fn group(&self, name: &str, members: &[&str], policy: &Value) -> Result<()> {
+        self.make(&json!({ "name": name, "format": "gem", "kind": "group", "members": members, "policy": policy }))
+    }
+
+    fn make(&self, wanted: &Value) -> Result<()> {
+        self.call("POST", "/api/v1/repositories", "application/json", wanted.to_string().as_bytes())
+    }
+
+    /// Publishes in the hosted repository.
+    pub(super) fn push(&self, bytes: &[u8]) -> Result<()> {
+        self.call("POST", &format!("/repository/{HOSTED}/api/v1/gems"), "application/octet-stream", bytes)
+    }
+
+    fn call(&self, method: &str, path: &str, kind: &str, body: &[u8]) -> Result<()> {
+        let headers = [("Authorization", TOKEN), ("Content-Type", kind)];
+        let reply = Connection::open(self.server.address.parse()?)?.call(method, path, &headers, body)?;
+        ensure!((200..300).contains(&reply.status), "{method} {path}: {} {}", reply.status, reply.text());
+        Ok(())
+    }
+}
