@@ -318,6 +318,7 @@ impl ViewLog {
 
     fn begin_with(&mut self, header: &[u8]) -> Result<(), Error> {
         self.log.add(header)?;
+        self.unwritten += header.len() as u64;
         self.said = Versions::new();
         self.said.push(Bytes::copy_from_slice(header)).map_err(refused)
     }
