@@ -1,6 +1,7 @@
 //! Private and public gems through one URL.
 
 use super::{FIRST, GROUP, REMOTE, Scene};
+use serde_json::json;
 
 #[test]
 fn a_group_answers_with_what_its_members_have() {
@@ -59,4 +60,20 @@ fn a_name_of_a_hosted_member_is_never_that_of_an_upstream() {
     let needs = scene.get("api/v1/dependencies.json?gems=oil").expect(200).json();
     assert_eq!(needs.as_array().unwrap().len(), 0, "{needs}");
     scene.get("api/v1/gems/oil.json").expect(404);
+}
+
+#[test]
+fn a_name_of_a_member_that_was_taken_out_goes_on_having_an_info() {
+    let mut scene = Scene::new();
+    scene.push("lamp", "1.0");
+    assert!(scene.get("versions").expect(200).text().contains("\nlamp 1.0 "));
+    let members = json!({ "members": [REMOTE] });
+    scene.world.admin().patch_json(&format!("/api/v1/repositories/{GROUP}"), &members).expect(200);
+    // Bundler leaves the compact index for all gems where a name in it has no `/info`.
+    assert!(scene.get("versions").expect(200).text().contains("\nlamp -1.0 "));
+    assert_eq!(scene.get("info/lamp").expect(200).text(), "---\n");
+    scene.get("info/oil").expect(404);
+    scene.world.stop();
+    scene.world.resume();
+    assert_eq!(scene.get("info/lamp").expect(200).text(), "---\n");
 }
