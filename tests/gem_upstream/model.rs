@@ -8,6 +8,7 @@
 mod agreement;
 mod answers;
 mod bundler;
+mod groups;
 mod marshal;
 mod pool;
 mod rules;
@@ -93,7 +94,7 @@ struct Trial<'a> {
 
 impl<'a> Trial<'a> {
     fn new(stage: &'a mut Stage, number: usize) -> Self {
-        let (truth, now) = (Truth::new(), stage.now);
+        let (truth, now) = (Truth::new(0), stage.now);
         let repository = format!("far-{number}");
         let remote = json!({ "urls": [truth.upstream.url()] });
         stage.world.make(&json!({ "name": repository, "format": "gem", "kind": "remote", "remote": remote }));

@@ -1,4 +1,4 @@
-//! The gems that the upstream may have: real packages, made once.
+//! The gems that upstreams and hosted repositories may have: real packages, made once.
 
 use crate::world::{Gem, hex};
 use sha2::{Digest, Sha256};
@@ -7,28 +7,31 @@ use std::sync::OnceLock;
 /// Some full names can be read in two ways.
 pub(super) const NAMES: [&str; 5] = ["lamp", "lamp-2", "oil", "oil-can", "Wick_"];
 pub(super) const TOKENS: [&str; 5] = ["1.0", "1.1", "2.0.pre", "1.1-java", "2.0"];
-/// So many packages are made of each version: private upstreams replace them.
-const EDITIONS: usize = 3;
+/// So many packages are made of each version for each who may have it: private upstreams replace them.
+pub(super) const EDITIONS: usize = 3;
+/// Two upstreams, and two hosted repositories. None has a package of another.
+const SOURCES: usize = 4;
+const PACKAGES: usize = NAMES.len() * TOKENS.len() * EDITIONS * SOURCES;
 
 pub(super) struct Package {
     pub(super) bytes: Vec<u8>,
     pub(super) sha256: String,
 }
 
-/// The package of a version, in its so-and-so-many-th edition.
+/// The package of a version, in its so-and-so-many-th edition: those of the first who may have it, then those of the second.
 pub(super) fn package(name: usize, token: usize, edition: usize) -> &'static Package {
-    static POOL: OnceLock<Vec<Package>> = OnceLock::new();
-    let pool = POOL.get_or_init(|| {
-        let all = (0..NAMES.len() * TOKENS.len() * EDITIONS).map(|at| {
-            let (name, token, edition) = (at / EDITIONS / TOKENS.len(), at / EDITIONS % TOKENS.len(), at % EDITIONS);
-            let (number, platform) = TOKENS[token].split_once('-').unwrap_or((TOKENS[token], "ruby"));
-            let gem = Gem::new(NAMES[name], number).platform(platform).payload(format!("edition {edition}").as_bytes());
-            let bytes = if needs_oil(name, token) { gem.needs("oil", "~> 1.0") } else { gem }.bytes();
-            Package { sha256: hex(&Sha256::digest(&bytes)), bytes }
-        });
-        all.collect()
-    });
-    &pool[(name * TOKENS.len() + token) * EDITIONS + edition % EDITIONS]
+    static POOL: [OnceLock<Package>; PACKAGES] = [const { OnceLock::new() }; PACKAGES];
+    POOL[(name * TOKENS.len() + token) * EDITIONS * SOURCES + edition].get_or_init(|| {
+        let (number, platform) = TOKENS[token].split_once('-').unwrap_or((TOKENS[token], "ruby"));
+        let gem = Gem::new(NAMES[name], number).platform(platform).payload(format!("edition {edition}").as_bytes());
+        let bytes = if needs_oil(name, token) { gem.needs("oil", "~> 1.0") } else { gem }.bytes();
+        Package { sha256: hex(&Sha256::digest(&bytes)), bytes }
+    })
+}
+
+/// The editions that one of those has who may have packages.
+pub(super) fn edition(source: usize, count: usize) -> usize {
+    source * EDITIONS + count % EDITIONS
 }
 
 fn needs_oil(name: usize, token: usize) -> bool {

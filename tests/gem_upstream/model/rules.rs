@@ -43,9 +43,24 @@ impl Rules {
         json!({ "deny": deny, "cooldown_s": self.cooldown, "private_prefixes": self.private.then_some([PRIVATE]) })
     }
 
+    /// The same for what is no upstream's: names that are private are theirs alone.
+    pub(super) fn of_hosted(&self) -> Self {
+        Self { private: false, ..*self }
+    }
+
+    /// Whether versions are hidden by their age.
+    pub(super) fn count_ages(&self) -> bool {
+        self.cooldown.is_some()
+    }
+
+    /// Whether a name is no upstream's.
+    pub(super) fn keeps(&self, name: usize) -> bool {
+        self.private && NAMES[name].starts_with(PRIVATE)
+    }
+
     /// Whether no upstream may be asked for anything of a gem.
     pub(super) fn forbid(&self, name: usize) -> bool {
-        self.deny == Some((name, None)) || self.private && NAMES[name].starts_with(PRIVATE)
+        self.deny == Some((name, None)) || self.keeps(name)
     }
 
     /// Whether a version is hidden that was pushed after the first look, at `pushed`; `None`: before it.

@@ -101,7 +101,7 @@ pub(super) enum Step {
     Restart,
 }
 
-fn names(often: usize) -> impl Strategy<Value = usize> {
+pub(super) fn names(often: usize) -> impl Strategy<Value = usize> {
     prop_oneof![Just(often), 0..NAMES.len()]
 }
 
@@ -126,7 +126,7 @@ fn faults() -> impl Strategy<Value = Fault> {
     prop_oneof![2 => status, 1 => Just(Fault::Html), 1 => (1..90usize).prop_map(Fault::Short), 1 => Just(Fault::Breaks)]
 }
 
-fn changes(often: usize) -> impl Strategy<Value = Change> {
+pub(super) fn changes(often: usize) -> impl Strategy<Value = Change> {
     use Change::*;
     let version = || (names(often), 0..TOKENS.len());
     prop_oneof![
@@ -150,7 +150,7 @@ fn changes(often: usize) -> impl Strategy<Value = Change> {
     ]
 }
 
-fn asks(often: usize) -> impl Strategy<Value = Ask> {
+pub(super) fn asks(often: usize) -> impl Strategy<Value = Ask> {
     use Ask::*;
     let version = || (names(often), 0..TOKENS.len());
     prop_oneof![

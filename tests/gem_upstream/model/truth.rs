@@ -1,6 +1,6 @@
 //! The upstream: what it has, what it says it has, and how it says so.
 
-use super::pool::{NAMES, TOKENS, full_name, line, package};
+use super::pool::{NAMES, TOKENS, edition, full_name, line, package};
 use super::steps::{Change, Fault, Manner};
 use crate::world::{Parts, Says, Upstream, hex};
 use format::gem::info::md5_hex;
@@ -9,6 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 
 pub(super) struct Truth {
     pub(super) upstream: Upstream,
+    /// Whose packages it has.
+    source: usize,
     /// The versions of each gem with their editions, in the order of their lines.
     gems: [Vec<(usize, usize)>; NAMES.len()],
     /// The lines of `/versions`, of which so many are its base.
@@ -33,9 +35,10 @@ pub(super) struct Truth {
 }
 
 impl Truth {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(source: usize) -> Self {
         let truth = Self {
             upstream: Upstream::start(),
+            source,
             gems: Default::default(),
             lines: Vec::new(),
             base: 0,
@@ -134,8 +137,9 @@ impl Truth {
                 }
             }
             Change::Replace(name, token) => {
-                if let Some((_, edition)) = self.gems[name].iter_mut().find(|(of, _)| *of == token) {
-                    *edition += 1;
+                let source = self.source;
+                if let Some((_, now)) = self.gems[name].iter_mut().find(|(of, _)| *of == token) {
+                    *now = edition(source, *now + 1);
                     self.say(name, &format!("-{0},{0}", TOKENS[token]));
                 }
             }
@@ -196,8 +200,8 @@ impl Truth {
         }
         // A version that was yanked comes back with other bytes, as long as there are others.
         let begin = format!("{} ", TOKENS[token]);
-        let edition = self.lines_ever.iter().filter(|(of, line)| *of == name && line.starts_with(&begin)).count();
-        self.gems[name].push((token, edition));
+        let count = self.lines_ever.iter().filter(|(of, line)| *of == name && line.starts_with(&begin)).count();
+        self.gems[name].push((token, edition(self.source, count)));
         self.pushed.entry((name, token)).or_insert(now);
         self.say(name, TOKENS[token]);
         if let Some(at) = at {

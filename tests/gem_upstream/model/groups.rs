@@ -1,0 +1,366 @@
+//! The same for groups, in any order of pushes and yanks, of members, claims and policies, of restarts and lost files, and of earlier
+//! moments: each name is one member's, whose versions alone are shown, by every protocol; the log of a group only grows for its clients;
+//! and no upstream is asked for a name that is another's.
+
+mod agreement;
+mod answers;
+mod leaves;
+mod owner;
+mod past;
+mod places;
+mod steps;
+
+use super::bundler::Bundler;
+use super::pool::{NAMES, TOKENS, edition, package};
+use super::rules::Rules;
+use super::truth::Truth;
+use super::{BEGINS, HOUR, LATER, ROUND, Stage, bundler};
+use crate::world::{Answer, Connection};
+use jiff::Timestamp;
+use leaves::{Leaf, Moment};
+use places::{CALLED, GROUPS, HOSTED, LAYOUTS, REMOTE};
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+use serde_json::{Value, json};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasher as _, RandomState};
+use steps::Step;
+
+const SEQUENCES: u32 = 30;
+
+/// What a group answered.
+#[derive(Default)]
+struct Seen {
+    log: Vec<u8>,
+    /// The gems in it.
+    listed: BTreeSet<usize>,
+    /// The MD5s of all files of `/info`, and why the last one was not that of the index.
+    infos: [BTreeSet<String>; NAMES.len()],
+    stale: [Option<String>; NAMES.len()],
+    /// The SHA-256 of packages that were answered last.
+    packages: HashMap<(usize, usize), String>,
+}
+
+/// What is known of an upstream's condition.
+struct Health {
+    /// Until then it may not be asked, or not be believed; and not in whole.
+    trouble: u64,
+    long_trouble: u64,
+    /// When anything changed there.
+    changed: u64,
+    /// How much of what it was asked has been looked at.
+    looked: usize,
+    /// The gems of which a line of `/info` came through a group.
+    kept: [bool; NAMES.len()],
+    /// The gems of which its files did not agree, and have not been seen to agree since.
+    doubtful: [bool; NAMES.len()],
+    /// The gems that were ever its own in a group.
+    owned: [bool; NAMES.len()],
+}
+
+/// Repositories, their upstreams, and the clients of the groups.
+struct Trial<'a> {
+    stage: &'a mut Stage,
+    number: usize,
+    now: u64,
+    connection: Option<Connection>,
+    truths: [Truth; 2],
+    health: [Health; 2],
+    leaves: [Leaf; 4],
+    /// Which layout each group has, and since when its members stand where they stand.
+    layouts: [usize; 2],
+    stands: [Vec<i64>; 2],
+    /// Of each member.
+    claims: [Option<usize>; 4],
+    /// Of each group.
+    rules: [Rules; 2],
+    seen: [Seen; 2],
+    /// Each with its group.
+    clients: [(usize, Bundler); 3],
+    moments: Vec<Moment>,
+}
+
+impl<'a> Trial<'a> {
+    fn new(stage: &'a mut Stage, number: usize) -> Self {
+        let now = stage.now;
+        let health = || Health {
+            trouble: now,
+            long_trouble: now,
+            changed: now,
+            looked: 0,
+            kept: Default::default(),
+            doubtful: Default::default(),
+            owned: Default::default(),
+        };
+        let mut trial = Self {
+            stage,
+            number,
+            now,
+            connection: None,
+            truths: [Truth::new(0), Truth::new(1)],
+            health: [health(), health()],
+            leaves: [Leaf::hosted(), Leaf::hosted(), Leaf::remote(), Leaf::remote()],
+            layouts: [0, 0],
+            stands: Default::default(),
+            claims: Default::default(),
+            rules: Default::default(),
+            seen: Default::default(),
+            clients: [
+                (GROUPS.start + 1, Bundler::default()),
+                (GROUPS.start + 1, Bundler::default()),
+                Default::default(),
+            ],
+            moments: Vec::new(),
+        };
+        trial.clients[2].0 = GROUPS.start;
+        for at in HOSTED {
+            trial.make(at, json!({ "kind": "hosted" }));
+        }
+        for at in REMOTE {
+            let urls = [trial.truths[at - REMOTE.start].upstream.url()];
+            trial.make(at, json!({ "kind": "remote", "remote": { "urls": urls } }));
+        }
+        for at in GROUPS {
+            let members = trial.members(at);
+            trial.make(at, json!({ "kind": "group", "members": members }));
+            trial.read_stands(at);
+        }
+        trial
+    }
+
+    fn make(&self, at: usize, mut wanted: Value) {
+        let (name, wanted) = (self.called(at), wanted.as_object_mut().unwrap());
+        wanted.extend([("name".to_owned(), json!(name)), ("format".to_owned(), json!("gem"))]);
+        self.stage.world.make(&json!(wanted));
+    }
+
+    fn called(&self, at: usize) -> String {
+        format!("{}-{}", CALLED[at], self.number)
+    }
+
+    fn members(&self, group: usize) -> Vec<String> {
+        let layout = LAYOUTS[group - GROUPS.start][self.layouts[group - GROUPS.start]];
+        layout.iter().map(|at| self.called(*at)).collect()
+    }
+
+    fn get(&mut self, segment: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+        let path = format!("/repository/{segment}/{path}");
+        for _ in 0..2 {
+            let connection = self.connection.take();
+            let mut connection = connection.unwrap_or_else(|| self.stage.world.anon().connect().unwrap());
+            if let Ok(answer) = connection.call("GET", &path, headers, b"") {
+                self.connection = Some(connection).filter(|_| answer.header("connection") != Some("close"));
+                return answer;
+            }
+        }
+        panic!("{path} breaks off");
+    }
+
+    fn set(&self, at: usize, settings: &Value) {
+        let path = format!("/api/v1/repositories/{}", self.called(at));
+        self.stage.world.admin().patch_json(&path, settings).expect(200);
+    }
+
+    /// Reads since when the members of a group stand where they stand.
+    fn read_stands(&mut self, group: usize) {
+        let path = format!("/api/v1/repositories/{}", self.called(group));
+        let told = self.stage.world.admin().get(&path).expect(200).json();
+        let second = |moment: &Value| moment.as_str().unwrap().parse::<Timestamp>().unwrap().as_second() - BEGINS;
+        self.stands[group - GROUPS.start] = told["members_since"].as_array().unwrap().iter().map(second).collect();
+    }
+
+    fn wait(&mut self, seconds: u64) {
+        self.observe();
+        self.moments.push(Moment { at: self.now, leaves: self.leaves.clone() });
+        self.now += seconds;
+        self.stage.now = self.now;
+        self.stage.set_time();
+    }
+
+    fn step(&mut self, step: Step) {
+        match step {
+            Step::Upstream(which, change) => {
+                self.truths[which].change(change, self.now);
+                self.health[which].changed = self.now;
+            }
+            Step::Push(at, name, token) => self.push(at, name, token),
+            Step::Yank(at, name, token) => self.yank(at, name, token),
+            Step::Layout(which, layout) => {
+                self.layouts[which] = layout;
+                let group = GROUPS.start + which;
+                self.set(group, &json!({ "members": self.members(group) }));
+                self.read_stands(group);
+            }
+            Step::Claim(at, name) => {
+                self.claims[at] = name;
+                let names: Vec<&str> = name.iter().map(|name| NAMES[*name]).collect();
+                self.set(at, &json!({ "claims": names }));
+            }
+            Step::Rule(which, rule) => {
+                self.rules[which].set(rule);
+                self.set(GROUPS.start + which, &json!({ "policy": self.rules[which].setting() }));
+            }
+            Step::Wait(seconds) => self.wait(seconds),
+            Step::Ask(group, ask) => self.ask(group, ask),
+            Step::Bundle(client, name) => self.bundle(client, name),
+            Step::Agree(group) => self.agree(group),
+            Step::Past(group, at, name) => self.past(group, at, name),
+            Step::Restart => self.restart(|stage| stage.world.stop()),
+            Step::Kill => {
+                self.restart(|stage| stage.world.kill());
+                self.lose();
+            }
+            Step::LoseViews => {
+                self.restart(|stage| {
+                    stage.world.stop();
+                    let files = stage.world.files();
+                    let views = files.iter().filter(|file| file.ends_with("view"));
+                    views.for_each(|view| std::fs::remove_file(view).unwrap());
+                });
+                self.lose();
+            }
+        }
+        self.note_upstreams();
+    }
+
+    fn restart(&mut self, end: impl FnOnce(&mut Stage)) {
+        // What comes after a start is of a later moment than what came before it.
+        self.wait(1);
+        self.connection = None;
+        end(self.stage);
+        self.stage.world.resume();
+        self.stage.set_time();
+    }
+
+    /// The logs of the groups may begin anew.
+    fn lose(&mut self) {
+        for seen in &mut self.seen {
+            seen.log.clear();
+            seen.listed.clear();
+        }
+    }
+
+    fn push(&mut self, at: usize, name: usize, token: usize) {
+        if NAMES[name].ends_with('_') {
+            // Such names are from before the rules for them, and upstreams' alone.
+            return;
+        }
+        self.observe();
+        let shadows = self.shadows(at, name);
+        let connection = &mut self.stage.world.admin().connect().unwrap();
+        let bytes = &package(name, token, edition(at + 2, 0)).bytes;
+        let answer = self.stage.world.admin().push_on(connection, &self.called(at), bytes).unwrap();
+        let had = self.leaves[at].ever_had(name, TOKENS[token]);
+        match answer.status {
+            // The same bytes again.
+            200 if self.leaves[at].has(name, TOKENS[token]) => {}
+            200 => {
+                assert!(!had, "{} is pushed though it was withdrawn", NAMES[name]);
+                let groups: Vec<String> = shadows.iter().map(|group| self.called(*group)).collect();
+                assert!(groups.is_empty(), "a push of {} shadows an upstream's in {groups:?}", NAMES[name]);
+                self.leaves[at].push(name, TOKENS[token], self.now);
+            }
+            403 | 409 => assert!(had || !shadows.is_empty(), "{}: {}", NAMES[name], answer.text()),
+            status => panic!("{status}: {}", answer.text()),
+        }
+    }
+
+    fn yank(&mut self, at: usize, name: usize, token: usize) {
+        if !self.leaves[at].has(name, TOKENS[token]) {
+            return;
+        }
+        let version = TOKENS[token].replace("-java", "&platform=java");
+        self.stage.world.admin().yank(&self.called(at), NAMES[name], &version).expect(200);
+        self.leaves[at].yank(name, TOKENS[token]);
+    }
+
+    /// A client resolves a gem and takes its last version, as Bundler does.
+    fn bundle(&mut self, client: usize, name: usize) {
+        let group = self.clients[client].0;
+        let versions = self.clients[client].1.versions.take();
+        let versions = self.versions(group, versions.as_ref()).or(versions);
+        self.clients[client].1.versions = versions;
+        if self.clients[client].1.asks_for(name) {
+            let kept = self.clients[client].1.infos.get(&name).cloned();
+            if let Some(info) = self.info(group, name, kept.as_ref()) {
+                self.clients[client].1.infos.insert(name, info);
+            }
+        }
+        let Some(info) = self.clients[client].1.infos.get(&name).cloned() else { return };
+        if let Some(line) = bundler::lines(info.text()).last() {
+            let (token, _) = bundler::version(line);
+            let token = TOKENS.iter().position(|one| *one == token).unwrap();
+            self.gem(group, name, token);
+        }
+    }
+
+    /// Looks at what the upstreams were asked, and whether all is well with them.
+    fn note_upstreams(&mut self) {
+        self.observe();
+        for (which, truth) in self.truths.iter().enumerate() {
+            let health = &mut self.health[which];
+            let asked = truth.upstream.asked();
+            for asked in &asked[health.looked..] {
+                let path = asked.path.split('?').next().unwrap();
+                let name = path.strip_prefix("/info/").or_else(|| path.strip_prefix("/gems/")?.strip_suffix(".gem"));
+                let Some(name) = name else {
+                    assert_eq!(path, "/versions", "nothing else is asked for");
+                    continue;
+                };
+                assert!(truth.listed.contains(name), "{path} is asked for, and not listed");
+                let owned =
+                    |at: usize| health.owned[at] && (name == NAMES[at] || name.starts_with(&format!("{}-", NAMES[at])));
+                assert!(
+                    (0..NAMES.len()).any(owned),
+                    "{} is asked for {path}, and never owned it",
+                    CALLED[REMOTE.start + which]
+                );
+            }
+            health.looked = asked.len();
+            if !truth.is_well() {
+                (health.trouble, health.long_trouble) = (self.now + LATER, self.now + HOUR + LATER);
+            }
+            for name in 0..NAMES.len() {
+                health.doubtful[name] |= !truth.is_coherent(name);
+            }
+        }
+    }
+
+    fn end(self) {
+        for at in GROUPS.rev().chain(HOSTED).chain(REMOTE) {
+            let path = format!("/api/v1/repositories/{0}?confirm={0}", self.called(at));
+            self.stage.world.admin().ask("DELETE", &path, &[], b"").expect(200);
+        }
+    }
+}
+
+#[test]
+fn a_group_shows_of_each_name_what_its_owner_has_and_tells_it_to_each_client_in_lines_that_are_added() {
+    let (stage, count) = (RefCell::new(Stage::new()), Cell::new(0));
+    let number = |name: &str| std::env::var(name).ok().map(|number| number.parse::<u64>().unwrap());
+    let asked = number("DAYLIGHT_SEQUENCES");
+    let cases = asked.map_or(SEQUENCES, |cases| u32::try_from(cases).unwrap());
+    let seed = number("DAYLIGHT_SEED").unwrap_or_else(|| asked.map_or(0, |_| RandomState::new().hash_one(0)));
+    let config = Config {
+        cases,
+        rng_seed: RngSeed::Fixed(seed),
+        failure_persistence: None,
+        max_shrink_iters: 300,
+        ..Config::default()
+    };
+    let trial = |(ruled, sequence): (bool, Vec<Step>)| {
+        count.set(count.get() + 1);
+        if count.get() % ROUND == 0 {
+            stage.replace(Stage::new());
+        }
+        let mut stage = stage.borrow_mut();
+        let mut trial = Trial::new(&mut stage, count.get());
+        let sequence = sequence.into_iter().filter(|step| ruled || !matches!(step, Step::Rule(..)));
+        sequence.for_each(|step| trial.step(step));
+        trial.settle();
+        trial.end();
+        Ok(())
+    };
+    let tried = TestRunner::new(config).run(&steps::all(), trial);
+    assert!(tried.is_ok(), "DAYLIGHT_SEED={seed}, {} tried: {}", count.get(), tried.unwrap_err());
+}

@@ -1,0 +1,101 @@
+//! Whose a name is, worked out apart from the server, and what may be seen of it.
+
+use super::super::pool::NAMES;
+use super::places::Place;
+use super::{GROUPS, REMOTE, Trial};
+use std::collections::BTreeSet;
+
+/// What is shown of a name.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    /// The versions that must be shown, and those that may be.
+    pub(super) must: BTreeSet<String>,
+    pub(super) may: BTreeSet<String>,
+}
+
+impl Shown {
+    /// Whether these are what is to be shown.
+    pub(super) fn is(&self, tokens: &BTreeSet<String>) -> bool {
+        self.must.is_subset(tokens) && tokens.is_subset(&self.may)
+    }
+}
+
+impl Trial<'_> {
+    /// The member of a group whose the name is; `None`: nobody's.
+    pub(super) fn owner(&self, group: usize, name: usize) -> Option<Place> {
+        let places = self.places(group);
+        let (hosted, remote): (Vec<&Place>, Vec<&Place>) = places.iter().partition(|place| place.is_hosted());
+        let claims = |place: &&&Place| self.claims[place.leaf] == Some(name);
+        let lists = |place: &&&Place| self.leaves[place.leaf].lists(name);
+        let claiming = hosted.iter().find(claims).or_else(|| remote.iter().find(claims));
+        let first = |places: &[&Place]| match places.iter().filter(lists).collect::<Vec<_>>()[..] {
+            [one, other] if self.takes(name, one, other) => Some(Place::clone(other)),
+            [one, ..] => Some(Place::clone(one)),
+            [] => None,
+        };
+        claiming.map(|place| Place::clone(place)).or_else(|| first(&hosted)).or_else(|| first(&remote))
+    }
+
+    /// Whether a name is not the first one's of two members, because that began to list it later than both the other and whoever set
+    /// their order.
+    fn takes(&self, name: usize, one: &Place, other: &Place) -> bool {
+        let began =
+            |place: &Place| self.leaves[place.leaf].began(name).map_or(i64::MIN, |at| i64::try_from(at).unwrap());
+        began(one) > one.stands.max(other.stands) && began(one) > began(other)
+    }
+
+    /// The groups in which a first push of a name would hide what an upstream lists.
+    pub(super) fn shadows(&self, at: usize, name: usize) -> Vec<usize> {
+        let hides = |group: &usize| {
+            let places = self.places(*group);
+            let lists = |place: &Place| self.leaves[place.leaf].lists(name);
+            let is_ours = |place: &Place| place.is_hosted() && (lists(place) || self.claims[place.leaf] == Some(name));
+            let holds = places.iter().any(|place| place.leaf == at);
+            let is_private = |place: &Place| place.way.iter().any(|group| self.rules[group - GROUPS.start].keeps(name));
+            let is_lost = |place: &Place| REMOTE.contains(&place.leaf) && lists(place) && !is_private(place);
+            holds && !places.iter().any(is_ours) && places.iter().any(is_lost)
+        };
+        GROUPS.filter(hides).collect()
+    }
+
+    /// What is shown of a name through a group.
+    pub(super) fn shown(&self, group: usize, name: usize) -> Shown {
+        let mut shown = Shown::default();
+        let Some(place) = self.owner(group, name) else { return shown };
+        for (token, since) in self.leaves[place.leaf].versions(name) {
+            let is_hidden = |at: Option<u64>| self.is_hidden(&place, name, token, at);
+            if is_hidden(since.map(|(earliest, _)| earliest)) {
+                continue;
+            }
+            let is_sure = since.map_or(!self.counts_ages(&place), |(_, latest)| !is_hidden(Some(latest)));
+            shown.may.insert(token.clone());
+            shown.must.extend(is_sure.then(|| token.clone()));
+        }
+        shown
+    }
+
+    /// Whether a version of a member is surely hidden on the way.
+    pub(super) fn is_hidden(&self, place: &Place, name: usize, token: &str, since: Option<u64>) -> bool {
+        place.way.iter().any(|group| {
+            let rules = self.rules[group - GROUPS.start];
+            let rules = if place.is_hosted() { rules.of_hosted() } else { rules };
+            rules.hide(name, token, since, self.now)
+        })
+    }
+
+    /// Whether ages count on the way.
+    pub(super) fn counts_ages(&self, place: &Place) -> bool {
+        place.way.iter().any(|group| self.rules[group - GROUPS.start].count_ages())
+    }
+
+    /// What a group shows of a name, in words.
+    pub(super) fn words(&self, group: usize, name: usize) -> String {
+        let owner = self.owner(group, name).map_or("nobody", |place| super::CALLED[place.leaf]);
+        let way: Vec<_> = self.places(group).iter().map(|place| super::CALLED[place.leaf]).collect();
+        let shown = self.shown(group, name);
+        format!(
+            "{} is {owner}'s of {way:?}, which shows {shown:?} of it by {:?}, claims {:?}, stands {:?}",
+            NAMES[name], self.rules, self.claims, self.stands
+        )
+    }
+}

@@ -1,0 +1,64 @@
+//! What may happen.
+
+use super::super::pool::{NAMES, TOKENS};
+use super::super::rules::{Rule, rules};
+use super::super::steps::{Ask, Change, asks, changes, names};
+use super::places::{CHOICES, GROUPS, HOSTED};
+use proptest::prelude::*;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Step {
+    /// Of one of the upstreams.
+    Upstream(usize, Change),
+    /// A version of a hosted repository.
+    Push(usize, usize, usize),
+    Yank(usize, usize, usize),
+    /// The members of a group are others.
+    Layout(usize, usize),
+    /// A member claims a name, or none.
+    Claim(usize, Option<usize>),
+    /// Of a group.
+    Rule(usize, Rule),
+    Wait(u64),
+    /// A client asks a group.
+    Ask(usize, Ask),
+    /// A client resolves a gem, and takes a version of it.
+    Bundle(usize, usize),
+    /// Every protocol of a group says the same.
+    Agree(usize),
+    /// A client looks at a group as of an earlier moment, and at a gem.
+    Past(usize, usize, usize),
+    Restart,
+    /// It ends at once.
+    Kill,
+    /// The files of logs of groups are missing at a start.
+    LoseViews,
+}
+
+fn steps(often: usize) -> impl Strategy<Value = Step> {
+    use Step::*;
+    let waits =
+        prop_oneof![1 => Just(1u64), 1 => Just(4), 1 => Just(31), 3 => Just(61), 1 => Just(101), 1 => Just(3601)];
+    let version = || (names(often), 0..TOKENS.len());
+    prop_oneof![
+        100 => (0..2usize, changes(often)).prop_map(|(which, change)| Upstream(which, change)),
+        30 => (HOSTED, version()).prop_map(|(at, (name, token))| Push(at, name, token)),
+        15 => (HOSTED, version()).prop_map(|(at, (name, token))| Yank(at, name, token)),
+        20 => (0..2usize, 0..CHOICES).prop_map(|(which, layout)| Layout(which, layout)),
+        12 => (0..4usize, prop::option::weighted(0.7, names(often))).prop_map(|(at, name)| Claim(at, name)),
+        12 => (0..2usize, rules(often)).prop_map(|(which, rule)| Rule(which, rule)),
+        60 => waits.prop_map(Wait),
+        60 => (GROUPS, asks(often)).prop_map(|(group, ask)| Ask(group, ask)),
+        60 => (0..3usize, names(often)).prop_map(|(client, name)| Bundle(client, name)),
+        20 => GROUPS.prop_map(Agree),
+        20 => (GROUPS, any::<u8>(), names(often)).prop_map(|(group, at, name)| Past(group, at.into(), name)),
+        1 => Just(Restart),
+        1 => Just(Kill),
+        1 => Just(LoseViews),
+    ]
+}
+
+/// Whether there may be rules, and what happens.
+pub(super) fn all() -> impl Strategy<Value = (bool, Vec<Step>)> {
+    (0..NAMES.len()).prop_flat_map(|often| (any::<bool>(), prop::collection::vec(steps(often), 1..40)))
+}
