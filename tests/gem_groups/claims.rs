@@ -125,15 +125,6 @@ fn an_upstream_that_fails_refuses_nobody_and_what_it_said_before_a_restart_count
 }
 
 #[test]
-fn an_upstream_that_hangs_holds_a_push_up_for_a_while_and_refuses_nobody() {
-    let upstream = StandIn::with(&["rack 3.0.0"]);
-    upstream.hangs();
-    let world = with_group(&upstream);
-    world.admin().push(FIRST, &Gem::new("rack", "1.0.0")).expect(200);
-    upstream.release();
-}
-
-#[test]
 fn who_may_not_know_of_a_private_group_is_not_told_its_name() {
     let upstream = StandIn::with(&["rack 3.0.0"]);
     let world = with_group(&upstream);

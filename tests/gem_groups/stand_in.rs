@@ -36,15 +36,6 @@ impl StandIn {
         self.upstream.says("/versions", Says::status(500));
     }
 
-    /// It says nothing from now on, until it is released.
-    pub(super) fn hangs(&self) {
-        self.upstream.says("/versions", Says::bytes("").silent());
-    }
-
-    pub(super) fn release(&self) {
-        self.upstream.release("/versions");
-    }
-
     pub(super) fn url(&self) -> String {
         self.upstream.url()
     }
