@@ -100,3 +100,19 @@ fn metrics_have_the_numbers_of_private_repositories_alone() {
     assert!(!metrics.text().contains(REMOTE));
     assert!(metrics.text().lines().any(|line| line.starts_with("daylight_hooks_taken{repository=\"#")));
 }
+
+#[test]
+fn a_restart_does_not_forget_that_a_repository_has_hooks() {
+    let mut scene = Scene::signed();
+    announce(&scene, "1.0.0");
+    scene.at("12:00:30");
+    super::await_true("it is written down", || scene.world.files().iter().any(|file| file.ends_with("hooks")));
+    scene.world.stop();
+    scene.world.resume();
+    scene.lists(&["1.0.0", "2.0.0"]);
+    scene.at("12:10:00");
+    scene.await_version("2.0.0");
+    assert_eq!((scene.figure("lost"), scene.figure("last")), (json!(0), json!("2026-11-02T12:00:00.000Z")));
+    scene.at("12:16:00");
+    super::await_true("one is lost", || scene.figure("lost") == 1);
+}

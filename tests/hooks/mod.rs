@@ -20,7 +20,7 @@ const HOOK: &str = "/hooks/upstream-gems";
 /// The secret of its hooks, where it has one, and where that is.
 const SECRET: &str = "hush";
 const REFERENCE: &str = "env:UPSTREAM_HOOKS";
-const SETTINGS: &[(&str, &str)] = &[("UPSTREAM_HOOKS", SECRET)];
+const SETTINGS: &[(&str, &str)] = &[("UPSTREAM_HOOKS", SECRET), ("OTHER_HOOKS", SECRET)];
 /// Longer than anything takes on a busy machine; only a hang is longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 

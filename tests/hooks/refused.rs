@@ -1,6 +1,7 @@
 //! Hooks that are refused, and who is told what.
 
 use super::{HOOK, REFERENCE, REMOTE, SECRET, Scene, payload, signature};
+use crate::groups::command;
 use crate::world::{FIRST, Person, World};
 use serde_json::json;
 
@@ -122,10 +123,38 @@ fn the_secret_is_named_and_never_given() {
     let given = set("hunter2").expect(400);
     assert!(!given.text().contains("hunter2"), "{}", given.text());
     // The API names only what is meant for it, and what is there.
-    set("env:HOME").expect(400);
+    assert!(set("env:OTHER_HOOKS").expect(400).text().contains("begin with `UPSTREAM_`"));
     assert!(set("env:UPSTREAM_NOWHERE").expect(400).text().contains("no variable"));
     assert_eq!(set(REFERENCE).expect(200).json()["hook_secret"], REFERENCE);
     let hosted = format!("/api/v1/repositories/{FIRST}");
     let refused = admin.patch_json(&hosted, &json!({ "hook_secret": REFERENCE })).expect(400);
     assert!(refused.text().contains("remote repositories and groups"), "{}", refused.text());
+}
+
+#[test]
+fn the_command_line_and_the_configuration_file_name_the_secret() {
+    let scene = Scene::new();
+    let run = |arguments: &[&str]| {
+        let output = command(&scene.world, arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run(&["repo", "set", REMOTE, "--hook-secret", REFERENCE]);
+    assert_eq!(post(&scene.world.anon(), &[], ""), 403);
+    assert_eq!(
+        post(&scene.world.anon(), &[("X-Gitlab-Token", SECRET)], r#"{"name": "lamp", "version": "1.0.0"}"#),
+        202
+    );
+    let shown = run(&["repo", "show", REMOTE]);
+    for line in ["secret of hooks: env:UPSTREAM_HOOKS", "hooks taken: 1", "hooks refused: 1", "last hook: 2026-11-02"] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    assert!(!shown.contains(SECRET), "{shown}");
+    run(&["repo", "set", REMOTE, "--hook-secret", "none"]);
+    assert!(!run(&["repo", "show", REMOTE]).contains("secret of hooks"));
+    let file = "[[repository]]\nname = \"tools\"\nformat = \"raw\"\nhook_secret = \"env:HOME_SECRET\"\n\
+        remote = { urls = [\"http://127.0.0.1:9\"] }\n";
+    let scene = World::start_with_file_and(file, &[("HOME_SECRET", SECRET)]);
+    scene.anon().ask("POST", "/hooks/tools", &[], b"").expect(403);
+    scene.anon().ask("POST", "/hooks/tools", &[("Authorization", "Bearer hush")], b"").expect(202);
 }

@@ -70,7 +70,12 @@ impl World {
 
     /// Starts it on an empty folder, with this file of settings.
     pub(crate) fn start_with_file(text: &str) -> Self {
-        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags: &[] };
+        Self::start_with_file_and(text, &[])
+    }
+
+    /// The same with these settings in its environment, too.
+    pub(crate) fn start_with_file_and(text: &str, settings: &'static [(&'static str, &'static str)]) -> Self {
+        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings, flags: &[] };
         world.configure(text);
         world.resume();
         world

@@ -13,6 +13,7 @@ pub(crate) mod frees;
 pub(crate) mod hints;
 pub(crate) mod holding;
 pub(crate) mod journal;
+pub(crate) mod kept_hints;
 pub(crate) mod list;
 pub(crate) mod members;
 mod named;
@@ -142,7 +143,7 @@ impl Repositories {
         );
         let context = Context::new(store.clone(), workers, recorder);
         let (reading, changing) = (Mutex::new(()), Mutex::new(()));
-        Ok(Self {
+        let repositories = Self {
             store,
             context,
             push_cache,
@@ -158,7 +159,9 @@ impl Repositories {
             changing,
             cleaning: Mutex::default(),
             remotes,
-        })
+        };
+        repositories.restore_hints(event).await;
+        Ok(repositories)
     }
 
     /// Writes of the large indexes what the data folder does not have yet. Before the store is closed.

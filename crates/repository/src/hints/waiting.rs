@@ -16,6 +16,8 @@ const GIVEN_UP_MS: i64 = 3_600_000;
 pub(crate) const BEHIND_MS: i64 = 300_000;
 /// Lost hints are said in the log again after so many milliseconds: an hour.
 const SAID_MS: i64 = 3_600_000;
+/// The moment of the last hint is written down again when it is so many milliseconds later: an hour.
+const KEPT_EVERY_MS: i64 = 3_600_000;
 
 /// The hints of one repository. They are the same while it lives.
 #[derive(Debug, Default)]
@@ -32,6 +34,8 @@ struct State {
     announced: Announced,
     /// When lost hints were last said in the log.
     said: Option<Millis>,
+    /// The moment of a hint that was last written down.
+    kept: Option<Millis>,
     figures: HintFigures,
 }
 
@@ -199,6 +203,23 @@ impl Hints {
             state.said = Some(now);
         }
         (lost, says)
+    }
+
+    /// The last hint before the start.
+    pub(crate) fn restore(&self, last: Millis) {
+        let mut state = self.state();
+        (state.figures.last, state.kept) = (Some(last), Some(last));
+    }
+
+    /// The moment of the last hint, if it is to be written down now.
+    pub(crate) fn unkept(&self) -> Option<Millis> {
+        let mut state = self.state();
+        let last = state.figures.last?;
+        if state.kept.is_some_and(|kept| kept <= last && last.0 - kept.0 < KEPT_EVERY_MS) {
+            return None;
+        }
+        state.kept = Some(last);
+        Some(last)
     }
 
     /// How it goes.

@@ -24,6 +24,7 @@ impl Repositories {
         }
         self.note_waiting(&table).await;
         self.report_lost_hints(&table);
+        self.keep_hints(&table).await;
     }
 
     /// What follows the index of a remote repository of gems.

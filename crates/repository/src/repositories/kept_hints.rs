@@ -1,0 +1,51 @@
+//! When a repository last had a hook, in the data folder, so that lost hooks are found after a restart, too. If it is lost, nothing counts
+//! as a lost hook until the next hook.
+
+use crate::error::Error;
+use crate::index::rope::form;
+use crate::repositories::Repositories;
+use crate::repository::RepositoryTable;
+use serde::{Deserialize, Serialize};
+use store::RepositoryKind;
+use telemetry::{Event, Millis, Outcome, Tick};
+
+/// The name of the file.
+const FILE: &str = "hooks";
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    last: Millis,
+}
+
+impl Repositories {
+    /// Reads what was written before the start.
+    pub(crate) async fn restore_hints(&self, event: &mut Event) {
+        let known = self.known.load_full();
+        for repository in known.by_name.values().filter(|one| one.record.kind != RepositoryKind::Hosted) {
+            let Ok(Some(bytes)) = self.store.derived(repository.id, FILE, event).await else { continue };
+            if let Some((Head { last }, _)) = form::read::<Head>(bytes) {
+                repository.shared.hints.restore(last);
+            }
+        }
+    }
+
+    /// Writes what is new, at most once an hour for each repository.
+    pub(crate) async fn keep_hints(&self, table: &RepositoryTable) {
+        for repository in table.by_name.values() {
+            let Some(last) = repository.shared.hints.unkept() else { continue };
+            let Some(parts) = form::write(&Head { last }, Vec::new()) else { continue };
+            let recorder = &self.context.recorder;
+            recorder.attempt();
+            let mut event = Event::job("index.keep", self.clock.now());
+            event.subject.kind = FILE;
+            let done = self.store.keep_derived(repository.id, FILE, parts, &mut event).await;
+            event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
+            if let Err(error) = done {
+                let error = Error::from(error);
+                (event.reason, event.detail) = (Some(error.reason()), error.to_string());
+            }
+            event.duration = Tick::now().since(event.began);
+            recorder.release(event);
+        }
+    }
+}
