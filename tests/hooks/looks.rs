@@ -93,6 +93,21 @@ fn ten_thousand_replays_cost_at_most_eight_looks_in_two_minutes() {
 }
 
 #[test]
+fn each_of_many_pushes_within_two_minutes_is_seen_at_once() {
+    let scene = Scene::signed();
+    let mut versions = vec!["1.0.0".to_owned()];
+    for second in (0..60).step_by(3) {
+        scene.at(&format!("12:00:{second:02}"));
+        versions.push(format!("2.{second}.0"));
+        scene.lists(&versions.iter().map(String::as_str).collect::<Vec<_>>());
+        announce(&scene, versions.last().unwrap());
+        scene.await_version(versions.last().unwrap());
+    }
+    super::await_true("nothing waits", || scene.figure("waiting") == 0);
+    assert_eq!(scene.figure("lag_ms"), 0);
+}
+
+#[test]
 fn clients_see_a_push_upstream_within_a_second_with_a_hook_and_within_65_without() {
     let scene = Scene::signed();
     // Without a hook, while a client asks now and then.

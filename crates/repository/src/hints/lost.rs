@@ -22,8 +22,9 @@ pub(crate) struct Announced {
 }
 
 impl Announced {
-    /// A hint came.
-    pub(crate) fn announce(&mut self, hint: &Hint, at: Millis) {
+    /// A hint came. Whether it names a version that no hint named of late.
+    pub(crate) fn announce(&mut self, hint: &Hint, at: Millis) -> bool {
+        let is_new = hint.is_exact() && !self.hints.contains_key(hint);
         let covers = |found: &Hint| {
             found == hint || (!hint.is_exact() && (hint.package.is_empty() || hint.package == found.package))
         };
@@ -40,6 +41,7 @@ impl Announced {
                 self.hints.remove(&oldest);
             }
         }
+        is_new
     }
 
     /// A look found this.

@@ -9,9 +9,13 @@ const AFTER_MS: [i64; 6] = [0, 2_000, 7_000, 17_000, 47_000, 107_000];
 const WINDOW_MS: i64 = 120_000;
 /// Hints cause no more looks than this within that time. Those of the regular work, which then are a minute apart, come to three.
 const LOOKS_MAX: usize = 5;
+/// The first look for a version that no hint named before is made though there were more, up to so many: whoever repeats hints names none.
+const NEW_MAX: usize = 40;
 /// After so many of them each waits for `APART_MS` after the one before.
 const AT_ONCE: usize = 3;
 const APART_MS: i64 = 2_000;
+/// The same for a version that no hint named before.
+const NEW_APART_MS: i64 = 500;
 /// An upstream's cache is believed for no longer than this that it goes on with an older answer: 10 minutes.
 const CACHED_MAX_MS: i64 = 600_000;
 
@@ -26,6 +30,11 @@ pub(crate) struct Steps {
 impl Steps {
     pub(crate) fn new(at: Millis) -> Self {
         Self { at, taken: 0 }
+    }
+
+    /// Whether no look was made yet.
+    pub(crate) fn are_at_start(&self) -> bool {
+        self.taken == 0
     }
 
     /// A look began at this moment.
@@ -61,11 +70,12 @@ impl Looks {
         !self.0.is_empty()
     }
 
-    /// When a look may begin that is wanted at this moment.
-    pub(crate) fn admit(&mut self, wanted: Millis, now: Millis) -> Millis {
+    /// When a look may begin that is wanted at this moment; `new`: for a version that no hint named before.
+    pub(crate) fn admit(&mut self, wanted: Millis, now: Millis, new: bool) -> Millis {
         self.forget(now);
-        let apart = self.0.back().filter(|_| self.0.len() >= AT_ONCE).map(|last| last.0.saturating_add(APART_MS));
-        let room = self.0.len().checked_sub(LOOKS_MAX).map(|at| self.0[at].0.saturating_add(WINDOW_MS));
+        let (apart, most) = if new { (NEW_APART_MS, NEW_MAX) } else { (APART_MS, LOOKS_MAX) };
+        let apart = self.0.back().filter(|_| self.0.len() >= AT_ONCE).map(|last| last.0.saturating_add(apart));
+        let room = self.0.len().checked_sub(most).map(|at| self.0[at].0.saturating_add(WINDOW_MS));
         Millis(wanted.0.max(apart.unwrap_or(i64::MIN)).max(room.unwrap_or(i64::MIN)))
     }
 
@@ -119,14 +129,28 @@ mod tests {
     fn hints_cause_a_few_looks_in_two_minutes_however_many_come() {
         let (mut looks, mut made) = (Looks::default(), Vec::new());
         for now in (0..120_000).step_by(100).map(Millis) {
-            if looks.admit(now, now) <= now {
+            if looks.admit(now, now, false) <= now {
                 looks.begin(now);
                 made.push(now.0);
             }
         }
         assert_eq!(made, [0, 100, 200, 2_200, 4_200]);
-        assert_eq!(looks.admit(Millis(119_999), Millis(119_999)), Millis(120_000));
+        let late = Millis(119_999);
+        assert_eq!(looks.admit(late, late, false), Millis(120_000));
+        assert_eq!(looks.admit(late, late, true), late, "a version that no hint named before");
         assert!(looks.are_any(Millis(119_999)) && !looks.are_any(Millis(124_200)));
+    }
+
+    #[test]
+    fn versions_that_no_hint_named_before_are_looked_for_at_once_within_a_limit() {
+        let (mut looks, mut made) = (Looks::default(), 0);
+        for now in (0..120_000).step_by(100).map(Millis) {
+            if looks.admit(now, now, true) <= now {
+                looks.begin(now);
+                made += 1;
+            }
+        }
+        assert_eq!(made, NEW_MAX);
     }
 
     #[test]

@@ -46,6 +46,8 @@ struct Waiting {
     /// Since when it is true upstream, as far as that is known.
     since: Millis,
     steps: Steps,
+    /// Whether no hint named the version before.
+    is_new: bool,
     /// Looks that began before it came tell nothing of it.
     after: u64,
     /// What was known then, where the hint does not say what is to be seen.
@@ -87,7 +89,7 @@ impl Hints {
         let Arrived { mut hint, at, published, basis, shared } = arrived;
         let mut state = self.state();
         let state = &mut *state;
-        state.announced.announce(&hint, at);
+        let is_new = state.announced.announce(&hint, at);
         if true_already {
             state.figures.seen = Some(at);
             return;
@@ -109,15 +111,18 @@ impl Hints {
         // A sender's clock may be ahead.
         let since = published.map_or(at, |published| published.min(at));
         let (steps, after, shared) = (Steps::new(at), state.begun, shared.clone());
-        state.waiting.push(Waiting { hint, since, steps, after, basis, shared, _slot: slot });
+        state.waiting.push(Waiting { hint, since, steps, is_new, after, basis, shared, _slot: slot });
     }
 
     /// When the upstream is to be looked at because of hints; `None`: not because of any.
     pub(crate) fn due(&self, now: Millis) -> Option<Millis> {
         let mut state = self.state();
-        let cached_until = state.cached_until;
-        let wanted = state.waiting.iter().filter_map(|waiting| waiting.steps.next(cached_until)).min()?;
-        Some(state.looks.admit(wanted, now))
+        let State { waiting, looks, cached_until, .. } = &mut *state;
+        let admit = |waiting: &Waiting| {
+            let wanted = waiting.steps.next(*cached_until)?;
+            Some(looks.admit(wanted, now, waiting.is_new && waiting.steps.are_at_start()))
+        };
+        waiting.iter().filter_map(admit).min()
     }
 
     /// What is looked for now.
