@@ -8,12 +8,16 @@ use serde_json::{Value, json};
 const LISTS: [&str; 4] = ["names", "specs.4.8.gz", "latest_specs.4.8.gz", "prerelease_specs.4.8.gz"];
 /// A hosted repository of the upstream's server that is given what the group should have.
 const MODEL: &str = "model";
+/// A group of the group.
+const OUTER: &str = "outer-gems";
 
 fn is_as_the_model(scene: &Scene, when: &str) {
     for list in LISTS {
-        let (ours, model) =
-            (scene.get(list).expect(200).body, scene.upstream.anon().file(MODEL, list).expect(200).body);
-        assert!(ours == model, "{list} {when}: {} bytes, and not {}", ours.len(), model.len());
+        let model = scene.upstream.anon().file(MODEL, list).expect(200).body;
+        for group in [GROUP, OUTER] {
+            let ours = scene.world.anon().file(group, list).expect(200).body;
+            assert!(ours == model, "{list} of {group} {when}: {} bytes, and not {}", ours.len(), model.len());
+        }
     }
 }
 
@@ -26,6 +30,7 @@ fn everywhere(scene: &Scene, (world, repository): (&World, &str), gem: &Gem) {
 fn the_lists_of_a_group_are_those_of_a_repository_that_holds_all_gems_of_its_members() {
     let mut scene = Scene::new();
     scene.upstream.repository(MODEL, false);
+    scene.group(OUTER, &[GROUP]);
     let (theirs, ours) = ((&scene.upstream, FIRST), (&scene.world, FIRST));
     is_as_the_model(&scene, "of nothing");
     everywhere(&scene, theirs, &Gem::new("lamp", "1.0.0"));
