@@ -190,6 +190,7 @@ impl<'a> Trial<'a> {
                 let group = GROUPS.start + which;
                 self.set(group, &json!({ "members": self.members(group) }));
                 self.read_stands(group);
+                self.wait(1);
             }
             Step::Claim(at, name) => {
                 self.claims[at] = name;
@@ -238,6 +239,10 @@ impl<'a> Trial<'a> {
             seen.log.clear();
             seen.listed.clear();
         }
+        // What was said and is hidden now is said no more, so that files of it would be read for ever.
+        for (_, client) in &mut self.clients {
+            *client = Bundler::default();
+        }
     }
 
     fn push(&mut self, at: usize, name: usize, token: usize) {
@@ -246,21 +251,26 @@ impl<'a> Trial<'a> {
             return;
         }
         self.observe();
-        let shadows = self.shadows(at, name);
+        let mut shadows = vec![self.shadows(at, name)];
         let connection = &mut self.stage.world.admin().connect().unwrap();
         let bytes = &package(name, token, edition(at + 2, 0)).bytes;
         let answer = self.stage.world.admin().push_on(connection, &self.called(at), bytes).unwrap();
+        // An upstream may have been looked at meanwhile.
+        self.observe();
+        shadows.push(self.shadows(at, name));
         let had = self.leaves[at].ever_had(name, TOKENS[token]);
         match answer.status {
             // The same bytes again.
             200 if self.leaves[at].has(name, TOKENS[token]) => {}
             200 => {
                 assert!(!had, "{} is pushed though it was withdrawn", NAMES[name]);
-                let groups: Vec<String> = shadows.iter().map(|group| self.called(*group)).collect();
-                assert!(groups.is_empty(), "a push of {} shadows an upstream's in {groups:?}", NAMES[name]);
+                let hides = shadows.iter().all(|groups| !groups.is_empty());
+                assert!(!hides, "a push of {} hides an upstream's: {shadows:?}", NAMES[name]);
                 self.leaves[at].push(name, TOKENS[token], self.now);
+                // Of two changes the later one has a later moment, however quick it is.
+                self.wait(1);
             }
-            403 | 409 => assert!(had || !shadows.is_empty(), "{}: {}", NAMES[name], answer.text()),
+            403 | 409 => assert!(had || !shadows.concat().is_empty(), "{}: {}", NAMES[name], answer.text()),
             status => panic!("{status}: {}", answer.text()),
         }
     }
@@ -272,6 +282,7 @@ impl<'a> Trial<'a> {
         let version = TOKENS[token].replace("-java", "&platform=java");
         self.stage.world.admin().yank(&self.called(at), NAMES[name], &version).expect(200);
         self.leaves[at].yank(name, TOKENS[token]);
+        self.wait(1);
     }
 
     /// A client resolves a gem and takes its last version, as Bundler does.
