@@ -10,6 +10,8 @@ use std::path::Path;
 /// What is asked, and what it is.
 const ASKED: &[(&str, &str)] = &[
     ("versions", "the index"),
+    ("names", "the names"),
+    ("specs.4.8.gz", "the older index"),
     ("info/desk", "a gem of `ours`"),
     ("gems/desk-1.0.0.gem", "its file"),
     ("info/lamp", "a gem of `near`"),
