@@ -26,7 +26,7 @@ fn every_row_says_who_made_it_and_from_where() {
     let rows = rows(&mut world);
     let first: Vec<_> = rows.iter().filter(|row| row.from != "127.0.0.1").collect();
     assert!(first.iter().all(|row| (&*row.by, &*row.from) == ("daylight", "server")), "{first:?}");
-    assert_eq!(first.len(), 7, "six repositories and a token: {first:?}");
+    assert_eq!(first.len(), 8, "seven repositories and a token: {first:?}");
     assert!(rows.len() >= first.len() + 8 && rows.iter().all(|row| !row.by.is_empty()), "{rows:?}");
 }
 
@@ -37,7 +37,7 @@ fn what_a_command_makes_in_a_folder_comes_from_the_command_line() {
     let made = command.arg("init").arg("--data").arg(folder.path()).env_clear().output().unwrap();
     assert!(made.status.success());
     let rows = Sqlite::reader(&folder.path().join("truth.sqlite")).unwrap().journal(Seq(0), 99).unwrap();
-    assert!(rows.len() == 7 && rows.iter().all(|row| row.from == "cli"), "{rows:?}");
+    assert!(rows.len() == 8 && rows.iter().all(|row| row.from == "cli"), "{rows:?}");
 }
 
 #[test]
