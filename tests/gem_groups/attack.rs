@@ -176,3 +176,32 @@ fn a_name_whose_versions_were_all_taken_away_is_still_its_owners() {
     assert_eq!(world.anon().file(GROUP, "info/wick").expect(200).text(), "---\n");
     assert_eq!(public.upstream.count_of("queue-pro"), 0);
 }
+
+#[test]
+fn a_version_of_another_name_never_stands_for_the_file_that_is_ours() {
+    let (client, desk) = (Gem::new("acme-2-client", "1.0"), Gem::new("desk", "1.0").platform("arm64-darwin-19"));
+    // Gems of other names, whose files are called the same.
+    let public = Shelf::new(&[Gem::new("acme", "2").platform("client-1.0"), Gem::new("desk-1.0-arm64-darwin", "19")]);
+    let world = company(&[&public]);
+    for ours in [&client, &desk] {
+        world.admin().push(FIRST, ours).expect(200);
+    }
+    world.anon().file(GROUP, "versions").expect(200);
+    let files: Vec<String> = [&client, &desk].iter().map(|ours| format!("gems/{}", ours.file())).collect();
+    let specs = files.iter().map(|file| file.replace("gems/", "quick/Marshal.4.8/") + "spec.rz");
+    let paths: Vec<String> = files.iter().cloned().chain(specs).collect();
+    let each = || [GROUP, NESTED].into_iter().flat_map(|group| paths.iter().map(move |path| (group, path)));
+    for (group, path) in each() {
+        let (own, answer) = (world.anon().file(FIRST, path).expect(200), world.anon().file(group, path).expect(200));
+        assert!(answer.body == own.body, "{group}/{path} is somebody else's");
+    }
+    // Nor once ours is gone.
+    world.admin().yank(FIRST, "acme-2-client", "1.0").expect(200);
+    world.admin().yank(FIRST, "desk", "1.0&platform=arm64-darwin-19").expect(200);
+    for (group, path) in each() {
+        let answer = world.anon().file(group, path);
+        assert!(answer.status >= 400, "{group}/{path}: {}", answer.status);
+    }
+    let asked = public.upstream.count_of("/gems/") + public.upstream.count_of("/info/");
+    assert_eq!(asked, 0, "{:?}", public.upstream.asked());
+}

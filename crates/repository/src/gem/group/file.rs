@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::found::Found as Any;
 use crate::gem::group::{GroupGems, Member};
 use crate::gem::{Found, download};
+use crate::group::is_hosted;
 use crate::tree;
 use format::gem::spelling::{READINGS, readings};
 use telemetry::Event;
@@ -17,27 +18,43 @@ pub(crate) enum Part {
 }
 
 impl GroupGems<'_> {
-    /// A part of the version of this full name. It may be of more than one gem: of each, its owner is asked, and for no other name.
+    /// A part of the version of this full name. It may be of more than one gem: of each, its owner is asked, and for no other name. The
+    /// members' order decides which one is meant, and not how a full name is split: whoever publishes upstream chooses that.
     pub(crate) async fn file(self, part: Part, full_name: &str, event: &mut Event) -> Result<Any, Error> {
-        let mut asked: Vec<(usize, &str)> = Vec::new();
+        let mut meant: Vec<(&str, Vec<usize>)> = Vec::new();
         let mut refusal = Error::NoSuchPackage;
         for reading in readings(full_name).take(READINGS) {
             match self.owners_told(reading.name, event).await {
-                Ok(owners) => asked.extend(owners.into_iter().map(|place| (place, reading.name))),
+                Ok(owners) => meant.push((reading.name, owners)),
                 Err(error) => refusal = error,
             }
         }
+        meant.sort_by_key(|(name, owners)| owners.first().map(|place| self.rank(*place, name)));
+        let asked = meant.iter().flat_map(|(name, owners)| owners.iter().map(|place| (*place, *name)));
+        let mut refused: Option<(usize, &str)> = None;
         for (place, name) in asked {
+            // What another member calls so does not stand in for what is gone.
+            if refused.is_some_and(|(by, of)| by != place && of != name) {
+                continue;
+            }
             let found = self.member_file(place, name, part, full_name, event).await;
             self.tell_asked(place, &found, event);
             match found {
                 Err(Error::NoSuchPackage) => {}
-                // Another reading of the name may be offered.
-                Err(error @ (Error::Withdrawn(_) | Error::Hidden(_))) => refusal = error,
+                Err(error @ (Error::Withdrawn(_) | Error::Hidden(_))) => {
+                    refused.get_or_insert((place, name));
+                    refusal = error;
+                }
                 found => return found,
             }
         }
         Err(refusal)
+    }
+
+    /// Whose reading of a full name goes first: a hosted member's, then that of one that claims the name, then by the members' order.
+    fn rank(self, place: usize, name: &str) -> (bool, bool, usize) {
+        let leaf = &self.leaves()[place];
+        (!is_hosted(leaf), !leaf.record.claims(name), place)
     }
 
     async fn member_file(
