@@ -158,3 +158,21 @@ fn the_command_line_and_the_configuration_file_name_the_secret() {
     scene.anon().ask("POST", "/hooks/tools", &[], b"").expect(403);
     scene.anon().ask("POST", "/hooks/tools", &[("Authorization", "Bearer hush")], b"").expect(202);
 }
+
+#[test]
+fn a_secret_that_cannot_be_read_is_the_servers_fault_and_nobody_is_told_where_it_should_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("hooks");
+    std::fs::write(&secret, "hush").unwrap();
+    let world = World::start_with_file(&format!("upstream.credentials_folder = {:?}\n", folder.path()));
+    remote(&world, false);
+    let set = json!({ "hook_secret": format!("file:{}", secret.display()) });
+    world.admin().patch_json(&format!("/api/v1/repositories/{REMOTE}"), &set).expect(200);
+    let proof = [("X-Gitlab-Token", "hush")];
+    assert_eq!(post(&world.anon(), &proof, ""), 202);
+    std::fs::remove_file(&secret).unwrap();
+    let refused = world.anon().ask("POST", HOOK, &proof, b"").expect(502);
+    assert!(!refused.text().contains(folder.path().to_str().unwrap()), "{}", refused.text());
+    std::fs::write(&secret, "hush").unwrap();
+    assert_eq!(post(&world.anon(), &proof, ""), 202);
+}

@@ -29,6 +29,9 @@ pub enum Error {
     /// A hook that does not show that its sender knows the secret.
     #[error("this hook for `{0}` has no right signature")]
     HookForged(String),
+    /// The secret of a repository's hooks cannot be read. Where it is, senders need not know.
+    #[error("the secret of the hooks for `{0}` cannot be read on the server")]
+    HookSecretUnread(String),
     /// There are no security devices. `gem` asks for a one-time password then.
     #[error("there are no security devices here, only one-time passwords")]
     NoDevice,
@@ -91,6 +94,7 @@ impl Error {
             Error::MethodNotAllowed { .. } => Reason::MethodNotAllowed,
             Error::HookUnproven(_) => Reason::CredentialsMissing,
             Error::HookForged(_) => Reason::SignatureWrong,
+            Error::HookSecretUnread(_) => Reason::UpstreamMisset,
             Error::Access(error) => error.reason(),
             Error::Input(_) | Error::Form(_) | Error::NoSuchEvent(_) => Reason::InputInvalid,
             Error::Upload(front::UploadError::TooLarge { .. }) => Reason::TooLarge,
@@ -122,6 +126,9 @@ impl Error {
             }
             Error::HookUnproven(name) => {
                 Some(format!("`daylight repo set {name} --hook-secret env:NAME` has senders sign, too"))
+            }
+            Error::HookSecretUnread(name) => {
+                Some(format!("`daylight repo show {name}` says where it is; the server reads it, as the user it runs as"))
             }
             Error::HookForged(_) => Some("sign it with the repository's `hook_secret`: docs/hooks.md says how".into()),
             Error::NoSuchEvent(_) => Some(

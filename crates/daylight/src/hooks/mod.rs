@@ -76,7 +76,10 @@ async fn admit(
     event: &mut Event,
 ) -> Result<Said, Error> {
     let name = || repository.record.name.clone();
-    let secret = app.repositories.hook_secret(repository, event).await?;
+    let secret = match app.repositories.hook_secret(repository, event).await {
+        Err(repository::Error::Setting(_)) => return Err(Error::HookSecretUnread(name())),
+        secret => secret?,
+    };
     if secret.is_none() {
         if !readable {
             return Err(Error::HookUnproven(name()));
@@ -87,7 +90,10 @@ async fn admit(
         }
     }
     if !Repositories::takes_hints(repository) {
-        let text = format!("`{}` is hosted: hooks are for remote repositories and groups", repository.record.name);
+        let text = format!(
+            "`{}` is hosted and needs no hooks: they are for remote repositories and groups",
+            repository.record.name
+        );
         return Err(Error::Input(text));
     }
     request.upload.hold(BODY_MAX, app.form_time, event).await?;
