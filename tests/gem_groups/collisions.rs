@@ -177,7 +177,7 @@ fn whoever_sets_the_order_of_members_decides_and_a_preview_says_what() {
     let (out, err) = said(&world, &arguments);
     let row = out.lines().find(|line| line.starts_with("lamp ")).unwrap().split_whitespace().collect::<Vec<_>>();
     assert_eq!(row, ["lamp", GROUP, "near", "far"]);
-    assert!(err.contains("1 names of gems would have another owner\n"), "{err}");
+    assert!(err.contains("names of gems that would have another owner: 1\n"), "{err}");
     said(&world, &arguments[..arguments.len() - 1]);
     assert_eq!(rows(&collisions(&world, "")), ["lamp far order far+near", "oil far order far+near"]);
     // And again the other way: both names are listed by both when that is set.

@@ -221,7 +221,8 @@ impl SettingsPatch {
             record.claims.retain(|claim| claim != name);
             if record.claims.len() == claims {
                 let text = format!("`{}` does not claim `{}`", record.name, Event::text(name));
-                return Err(BadSetting::new(text, "`daylight repo show NAME` lists what it claims").into());
+                let hint = format!("`daylight repo show {}` lists what it claims", record.name);
+                return Err(BadSetting::new(text, &hint).into());
             }
         }
         Ok(())

@@ -14,7 +14,10 @@ pub fn read(text: &str) -> Result<Millis, Error> {
         let civil = text.parse::<DateTime>()?;
         civil.to_zoned(TimeZone::UTC).map(|at| at.timestamp())
     });
-    let at = at.map_err(|_| Error::Input(format!("`{}` is not an ISO 8601 moment", Event::text(text))))?;
+    let at = at.map_err(|_| {
+        let text = Event::text(text);
+        Error::Input(format!("`{text}` is not an ISO 8601 moment, such as `2026-11-01` or `2026-11-01T12:00:00Z`"))
+    })?;
     Ok(Millis(at.as_millisecond()))
 }
 

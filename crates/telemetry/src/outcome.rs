@@ -56,7 +56,7 @@ closed! {
         FirstSeenFull "first_seen_full" "Whether the upstream had it at that moment was not written down, as the budget for that was used up";
         Withdrawn "withdrawn" "The version was yanked or deleted";
         ProtocolOff "protocol_off" "The index protocol is switched off in the repository";
-        HiddenByPolicy "hidden_by_policy" "A policy hides the version from this view";
+        HiddenByPolicy "hidden_by_policy" "A policy, or whose the name is, hides it from this view";
         MethodNotAllowed "method_not_allowed" "The URL does not take that method";
         CredentialsMissing "credentials_missing" "A token is needed and none was sent";
         CredentialsUnknown "credentials_unknown" "The token is not known, expired or revoked";

@@ -6,7 +6,9 @@ use serde_json::Value;
 use telemetry::{Event, EventId};
 
 pub(super) async fn show(app: &App, id: &str, event: &mut Event) -> Result<Value, Error> {
-    let id = EventId::read(id).ok_or_else(|| Error::Input("an event's id is 16 hexadecimal digits".into()))?;
+    let id = EventId::read(id).ok_or_else(|| {
+        Error::Input("an event's id is 16 hexadecimal digits, as in the header `Daylight-Event` of an answer".into())
+    })?;
     let found = match app.recent.find(id) {
         Some(found) => found,
         // It may have ended a moment ago, and not be written yet.

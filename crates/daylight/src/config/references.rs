@@ -65,7 +65,13 @@ impl References {
                 return Err(BadSetting::new(text, hint));
             }
             Some(("file", path)) => path,
-            _ => reference,
+            // Files with certificates are named by their path alone.
+            _ if reference.starts_with('/') => reference,
+            _ => {
+                let text = format!("`{setting}`: this names neither a variable nor a file of the server");
+                let hint = "a secret as `env:NAME` or `file:/PATH`, never the secret itself; certificates as `/PATH`";
+                return Err(BadSetting::new(text, hint));
+            }
         };
         let path = Path::new(path);
         // Links in the folder are followed: the operator made them.
@@ -174,9 +180,15 @@ mod tests {
             assert!(check(other).unwrap_err().to_string().ends_with("begin with `UPSTREAM_`"), "{other}");
         }
         for other in
-            ["file:/etc/shadow", "/run/secrets2/a", "file:/run/secrets/../../etc/shadow", "/etc/ssl/a.pem", "a"]
+            ["file:/etc/shadow", "/run/secrets2/a", "file:/run/secrets/../../etc/shadow", "/etc/ssl/a.pem", "file:a"]
         {
             assert!(check(other).unwrap_err().to_string().ends_with("files in `/run/secrets`"), "{other}");
+        }
+        // Somebody gave the secret itself.
+        for other in ["hush", "token:hush", "ENV:UPSTREAM_TOKEN"] {
+            let refused = check(other).unwrap_err();
+            assert!(refused.hint().contains("`env:NAME` or `file:/PATH`"), "{other}");
+            assert!(!refused.to_string().contains(other), "{other}");
         }
     }
 

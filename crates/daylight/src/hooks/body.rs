@@ -37,7 +37,7 @@ impl Said {
         }
         // The reader of a struct would take a list of its fields, too.
         if body.trim_ascii_start().first() != Some(&b'{') {
-            return Err("the body is not a JSON object".to_owned());
+            return Err("the body is neither a JSON object nor empty".to_owned());
         }
         let said: Self = serde_json::from_slice(body)
             .map_err(|error| format!("the body is not a hook: {}", Event::text(&error.to_string())))?;

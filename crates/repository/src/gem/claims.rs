@@ -21,7 +21,12 @@ pub(crate) fn settle(record: &mut RepositoryRecord, own: bool) -> Result<(), Bad
     if record.claims.is_empty() {
         return Ok(());
     }
-    if !own || record.kind == RepositoryKind::Group {
+    if own && record.kind == RepositoryKind::Group {
+        let text = "`claims` is a setting of hosted and remote repositories of gems";
+        let hint = format!("a member of `{}` claims it: `daylight repo set MEMBER --claim GEM`", record.name);
+        return Err(BadSetting::new(text, &hint));
+    }
+    if !own {
         return Err(BadSetting::not_for("claims", record, "hosted and remote repositories of gems"));
     }
     record.claims.sort_unstable();

@@ -90,6 +90,6 @@ impl OwnerChanges {
             .map(|one| [one.name, one.group, one.before, one.after.unwrap_or_else(|| "nobody".to_owned())]);
         table::write(context.out, ["NAME", "GROUP", "OWNER", "THEN"], rows.collect())?;
         let first = if count > listed as u64 { format!("; the first {listed} are listed") } else { String::new() };
-        Ok(writeln!(context.err, "{count} names of gems would have another owner{first}")?)
+        Ok(writeln!(context.err, "names of gems that would have another owner: {count}{first}")?)
     }
 }

@@ -52,7 +52,9 @@ impl RemoteGems<'_> {
             Question::Info(name) => self.info(name, event).await.map(Any::Gem),
             Question::Gem(full_name) => Ok(Any::Tree(tree::Found::Content(self.gem(full_name, ANY, event).await?))),
             Question::Download(full_name) => Ok(Any::Gem(Found::Elsewhere(format!("../gems/{full_name}.gem")))),
-            Question::Push | Question::Yank | Question::Own(..) => Err(self.unsupported("take changes")),
+            Question::Push | Question::Yank | Question::Own(..) => {
+                Err(self.unsupported("take changes: hosted ones do"))
+            }
             Question::Names => self.names(event).await.map(Any::Gem),
             Question::Specs(file) => self.specs(file, event).await.map(Any::Gem),
             Question::Gemspec(full_name) => self.gemspec(full_name, ANY, event).await.map(Any::Gem),
