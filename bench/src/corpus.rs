@@ -103,7 +103,7 @@ pub(crate) fn made(gems: usize) -> Result<PathBuf> {
 pub(crate) fn listed(gems: usize, seed: u64, prefix: &str) -> String {
     let corpus = Corpus::new(gems, seed);
     let lines: String = (0..gems).map(|place| format!("{prefix}{}\n", gem::line(&corpus, place))).collect();
-    format!("created_at: 2026-11-01T00:00:00Z\n---\n{lines}")
+    format!("created_at: 2026-10-01T00:00:00Z\n---\n{lines}")
 }
 
 /// So many versions, one of each gem, in a new data folder.

@@ -38,7 +38,8 @@ impl Shop {
     pub(super) fn open(folder: &Path, kit: &[Gem]) -> Result<Self> {
         let (public, paid) = (Upstream::start()?, Upstream::start()?);
         let mut listed = corpus::listed(corpus::GEMS, corpus::SEED, "");
-        let shared: String = listed.lines().skip(2).step_by(900).take(SHARED).map(|line| format!("{line}\n")).collect();
+        let shared = listed.lines().skip(2).step_by(900).take(SHARED).filter_map(|line| line.split(' ').next());
+        let shared: String = shared.map(|name| format!("{name} 99.0.0 {}\n", md5_hex(name.as_bytes()))).collect();
         paid.has("versions", (corpus::listed(PAID_GEMS - SHARED, 2, "paid-") + &shared).as_bytes());
         // For changes: nobody asks for more of them than what is listed.
         (0..SPARE).for_each(|number| listed.push_str(&format!("spare-part-{number} 1.0.0 {}\n", md5_hex(&[number]))));
@@ -93,7 +94,7 @@ impl Shop {
         let mut versions = Versions::new();
         versions.push(self.listed.clone().into())?;
         let sums: String = versions.sums().map(|line| line + "\n").collect();
-        self.listed = format!("created_at: 2026-11-02T12:00:00Z\n---\n{sums}");
+        self.listed = format!("created_at: 2100-01-02T12:{:02}:00Z\n---\n{sums}", self.minutes % 60);
         self.publish();
         Ok(())
     }
@@ -102,7 +103,8 @@ impl Shop {
     pub(super) fn pass(&mut self, minutes: u64) -> Result<()> {
         self.minutes += minutes;
         let (days, hours, minutes) = (2 + self.minutes / 1440, self.minutes / 60 % 24, self.minutes % 60);
-        let moment = format!("2026-11-{days:02}T{hours:02}:{minutes:02}:00Z");
+        // What was made before is older: moments of the journal never go back.
+        let moment = format!("2100-01-{days:02}T{hours:02}:{minutes:02}:00Z");
         self.call("POST", &format!("/repository/{HOSTED}/set_time"), "text/plain", moment.as_bytes())
     }
 
