@@ -60,8 +60,8 @@ impl Follow {
         if !self.remote.repository.asks {
             return;
         }
-        let wanted = self.index().was_asked_since(Millis(now.0 - PAUSED_AFTER_MS)) || self.hints().are_waiting();
-        if !wanted && !self.index().is_idle_look_due(now, IDLE_EVERY_MS) {
+        let asked = self.index().was_asked_since(Millis(now.0 - PAUSED_AFTER_MS));
+        if !asked && !self.hints().are_waiting() && !self.index().is_idle_look_due(now, IDLE_EVERY_MS) {
             return;
         }
         self.index().ahead.want(self.index().doubts.due(now));
@@ -72,7 +72,8 @@ impl Follow {
         }
         // While another look is under way this one is not needed.
         if let Ok(turn) = self.index().looking.clone().try_lock_owned() {
-            drop(self.start_if_followed(Whose::Ours, turn));
+            // An index that clients ask for is fetched, though its first fetch failed.
+            drop(if asked { self.start(turn) } else { self.start_if_followed(Whose::Ours, turn) });
         }
     }
 
