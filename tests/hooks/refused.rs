@@ -2,7 +2,7 @@
 
 use super::{HOOK, REFERENCE, REMOTE, SECRET, Scene, payload, signature};
 use crate::groups::command;
-use crate::world::{FIRST, Person, World};
+use crate::world::{Connection, FIRST, Person, World};
 use serde_json::json;
 
 /// The server believes what a header says of the client.
@@ -99,6 +99,23 @@ fn nobody_learns_by_a_hook_which_private_repositories_there_are() {
         .expect(200);
     assert_eq!(post(&anon, &[], ""), 404);
     assert_eq!(post(&scene.world.person("writer", &["write"], &[REMOTE]), &[], ""), 202);
+}
+
+#[test]
+fn nobody_learns_by_how_soon_a_hook_is_refused_which_private_repositories_there_are() {
+    let scene = Scene::with(&json!({ "hook_secret": REFERENCE, "private": true }));
+    for path in [HOOK, "/hooks/nobody"] {
+        let mut connection = Connection::open(scene.world.address()).unwrap();
+        let head = format!("POST {path} HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\n");
+        connection.send(head.as_bytes()).unwrap();
+        // Whoever sends all of it is answered meanwhile.
+        scene.world.anon().ask("POST", path, &[], b"{}").expect(404);
+        connection.stream().set_nonblocking(true).unwrap();
+        assert!(connection.stream().peek(&mut [0]).is_err(), "{path} is answered before the body is there");
+        connection.stream().set_nonblocking(false).unwrap();
+        connection.send(b"{}").unwrap();
+        assert_eq!(connection.answer(false).unwrap().status, 404, "{path}");
+    }
 }
 
 #[test]

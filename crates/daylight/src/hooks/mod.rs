@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::reply;
 use body::Said;
 use call::Says;
-use front::{Reply, Request};
+use front::{Reply, Request, UploadError};
 use http::header::{self, HeaderName};
 use repository::{Announcement, Repositories, Repository, Scope};
 use std::collections::BTreeSet;
@@ -38,6 +38,8 @@ pub(crate) async fn answer(
     event.layer = Layer::Admin;
     event.subject.kind = "hook";
     access::refuse_cross_site(&request.headers)?;
+    // Whether its repository exists is not told by an answer that comes before the body.
+    let whole = request.upload.hold(BODY_MAX, app.form_time, event).await;
     let known = app.repositories.table(event).await?;
     let missing = || Error::from(repository::Error::NoSuchRepository(call.repository.clone()));
     let repository = known.by_name.get(&call.repository).ok_or_else(missing)?;
@@ -45,7 +47,7 @@ pub(crate) async fn answer(
     // Who may not know that it exists learns nothing more of it.
     let hidden = |error: Error| if readable { error } else { missing() };
     event.subject.repository = repository.record.name.as_str().into();
-    let said = match Box::pin(admit(app, &call, repository, readable, request, event)).await {
+    let said = match Box::pin(admit(app, &call, repository, readable, whole, request, event)).await {
         Ok(said) => said,
         Err(error) => {
             app.repositories.count_refused_hook(repository);
@@ -72,6 +74,7 @@ async fn admit(
     call: &HookCall,
     repository: &Arc<Repository>,
     readable: bool,
+    whole: Result<(), UploadError>,
     request: &mut Request,
     event: &mut Event,
 ) -> Result<Said, Error> {
@@ -96,7 +99,7 @@ async fn admit(
         );
         return Err(Error::Input(text));
     }
-    request.upload.hold(BODY_MAX, app.form_time, event).await?;
+    whole?;
     let body = request.upload.collect(BODY_MAX, event).await?;
     let said = Said::read(&body);
     if let Some(secret) = secret {
