@@ -5,7 +5,7 @@ use serde_json::json;
 
 /// Asked so often that every answer is kept that may be.
 fn again(scene: &Scene, path: &str) -> u16 {
-    (0..3).map(|_| scene.get(path).status).last().unwrap()
+    (0..3).map(|_| scene.get(path).status).fold(0, |_, status| status)
 }
 
 #[test]

@@ -293,10 +293,11 @@ impl GroupGems<'_> {
 
 fn touch(log: &mut ViewLog, name: &str, says: Option<ToSay>) {
     match says {
-        Some(says) if !says.tokens.is_empty() || says.until.is_some() || log.has(name) => log.touch(name, says),
+        // Also where nothing of it may be seen: the log may be new, and clients may know the name from the one before.
+        Some(says) => log.touch(name, says),
         None if log.has(name) => log.touch(name, ToSay::nothing(None)),
-        // What nobody was ever shown is told to nobody.
-        _ => {}
+        // What no member ever had is told to nobody.
+        None => {}
     }
 }
 
