@@ -170,7 +170,8 @@ fn an_index_that_disagrees_with_itself_is_found() {
     // A line with another digest than that of /info, as if it had been made at the wrong moment.
     world.stop();
     let mut truth = Sqlite::writer(&world.data().join("truth.sqlite")).unwrap();
-    let (id, _) = truth.repositories().unwrap().remove(0);
+    let named = |(_, record): &(_, store::RepositoryRecord)| record.name == FIRST;
+    let (id, _) = truth.repositories().unwrap().into_iter().find(named).unwrap();
     let unit = truth.unit(id, "lamp").unwrap();
     let mut entry = unit.entries[1].clone();
     entry.line = Some(format!("lamp -1.1,1.1 {}", "0".repeat(32)));
