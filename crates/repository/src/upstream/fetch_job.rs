@@ -19,7 +19,7 @@ use client::{Arriving, Conditions, Upstream};
 use std::io;
 use std::sync::Arc;
 use store::{CachedFile, Lane, Stamp};
-use telemetry::{Event, Op, Reason};
+use telemetry::{Event, Millis, Op, Reason};
 use tokio::sync::watch;
 
 /// Metadata of so many bytes is read in passing, in less than what two changes of threads cost.
@@ -33,6 +33,8 @@ pub(crate) struct FetchJob<'a> {
     stages: &'a watch::Sender<Stage>,
     /// Of before it began.
     stamp: Option<Stamp>,
+    /// When it began: what the upstream answers may have changed since.
+    began: Millis,
     /// The digests that an index of the upstream says. Bytes with others are always refused.
     indexed: DeclaredDigests,
 }
@@ -45,7 +47,7 @@ impl<'a> FetchJob<'a> {
         indexed: DeclaredDigests,
     ) -> Self {
         let (ttl, stamp) = (Ttl::of(&remote.repository, &file), remote.stamp(&file));
-        Self { remote, file, ttl, stages, stamp, indexed }
+        Self { remote, file, ttl, stages, stamp, began: remote.now(), indexed }
     }
 
     /// Has what is remembered made good again, or brings what is not.
@@ -96,7 +98,7 @@ impl<'a> FetchJob<'a> {
 
     /// The upstream says that the bytes are as they were.
     async fn confirm(&self, had: KeptFile, event: &mut Event) -> Result<FetchResult, Trouble> {
-        let checked = self.remote.now();
+        let checked = self.began;
         let (store, of) = (&self.remote.remotes.store, self.remote.repository.origin);
         store.confirm_cached(of, self.file.path, checked, event).await?;
         let known = Arc::new(CachedFile { checked, ..(*had.known).clone() });
@@ -191,7 +193,7 @@ impl<'a> FetchJob<'a> {
             modified,
             first_seen,
             fetched: now,
-            checked: now,
+            checked: self.began,
             verified,
         });
         self.keep(had, known, download, event).await
