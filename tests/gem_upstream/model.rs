@@ -240,20 +240,20 @@ impl Stage {
     }
 }
 
+/// How many sequences are tried, and from which seed: as the environment says, or so many that are always the same.
+fn trials(sequences: u32) -> (Config, u64) {
+    let number = |name: &str| std::env::var(name).ok().map(|number| number.parse::<u64>().unwrap());
+    let asked = number("DAYLIGHT_SEQUENCES");
+    let cases = asked.map_or(sequences, |cases| u32::try_from(cases).unwrap());
+    let seed = number("DAYLIGHT_SEED").unwrap_or_else(|| asked.map_or(0, |_| RandomState::new().hash_one(0)));
+    let rng_seed = RngSeed::Fixed(seed);
+    (Config { cases, rng_seed, failure_persistence: None, max_shrink_iters: 300, ..Config::default() }, seed)
+}
+
 #[test]
 fn a_remote_repository_tells_its_clients_nothing_that_they_cannot_believe_and_in_the_end_what_the_upstream_has() {
     let (stage, count) = (RefCell::new(Stage::new()), Cell::new(0));
-    let number = |name: &str| std::env::var(name).ok().map(|number| number.parse::<u64>().unwrap());
-    let asked = number("DAYLIGHT_SEQUENCES");
-    let cases = asked.map_or(SEQUENCES, |cases| u32::try_from(cases).unwrap());
-    let seed = number("DAYLIGHT_SEED").unwrap_or_else(|| asked.map_or(0, |_| RandomState::new().hash_one(0)));
-    let config = Config {
-        cases,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        max_shrink_iters: 300,
-        ..Config::default()
-    };
+    let (config, seed) = trials(SEQUENCES);
     let trial = |(ruled, sequence): (bool, Vec<Step>)| {
         count.set(count.get() + 1);
         if count.get() % ROUND == 0 {

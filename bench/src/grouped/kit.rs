@@ -15,7 +15,7 @@ const OWN_GEMS: usize = 10;
 /// Bytes in each, which do not compress.
 const PAYLOAD: usize = 40_000;
 
-/// The gems that the first upstream has, and those that are pushed.
+/// The gems of the first upstream, and the gems that are pushed here.
 pub(super) struct Kit {
     pub(super) public: Vec<Gem>,
     pub(super) own: Vec<Gem>,

@@ -89,7 +89,7 @@ impl Shop {
         self.pass(2)
     }
 
-    /// The first upstream writes its file anew.
+    /// Has the first upstream write its `/versions` again from the beginning.
     pub(super) fn compact(&mut self) -> Result<()> {
         let mut versions = Versions::new();
         versions.push(self.listed.clone().into())?;

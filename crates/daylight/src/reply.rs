@@ -232,7 +232,7 @@ pub(crate) fn text(text: impl Into<Bytes>) -> Reply {
     reply
 }
 
-/// What is to be done was taken, and is done later.
+/// The request was accepted. The work is done after the reply.
 pub(crate) fn accepted(said: &'static str) -> Reply {
     Reply { status: StatusCode::ACCEPTED, ..text(said) }
 }

@@ -14,16 +14,15 @@ use super::bundler::Bundler;
 use super::pool::{NAMES, TOKENS, edition, package};
 use super::rules::Rules;
 use super::truth::Truth;
-use super::{BEGINS, HOUR, LATER, ROUND, Stage, bundler};
+use super::{BEGINS, HOUR, LATER, ROUND, Stage, bundler, trials};
 use crate::world::{Answer, Connection};
 use jiff::Timestamp;
 use leaves::{Leaf, Moment};
 use places::{CALLED, GROUPS, HOSTED, LAYOUTS, REMOTE};
-use proptest::test_runner::{Config, RngSeed, TestRunner};
+use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{BuildHasher as _, RandomState};
 use steps::Step;
 
 const SEQUENCES: u32 = 30;
@@ -348,17 +347,7 @@ impl<'a> Trial<'a> {
 #[test]
 fn a_group_shows_of_each_name_what_its_owner_has_and_tells_it_to_each_client_in_lines_that_are_added() {
     let (stage, count) = (RefCell::new(Stage::new()), Cell::new(0));
-    let number = |name: &str| std::env::var(name).ok().map(|number| number.parse::<u64>().unwrap());
-    let asked = number("DAYLIGHT_SEQUENCES");
-    let cases = asked.map_or(SEQUENCES, |cases| u32::try_from(cases).unwrap());
-    let seed = number("DAYLIGHT_SEED").unwrap_or_else(|| asked.map_or(0, |_| RandomState::new().hash_one(0)));
-    let config = Config {
-        cases,
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        max_shrink_iters: 300,
-        ..Config::default()
-    };
+    let (config, seed) = trials(SEQUENCES);
     let trial = |(ruled, sequence): (bool, Vec<Step>)| {
         count.set(count.get() + 1);
         if count.get() % ROUND == 0 {

@@ -59,7 +59,7 @@ pub(crate) async fn dependencies(
     let join = || dependencies::list(form, pieces.iter().map(|piece| &**piece));
     // Only small pieces are copied, and of the names in one request that is a few megabytes at most: short enough for
     // the event loop.
-    // What is made from rows is timed where it is made.
+    // Pieces that are rendered from rows were timed when they were rendered.
     let list = if hosted.by_rows() { join() } else { event.time(Op::IndexRender, join) };
     Ok(Found::Dependencies(list.into(), form))
 }

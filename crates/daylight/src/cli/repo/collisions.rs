@@ -8,7 +8,7 @@ use crate::cli::table;
 use format::percent::segment;
 use serde::Deserialize;
 
-/// Most names that are shown of those that wait, and of the others.
+/// The most waiting names that are shown, and the most of the other names.
 const SHOWN: usize = 10;
 
 /// An answer of the API, or the part of one that was asked for.
@@ -44,7 +44,7 @@ struct OwnerChange {
     after: Option<String>,
 }
 
-/// Shows those of a group: how many there are, the first, and what can be done about those that wait.
+/// Shows the names that several members of a group have: how many there are, the first ones, and the commands that decide waiting names.
 pub(super) fn show(api: &Api, group: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
     let path = format!("{REPOSITORIES}/{}/collisions?limit={SHOWN}", segment(group));
     let Collisions { names, waiting, unknown, collisions } = decode(api.get(&path)?)?;

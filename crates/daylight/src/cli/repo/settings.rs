@@ -12,7 +12,7 @@ pub(super) struct SettingFlags {
     /// What the lines of its index tell: v2, or v1 without the moments of publication [default: v2]
     #[arg(long, value_name = "FORMAT", help_heading = "Gems")]
     info_format: Option<String>,
-    /// Name of a gem that is this repository's in every group, whatever other members have of it; added to those that it claims
+    /// Name of a gem that belongs to this repository in every group, whatever other members have. It is added to the names that are claimed already
     #[arg(long, value_name = "GEM", help_heading = "Gems")]
     claim: Vec<String>,
     /// Name of a member; repeated: all of them, in the order in which they are asked
