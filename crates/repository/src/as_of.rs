@@ -1,31 +1,32 @@
-//! The moment as of which somebody wants to see a repository, and which changes of the journal it includes.
+//! The moment of an as-of request, and which changes of the journal that moment includes.
 
 use crate::error::Error;
 use store::{Seq, Store};
 use telemetry::{Event, Millis};
 
-/// The moment, as somebody names it.
+/// A moment as a URL names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AsOf {
     /// The end of this moment.
     Moment(Millis),
-    /// After this change.
+    /// Directly after the change with this number.
     Change(Seq),
 }
 
-/// The moment, as the journal has it.
+/// A moment as a position in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Past {
-    /// The last change that counts.
+    /// The number of the last change that is included.
     pub through: Seq,
-    /// Nothing that is shown is younger than this: the moment that was named, or the end of time where a change was named.
+    /// An as-of answer contains nothing that is younger than this: the moment in the URL, or the end of time if the URL
+    /// has the number of a change.
     pub until: Millis,
-    /// Exceptions of policies that were made later do not count.
+    /// Exceptions of policies that were made after this moment do not apply.
     pub exceptions_by: Millis,
 }
 
 impl AsOf {
-    /// That moment in the journal of this server.
+    /// The position of this moment in the journal of this server.
     pub(crate) async fn past(self, store: &Store, now: Millis, event: &mut Event) -> Result<Past, Error> {
         match self {
             AsOf::Moment(moment) if moment > now => Err(Error::Future(format!("{moment}"))),

@@ -1,16 +1,16 @@
-//! Who makes a change, and from where. Every row of the journal has both.
+//! The author and the origin of a change. Every row of the journal has both.
 
 use std::fmt;
 use std::net::IpAddr;
 use store::{Batch, Change, Expect};
 use telemetry::Millis;
 
-/// From where a change is made.
+/// The origin of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ChangeSource {
     /// A client at this address.
     Client(IpAddr),
-    /// A command that works on a data folder.
+    /// A command of the command line that works on a data folder.
     CommandLine,
     /// The server itself.
     #[default]
@@ -18,7 +18,7 @@ pub enum ChangeSource {
 }
 
 impl fmt::Display for ChangeSource {
-    /// As rows of the journal have it: an address without a port, `cli` or `server`.
+    /// The form in rows of the journal: an address without a port, `cli` or `server`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ChangeSource::Client(address) => address.to_canonical().fmt(f),
@@ -28,28 +28,28 @@ impl fmt::Display for ChangeSource {
     }
 }
 
-/// Who makes a change, and from where.
+/// The author and the origin of a change.
 #[derive(Debug, Clone, Copy)]
 pub struct Author<'a> {
     /// The name of a token, or [`Author::DAYLIGHT`].
     pub by: &'a str,
-    /// From where.
+    /// The origin of the change.
     pub from: ChangeSource,
 }
 
 impl<'a> Author<'a> {
-    /// The name of the server in the journal.
+    /// The name under which the journal records changes by the server.
     pub const DAYLIGHT: &'static str = "daylight";
 
-    /// The author of changes that the server makes by itself.
+    /// The author of changes that the server makes on its own.
     pub const SERVER: Author<'static> = Author { by: Self::DAYLIGHT, from: ChangeSource::Server };
 
-    /// The author of a change that somebody makes with a request from `client`.
+    /// The author of a change that the holder of the token `by` requests from the address `client`.
     pub fn of_client(by: &'a str, client: IpAddr) -> Self {
         Self { by, from: ChangeSource::Client(client) }
     }
 
-    /// Changes by this author, to be made together.
+    /// A batch of changes by this author. The store commits all of them or none.
     pub fn batch(self, at: Millis, expect: Vec<Expect>, changes: Vec<Change>) -> Batch {
         Batch { by: self.by.to_owned(), from: self.from.to_string(), at, expect, changes, holds: Vec::new() }
     }

@@ -1,9 +1,9 @@
-//! A setting that cannot be, in words for whoever set it.
+//! An invalid setting, with a message and a hint for the person who set it.
 
 use crate::record::RepositoryRecord;
 use std::ops::RangeInclusive;
 
-/// What is wrong with a setting, and what to do about it.
+/// An invalid setting: the error and the remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct BadSetting {
@@ -12,22 +12,22 @@ pub struct BadSetting {
 }
 
 impl BadSetting {
-    /// Most URLs of one remote repository: the upstream and its mirrors.
+    /// Maximum number of URLs of one remote repository: the upstream and its mirrors.
     pub(crate) const URLS_MAX: usize = 8;
 
-    /// What is wrong, and what would be right.
+    /// An invalid setting with this message and this hint.
     pub fn new(text: impl Into<String>, hint: &str) -> Self {
         Self { text: text.into(), hint: hint.to_owned() }
     }
 
-    /// The setting `name` of a repository that has none of that name; `whose` says which repositories have it.
+    /// The error for the setting `name` in a repository that cannot have it. `whose` names the repositories that can.
     pub(crate) fn not_for(name: &str, record: &RepositoryRecord, whose: &str) -> Self {
         let text = format!("`{name}` is a setting of {whose}");
         let (kind, format) = (record.kind.as_str(), &record.format);
         Self::new(text, &format!("`{}` is a {kind} repository of format {format}: leave it out", record.name))
     }
 
-    /// The number of URLs of a remote repository.
+    /// The error for too many or too few URLs of a remote repository.
     pub fn count_of_urls(count: usize) -> Self {
         let text = format!("`remote.urls` has 1 to {} URLs, not {count}", Self::URLS_MAX);
         Self::new(text, "the upstream first, then its mirrors")
@@ -43,7 +43,7 @@ impl BadSetting {
         Err(Self::new(format!("`{name}` cannot be {value}"), &hint))
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn hint(&self) -> &str {
         &self.hint
     }

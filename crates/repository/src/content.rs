@@ -1,4 +1,4 @@
-//! A file of a repository that is a tree of files: its bytes, wherever they are by now, and what is known of them.
+//! A file of a tree: where its bytes are now, and its metadata.
 
 use bytes::Bytes;
 use format::tree::Checksum;
@@ -9,53 +9,53 @@ use store::Hashes;
 use telemetry::{Millis, Reason};
 use tokio::sync::watch;
 
-/// A file of a tree, as far as it is known. Clones share the bytes.
+/// A file of a tree and its metadata. Clones share the bytes.
 #[derive(Debug, Clone)]
 pub struct Content {
-    /// Its bytes.
+    /// Where the bytes are.
     pub source: Source,
-    /// Their digests. `None` while they arrive.
+    /// The digests. `None` while the file still arrives.
     pub hashes: Option<Hashes>,
-    /// When they were last changed, where that is known.
+    /// The time of the last change, if it is known.
     pub modified: Option<Millis>,
-    /// Their media type.
+    /// The media type.
     pub media: &'static str,
-    /// Whether the path will never have other bytes.
+    /// Whether this path will always have these bytes.
     pub lasting: bool,
-    /// From when on it has to be asked for again, where somebody else may change it.
+    /// When the TTL of an upstream's file ends; `None`: the file never has to be fetched again.
     pub fresh_until: Option<Millis>,
-    /// How it came to be answered with, where it is somebody else's.
+    /// How an upstream's file was obtained; `None`: the file is published here.
     pub freshness: Option<Freshness>,
 }
 
-/// How a file of an upstream came to be answered with.
+/// How an upstream's file was obtained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Freshness {
-    /// What was done for it.
+    /// The work that this request needed.
     pub how: How,
-    /// Seconds since the upstream last proved it.
+    /// Seconds since the upstream last confirmed the file.
     pub age_s: u64,
 }
 
-/// What was done to answer with a file of an upstream.
+/// The work that the answer with an upstream's file needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// Nothing: it was kept, and good.
+    /// None: the file was in the cache and fresh.
     Kept,
-    /// It was fetched.
+    /// The file was fetched.
     Fetched,
-    /// The upstream was asked, and said that it is as it was.
+    /// The file was in the cache, and the upstream confirmed that it has not changed.
     Confirmed,
-    /// The upstream was asked and failed, so it is what was good last.
+    /// The request to the upstream failed, so the answer is the last good file.
     Stale(Reason),
 }
 
-/// The earlier of two moments at which something may be otherwise, where there is one.
+/// The earlier of two optional moments.
 pub(crate) fn soonest(one: Option<Millis>, other: Option<Millis>) -> Option<Millis> {
     one.into_iter().chain(other).min()
 }
 
-/// The digest of a file by one algorithm, in small hexadecimal digits.
+/// The digest of a file by one algorithm, in lower-case hexadecimal.
 pub(crate) fn digits(hashes: &Hashes, checksum: Checksum) -> String {
     match checksum {
         Checksum::Md5 => hashes.md5.clone(),
@@ -65,16 +65,16 @@ pub(crate) fn digits(hashes: &Hashes, checksum: Checksum) -> String {
     }
 }
 
-/// So many bytes of a document are about as much work as a row.
+/// Bytes of a document that cost about as much work as one row.
 const ROW_BYTES: u64 = 1024;
 
-/// About how many rows are as much work as a document of so many bytes.
+/// The number of rows that cost about as much work as a document of this size.
 pub(crate) fn rows_of(size_bytes: u64) -> usize {
     usize::try_from(size_bytes / ROW_BYTES).unwrap_or(usize::MAX)
 }
 
 impl Content {
-    /// A text that was made just now.
+    /// The content of a text that was rendered for this request.
     pub(crate) fn text(text: String, media: &'static str) -> Self {
         let bytes = Bytes::from(text);
         Self {
@@ -88,18 +88,19 @@ impl Content {
         }
     }
 
-    /// A checksum as a file: its small hexadecimal digits and no more, which every client reads.
+    /// A checksum as a file: its lower-case hexadecimal digits alone, without a file name or a line end. Every client
+    /// reads this form.
     pub(crate) fn checksum(hashes: &Hashes, checksum: Checksum) -> Self {
         Self::text(digits(hashes, checksum), "text/plain")
     }
 
-    /// The checksum of this file, as good as the file; `None` while that arrives.
+    /// The checksum file of this file, with the same freshness; `None` while the file still arrives.
     pub(crate) fn sum(&self, checksum: Checksum) -> Option<Self> {
         let Self { source, hashes, media, .. } = Self::checksum(self.hashes.as_ref()?, checksum);
         Some(Self { source, hashes, media, ..self.clone() })
     }
 
-    /// All of its bytes; `None` while they arrive, or where they cannot be read. It may read a file.
+    /// All bytes; `None` while they arrive, or if they cannot be read. This may read from the disk.
     pub(crate) fn bytes(&self) -> Option<Bytes> {
         match &self.source {
             Source::Memory(bytes) => Some(bytes.clone()),
@@ -118,32 +119,32 @@ impl Content {
 pub enum Source {
     /// In memory.
     Memory(Bytes),
-    /// In a file, which others read too: never by its cursor.
+    /// In a file that other requests read at the same time. Read it by offset, never with its cursor.
     File(Arc<File>),
-    /// On their way.
+    /// In a file that is still being written.
     Growing(Growing),
 }
 
-/// A file that is written while others read it, up to where it has come.
+/// A file that is being written while requests read the part that is complete.
 #[derive(Debug, Clone)]
 pub struct Growing {
-    /// The file, read by others too.
+    /// The file. Other requests read it at the same time.
     pub file: Arc<File>,
-    /// How many bytes it will have, where that was announced.
+    /// The announced length in bytes; `None`: the upstream announced none.
     pub len: Option<u64>,
-    /// How far it has come.
+    /// The number of bytes that may be read, and whether the file is complete.
     pub grown: watch::Receiver<Grown>,
-    /// Digests that are promised, hexadecimal. It becomes whole only if they are right.
+    /// The expected digests, hexadecimal. The file becomes complete only if its bytes have them.
     pub promised: Arc<[(Checksum, String)]>,
 }
 
-/// How far a [`Growing`] file has come.
+/// The state of a [`Growing`] file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grown {
-    /// So many bytes may be read; more will come.
+    /// This many bytes may be read; more will follow.
     Going(u64),
-    /// So many bytes, and that is all of it, whole and verified.
+    /// The file is complete and verified; this is its length.
     Whole(u64),
-    /// It will not become whole: whoever was sent a part must not take it for the file.
+    /// The file will never be complete. A client that received a part must see that the reply broke off.
     Broken,
 }

@@ -1,4 +1,4 @@
-//! The parts of the server that all repositories work with.
+//! The parts of the server that all repositories use.
 
 use crate::workers::Workers;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use store::Store;
 use telemetry::{Bound, BoundName, Recorder};
 use tokio::runtime::Handle;
 
-/// The parts of the server that all repositories work with. A clone shares them.
+/// The parts of the server that all repositories use. Clones share them.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) store: Arc<Store>,
@@ -15,15 +15,15 @@ pub(crate) struct Context {
     pub(crate) recorder: Arc<Recorder>,
     /// The runtime for jobs that no client waits for.
     pub(crate) back: Handle,
-    /// Jobs that prune a snapshot after a new build.
+    /// The bound of jobs that delete old builds of a snapshot after a new one was published.
     pub(crate) prunes: Arc<Bound>,
 }
 
-/// Most snapshots that are pruned at once, each with the rows of its folder in memory.
+/// Maximum number of such jobs at a time. Each has the rows of one folder in memory.
 const PRUNES_MAX: u64 = 64;
 
 impl Context {
-    /// The parts that all repositories work with. Jobs run on the runtime that this is called on.
+    /// Builds the context. Jobs run on the runtime that calls this.
     pub(crate) fn new(store: Arc<Store>, workers: Arc<Workers>, recorder: Arc<Recorder>) -> Self {
         let prunes = Bound::new(BoundName::SnapshotPrunes, "", PRUNES_MAX);
         recorder.register(prunes.clone());

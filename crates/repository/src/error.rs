@@ -1,4 +1,4 @@
-//! Why a question has no answer: named by situation; only `reply` knows what HTTP calls it.
+//! The errors of questions to repositories, one variant for each situation. Only `reply` maps them to HTTP.
 
 pub(crate) mod hint;
 pub(crate) mod purged;
@@ -13,13 +13,13 @@ use format::gem::{Fault, Invalid};
 use format::tree::Checksum;
 use telemetry::{Millis, Reason};
 
-/// Why a question has no answer.
+/// The error of a question to a repository.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No repository has the name.
     #[error("there is no repository `{0}`")]
     NoSuchRepository(String),
-    /// The format has no such path.
+    /// The format defines no such path.
     #[error("`{path}` is not a path of a {format} repository")]
     NoSuchPath {
         /// The path below the repository.
@@ -27,13 +27,14 @@ pub enum Error {
         /// The format's name.
         format: &'static str,
     },
-    /// A parameter of the question is missing, or cannot be read.
+    /// A parameter of the request is missing or invalid.
     #[error("{0}")]
     Input(String),
-    /// The repository has nothing of that name. The words are those that `gem` users know.
+    /// The repository has no gem of this name. The text is the one that users of `gem` know.
     #[error("This gem could not be found")]
     NoSuchPackage,
-    /// There is no such gem to change. The words are those that `gem` users know, and not the same as above.
+    /// The gem that a request wants to change does not exist. The text is the one that users of `gem` know; it differs
+    /// from the one above.
     #[error("This rubygem could not be found.")]
     NoSuchGem,
     /// The package has no such version.
@@ -50,10 +51,10 @@ pub enum Error {
         /// The package.
         package: String,
     },
-    /// The uploaded bytes are not a package that can be served.
+    /// The uploaded bytes are not a valid package.
     #[error("{}", refused(.0))]
     Invalid(#[from] format::gem::Invalid),
-    /// Another URL of the upstream would drop what is kept of the present one, and nobody has said that it may.
+    /// A change of the upstream's URL would delete cached files, and the request does not say whether it may.
     #[error(
         "{} files of {} bytes are kept of the upstream of `{name}`, and would be lost with another URL; {} of them ({} bytes) are \
          releases whose checksums were verified, and may stay",
@@ -62,131 +63,131 @@ pub enum Error {
     WouldLoseCached {
         /// The repository's name.
         name: String,
-        /// What is kept.
+        /// The files in the cache.
         cached: Cached,
     },
-    /// The name is taken in another spelling: clients that keep files by name would mix up the two.
+    /// The name exists in another spelling. Clients that store files by name would confuse the two.
     #[error(
         "There was a problem saving your gem: `{name}` differs only in case from `{there}`, which has versions here"
     )]
     OtherCase {
         /// The name that was pushed.
         name: String,
-        /// The name that is there.
+        /// The existing name.
         there: String,
     },
-    /// An upstream has the name where a group has both.
+    /// An upstream lists the same name in a group that has both repositories.
     #[error(transparent)]
     Shadows(#[from] shadows::Shadows),
-    /// The package is good, and keeping it failed.
+    /// The package is valid, but storing it failed.
     #[error("{0}")]
     Unsaved(#[source] store::Error),
-    /// The version is there with other bytes.
+    /// The version exists with other bytes.
     #[error(
         "Repushing of gem versions is not allowed.\nPlease bump the version number and push a new different release \
          of `{0}`.\nhint: `gem yank` does not free a version; it stays taken"
     )]
     Taken(String),
-    /// The version was yanked and stays taken.
+    /// The version was yanked, so its number cannot be used again.
     #[error(
         "A yanked version already exists ({0}).\nRepushing of gem versions is not allowed. Please use a new version \
          and retry"
     )]
     TakenByWithdrawn(String),
-    /// The gem has no such version to tell of.
+    /// The gem has no such version. Calls that describe versions return this.
     #[error("This version could not be found.")]
     NoSuchGemVersion,
-    /// Only owners may publish it.
+    /// Only owners may publish this gem.
     #[error("You do not have permission to push to this gem. Ask an owner to add you with: gem owner {0} --add EMAIL")]
     NotAnOwner(String),
-    /// Only owners may withdraw it.
+    /// Only owners may yank this gem.
     #[error("You do not have permission to delete this gem.")]
     NotAnOwnerToWithdraw,
-    /// Nobody of that name has a token, or owns the gem.
+    /// No token has this owner name, and no owner of the gem has it.
     #[error("Owner could not be found.")]
     NoSuchOwner,
-    /// Nobody would be left who can name others.
+    /// The gem would be left without an owner who can name others.
     #[error("Unable to remove owner.")]
     LastOwner,
-    /// They own it.
+    /// The person owns the gem already.
     #[error("`{0}` is an owner already")]
     OwnerAlready(String),
-    /// More would be no help to anybody.
+    /// The gem has the maximum number of owners.
     #[error("a gem has 100 owners at most")]
     TooManyOwners,
     /// Nothing is published at the path.
     #[error("there is no file `{0}` here")]
     NoSuchFile(String),
-    /// What was at the path was taken away.
+    /// The file at the path was deleted.
     #[error("`{0}` was deleted")]
     Removed(String),
-    /// The layout has no such file, so none can be published there.
+    /// The layout has no such file, so nobody can publish it.
     #[error("`{0}` is no path that a file of this layout can have")]
     NotInLayout(String),
-    /// It is made of what was published, and not published itself.
+    /// The server generates this file, so nobody can publish it.
     #[error("`{0}` is made here from what is published")]
     MadeHere(String),
-    /// The repository does not take such versions.
+    /// The version policy of the repository refuses this version.
     #[error("version `{version}` is not taken here: its versions are {}", .policy.as_str())]
     VersionRefused {
         /// The version.
         version: String,
-        /// What is taken.
+        /// The version policy.
         policy: crate::maven::version_policy::VersionPolicy,
     },
-    /// The path has other bytes.
+    /// The path has other bytes, and published files never change.
     #[error("`{0}` is published with other bytes, and what is published never changes")]
     PathTaken(String),
-    /// The path had other bytes, which were taken away.
+    /// The path had other bytes and was deleted. It stays reserved.
     #[error("`{0}` was published with other bytes and deleted; its path stays taken")]
     PathTakenByRemoved(String),
-    /// The path is taken in another spelling: clients that keep files by name would mix up the two.
+    /// The path exists in another spelling. Clients that store files by name would confuse the two.
     #[error("`{path}` differs only in case from `{there}`, which is published here")]
     PathInOtherCase {
         /// The path that was uploaded.
         path: String,
-        /// The path that is there.
+        /// The existing path.
         there: String,
     },
-    /// An uploaded checksum is not that of the file beside it.
+    /// The uploaded checksum differs from the digest of the file beside it.
     #[error("the checksum is not that of `{path}`: it says {said}, and the file that arrived has {is}")]
     ChecksumDiffers {
         /// The file.
         path: String,
-        /// What was uploaded.
+        /// The uploaded checksum.
         said: String,
-        /// What the file has.
+        /// The digest of the file.
         is: String,
     },
-    /// What was uploaded as a checksum is none.
+    /// The body of an uploaded checksum is not a checksum.
     #[error("`{path}` is no {}: {} hexadecimal digits are", checksum.ending(), checksum.digits())]
     ChecksumUnreadable {
-        /// Where it was uploaded.
+        /// The path of the upload.
         path: String,
-        /// By its ending.
+        /// The algorithm, from the ending of the path.
         checksum: Checksum,
     },
-    /// The token is for a part of the tree, and this is another.
+    /// The token is for another part of the tree.
     #[error("token `{token}` is for `{package}` alone")]
     NotForToken {
         /// The token's name.
         token: String,
-        /// What it is for.
+        /// The part that the token is for.
         package: String,
     },
-    /// It cannot be restored.
+    /// Something that was removed cannot be restored.
     #[error(transparent)]
     Unrestorable(#[from] unrestorable::Unrestorable),
-    /// The name cannot be a repository's.
+    /// The name is not valid for a repository.
     #[error(transparent)]
     BadName(#[from] crate::name::BadName),
-    /// A repository of that name lives already.
+    /// A repository of that name exists already.
     #[error("there is a repository `{0}` already")]
     NameTaken(String),
     /// No format has the name.
     #[error("there is no format `{0}`")]
     NoSuchFormat(String),
-    /// A setting cannot be.
+    /// A setting is invalid.
     #[error(transparent)]
     Setting(#[from] crate::bad_setting::BadSetting),
     /// No index protocol has the name.
@@ -195,76 +196,77 @@ pub enum Error {
     /// The protocol is switched off in this repository.
     #[error("the index protocol `{}` is switched off here", .0.as_str())]
     ProtocolOff(crate::gem::protocol::Protocol),
-    /// The list of gems is longer than is answered. The words are those that Bundler's users know.
+    /// The request names more gems than one answer may have. The text is the one that users of Bundler know.
     #[error("Too many gems (use --full-index instead)")]
     TooManyNames,
-    /// This version cannot do that yet.
+    /// This version of Daylight does not support the request.
     #[error("{0}")]
     Unsupported(String),
-    /// It is to be seen as of a moment that is yet to come.
+    /// The as-of moment is in the future.
     #[error("{0} is yet to come")]
     Future(String),
-    /// It is to be seen as of a moment at which nothing was known of it.
+    /// The as-of moment is before the first record of the repository or file.
     #[error("nothing is known of `{what}` before {since}")]
     BeforeItsTime {
-        /// The repository, or what in it.
+        /// The repository, or the file in it.
         what: String,
-        /// Since when something is.
+        /// The moment of the first record.
         since: Millis,
     },
-    /// It was something else then.
+    /// The file had other bytes at the as-of moment, and they are not stored here.
     #[error("what `{0}` was at that moment is not kept here")]
     Unkept(String),
-    /// Nobody needed its bytes any more, or an admin purged them.
+    /// The bytes were deleted, because nothing referred to them for longer than the horizon.
     #[error("`{0}` is not kept any more: its bytes were deleted on {1}")]
     BytesDeleted(String, Millis),
-    /// It was purged.
+    /// The file was purged.
     #[error(transparent)]
     Purged(#[from] purged::Purged),
-    /// It may have been there then: the budget for what is first seen of the upstream was used up.
+    /// It is not known whether the file existed at the as-of moment: the budget for first-seen rows of the upstream was
+    /// used up.
     #[error(
         "what the upstream of `{0}` had at that moment is not known: `upstream.first_seen_bytes`, the budget of each repository, was \
          used up"
     )]
     FirstSeenFull(String),
-    /// Others changed the same thing again and again while this was tried.
+    /// Concurrent changes of the same thing made every attempt fail.
     #[error("`{0}` is being changed by too many others at once")]
     Contended(String),
-    /// The upstream was proven not to have it.
+    /// The upstream answered 404 or 410 for the path.
     #[error("there is no file `{path}` here")]
     Missing {
         /// The path below the repository.
         path: String,
-        /// So long that is believed.
+        /// When the TTL of this negative answer ends.
         until: Millis,
     },
-    /// It is there, or may be, and policy hides it.
+    /// A policy hides the file. It may or may not exist.
     #[error("{0}")]
     Hidden(Box<crate::policy::hidden::Hidden>),
-    /// The upstream has no newer index that is not believed.
+    /// No newer index of the upstream waits for acceptance.
     #[error("nothing is held back of the index of the upstream of `{0}`")]
     NothingHeldBack(String),
-    /// The upstream did not say whether it has it.
+    /// The upstream failed, so it is not known whether it has the file.
     #[error(transparent)]
     Upstream(#[from] crate::upstream::failure::Failure),
     /// Too many requests wait for upstreams already.
     #[error("too many requests wait for upstreams: {}", .0.0.doc())]
     TooManyWait(telemetry::Full),
-    /// The repository asks no upstream, so that it is not known.
+    /// The answer needs a request to the upstream, and this caller makes none.
     #[error("it is not known without asking the upstream")]
     Unasked,
-    /// A row says what this program cannot read.
+    /// The stored facts of an entry cannot be parsed.
     #[error("the facts of `{key}` cannot be read: {source}")]
     Unreadable {
         /// The entry's key.
         key: String,
-        /// What is wrong with them.
+        /// The parse error.
         source: serde_json::Error,
     },
-    /// A defect of ours, told by a task that did not come back.
+    /// A defect of Daylight: the task that worked on the request ended without a result.
     #[error("the work on this request was given up")]
     GivenUp,
-    /// The store could not.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] store::Error),
 }

@@ -16,7 +16,7 @@ pub enum Format {
     Gem,
     /// Maven.
     Maven,
-    /// Files by their paths and no more: wrappers, tools, installers.
+    /// Files that have a path and nothing else: wrappers, tools, installers.
     Raw,
 }
 
@@ -24,7 +24,7 @@ impl Format {
     /// All formats.
     pub const ALL: &'static [Format] = &[Format::Gem, Format::Maven, Format::Raw];
 
-    /// What settings and policy have to know of it.
+    /// The rules of the format for settings and policies.
     pub(crate) fn rules(self) -> &'static dyn FormatRules {
         match self {
             Format::Gem => &GemRules,
@@ -48,12 +48,12 @@ impl Format {
         self.rules().is_tree()
     }
 
-    /// The settings that hosted repositories of this format have and no others, as the API shows them.
+    /// The settings that only hosted repositories of this format have, as the API shows them.
     pub fn hosted_settings(self, record: &RepositoryRecord) -> Value {
         self.rules().hosted_settings(record)
     }
 
-    /// Whether its repositories have an `/info`, so that `info_format` is a setting of theirs.
+    /// Whether repositories of the format have an `/info`. If so, `info_format` is a setting of theirs.
     pub fn has_info(self) -> bool {
         self.rules().has_info()
     }

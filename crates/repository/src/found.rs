@@ -1,13 +1,13 @@
-//! What a repository answers with, in the words of its format.
+//! The answer of a repository, in the terms of its format.
 
 use crate::content::{Content, Freshness, How, Source};
 use crate::{gem, tree};
 use telemetry::Millis;
 
-/// What a repository answers with. Clones share the bytes.
+/// The answer of a repository. Clones share the bytes.
 #[derive(Debug, Clone)]
 pub enum Found {
-    /// The repository is there.
+    /// The repository exists. This answers `/repository/NAME/`.
     Root,
     /// The answer of a repository of gems.
     Gem(gem::Found),
@@ -16,7 +16,7 @@ pub enum Found {
 }
 
 impl Found {
-    /// The moment from which on the answer may be another, where that is known.
+    /// When the answer may change without any change of ours: a TTL or a cooldown ends.
     pub fn fresh_until(&self) -> Option<Millis> {
         match self {
             Found::Tree(tree::Found::Content(content)) => content.fresh_until,
@@ -25,7 +25,7 @@ impl Found {
         }
     }
 
-    /// The same for the next request, where it is a file, whole and open: nothing has to be done for it then.
+    /// The same answer for the next request, if it is a complete and open file: that request then does no work.
     pub(crate) fn again(&self) -> Option<Found> {
         match self {
             Found::Gem(gem::Found::File { .. }) => Some(self.clone()),

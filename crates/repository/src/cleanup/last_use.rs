@@ -1,6 +1,6 @@
-//! When things were last used: by the day, from events that ended, off the path of requests.
+//! The last uses of packages and files, by day. They come from finished events, off the path of requests.
 //!
-//! Nothing counts as unused before the recording began. Where uses may have been lost, the recording starts over.
+//! Nothing counts as unused before recording began. Recording starts again if uses may have been lost.
 
 use crate::error::Error;
 use crate::repository::Repository;
@@ -10,7 +10,7 @@ use telemetry::{Event, Millis, Subject};
 /// A day, in milliseconds.
 const DAY: i64 = 86_400_000;
 
-/// The name under which the use of what an event is about is recorded; `None`: it is about no published file.
+/// The name under which the use of an event's subject is recorded; `None`: the subject is no published file.
 pub fn used_name(subject: &Subject) -> Option<String> {
     match subject.kind {
         "gem" | "gemspec" => Some(subject.version.to_string()),
@@ -31,7 +31,7 @@ pub(crate) fn version_name(package: &str, version: &str) -> String {
 pub(crate) struct LastUses<'a> {
     store: &'a Store,
     repository: &'a Repository,
-    /// Since when uses are recorded.
+    /// When recording began.
     since: Millis,
 }
 
@@ -41,7 +41,8 @@ impl<'a> LastUses<'a> {
         Ok(Self { store, repository, since })
     }
 
-    /// The first moment at which a rule that keeps what was used in the last `keep_s` seconds can remove anything; `None`: it is over.
+    /// The first moment at which a rule that keeps what was used within `keep_s` seconds can remove anything; `None`:
+    /// that moment has passed.
     pub(crate) fn waits_until(self, keep_s: u64, now: Millis) -> Option<Millis> {
         let keep = i64::try_from(keep_s).unwrap_or(i64::MAX).saturating_mul(1_000);
         Some(Millis(self.since.0.saturating_add(keep))).filter(|until| *until >= now)
@@ -53,7 +54,7 @@ impl<'a> LastUses<'a> {
         Ok(Uses { since: self.since, days })
     }
 
-    /// Forgets the last uses of what is gone. Where it comes back, it counts as used from then on.
+    /// Deletes the last uses of removed packages. A restored package counts as used at its restoration.
     pub(crate) async fn forget(self, names: Vec<String>, event: &mut Event) -> Result<(), Error> {
         Ok(self.store.forget_uses(self.repository.id, names, event).await?)
     }
@@ -67,8 +68,8 @@ pub(crate) struct Uses {
 }
 
 impl Uses {
-    /// When a version that was published at that moment was last used, or may have been, under one of the names that `is` accepts. A day
-    /// counts to its end, and no use is older than the beginning of the recording.
+    /// The last possible use of a version under one of the names that `is` accepts. A use is known by its day and
+    /// counts as the end of that day. Nothing counts as used before `published` or before recording began.
     pub(crate) fn last(&self, published: Millis, is: impl Fn(&str) -> bool) -> Millis {
         let days = self.days.iter().filter(|(name, _)| is(name)).map(|(_, day)| *day);
         let used = days.max().map_or(i64::MIN, |day| day.saturating_add(1).saturating_mul(DAY) - 1);

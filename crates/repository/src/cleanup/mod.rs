@@ -1,4 +1,4 @@
-//! What the rules of a repository keep, and what a cleanup removes.
+//! The rules of a repository for what to keep, and the cleanup that removes the rest.
 
 pub(crate) mod last_use;
 mod plan;
@@ -13,17 +13,17 @@ use crate::cleanup::rules::CleanupRules;
 use store::Entry;
 use telemetry::Millis;
 
-/// What decides a cleanup.
+/// The input of a cleanup.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cleanup<'a> {
     pub(crate) rules: CleanupRules,
     pub(crate) uses: LastUses<'a>,
-    /// Who removes what no rule keeps; `None`: it is only planned.
+    /// The caller on whose behalf it removes versions; `None`: it only plans.
     pub(crate) by: Option<Actor<'a>>,
     pub(crate) at: Millis,
 }
 
-/// When the first of a version's files was published: where it came from, if that is known.
+/// The earliest publication among a version's files. The original publication counts, if it is known.
 pub(crate) fn first_published(files: &[&Entry]) -> Option<Millis> {
     files.iter().map(|entry| entry.first_published()).min()
 }

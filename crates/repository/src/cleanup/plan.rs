@@ -1,47 +1,48 @@
-//! What a cleanup of a repository removes, rule by rule.
+//! The versions and files that a cleanup of a repository removes, by rule.
 
 use store::{Entry, Frees, RepositoryId, Withdrawals};
 use telemetry::Millis;
 
-/// Most versions or files that a plan names for each rule.
+/// Maximum number of versions or files that a plan names for each rule.
 const NAMES_MAX: usize = 10_000;
-/// Of these, as many are examples.
+/// How many of these are shown as examples.
 const EXAMPLES: usize = 5;
 
-/// The cleanup of several repositories, planned or made.
+/// The cleanup of several repositories, as planned or as carried out.
 #[derive(Debug)]
 pub struct Cleanups {
     /// One for each repository.
     pub plans: Vec<CleanupPlan>,
-    /// What comes free of all of them together.
+    /// The space that all of them free together.
     pub frees: Frees,
 }
 
-/// What a cleanup of one repository removes, or removed.
+/// What a cleanup of one repository removes or removed.
 #[derive(Debug, Clone)]
 pub struct CleanupPlan {
     /// The name of the repository.
     pub repository: String,
-    /// Whether it has rules at all.
+    /// Whether the repository has rules for cleanup.
     pub has_rules: bool,
-    /// Its rules by which something is removed.
+    /// The rules that remove something.
     pub rules: Vec<RulePlan>,
-    /// Until then nothing goes for being unused: last uses have not been recorded for long enough.
+    /// The rule for unused versions removes nothing before this moment, because last uses have not been recorded for
+    /// long enough.
     pub waits_until: Option<Millis>,
-    /// The entries that are withdrawn.
+    /// The entries to withdraw.
     pub(crate) withdrawals: Withdrawals,
-    /// The sum of the sizes of cached files that are dropped.
+    /// The sum of the sizes of the cached files to delete.
     pub(crate) cached_bytes: u64,
 }
 
-/// What one rule removes.
+/// The removals by one rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RulePlan {
     /// The rule, as settings name it.
     pub rule: &'static str,
-    /// How many versions go; of an upstream, files.
+    /// The number of removed versions; in a remote repository, of files.
     pub versions: u64,
-    /// How many files go.
+    /// The number of removed files.
     pub files: u64,
     /// The sum of their sizes.
     pub size_bytes: u64,
@@ -49,14 +50,14 @@ pub struct RulePlan {
     pub names: Vec<String>,
 }
 
-/// The builds of snapshots that changed rules delete.
+/// The builds of snapshots that a change of the rules deletes.
 #[derive(Debug, Clone)]
 pub struct PrunePlan {
-    /// The files; `None`: all are kept.
+    /// The deleted files; `None`: all are kept.
     pub files: Option<RulePlan>,
-    /// How many bytes come free, and when.
+    /// The space that becomes free, and when.
     pub frees: Frees,
-    /// Until when they can be restored.
+    /// When the undo window of these files ends.
     pub restorable_until: Millis,
 }
 
@@ -74,19 +75,19 @@ impl CleanupPlan {
         Self { repository, has_rules: true, rules, waits_until: None, withdrawals, cached_bytes: 0 }
     }
 
-    /// Adds an entry, as its withdrawal leaves it, that goes by a rule.
+    /// Adds an entry, in its withdrawn state, that the rule removes.
     pub(crate) fn withdraw(&mut self, rule: &'static str, repository: RepositoryId, entry: &Entry) {
         self.add(rule, &entry.key, 1, entry.hashes.size_bytes);
         self.withdrawals.add(repository, entry);
     }
 
-    /// Adds a cached file of an upstream that goes by a rule.
+    /// Adds a cached file that the rule removes.
     pub(crate) fn drop_cached(&mut self, rule: &'static str, path: &str, size_bytes: u64) {
         self.add(rule, path, 1, size_bytes);
         self.cached_bytes += size_bytes;
     }
 
-    /// Adds files that go by a rule, under the name of their version.
+    /// Adds files that the rule removes, under the name of their version.
     pub(crate) fn add(&mut self, rule: &'static str, name: &str, files: u64, size_bytes: u64) {
         let at = self.rules.iter().position(|one| one.rule == rule).unwrap_or_else(|| {
             self.rules.push(RulePlan { rule, versions: 0, files: 0, size_bytes: 0, names: Vec::new() });

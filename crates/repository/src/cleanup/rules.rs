@@ -1,4 +1,5 @@
-//! Which versions the rules of a repository keep. A version goes only if rules are set and none of them keeps it.
+//! The rules of a repository for which versions to keep. A version is removed only if there are rules and none of them
+//! keeps it.
 
 use crate::record::RepositoryRecord;
 use telemetry::Millis;
@@ -7,7 +8,7 @@ use telemetry::Millis;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CleanupRules {
     versions: Option<u64>,
-    /// What was used at this moment or later is kept.
+    /// Versions that were used at this moment or later are kept.
     used_since: Option<Millis>,
 }
 
@@ -19,12 +20,12 @@ impl CleanupRules {
         (rules.versions.is_some() || rules.used_since.is_some()).then_some(rules)
     }
 
-    /// Whether it matters when something was last used.
+    /// Whether a rule depends on last uses.
     pub(crate) fn ask_uses(&self) -> bool {
         self.used_since.is_some()
     }
 
-    /// The name of the rules, as it is recorded with each removal.
+    /// The name of the rules. Each removal is recorded with it.
     pub(crate) fn name(&self) -> &'static str {
         match (self.versions, self.used_since) {
             (Some(_), Some(_)) => "keep_versions, keep_unused",
@@ -33,12 +34,12 @@ impl CleanupRules {
         }
     }
 
-    /// Whether something that was last used then goes, if no other rule keeps it.
+    /// Whether the rule for unused versions lets go of a version with this last use.
     pub(crate) fn is_unused(&self, used: Millis) -> bool {
         self.used_since.is_none_or(|since| used < since)
     }
 
-    /// Those of a package's versions that no rule keeps, oldest first.
+    /// The versions of a package that no rule keeps, oldest first.
     pub(crate) fn surplus<T>(&self, mut versions: Vec<Dated<T>>) -> Vec<Dated<T>> {
         versions.sort_by_key(|version| version.published);
         let kept = self.versions.map_or(0, |kept| usize::try_from(kept).unwrap_or(usize::MAX));
@@ -48,16 +49,16 @@ impl CleanupRules {
     }
 }
 
-/// A version with the moments that rules compare.
+/// A version with the dates that rules compare.
 #[derive(Debug, Clone)]
 pub(crate) struct Dated<T> {
     pub(crate) what: T,
     pub(crate) published: Millis,
-    /// When it was last used, or may have been.
+    /// Its last possible use.
     pub(crate) used: Millis,
 }
 
-/// So many seconds before.
+/// The moment this many seconds before `now`.
 fn before(now: Millis, seconds: u64) -> Millis {
     let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1_000);
     Millis(now.0.saturating_sub(millis))
@@ -68,7 +69,7 @@ mod tests {
     use super::*;
     use store::RepositoryKind;
 
-    /// The versions that go, of those published at 1, 2, 3 and so on and last used at these moments.
+    /// The versions that are removed, given versions published at 1, 2, 3 and so on with these last uses.
     fn gone(versions: Option<u64>, unused_s: Option<u64>, now: i64, used: &[i64]) -> Vec<usize> {
         let mut record = RepositoryRecord::new("r", "gem", RepositoryKind::Hosted, Millis(0));
         (record.keep_versions, record.keep_unused_s) = (versions, unused_s);

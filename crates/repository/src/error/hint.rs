@@ -1,11 +1,11 @@
-//! What to do about an error, for whoever reads it.
+//! The remedy for each error.
 
 use crate::error::Error;
 use crate::error::purged::Purged;
 use crate::format::Format;
 
 impl Error {
-    /// What to do about it.
+    /// The remedy, if there is one.
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::NoSuchRepository(_) => Some("`daylight repo list` shows which there are".into()),
@@ -65,7 +65,7 @@ impl Error {
                 Some("a day can be named once it is over, in UTC; until then name a moment of it".into())
             }
             Error::Hidden(hidden) => Some(hidden.hint()),
-            // Strangers read this; what to do is for who runs the server, in the event.
+            // Anonymous clients read this reply. The remedy is for the operator and stands in the event.
             Error::Upstream(failure) => Some(match failure.public_hint() {
                 Some(hint) => hint.to_owned(),
                 None => "this answer's Daylight-Event leads whoever runs the server to the cause".into(),

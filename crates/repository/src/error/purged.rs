@@ -1,11 +1,11 @@
-//! The errors about files and versions that were purged, or are to be, or were yanked upstream.
+//! The errors about files and versions that were purged or were yanked upstream.
 
 use telemetry::{Millis, Reason};
 
 /// Why a purged file or version is refused.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Purged {
-    /// It was there at an earlier moment, and its bytes are gone.
+    /// It existed at the as-of moment, and a purge deleted its bytes.
     #[error("`{what}` was purged on {at}, with its bytes")]
     Gone {
         /// The file or version.
@@ -13,7 +13,7 @@ pub enum Purged {
         /// When.
         at: Millis,
     },
-    /// It stays taken, also for the same bytes.
+    /// The path stays reserved, also for the same bytes.
     #[error("`{what}` was purged and cannot be published again: {why}")]
     Taken {
         /// The file or version.
@@ -21,18 +21,18 @@ pub enum Purged {
         /// The reason that was given.
         why: String,
     },
-    /// Its upstream yanked it, and its bytes are not kept.
+    /// The upstream yanked it, and its bytes are not stored here.
     #[error("`{what}` was yanked upstream, which was seen on {at}, and its bytes are not kept here")]
     Yanked {
         /// The version.
         what: String,
-        /// When that was seen.
+        /// When Daylight first saw the yank.
         at: Millis,
     },
-    /// There is nothing of that name to purge.
+    /// The name matches nothing that could be purged.
     #[error("`{what}` names nothing here that is not purged already")]
     Nothing {
-        /// What was named.
+        /// The name in the request.
         what: String,
     },
 }

@@ -1,8 +1,8 @@
-//! The refusal to publish under a name that a group has from an upstream.
+//! The refusal of a push whose name an upstream in the same group already lists.
 
 use telemetry::Reason;
 
-/// What would be shadowed.
+/// The name conflict that a push would cause.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("There was a problem saving your gem: {}", self.text())]
 pub struct Shadows {
@@ -10,7 +10,7 @@ pub struct Shadows {
     pub(crate) name: String,
     /// The hosted repository that it was pushed to.
     pub(crate) repository: String,
-    /// The group, and its member that has the name from an upstream; `None`: not everybody may know them.
+    /// The group, and its remote member that lists the name; `None`: the caller may not see them.
     pub(crate) seen: Option<(String, String)>,
 }
 

@@ -1,8 +1,8 @@
-//! What a failure of the store is called in events.
+//! The reasons that events record for failures of the store.
 
 use telemetry::Reason;
 
-/// What a failure of the store is called in events.
+/// The reason that events record for a failure of the store.
 pub fn store_reason(error: &store::Error) -> Reason {
     match error {
         store::Error::DiskNearlyFull { .. } => Reason::DiskNearlyFull,

@@ -1,8 +1,8 @@
-//! Why something that is gone cannot be restored.
+//! The reasons why something removed cannot be restored.
 
 use telemetry::Reason;
 
-/// Why something that is gone cannot be restored.
+/// The reason why something removed cannot be restored.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Unrestorable {
     /// Nothing at the path or below it was deleted.
@@ -11,13 +11,13 @@ pub enum Unrestorable {
     /// No version of the package was removed by a cleanup.
     #[error("no cleanup removed `{0}`")]
     NotCleaned(String),
-    /// Its owners withdrew it, which clients rely on.
+    /// A yank is final, because clients rely on it.
     #[error("`{0}` was yanked, which is final")]
     Yanked(String),
     /// No repository of the name was removed.
     #[error("no repository `{0}` was removed within `store.undo`")]
     Repository(String),
-    /// It was deleted too long ago.
+    /// The undo window has ended.
     #[error("`{0}` was deleted longer ago than `store.undo`, which is final")]
     TooLate(String),
 }

@@ -1,7 +1,7 @@
-//! What settings and policy have to know of a format. Each format answers in its own folder.
+//! The rules of a format that settings and policies need. Each format implements them in its own folder.
 //!
-//! There are no default answers. A format that forgets one does not compile, so nothing is shown, or asked of an upstream, because
-//! nobody thought of it.
+//! The trait has no default methods. A new format does not compile until it answers each question, so no file is shown,
+//! and no upstream is called, by oversight.
 
 use crate::bad_setting::BadSetting;
 use crate::record::RepositoryRecord;
@@ -9,89 +9,91 @@ use serde_json::Value;
 use std::borrow::Cow;
 use store::Entry;
 
-/// A package, and a version of it, by the names that the format gives them.
+/// A package and one of its versions, as the format names them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Coordinates<'a> {
     pub(crate) package: Cow<'a, str>,
-    /// Empty: the package as a whole.
+    /// Empty: all versions.
     pub(crate) version: Cow<'a, str>,
 }
 
-/// How patterns of a policy name versions of packages.
+/// The syntax of policy patterns.
 #[derive(Debug)]
 pub(crate) struct PatternSyntax {
-    /// The number of fields that name a version. A pattern has a colon between two of them.
+    /// The number of fields that name a version. Colons separate them.
     pub(crate) fields: usize,
-    /// Whether the last field may hold colons.
+    /// Whether the last field may contain colons.
     pub(crate) last_holds_colons: bool,
-    /// Patterns for a hint.
+    /// Example patterns for a hint.
     pub(crate) examples: &'static str,
 }
 
-/// How the private prefixes of a policy name packages.
+/// The syntax of private prefixes.
 #[derive(Debug)]
 pub(crate) struct PrefixSyntax {
-    /// The character at which a prefix ends; `None`: anywhere in a name.
+    /// The character that may follow a prefix; `None`: any character.
     pub(crate) separator: Option<char>,
-    /// A prefix for a hint.
+    /// An example prefix for a hint.
     pub(crate) example: &'static str,
 }
 
-/// Why the path of a raw file may name another: the answer to [`FormatRules::unclassified`] where paths are names.
+/// Why the path of a raw file may be ambiguous: the answer to [`FormatRules::unclassified`] for formats whose names are
+/// paths.
 pub(crate) const AMBIGUOUS_PATH: &str = "its upstream may read its path as another (`%`, `;` or `#` in a name)";
 
-/// What settings and policy have to know of a format.
+/// The rules of a format that settings and policies need.
 pub(crate) trait FormatRules: Sync {
     /// Its name in settings and journal rows.
     fn name(&self) -> &'static str;
 
-    /// Checks the settings that repositories of this format have and no others, and brings them into the form in which they are
-    /// kept. It is called for every repository; `own` says whether the repository is of this format.
+    /// Checks the settings that only repositories of this format have, and normalises them. It is called for every
+    /// repository; `own` says whether the repository is of this format.
     fn settle(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting>;
 
-    /// The same for the settings that hosted repositories of this format have and no others. `own` says whether the repository is one.
+    /// The same for settings that only hosted repositories of this format have. `own` says whether the repository is
+    /// one.
     fn settle_hosted(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting>;
 
-    /// The settings that hosted repositories of this format have and no others, as the API shows them.
+    /// The settings that only hosted repositories of this format have, as the API shows them.
     fn hosted_settings(&self, record: &RepositoryRecord) -> Value;
 
-    /// Whether its repositories have an `/info`, so that `info_format` is a setting of theirs.
+    /// Whether its repositories have an `/info`. If so, `info_format` is a setting of theirs.
     fn has_info(&self) -> bool;
 
-    /// Whether what hosted repositories publish are packages, which can be counted.
+    /// Whether its hosted repositories publish packages, which can be counted.
     fn has_packages(&self) -> bool;
 
-    /// Whether its repositories are trees of files that are read and written by their paths.
+    /// Whether its repositories are trees of files that clients read and write by path.
     fn is_tree(&self) -> bool;
 
-    /// The refusal to list or to change a repository of this name file by file. `None`: that can be done.
+    /// The refusal to list or change the repository `name` file by file; `None`: both are possible.
     fn refuses_files(&self, name: &str) -> Option<BadSetting>;
 
-    /// A row of a hosted repository. `None`: no policy is about it.
+    /// The package and version of a hosted entry; `None`: no policy applies to it.
     fn entry<'a>(&self, entry: &'a Entry) -> Option<Coordinates<'a>>;
 
-    /// A row of a hosted repository as the journal lists it: with all that tells its file from others of the version. A file that is of
-    /// no package is named by its path.
+    /// The package and version of a hosted entry as the journal lists it, with everything that distinguishes its file
+    /// from others of the version. A file that belongs to no package is named by its path.
     fn listed<'a>(&self, entry: &'a Entry) -> Coordinates<'a>;
 
-    /// What a unit of the journal is about.
+    /// The package and version of a unit of the journal.
     fn unit<'a>(&self, unit: &'a str) -> Coordinates<'a>;
 
-    /// The package that `package` is a checksum of, where checksums are packages of their own.
+    /// The package whose checksum `package` is, in formats where checksums are packages of their own.
     fn checksum_of<'a>(&self, package: &'a str) -> Option<&'a str>;
 
-    /// How patterns are written.
+    /// The syntax of patterns.
     fn patterns(&self) -> &'static PatternSyntax;
 
-    /// The names that tell a version from others, in the order in which patterns have them.
+    /// The fields that identify a version, in the order of patterns.
     fn fields<'a>(&self, package: &'a str, version: &'a str) -> [Option<&'a str>; 3];
 
-    /// How private prefixes are written.
+    /// The syntax of private prefixes.
     fn prefixes(&self) -> &'static PrefixSyntax;
 
-    /// The name of a package as private prefixes are compared with it.
+    /// The name of the package in the form that private prefixes are compared with.
     fn prefixed<'a>(&self, package: &'a str) -> Cow<'a, str>;
 
-    /// Why a path may name no package: the client is told this with the refusal.
+    /// Why a path may not identify a package. The refusal shows this text.
     fn unclassified(&self) -> &'static str;
 }

@@ -1,8 +1,8 @@
-//! Which names of raw files keep a path from upstreams: the path itself, and the file that it is a checksum of.
+//! The names that keep a raw path from upstreams: the path itself, and the file whose checksum it is.
 
 use crate::raw::layout::RawPath;
 
-/// The paths that count.
+/// The guarded paths.
 pub(crate) fn paths(path: RawPath<'_>) -> impl Iterator<Item = &str> + Clone {
     [Some(path.0), path.checksum().map(|(of, _)| of.0)].into_iter().flatten()
 }

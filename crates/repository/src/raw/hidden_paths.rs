@@ -1,4 +1,4 @@
-//! Paths of upstreams that policy hides whatever their age.
+//! Upstream paths that a policy hides regardless of their age.
 
 use crate::policy::hidden::Hidden;
 use crate::policy::package_version::Since;
@@ -6,13 +6,13 @@ use crate::policy::rules::Rules;
 use crate::raw::layout::RawPath;
 use format::tree;
 
-/// Why nothing at `file` may be seen, whatever its age.
+/// Why `file` is hidden regardless of its age.
 pub(crate) fn hidden(file: RawPath<'_>, rules: &Rules) -> Option<Hidden> {
     if tree::is_ambiguous(file.0) {
         return rules.cannot_classify(file.0);
     }
     rules.forbids(&file.named(Since::Always).upstream()).or_else(|| {
-        // A listing tells of everything in a folder.
+        // A listing reveals everything in its folder.
         let folder = format!("{}/", file.0);
         rules.denies(&RawPath(&folder).named(Since::Always))
     })

@@ -1,14 +1,14 @@
-//! What a hint of a hook is about in a repository of raw files.
+//! How hints of hooks apply to a repository of raw files.
 
 use crate::hints::announcement::Announcement;
 use crate::hints::hint::Hint;
 use crate::upstream::hinted::HintedFiles;
 use format::tree;
 
-/// How hints are looked for: in the file itself.
+/// Hints are checked with the file itself.
 pub(crate) const FILES: HintedFiles = HintedFiles { documents, about, tells: |_, _| true };
 
-/// What is looked for: a path, or what is below it. A version tells nothing there.
+/// The hint: a path, or a folder. Raw files have no versions.
 pub(crate) fn hint(said: &Announcement) -> Hint {
     let path = said.path.as_deref().unwrap_or_default().trim_matches('/');
     match tree::check(path) {
@@ -21,7 +21,7 @@ fn documents(hint: &Hint) -> Vec<String> {
     about(hint).into_iter().filter(|path| !path.is_empty()).collect()
 }
 
-/// The path, and the folder that it is in, whose answers are voided together.
+/// The path and its folder. Their cached answers are voided together.
 fn about(hint: &Hint) -> Vec<String> {
     vec![hint.package.clone()]
 }

@@ -1,20 +1,20 @@
-//! A path of a raw repository: its name, and what that name says.
+//! A path of a raw repository, and the facts that follow from it.
 
 use crate::format::Format;
 use crate::policy::package_version::{PackageVersion, Since};
 use format::tree::{self, Checksum};
 
-/// A path, which is all that a raw file is known by.
+/// A path. A raw file has no other identity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RawPath<'a>(pub(crate) &'a str);
 
 impl<'a> RawPath<'a> {
-    /// The file that this is a checksum of by its name.
+    /// The file whose checksum this path is, by its ending.
     pub(crate) fn checksum(self) -> Option<(Self, Checksum)> {
         tree::checksum_of(self.0).map(|(of, checksum)| (Self(of), checksum))
     }
 
-    /// The file as policy names it.
+    /// The name of the file in policies.
     pub(crate) fn named(self, since: Since) -> PackageVersion<'a> {
         let package = self.0.into();
         PackageVersion { format: Format::Raw, package, version: "".into(), since, upstream: false }

@@ -1,4 +1,4 @@
-//! The raw format: a tree of files and no more.
+//! The raw format: a tree of files without further meaning.
 
 pub(crate) mod guard;
 pub(crate) mod hidden_paths;

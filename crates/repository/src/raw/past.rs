@@ -1,4 +1,4 @@
-//! A raw file of an upstream as of a moment: answered where the bytes that are kept are those of then.
+//! A raw file of an upstream as of a moment. It is answered only if the cached bytes are those of that moment.
 
 use crate::as_of::Past;
 use crate::content::{Content, How};
@@ -12,7 +12,7 @@ use crate::upstream::ttl::Ttl;
 use crate::upstream::{Remembered, Remote};
 use telemetry::Event;
 
-/// The file as of then.
+/// The file as of the moment.
 pub(crate) async fn file(
     remote: &Remote,
     then: Past,

@@ -1,4 +1,4 @@
-//! What settings and policy have to know of raw files.
+//! The rules of raw files for settings and policies.
 
 use crate::bad_setting::BadSetting;
 use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
@@ -60,7 +60,7 @@ impl FormatRules for RawRules {
         Coordinates { package: Cow::Borrowed(path), version: Cow::Borrowed("") }
     }
 
-    /// A checksum is a file of its own here. Whoever may not see a file is not told of it by its checksum.
+    /// A checksum is a file of its own here. The checksum of a hidden file is hidden too.
     fn checksum_of<'a>(&self, package: &'a str) -> Option<&'a str> {
         tree::checksum_of(package).map(|(file, _)| file)
     }

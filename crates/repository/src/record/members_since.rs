@@ -1,25 +1,26 @@
-//! Since when each member of a group stands where it stands.
+//! The moment since when each member of a group has had its place.
 //!
-//! A change of the members gives its moment to new members, and to those that moved. Those that moved are as few as explain the new order:
-//! all others keep their order among themselves. Where more than one choice is as few, those moved that stand further ahead than before.
-//! So the order of two members was decided by somebody at the later of their two moments, and a change that is about other members never
-//! renews it.
+//! A change of the members dates the new members and those that moved. The smallest possible number of members counts
+//! as moved: all others keep their relative order. If several choices are equally small, the members that are now
+//! further ahead than before count as moved. So the relative order of two members was decided at the later of their two
+//! dates, and a change that concerns other members does not renew it.
 
 use super::RepositoryRecord;
 use telemetry::Millis;
 
 impl RepositoryRecord {
-    /// Since when the member at this place stands there. Groups whose members were never changed keep no moments: since they were made.
+    /// Since when the member at this index has had its place. A group whose members never changed has no dates: then it
+    /// is the group's creation.
     pub fn member_since(&self, at: usize) -> Millis {
         self.members_since.get(at).copied().unwrap_or(self.created)
     }
 
-    /// Dates the members of this record, which follows `before`, at the moment `now` of the change.
+    /// Dates the members of this record, which replaces `before` at the moment `now`.
     pub(crate) fn date_members(&mut self, before: &Self, now: Millis) {
         if self.members == before.members {
             return;
         }
-        // Where each member stood.
+        // The old index of each member.
         let stood: Vec<Option<usize>> =
             self.members.iter().map(|name| before.members.iter().position(|member| member == name)).collect();
         let kept = longest_run(&stood);
@@ -32,9 +33,9 @@ impl RepositoryRecord {
     }
 }
 
-/// The indexes of a longest increasing run of the numbers that are there. Of several, the one whose last numbers come last.
+/// The indexes of a longest increasing subsequence, ignoring gaps. Of several, the one whose last elements come last.
 fn longest_run(numbers: &[Option<usize>]) -> Vec<usize> {
-    // For each index, the length of the longest run that ends there, and the index before it in that run.
+    // For each index: the length of the longest subsequence that ends there, and the previous index in it.
     let mut ends: Vec<(usize, Option<usize>)> = Vec::new();
     let mut last: Option<usize> = None;
     for (at, number) in numbers.iter().enumerate() {
@@ -63,7 +64,7 @@ mod tests {
         RepositoryRecord { members, ..RepositoryRecord::new("g", "gem", RepositoryKind::Group, Millis(1)) }
     }
 
-    /// The moments after these lists of members came one after another, the first at 1, the others at 2, 3 and so on.
+    /// The dates after these lists of members were set in turn, the first at 1, the next at 2, and so on.
     fn dated(lists: &[&str]) -> Vec<i64> {
         let mut record = group(lists[0]);
         for (at, members) in (2..).zip(&lists[1..]) {
@@ -79,19 +80,19 @@ mod tests {
         for (lists, moments) in [
             (&["abc"][..], &[1, 1, 1][..]),
             (&["abc", "abc"], &[1, 1, 1]),
-            // A member comes, at any place, or goes.
+            // A member is added at any place, or removed.
             (&["ab", "abc"], &[1, 1, 2]),
             (&["ab", "cab"], &[2, 1, 1]),
             (&["ab", "acb"], &[1, 2, 1]),
             (&["abc", "ac"], &[1, 1]),
             (&["abc", "ac", "acb"], &[1, 1, 3]),
-            // One moves, to the front or to the end; of two that change places the one that stands ahead now.
+            // One member moves to the front or to the end. If two swap places, the one that is now ahead moved.
             (&["abcd", "dabc"], &[2, 1, 1, 1]),
             (&["abcd", "bcda"], &[1, 1, 1, 2]),
             (&["ab", "ba"], &[2, 1]),
             (&["abc", "acb"], &[1, 2, 1]),
             (&["abc", "cba"], &[2, 2, 1]),
-            // All at once, and one after another.
+            // All members move at once, or one after another.
             (&["abcd", "xdby"], &[2, 2, 1, 2]),
             (&["abc", "bac", "bacd", "bcd"], &[2, 1, 3]),
             (&["a", "b"], &[2]),
@@ -117,7 +118,7 @@ mod tests {
             let stood = |at: &usize| before.find(&new.members[*at]);
             prop_assert!(kept.iter().all(|at| stood(at).is_some()));
             prop_assert!(kept.is_sorted_by(|one, other| stood(one) < stood(other)));
-            // No longer run of members keeps its order: all subsets of those that stay are tried.
+            // No longer subsequence keeps its order: the test tries all subsets of the members that stay.
             let stay: Vec<usize> = (0..new.members.len()).filter(|at| stood(at).is_some()).collect();
             let longest = (0_u32..1 << stay.len())
                 .map(|set| stay.iter().enumerate().filter(|(bit, _)| set >> bit & 1 == 1).map(|(_, at)| stood(at)).collect::<Vec<_>>())

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 use telemetry::Millis;
 
-/// Which packages of a repository are visible, and which names no upstream is asked for.
+/// The policy of a repository: which packages are visible, and for which names no upstream is called.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PolicyRecord {
-    /// Patterns of visible packages; none: all are visible.
+    /// Patterns of visible packages. An empty list makes all visible.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
-    /// Patterns of hidden packages. They win over `allow`.
+    /// Patterns of hidden packages. They take precedence over `allow`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
     /// How long a version is hidden after its publication, in seconds.
@@ -18,10 +18,11 @@ pub struct PolicyRecord {
     /// Exceptions from the cooldown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exceptions: Vec<ExceptionRecord>,
-    /// Prefixes of names for which no upstream is asked.
+    /// Prefixes of names for which no upstream is called.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub private_prefixes: Vec<String>,
-    /// Patterns of packages for which upstreams are asked although a hosted repository has the name or a private prefix matches.
+    /// Patterns of packages for which upstreams are called although a hosted repository has the name or a private
+    /// prefix matches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shared: Vec<String>,
 }
@@ -31,13 +32,13 @@ pub struct PolicyRecord {
 pub struct ExceptionRecord {
     /// A pattern of the packages that become visible.
     pub package: String,
-    /// The reason that was given.
+    /// The reason, as the person who made it gave it.
     pub why: String,
-    /// The name of the token that it was made with.
+    /// The name of the token that made it.
     pub who: String,
     /// When it was made.
     pub made: Millis,
-    /// If it renews an exception that was still valid: since when that one was. `None`: since `made`.
+    /// The start of the exception that this one renewed while it was still valid; `None`: it renewed none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Millis>,
     /// When it ends; `None`: never.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which builds of a repeatedly published version are kept. A build is kept if it satisfies the first or the second setting, and the
-/// newest is always kept. The third one removes builds whatever the others keep.
+/// The retention of the builds of a snapshot. The newest build is always kept. Another one is kept if the first or the
+/// second setting keeps it. The third setting removes builds regardless of the other two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Retention {
     /// This many of the newest builds are kept.

@@ -1,8 +1,8 @@
-//! Records of every kind are stored in the same bytes as ever, and read again.
+//! Records of every kind are stored in unchanged bytes, and can be read back.
 
 use super::*;
 
-/// A record with every setting, as it is in journals.
+/// A record with every setting, as journals contain it.
 const FULL: &str = concat!(
     r#"{"name":"all","format":"maven","kind":"remote","private":true,"members":["a"],"protocols_off":["specs"],"#,
     r#""owners_enforced":true,"index_base":{"through":9,"created":3},"info_format":"v2","remote":{"urls":["http://a","http://b"],"#,

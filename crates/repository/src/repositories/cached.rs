@@ -1,13 +1,13 @@
-//! The cached files of an upstream, counted, and what is to become of them when the upstream changes.
+//! The number and size of an upstream's cached files, and the decision about them when its URL changes.
 
-/// What is to become of the cached files of a former upstream.
+/// The decision about the cached files of a former upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormerFiles {
-    /// Nobody decided: where there are cached files, the upstream is not changed.
+    /// No decision: the URL is not changed while there are cached files.
     Undecided,
-    /// Releases with verified checksums are kept.
+    /// Keep releases with verified checksums.
     KeepVerified,
-    /// None is kept.
+    /// Delete all.
     Drop,
 }
 
@@ -25,7 +25,7 @@ pub struct Cached {
 }
 
 impl Cached {
-    /// The number of files that are lost, and their size in bytes.
+    /// The number and the size in bytes of the files that this decision deletes.
     pub fn lost(self, decided: FormerFiles) -> (u64, u64) {
         match decided {
             FormerFiles::KeepVerified => (self.files - self.verified_files, self.size_bytes - self.verified_bytes),

@@ -14,19 +14,19 @@ use std::sync::Arc;
 use store::{Change, CommitError, Conflict, Expect, Frees, Lane, Origin, RepositoryId};
 use telemetry::{Event, Millis, Op, Outcome, Tick};
 
-/// How often a change of settings that lost a race is tried again.
+/// Maximum number of attempts of a change of settings that conflicts with concurrent changes.
 pub(crate) const TRIES: usize = 100;
 
 /// A repository after a change of its settings.
 #[derive(Debug)]
 pub struct ChangedRepository {
-    /// The repository as it is set now.
+    /// The repository with its new settings.
     pub repository: Arc<Repository>,
-    /// What was cached of its former upstream; `None`: its upstream is the same.
+    /// The cached files of its former upstream; `None`: the upstream is the same.
     pub former: Option<Cached>,
-    /// How many bytes come free; `None`: the change deletes nothing.
+    /// The space that becomes free; `None`: the change deletes nothing.
     pub frees: Option<Frees>,
-    /// What the new rules for builds of snapshots delete.
+    /// The builds of snapshots that new rules delete.
     pub pruned: Option<crate::cleanup::PrunePlan>,
 }
 
@@ -66,7 +66,8 @@ impl Repositories {
         Err(contended(&records))
     }
 
-    /// The changes that create several repositories at the moment `at`, and what they expect. For a batch of the caller.
+    /// The changes that create several repositories at the moment `at`, with their expectations, for a batch of the
+    /// caller.
     pub async fn creation(
         &self,
         records: Vec<RepositoryRecord>,
@@ -86,8 +87,8 @@ impl Repositories {
         Ok((expect, changes))
     }
 
-    /// Changes settings from which nothing is derived. `change` is given the present settings. When this returns, every later question is
-    /// answered by the new ones.
+    /// Changes settings that no index depends on. `change` receives the present settings. When this returns, every
+    /// later answer uses the new ones.
     pub async fn set(
         &self,
         name: &str,
@@ -98,7 +99,7 @@ impl Repositories {
         Ok(self.set_deciding(name, change, FormerFiles::Undecided, by, event).await?.repository)
     }
 
-    /// The same, with a decision about the cached files of the former upstream, should its URL change.
+    /// The same, with a decision about the cached files of the former upstream in case the URL changes.
     pub async fn set_deciding(
         &self,
         name: &str,
@@ -149,7 +150,7 @@ impl Repositories {
         if set.record.retention != repository.record.retention {
             drop(turn);
             if set.record.retention.is_some() {
-                // The change is made, whether the figure can be read or not.
+                // The change is committed, even if the figure cannot be read.
                 pruned = self.prune_plan(&set, event).await.ok();
                 frees = pruned.as_ref().map(|plan| plan.frees);
             }
@@ -158,13 +159,14 @@ impl Repositories {
         Ok(ChangedRepository { repository: set, former, frees, pruned })
     }
 
-    /// Forgets the pinned networks of the hosts of a repository's upstream. They are pinned again when they are next called.
+    /// Deletes the pinned networks of the hosts of a repository's upstream. The next call to each host pins its network
+    /// again.
     pub async fn pin_anew(&self, name: &str, event: &mut Event) -> Result<(), Error> {
         let (repository, _) = self.find(name, event).await?;
         Ok(self.remotes.pin_anew(&repository, event).await?)
     }
 
-    /// Refuses invalid settings, and references in them that cannot be read.
+    /// Refuses invalid settings and references that cannot be read.
     pub(crate) async fn check(&self, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
         settings::settle(record)?;
         let (remote, hook_secret) = (record.remote.clone(), record.hook_secret.clone());
@@ -198,7 +200,8 @@ impl Repositories {
         Err(Error::Contended(name.to_owned()))
     }
 
-    /// Begins `/versions` again with one line for each gem, as of `created_at`. When this returns, that is the answer.
+    /// Compacts `/versions` to one line for each gem, as of `created_at`. When this returns, clients get the compacted
+    /// file.
     pub async fn rebuild_versions(
         &self,
         name: &str,
@@ -224,7 +227,8 @@ impl Repositories {
         Err(Error::Contended(name.to_owned()))
     }
 
-    /// Turns the cache to another upstream. The files of the former one are no longer seen, and are deleted in the background.
+    /// Assigns the cache to another upstream. The files of the former one are invisible at once and deleted in the
+    /// background.
     pub(crate) async fn turn(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
         self.store.set_upstream(id, to, event).await?;
         self.drop_former(id);
@@ -247,8 +251,8 @@ impl Repositories {
         });
     }
 
-    /// Changes the settings of a repository from what they are in `repository`. `false`: they have changed since, or one of `expect` does
-    /// not hold. Then the caller decides again.
+    /// Changes the settings of a repository if they are still those of `repository` and each of `expect` holds.
+    /// `false`: they are not, and the caller decides again.
     pub(crate) async fn change(
         &self,
         repository: &Repository,
@@ -272,7 +276,7 @@ fn contended(records: &[RepositoryRecord]) -> Error {
     Error::Contended(names.join("`, `"))
 }
 
-/// The refusal to change the index of lines where there is none.
+/// The refusal to compact an index that has no lines.
 fn has_no_lines(repository: &Repository) -> BadSetting {
     let (name, format) = (&repository.record.name, repository.format.as_str());
     let text = format!("`{name}` has format {format}, which has no index of lines");

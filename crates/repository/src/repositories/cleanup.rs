@@ -1,4 +1,4 @@
-//! Cleanup: plans the removal of what the rules of repositories no longer keep, and carries it out when somebody says so.
+//! Cleanup: plans what the rules of repositories no longer keep, and removes it on request.
 
 use crate::actor::Actor;
 use crate::cleanup::last_use::{LastUses, used_name};
@@ -15,12 +15,12 @@ use std::sync::Arc;
 use store::{Entry, RepositoryKind, Withdrawals};
 use telemetry::{Event, Millis};
 
-/// Cached files asked of the store at once.
+/// Number of cached files that one read of the store returns.
 const PAGE: usize = 1_000;
 
 impl Repositories {
-    /// Plans the cleanup of these repositories; with none named, of all that have rules. `by`: who carries it out; `None`: it is only
-    /// planned.
+    /// Plans the cleanup of these repositories; with no names, of all that have rules. `by`: the caller on whose behalf
+    /// it removes versions; `None`: it only plans.
     pub async fn cleanup(&self, names: &[String], by: Option<Actor<'_>>, event: &mut Event) -> Result<Cleanups, Error> {
         let _turn = self.cleaning.lock().await;
         let mut all = Vec::new();
@@ -84,7 +84,7 @@ impl Repositories {
         }
     }
 
-    /// Drops cached files of an upstream that nobody used.
+    /// Deletes cached files of an upstream that nobody used.
     async fn cleanup_cached(
         &self,
         repository: &Repository,
@@ -97,7 +97,7 @@ impl Repositories {
         loop {
             let rows = self.store.cached_files(repository.origin, "", &after, PAGE, event).await?;
             for (path, cached) in &rows {
-                // Lists of versions are small, and others than clients ask for them.
+                // Lists of versions are small, and clients request other ones.
                 let Some(name) = used_name(&repository.file(path).subject("file")) else { continue };
                 let used = uses.beginning(&name, event).await?.last(cached.fetched, |used| used == name);
                 if !rules.is_unused(used) {

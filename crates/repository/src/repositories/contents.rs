@@ -1,4 +1,4 @@
-//! What trees of files hold, for operators: lists, taking away, bringing back, and forgetting what an upstream said.
+//! The contents of trees of files, for operators: list, delete, restore, and forget negative answers of an upstream.
 
 use crate::actor::Actor;
 use crate::bad_setting::BadSetting;
@@ -15,26 +15,26 @@ use std::sync::Arc;
 use store::{Entry, EntryOrigin, Frees, Hashes, RepositoryKind, State};
 use telemetry::{Event, Millis};
 
-/// Paths that are read, or forgotten, in one go.
+/// Number of paths that are read or forgotten in one step.
 const PAGE: usize = 1_000;
 
-/// Which part of a list is asked for.
+/// The requested page of a list.
 #[derive(Debug, Clone, Copy)]
 pub struct PageRequest<'a> {
-    /// The path that it is about, and all below it; empty: everything.
+    /// A path: the list has this path and everything below it. Empty: everything.
     pub path: &'a str,
-    /// Only what comes after this path, in byte order.
+    /// The list begins after this path, in byte order.
     pub after: &'a str,
-    /// So many rows are looked at.
+    /// Maximum number of rows to read.
     pub limit: usize,
 }
 
-/// A part of a list.
+/// A page of a list.
 #[derive(Debug)]
 pub struct Page<T> {
     /// In byte order of their paths.
     pub rows: Vec<T>,
-    /// Where the next part begins, where there may be one.
+    /// Where the next page begins; `None`: this is the last one.
     pub next: Option<String>,
 }
 
@@ -43,11 +43,11 @@ pub struct Page<T> {
 pub struct ListedFile {
     /// Its path.
     pub path: String,
-    /// Its bytes.
+    /// The digests and the size.
     pub hashes: Hashes,
-    /// When it was published or taken away; of an upstream's, when it was fetched.
+    /// When it was published or deleted; when it was fetched, if it is an upstream's.
     pub changed: Millis,
-    /// When and by whom it was published before it came here, where that is known.
+    /// The date and author of its original publication elsewhere, if they are known.
     pub origin: Option<Box<EntryOrigin>>,
 }
 
@@ -64,7 +64,7 @@ impl PageRequest<'_> {
 }
 
 impl Repositories {
-    /// Files of a tree that clients can see; of an upstream's, those that are kept.
+    /// The visible files of a hosted tree; of a remote repository, the cached files.
     pub async fn contents(
         &self,
         name: &str,
@@ -91,7 +91,7 @@ impl Repositories {
         Ok(part.listed(&rows, |entry| &entry.key, shown))
     }
 
-    /// Files of a hosted tree that were taken away.
+    /// The deleted files of a hosted tree.
     pub async fn removed(
         &self,
         name: &str,
@@ -105,8 +105,8 @@ impl Repositories {
         Ok(part.listed(&rows, |entry| &entry.key, shown))
     }
 
-    /// Deletes the file at `path`, or all below it. Returns how many those were, and how many bytes come free. Files of an upstream are
-    /// fetched again when somebody asks for them.
+    /// Deletes the file at `path`, or all files below it. Returns how many there were and how much space becomes free.
+    /// An upstream's file is fetched again at the next request.
     pub async fn withdraw(
         &self,
         name: &str,
@@ -127,12 +127,13 @@ impl Repositories {
             let below = entry.key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             below && entry.state == State::Withdrawn && entry.changed == at
         };
-        // It is done, whether the figure can be read or not.
+        // The deletion is committed, even if the figure cannot be read.
         Ok((files, self.frees_below(repository.id, path, gone, event).await.unwrap_or_default()))
     }
 
-    /// Restores what the last deletion of `path`, or of anything below it, removed. Returns how many files those were. Where versions are
-    /// not files, `path` is `NAME` or `NAME:VERSION`, and what a cleanup removed is restored.
+    /// Restores what the last deletion of `path`, or of anything below it, removed. Returns the number of files. In
+    /// formats whose versions are not files, `path` is `NAME` or `NAME:VERSION`, and the versions that a cleanup
+    /// removed are restored.
     pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
         let (repository, _) = self.find(name, event).await?;
         if repository.shared.gem.is_some() {
@@ -144,7 +145,7 @@ impl Repositories {
         restore::restore(self.files(&repository), path, by, self.store.now(), event).await
     }
 
-    /// Paths that an upstream proved that it does not have, and until when that is believed.
+    /// The cached negative answers of an upstream: the paths, and when each TTL ends.
     pub async fn missing(
         &self,
         name: &str,
@@ -158,8 +159,8 @@ impl Repositories {
         Ok(Page { rows, next })
     }
 
-    /// Forgets that an upstream does not have `path` and what is below it, or anything where `path` is empty: the next
-    /// who asks has it asked. Says how many paths those were.
+    /// Deletes the cached negative answers for `path` and everything below it; for all paths if `path` is empty. The
+    /// next request calls the upstream again. Returns the number of paths.
     pub async fn forget_missing(&self, name: &str, path: &str, event: &mut Event) -> Result<u64, Error> {
         let repository = self.remote_tree(name, event).await?;
         let part = PageRequest { path, after: "", limit: PAGE };
@@ -176,7 +177,7 @@ impl Repositories {
         }
     }
 
-    /// Drops the cached files at `path` and below it. Returns how many there were, and the sum of their sizes.
+    /// Deletes the cached files at `path` and below it. Returns their number and the sum of their sizes.
     pub(crate) async fn forget_files(
         &self,
         repository: &Repository,
@@ -200,7 +201,7 @@ impl Repositories {
         }
     }
 
-    /// Forgets one path, and voids what was answered from it.
+    /// Deletes what is cached of one path, and voids answers made from it.
     async fn forget(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
         let was = self.store.forget_cached(repository.origin, path, event).await?;
         self.store.upstream_changed(repository.id, repository.file(path).folder);
@@ -209,7 +210,7 @@ impl Repositories {
 
     async fn tree_repository(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
         let (repository, _) = self.find(name, event).await?;
-        // What is kept of an upstream is files, whatever they are.
+        // The cache of an upstream has files in every format.
         if repository.record.kind == RepositoryKind::Remote {
             return Ok(repository);
         }

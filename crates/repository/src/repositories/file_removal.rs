@@ -1,4 +1,4 @@
-//! Who took a hosted file away, when and why, and how it comes back: for explanations.
+//! For explanations: who removed a hosted file, when and why, and how to restore it.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -9,16 +9,16 @@ use std::sync::Arc;
 use store::{BlobLife, Entry, JournalRow, RepositoryKind, State, Withdrawal};
 use telemetry::{Event, Millis};
 
-/// A file that was taken away.
+/// A removed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileRemoval {
-    /// What was done, when, by whom and why, and what became of the bytes.
+    /// The action, its moment, its author and its reason, and the state of the bytes.
     pub(crate) text: String,
-    /// How and until when it comes back.
+    /// How to restore it, and until when.
     pub(crate) hint: String,
 }
 
-/// What is known of a withdrawn entry.
+/// The facts about a withdrawn entry.
 struct Removed<'a> {
     repository: &'a str,
     format: Format,
@@ -30,14 +30,15 @@ struct Removed<'a> {
 }
 
 impl Repositories {
-    /// What became of the hosted file that `ask` is about, or whose checksum or gemspec it is about, if somebody took it away.
+    /// The removal of the hosted file of the question, or of the file whose checksum or gemspec the question is about;
+    /// `None`: it was not removed.
     pub(super) async fn removal_of(&self, ask: &Ask<'_>, event: &mut Event) -> Option<FileRemoval> {
         let question = &ask.question;
         let keys: Vec<&str> = [question.file(), question.derived_from()].into_iter().flatten().collect();
         let hosted = |one: &&Arc<Repository>| one.record.kind == RepositoryKind::Hosted;
         for repository in ask.repository.leaves.iter().chain([&ask.repository]).filter(hosted) {
             for key in &keys {
-                // What cannot be read is missing in the explanation only.
+                // An unreadable row only shortens the explanation.
                 if let Ok(Some(removal)) = self.removal_at(repository, key, event).await {
                     return Some(removal);
                 }
@@ -82,7 +83,7 @@ impl Removed<'_> {
         format!("`{key}` was {did} in `{}` on {}{by}{why}; {bytes}", self.repository, self.entry.changed)
     }
 
-    /// Until when its bytes are kept for this entry, if they are not needed for another.
+    /// How long its bytes are kept for this entry alone.
     fn bytes_until(&self, life: &BlobLife) -> Millis {
         let period = self.entry.changed.plus(self.entry.keep().period(life));
         if matches!(self.entry.withdrawal, Some(Withdrawal::Purged { .. })) {
@@ -113,7 +114,7 @@ impl Removed<'_> {
         format!("until {until} `daylight repo restore {repository} {what}` brings it back{retention}")
     }
 
-    /// Until when it can be brought back; `None`: yanks cannot be undone.
+    /// The end of the undo window; `None`: a yank cannot be undone.
     fn restorable_until(&self, life: &BlobLife) -> Option<Millis> {
         match (&self.entry.withdrawal, self.format) {
             (Some(Withdrawal::Pruned), _) => Some(self.entry.changed.plus(life.undo.min(life.collect_after))),
@@ -137,7 +138,7 @@ impl Removed<'_> {
     }
 }
 
-/// Who made a change, and from where.
+/// The author and the origin of a change.
 fn author(row: &JournalRow) -> String {
     match row.from.as_str() {
         "server" => " by the server".to_owned(),

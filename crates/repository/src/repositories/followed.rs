@@ -1,4 +1,4 @@
-//! How the index of an upstream of gems stands, for operators.
+//! The state of an upstream's gem index, for operators.
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
@@ -13,34 +13,34 @@ use std::sync::Arc;
 use store::RepositoryKind;
 use telemetry::{Event, Millis, Reason, Recorder};
 
-/// How the index of an upstream stands.
+/// The state of an upstream's index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FollowedState {
-    /// The names that it ever listed.
+    /// The number of names that it has ever listed.
     pub names: usize,
-    /// When it was last looked at.
+    /// When it was last fetched or checked.
     pub looked: Millis,
-    /// When the upstream last proved it.
+    /// When the upstream last confirmed it.
     pub proven: Millis,
-    /// Why it could not be proven again since.
+    /// Why later checks failed.
     pub failure: Option<Reason>,
-    /// A newer one that lacks many names, and is not believed yet.
+    /// A newer index that lacks many names and is not accepted yet.
     pub held_back: Option<HeldBackState>,
 }
 
-/// An index that is not believed yet.
+/// An index that is not accepted yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeldBackState {
-    /// How many names it lacks.
+    /// The number of names that it lacks.
     pub names: usize,
-    /// Since when the upstream has it.
+    /// Since when the upstream serves it.
     pub since: Millis,
-    /// Whether an operator believes it, so that it counts with the next look.
+    /// Whether an operator accepted it. Then the next look uses it.
     pub accepted: bool,
 }
 
 impl Repository {
-    /// How the index of its upstream stands. `None`: it follows none, or nobody asked since the start.
+    /// The state of its upstream's index. `None`: it follows no index, or there was no request for it since the start.
     pub fn followed(&self) -> Option<FollowedState> {
         if !self.follows() {
             return None;
@@ -70,7 +70,7 @@ impl Repository {
 }
 
 impl Repositories {
-    /// Believes a newer index of this repository's upstream that is held back because it lacks many names.
+    /// Accepts a newer index of this repository's upstream that is held back because it lacks many names.
     pub async fn accept_index(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
         let follower = self.followed_by(name, event).await?;
         match follower.accept().await {
@@ -79,7 +79,7 @@ impl Repositories {
         }
     }
 
-    /// Checks what is kept of the index of this repository's upstream, and of its files those after `after`, `limit` at most.
+    /// Checks the stored index of this repository's upstream, and its cached files after `after`, at most `limit`.
     pub async fn check_index(
         &self,
         name: &str,
@@ -101,7 +101,8 @@ impl Repositories {
     }
 }
 
-/// Adds to the metrics how many names are held back. Anybody may read those, so a private repository is named there by its number alone.
+/// Adds the number of held-back names to the metrics. Everybody can read the metrics, so a private repository appears
+/// there by its number alone.
 pub(crate) fn show_in_metrics(recorder: &Recorder, known: &Arc<ArcSwap<RepositoryTable>>) {
     let known = known.clone();
     let figures = move || {

@@ -1,4 +1,4 @@
-//! Follows the indexes of upstreams that clients ask for: the regular work that no request waits for.
+//! Keeps the indexes of upstreams up to date in the background.
 
 use crate::gem::upstream::follow::Follow;
 use crate::repositories::Repositories;
@@ -9,9 +9,9 @@ use store::Stamp;
 use telemetry::Event;
 
 impl Repositories {
-    /// Looks at the index of each upstream of gems that clients asked for lately. Nothing waits for the looks: an
-    /// upstream that hangs is no concern of the others. What a look comes to is in an event of its own. What earlier looks brought may
-    /// have names wait.
+    /// Looks at the index of each gem upstream that clients used recently. The looks run independently, so an upstream
+    /// that hangs delays no other. Each look has an event of its own. Names that earlier looks found may have to wait
+    /// for a decision.
     pub async fn follow_upstreams(&self) {
         let mut event = Event::job("indexes.follow", self.clock.now());
         let Ok(table) = self.table(&mut event).await else { return };
@@ -27,7 +27,7 @@ impl Repositories {
         self.keep_hints(&table).await;
     }
 
-    /// What follows the index of a remote repository of gems.
+    /// What a remote repository needs to follow its upstream's index.
     pub(crate) fn follower(&self, repository: &Arc<Repository>, settings: &Stamp) -> Option<Follow> {
         let remote = self.remotes.remote(repository, &Arc::<Place>::default());
         let local = self.hosted(repository, settings)?;

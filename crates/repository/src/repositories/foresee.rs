@@ -1,4 +1,4 @@
-//! What would be answered, without asking any upstream: the code that answers, with repositories that ask none.
+//! Predicts an answer without calling any upstream. It runs the code that answers, on repositories that call none.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -12,30 +12,31 @@ use std::sync::Arc;
 use store::{Entry, RepositoryKind};
 use telemetry::{Event, MemberRecord, MemberSaid};
 
-/// What would come of a question.
+/// The predicted answer to a question.
 #[derive(Debug)]
 pub enum Foreseen {
-    /// This, while nothing changes.
+    /// This answer, if nothing changes until then.
     Answer {
         /// The answer.
         answer: Box<Result<Found, Error>>,
-        /// Of a file that somebody took away: how it comes back, or until when it did.
+        /// For a removed file: how to restore it, or until when that was possible.
         hint: Option<String>,
     },
-    /// It depends on the upstream of the member of that name, which would be asked.
+    /// It depends on the upstream of the member of this name, which would be called.
     Depends(String),
 }
 
 impl Repositories {
-    /// What would come of `ask`, which changes nothing. The event is told as if it had been asked.
+    /// Predicts the answer to `ask` and changes nothing. It fills the event as the request would.
     pub async fn foresee(&self, ask: &Ask<'_>, by: Actor<'_>, event: &mut Event) -> Foreseen {
         let ask = Ask { repository: Arc::new(ask.repository.unasked()), ..ask.clone() };
-        // Not what is open: that would not tell who has it.
+        // No open file: an open file would hide which member has it.
         let answer = self.dispatch(&ask, None, by, event).await;
         let unknown = |record: &&MemberRecord| record.said == MemberSaid::Unknown;
         let decides =
             |record: &&MemberRecord| unknown(record) || matches!(record.said, MemberSaid::Hit | MemberSaid::Stale);
-        // Who is unknown and stands before whoever has it may have it; and a document that all make together is answered.
+        // A member whose state is unknown may have the file if it comes before the member that has it. A merged
+        // document has an answer in any case.
         let depends = match &answer {
             Err(Error::Unasked) => event.members.iter().find(unknown),
             Ok(_) if ask.subject().kind != "metadata" => event.members.iter().find(decides).filter(unknown),
@@ -60,7 +61,7 @@ impl Repositories {
         Foreseen::Answer { answer: Box::new(answer), hint }
     }
 
-    /// Adds to the details of the event when the hosted file that answers `ask`, or is hidden, was published here and at its origin.
+    /// Adds the date of publication here, and of the original publication, to the event. This covers hidden files too.
     async fn tell_dates(&self, ask: &Ask<'_>, event: &mut Event) {
         let Some(key) = ask.question.file() else { return };
         let hit = event.members.iter().find(|record| record.said == MemberSaid::Hit).map(|record| &*record.member);
@@ -73,7 +74,7 @@ impl Repositories {
                 .find(|leaf| leaf.record.kind == RepositoryKind::Hosted && Some(&*leaf.record.name) == hit),
         };
         let Some(hosted) = hosted else { return };
-        // What cannot be read is missing in the explanation only.
+        // An unreadable row only shortens the explanation.
         let Ok(Some(entry)) = hosted.entry(&self.store, key, event).await else { return };
         let dates = describe_dates(&entry);
         event.detail = match &*event.detail {
@@ -82,7 +83,7 @@ impl Repositories {
         };
     }
 
-    /// The repositories as they would be with other settings of one of them, which must be such as can be.
+    /// The repositories as they would be with other, valid settings of one of them.
     pub async fn with_settings(
         &self,
         name: &str,
@@ -104,7 +105,7 @@ impl Repositories {
     }
 }
 
-/// When an entry was published, in words.
+/// The dates of an entry's publication, in words.
 fn describe_dates(entry: &Entry) -> String {
     let here = format!("published here at {}", entry.published);
     let Some(origin) = &entry.origin else { return here };

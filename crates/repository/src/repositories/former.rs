@@ -1,5 +1,5 @@
-//! The cached files of a former upstream. A release with verified checksums has the same bytes in every upstream, so it may be kept for
-//! the new one. Everything else is fetched again.
+//! The cached files of a former upstream. A release with verified checksums has the same bytes in every upstream, so
+//! the new upstream may keep it. Everything else is fetched again.
 
 use crate::error::Error;
 use crate::repositories::Repositories;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use store::{CachedFile, CachedPath, Origin};
 use telemetry::Event;
 
-/// Files read in one turn of the cache database, so that other tasks have theirs in between.
+/// Number of files that one step reads from the cache database, so that other tasks get their turns.
 const PART: usize = 1_000;
 
 impl Repositories {
@@ -43,10 +43,10 @@ impl Repositories {
         }
     }
 
-    /// Whether what is cached of a path of its upstream stays when the upstream gets another URL and releases are kept.
+    /// Whether the cached file of a path stays when the upstream gets another URL and releases are kept.
     pub async fn stays_cached(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<bool, Error> {
         let asked = repository.file(path);
-        // Checksums are those of the file that stays.
+        // A checksum stays with its file.
         let file = asked.checksum().map_or(asked, |(of, _)| of);
         let kept = self.store.lookup_cached(repository.origin, file.path, self.clock.now(), event).await?;
         Ok(matches!(kept, Some(CachedPath::File(known, _)) if stays(repository, file.path, &known)))

@@ -1,4 +1,4 @@
-//! How many bytes come free when something is removed, and when.
+//! How much space a removal frees, and when.
 
 use crate::error::Error;
 use crate::repositories::Repositories;
@@ -6,11 +6,11 @@ use std::collections::HashSet;
 use store::{Digest, Entry, Frees, RepositoryId, Withdrawals};
 use telemetry::Event;
 
-/// Entries that are read at a time.
+/// Number of entries that one step reads.
 const PAGE: usize = 1_000;
 
 impl Repositories {
-    /// What comes free of withdrawals that were made, or would come free of those that are only planned.
+    /// The space that withdrawals free, whether they are committed or only planned.
     pub(crate) async fn frees_of(
         &self,
         withdrawals: Withdrawals,
@@ -18,18 +18,18 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Frees, Error> {
         match made {
-            // They stay made, whether the figure can be read or not.
+            // They are committed, even if the figure cannot be read.
             true => Ok(self.store.frees(withdrawals, event).await.unwrap_or_default()),
             false => Ok(self.store.would_free(withdrawals, event).await?),
         }
     }
 
-    /// What comes free of so many bytes of cached files. They are deleted at once.
+    /// The space of cached files, which is free at once.
     pub(crate) fn frees_cached(&self, size_bytes: u64) -> Frees {
         Frees { size_bytes, on: (size_bytes > 0).then(|| self.clock.now()) }
     }
 
-    /// What comes free of the entries whose keys begin with `prefix` and that `which` names.
+    /// The space of the entries that have this prefix and that `which` selects.
     pub(crate) async fn frees_below(
         &self,
         id: RepositoryId,
@@ -42,7 +42,7 @@ impl Repositories {
             let rows = self.store.entries_beginning(id, prefix, &after, PAGE, event).await?;
             let mut withdrawn = Withdrawals::default();
             for entry in rows.iter().filter(|entry| which(entry)) {
-                // The same bytes may be on several pages.
+                // Several pages may have entries of the same blob.
                 if counted.insert(entry.hashes.sha256) {
                     withdrawn.add(id, entry);
                 }

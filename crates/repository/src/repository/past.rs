@@ -1,6 +1,7 @@
-//! The rows of a repository, as of the moment at which it is looked at.
+//! The rows of a repository as of a moment.
 //!
-//! Every answer reads its rows through here. Rows of an earlier moment come from the journal where they have changed since.
+//! Every answer reads its rows through this file. For an earlier moment, rows that have changed since come from the
+//! journal.
 
 use crate::as_of::Past;
 use crate::error::Error;
@@ -12,9 +13,9 @@ use store::{Entry, Lane, RepositoryKind, Store, Withdrawal};
 use telemetry::Event;
 
 impl Repository {
-    /// The same as of a moment. A group's members, their order and their rules are those of today.
+    /// The same repository as of a moment. A group keeps its present members, order and rules.
     pub(crate) fn as_of(&self, past: Past) -> Result<Self, Error> {
-        // Its number is that of the change that made it.
+        // A blob's number is that of the change that created it.
         if self.record.kind != RepositoryKind::Group && past.through.0 < self.id.0 {
             let Self { record, .. } = self;
             return Err(Error::BeforeItsTime { what: record.name.clone(), since: record.created });
@@ -36,7 +37,7 @@ impl Repository {
         }
     }
 
-    /// Refuses the bytes of an entry of an earlier moment that was purged since.
+    /// Refuses an entry of an earlier moment whose bytes were purged since.
     pub(crate) async fn refuse_purged(&self, store: &Store, key: &str, event: &mut Event) -> Result<(), Error> {
         if self.as_of.is_none() {
             return Ok(());
@@ -49,7 +50,7 @@ impl Repository {
         }
     }
 
-    /// The entries of one unit, withdrawn ones too.
+    /// The entries of one unit, including withdrawn ones.
     pub(crate) async fn unit(&self, store: &Store, unit: &str, event: &mut Event) -> Result<Vec<Entry>, store::Error> {
         match self.as_of {
             None => Ok(store.unit(self.id, unit, Lane::Index, event).await?.entries),
@@ -57,7 +58,7 @@ impl Repository {
         }
     }
 
-    /// The entries of one unit. Withdrawn ones may be missing: a folder of snapshots may have had many thousands.
+    /// The entries of one unit. Withdrawn ones may be missing: a folder of snapshots can have thousands of them.
     pub(crate) async fn live_unit(
         &self,
         store: &Store,
@@ -70,8 +71,8 @@ impl Repository {
         }
     }
 
-    /// Calls `read` with each of the next `limit` units after `after` and its entries, withdrawn ones too. Returns the results, and the
-    /// last unit unless there are no more.
+    /// Calls `read` for each of the next `limit` units after `after`, with the unit's entries, including withdrawn
+    /// ones. Returns the results, and the last unit if there may be more.
     pub(crate) async fn units<T: Send + 'static>(
         &self,
         store: &Store,
@@ -84,7 +85,7 @@ impl Repository {
         store.as_of(through).units(self.id, after, limit, read, event).await
     }
 
-    /// Entries whose keys begin with `prefix`, `limit` at most.
+    /// Entries whose keys have this prefix, at most `limit`.
     pub(crate) async fn beginning(
         &self,
         store: &Store,
@@ -98,7 +99,7 @@ impl Repository {
         }
     }
 
-    /// Units whose names begin with `prefix` and come after `after`, with their facts, `limit` at most.
+    /// Units that have this prefix and come after `after`, with their facts, at most `limit`.
     pub(crate) async fn facts(
         &self,
         store: &Store,

@@ -1,4 +1,4 @@
-//! What a repository has beside its settings. It stays the same while the repository lives, whatever the settings become.
+//! The state of a repository that survives changes of its settings.
 
 use crate::format::Format;
 use crate::gem::group::waiting_names::WaitingNames;
@@ -11,25 +11,25 @@ use std::sync::Arc;
 use store::RepositoryId;
 use telemetry::Bound;
 
-/// What a repository has beside its settings.
+/// The state of a repository that survives changes of its settings.
 #[derive(Debug)]
 pub struct Shared {
-    /// Its upstream, where it is a remote repository.
+    /// The upstream of a remote repository.
     pub(crate) upstream: UpstreamCell,
-    /// Its large indexes, where it is a repository of gems.
+    /// The large indexes of a gem repository.
     pub(crate) gem: Option<GemIndexes>,
-    /// What is known of its upstream's index, where it is a remote repository of gems.
+    /// The known state of the upstream's index, in a remote gem repository.
     pub(crate) followed: FollowedIndex,
-    /// The names that wait for an administrator, where it is a group of repositories of gems.
+    /// The names that wait for a decision of an administrator, in a group of gem repositories.
     pub(crate) waiting: WaitingNames,
-    /// Hints that its upstream changed, or those of the members of a group.
+    /// Hints that its upstream changed, or the upstreams of a group's members.
     pub(crate) hints: Hints,
-    /// What of its upstream is to be asked for again, as hints say, where it is a remote repository of files.
+    /// Paths that have to be fetched again because of hints, in a remote repository of files.
     pub(crate) due: Due,
 }
 
 impl Shared {
-    /// What a new repository has. The bytes of its indexes will count in `memory`.
+    /// The state of a new repository. The memory of its indexes counts in `memory`.
     pub(crate) fn new(format: Format, id: RepositoryId, memory: &Arc<Bound>) -> Self {
         Self {
             upstream: UpstreamCell::default(),

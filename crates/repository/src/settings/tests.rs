@@ -1,4 +1,4 @@
-//! Which settings a repository can have, and in which words the others are refused.
+//! Which settings a repository accepts, and the messages that refuse the others.
 
 use super::*;
 use crate::maven::version_policy::VersionPolicy;
@@ -67,12 +67,12 @@ fn what_is_no_url_of_an_upstream_is_refused() {
     ] {
         assert!(refused(remote(odd)).starts_with("`remote.urls`: "), "{odd}");
     }
-    // What may be a password is in no message.
+    // No message contains a possible password.
     let said = refused(remote("http://ann:hush@a.example/x"));
     assert_eq!(said, "`remote.urls`: a URL holds no user and no password");
     assert!(!refused(remote("ftp://ann:hush@a.example/x")).contains("hush"));
     assert!(refused(with(|remote| remote.urls = vec!["http://a".into(); 9])).contains("1 to 8 URLs"));
-    // That of a new data folder waits for its URL.
+    // The remote repository of a new data folder has no URL yet.
     settle(&mut with(|remote| remote.urls.clear())).unwrap();
 }
 
