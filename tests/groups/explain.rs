@@ -57,7 +57,7 @@ fn people_read_the_same_record_as_a_table_and_programs_as_json() {
     assert_eq!(lines[0], format!("asked    GET /repository/all/{JAR}"));
     for (member, text) in [
         ("ours", "The repository has no file at that path"),
-        ("near", "There was no connection to the upstream"),
+        ("near", "No connection to the upstream could be made"),
         ("far", "The repository has no file at that path"),
     ] {
         let line = lines.iter().find(|line| line.starts_with(member)).unwrap();

@@ -1,4 +1,4 @@
-//! Everything that can fill up, in one list, with the six figures that show whether it does.
+//! Everything that can fill up, in one list, with the six figures that show how full it is.
 
 use crate::{Histogram, Tick};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -24,7 +24,7 @@ macro_rules! bounds {
                 match self { $(BoundName::$name => $unit,)* }
             }
 
-            /// What it is, for people.
+            /// A description for people.
             pub fn doc(self) -> &'static str {
                 match self { $(BoundName::$name => $doc,)* }
             }
@@ -33,55 +33,55 @@ macro_rules! bounds {
 }
 
 bounds! {
-    Connections "connections" "connections" "Open client connections, and what is under way on those of HTTP/2 beyond one request each";
-    ClientConnections "client.connections" "connections" "The same of the one client that has most";
-    ReservedConnections "connections.reserved" "connections" "Connections beyond those that may be open, let in for a probe or metrics; what is turned away made room for a later one";
-    Pages "pages" "bytes" "Complete answers in memory";
-    Indexes "indexes" "bytes" "Large indexes in memory, each shared by all who read it";
-    UpstreamIndexes "upstream.indexes" "bytes" "What is known of the indexes of upstreams of gems, in memory; lines that do not fit are not taken";
-    Hints "hooks.hints" "hints" "Hints of hooks that upstreams did not come to agree with yet; what is turned away is taken as a hint that anything changed";
-    Dependencies "dependencies" "bytes" "What the dependency API says of gems, in memory";
-    Views "views" "bytes" "Indexes of gems as a policy shows them, or as of a moment, that are kept for whoever asks for the same";
-    ViewsMade "views.made" "indexes" "Whole indexes as of earlier moments that are wanted; one is made at a time";
-    Heads "heads" "bytes" "What a push needs to know of its gem, for gems that were pushed of late";
-    PageFiles "pages.files" "files" "Large pages that the kernel holds as well, to send them without a copy";
-    PageCompression "pages.compression" "pages" "Pages waiting to be compressed, or being compressed";
-    Requests "requests" "requests" "Requests of a cost class under way, until they are answered";
-    ClientRequests "client.requests" "requests" "The same of the one client, or the one token, that has most";
-    TruthReaders "truth.readers" "reads" "Reads of the truth database, waiting or under way";
-    TruthWriter "truth.writer" "commits" "Commits waiting for the one writer or under way";
-    CacheThreads "cache.threads" "operations" "Operations on the cache database, waiting or under way";
-    Cached "cached" "bytes" "Files of upstreams that are kept, in whole blocks and with their rows; those used least go first";
-    Facts "facts" "bytes" "What upstreams were proven to have and not to have, by folder, on the disk; what was changed longest ago goes first";
-    FirstSeen "upstream.first_seen" "bytes" "What was first seen of an upstream, and when, in the truth and in segments, of the one repository that has most; what comes after is not written down";
-    KnownFolders "facts.folders" "bytes" "The same of folders that groups were asked for files of, in memory";
-    UpstreamPrefixes "upstream.prefixes" "bytes" "Beginnings of all paths of upstreams whose lists of them are used, in memory";
-    BlobThreads "blob.threads" "operations" "Operations on blobs, waiting or under way";
-    WorkThreads "work.threads" "jobs" "Rendering, hashing and reading of packages, waiting or under way";
-    Folders "folders" "bytes" "Names of the files in folders that were asked for what they do not hold";
-    Merging "merging" "bytes" "Documents of members that groups make one of at this moment, as long as they are written";
-    OpenFiles "files.open" "files" "Files that are kept open, so that who asks for one again is sent it at once";
-    FileThreads "file.threads" "reads" "Reads of files on their way to clients; waits are for a thread";
-    FileBuffers "file.buffers" "buffers" "Buffers with parts of files on their way to clients, 64 KiB each";
-    Flights "flights" "fetches" "Files being fetched from upstreams, each once however many wait for it";
-    SnapshotPrunes "snapshots.prune" "jobs" "Snapshots whose old builds are taken away after a new one; what is turned away is done by the hourly job";
-    AbandonedFetches "flights.abandoned" "bytes" "What is left to fetch of files that nobody waits for any more; what is turned away is not fetched";
-    RepositoryFlights "repository.flights" "fetches" "The same of the one repository that has most";
-    UpstreamWaiters "upstream.waiters" "requests" "Requests that have waited for an upstream and are not answered yet; they take no place of a cost class";
-    RepositoryWaiters "repository.waiters" "requests" "The same of the one repository that has most";
-    ClientWaiters "client.waiters" "requests" "The same of the one client that has most";
-    UpstreamCalls "upstream.calls" "calls" "Calls to an upstream's host, waiting or under way";
-    UpstreamKept "upstream.kept" "connections" "Connections to an upstream's host that are kept for the next call";
-    EventBuffers "events.buffered" "events" "Events waiting to be handed to the sinks";
-    EventSink "events.sink" "events" "Events waiting for a sink";
-    RecentEvents "events.recent" "bytes" "Events that are kept in memory for who has the id of one; those that failed or were slow stay longer";
-    LastUses "last_uses" "uses" "Downloads whose day is not written yet";
-    AskedPaths "requests.paths" "bytes" "Paths that clients asked repositories for within the last day, and how often";
-    LogLines "log.lines" "lines" "Lines of the logs waiting to be written";
-    Disk "disk.free" "bytes" "Space of the data folder's file system, used up to the floor";
+    Connections "connections" "connections" "Open client connections, and on HTTP/2 the streams in progress beyond one for each connection";
+    ClientConnections "client.connections" "connections" "Open connections of the client address that has the most";
+    ReservedConnections "connections.reserved" "connections" "Connections above the limit, accepted only for health checks and metrics; each rejection closed one of them for a newer one";
+    Pages "pages" "bytes" "Complete responses cached in memory";
+    Indexes "indexes" "bytes" "Large indexes in memory, each shared by all its readers";
+    UpstreamIndexes "upstream.indexes" "bytes" "Indexes of gem upstreams in memory; lines that do not fit are not loaded";
+    Hints "hooks.hints" "hints" "Webhook hints that wait until the upstream's index confirms them; a rejected hint counts as \"anything may have changed\"";
+    Dependencies "dependencies" "bytes" "Rows of the dependency API in memory";
+    Views "views" "bytes" "Cached gem indexes that a policy filters, or of an earlier moment";
+    ViewsMade "views.made" "indexes" "Requests for a whole index of an earlier moment; one such index is rendered at a time";
+    Heads "heads" "bytes" "State of recently pushed gems, so that the next push of the gem reads no rows";
+    PageFiles "pages.files" "files" "Large cached responses that are also in kernel memory, to be sent without a copy";
+    PageCompression "pages.compression" "pages" "Cached responses being compressed or waiting for it";
+    Requests "requests" "requests" "Requests in progress in a cost class";
+    ClientRequests "client.requests" "requests" "Requests in progress of the client or token that has the most in a cost class";
+    TruthReaders "truth.readers" "reads" "Reads of the truth database, waiting or running";
+    TruthWriter "truth.writer" "commits" "Commits of the truth database, waiting or running";
+    CacheThreads "cache.threads" "operations" "Operations on the cache database, waiting or running";
+    Cached "cached" "bytes" "Cached files of upstreams, in whole disk blocks with their rows; the least recently used are evicted first";
+    Facts "facts" "bytes" "Cached facts on disk: which files upstream folders have and lack; the least recently changed are evicted first";
+    FirstSeen "upstream.first_seen" "bytes" "First-seen records of one upstream repository, the one that has the most; records beyond the capacity are not written";
+    KnownFolders "facts.folders" "bytes" "Cached facts in memory, for folders that were requested from groups";
+    UpstreamPrefixes "upstream.prefixes" "bytes" "Path prefixes in memory, of upstreams that publish a list of them";
+    BlobThreads "blob.threads" "operations" "Operations on blobs, waiting or running";
+    WorkThreads "work.threads" "jobs" "Jobs that render, hash or read packages, waiting or running";
+    Folders "folders" "bytes" "File names of folders in which a requested file was missing";
+    Merging "merging" "bytes" "Members' documents that are being merged for groups";
+    OpenFiles "files.open" "files" "Files that are kept open for the next request";
+    FileThreads "file.threads" "reads" "Reads of files for responses; only reads that need a thread wait";
+    FileBuffers "file.buffers" "buffers" "Buffers of 64 KiB for files in responses";
+    Flights "flights" "fetches" "Downloads from upstreams, each shared by all requests for the file";
+    SnapshotPrunes "snapshots.prune" "jobs" "Removals of old snapshot builds after a deploy; the hourly job does what was rejected";
+    AbandonedFetches "flights.abandoned" "bytes" "Bytes still to download of files that no request waits for; a rejected download is cancelled";
+    RepositoryFlights "repository.flights" "fetches" "Downloads of the repository that has the most";
+    UpstreamWaiters "upstream.waiters" "requests" "Requests that wait for an upstream; they do not count in their cost class";
+    RepositoryWaiters "repository.waiters" "requests" "Requests that wait for an upstream, of the repository that has the most";
+    ClientWaiters "client.waiters" "requests" "Requests that wait for an upstream, of the client that has the most";
+    UpstreamCalls "upstream.calls" "calls" "Calls to an upstream host, waiting or running";
+    UpstreamKept "upstream.kept" "connections" "Idle connections to an upstream host, kept for the next call";
+    EventBuffers "events.buffered" "events" "Events that are not yet passed to the sinks";
+    EventSink "events.sink" "events" "Events in the queue of a sink";
+    RecentEvents "events.recent" "bytes" "Events in memory that can be found by their id; failed and slow ones are kept longer";
+    LastUses "last_uses" "uses" "Downloads whose last-used day is not yet written";
+    AskedPaths "requests.paths" "bytes" "Paths requested within the last day, with their counts";
+    LogLines "log.lines" "lines" "Log lines in the queue of the log's thread";
+    Disk "disk.free" "bytes" "Bytes used on the data folder's file system, and as capacity the bytes above which writing stops";
 }
 
-/// The figures of one thing that can fill up: capacity, used, waiting, rejected, highest, and the times that were waited.
+/// The figures of one thing that can fill up: capacity, used, waiting, rejected, highest, and the wait times.
 #[derive(Debug)]
 pub struct Bound {
     name: BoundName,
@@ -125,7 +125,7 @@ impl Bound {
         &self.which
     }
 
-    /// The most that may be taken.
+    /// The largest amount that may be taken at once.
     pub fn capacity(&self) -> u64 {
         self.capacity.load(Relaxed)
     }
@@ -135,27 +135,27 @@ impl Bound {
         self.capacity.store(capacity, Relaxed);
     }
 
-    /// How much is taken now.
+    /// The amount that is taken now.
     pub fn used(&self) -> u64 {
         self.used.load(Relaxed)
     }
 
-    /// The most that was ever taken.
+    /// The largest amount that was ever taken at once.
     pub fn highest(&self) -> u64 {
         self.highest.load(Relaxed)
     }
 
-    /// How often something was rejected.
+    /// The number of rejections.
     pub fn rejected(&self) -> u64 {
         self.rejected.load(Relaxed)
     }
 
-    /// How many callers wait now.
+    /// The number of callers that wait now.
     pub fn waiters(&self) -> u64 {
         self.waiters.load(Relaxed)
     }
 
-    /// How long callers waited, in nanoseconds.
+    /// The wait times of callers, in nanoseconds.
     pub fn waits(&self) -> Histogram {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -85,7 +85,7 @@ impl Clock {
     }
 
     /// The time of day at `tick`, which was just read. This thread reads the time of day of the machine only every
-    /// [`Clock::LOOK_NANOS`], and counts on from there.
+    /// [`Clock::LOOK_NANOS`], and adds the monotonic clock in between.
     pub fn at_tick(&self, tick: Tick) -> Millis {
         thread_local!(static SEEN: Cell<(Tick, u64)> = const { Cell::new((Tick(0), 0)) });
         match self.set.load(Ordering::Relaxed) {
@@ -103,7 +103,7 @@ impl Clock {
         }
     }
 
-    /// After at most this long a correction of the machine's clock is noticed.
+    /// A correction of the machine's clock is noticed after at most this long.
     const LOOK_NANOS: u64 = 50_000_000;
 }
 

@@ -91,7 +91,7 @@ pub struct Tally {
     pub nanos: u64,
 }
 
-/// The result of asking one member of a group, or a single repository.
+/// The result of one member of a group, or of a single repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemberSaid {
     /// It has the file.
@@ -110,7 +110,7 @@ pub enum MemberSaid {
     Cancelled,
     /// It is unknown whether it has the file. Explaining an answer asks no upstream.
     Unknown,
-    /// It was not asked: it is known not to have the file, or another member is asked instead.
+    /// No request was sent to it: it is known not to have the file, or another member was queried instead.
     NotAsked,
 }
 
@@ -148,7 +148,7 @@ pub struct MemberRecord {
     pub nanos: u64,
     /// The ops that it ran.
     pub ops: Vec<(Op, Tally)>,
-    /// The event of the fetch from its upstream, if one was begun or waited for.
+    /// The event of the download from its upstream that it started or waited for.
     pub flight: Option<EventId>,
 }
 
@@ -203,7 +203,7 @@ pub struct Event {
     pub first_byte: u64,
     /// Nanoseconds from `began` to the first completed flush after the end of the body.
     pub duration: u64,
-    /// The members that were asked, in order.
+    /// The members that were queried, in order.
     pub members: Vec<MemberRecord>,
     /// How many events this one stands for when it is stored.
     pub weight: u32,

@@ -5,19 +5,19 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Identifies an event in headers, logs and status pages. It is unique in a process, by its high bits across restarts, and by its node
-/// across servers: 42 bits with milliseconds, 12 bits with the node, and 10 bits that count.
+/// Identifies an event in headers, logs and status pages. It is unique within a process, across restarts (by its high bits) and
+/// across servers (by its node): 42 bits of milliseconds, 12 bits of the node and a 10-bit counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct EventId(pub u64);
 
-/// The node of this process in its place in an id.
+/// The node of this process, shifted to its bits of an id.
 static NODE: AtomicU64 = AtomicU64::new(0);
 
 impl EventId {
     /// Ids that a thread takes at once, so that threads rarely wait for each other.
     const BLOCK: u64 = 256;
-    /// Bits that count. With 1024 ids for each millisecond a process that makes a million ids in a second stays behind the clock, so a
-    /// restart does not repeat any.
+    /// The counting bits. With 1024 ids for each millisecond, a process that makes a million ids in a second stays behind the
+    /// clock, so a restart repeats none.
     const COUNT_BITS: u32 = 10;
     const NODE_BITS: u32 = 12;
 
@@ -27,8 +27,8 @@ impl EventId {
         NODE.store(node << Self::COUNT_BITS, Ordering::Relaxed);
     }
 
-    /// The next id. The first id of a process has the milliseconds of that moment, and ids count on from there: what does not fit into
-    /// the bits that count goes into the milliseconds, and never into the node.
+    /// The next id. A process starts at the current milliseconds and counts up from there. An overflow of the counting bits is
+    /// carried into the milliseconds, never into the node.
     pub fn next(now: Millis) -> Self {
         thread_local!(static MINE: Cell<(u64, u64)> = const { Cell::new((0, 0)) });
         let (mut next, mut end) = MINE.get();
@@ -40,7 +40,7 @@ impl EventId {
         Self::new(next, NODE.load(Ordering::Relaxed))
     }
 
-    /// The id with this number, of a node that is in its place.
+    /// The id with this number. `node` is already shifted to its bits.
     fn new(number: u64, node: u64) -> Self {
         let count = number & ((1 << Self::COUNT_BITS) - 1);
         Self((number >> Self::COUNT_BITS) << (Self::NODE_BITS + Self::COUNT_BITS) | node | count)
@@ -91,9 +91,9 @@ mod tests {
         let ids = (0..5_000).map(|more| EventId::new((7 << EventId::COUNT_BITS) + more, node).0);
         let ids: Vec<u64> = ids.collect();
         assert_eq!(ids[0], 7 << 22 | 0xabc << 10);
-        assert!(ids.is_sorted_by(|one, next| one < next), "they are in order, and none repeats");
+        assert!(ids.is_sorted_by(|one, next| one < next), "ids are ordered, and none repeats");
         assert!(ids.iter().all(|id| id >> 10 & 0xfff == 0xabc));
-        assert_eq!(ids[1024], 8 << 22 | 0xabc << 10, "the rest is in the milliseconds");
+        assert_eq!(ids[1024], 8 << 22 | 0xabc << 10, "the counter overflows into the milliseconds");
     }
 
     #[test]

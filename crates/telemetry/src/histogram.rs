@@ -100,8 +100,8 @@ impl Histogram {
         0
     }
 
-    /// The number of values up to `limit`. It is exact if `limit` is a power of two; otherwise it counts up to the end of the bucket
-    /// below.
+    /// The number of values up to `limit`. It is exact if `limit` is a power of two; otherwise it leaves out the bucket that
+    /// contains `limit`.
     pub fn count_to(&self, limit: u64) -> u64 {
         self.buckets().take_while(|bucket| bucket.upper <= limit).map(|bucket| bucket.count).sum()
     }

@@ -118,7 +118,7 @@ impl<'a> Object<'a> {
         self.lines.extend_from_slice(bytes);
     }
 
-    /// Writes a key of ours, which needs no escaping. Its value comes next.
+    /// Writes one of our own keys, which needs no escaping. Its value comes next.
     fn key(&mut self, key: &str) -> &mut Self {
         let first = std::mem::take(&mut self.empty);
         self.put(if first { b"\"" } else { b",\"" });

@@ -1,4 +1,4 @@
-//! A bound for each of many keys, such as clients or repositories, so that no single one takes everything.
+//! A bound for each of many keys, such as clients or repositories, so that no single key takes everything.
 
 use crate::{Bound, BoundName, Full};
 use std::collections::HashMap;
@@ -16,17 +16,17 @@ pub struct KeyedBound<K> {
 #[derive(Debug)]
 struct Counts<K> {
     by_key: HashMap<K, usize>,
-    /// At index n: the number of keys that have n. The last entry is never 0, so the length shows the most.
+    /// At index n: the number of keys that hold n units. The last entry is never 0, so the length gives the maximum.
     having: Vec<usize>,
 }
 
 impl<K: Clone + Eq + Hash> KeyedBound<K> {
-    /// Each key may have `each`, in the unit of the name. Register [`KeyedBound::bound`].
+    /// Each key may hold `each`, in the unit of the name. Register [`KeyedBound::bound`].
     pub fn new(name: BoundName, each: u64) -> Arc<Self> {
         Self::of(name, "", each)
     }
 
-    /// The same for one of several bounds of a name, which `which` distinguishes.
+    /// Like [`KeyedBound::new`], for one of several bounds of a name, which `which` distinguishes.
     pub fn of(name: BoundName, which: &str, each: u64) -> Arc<Self> {
         let counts = Counts { by_key: HashMap::new(), having: Vec::new() };
         Arc::new(Self { bound: Bound::new(name, which, each), counts: Mutex::new(counts) })
@@ -63,7 +63,7 @@ impl<K: Eq + Hash> Counts<K> {
         }
         self.having.resize(self.having.len().max(after + 1), 0);
         self.having[after] += 1;
-        // Keys that have none are not counted.
+        // Keys that hold nothing are not counted.
         self.having[0] = 0;
         if before > 0 {
             self.having[before] -= 1;

@@ -150,7 +150,7 @@ impl Queue {
     }
 }
 
-/// Ends the thread after the last clone of the queue.
+/// Closes the queue when its last clone is dropped, which ends the thread.
 #[derive(Debug)]
 struct Closer(Arc<Queue>);
 

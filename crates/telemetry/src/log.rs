@@ -118,7 +118,7 @@ impl Log {
             let at = panic.location().map(ToString::to_string).unwrap_or_default();
             let said = panic.payload_as_str().unwrap_or("no message");
             log.error(
-                "a defect of ours: panic",
+                "bug in Daylight: panic",
                 &[("thread", &thread.name().unwrap_or("")), ("at", &at), ("said", &said)],
             );
         }));

@@ -50,8 +50,8 @@ pub fn turn<T>(work: impl FnOnce() -> T) -> T {
     done
 }
 
-/// When data that is found now had arrived. The first call in a turn returns the begin of the turn, which saves a reading of the clock.
-/// Later calls return the current time.
+/// When the data that is found now arrived. The first call in a turn returns the start of the turn, which saves a reading of the
+/// clock. Later calls return the current time.
 pub fn arrived() -> Tick {
     HERE.with(|here| here.began.take()).unwrap_or_else(Tick::now)
 }
@@ -230,7 +230,7 @@ mod tests {
         });
     }
 
-    /// A beat without the starvation that the machine of the test may have.
+    /// The kernel's count for this thread at the last call, in nanoseconds.
     fn beat(monitor: &LoopMonitor, late: u64) {
         HERE.with(|here| monitor.collect(here, late));
     }

@@ -28,14 +28,14 @@ pub(crate) fn render(recorder: &Recorder) -> String {
 fn about_the_process(page: &mut Page, recorder: &Recorder, totals: &Totals) {
     page.family("info", "gauge", "What runs here");
     page.sample("info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
-    page.family("start_time_seconds", "gauge", "When it was started, in seconds since 1970");
+    page.family("start_time_seconds", "gauge", "Start time of the process, in seconds since 1970");
     page.sample("start_time_seconds", &[], recorder.started().seconds());
     for counter in Counter::ALL {
         let name = format!("{}_total", counter.as_str());
         page.family(&name, "counter", counter.doc());
         page.sample(&name, &[], totals.counter(*counter));
     }
-    page.family("in_flight", "gauge", "Attempts that have not ended");
+    page.family("in_flight", "gauge", "Attempts in progress");
     page.sample("in_flight", &[], totals.in_flight());
     for gauge in recorder.gauges() {
         let name = gauge.name.replace('.', "_");
@@ -85,10 +85,10 @@ fn about_sinks(page: &mut Page, totals: &Totals) {
             page.sample(name, &[("sink", sink.name)], read(sink));
         }
     };
-    each("sink_taken_events_total", "Events that a sink took", |sink| sink.taken);
-    each("sink_dropped_events_total", "Events that a sink never saw, as its queue was full", |sink| sink.dropped);
-    each("sink_errors_total", "Batches that a sink answered with an error", |sink| sink.errors);
-    each("sink_panics_total", "Batches that a sink answered with a panic", |sink| sink.panics);
+    each("sink_taken_events_total", "Events that a sink accepted", |sink| sink.taken);
+    each("sink_dropped_events_total", "Events that were dropped because a sink's queue was full", |sink| sink.dropped);
+    each("sink_errors_total", "Batches for which a sink returned an error", |sink| sink.errors);
+    each("sink_panics_total", "Batches for which a sink panicked", |sink| sink.panics);
 }
 
 fn about_bounds(page: &mut Page, bounds: &[Arc<Bound>]) {
@@ -103,11 +103,11 @@ fn about_bounds(page: &mut Page, bounds: &[Arc<Bound>]) {
         }
     };
     each("bound_capacity", "gauge", "What fits", Bound::capacity);
-    each("bound_used", "gauge", "What is taken now", Bound::used);
-    each("bound_highest", "gauge", "The most that was ever taken", Bound::highest);
-    each("bound_waiters", "gauge", "How many wait now", Bound::waiters);
-    each("bound_rejected_total", "counter", "How often something was turned away", Bound::rejected);
-    page.family("bound_wait_seconds", "histogram", "How long was waited for a place");
+    each("bound_used", "gauge", "The amount in use", Bound::used);
+    each("bound_highest", "gauge", "The largest amount that was ever in use", Bound::highest);
+    each("bound_waiters", "gauge", "Callers that wait", Bound::waiters);
+    each("bound_rejected_total", "counter", "Requests for a place that were rejected", Bound::rejected);
+    page.family("bound_wait_seconds", "histogram", "How long callers waited for a place");
     for bound in bounds {
         page.histogram("bound_wait_seconds", &borrowed(&labels(bound)), &bound.waits());
     }
@@ -115,26 +115,38 @@ fn about_bounds(page: &mut Page, bounds: &[Arc<Bound>]) {
 
 fn about_loops(page: &mut Page, monitors: &[Arc<LoopMonitor>]) {
     let name = "loop_blocked_longest_seconds";
-    page.family(name, "gauge", "Longest turn of a task on a loop in the last minute or two, and the op that took most");
+    page.family(
+        name,
+        "gauge",
+        "The longest turn of a task on an event loop in the last one to two minutes, and the op that took most of it",
+    );
     for monitor in monitors {
         let longest = monitor.longest();
         let labels = [("loop", monitor.name()), ("op", longest.op.map_or("none", Op::as_str))];
         page.sample(name, &labels, longest.nanos as f64 / 1e9);
     }
     let name = "loop_late_longest_seconds";
-    page.family(name, "gauge", "Longest time of the last minute or two that whoever was ready waited for a loop");
+    page.family(
+        name,
+        "gauge",
+        "The longest time in the last one to two minutes that a ready task waited for its event loop",
+    );
     for monitor in monitors {
         page.sample(name, &[("loop", monitor.name())], monitor.latest() as f64 / 1e9);
     }
-    page.family("loop_starved_seconds_total", "counter", "How long a loop was ready to work and had no processor");
+    page.family(
+        "loop_starved_seconds_total",
+        "counter",
+        "How long an event loop was ready to run and had no processor",
+    );
     for monitor in monitors {
         page.sample("loop_starved_seconds_total", &[("loop", monitor.name())], monitor.starved() as f64 / 1e9);
     }
-    page.family("loop_late_seconds", "histogram", "How late a loop's timer was");
+    page.family("loop_late_seconds", "histogram", "How late the timer of an event loop fired");
     for monitor in monitors {
         page.histogram("loop_late_seconds", &[("loop", monitor.name())], &monitor.lateness());
     }
-    page.family("loop_ops_total", "counter", "Work that kept a loop from everything else while it ran");
+    page.family("loop_ops_total", "counter", "Operations that blocked an event loop");
     for monitor in monitors {
         for op in Op::ALL.iter().filter(|op| monitor.runs(**op) > 0) {
             page.sample("loop_ops_total", &[("loop", monitor.name()), ("op", op.as_str())], monitor.runs(*op));

@@ -1,7 +1,8 @@
 //! Recent events in memory, to be found by their ids.
 //!
-//! Answers from memory are many and tell little. They have a ring of their own, so that they evict nothing else. So have events that
-//! somebody may have to explain. Only events that are kept longer are copied, on the sink's thread after the reply.
+//! Answers from memory are frequent and of little interest. They have a ring of their own, so that they evict no other events.
+//! Failed and slow events have another ring, because somebody may have to explain them. Only events that are kept longer are
+//! copied, on the sink's thread after the reply.
 
 use crate::{Bound, BoundName, Event, EventId, Layer, MemberSaid, Outcome, Sink};
 use std::collections::VecDeque;
@@ -33,7 +34,8 @@ impl RecentEvents {
     /// A request is slow if its first byte took longer than this, in nanoseconds: a second.
     const SLOW: u64 = 1_000_000_000;
 
-    /// Keeps `max_bytes` of events: a quarter for all, a half for those that took work, a quarter for those that failed or were slow.
+    /// Keeps `max_bytes` of events: a quarter for all, a half for those that needed more than a lookup in memory, a quarter for
+    /// those that failed or were slow.
     pub fn new(max_bytes: u64) -> Arc<Self> {
         let ring = |max_bytes| Ring { max_bytes, ..Ring::default() };
         let rings = Mutex::new([ring(max_bytes / 4), ring(max_bytes / 2), ring(max_bytes / 4)]);

@@ -42,7 +42,7 @@ pub(crate) struct Gauge {
     pub(crate) read: Box<dyn Fn() -> u64 + Send + Sync>,
 }
 
-/// A figure of each of several things, read on demand.
+/// One figure per label value, read on demand.
 pub(crate) struct LabelledGauge {
     pub(crate) name: &'static str,
     pub(crate) doc: &'static str,
@@ -109,7 +109,7 @@ impl Recorder {
         self.started
     }
 
-    /// An attempt begins. It will be released with an outcome in any case.
+    /// Counts the start of an attempt. It will be released with an outcome in any case.
     pub fn attempt(&self) {
         self.count(Counter::Attempts);
     }
@@ -178,7 +178,7 @@ impl Recorder {
         gauges.push(Arc::new(Gauge { name, doc, read: Box::new(read) }));
     }
 
-    /// Adds a figure of each of several things to the metrics. `read` returns the value of the label and the figure of each thing.
+    /// Adds one figure per label value to the metrics. `read` returns pairs of a label value and a figure.
     pub fn labelled_gauge(
         &self,
         name: &'static str,
@@ -214,7 +214,7 @@ impl Recorder {
         crate::prometheus::render(self)
     }
 
-    /// Waits until the sinks are done with the events that were released before. `false`: a sink was not done after `timeout`.
+    /// Waits until the sinks have processed the events that were released before. `false`: a sink had not after `timeout`.
     pub fn flush(&self, timeout: Duration) -> bool {
         self.signal(Signal::Flush, timeout)
     }
@@ -224,7 +224,7 @@ impl Recorder {
         self.signal(Signal::Stop, timeout);
     }
 
-    /// Passes the buffered events on without waiting. `marker` is dropped when the sinks are done with them.
+    /// Passes the buffered events on without waiting. `marker` is dropped when the sinks have processed them.
     pub fn mark(&self, marker: Marker) {
         let _ = self.collector.send(Signal::Flush(marker));
     }

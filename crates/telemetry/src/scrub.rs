@@ -11,7 +11,7 @@ const TOKEN: &str = "daylight_";
 /// This many characters after [`TOKEN`] are a token or most of one. Fewer may be a name that somebody chose.
 const TOKEN_REST_MIN: usize = 20;
 
-/// At most `max` bytes of `text`, as they may be in an event.
+/// At most `max` bytes of `text`, cleaned for an event.
 pub(crate) fn scrub(text: &str, max: usize) -> String {
     let mut scrubbed = String::new();
     scrub_into(text, max, &mut scrubbed);

@@ -14,8 +14,8 @@ pub(crate) struct Shards {
     /// Most events that one shard buffers; 0 if there are no sinks.
     capacity: usize,
     bound: Arc<Bound>,
-    /// The counts of collected events. The lock is held while events are taken out of a shard, so each event counts either here or
-    /// there.
+    /// The counts of collected events. The lock is held while events are taken out of a shard, so each event counts either here
+    /// or in its shard.
     collected: Mutex<Counts>,
 }
 
@@ -103,7 +103,7 @@ impl Shards {
         totals.unbuffered = self.bound.rejected();
     }
 
-    /// Tells the bound how much is buffered now.
+    /// Sets the used amount of the bound to the number of buffered events.
     pub(crate) fn observe(&self) {
         let used: usize = self.all.iter().map(|shard| shard.lock().events.len()).sum();
         self.bound.observe(used as u64);

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 /// A batch of events, shared by all sinks.
 pub(crate) type Batch = Arc<Events>;
 
-/// Something that is queued behind events. All copies of it are dropped once the sinks are done with the events before it.
+/// Something that is queued behind events. All copies of it are dropped once the sinks have processed the events before it.
 pub type Marker = Arc<dyn Any + Send + Sync>;
 
 /// An item of a sink's queue.
@@ -24,7 +24,7 @@ enum Job {
     Marker(Marker),
 }
 
-/// The figures of a sink and the bound of its queue.
+/// The figures of a sink, and the bound of its queue.
 #[derive(Debug)]
 pub(crate) struct SinkRecord {
     name: &'static str,
@@ -127,7 +127,7 @@ impl SinkWorker {
         }
     }
 
-    /// Queues a marker. It is dropped when the sink is done with the batches before it.
+    /// Queues a marker. It is dropped when the sink has processed the batches before it.
     pub(crate) fn queue_marker(&self, marker: Marker) {
         // Without a thread the marker is dropped here.
         let _ = self.queue.send(Job::Marker(marker));

@@ -1,4 +1,4 @@
-//! Text that many events share: the client of a connection, the package of a page.
+//! Text that many events share: the address of a connection's client, the package of a cached response.
 
 use std::fmt;
 use std::ops::Deref;

@@ -10,11 +10,11 @@ pub enum Counter {
     Attempts,
     /// Connections accepted.
     Connections,
-    /// Files for which groups had to look beyond their hosted members.
+    /// Files for which a group queried members other than the hosted ones.
     GroupFiles,
-    /// Those of them whose folder was known in memory.
+    /// Files among them whose folder's facts were in memory.
     FoldersKnown,
-    /// Remote members that were asked for those files.
+    /// Remote members that were queried for those files.
     MembersAsked,
 }
 
@@ -39,11 +39,11 @@ impl Counter {
     /// What it is, for people.
     pub fn doc(self) -> &'static str {
         match self {
-            Counter::Attempts => "Requests begun, connections turned away, jobs begun: what the outcomes sum to",
+            Counter::Attempts => "Requests started, connections rejected and jobs started: the sum of all outcomes",
             Counter::Connections => "Connections accepted",
-            Counter::GroupFiles => "Files that groups were asked for beyond their hosted members",
-            Counter::FoldersKnown => "Of those, for which what is known of the folder was in memory",
-            Counter::MembersAsked => "Remote members that were asked for them",
+            Counter::GroupFiles => "Files for which a group queried members other than the hosted ones",
+            Counter::FoldersKnown => "Files among them whose folder's facts were in memory",
+            Counter::MembersAsked => "Remote members that were queried for those files",
         }
     }
 }
@@ -98,7 +98,7 @@ impl<'a> From<&'a Event> for Figures<'a> {
 }
 
 impl Counts {
-    /// Counts a finished event. One without an outcome was lost by a defect of ours and counts as [`Outcome::Failed`].
+    /// Counts a finished event. An event without an outcome is a bug and counts as [`Outcome::Failed`].
     pub(crate) fn add(&mut self, event: &Figures<'_>) {
         self.outcomes[event.outcome.unwrap_or(Outcome::Failed) as usize] += 1;
         if let Some(reason) = event.reason {

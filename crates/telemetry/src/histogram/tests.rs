@@ -65,7 +65,7 @@ fn values_known_by_their_sum_keep_count_and_sum() {
     assert_eq!(histogram.buckets().map(|bucket| bucket.count).sum::<u64>(), 3);
 }
 
-/// Values of every size, not only near the top.
+/// Values of every magnitude, not only near the top.
 fn value() -> impl Strategy<Value = u64> {
     (any::<u64>(), 0..64u32).prop_map(|(value, shift)| value >> shift)
 }

@@ -16,7 +16,7 @@ pub struct Target {
     gate: Option<Gate>,
 }
 
-/// Returns an error while nothing may be written.
+/// Returns an error while writing is forbidden.
 type Gate = Box<dyn Fn() -> io::Result<()> + Send>;
 
 /// Lines that could not be written.

@@ -1,4 +1,4 @@
-//! A log that stalls or is full harms nobody, and what it lost is counted.
+//! A log that stalls or is full affects nothing else, and lost lines are counted.
 
 use super::*;
 use std::io::{self, ErrorKind, Write};
@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 const LONG: Duration = Duration::from_secs(30);
 
-/// A writer that does with each write what the function says.
+/// A writer that calls the function for each write.
 struct Does<F>(F);
 
 impl<F: FnMut(&[u8]) -> io::Result<usize> + Send> Write for Does<F> {
@@ -22,7 +22,7 @@ fn target(does: impl FnMut(&[u8]) -> io::Result<usize> + Send + 'static) -> Targ
     Target::writer(Box::new(Does(does)))
 }
 
-/// Says that it was entered, then hangs until it is told to go on.
+/// Signals that a write began, then hangs until it is released.
 fn stalled() -> (Target, Receiver<()>, Sender<()>, Receiver<u8>) {
     let (entered, has_entered) = channel();
     let (go, gone) = channel();
@@ -52,7 +52,7 @@ fn a_stalled_target_drops_what_does_not_fit_counts_it_and_goes_on_later() {
     assert!(!lines.flush(Duration::from_millis(1)));
     drop(go);
     assert!(lines.flush(LONG));
-    assert!(lines.push("sixth"), "there is room again");
+    assert!(lines.push("sixth"), "there is space again");
     drop(lines);
     assert_eq!(text(written.iter()), "first\nsecond line\nthird\nsixth\n");
 }

@@ -20,13 +20,13 @@ impl io::Write for Sends {
     }
 }
 
-/// Sends on what is written.
+/// Sends what is written to the receiver.
 pub(crate) fn target() -> (Target, Receiver<Vec<u8>>) {
     let (write, written) = channel();
     (Target::writer(Box::new(Sends(write))), written)
 }
 
-/// What `say` makes a log write.
+/// What a log writes when `say` uses it.
 fn said(level: Level, format: LineFormat, say: impl FnOnce(Log)) -> String {
     let (target, written) = target();
     say(Log::new(Clock::at(NOON), level, format, Lines::start(LinesOptions::default(), target)));
@@ -180,7 +180,7 @@ fn panics_are_said_in_the_log() {
         drop(std::panic::take_hook());
     });
     assert!(
-        lines.contains("error a defect of ours: panic thread=worker at=crates/telemetry/src/log/tests.rs:"),
+        lines.contains("error bug in Daylight: panic thread=worker at=crates/telemetry/src/log/tests.rs:"),
         "{lines}"
     );
     assert!(lines.contains("said=\"three is 4\""), "{lines}");

@@ -1,4 +1,4 @@
-//! The page is valid, line by line, and nothing of the lists is missing from it.
+//! Every line of the page is valid, and every op, bound and reason is on it.
 
 use super::*;
 use crate::{BoundName, Clock, Event, Millis, RecorderOptions, Sink};

@@ -1,4 +1,4 @@
-//! Counting is exact, and no sink can harm another or whoever releases.
+//! Counting is exact, and no sink can harm another sink or the threads that release events.
 
 use super::*;
 use crate::lines::{Lines, LinesOptions};
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 const LONG: Duration = Duration::from_secs(30);
 
-/// A sink that does with each batch what the function says.
+/// A sink that calls the function for each batch.
 struct Does<F>(&'static str, F);
 
 impl<F: FnMut(&[Event]) -> io::Result<()> + Send> Sink for Does<F> {
@@ -27,7 +27,7 @@ fn sink(name: &'static str, does: impl FnMut(&[Event]) -> io::Result<()> + Send 
     Box::new(Does(name, does))
 }
 
-/// A sink that sends on the ids it is given.
+/// A sink that sends the ids of its events to the receiver.
 fn listener() -> (Box<dyn Sink>, Receiver<EventId>) {
     let (heard, ids) = channel();
     let does =
@@ -91,7 +91,7 @@ fn a_sink_that_hangs_errs_or_panics_harms_nobody() {
             }),
             sink("panics", move |events| {
                 let _ = panicking.send(events.len());
-                // Like panic!, but says nothing on stderr.
+                // Like `panic!`, without the message on stderr.
                 std::panic::resume_unwind(Box::new("oh"))
             }),
             listener,
@@ -112,9 +112,9 @@ fn a_sink_that_hangs_errs_or_panics_harms_nobody() {
             }
         }
     }
-    assert!(!recorder.flush(Duration::from_millis(1)), "a hung sink is never done");
+    assert!(!recorder.flush(Duration::from_millis(1)), "a hung sink has not processed its queue");
     drop(hold);
-    assert!(recorder.flush(LONG), "it hangs no more");
+    assert!(recorder.flush(LONG), "the sink no longer hangs");
 
     let totals = recorder.totals();
     let of = |name| totals.sink(name).unwrap();
@@ -137,7 +137,7 @@ fn stopping_returns_though_a_sink_hangs_and_counting_goes_on() {
     }
     let totals = recorder.totals();
     assert_eq!((totals.outcome(Outcome::Answered), totals.in_flight()), (11, 0));
-    assert!(totals.unbuffered() >= 6, "nobody collects any more");
+    assert!(totals.unbuffered() >= 6, "the collector has ended");
     drop(hold);
 }
 
@@ -149,7 +149,7 @@ fn stopping_hands_on_what_is_buffered() {
     let id = event.id;
     recorder.release(event);
     recorder.stop(LONG);
-    assert_eq!(heard.iter().collect::<Vec<_>>(), [id], "and the sink's thread has ended");
+    assert_eq!(heard.iter().collect::<Vec<_>>(), [id], "the sink's thread has ended");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn an_event_is_counted_by_reason_layer_class_and_op() {
     assert_eq!((totals.reason(Reason::NoSuchPackage), totals.replies(Layer::Hosted, 4)), (1, 1));
     assert_eq!((totals.op(Op::TruthRead).count(), totals.op(Op::TruthRead).sum()), (2, 30));
     assert_eq!(totals.first_byte(Layer::Hosted).count(), 1);
-    assert_eq!(totals.outcome(Outcome::Failed), 1, "an event without an outcome is a defect");
+    assert_eq!(totals.outcome(Outcome::Failed), 1, "an event without an outcome is a bug");
     assert_eq!(totals.replies(Layer::None, 0), 0, "a job is no request");
 }
 
