@@ -1,7 +1,7 @@
-//! Repositories: what they hold, what may be seen of it, and how it changes.
+//! Repositories: their content, its visibility, and its changes.
 //!
-//! A question ([`Ask`]) goes in, what was found ([`Found`]) or why not ([`Error`]) comes out. Formats are asked for
-//! bytes and facts, the store for rows and blobs; HTTP is unknown here.
+//! A question ([`Ask`]) goes in; the content ([`Found`]) or an error ([`Error`]) comes out. `format` supplies bytes and
+//! facts, the store rows and blobs. This crate knows no HTTP.
 
 mod actor;
 mod as_of;

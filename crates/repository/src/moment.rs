@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use store::Seq;
 use telemetry::{Event, Millis};
 
-/// `2026-11-01T12:00:00Z`, or without a zone or a time of day: then in UTC.
+/// Reads `2026-11-01T12:00:00Z`. The zone and the time of day may be missing; the zone is UTC then.
 pub fn read(text: &str) -> Result<Millis, Error> {
     let zoned = text.parse::<jiff::Timestamp>();
     let at = zoned.or_else(|_| {
@@ -21,8 +21,8 @@ pub fn read(text: &str) -> Result<Millis, Error> {
     Ok(Millis(at.as_millisecond()))
 }
 
-/// As of when a repository is to be seen: `2026-11-01`, the end of that day in UTC; `2026-11-01T12:00:00Z`; `seq-7`, when change
-/// 7 of the journal had been made.
+/// Reads the moment of an as-of request: `2026-11-01`, the end of that day in UTC; `2026-11-01T12:00:00Z`; `seq-7`,
+/// directly after change 7 of the journal.
 pub fn as_of(text: &str) -> Result<AsOf, Error> {
     let number = |digits: &str| digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
     let day = |text: &str| text.parse::<Date>().ok().filter(|_| text.len() == "2026-11-01".len());

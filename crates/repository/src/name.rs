@@ -1,9 +1,9 @@
-//! Names of repositories: part of every client's settings file, so strict from the first day.
+//! Names of repositories. They are part of every client's settings file, so the rules are strict.
 
 use std::fmt;
 
-/// A repository's name: 1 to 64 of `a-z 0-9 - _ .`, beginning with a letter or digit. Never an `@`, which
-/// introduces a moment in a URL (`/repository/NAME@2026-11-01/`).
+/// A repository's name: 1 to 64 characters of `a-z 0-9 - _ .`, beginning with a letter or digit. It never contains an
+/// `@`, which introduces a moment in a URL (`/repository/NAME@2026-11-01/`).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RepositoryName(String);
 
@@ -13,14 +13,14 @@ pub struct RepositoryName(String);
 pub struct BadName(pub String);
 
 impl BadName {
-    /// What to do about it.
+    /// The remedy.
     pub fn hint(&self) -> &'static str {
         "use 1 to 64 of a-z, 0-9, `-`, `_` and `.`, beginning with a letter or digit"
     }
 }
 
 impl RepositoryName {
-    /// Longest name, in bytes.
+    /// Maximum length, in bytes.
     pub const MAX: usize = 64;
 
     /// The name as text.

@@ -1,11 +1,11 @@
-//! What an upload claims of its publication on another server, before it came here.
+//! The original publication on another server, as an upload claims it.
 
 use crate::actor::Actor;
 use crate::error::Error;
 use store::EntryOrigin;
 use telemetry::Millis;
 
-/// The publication that an upload claims. The caller has checked that an admin claims it.
+/// The original publication that an upload claims. The caller has checked that an admin makes the claim.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OriginClaim {
     /// When it was published there.
@@ -15,7 +15,7 @@ pub struct OriginClaim {
 }
 
 impl OriginClaim {
-    /// The origin that a change at `now` by `by` writes. Refused where it lies in the future.
+    /// The origin that a change at `now` by `by` writes. A date in the future is refused.
     pub(crate) fn accept(&self, by: Actor<'_>, now: Millis) -> Result<EntryOrigin, Error> {
         if self.at > now {
             let text = format!(
@@ -28,8 +28,8 @@ impl OriginClaim {
     }
 }
 
-/// Whether `claimed` says something else than what an entry has. Who claims it makes no difference, and a claim that names no publisher
-/// leaves the one that is known.
+/// Whether `claimed` differs from the origin of an entry. It does not matter who makes the claim. A claim without a
+/// publisher keeps the known one.
 pub(crate) fn differs(claimed: Option<&EntryOrigin>, known: Option<&EntryOrigin>) -> bool {
     let (Some(claimed), Some(known)) = (claimed, known) else { return claimed.is_some() };
     claimed.at != known.at || (claimed.by.is_some() && claimed.by != known.by)

@@ -1,11 +1,11 @@
-//! What comes with a question beside its path: a query, a form, and the URL by which the client reaches the repository.
+//! The inputs of a question besides its path: a query, a form, and the URL that the client uses for the repository.
 
 use crate::error::Error;
 use crate::origin::OriginClaim;
 use format::percent::{Form, segment};
 use std::fmt::Debug;
 
-/// What comes with a question beside its path.
+/// The inputs of a question besides its path.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Parameters<'a> {
     /// The query, without its question mark.
@@ -14,22 +14,22 @@ pub struct Parameters<'a> {
     pub form: &'a [u8],
     /// The URL of the server, without a slash at its end.
     pub server: &'a str,
-    /// The repository's name as the URL has it, with the moment as of which it is seen.
+    /// The repository's name as the URL has it, including an as-of moment.
     pub segment: &'a str,
-    /// What an upload claims of its publication elsewhere.
+    /// The original publication that an upload claims.
     pub origin: Option<&'a OriginClaim>,
-    /// Who has a token, where the question may name somebody.
+    /// The owners of tokens, for questions that may name a person.
     pub people: Option<&'a dyn People>,
 }
 
-/// Who has a token on this server.
+/// The owners of the tokens of this server.
 pub trait People: Debug + Sync {
-    /// Whether a token belongs to this person or machine.
+    /// Whether this person or machine owns a token.
     fn has_token(&self, owner: &str) -> bool;
 }
 
 impl<'a> Parameters<'a> {
-    /// The URL by which the client reaches the repository, without a slash at its end.
+    /// The URL that the client uses for the repository, without a slash at its end.
     pub(crate) fn base(&self) -> String {
         format!("{}/repository/{}", self.server, segment(self.segment))
     }

@@ -1,4 +1,5 @@
-//! A question to a repository. The repository's format reads it from a request's method and path: once, and without I/O.
+//! A question to a repository. The format of the repository reads it from the method and path of a request: once, and
+//! without I/O.
 
 use crate::format::Format;
 use crate::gem;
@@ -12,35 +13,35 @@ use std::sync::Arc;
 use store::{RepositoryKind, Stamp};
 use telemetry::Subject;
 
-/// One question to one repository, with all that its answer depends on.
+/// One question to one repository, with everything that its answer depends on.
 #[derive(Debug, Clone)]
 pub struct Ask<'a> {
-    /// The repository, as it is set when the question is read.
+    /// The repository with the settings of the moment at which the question was read.
     pub repository: Arc<Repository>,
-    /// The revision of the settings `repository` was read from.
+    /// The revision of the settings that `repository` was read from.
     pub settings: Stamp,
     /// The question.
     pub question: Question<'a>,
     /// Its parameters: a query, a form, and the URL that the client uses.
     pub parameters: Parameters<'a>,
-    /// The request's place in its class and among those that wait for upstreams.
+    /// The request's place in its cost class and among the requests that wait for upstreams.
     pub place: Arc<Place>,
 }
 
-/// A question in the words of a format. Borrows from the path.
+/// A question in the terms of a format. It borrows from the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question<'a> {
-    /// To a repository of gems.
+    /// To a gem repository.
     Gem(gem::Question<'a>),
     /// To a repository that is a tree of files.
     Tree(tree::Question<'a>),
-    /// The settings that a client needs to use the repository.
+    /// A request for the settings file that a client needs to use the repository.
     ClientSettings,
 }
 
 impl Format {
-    /// Reads a method, by its name, and a path below a repository of this format and kind, decoded and without a slash at its beginning.
-    /// `Err` lists the methods that the path takes; no token is needed to learn them.
+    /// Reads a method, by its name, and a path below a repository of this format and kind. The path is decoded and does
+    /// not begin with a slash. `Err` lists the methods that the path takes; a client needs no token to learn them.
     pub fn read<'a>(
         self,
         kind: RepositoryKind,
@@ -70,7 +71,7 @@ impl Question<'_> {
         }
     }
 
-    /// The name of the one published file that is asked for.
+    /// The name of the one published file that the question requests.
     pub(crate) fn file(&self) -> Option<&str> {
         match self {
             Question::Gem(question) => question.file(),
@@ -79,7 +80,7 @@ impl Question<'_> {
         }
     }
 
-    /// The name of the published file whose checksum or gemspec is asked for.
+    /// The name of the published file whose checksum or gemspec the question requests.
     pub(crate) fn derived_from(&self) -> Option<&str> {
         match self {
             Question::Gem(question) => question.gemspec_of(),
@@ -90,7 +91,7 @@ impl Question<'_> {
 }
 
 impl Ask<'_> {
-    /// The coded identity of the question, for the event and the page.
+    /// The identity of the question, for the event and the page.
     pub fn subject(&self) -> Subject {
         let subject = match &self.question {
             Question::Gem(question) => question.subject(),

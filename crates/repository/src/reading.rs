@@ -1,41 +1,41 @@
-//! What a format reads in the method and the path of a request.
+//! The result of reading a method and a path in a format.
 
 use crate::gem::account::Account;
 use crate::scope::Scope;
 
-/// How a format reads a method and a path. `Q` is its question.
+/// A method and a path as a format reads them. `Q` is the format's question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading<Q> {
-    /// What the request costs, roughly: it takes a place in that class.
+    /// The cost class of the request.
     pub cost: Cost,
-    /// What arrives with the request.
+    /// The body of the request.
     pub brings: Brings,
-    /// Whether the answer is about the person who asks, so that a token must be shown whatever the repository allows.
+    /// Whether the answer depends on the caller, so that a token is required in every repository.
     pub needs_token: bool,
-    /// What the request is about.
+    /// The subject of the request.
     pub about: About<Q>,
 }
 
-/// What a request is about.
+/// The subject of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum About<Q> {
-    /// The account of the person who asks.
+    /// The account of the caller.
     Account(Account),
-    /// Content of the repository. A token needs the scope also where the URL asks for nothing: a client that may not read a
-    /// private repository does not learn which paths its format has.
+    /// The content of the repository. A token needs the scope even if the path is invalid: a client that may not read a
+    /// private repository must not learn which paths its format has.
     Content(Scope, Result<Q, Unread>),
 }
 
-/// Why a method and a path are no question.
+/// Why a method and a path are not a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unread {
     /// The format has no such path.
     NoSuchPath,
-    /// The path takes other methods: these, as `Allow` lists them.
+    /// The path takes only these methods, in the form of `Allow`.
     NotAllowed(&'static str),
 }
 
-/// The class of requests by what they cost.
+/// The cost class of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
     /// A small answer.
@@ -44,16 +44,16 @@ pub enum Cost {
     Download,
     /// A change.
     Upload,
-    /// An index, which may have to be made first.
+    /// An index. It may have to be rendered first.
     Index,
     /// Accounts and owners.
     Account,
 }
 
-/// What arrives with a request.
+/// The kind of body of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Brings {
-    /// Nothing that is read.
+    /// None that is read.
     Nothing,
     /// A form of a few bytes.
     Form,
@@ -62,7 +62,7 @@ pub enum Brings {
 }
 
 impl<Q> Reading<Q> {
-    /// The same with another question in place of this one.
+    /// The same reading with another question.
     pub(crate) fn map<R>(self, question: impl FnOnce(Q) -> R) -> Reading<R> {
         let Self { cost, brings, needs_token, about } = self;
         let about = match about {

@@ -1,7 +1,7 @@
-//! The settings of a repository, as they are stored.
+//! The settings of a repository in their stored form.
 //!
-//! The store keeps most of them as they are written here, byte for byte. So fields are only ever added, in their place, and one that has
-//! its default is not written.
+//! The store keeps most of them byte for byte. So fields are only ever added, each at its place, and a field with its
+//! default value is not written.
 
 mod members_since;
 mod policy;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use store::{RepositoryKind, Seq};
 use telemetry::Millis;
 
-/// The settings of a repository, after a change.
+/// The settings of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepositoryRecord {
     /// Its name in URLs.
@@ -30,7 +30,7 @@ pub struct RepositoryRecord {
     /// The names of a group's members, in order.
     #[serde(default)]
     pub members: Vec<String>,
-    /// The names of index protocols that are switched off.
+    /// The names of the index protocols that are switched off.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub protocols_off: Vec<String>,
     /// Whether only the owners of a package may change it.
@@ -39,19 +39,19 @@ pub struct RepositoryRecord {
     /// The last compaction of its index of lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index_base: Option<IndexBase>,
-    /// The format version of its index lines, if it is not the usual one.
+    /// The format version of its index lines, if it is not the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub info_format: Option<String>,
     /// The upstream of a remote repository.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remote: Option<Box<RemoteRecord>>,
-    /// The name of the policy that says which versions a hosted repository accepts, if it does not accept all.
+    /// The policy for the versions that a hosted repository accepts, if it does not accept all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versions: Option<String>,
     /// Whether a published file may be replaced by one with other bytes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaceable: bool,
-    /// Which builds of a repeatedly published version are kept.
+    /// The retention of the builds of a snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Retention>,
     /// Cleanup keeps this many of the most recently published versions of each package.
@@ -60,26 +60,27 @@ pub struct RepositoryRecord {
     /// Cleanup keeps what was used within this time, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_unused_s: Option<u64>,
-    /// Where the secret of its hooks is, never the secret: `env:NAME` or `file:PATH`.
+    /// A reference to the secret of its hooks, never the secret: `env:NAME` or `file:PATH`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hook_secret: Option<String>,
     /// Its policy, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Box<PolicyRecord>>,
-    /// The names of packages that are its own in every group, whatever other members have of them.
+    /// The names of packages that this repository claims: in every group they are its own, even if other members have
+    /// them too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<String>,
-    /// Since when each of `members` stands where it stands, in their order; see [`Self::member_since`].
+    /// Since when each of `members` has had its place, in their order; see [`Self::member_since`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members_since: Vec<Millis>,
-    /// When it was made.
+    /// When it was created.
     pub created: Millis,
-    /// When it was removed. Then its name is free again, and its content stays for a while.
+    /// When it was removed. Its name is free from then on, and its content stays for a while.
     #[serde(default)]
     pub removed: Option<Millis>,
 }
 
-/// A compaction of an index of lines. The index begins with a summary of the lines up to a change, and keeps it.
+/// A compaction of an index of lines. The index keeps a summary of all lines up to a change, and later lines follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IndexBase {
     /// The last change whose line is in the summary. Later lines follow unchanged.

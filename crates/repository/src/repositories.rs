@@ -54,18 +54,18 @@ use store::{RepositoryId, RepositoryKind, Staged, Stamp, Store};
 use telemetry::{Bound, BoundName, Clock, Event, Layer, Recorder, Text};
 use tokio::sync::Mutex;
 
-/// How much repositories may keep in memory, and open.
+/// Limits of the memory and the open files of all repositories.
 #[derive(Debug)]
 pub struct MemoryLimits {
-    /// Bytes of large indexes, which all who read them share.
+    /// Bytes of large indexes, which all readers share.
     pub indexes: Arc<Bound>,
-    /// Bytes of what the dependency API says of gems.
+    /// Bytes of the rendered parts of the dependency API.
     pub dependencies_bytes: u64,
-    /// Bytes of indexes of gems as a policy shows them, or as of a moment.
+    /// Bytes of gem indexes that a policy filters, or as of a moment.
     pub views_bytes: u64,
-    /// Large files that stay open, half of them of upstreams.
+    /// Large files that stay open. Half of them are for remote repositories.
     pub open_files: u64,
-    /// Requests that wait for upstreams.
+    /// Limits of requests that wait for upstreams.
     pub waiters: WaitersLimits,
 }
 
@@ -77,32 +77,32 @@ pub struct Repositories {
     push_cache: PushCache,
     pub(crate) clock: Clock,
     known: Arc<ArcSwap<RepositoryTable>>,
-    /// Room for the indexes that all their readers share, in bytes.
+    /// The memory bound of large indexes, which all readers share.
     room: Arc<Bound>,
-    /// What the dependency API says of gems.
+    /// The rendered parts of the dependency API.
     pub(crate) pieces: Pieces,
-    /// What was made of gems for those who do not see all there is.
+    /// Filtered gem indexes, and those as of a moment.
     views: Views,
-    /// What folders of hosted trees hold.
+    /// The names of files in folders of hosted trees.
     inventory: Inventory,
-    /// Large files that hosted repositories and groups were asked for, each with the name of its package for the event. What is kept
-    /// of upstreams has a table of its own.
+    /// Open large files of hosted repositories and groups, each with the name of its package for the event. The open
+    /// files of remote repositories have a table of their own.
     opened: OpenFiles<RepositoryId, (Found, Text)>,
-    /// Bytes of documents that groups make one of.
+    /// Bytes of documents that groups are merging.
     merging: Arc<Bound>,
-    /// Held while the list is read anew, so that an older list never replaces a newer one.
+    /// Held while the table of repositories is read again, so that an older table never replaces a newer one.
     reading: Mutex<()>,
-    /// Held while the settings of a repository are changed from what they are.
+    /// Held while the settings of a repository are read and changed.
     changing: Mutex<()>,
-    /// Held while a cleanup is planned or done.
+    /// Held while a cleanup is planned or carried out.
     cleaning: Mutex<()>,
-    /// What those share that stand for upstreams.
+    /// The state that all remote repositories share.
     pub(crate) remotes: Arc<Remotes>,
 }
 
 impl Repositories {
-    /// Reads which repositories there are; `references` reads what settings refer to, `hosts` are those of upstreams. What
-    /// no client waits for is done on the runtime that this is called on.
+    /// Reads the table of repositories. `references` reads secrets and certificates, `hosts` are the hosts of
+    /// upstreams. Background work runs on the runtime that calls this.
     pub async fn open(
         store: Arc<Store>,
         workers: Workers,
@@ -164,7 +164,7 @@ impl Repositories {
         Ok(repositories)
     }
 
-    /// Writes of the large indexes what the data folder does not have yet. Before the store is closed.
+    /// Saves the parts of the large indexes that the data folder does not have yet. Call it before the store is closed.
     pub async fn close(&self) {
         let known = self.known.load_full();
         for repository in known.by_name.values() {
@@ -180,21 +180,23 @@ impl Repositories {
         }
     }
 
-    /// A repository of gems, with what answers its questions; `None`: it is of another format.
+    /// A gem repository with the tools that answer its questions; `None`: it has another format.
     pub(crate) fn hosted<'a>(&'a self, repository: &'a Arc<Repository>, settings: &'a Stamp) -> Option<Hosted<'a>> {
         let Self { store, context, push_cache, views, .. } = self;
         let indexes = repository.shared.gem.as_ref()?;
         Some(Hosted { store, context, push_cache, views, repository, indexes, through: None, settings })
     }
 
-    /// How the hosts of upstreams stand that were called so far, and the names of the repositories that have theirs there.
+    /// The state of the upstream hosts that were called since the start, and the names of the repositories that use
+    /// each.
     pub async fn upstreams(&self, event: &mut Event) -> Result<Vec<(HostState, Vec<String>)>, Error> {
         let known = self.table(event).await?;
         Ok(self.remotes.states(known.by_name.values()))
     }
 
-    /// The repositories as they are set now: the list in memory while its stamp holds, else read anew. Nobody has to
-    /// tell this list of a change, so none can be forgotten, also when the one who made it is cut off half-way.
+    /// The repositories with their present settings: the table in memory while its stamp holds, otherwise read again.
+    /// Nobody has to announce a change to this table, so no change can be missed, even if the task that made it was
+    /// dropped half-way.
     pub async fn table(&self, event: &mut Event) -> Result<Arc<RepositoryTable>, Error> {
         let holds = |known: &RepositoryTable| self.store.revisions().holds(&known.stamp, self.clock.now());
         let known = self.known.load_full();
@@ -211,13 +213,13 @@ impl Repositories {
         Ok(known)
     }
 
-    /// The repository of that name with the revision of its settings.
+    /// The repository of that name, and the revision of its settings.
     pub async fn find(&self, name: &str, event: &mut Event) -> Result<(Arc<Repository>, Stamp), Error> {
         let known = self.table(event).await?;
         Ok((known.named(name)?.clone(), known.stamp))
     }
 
-    /// The same repository, looked at as of a moment.
+    /// The same repository as of a moment.
     pub async fn as_of(
         &self,
         repository: &Repository,
@@ -228,14 +230,15 @@ impl Repositories {
         Ok(Arc::new(repository.as_of(past)?))
     }
 
-    /// The same repository as it is set now, for a change that was made from settings that no longer hold.
+    /// The same repository with its present settings, for another attempt of a change that conflicted.
     pub(crate) async fn again(&self, before: &Repository, event: &mut Event) -> Result<Arc<Repository>, Error> {
         let (found, _) = self.find(&before.record.name, event).await?;
-        // Its name may have gone to another.
+        // The name may belong to another repository by now.
         (found.id == before.id).then_some(found).ok_or_else(|| Error::NoSuchRepository(before.record.name.clone()))
     }
 
-    /// Answers one question. `upload` is what a push brings; `by` is who asks; `stamp` is what the answer will be made from.
+    /// Answers one question. `upload` is the body of a push, `by` the caller, and `stamp` covers everything that the
+    /// answer is made from.
     pub async fn answer(
         &self,
         (ask, stamp): (&Ask<'_>, Option<Stamp>),
@@ -243,7 +246,7 @@ impl Repositories {
         by: Actor<'_>,
         event: &mut Event,
     ) -> Result<Found, Error> {
-        // What is open is as it is now; that of upstreams is in a table of their own.
+        // Open files are those of now. The open files of remote repositories are in a table of their own.
         let Repository { as_of, record, .. } = &*ask.repository;
         let here = as_of.is_none() && record.kind != RepositoryKind::Remote;
         let Some(name) = ask.question.file().filter(|_| here) else {
@@ -262,7 +265,7 @@ impl Repositories {
         Ok(found)
     }
 
-    /// Answers what nothing that is open or in memory answers whole: the one dispatch by format.
+    /// Answers a question that no open or cached file answers: the one dispatch by format.
     async fn dispatch(
         &self,
         ask: &Ask<'_>,

@@ -1,4 +1,4 @@
-//! One repository as it is set, and the table of all repositories.
+//! One repository with its present settings, and the table of all repositories.
 
 mod past;
 pub(crate) mod shared;
@@ -15,37 +15,39 @@ use std::sync::Arc;
 use store::{Expect, Origin, RepositoryId, Seq, Stamp};
 use telemetry::Millis;
 
-/// One repository as it is set now.
+/// One repository with its present settings.
 #[derive(Debug)]
 pub struct Repository {
     /// Its identity in the store.
     pub id: RepositoryId,
     /// Its settings.
     pub record: RepositoryRecord,
-    /// Its settings as the store has them. A change that relies on them expects exactly these.
+    /// Its settings as the store has them. A change that relies on them expects exactly these bytes.
     pub(crate) stored: Arc<store::RepositoryRecord>,
     /// Its format.
     pub format: Format,
-    /// Its policy, and those of the groups through which it is seen.
+    /// Its policy, and the policies of the groups through which it is seen.
     pub rules: Rules,
-    /// The moment as of which it is looked at; `None`: now.
+    /// The as-of moment; `None`: now.
     pub as_of: Option<Past>,
-    /// The key of its files in the cache. Another upstream has another key.
+    /// The key of its files in the cache. A change of the upstream changes it.
     pub(crate) origin: Origin,
-    /// Its state beside the settings. It stays the same when the settings change.
+    /// Its state apart from the settings. It survives changes of the settings.
     pub shared: Arc<Shared>,
     /// Whether its upstream may be called.
     pub asks: bool,
-    /// Since when it stands at its place among the members of the group that it is seen through.
+    /// Since when it has had its place among the members of the group through which it is seen.
     pub(crate) stands_since: Millis,
-    /// The names that other members of the groups that hold it claim. Its upstream is not asked for them unless a client asks for one here.
+    /// The names that other members of its groups claim. Its upstream is not called for them, unless a client requests
+    /// one from this repository itself.
     pub(crate) claimed_by_others: Arc<HashSet<String>>,
-    /// The hosted and remote members of a group and of the groups in it, in order, as they are seen through it.
+    /// The hosted and remote members of a group, including those of nested groups, in order, as they are seen through
+    /// it.
     pub leaves: Arc<[Arc<Repository>]>,
 }
 
 impl Repository {
-    /// A repository as it is now, with its own policy. A group has no members yet.
+    /// A repository with its present settings and its own policy. A group has no members yet.
     pub(crate) fn new(
         id: RepositoryId,
         record: RepositoryRecord,
@@ -58,7 +60,7 @@ impl Repository {
         Self { id, record, stored, format, rules, as_of, origin, shared, asks, stands_since, claimed_by_others, leaves }
     }
 
-    /// Expects that its settings are still these.
+    /// Expects that the stored settings have not changed.
     pub(crate) fn unchanged(&self) -> Expect {
         Expect::RepositoryIs { id: self.id, record: Box::new((*self.stored).clone()) }
     }
@@ -69,7 +71,7 @@ impl Repository {
         View { as_of: self.as_of.map(|past| past.until), exceptions_by, now, rules: &self.rules }
     }
 
-    /// The view of a change at `now`: policy hides nothing.
+    /// The view of a change at `now`: the policy hides nothing.
     pub(crate) fn whole(&self, now: Millis) -> View<'static> {
         View { as_of: None, exceptions_by: None, now, rules: &OPEN }
     }
@@ -105,7 +107,7 @@ impl RepositoryTable {
         self.by_name.get(name).ok_or_else(|| Error::NoSuchRepository(name.to_owned()))
     }
 
-    /// Expects that the settings of no repository have changed. For decisions that look at several.
+    /// Expects that the settings of no repository have changed, for decisions that depend on several.
     pub(crate) fn unchanged(&self) -> Expect {
         Expect::RepositoriesAt(self.at)
     }
@@ -118,6 +120,7 @@ pub struct RepositoryTable {
     pub by_name: HashMap<String, Arc<Repository>>,
     /// The number of the last change of any repository when they were read.
     pub at: Seq,
-    /// Taken before the settings were read. The table is current while the stamp holds; pages made from it carry the stamp too.
+    /// Taken before the settings were read. The table is current while the stamp holds, and pages made from it carry
+    /// the stamp too.
     pub stamp: Stamp,
 }

@@ -1,30 +1,30 @@
-//! What a token may be allowed to do in a repository.
+//! The scopes of tokens.
 
 use std::fmt;
 use std::str::FromStr;
 use telemetry::Event;
 
-/// What a token may be good for.
+/// A scope of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
     /// Reading private repositories.
     Read,
     /// Publishing.
     Write,
-    /// Withdrawing.
+    /// Withdrawing: yanking and deleting.
     Delete,
     /// Adding owners of a package.
     AddOwner,
     /// Removing owners of a package.
     RemoveOwner,
-    /// Changing what an owner of a package may do.
+    /// Changing the role of an owner of a package.
     UpdateOwner,
-    /// Everything, and the API.
+    /// All scopes, and the API.
     Admin,
 }
 
 impl Scope {
-    /// All of them.
+    /// All scopes.
     pub const ALL: &'static [Scope] = &[
         Scope::Read,
         Scope::Write,

@@ -1,5 +1,5 @@
-//! Which settings a repository may have, by its kind and format, and which values. Every change of settings passes here, whether it comes
-//! from the API, the command line or the configuration file.
+//! The valid settings of a repository, by its kind and format. Every change of settings is checked here, whether it
+//! comes from the API, the command line or the configuration file.
 
 #[cfg(test)]
 mod tests;
@@ -14,24 +14,24 @@ use crate::upstream::checksum_policy::ChecksumPolicy;
 use store::RepositoryKind;
 use telemetry::Event;
 
-/// Most members of one group.
+/// Maximum number of members of one group.
 const MEMBERS_MAX: usize = 100;
-/// Longest URL, reference or path, in bytes.
+/// Maximum length of a URL, reference or path, in bytes.
 const TEXT_MAX: usize = 2_048;
-/// Longest name of a host, in bytes (RFC 1035 2.3.4).
+/// Maximum length of a host name, in bytes (RFC 1035 2.3.4).
 const NAME_MAX: usize = 253;
-/// Most hosts that are called without the proxy.
+/// Maximum number of hosts that are called without the proxy.
 const NO_PROXY_MAX: usize = 64;
-/// Longest age, in seconds: a year.
+/// Maximum age, in seconds: a year.
 const AGE_MAX_S: u64 = 366 * 86_400;
-/// Most versions of a package that cleanup is told to keep.
+/// Maximum for the number of versions that cleanup keeps.
 const KEPT_MAX: u64 = 1_000_000;
-/// A day, in seconds: last uses are known by the day.
+/// A day, in seconds. Last uses are recorded by the day.
 const DAY_S: u64 = 86_400;
-/// Smallest cache of an upstream, in bytes: a few files of a usual size.
+/// Minimum size of an upstream's cache, in bytes: a few files of a usual size.
 const ROOM_MIN_BYTES: u64 = 16 << 20;
 
-/// Refuses invalid settings, and brings the others into the form in which they are stored.
+/// Refuses invalid settings, and normalises the others.
 pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
     record.name.parse::<RepositoryName>()?;
     let format = Format::named(&record.format).ok_or_else(|| Error::NoSuchFormat(Event::text(&record.format)))?;
@@ -107,7 +107,8 @@ fn members(record: &RepositoryRecord) -> Result<(), Error> {
 }
 
 fn upstream(remote: &mut RemoteRecord) -> Result<(), BadSetting> {
-    // Without a URL it waits for one. Only a new data folder has such a repository: a change that names URLs names one at least.
+    // A remote repository without a URL is valid, but only a new data folder has one: a change that sets URLs sets at
+    // least one.
     if remote.urls.len() > BadSetting::URLS_MAX {
         return Err(BadSetting::count_of_urls(remote.urls.len()));
     }

@@ -1,7 +1,7 @@
-//! Which members of a group are asked for a file, and in which order, from what is known of its folder.
+//! Decides which members of a group are asked for a file, and in which order, from the known facts about its folder.
 //!
-//! The facts are about single members. The order of members, nesting and policy are applied here for each request, so that a change
-//! of them voids no fact.
+//! The facts are about single members. The order of members, nesting and policy are applied here for each request, so a
+//! change of these voids no fact.
 
 #[cfg(test)]
 mod tests;
@@ -13,21 +13,23 @@ use std::sync::Arc;
 use store::FolderPresence;
 use telemetry::Millis;
 
-/// What is known of the remote members of a group, each by its place in their order.
+/// The known facts about the remote members of a group. The vectors are in the order of the members.
 #[derive(Debug)]
 pub(crate) struct Candidates {
     /// The member that is asked first and alone.
     pub(crate) pin: Option<usize>,
-    /// Until when each counts as not having the file.
+    /// Until when each member is known not to have the file.
     pub(crate) missing: Vec<Option<Millis>>,
-    /// Until when each is asked last, because its own list says that it has nothing there. That proves nothing.
+    /// Until when each member is asked last, because its own list of prefixes excludes the folder. That list is no
+    /// proof.
     pub(crate) unlikely: Vec<Option<Millis>>,
-    /// Whether the folder is that of a release.
+    /// Whether the folder belongs to a release.
     pub(crate) is_release: bool,
 }
 
 impl Candidates {
-    /// What is known of the remote members `leaves` about a file. `unlikely` are those whose own lists lack it.
+    /// The known facts about the remote members `leaves` and a file. `unlikely` are the members whose own lists exclude
+    /// it.
     pub(crate) fn new(
         leaves: &[&Arc<Repository>],
         folder: &FolderPresence,
@@ -36,7 +38,7 @@ impl Candidates {
         now: Millis,
     ) -> Self {
         let is_release = file.is_of_release();
-        // A member that lacks a file has no checksum of it either.
+        // A member without the file has no checksum of it either.
         let names = [file.path, file.checksum().map_or(file.path, |(of, _)| of.path)].map(name);
         let facts: Vec<_> = leaves.iter().map(|leaf| folder.upstream(leaf.origin)).collect();
         let missing: Vec<Option<Millis>> = facts
@@ -47,11 +49,12 @@ impl Candidates {
                 names.iter().find_map(|name| missing(name).filter(|until| leaf.counts_as_missing(file, *until, now)))
             })
             .collect();
-        // A proof counts more than a list.
+        // A proof takes precedence over a list.
         unlikely.iter_mut().zip(&facts).filter(|(_, fact)| fact.is_some()).for_each(|(unlikely, _)| *unlikely = None);
         let likely = |at: usize| unlikely[at].is_none();
-        // The files of a release are of one member: the first that has some of them, of those before which all were asked
-        // about it; however long ago, as a release does not wander. All else is of the first that was not proven to lack it.
+        // All files of a release come from one member: the first that has some of them, if all members before it were
+        // asked. The age of that fact does not matter, because a release does not move. Any other file comes from the
+        // first member that is not proven to lack it.
         let open = if is_release {
             (0..leaves.len()).find(|at| facts[*at].map_or_else(|| likely(*at), |fact| fact.has))
         } else {

@@ -1,26 +1,26 @@
-//! Runs many futures, at most so many at a time, and gives their results in the order in which they come.
+//! Runs many futures with limited concurrency and returns their results in the order of completion.
 
 use std::future::poll_fn;
 use std::iter::{Enumerate, Fuse};
 use std::pin::Pin;
 use std::task::Poll;
 
-/// The futures that run, and those that wait for their turn. Dropping it drops all that have not ended.
+/// The running futures, and those that wait for their turn. Dropping it drops all that have not ended.
 pub(crate) struct Concurrent<I: Iterator<Item: Future>> {
     waiting: Enumerate<Fuse<I>>,
     asked: Vec<(usize, Pin<Box<I::Item>>)>,
     most: usize,
-    /// Whether more are started.
+    /// Whether further futures are started.
     on: bool,
 }
 
 impl<I: Iterator<Item: Future>> Concurrent<I> {
-    /// Runs `all`, at most so many at a time.
+    /// Runs `all`, at most `most` at a time.
     pub(crate) fn new(all: I, most: usize) -> Self {
         Self { waiting: all.fuse().enumerate(), asked: Vec::with_capacity(most), most, on: true }
     }
 
-    /// The next result, and the place of its future in `all`; `None`: all have ended.
+    /// The next result, with the index of its future in `all`; `None`: all have ended.
     pub(crate) async fn next(&mut self) -> Option<(usize, <I::Item as Future>::Output)> {
         while self.on
             && self.asked.len() < self.most
@@ -43,16 +43,16 @@ impl<I: Iterator<Item: Future>> Concurrent<I> {
         Some((self.asked.remove(at).0, answer))
     }
 
-    /// Drops the running futures behind this one, and starts no more. Returns the places of those that it dropped.
+    /// Drops the running futures after this index and starts no more. Returns the indexes of the dropped ones.
     pub(crate) fn drop_behind(&mut self, number: usize) -> Vec<usize> {
-        // They are started in order, so all that wait are behind all that run.
+        // They start in order, so all waiting futures come after all running ones.
         self.on = false;
         let (before, behind): (Vec<_>, Vec<_>) = self.asked.drain(..).partition(|(one, _)| *one < number);
         self.asked = before;
         behind.into_iter().map(|(one, _)| one).collect()
     }
 
-    /// The places of the futures that run.
+    /// The indexes of the running futures.
     pub(crate) fn left(&self) -> impl Iterator<Item = usize> + '_ {
         self.asked.iter().map(|(one, _)| *one)
     }

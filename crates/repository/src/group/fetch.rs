@@ -1,4 +1,4 @@
-//! Which member of a group answers for a file.
+//! Finds the member of a group that answers for a file.
 
 use crate::content::Content;
 use crate::error::Error;
@@ -15,9 +15,9 @@ use std::sync::Arc;
 use store::FolderPresence;
 use telemetry::{Counter, Event, Millis};
 
-/// The file, from the first member that has it. Hosted members are asked first: that is done in process, and no other member answers
-/// for their files. Then comes the member that is known to have the folder, then all others that are not known to lack the file; at
-/// last those whose own lists say that they have nothing there.
+/// Returns the file from the first member that has it. Hosted members are asked first, because that is done in process
+/// and no other member answers for their files. Next comes the member that is known to have the folder, then all others
+/// that are not known to lack the file, and last those whose own lists of prefixes exclude the folder.
 pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event: &mut Event) -> Result<Content, Error> {
     let mut outcome = Outcome::default();
     for leaf in group.hosted() {
@@ -44,7 +44,7 @@ pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event:
 }
 
 impl Group<'_> {
-    /// The remote members that may be asked for the file. The event records the others.
+    /// The remote members that may be asked for the file. The event records why the others are not.
     async fn open<'a>(
         self,
         mut leaves: Vec<&'a Arc<Repository>>,
@@ -63,7 +63,7 @@ impl Group<'_> {
         Ok(leaves)
     }
 
-    /// What is known of a folder. As of another moment nothing is.
+    /// The known facts about a folder. For an as-of moment there are none.
     async fn known(self, folder: &str, event: &mut Event) -> Result<Arc<FolderPresence>, Error> {
         if self.repository.as_of.is_some() {
             return Ok(Arc::default());
@@ -77,7 +77,7 @@ impl Group<'_> {
         }
     }
 
-    /// Asks as few of these members as it takes.
+    /// Asks as few of these members as possible.
     async fn ask_remote(
         self,
         leaves: &[&Arc<Repository>],
@@ -93,7 +93,7 @@ impl Group<'_> {
         let mut came: Vec<RaceOutcome<MemberAnswer>> = leaves.iter().map(|_| RaceOutcome::NotAsked).collect();
         if let Some(pin) = candidates.pin {
             let said = Box::pin(ask(pin)).await;
-            // An explanation ends here where it is not known what this member would answer.
+            // An explanation ends here if the answer of this member is not known.
             let sure = has(&said) || matches!(said.content, Err(Error::Unasked));
             came[pin] = RaceOutcome::Answer(said);
             if sure {
@@ -103,7 +103,8 @@ impl Group<'_> {
         let others = (0..leaves.len()).filter(|at| candidates.pin != Some(*at) && candidates.missing[*at].is_none());
         let (likely, unlikely): (Vec<usize>, Vec<usize>) = others.partition(|at| candidates.unlikely[*at].is_none());
         for others in [likely, unlikely] {
-            // Later requests may have the answers of members that are late. If those fail, their hosts are left alone in time.
+            // The answers of late members are cached for later requests. If late members fail, the circuits of their
+            // hosts open.
             let late = |place: usize| self.upstream(leaves[others[place]]).see_through(file.path);
             let all = others.iter().map(|at| ask(*at));
             let raced = race(all, others.len(), WIDTH, PATIENCE, has, late).await;

@@ -1,22 +1,23 @@
-//! Asks several members at once and gathers all answers, but does not wait long for those that can be missed.
+//! Asks several members concurrently and gathers all answers, with a time limit for members that are not required.
 
 use crate::group::concurrent::Concurrent;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// How many are asked at once, and which are waited for.
+/// The concurrency, and the members that are required.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wait {
-    /// So many are asked at a time.
+    /// Maximum number of members asked at a time.
     pub(crate) width: usize,
-    /// So long the others are waited for after the last answer, once the first `surely` have answered and one has something.
+    /// How long the others may take after the last answer, once the first `surely` members have answered and one member
+    /// has something.
     pub(crate) patience: Duration,
-    /// The first of them, which are waited for whatever that takes.
+    /// How many members at the front are required: their answers are awaited without a limit.
     pub(crate) surely: usize,
 }
 
-/// The answers of `all`, which are `count`, in order; `None`: one did not answer in time. Such a one is given to `late` while it is still
-/// asked. `has` says whether an answer has something.
+/// Returns the answers of `all`, which are `count`, in order; `None`: no answer in time. Such a future is handed to
+/// `late` while it still runs. `has` decides whether an answer has something.
 pub(crate) async fn gather<T, F: Future<Output = T>>(
     all: impl Iterator<Item = F>,
     count: usize,

@@ -1,4 +1,4 @@
-//! Asks one member of a group, and records its answer and the cost of that.
+//! Asks one member of a group, and records its answer and the cost.
 
 use crate::content::Content;
 use crate::error::Error;
@@ -20,12 +20,12 @@ pub(crate) struct MemberAnswer {
     pub(crate) content: Result<Content, Error>,
     /// For the event of the request.
     pub(crate) record: MemberRecord,
-    /// What only operators may know: the cause of a failure, the rule that hides it or lets it through.
+    /// Details for operators only: the cause of a failure, or the rule that hides or exempts the file.
     pub(crate) detail: String,
 }
 
 impl Group<'_> {
-    /// Asks a leaf of the group for a file.
+    /// Asks a member of the group for a file.
     pub(crate) async fn ask(self, leaf: &Arc<Repository>, file: &File<'_>, now: Millis) -> MemberAnswer {
         let (began, mut event) = (Tick::now(), Event::job("member", now));
         let content = match leaf.record.kind {
@@ -35,14 +35,14 @@ impl Group<'_> {
         if let Err(Error::Hidden(why)) = &content {
             event.detail = why.to_string();
         }
-        // A remote repository records itself how it came to its answer.
+        // A remote repository records its own work.
         let told = event.members.pop().unwrap_or_else(|| record(leaf, &content));
         let (nanos, ops) = (Tick::now().since(began), event.tallies().collect());
         let record = MemberRecord { nanos, ops, detail: event.detail.clone(), ..told };
         MemberAnswer { content, record, detail: event.detail }
     }
 
-    /// Whether a hosted member is known to have no folder that begins as this one, nor ever had.
+    /// Whether it is known that no folder of a hosted member ever had this prefix.
     pub(crate) async fn lacks(
         self,
         leaf: &Repository,
@@ -53,7 +53,7 @@ impl Group<'_> {
         prefix_index::lacks(self.store, self.inventory, leaf.id, folder, now, event).await
     }
 
-    /// What a hosted member has at a path.
+    /// The file of a hosted member at a path.
     async fn published(
         self,
         leaf: &Arc<Repository>,
@@ -82,7 +82,7 @@ fn record(leaf: &Repository, content: &Result<Content, Error>) -> MemberRecord {
     MemberRecord::new(&leaf.record.name, said, reason)
 }
 
-/// The record of a member that was waited for so long, and no longer.
+/// The record of a member that did not answer within this time.
 pub(crate) fn late(leaf: &Repository, waited: Duration) -> MemberRecord {
     let nanos = u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX);
     let late = MemberRecord::new(&leaf.record.name, MemberSaid::Timeout, Some(Reason::UpstreamTimeout));

@@ -1,7 +1,7 @@
-//! A document that is made of the documents of all members.
+//! A document that is merged from the documents of all members.
 //!
-//! A member that fails gives its last document. Where there is none, the answer is made of the other members' documents, says that
-//! something may be missing, and is not kept as a page, because a later answer may have more.
+//! A member that fails contributes its last document. If it has none, the answer is merged from the other members, is
+//! marked as incomplete, and does not become a page, because a later answer may be complete.
 
 use crate::content::{Content, Source};
 use crate::content::{Freshness, How, rows_of};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 use store::{Hashes, Lane};
 use telemetry::{Event, Millis, Op, Reason};
 
-/// The document that is asked for, or its checksum.
+/// Returns the merged document or its checksum.
 pub(crate) async fn fetch(
     group: Group<'_>,
     asked: &File<'_>,
@@ -51,7 +51,7 @@ pub(crate) async fn fetch(
     Ok(sum.unwrap_or(content))
 }
 
-/// The answers of the members, in their order.
+/// The documents of the members, in order.
 struct Gathered {
     parts: Vec<MemberDocument>,
     nothing: NotFound,
@@ -71,7 +71,7 @@ async fn ask_members(
     let hosted = asked.iter().filter(|leaf| is_hosted(leaf)).count();
     let all = asked.iter().map(|leaf| group.ask(leaf, file, now));
     let has = |answer: &MemberAnswer| answer.content.is_ok();
-    // The next request may have the answers of members that are late.
+    // The answers of late members are cached for later requests.
     let late = |at: usize| group.upstream(asked[at]).see_through(file.path);
     let wait = Wait { width: WIDTH, patience: PATIENCE, surely: hosted };
     let mut answers = gather(all, asked.len(), wait, has, late).await.into_iter();
@@ -95,7 +95,7 @@ async fn ask_members(
     gathered
 }
 
-/// One document of all. That of a single member is answered as it is, where nothing in it is guarded.
+/// Merges the documents. A single document is returned unchanged if nothing in it is guarded.
 async fn together(
     group: Group<'_>,
     file: &File<'_>,
@@ -133,13 +133,14 @@ async fn together(
                 let (source, hashes) = (Source::Memory(merged.bytes), Some(hashes));
                 (Content { source, hashes, ..first }, merged.lacks)
             }
-            // A document that cannot be merged is answered as the first member has it.
+            // If the documents cannot be merged, the answer is that of the first member.
             None => (first, true),
         }
     };
     let lacks = failed.or_else(|| lacks.then_some(Reason::TooLarge));
     Ok(Content {
-        // Another member's document may have an earlier date, and a client would take the answer for unchanged.
+        // The document of another member may have an earlier date. A client that compares dates would take the new
+        // answer for unchanged.
         modified: None,
         lasting: false,
         fresh_until: if lacks.is_some() { Some(now) } else { until },
@@ -148,7 +149,7 @@ async fn together(
     })
 }
 
-/// The most expensive way in which a part came, and the age of the oldest part.
+/// The most expensive way in which a part was obtained, and the age of the oldest part.
 fn freshness(parts: &[Freshness], lacks: Option<Reason>) -> Option<Freshness> {
     let rank = |how: &How| match how {
         How::Kept => 0,

@@ -1,8 +1,9 @@
 //! A repository that joins others behind one URL.
 //!
-//! In reading order: [`fetch`] decides which member answers for a file, [`candidates`] which members are asked first, [`race`] asks
-//! several at once, [`outcome`] combines their answers; [`merged`] makes one document of those of all members, and [`gather`] waits
-//! for them; [`member`] asks one member. [`namespace_guard`] says which names upstreams are not asked for.
+//! In reading order: [`fetch`] finds the member that answers for a file, [`candidates`] orders the members, [`race`]
+//! asks several concurrently, [`outcome`] combines their answers; [`merged`] merges a document of all members, and
+//! [`gather`] collects these; [`member`] asks one member. [`namespace_guard`] decides for which names no upstream is
+//! called.
 
 pub(crate) mod candidates;
 pub(crate) mod concurrent;
@@ -27,37 +28,38 @@ use std::sync::Arc;
 use store::{RepositoryKind, Store};
 use telemetry::{Bound, Counter, Event, Layer, Millis};
 
-/// A group and what its members work with.
+/// A group and the tools that its members need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Group<'a> {
     pub(crate) store: &'a Store,
     pub(crate) context: &'a Context,
     pub(crate) inventory: &'a Inventory,
     pub(crate) remotes: &'a Arc<Remotes>,
-    /// Bytes of documents that are merged.
+    /// The bound of bytes of documents that are being merged.
     pub(crate) merging: &'a Arc<Bound>,
     pub(crate) repository: &'a Arc<Repository>,
-    /// That of the request.
+    /// The place of the request.
     pub(crate) place: &'a Arc<Place>,
 }
 
 impl<'g> Group<'g> {
-    /// Its hosted members. They come first: they are asked in process, and no other member answers for their files.
+    /// Its hosted members. They come first, because they are asked in process and no other member answers for their
+    /// files.
     pub(crate) fn hosted(self) -> impl Iterator<Item = &'g Arc<Repository>> + Clone {
         self.repository.leaves.iter().filter(|leaf| is_hosted(leaf))
     }
 
-    /// Its members that stand for upstreams.
+    /// Its remote members.
     pub(crate) fn remote(self) -> impl Iterator<Item = &'g Arc<Repository>> {
         self.repository.leaves.iter().filter(|leaf| !is_hosted(leaf))
     }
 
-    /// A remote member, asked for this request.
+    /// A remote member, prepared for this request.
     pub(crate) fn upstream(&self, leaf: &Arc<Repository>) -> Remote {
         self.remotes.remote(leaf, self.place)
     }
 
-    /// Counts work that is done to answer a request. An explanation is not counted.
+    /// Counts work for an answer. The work of an explanation is not counted.
     pub(crate) fn count(&self, counter: Counter) {
         if self.repository.asks {
             self.context.recorder.count(counter);
@@ -65,12 +67,12 @@ impl<'g> Group<'g> {
     }
 }
 
-/// Whether a member answers from what is published here; else it stands for an upstream.
+/// Whether a member is hosted. Otherwise it is remote.
 pub(crate) fn is_hosted(leaf: &Repository) -> bool {
     leaf.record.kind == RepositoryKind::Hosted
 }
 
-/// The file of one of the members, or a document that is made of those of all.
+/// Returns the file of one member, or a document merged from all.
 pub(crate) async fn answer(
     group: Group<'_>,
     file: &File<'_>,

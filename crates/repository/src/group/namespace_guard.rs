@@ -1,7 +1,9 @@
-//! Guards the names of hosted members against upstreams. Only hosted members answer for a name under which one of them has, or ever
-//! had, something, whatever version is asked for: a higher version that appears at an upstream is not seen, and upstreams are not
-//! asked for the name, as the question alone would tell of it. A policy may say that a name is shared. The format of the group says
-//! which names guard a path.
+//! Guards the names of hosted members against upstreams.
+//!
+//! Once a hosted member has published anything under a name, only hosted members answer for the name, for every
+//! version. A higher version at an upstream stays invisible, and no upstream is called for the name, because the
+//! request alone would reveal it. A policy can declare a name as shared. The format of the group defines the names that
+//! guard a path.
 
 use crate::error::Error;
 use crate::group::{Group, is_hosted};
@@ -14,27 +16,28 @@ use std::collections::HashSet;
 use store::Unit;
 use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason};
 
-/// Most folders of one that are looked into: more has a group of artifacts, and no artifact.
+/// Maximum number of folders that are searched below one. A folder with more is a group of artifacts and not an
+/// artifact.
 const FOLDERS: usize = 1_000;
 
-/// The name that keeps a path from upstreams, if one does.
+/// The name that keeps a path from upstreams, if there is one.
 #[derive(Debug)]
 pub(crate) struct GuardedName<'a>(Option<PackageVersion<'a>>);
 
 impl GuardedName<'_> {
-    /// Whether this member is not asked for it.
+    /// Whether this member must not be asked for it.
     pub(crate) fn blocks(&self, leaf: &Repository) -> bool {
         !is_hosted(leaf) && self.0.as_ref().is_some_and(|name| !leaf.rules.shares(name))
     }
 }
 
-/// The record of a member that is not asked because a name is guarded.
+/// The record of a member that is not asked because the name is guarded.
 pub(crate) fn blocked_record(leaf: &Repository) -> MemberRecord {
     MemberRecord::new(&leaf.record.name, MemberSaid::Blocked, Some(Reason::HiddenByPolicy))
 }
 
 impl Group<'_> {
-    /// Whether hosted members have anything under one of the names that the file is guarded by.
+    /// Finds out whether a hosted member has something under one of the names that guard the file.
     pub(crate) async fn guard<'a>(
         self,
         file: &File<'a>,
@@ -55,7 +58,7 @@ impl Group<'_> {
         Ok(GuardedName(None))
     }
 
-    /// Whether a hosted member has a file at a path, or ever had.
+    /// Whether a hosted member has, or ever had, a file at a path.
     async fn ever_had_file(self, leaf: &Repository, path: &str, now: Millis, event: &mut Event) -> Result<bool, Error> {
         if self.lacks(leaf, tree::folder(path), now, event).await? {
             return Ok(false);
@@ -65,7 +68,7 @@ impl Group<'_> {
         Ok(said.known() != Some(false) && self.store.entry(leaf.id, path, event).await?.is_some())
     }
 
-    /// The folders below that of a document which hosted members have alone.
+    /// The subfolders of a document's folder that only hosted members answer for.
     pub(crate) async fn guarded_below(
         self,
         document: &dyn Document,
@@ -80,7 +83,7 @@ impl Group<'_> {
         Ok(guarded)
     }
 
-    /// Whether a hosted member has folders with files in this one, or ever had.
+    /// Whether a hosted member has, or ever had, subfolders with files in this folder.
     async fn ever_had_versions_below(
         self,
         leaf: &Repository,
@@ -92,7 +95,7 @@ impl Group<'_> {
             return Ok(false);
         }
         let revisions = self.store.revisions();
-        // What is known of it is kept with what is known of folders, under a name that no folder has.
+        // This fact is stored among the facts about folders, under a name that no folder can have.
         let known = format!("{folder}/");
         let said = self.inventory.ask(leaf.id, &known, &known, |stamp| revisions.holds(stamp, now));
         if let Some(holds) = said.known() {
@@ -111,7 +114,8 @@ impl Group<'_> {
         Ok(version)
     }
 
-    /// The folders in this one that a hosted member has something in, or ever had; `enough`, which is shown what is below, ends it.
+    /// Reads the subfolders in which a hosted member has, or ever had, something. `enough` receives what is below, and
+    /// ends the search.
     async fn below(
         self,
         leaf: &Repository,
@@ -129,7 +133,7 @@ impl Group<'_> {
                 break;
             }
             let first = rest.split('/').next().unwrap_or(rest);
-            // On behind all that is in it; what it holds itself comes before.
+            // Continues after the last path of this folder. The files of the folder itself come before.
             after = format!("{above}{first}/{}", char::MAX);
             folders.insert(first.to_owned());
         }

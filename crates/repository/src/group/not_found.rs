@@ -1,4 +1,4 @@
-//! Why no member has what was asked for.
+//! Combines the reasons why no member has the requested file.
 
 use crate::content::soonest;
 use crate::error::Error;
@@ -7,18 +7,18 @@ use telemetry::{Event, Millis};
 /// The answers of the members that do not have the file.
 #[derive(Debug, Default)]
 pub(crate) struct NotFound {
-    /// The first that failed.
+    /// The first failure.
     pub(crate) failed: Option<Error>,
-    /// The first that hides it.
+    /// The first refusal by a policy.
     pub(crate) hidden: Option<Error>,
-    /// When the first proof ends that there is nothing.
+    /// When the first negative answer expires.
     pub(crate) missing_until: Option<Millis>,
     /// When the first hidden file becomes visible.
     pub(crate) hidden_until: Option<Millis>,
 }
 
 impl NotFound {
-    /// Adds the answer of a member; `detail` is what operators may know of it.
+    /// Adds the answer of a member. `detail` is for operators only.
     pub(crate) fn add(&mut self, error: Error, detail: &str, event: &mut Event) {
         match error {
             Error::Missing { until, .. } => self.missing_until = soonest(self.missing_until, Some(until)),
@@ -36,7 +36,7 @@ impl NotFound {
         }
     }
 
-    /// The error for the client. Where a member failed, nobody knows whether there is a file.
+    /// The error for the client. If a member failed, it is unknown whether the file exists.
     pub(crate) fn error(self, path: &str) -> Error {
         let missing = || match self.missing_until {
             Some(until) => Error::Missing { path: path.to_owned(), until },

@@ -1,4 +1,5 @@
-//! Combines the answers of the members of a group: the file of the first member that has it, or why there is none.
+//! Combines the answers of the members of a group: the file of the first member that has it, or the reason why none
+//! has.
 
 use crate::content::Content;
 use crate::content::soonest;
@@ -10,7 +11,7 @@ use crate::repository::Repository;
 use crate::upstream::failure::Failure;
 use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason};
 
-/// The combined answers so far. They are added in the order of members.
+/// The answers so far, combined. They are added in the order of the members.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     found: Option<Content>,
@@ -18,7 +19,7 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// Adds what became of a member, also to the event; `missing`: until when it is known not to have the file.
+    /// Adds the answer of a member, also to the event. `missing`: until when the member is known not to have the file.
     pub(crate) fn add_answer(
         &mut self,
         leaf: &Repository,
@@ -34,7 +35,7 @@ impl Outcome {
                     Ok(content) => {
                         self.found.get_or_insert(content);
                     }
-                    // Behind a member that has the file, others count only if they failed.
+                    // After a member that has the file, others count only if they failed.
                     Err(error) if self.found.is_some() && error.fresh_until().is_some() => {}
                     Err(error) => self.nothing.add(error, &detail, event),
                 }
@@ -59,9 +60,9 @@ impl Outcome {
         self.found.is_some()
     }
 
-    /// The result. It holds for no longer than it is sure which member has the file. A release stays with the
-    /// member that had it first; where a member failed, nothing is sure; and an earlier member that hides the file answers once it no
-    /// longer does.
+    /// The result. It is valid for as long as it is certain which member has the file. A release stays with the member
+    /// that had it first. After a failure of a member nothing is certain. An earlier member that hides the file answers
+    /// as soon as it no longer hides it.
     pub(crate) fn into_result(self, is_release: bool, path: &str, now: Millis) -> Result<Content, Error> {
         let Self { found, nothing } = self;
         let Some(content) = found else { return Err(nothing.error(path)) };

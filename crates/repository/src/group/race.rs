@@ -1,26 +1,26 @@
-//! Asks several members at once, and waits no longer than it takes to know the first in their order that has the file.
+//! Asks several members concurrently, until it is certain which is the first in their order that has the file.
 
 use crate::group::concurrent::Concurrent;
 use std::time::Duration;
 use telemetry::Tick;
 use tokio::time::timeout;
 
-/// What became of one member.
+/// The result for one member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RaceOutcome<T> {
     /// It answered.
     Answer(T),
-    /// It had not answered long after a later one that has the file: so many nanoseconds after the start.
+    /// It had not answered long after a later member that has the file. The number is nanoseconds since the start.
     Late(u64),
-    /// It was dropped after so many nanoseconds, because an earlier one has the file.
+    /// It was dropped because an earlier member has the file. The number is nanoseconds since the start.
     Dropped(u64),
-    /// There was no need to ask it.
+    /// It was not asked, because that was not necessary.
     NotAsked,
 }
 
-/// Asks `all`, which are `count`, in order, `width` of them at a time; `has` says whether an answer has the file. Then later members
-/// are dropped, and earlier ones have so much `patience` left. One that does not answer in it is given to `late` while it is still
-/// asked.
+/// Asks `all`, which are `count`, in order, `width` at a time. `has` decides whether an answer has the file. As soon as
+/// one does, later members are dropped and earlier ones get `patience` as a time limit. A future that exceeds it is
+/// handed to `late` while it still runs.
 pub(crate) async fn race<T, F: Future<Output = T>>(
     all: impl Iterator<Item = F>,
     count: usize,
@@ -68,7 +68,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(60);
 
-    /// Members that answer when they are told to whether they have it.
+    /// Members that answer on command, with or without the file.
     struct Members {
         tell: RefCell<Vec<Option<Sender<bool>>>>,
         told: RefCell<Vec<Option<Receiver<bool>>>>,
@@ -87,7 +87,7 @@ mod tests {
             async move { told.await.unwrap() }
         }
 
-        /// Waits until no more are asked: so many are.
+        /// Waits until exactly this number of members are being asked.
         async fn asked(&self, count: usize) {
             for _ in 0..9 {
                 tokio::task::yield_now().await;
@@ -105,7 +105,7 @@ mod tests {
         }
     }
 
-    /// Nanoseconds are nobody's business here.
+    /// Removes the nanoseconds, which differ from run to run.
     fn kinds(came: Vec<RaceOutcome<bool>>) -> Vec<RaceOutcome<bool>> {
         let kind = |one| match one {
             RaceOutcome::Late(_) => RaceOutcome::Late(0),

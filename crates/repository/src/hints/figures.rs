@@ -1,26 +1,27 @@
-//! How the hints of a repository go, for operators.
+//! Figures about the hints of a repository, for operators.
 
 use telemetry::Millis;
 
-/// How the hints of a repository go, since the start.
+/// Figures about the hints of a repository since the start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HintFigures {
-    /// Hints that were taken.
+    /// Hints that were accepted.
     pub taken: u64,
     /// Hooks that were refused.
     pub refused: u64,
-    /// Versions that a look found and no hint had announced.
+    /// Versions that a look at the upstream found although no hint had announced them.
     pub lost: u64,
-    /// Hints that nothing upstream came to agree with within an hour.
+    /// Hints that the upstream did not confirm within an hour.
     pub unseen: u64,
-    /// Hints that wait for that.
+    /// Hints that are not confirmed yet.
     pub waiting: usize,
-    /// When the last hint was taken.
+    /// When the last hint was accepted.
     pub last: Option<Millis>,
-    /// When the last one was seen to be true.
+    /// When the upstream last confirmed a hint.
     pub seen: Option<Millis>,
-    /// How long that took, from its publication if the hint told that, in milliseconds.
+    /// The time until that confirmation, in milliseconds: since the publication if the hint had its date, otherwise
+    /// since the hint.
     pub lag_ms: Option<u64>,
-    /// Since when a hint waits that should have been seen long ago.
+    /// Since when a hint has been waiting for too long; `None`: none has.
     pub behind_since: Option<Millis>,
 }

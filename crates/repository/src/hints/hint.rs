@@ -1,13 +1,13 @@
-//! What a hint has a repository look for.
+//! The change that a hint announces and that a repository looks for.
 
-/// What is looked for.
+/// The announced change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Hint {
     /// The package, or the folder of one; empty: any.
     pub(crate) package: String,
-    /// Its version as the upstream's index writes it; empty: any.
+    /// The version in the form of the upstream's index; empty: any.
     pub(crate) version: String,
-    /// Whether it is to be gone, and not to be there.
+    /// Whether the version must disappear instead of appearing.
     pub(crate) gone: bool,
 }
 
@@ -17,7 +17,7 @@ impl Hint {
         Self::default()
     }
 
-    /// Whether the upstream's index can say that it came true.
+    /// Whether the upstream's index alone can confirm it.
     pub(crate) fn is_exact(&self) -> bool {
         !self.version.is_empty()
     }

@@ -1,18 +1,18 @@
-//! What was found upstream that no hint had announced: hints that were lost, or were never sent.
+//! Finds changes upstream that no hint announced: the hint was lost or never sent.
 
 use crate::hints::hint::Hint;
 use std::collections::{HashMap, VecDeque};
 use telemetry::Millis;
 
-/// A hint that comes so many milliseconds after its version was found is not lost: 5 minutes. One that names no version stands for
-/// all that is found within that time.
+/// A hint may arrive up to 5 minutes after its version was found; then it is not lost. A hint that names no version
+/// covers everything that is found within that time.
 const GRACE_MS: i64 = 300_000;
-/// A version that is found so many milliseconds after its hint was not announced by it: a day.
+/// How long a hint covers its version, in milliseconds: a day. A version that is found later was not announced.
 const KEPT_MS: i64 = 86_400_000;
-/// Most hints, and versions, that are remembered. A version beyond that counts as lost at once.
+/// Maximum number of remembered hints, and of remembered versions. A version beyond that counts as lost at once.
 const MAX: usize = 10_000;
 
-/// Hints and what was found, held against each other.
+/// Recent hints, and recently found versions without a hint.
 #[derive(Debug, Default)]
 pub(crate) struct Announced {
     hints: HashMap<Hint, Millis>,
@@ -22,7 +22,7 @@ pub(crate) struct Announced {
 }
 
 impl Announced {
-    /// A hint came. Whether it names a version that no hint named of late.
+    /// Records a hint. Returns whether it names a version that no recent hint named.
     pub(crate) fn announce(&mut self, hint: &Hint, at: Millis) -> bool {
         let is_new = hint.is_exact() && !self.hints.contains_key(hint);
         let covers = |found: &Hint| {
@@ -44,7 +44,7 @@ impl Announced {
         is_new
     }
 
-    /// A look found this.
+    /// Records a version that a look at the upstream found.
     pub(crate) fn find(&mut self, found: Hint, now: Millis) {
         if self.is_announced(&found, now) {
             return;
@@ -55,7 +55,7 @@ impl Announced {
         }
     }
 
-    /// What no hint announced in time, each once.
+    /// Returns the versions whose hints are lost, each once.
     pub(crate) fn take_lost(&mut self, now: Millis) -> Vec<Hint> {
         let mut lost = std::mem::take(&mut self.lost);
         self.found.retain(|found, at| {

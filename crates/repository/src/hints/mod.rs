@@ -1,7 +1,9 @@
-//! Hints that an upstream has changed, as hooks bring them. A hint is no fact: the upstream is looked at until it says the same.
+//! Hints: hooks announce that an upstream has changed. A hint proves nothing, so the upstream is looked at until it
+//! confirms the change.
 //!
-//! In reading order: [`announcement`] is what a sender says, [`hint`] what a repository looks for, [`schedule`] when it does so,
-//! [`waiting`] what has not been seen yet, [`lost`] what was found and no hint had announced, and [`figures`] how that goes.
+//! In reading order: [`announcement`] is the content of a hook, [`hint`] the change that a repository looks for,
+//! [`schedule`] the times of the looks, [`waiting`] the hints that are not confirmed, [`lost`] the changes that no hint
+//! announced, and [`figures`] the statistics.
 
 pub(crate) mod announcement;
 pub(crate) mod figures;
@@ -14,15 +16,15 @@ use std::sync::Arc;
 use telemetry::{Bound, BoundName};
 use tokio::sync::Notify;
 
-/// Most hints of all repositories that wait to be seen.
+/// Maximum number of unconfirmed hints of all repositories.
 const HINTS_MAX: u64 = 4_096;
 
-/// What the hints of all repositories share.
+/// The state that the hints of all repositories share.
 #[derive(Debug)]
 pub(crate) struct HintBoard {
-    /// Hints that wait to be seen.
+    /// The bound of unconfirmed hints.
     pub(crate) bound: Arc<Bound>,
-    /// Wakes the job that looks for them.
+    /// Wakes the job that looks at upstreams.
     pub(crate) changed: Notify,
 }
 

@@ -1,28 +1,30 @@
-//! When an upstream is looked at because of hints. Pure: times are arguments.
+//! The times at which hints cause looks at an upstream. Pure: times are arguments.
 
 use std::collections::VecDeque;
 use telemetry::Millis;
 
-/// Milliseconds after which a hint is looked for: at once, then 2, 5, 10, 30 and 60 seconds after the look before.
+/// Milliseconds from a hint to each look: one at once, the others 2, 5, 10, 30 and 60 seconds after the look before.
 const AFTER_MS: [i64; 6] = [0, 2_000, 7_000, 17_000, 47_000, 107_000];
-/// Looks are counted for so many milliseconds.
+/// The period in which looks are counted, in milliseconds.
 const WINDOW_MS: i64 = 120_000;
-/// Hints cause no more looks than this within that time. Those of the regular work, which then are a minute apart, come to three.
+/// Maximum number of looks that hints cause in this period. The regular looks, which are a minute apart then, are up to
+/// three more.
 const LOOKS_MAX: usize = 5;
-/// The first look for a version that no hint named before is made though there were more, up to so many: whoever repeats hints names none.
+/// The first look for a version that no earlier hint named is made beyond that, up to this number. A sender that
+/// repeats hints names no new version.
 const NEW_MAX: usize = 40;
-/// After so many of them each waits for `APART_MS` after the one before.
+/// After this number of looks, each further one waits for `APART_MS` after the one before.
 const AT_ONCE: usize = 3;
 const APART_MS: i64 = 2_000;
-/// The same for a version that no hint named before.
+/// The same for a version that no earlier hint named.
 const NEW_APART_MS: i64 = 500;
-/// An upstream's cache is believed for no longer than this that it goes on with an older answer: 10 minutes.
+/// Maximum time for which the headers of an upstream's cache postpone the next look: 10 minutes.
 const CACHED_MAX_MS: i64 = 600_000;
 
-/// How far the looks for one hint are.
+/// The looks that were made for one hint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Steps {
-    /// When the hint came.
+    /// When the hint arrived.
     pub(crate) at: Millis,
     taken: usize,
 }
@@ -37,28 +39,28 @@ impl Steps {
         self.taken == 0
     }
 
-    /// A look began at this moment.
+    /// Records a look that began at this moment.
     pub(crate) fn look(&mut self, began: Millis) {
         let passed = AFTER_MS.iter().filter(|after| self.at.0.saturating_add(**after) <= began.0).count();
-        // Also where the clock was set back.
+        // The clock may have been set back.
         self.taken = passed.max(self.taken + 1);
     }
 
-    /// When it is to be looked for next; `None`: that was done often enough, and the regular work goes on. `cached_until`: until when a
-    /// cache of the upstream goes on with what it said last. That is believed after two looks: a cache whose content is purged softly
-    /// gives the older answer once, whatever age it says.
+    /// The time of the next look for the hint; `None`: there were enough, and the regular looks go on. `cached_until`:
+    /// how long a cache of the upstream serves its last answer. That moment counts after two looks, because a cache
+    /// that was purged softly serves the older answer once, whatever its age says.
     pub(crate) fn next(&self, cached_until: Option<Millis>) -> Option<Millis> {
         let next = Millis(self.at.0.saturating_add(*AFTER_MS.get(self.taken)?));
         Some(cached_until.filter(|_| self.taken >= 2).map_or(next, |until| until.max(next)))
     }
 }
 
-/// The looks at an upstream of late that hints caused.
+/// The recent looks at an upstream that hints caused.
 #[derive(Debug, Default)]
 pub(crate) struct Looks(VecDeque<Millis>);
 
 impl Looks {
-    /// A look begins.
+    /// Records the beginning of a look.
     pub(crate) fn begin(&mut self, now: Millis) {
         self.forget(now);
         self.0.push_back(now);
@@ -70,7 +72,8 @@ impl Looks {
         !self.0.is_empty()
     }
 
-    /// When a look may begin that is wanted at this moment; `new`: for a version that no hint named before.
+    /// The time at which a look may begin that is due at `wanted`; `new`: it is for a version that no earlier hint
+    /// named.
     pub(crate) fn admit(&mut self, wanted: Millis, now: Millis, new: bool) -> Millis {
         self.forget(now);
         let (apart, most) = if new { (NEW_APART_MS, NEW_MAX) } else { (APART_MS, LOOKS_MAX) };
@@ -84,7 +87,8 @@ impl Looks {
     }
 }
 
-/// Until when a cache goes on with an answer, by its headers. `None`: it does not come from a cache, or that is past.
+/// The moment until which a cache serves this answer, by its headers. `None`: no cache served it, or the moment has
+/// passed.
 pub(crate) fn cached_until(age: Option<&str>, cache_control: Option<&str>, now: Millis) -> Option<Millis> {
     let age: i64 = age?.trim().parse().ok()?;
     let directive = |name: &str| {

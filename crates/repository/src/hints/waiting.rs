@@ -1,4 +1,4 @@
-//! The hints of one repository that were not seen to be true yet.
+//! The unconfirmed hints of one repository.
 
 use crate::hints::figures::HintFigures;
 use crate::hints::hint::Hint;
@@ -8,83 +8,86 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use telemetry::{Bound, Millis, Slot};
 
-/// Most hints of one repository that wait. Further ones are taken as one that anything may have changed.
+/// Maximum number of unconfirmed hints of one repository. Further ones are merged into one hint that anything may have
+/// changed.
 const WAITING_MAX: usize = 256;
-/// A hint is given up after so many milliseconds: an hour.
+/// A hint expires after this number of milliseconds: an hour.
 const GIVEN_UP_MS: i64 = 3_600_000;
-/// A repository is behind its upstream when a hint waits for so many milliseconds, or the upstream failed for as long: 5 minutes.
+/// A repository is behind its upstream when a hint waits for this number of milliseconds, or the upstream fails for as
+/// long: 5 minutes.
 pub(crate) const BEHIND_MS: i64 = 300_000;
-/// Lost hints are said in the log again after so many milliseconds: an hour.
+/// Minimum time between two log lines about lost hints, in milliseconds: an hour.
 const SAID_MS: i64 = 3_600_000;
-/// The moment of the last hint is written down again when it is so many milliseconds later: an hour.
+/// The time of the last hint is saved again when it is this number of milliseconds later: an hour.
 const KEPT_EVERY_MS: i64 = 3_600_000;
 
-/// The hints of one repository. They are the same while it lives.
+/// The hints of one repository. They survive changes of its settings.
 #[derive(Debug, Default)]
 pub(crate) struct Hints(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
     waiting: Vec<Waiting>,
-    /// How many looks began.
+    /// The number of looks that began.
     begun: u64,
     looks: Looks,
-    /// Until when a cache of the upstream goes on with what it said last.
+    /// How long a cache of the upstream serves its last answer.
     cached_until: Option<Millis>,
     announced: Announced,
-    /// When lost hints were last said in the log.
+    /// When the log last had a line about lost hints.
     said: Option<Millis>,
-    /// The moment of a hint that was last written down.
+    /// The time of a hint that was last saved.
     kept: Option<Millis>,
     figures: HintFigures,
 }
 
-/// A hint that waits.
+/// An unconfirmed hint.
 #[derive(Debug)]
 struct Waiting {
     hint: Hint,
-    /// Since when it is true upstream, as far as that is known.
+    /// Since when the change exists upstream, if that is known.
     since: Millis,
     steps: Steps,
-    /// Whether no hint named the version before.
+    /// Whether no earlier hint named the version.
     is_new: bool,
-    /// Looks that began before it came tell nothing of it.
+    /// The looks up to this number began before the hint arrived, so they neither confirm nor refute it.
     after: u64,
-    /// What was known then, where the hint does not say what is to be seen.
+    /// The known state of the package at that time, for a hint that does not describe the change.
     basis: String,
-    /// Whether another repository saw it that was given the same hint.
+    /// Whether another repository that received the same hint has confirmed it.
     shared: Arc<AtomicBool>,
     _slot: Option<Slot>,
 }
 
-/// A hint as it came.
+/// A hint on its arrival.
 #[derive(Debug)]
 pub(crate) struct Arrived<'a> {
     pub(crate) hint: Hint,
     pub(crate) at: Millis,
-    /// When it became true, if the sender said so.
+    /// The date of publication, if the sender gave it.
     pub(crate) published: Option<Millis>,
-    /// What is known of the package now. Another text later says that it changed.
+    /// The known state of the package now. A different text later shows that the package has changed.
     pub(crate) basis: String,
-    /// Set by the first repository that sees it, of those that were given it together.
+    /// Set by the first repository that confirms the hint, of all that received it together.
     pub(crate) shared: &'a Arc<AtomicBool>,
 }
 
 impl Hints {
-    /// Counts a hook that was taken.
+    /// Counts an accepted hook.
     pub(crate) fn count_taken(&self, now: Millis) {
         let mut state = self.state();
         state.figures.taken += 1;
         state.figures.last = Some(now);
     }
 
-    /// Counts a hook that was refused.
+    /// Counts a refused hook.
     pub(crate) fn count_refused(&self) {
         self.state().figures.refused += 1;
     }
 
-    /// Has a hint wait, unless it is `true_already`. One that waits already goes on as it does, so that nobody has the upstream looked at
-    /// again and again by repeating it; one that names no version begins anew, as another may be meant.
+    /// Adds a hint to the waiting ones, unless it is `true_already`. A repeated hint does not restart the schedule of
+    /// the first, so a sender cannot cause more looks by repeating it. A hint that names no version does restart it, as
+    /// it may mean another change.
     pub(crate) fn take(&self, arrived: Arrived<'_>, true_already: bool, bound: &Arc<Bound>) {
         let Arrived { mut hint, at, published, basis, shared } = arrived;
         let mut state = self.state();
@@ -108,13 +111,13 @@ impl Hints {
             hint = Hint::anything();
             state.waiting.retain(|waiting| waiting.hint != hint);
         }
-        // A sender's clock may be ahead.
+        // The clock of a sender may be ahead.
         let since = published.map_or(at, |published| published.min(at));
         let (steps, after, shared) = (Steps::new(at), state.begun, shared.clone());
         state.waiting.push(Waiting { hint, since, steps, is_new, after, basis, shared, _slot: slot });
     }
 
-    /// When the upstream is to be looked at because of hints; `None`: not because of any.
+    /// The time of the next look that hints cause; `None`: no hint causes one.
     pub(crate) fn due(&self, now: Millis) -> Option<Millis> {
         let mut state = self.state();
         let State { waiting, looks, cached_until, .. } = &mut *state;
@@ -125,22 +128,22 @@ impl Hints {
         waiting.iter().filter_map(admit).min()
     }
 
-    /// What is looked for now.
+    /// The unconfirmed hints.
     pub(crate) fn waiting(&self) -> Vec<Hint> {
         self.state().waiting.iter().map(|waiting| waiting.hint.clone()).collect()
     }
 
-    /// Whether any hint waits.
+    /// Whether there are unconfirmed hints.
     pub(crate) fn are_waiting(&self) -> bool {
         !self.state().waiting.is_empty()
     }
 
-    /// Whether hints caused looks of late.
+    /// Whether hints caused looks recently.
     pub(crate) fn had_looks(&self, now: Millis) -> bool {
         self.state().looks.are_any(now)
     }
 
-    /// A look begins, because of `hints` or not. Returns its number.
+    /// Records the beginning of a look, whether `hints` caused it or not. Returns its number.
     pub(crate) fn begin_look(&self, now: Millis, hints: bool) -> u64 {
         let mut state = self.state();
         state.begun += 1;
@@ -151,12 +154,13 @@ impl Hints {
         state.begun
     }
 
-    /// The answer to a look comes from a cache that goes on with it until then.
+    /// Records that a cache of the upstream serves the answer to a look until this moment.
     pub(crate) fn cached_until(&self, until: Option<Millis>) {
         self.state().cached_until = until;
     }
 
-    /// A look ended that had this number. `seen` says whether a hint is true now, given what was known when it came.
+    /// Records the end of the look with this number. `seen` decides whether a hint is confirmed, given the state that
+    /// was known when it arrived.
     pub(crate) fn end_look(&self, look: u64, began: Millis, now: Millis, seen: impl Fn(&Hint, &str) -> bool) {
         let mut state = self.state();
         let state = &mut *state;
@@ -181,21 +185,21 @@ impl Hints {
         });
     }
 
-    /// Nothing is known of the upstream, so no client can be behind: nothing is looked for.
+    /// Drops all hints. The state of the upstream is unknown, so no client can be behind.
     pub(crate) fn forget(&self) {
         self.state().waiting.clear();
     }
 
-    /// A look found these.
+    /// Records versions that a look found.
     pub(crate) fn find(&self, found: impl Iterator<Item = Hint>, now: Millis) {
         let mut state = self.state();
-        // Without hooks everything is found like that.
+        // A repository without hooks finds all versions this way.
         if state.figures.last.is_some() {
             found.for_each(|found| state.announced.find(found, now));
         }
     }
 
-    /// What was found and no hint announced in time, each once, and whether the log is to say so.
+    /// Returns the versions whose hints are lost, each once, and whether to log them.
     pub(crate) fn take_lost(&self, now: Millis) -> (Vec<Hint>, bool) {
         let mut state = self.state();
         let lost = state.announced.take_lost(now);
@@ -210,13 +214,13 @@ impl Hints {
         (lost, says)
     }
 
-    /// The last hint before the start.
+    /// Restores the time of the last hint before the start.
     pub(crate) fn restore(&self, last: Millis) {
         let mut state = self.state();
         (state.figures.last, state.kept) = (Some(last), Some(last));
     }
 
-    /// The moment of the last hint, if it is to be written down now.
+    /// The time of the last hint, if it has to be saved now.
     pub(crate) fn unkept(&self) -> Option<Millis> {
         let mut state = self.state();
         let last = state.figures.last?;
@@ -227,7 +231,7 @@ impl Hints {
         Some(last)
     }
 
-    /// How it goes.
+    /// The figures.
     pub(crate) fn figures(&self, now: Millis) -> HintFigures {
         let state = self.state();
         let waits = |waiting: &&Waiting| waiting.hint.is_exact() && !waiting.shared.load(Ordering::Relaxed);

@@ -1,49 +1,49 @@
-//! Why a policy hides something, in words that clients print.
+//! The reasons why a policy hides something, in words that clients print.
 
 use crate::format::Format;
 use crate::policy::package_version::Since;
 use std::fmt;
 use telemetry::Millis;
 
-/// Something is hidden by policy.
+/// Something that a policy hides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hidden {
-    /// The format that names it.
+    /// The format, which defines the names.
     pub format: Format,
-    /// What it is: `org.example:lamp:1.2`, `rack:3.0.0`.
+    /// Its name: `org.example:lamp:1.2`, `rack:3.0.0`.
     pub what: String,
-    /// Why.
+    /// The reason.
     pub why: Why,
     /// The repository that has the policy.
     pub repository: String,
 }
 
-/// Why something is hidden.
+/// The reason why something is hidden.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
     /// This pattern denies it.
     Denied(String),
-    /// There is a list of what is allowed, and it is not on it.
+    /// The policy has a list of allowed packages, and this is not on it.
     NotAllowed,
-    /// It is too young.
+    /// It is younger than the cooldown.
     Young {
-        /// Since when it exists.
+        /// The date that its age counts from.
         since: Since,
-        /// How old it must be, in milliseconds.
+        /// The cooldown, in milliseconds.
         cooldown_ms: i64,
-        /// When it will be that old, where its age is known.
+        /// When the cooldown ends, if the age is known.
         until: Option<Millis>,
     },
-    /// Its name has this private prefix, so no upstream may serve it.
+    /// It has this private prefix, so no upstream may answer for it.
     Private(String),
-    /// Its path does not tell which package it belongs to, or the upstream may read the path as another.
+    /// The path does not identify its package, or the upstream may read the path as another one.
     Unclassified,
-    /// It is a list of versions, some of which may be hidden.
+    /// It is a list of versions, and some of them may be hidden.
     List,
 }
 
 impl Hidden {
-    /// The moment at which it stops being hidden by itself.
+    /// The moment at which it becomes visible by itself.
     pub fn until(&self) -> Option<Millis> {
         match self.why {
             Why::Young { until, .. } => until,
@@ -51,7 +51,7 @@ impl Hidden {
         }
     }
 
-    /// What to do about it.
+    /// The remedy.
     pub fn hint(&self) -> String {
         let Hidden { what, repository, .. } = self;
         match &self.why {
@@ -89,7 +89,7 @@ impl fmt::Display for Hidden {
     }
 }
 
-/// `7 days`, `12 hours`, `90 seconds`: whole ones of the largest that fits.
+/// A duration in words: `7 days`, `12 hours`, `90 seconds`, in the largest unit that divides it.
 fn span(millis: i64) -> String {
     let seconds = millis / 1000;
     let (count, unit) = [(86_400, "day"), (3_600, "hour"), (60, "minute")]

@@ -1,7 +1,7 @@
-//! Policies: which versions of a repository may be seen, which names are private, and why something is hidden.
+//! Policies: which versions of a repository are visible, which names are private, and why something is hidden.
 //!
-//! In reading order: [`named`] is what a policy is asked about, [`pattern`] and [`prefix`] are the names in a setting, [`rules`] decides,
-//! [`hidden`] is the reason in words, and [`settle`] checks the settings.
+//! In reading order: [`named`] is the input of a policy, [`pattern`] and [`prefix`] are the names in a setting,
+//! [`rules`] decides, [`hidden`] has the reason in words, and [`settle`] checks the settings.
 
 pub(crate) mod hidden;
 pub(crate) mod package_version;

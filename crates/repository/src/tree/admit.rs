@@ -1,4 +1,4 @@
-//! What is refused of an upload before a byte of it is asked for.
+//! Refuses an upload before its body is read.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -6,7 +6,7 @@ use crate::policy::package_version::Since;
 use crate::repository::Repository;
 use crate::tree::file::{File, Provenance};
 
-/// Refuses what can never be published at the path of `file`, or not by them.
+/// Refuses an upload that can never be published at the path of `file`, or not by this caller.
 pub(crate) fn admit(repository: &Repository, file: &File<'_>, by: Actor<'_>) -> Result<(), Error> {
     may_change(file, by)?;
     if let Some(why) = file.named(Since::Always).and_then(|named| repository.rules.forbids(&named)) {
@@ -24,8 +24,8 @@ pub(crate) fn admit(repository: &Repository, file: &File<'_>, by: Actor<'_>) -> 
     }
 }
 
-/// Refuses a change that the token is not for. One that is for `org.example:lamp`, or for `org.example`, may change what is below
-/// the folder of that.
+/// Refuses a change that the token is not for. A token for `org.example:lamp`, or for `org.example`, may change
+/// everything below the folder of that name.
 pub(crate) fn may_change(file: &File<'_>, by: Actor<'_>) -> Result<(), Error> {
     match by.only.filter(|only| !file.is_below_package(only)) {
         Some(only) => Err(Error::NotForToken { token: by.name.to_owned(), package: only.to_owned() }),

@@ -1,5 +1,5 @@
-//! The work that a format does for the files of its trees: what it generates and publishes along with a file, and how it answers a
-//! file of an upstream. `file.rs` has what a format says of a path without any work.
+//! The work that depends on the format of a tree: generated documents, publication, and files of upstreams. `file.rs`
+//! has the facts that need no work.
 
 use crate::actor::Actor;
 use crate::as_of::Past;
@@ -31,7 +31,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Lists what uploaded metadata says and nothing else does. The metadata itself is not kept.
+    /// Lists the facts that only the uploaded metadata has. The metadata itself is not stored.
     pub(crate) async fn take_metadata(
         &self,
         tree: Tree<'_>,
@@ -46,7 +46,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// What is published along with the uploaded file; `None`: nothing but its bytes.
+    /// The facts that are published together with the uploaded file; `None`: only its bytes.
     pub(crate) async fn publication(
         &self,
         tree: Tree<'_>,
@@ -75,7 +75,7 @@ impl File<'_> {
         }
     }
 
-    /// The metadata, or its checksum, without what policy hides.
+    /// The metadata, or its checksum, without the versions that the policy hides.
     pub(crate) async fn filtered(
         &self,
         remote: &Remote,
@@ -88,7 +88,8 @@ impl File<'_> {
         }
     }
 
-    /// Until when the upstream itself says that it has nothing in the folder of the file. `None`: there may be something.
+    /// Until when the upstream itself states that it has nothing in the folder of the file; `None`: it does not state
+    /// that.
     pub(crate) fn excluded_by(&self, remote: &Remote) -> Option<Millis> {
         match &self.layout {
             Layout::Maven(_) => maven::prefixes::excludes(remote, self.folder),
@@ -97,7 +98,7 @@ impl File<'_> {
     }
 }
 
-/// Has a list of versions read that may tell since when the file exists. Says whether it may be of another age now.
+/// Fetches a list of versions that may reveal the age of the file. Returns whether its age may be another now.
 pub(crate) fn look_for_date<'a>(
     remote: &'a Remote,
     file: &'a File<'a>,

@@ -1,4 +1,5 @@
-//! Publishing a file: bytes first, so that no row ever points at bytes that are not on disk; the acknowledgement last.
+//! Publishes a file. The bytes are synced first, so that no row ever points at bytes that are not on disk; the
+//! acknowledgement comes last.
 
 use crate::actor::Actor;
 use crate::content::digits;
@@ -15,10 +16,11 @@ use serde_json::Value;
 use store::{Batch, Change, CommitError, Digest, Entry, EntryOrigin, Expect, KeptBlob, Seq, Staged, State, Withdrawal};
 use telemetry::{Event, Millis};
 
-/// Takes what was uploaded as the file.
+/// Takes the upload as the file.
 ///
-/// A checksum is compared and not kept, as it is computed when somebody asks for it. Metadata is made here from what was published,
-/// as deployers who read it, add to it and write it back lose what others added meanwhile. What they upload is not kept either.
+/// A checksum is compared and not stored, because it is computed on request. Metadata is generated from the published
+/// files and not stored either: clients read it, add to it and write it back, so concurrent deploys would lose each
+/// other's additions.
 pub(crate) async fn deploy(
     tree: Tree<'_>,
     file: &File<'_>,
@@ -43,7 +45,7 @@ pub(crate) async fn deploy(
             Ok(true)
         }
         Some(Provenance::Uploaded) => {
-            // Where checksums are kept as files, one that cannot be read may be another tool's.
+            // In a format that stores checksums as files, an unreadable one may belong to another tool.
             if let Some((of, checksum)) = file.kept_checksum()
                 && let Some(digest) = uploaded_digest(checksum, &staged, event).await?
             {
@@ -54,7 +56,8 @@ pub(crate) async fn deploy(
     }
 }
 
-/// Publishes a file. What lasts is immutable: identical bytes again succeed, and bring an origin where another is claimed.
+/// Publishes a file. A release is immutable: the same bytes succeed again, and set the origin if another one is
+/// claimed.
 async fn publish(
     tree: Tree<'_>,
     file: &File<'_>,
@@ -87,7 +90,8 @@ async fn publish(
         };
         let facts = publication.as_ref().map_or(Ok(Value::Null), |publication| publication.facts(path))?;
         let (unit, key) = (folder.to_owned(), path.to_owned());
-        // Other bytes are another publication: who looks at what was before must not see them. The same are as old as they were.
+        // Other bytes are a new publication, and as-of views before it must not show them. The same bytes keep their
+        // date.
         let (published, known) = match &there {
             There::Other { same: Some(same), .. } => (same.published, same.origin.clone()),
             _ => (at, None),
@@ -127,17 +131,18 @@ async fn publish(
     Err(Error::Contended(path.to_owned()))
 }
 
-/// What is at a path already.
+/// The present state of a path.
 enum There {
-    /// Nothing; and whether the folder never held anything.
+    /// Empty. `first`: the folder never had a file.
     Nothing { first: bool },
-    /// These very bytes.
+    /// The same bytes.
     Same,
-    /// Something that may be replaced, in a folder whose last change was `seq`; where it has these very bytes, their entry.
+    /// A file that may be replaced, in a folder whose last change was `seq`. `same` is the entry if it has the same
+    /// bytes.
     Other { seq: Seq, live: bool, same: Option<Box<Entry>> },
 }
 
-/// Whether these bytes may be published as `file`.
+/// Checks whether these bytes may be published as `file`.
 async fn look(
     tree: Tree<'_>,
     file: &File<'_>,
@@ -147,7 +152,7 @@ async fn look(
 ) -> Result<There, Error> {
     let Tree { store, repository, .. } = tree;
     let path = file.path;
-    // Before the entry is read: what changes from here on is noticed.
+    // Taken before the entry is read, so that every later change is noticed.
     let seq = store.facts(repository.id, file.folder, event).await?.seq;
     let Some(entry) = store.entry_in_any_case(repository.id, path, event).await? else {
         return Ok(There::Nothing { first: seq == Seq(0) });
@@ -169,12 +174,12 @@ async fn look(
     }
 }
 
-/// The digest that was uploaded; `None`: it is none of that algorithm.
+/// The uploaded digest; `None`: the body is not a digest of this algorithm.
 async fn uploaded_digest(checksum: Checksum, staged: &Staged, event: &mut Event) -> Result<Option<String>, Error> {
     Ok(checksum.read(&staged.beginning(paths::LONGEST_CHECKSUM as u64, event).await?))
 }
 
-/// Refuses a digest that differs from that of the file, where there is one.
+/// Refuses a digest that differs from that of the file, if the file exists.
 async fn compare(
     tree: Tree<'_>,
     file: &File<'_>,

@@ -1,4 +1,4 @@
-//! Documents of a tree that say what it has: hosted trees generate them, and a group makes one of those of its members.
+//! Documents that list the content of a tree: hosted trees generate them, and groups merge those of their members.
 
 use crate::content::Content;
 use crate::policy::package_version::PackageVersion;
@@ -8,40 +8,41 @@ use std::collections::HashSet;
 use std::fmt::Debug;
 use telemetry::Millis;
 
-/// A kind of document, as its format knows it.
+/// A kind of document of a format.
 pub(crate) trait Document: Debug + Send + Sync {
-    /// Which members of a group it is made from.
+    /// The members of a group whose documents are merged.
     fn sources(&self) -> Sources;
 
-    /// Most bytes that one may have.
+    /// Maximum size of one document, in bytes.
     fn longest(&self) -> usize;
 
-    /// Most bytes that are read of all members' documents together.
+    /// Maximum size of all documents that are merged, in bytes.
     fn longest_together(&self) -> usize;
 
-    /// Why clients cannot read it.
+    /// Checks whether clients can read the document.
     fn check(&self, bytes: &[u8]) -> Result<(), String>;
 
-    /// What the document of a folder tells of the ages of versions, where the upstream says when it was last changed.
+    /// The ages of versions that follow from a folder's document and the upstream's date of its last change.
     fn observe(&self, folder: &str, bytes: &[u8], modified: Option<Millis>) -> Vec<Observation>;
 
-    /// What a folder below that of the document is called as a package.
+    /// The package that a subfolder of the document's folder stands for.
     fn package<'a>(&self, folder: &'a str, below: &'a str) -> PackageVersion<'a>;
 
-    /// One document of those of several members, which are in the members' order with hosted ones first. What the members that are
-    /// hosted have alone is in `guarded`, by the names of folders below that of the document: nothing of it is taken from others.
-    /// `None`: nothing can be made of them.
+    /// Merges the documents of several members. They are in the order of the members, hosted ones first. `guarded` has
+    /// the names of subfolders that only hosted members answer for: nothing about them is taken from other documents.
+    /// `None`: they cannot be merged.
     fn merge(&self, folder: &str, parts: &[MemberDocument], guarded: &HashSet<String>) -> Option<MergedDocument>;
 }
 
-/// Which members of a group a document is made from.
+/// Which members of a group contribute to a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sources {
-    /// All that have it.
+    /// All members that have it.
     Any,
     /// Hosted members that have it.
     Hosted,
-    /// All of them, and only where all are hosted: one that lacks anything would do harm.
+    /// All members, if all are hosted and have it; otherwise there is no document, because an incomplete one would do
+    /// harm.
     AllHosted,
 }
 
@@ -52,10 +53,10 @@ pub(crate) struct MemberDocument {
     pub(crate) content: Content,
 }
 
-/// The document of all members.
+/// The merged document.
 #[derive(Debug)]
 pub(crate) struct MergedDocument {
     pub(crate) bytes: Bytes,
-    /// Whether something could not be read, and is not in it.
+    /// Whether an unreadable part is missing from it.
     pub(crate) lacks: bool,
 }

@@ -1,4 +1,4 @@
-//! A file that was published, or the checksum of one: that is computed, whether or not somebody uploaded it.
+//! A published file, or a checksum of one. Checksums are computed, whether or not somebody uploaded them.
 
 use crate::content::{Content, Source};
 use crate::error::Error;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 use store::{Entry, Unit};
 use telemetry::{Event, Millis};
 
-/// Up to so many bytes a file is read into memory: what is asked for again is answered from there.
+/// Files up to this size, in bytes, are read into memory and answered from there the next time.
 const SMALL: u64 = 64 * 1024;
 
-/// The file, or a document that is generated at its path, or the checksum of either.
+/// Returns the file, a document generated at its path, or a checksum of either.
 pub(crate) async fn fetch(
     tree: Tree<'_>,
     inventory: &Inventory,
@@ -54,8 +54,8 @@ pub(crate) async fn fetch(
     Ok(content)
 }
 
-/// When a client is told that the file last changed. A file that may be replaced is dated by its arrival here: other bytes with an
-/// earlier date would look unchanged to a client that asks with `If-Modified-Since`.
+/// The `Last-Modified` of the file. A file that may be replaced has the date of its arrival here: new bytes with an
+/// older date would look unchanged to a client that sends `If-Modified-Since`.
 fn modified(entry: &Entry, lasting: bool) -> Millis {
     if lasting { entry.first_published() } else { entry.published }
 }
@@ -64,7 +64,7 @@ fn checksum_of(entry: &Entry, checksum: Checksum, lasting: bool) -> Content {
     Content { modified: Some(modified(entry, lasting)), ..Content::checksum(&entry.hashes, checksum) }
 }
 
-/// What was published as the file. Where the names in its folder are in memory and it is not among them, the database is not asked.
+/// The published file. If the names of its folder are in memory and it is not among them, the database is not queried.
 async fn published(
     tree: Tree<'_>,
     inventory: &Inventory,
@@ -73,7 +73,7 @@ async fn published(
     event: &mut Event,
 ) -> Result<Entry, Error> {
     let (id, path, folder, revisions) = (tree.repository.id, file.path, file.folder, tree.store.revisions());
-    // A path that is not there now, withdrawn ones counted, never was.
+    // The names include withdrawn files, so a path that is not among them never existed.
     let presence = inventory.ask(id, folder, path, |stamp| revisions.holds(stamp, now));
     if presence == Presence::Missing {
         return Err(Error::NoSuchFile(path.to_owned()));
@@ -87,7 +87,7 @@ async fn published(
     found
 }
 
-/// What was published at `path`, as far as it is to be seen.
+/// The published file at `path`, if it is visible.
 pub(crate) async fn find(tree: Tree<'_>, path: &str, view: View<'_>, event: &mut Event) -> Result<Entry, Error> {
     let entry = tree.repository.entry(tree.store, path, event).await?;
     let entry = entry.ok_or_else(|| Error::NoSuchFile(path.to_owned()))?;
@@ -98,7 +98,7 @@ pub(crate) async fn find(tree: Tree<'_>, path: &str, view: View<'_>, event: &mut
     Ok(entry)
 }
 
-/// The bytes of an entry: small ones in memory.
+/// Opens the bytes of an entry. Small files are read into memory.
 async fn open(tree: Tree<'_>, entry: Entry, lasting: bool, event: &mut Event) -> Result<Content, Error> {
     tree.repository.refuse_purged(tree.store, &entry.key, event).await?;
     let digest = entry.hashes.sha256;

@@ -1,7 +1,7 @@
 //! A path of a tree, as the format of its repository reads it.
 //!
-//! This is the one place that tells the formats of trees apart. What a format has to say of a path is a method here, and each
-//! arm is one call into the format's own folder, so that a format that forgets something does not compile.
+//! This is the one place that distinguishes the formats of trees. Each fact about a path is a method here, and each arm
+//! is one call into the folder of a format, so a format that lacks a fact does not compile.
 
 #[cfg(test)]
 mod tests;
@@ -31,38 +31,38 @@ use telemetry::{Event, Millis, Subject};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct File<'a> {
     pub(crate) path: &'a str,
-    /// The folder that it is in: the unit of its revisions.
+    /// Its folder, which is the unit of its revisions.
     pub(crate) folder: &'a str,
     pub(super) layout: Layout<'a>,
 }
 
-/// What a format reads in a path.
+/// A path as a format reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Layout<'a> {
     Maven(MavenPath<'a>),
     Raw(RawPath<'a>),
-    /// What an upstream of gems gave. Clients ask for gems by other questions.
+    /// A file of a gem upstream. Clients request gems with other questions.
     Gem(GemPath<'a>),
 }
 
-/// Where the bytes at a path of a hosted tree come from.
+/// The source of the bytes at a path of a hosted tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "it lives on the stack, for one match")]
 pub(crate) enum Provenance<'a> {
-    /// Somebody uploads them.
+    /// A client uploads them.
     Uploaded,
-    /// They are computed: the digest of the bytes at another path.
+    /// They are computed: the digest of the file at another path.
     ChecksumOf(File<'a>, Checksum),
-    /// They are made from what was uploaded elsewhere.
+    /// They are generated from uploaded files.
     Generated,
 }
 
-/// A name that is guarded once a hosted repository has, or ever had, something under it.
+/// A name that is guarded as soon as a hosted repository has, or ever had, something under it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Guarded<'a> {
-    /// A folder: it has folders with files in it.
+    /// A folder with subfolders that contain files.
     Folder(&'a str),
-    /// A path: there is a file.
+    /// A path of a file.
     Path(&'a str),
 }
 
@@ -87,19 +87,19 @@ impl<'a> File<'a> {
         Self { path, folder: tree::folder(path), layout }
     }
 
-    /// The file that this is a checksum of, where the format computes checksums.
+    /// The file whose checksum this is, in formats whose checksums are computed.
     pub(crate) fn checksum(&self) -> Option<(File<'a>, Checksum)> {
         match &self.layout {
             Layout::Maven(path) => {
                 let (of, checksum) = path.checksum()?;
                 Some((Self { path: of.path(), folder: self.folder, layout: Layout::Maven(of) }, checksum))
             }
-            // A checksum is a file like others there.
+            // In these formats a checksum is an ordinary file.
             Layout::Raw(_) | Layout::Gem(_) => None,
         }
     }
 
-    /// The file that this is a checksum of by its name, where the format keeps checksums as files like others.
+    /// The file whose checksum this is by its ending, in formats that store checksums as ordinary files.
     pub(crate) fn kept_checksum(&self) -> Option<(File<'a>, Checksum)> {
         match &self.layout {
             Layout::Maven(_) | Layout::Gem(_) => None,
@@ -110,7 +110,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Where its bytes come from in a hosted repository; `None`: the format has no such file.
+    /// The source of its bytes in a hosted repository; `None`: the format has no such file.
     pub(crate) fn provenance(&self) -> Option<Provenance<'a>> {
         if let Some((of, checksum)) = self.checksum() {
             return Some(Provenance::ChecksumOf(of, checksum));
@@ -122,7 +122,7 @@ impl<'a> File<'a> {
         Some(if is_generated { Provenance::Generated } else { Provenance::Uploaded })
     }
 
-    /// The coded identity of the path, without its repository. `kind` says what is done with it.
+    /// The identity of the path for events, without its repository. `kind` names the action.
     pub(crate) fn subject(&self, kind: &'static str) -> Subject {
         match &self.layout {
             Layout::Maven(path) => path.subject(kind),
@@ -131,22 +131,22 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Whether the path never has other bytes; `None`: the format has no rule about that.
+    /// Whether the bytes of the path never change; `None`: the format has no rule for that.
     pub(crate) fn is_immutable(&self) -> Option<bool> {
         match &self.layout {
             Layout::Maven(path) => Some(path.is_immutable()),
             Layout::Raw(_) => None,
-            // Of what is listed the index says which bytes it has. What is about a package may be added to.
+            // The index states the digest of a listed file. Facts about a package can be extended.
             Layout::Gem(path) => (!path.is_listed()).then_some(false),
         }
     }
 
-    /// Whether it never has other bytes in this hosted repository.
+    /// Whether its bytes never change in this hosted repository.
     pub(crate) fn is_immutable_in(&self, repository: &Repository) -> bool {
         !repository.record.replaceable && self.is_immutable().unwrap_or(true)
     }
 
-    /// Whether an index says which bytes it has, so that its own age tells nothing.
+    /// Whether an index states its digest, so that its own age does not matter.
     pub(crate) fn is_indexed(&self) -> bool {
         match &self.layout {
             Layout::Maven(_) | Layout::Raw(_) => false,
@@ -154,7 +154,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Whether an index lists it, so that its upstream must have it.
+    /// Whether an index lists it, so that the upstream must have it.
     pub(crate) fn is_listed(&self) -> bool {
         match &self.layout {
             Layout::Maven(_) | Layout::Raw(_) => false,
@@ -162,7 +162,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Whether it belongs to a release, whose files are all in one member of a group.
+    /// Whether it belongs to a release. All files of a release come from one member of a group.
     pub(crate) fn is_of_release(&self) -> bool {
         match &self.layout {
             Layout::Maven(path) => path.is_of_release(),
@@ -170,8 +170,9 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Whether it is metadata, or a checksum of that: a short-lived list of versions. What an upstream says of its bytes may be about
-    /// others. Central itself had wrong checksums beside its metadata for a while (MCOMPILER-487).
+    /// Whether it is metadata or a checksum of metadata: a list of versions with a short TTL. The checksum of an
+    /// upstream may belong to an earlier or later document. Central itself served wrong checksums beside its metadata
+    /// for a while (MCOMPILER-487).
     pub(crate) fn is_metadata(&self) -> bool {
         match &self.layout {
             Layout::Maven(path) => path.metadata().is_some(),
@@ -187,13 +188,13 @@ impl<'a> File<'a> {
         }
     }
 
-    /// What its bytes are made from, in a hosted repository or in a group.
+    /// The unit from which its bytes are made, in a hosted repository or in a group.
     pub(crate) fn unit(&self, repository: RepositoryId) -> Unit<'a> {
-        // The prefixes of all paths are those of every folder.
+        // The document with all prefixes depends on every folder.
         if self.is_prefixes() { Unit::All(repository) } else { Unit::Of(repository, self.folder) }
     }
 
-    /// Whether an upstream has a checksum beside it that can be asked for.
+    /// Whether an upstream has a checksum file beside it.
     pub(crate) fn has_checksum_beside(&self) -> bool {
         match &self.layout {
             Layout::Maven(path) => path.has_checksum_beside(),
@@ -201,7 +202,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Whether a file can be where an upstream lists a folder.
+    /// Whether a file can exist at this path where an upstream lists a folder.
     pub(crate) fn may_be_folder(&self) -> bool {
         match &self.layout {
             Layout::Maven(_) | Layout::Gem(_) => false,
@@ -209,8 +210,8 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Whether a page for people may be the file. Where none can be, one comes from somebody else on the way: a login, a portal, an
-    /// error that is called success; or it lists a folder, and would tell of names whatever policy says.
+    /// Whether an HTML page can be the file. Otherwise an HTML answer is a login page, a portal, or an error with the
+    /// status 200; or it lists a folder and would reveal names that a policy hides.
     pub(crate) fn may_be_html(&self) -> bool {
         let name = self.path.rsplit('/').next().unwrap_or(self.path);
         match name.rsplit_once('.') {
@@ -219,7 +220,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Whether the settings of a hosted repository let its version be published.
+    /// Whether the settings of a hosted repository accept its version.
     pub(crate) fn check_version(&self, record: &RepositoryRecord) -> Result<(), Error> {
         match &self.layout {
             Layout::Maven(path) => path.check_version(record),
@@ -227,7 +228,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Whether a token that is for the package `only` may change it, or all below it.
+    /// Whether a token for the package `only` may change it, or everything below it.
     pub(crate) fn is_below_package(&self, only: &str) -> bool {
         let below =
             |folder: &str| self.path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -237,7 +238,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Whether no file of the format can have this path, as systems read it in different ways.
+    /// Whether no file of the format can have this path, because systems read it in different ways.
     pub(crate) fn cannot_exist(&self) -> bool {
         match &self.layout {
             Layout::Maven(path) => tree::is_ambiguous(path.path()),
@@ -245,17 +246,17 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Why nothing at this path of an upstream may be seen, whatever its age.
+    /// Why a policy hides this upstream path regardless of its age.
     pub(crate) fn hidden_at_any_age(&self, rules: &Rules) -> Option<Hidden> {
         match &self.layout {
             Layout::Maven(path) => maven::hidden_paths::hidden(path, rules),
             Layout::Raw(path) => raw::hidden_paths::hidden(*path, rules),
-            // A gem is held against policy by its line in `/info`, before its path is asked for.
+            // The policy for a gem is applied to its line in `/info`, before its path is requested.
             Layout::Gem(_) => None,
         }
     }
 
-    /// The document at this path, or of which it is a checksum; `None`: it is a file.
+    /// The document at this path, or the document whose checksum it is; `None`: it is a file.
     pub(crate) fn document(&self) -> Option<&'static dyn Document> {
         match &self.layout {
             Layout::Maven(path) => maven::group_document::at(path),
@@ -263,7 +264,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// What clients must be able to read before it is kept; `None`: anything may be the file.
+    /// The check that the file must pass before it is stored; `None`: any bytes are valid.
     pub(crate) fn readable(&self) -> Option<Readable> {
         let document = || self.document().filter(|_| self.is_metadata());
         match &self.layout {
@@ -275,8 +276,8 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The names that keep the path from upstreams where a hosted member has anything under one of them, in the order in which they
-    /// count.
+    /// The names that keep the path from upstreams if a hosted member has something under one of them, in order of
+    /// precedence.
     pub(crate) fn guarded(&self) -> impl Iterator<Item = Guarded<'a>> + Clone + use<'a> {
         let (folders, paths) = match self.layout {
             Layout::Maven(path) => (Some(maven::guard::artifact_folders(&path)), None),
@@ -286,7 +287,7 @@ impl<'a> File<'a> {
         folders.into_iter().flatten().map(Guarded::Folder).chain(paths.into_iter().flatten().map(Guarded::Path))
     }
 
-    /// A guarded name as policy names it; `None`: it is no name of a package.
+    /// A guarded name in the syntax of policies; `None`: it is not the name of a package.
     pub(crate) fn guarded_name(&self, name: Guarded<'a>) -> Option<PackageVersion<'a>> {
         match (&self.layout, name) {
             (Layout::Maven(_), Guarded::Folder(name) | Guarded::Path(name)) => maven::guard::named(name),
@@ -295,7 +296,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The version, or the file, that policy names it; `None`: it is a document that lists versions.
+    /// The version or file in the syntax of policies; `None`: it is a document that lists versions.
     pub(crate) fn named(&self, since: Since) -> Option<PackageVersion<'a>> {
         match &self.layout {
             Layout::Maven(path) => path.named(since),
@@ -304,7 +305,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// What a fetched file of a version tells of the ages of versions.
+    /// The ages of versions that follow from a fetched file.
     pub(crate) fn observe(&self, version: VersionPath<'_>, modified: Option<Millis>) -> Vec<Observation> {
         match &self.layout {
             Layout::Maven(_) => maven::upstream::observed::of_version(version, modified),
@@ -312,7 +313,8 @@ impl<'a> File<'a> {
         }
     }
 
-    /// What changes along with files of its folder: of all that were there `before`, some become `changed`.
+    /// Further changes that follow from changes of files in its folder: `before` are all files of the folder, and
+    /// `changed` some of them in their new state.
     pub(crate) async fn following(
         &self,
         tree: Tree<'_>,
@@ -327,12 +329,12 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Where the journal has its age.
+    /// Where the journal records its age.
     pub(crate) fn age_key(&self) -> AgeKey<'a> {
         match &self.layout {
             Layout::Maven(path) => path.version_path().map_or(AgeKey::Document, AgeKey::Version),
             Layout::Raw(_) => AgeKey::Bytes,
-            // The ages of gems are those of the lines of their index.
+            // The age of a gem is that of its line in the index.
             Layout::Gem(_) => AgeKey::Document,
         }
     }

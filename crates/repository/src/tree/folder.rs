@@ -1,5 +1,5 @@
-//! A change of files that are there, a folder at a time: decided by all that the folder holds, and again when that changed
-//! meanwhile.
+//! Changes existing files, one folder at a time. Each change is decided from the whole content of the folder, and
+//! decided again if that changed meanwhile.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -11,19 +11,19 @@ use std::task::Poll;
 use store::{Change, CommitError, Conflict, Entry, Expect, Lane};
 use telemetry::{Event, Millis};
 
-/// Folders that are changed at a time. Each has its rows in memory.
+/// Number of folders that are changed concurrently. Each has its rows in memory.
 const AT_ONCE: usize = 32;
 
-/// Which files of a folder a change is decided by.
+/// Which files of a folder a change is decided from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Read {
-    /// Those that are there. A folder of snapshots may have had many thousands more.
+    /// The live files. A folder of snapshots can have thousands of withdrawn ones.
     Live,
-    /// Those that were withdrawn, too.
+    /// All files, including withdrawn ones.
     All,
 }
 
-/// Changes files of `folder`: `which` returns the files that change, as they are afterwards. Returns how many there are.
+/// Changes files of `folder`: `which` returns the changed files in their new state. Returns their number.
 pub(crate) async fn change(
     tree: Tree<'_>,
     folder: &str,
@@ -66,8 +66,9 @@ pub(crate) async fn change(
     Err(Error::Contended(folder.to_owned()))
 }
 
-/// Does `one` for each folder, some at a time, and says what that comes to. Each is a change of its own, so a tree of any size can
-/// change; those that wait together the writer takes into one transaction. Where some fail, the others are done all the same.
+/// Runs `one` for each folder, several concurrently, and returns the sum of the results. Each folder is a change of its
+/// own, so a tree of any size can be changed; the writer combines waiting changes in one transaction. If some fail, the
+/// others are still made.
 pub(crate) async fn each(
     folders: &[String],
     one: impl AsyncFn(&str, &mut Event) -> Result<u64, Error>,

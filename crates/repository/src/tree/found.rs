@@ -1,15 +1,15 @@
-//! What a repository that is a tree of files answers with.
+//! The answer of a repository that is a tree of files.
 
 use crate::content::Content;
 
-/// What a repository that is a tree of files answers with. Clones share the bytes.
+/// The answer of a repository that is a tree of files. Clones share the bytes.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "nearly every answer is a file")]
 pub enum Found {
     /// A file.
     Content(Content),
-    /// The upload is there now; `true`: it was not before.
+    /// The upload is published; `true`: the path was empty before.
     Kept(bool),
-    /// So many files were taken away.
+    /// This number of files was deleted.
     Removed(u64),
 }

@@ -1,7 +1,8 @@
-//! What folders hold, in memory: who asks for a file that is not there hears so without a question to the database.
+//! The names of files in folders, in memory, so that a request for a missing file needs no database query.
 //!
-//! Builds ask each repository for what another one has, again and again, so most of what a repository is asked for may be missing.
-//! Only who asks in vain has the names of a folder read; they hold while its revision does.
+//! Builds request each file from every repository, so most of the files that a repository is asked for are missing.
+//! Only a request for a missing file makes the names of its folder be read. They are valid for as long as the folder's
+//! revision.
 
 use crate::index::name_key::{NameKey, NameKeyRef};
 use crate::index::stamped_cache::{Stamped, StampedCache};
@@ -9,14 +10,14 @@ use std::sync::Arc;
 use store::{RepositoryId, Stamp};
 use telemetry::{Bound, BoundName};
 
-/// Bytes of names that are kept; those of the folders that are asked least go first.
+/// Memory for names, in bytes. The least used folders are evicted first.
 const ROOM: u64 = 4 << 20;
-/// Folders that are expected, roughly.
+/// Expected number of folders.
 const FOLDERS: usize = 16 << 10;
-/// Names of a folder that are kept. One that has more is asked in the database.
+/// Maximum number of names of one folder. For a larger folder the database is queried.
 pub(crate) const NAMES: usize = 256;
 
-/// The names of files in folders.
+/// The names of files, by folder.
 #[derive(Debug)]
 pub(crate) struct Inventory {
     folders: Folders,
@@ -24,7 +25,7 @@ pub(crate) struct Inventory {
 
 type Folders = StampedCache<NameKey<RepositoryId>, FolderNames>;
 
-/// The paths of a folder, in order. `None`: too many to keep.
+/// The paths of a folder, in order; `None`: there are too many.
 type FolderNames = Option<Box<[Box<str>]>>;
 
 fn weigh(key: &NameKey<RepositoryId>, folder: &Stamped<FolderNames>) -> u64 {
@@ -33,26 +34,26 @@ fn weigh(key: &NameKey<RepositoryId>, folder: &Stamped<FolderNames>) -> u64 {
     (Folders::ENTRY + key.name.len() + paths) as u64
 }
 
-/// What is known of a path.
+/// The known state of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Presence {
-    /// There is no such file.
+    /// The file does not exist.
     Missing,
-    /// There is one, or the folder holds too many to say.
+    /// The file exists, or the folder has too many files to know.
     Perhaps,
-    /// The folder's names have not been read.
+    /// The names of the folder have not been read.
     Unknown,
 }
 
 impl Presence {
-    /// Whether there may be something; `None`: it has not been read.
+    /// Whether the file may exist; `None`: the names have not been read.
     pub(crate) fn known(self) -> Option<bool> {
         (self != Self::Unknown).then_some(self == Self::Perhaps)
     }
 }
 
 impl Inventory {
-    /// Knows nothing yet.
+    /// An empty inventory.
     pub(crate) fn new() -> Self {
         Self { folders: Folders::new(Bound::new(BoundName::Folders, "", ROOM), FOLDERS, weigh) }
     }
@@ -61,7 +62,7 @@ impl Inventory {
         self.folders.bound()
     }
 
-    /// What is known of `path` in `folder`, where its stamp `holds`.
+    /// The known state of `path` in `folder`, if the stamp of the names `holds`.
     pub(crate) fn ask(
         &self,
         repository: RepositoryId,
@@ -77,8 +78,8 @@ impl Inventory {
         }
     }
 
-    /// Keeps the paths of all files in a folder, withdrawn ones too, or one more than [`NAMES`] of them: `stamp` is of before
-    /// they were read.
+    /// Stores the paths of all files in a folder, including withdrawn ones, or one more than [`NAMES`] of them. `stamp`
+    /// was taken before they were read.
     pub(crate) fn keep<'a>(
         &self,
         repository: RepositoryId,

@@ -1,4 +1,4 @@
-//! A hosted repository that is a tree of files: the key of an entry is its path, and its unit the folder that it is in.
+//! A hosted repository that is a tree of files. The key of an entry is its path, and its unit is its folder.
 
 pub(crate) mod admit;
 pub(crate) mod by_format;
@@ -29,10 +29,10 @@ use crate::repository::Repository;
 use std::sync::Arc;
 use store::Store;
 
-/// How often a change that lost a race tries again. Each lost race means that another change of the same folder won.
+/// Maximum number of attempts of a change. Each failed attempt means that another change of the same folder succeeded.
 pub(crate) const TRIES: usize = 100;
 
-/// A hosted tree of files and what it works with.
+/// A hosted tree of files and the tools that it needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Tree<'a> {
     pub(crate) store: &'a Store,

@@ -1,5 +1,6 @@
-//! How the folders of a hosted tree begin. A group asks each of its hosted members for whatever a build needs, and most of that is
-//! under names that are none of theirs: that is told from memory, in one look for each member.
+//! The first two names of all folders of a hosted tree. A group asks each hosted member for every file of a build, and
+//! most of these files belong to other organisations. This index answers such requests from memory, with one lookup for
+//! each member.
 
 use crate::error::Error;
 use crate::tree::inventory::Inventory;
@@ -8,17 +9,17 @@ use std::collections::BTreeSet;
 use store::{RepositoryId, Store, Unit, UnitFilter};
 use telemetry::{Event, Millis};
 
-/// What is known of a whole repository is kept with what is known of folders, under a name that no folder has.
+/// Facts about a whole repository are stored among those about folders, under a name that no folder can have.
 const ALL: &str = "//";
 
-/// The first two names of a folder, which are few: an organisation has its own. `None`: it has not so many.
+/// The first two names of a folder, usually those of an organisation; `None`: it has fewer.
 fn beginning(folder: &str) -> Option<&str> {
     let (first, rest) = folder.split_once('/')?;
     let second = rest.find('/').unwrap_or(rest.len());
     Some(&folder[..first.len() + 1 + second])
 }
 
-/// The end of all folders that begin like this one; one that is a beginning itself stands before the others.
+/// The first key after all folders with this prefix. A folder that equals the prefix sorts before the others.
 pub(crate) fn behind(folder: &str) -> String {
     match beginning(folder).filter(|beginning| beginning.len() < folder.len()) {
         Some(beginning) => format!("{beginning}/{}", char::MAX),
@@ -26,7 +27,7 @@ pub(crate) fn behind(folder: &str) -> String {
     }
 }
 
-/// Whether a hosted tree has no folder that begins as this one does, nor ever had. It does not say so of all.
+/// Whether no folder of a hosted tree ever had the same prefix. `false` is no statement.
 pub(crate) async fn lacks(
     store: &Store,
     inventory: &Inventory,
@@ -43,7 +44,7 @@ pub(crate) async fn lacks(
     }
     let Some(stamp) = revisions.stamp(&[Unit::All(id)], Millis(i64::MAX)) else { return Ok(false) }; // before the work
     let found = store.first_of_each_kind(id, UnitFilter::Ever, behind, NAMES + 1, event).await?;
-    // Where there are too many, none of them is kept.
+    // If there are too many prefixes, none is stored.
     let all: BTreeSet<&str> = match found.len() {
         ..=NAMES => found.iter().filter_map(|folder| beginning(folder)).collect(),
         _ => found.iter().map(String::as_str).collect(),

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use store::Entry;
 use telemetry::{Event, Millis};
 
-/// Entries asked of the store at once.
+/// Number of entries that one read of the store returns.
 const PAGE: usize = 1_000;
 
 /// The files at `path` and below it that a purge changes. If `by` is an actor, they are purged.

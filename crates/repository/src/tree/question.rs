@@ -8,16 +8,16 @@ use crate::tree::subject::subject;
 use store::RepositoryKind;
 use telemetry::Subject;
 
-/// A question to a repository that is a tree of files. The path is read; it is borrowed.
+/// A question to a repository that is a tree of files. It borrows the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question<'a> {
-    /// Is it there?
+    /// Whether the repository exists.
     Root,
     /// The file at this path.
     Fetch(File<'a>),
-    /// Keep the upload as the file at this path.
+    /// Publish the upload at this path.
     Deploy(File<'a>),
-    /// Take away the file at this path, or all below it.
+    /// Delete the file at this path, or all files below it.
     Delete(File<'a>),
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn read<'a>(
 }
 
 impl Question<'_> {
-    /// The path of the one published file that is asked for.
+    /// The path of the one published file that the question requests.
     pub(crate) fn file(&self) -> Option<&str> {
         match self {
             Question::Fetch(file) => Some(file.path),
@@ -62,7 +62,7 @@ impl Question<'_> {
         }
     }
 
-    /// The path of the file whose checksum is asked for.
+    /// The path of the file whose checksum the question requests.
     pub(crate) fn checksum_of(&self) -> Option<&str> {
         match self {
             Question::Fetch(file) => file.checksum().or_else(|| file.kept_checksum()).map(|(of, _)| of.path),
@@ -70,7 +70,7 @@ impl Question<'_> {
         }
     }
 
-    /// The coded identity of the question, without its repository.
+    /// The identity of the question for events, without its repository.
     pub(crate) fn subject(&self) -> Subject {
         match self {
             Question::Root => subject("root", ""),

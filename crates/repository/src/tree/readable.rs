@@ -1,12 +1,12 @@
-//! What must be readable of a file before it is kept.
+//! The checks that a file must pass before it is stored.
 
-/// Why clients cannot read bytes.
+/// Returns why clients cannot read these bytes.
 pub(crate) type Check = Box<dyn Fn(&[u8]) -> Result<(), String> + Send>;
 
-/// A file that clients must be able to read.
+/// The checks of a file that clients must be able to read.
 pub(crate) struct Readable {
-    /// Most bytes that it may have.
+    /// Maximum size, in bytes.
     pub(crate) longest: usize,
-    /// Why they cannot.
+    /// Checks the content.
     pub(crate) check: Check,
 }

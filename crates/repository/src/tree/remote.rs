@@ -1,6 +1,6 @@
-//! A file of a remote tree, as its format has it answered: as it is now, or as of a moment, and without what policy hides.
+//! A file of a remote tree, as its format answers it: as of now or of a moment, and without what the policy hides.
 //!
-//! What the formats have in common is in `upstream/`, which knows none of them.
+//! The parts that do not depend on the format are in `upstream/`.
 
 use crate::content::Content;
 use crate::error::Error;
@@ -10,7 +10,7 @@ use crate::upstream::trace::FetchTrace;
 use crate::upstream::{Remote, refused};
 use telemetry::{Event, Layer, Tick};
 
-/// The file, or what is known of its bytes where it is a checksum.
+/// Returns the file, or its checksum.
 pub(crate) async fn fetch(remote: &Remote, file: &File<'_>, event: &mut Event) -> Result<Content, Error> {
     event.layer = Layer::Remote;
     let began = Tick::now();

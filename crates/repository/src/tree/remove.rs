@@ -1,5 +1,5 @@
-//! Taking files away: a tombstone for each in the journal. The bytes stay until no row within the horizon refers to them,
-//! and the path stays taken.
+//! Deletes files: the journal gets a tombstone for each. The bytes stay until no row within the horizon refers to them,
+//! and the path stays reserved.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -11,10 +11,10 @@ use crate::visible;
 use store::{Entry, Withdrawal};
 use telemetry::{Event, Millis};
 
-/// Folders asked of the store at once.
+/// Number of folders that one read of the store returns.
 const PAGE: usize = 1_000;
 
-/// Takes away the file, or all files below its path.
+/// Deletes the file, or all files below its path.
 pub(crate) async fn remove(
     tree: Tree<'_>,
     file: &File<'_>,
@@ -34,7 +34,7 @@ pub(crate) async fn remove(
     }
 }
 
-/// Takes away all files below `path`.
+/// Deletes all files below `path`.
 async fn remove_below(tree: Tree<'_>, path: &str, by: Actor<'_>, at: Millis, event: &mut Event) -> Result<u64, Error> {
     let below = format!("{path}/");
     let mut removed = withdraw(tree, path, |_| true, by, at, event).await?;
@@ -51,7 +51,7 @@ async fn remove_below(tree: Tree<'_>, path: &str, by: Actor<'_>, at: Millis, eve
     }
 }
 
-/// Takes away those files of a folder that `which` names; says how many there were.
+/// Deletes the files of a folder that `which` selects. Returns their number.
 async fn withdraw(
     tree: Tree<'_>,
     folder: &str,

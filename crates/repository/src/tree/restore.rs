@@ -1,4 +1,4 @@
-//! Taking back the last removal of a path, within the days in which that is possible.
+//! Undoes the last deletion of a path, within the undo window.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 use store::{Entry, State, Withdrawal};
 use telemetry::{Event, Millis};
 
-/// Entries asked of the store at once.
+/// Number of entries that one read of the store returns.
 const PAGE: usize = 1_000;
 
-/// Puts back what the last removal of `path`, or of anything below it, took away; says how many files that were.
+/// Restores what the last deletion of `path`, or of anything below it, removed. Returns the number of files.
 pub(crate) async fn restore(
     tree: Tree<'_>,
     path: &str,
@@ -37,14 +37,14 @@ pub(crate) async fn restore(
     folder::each(&folders.into_iter().collect::<Vec<_>>(), all, event).await
 }
 
-/// Whether the entry was withdrawn but not purged, and is at `path` or below it.
+/// Whether the entry is withdrawn, not purged, and at `path` or below it.
 fn is_removed(entry: &Entry, path: &str) -> bool {
     let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
     let purged = matches!(entry.withdrawal, Some(Withdrawal::Purged { .. }));
     entry.state == State::Withdrawn && !purged && entry.key.strip_prefix(path).is_some_and(below)
 }
 
-/// When something at or below `path` was last taken away, and the folders that it was in.
+/// When something at or below `path` was last deleted, and the folders that it was in.
 async fn last_removal(
     tree: Tree<'_>,
     path: &str,

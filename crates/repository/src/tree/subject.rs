@@ -1,4 +1,4 @@
-//! The coded identity of a path that its format reads nothing in.
+//! The identity of a path for events, in formats that read nothing in it.
 
 use telemetry::Subject;
 

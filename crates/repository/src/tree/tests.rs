@@ -1,4 +1,4 @@
-//! Trees of files over a store of their own, with a clock that the test turns.
+//! Trees of files on a store of their own, with a clock that the test sets.
 
 use crate::actor::Actor;
 use crate::author::ChangeSource;
@@ -25,7 +25,7 @@ const DAY: i64 = 24 * 60 * 60 * 1_000;
 const JAR: &str = "org/lamp/1.0/lamp-1.0.jar";
 const POM: &str = "org/lamp/1.0/lamp-1.0.pom";
 
-/// A POM of a plugin whose goals begin so.
+/// A POM of a plugin with this goal prefix.
 macro_rules! plugin {
     ($prefix:literal) => {
         concat!(
@@ -96,7 +96,7 @@ impl Trial {
         restore::restore(self.tree(), path, somebody(None), at, &mut Event::job("test", Millis(0))).await
     }
 
-    /// What is answered; `None` where there is nothing.
+    /// The answer; `None`: there is no such file.
     async fn get(&self, path: &str) -> Option<Bytes> {
         match fetch::fetch(
             self.tree(),
@@ -240,7 +240,7 @@ async fn a_plugin_of_more_versions_than_are_changed_at_a_time_goes_and_comes_bac
     assert!(prefixes().await && trial.lists("0").await && trial.lists("69").await);
 }
 
-/// Pushes of snapshots never end on some servers, and each build starts a job.
+/// On some servers snapshots are pushed continuously, and each build starts a job.
 #[tokio::test]
 async fn a_new_build_prunes_its_snapshot_unless_too_many_jobs_do_that() {
     let mut trial = Trial::begin().await;
