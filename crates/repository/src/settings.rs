@@ -155,7 +155,8 @@ fn upstream(remote: &mut RemoteRecord) -> Result<(), BadSetting> {
     BadSetting::check_range("remote.max_bytes", remote.max_bytes, ROOM_MIN_BYTES..=u64::MAX)
 }
 
-/// A base URL, without a slash at its end. Credentials are another setting. A URL that may hold some is not repeated in a message.
+/// A base URL, without a slash at its end. Credentials are another setting. A message does not repeat a URL that may
+/// contain credentials.
 fn base(name: &str, text: &str, schemes: &[&str]) -> Result<String, BadSetting> {
     let shown = text.rsplit_once('@').map_or(text, |(_, rest)| rest);
     let hint = format!("such as `{}://host:port/path`", schemes[0]);
@@ -202,7 +203,7 @@ fn unproxied(text: &str) -> Result<String, BadSetting> {
     Err(BadSetting::new(text, "such as `inside.example`, which stands for all names below it, too; without a port"))
 }
 
-/// A reference, `env:NAME` or `file:PATH`. Any other text may be the secret itself, so it is not repeated in a message.
+/// A reference, `env:NAME` or `file:PATH`. Any other text may be the secret itself, so no message repeats it.
 fn refers(name: &str, text: &str) -> Result<(), BadSetting> {
     match text.split_once(':') {
         Some(("env", variable)) if !variable.is_empty() && !variable.contains(['=', '\0']) => Ok(()),

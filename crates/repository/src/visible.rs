@@ -1,7 +1,7 @@
-//! The one way from rows to anything a client may see.
+//! The only way from rows to anything that a client may see.
 //!
-//! Indexes, metadata, downloads and lists are all made from [`Visible`] entries, and only [`visible`] makes them: so
-//! a policy that is added here holds on every route at once (invariant 4 of ARCHITECTURE.md).
+//! Indexes, metadata, downloads and lists are all made from [`Visible`] entries, and only [`visible`] makes them. So a
+//! policy that is added here applies to every route at once (invariant 4 of ARCHITECTURE.md).
 
 use crate::format::Format;
 use crate::policy::hidden::Hidden;
@@ -10,12 +10,12 @@ use crate::policy::rules::View;
 use store::{Entry, State};
 use telemetry::{Millis, give_way};
 
-/// What is looked at, whole or in outline.
+/// A row, with all columns or with a part of them.
 pub trait Row {
-    /// Whether it is offered, when it was published, and when it last changed.
+    /// Its state, the date of its publication, and the date of its last change.
     fn lifecycle(&self) -> (State, Millis, Millis);
 
-    /// What it is in a repository of this format; `None`: nothing that a policy is about.
+    /// Its package and version in a repository of this format; `None`: no policy applies to it.
     fn coordinates(&self, format: Format) -> Option<PackageVersion<'_>>;
 }
 
@@ -30,18 +30,18 @@ impl Row for Entry {
 }
 
 impl View<'_> {
-    /// Why it does not show a row that is offered.
+    /// Why the policy hides a published row.
     fn hides(&self, row: &impl Row) -> Option<Hidden> {
         self.rules.hides(&row.coordinates(self.rules.format()?)?, *self)
     }
 
-    /// Whether the row is younger than what it shows by itself.
+    /// Whether the row is younger than the cooldown, regardless of exceptions.
     pub(crate) fn finds_young(self, row: &impl Row) -> bool {
         let what = self.rules.format().and_then(|format| row.coordinates(format));
         what.is_some_and(|what| self.rules.finds_young(&what, self))
     }
 
-    /// What lets a row be seen that it would not show for its age.
+    /// The exceptions that make a row visible before its cooldown ends, in words.
     fn describe_exceptions(&self, row: &impl Row) -> Option<String> {
         self.rules.describe_exceptions(&row.coordinates(self.rules.format()?)?, *self)
     }
@@ -53,7 +53,7 @@ impl View<'_> {
     }
 }
 
-/// An entry that the view shows.
+/// A visible entry.
 #[derive(Debug)]
 pub struct Visible<'a, R = Entry>(&'a R);
 
@@ -72,18 +72,18 @@ impl<'a, R> Visible<'a, R> {
     }
 }
 
-/// Those of `rows` that the view shows, in their order.
+/// The visible ones of `rows`, in order.
 pub fn visible<'a, R: Row>(rows: &'a [R], view: View<'_>) -> impl Iterator<Item = Visible<'a, R>> {
     let seen = move |row: &&R| {
-        // Whoever reads many renders them, which takes long.
+        // The caller renders all of them, and many take long, so the thread yields here.
         give_way();
         view.offers(*row) && view.hides(*row).is_none()
     };
     rows.iter().filter(seen).map(Visible)
 }
 
-/// Whether the view shows a row, and what lets it be seen though it is young, in words; else why policy hides it, or `None`
-/// where it is not offered anyway.
+/// Decides whether a row is visible. `Ok` has the exceptions that make it visible, in words; `Err` has the reason why
+/// the policy hides it, or `None` if it is not published.
 pub fn shown<R: Row>(row: &R, view: View<'_>) -> Result<Option<String>, Option<Hidden>> {
     match view.offers(row) {
         true => view.hides(row).map_or_else(|| Ok(view.describe_exceptions(row)), |why| Err(Some(why))),
@@ -91,31 +91,31 @@ pub fn shown<R: Row>(row: &R, view: View<'_>) -> Result<Option<String>, Option<H
     }
 }
 
-/// Those of `rows` that policy hides, and why. What is not offered anyway is not among them.
+/// The published ones of `rows` that the policy hides, each with the reason.
 pub fn hidden<'a, R: Row>(rows: &'a [R], view: View<'_>) -> impl Iterator<Item = (&'a R, Hidden)> {
     rows.iter().filter(move |row| view.offers(*row)).filter_map(move |row| Some((row, view.hides(row)?)))
 }
 
-/// Whether nothing of `rows` is to be seen, though some were published by the view's moment: they were taken away, or policy hides them,
-/// and who knew of them has to be told.
+/// Whether none of `rows` is visible although some were published by the moment of the view. They were removed or are
+/// hidden, and clients that know them must learn that.
 pub(crate) fn gone<R: Row>(rows: &[R], view: View<'_>) -> bool {
     let by = view.as_of.unwrap_or(Millis(i64::MAX));
     visible(rows, view).next().is_none() && rows.iter().any(|row| row.lifecycle().1 <= by)
 }
 
-/// Whether policy hides all that is offered of `rows`, and there is something.
+/// Whether there are published ones among `rows` and the policy hides all of them.
 pub(crate) fn all_hidden<R: Row>(rows: &[R], view: View<'_>) -> bool {
     visible(rows, view).next().is_none() && hidden(rows, view).next().is_some()
 }
 
-/// The next moment at which the view shows others of `rows`, without any change of them.
+/// The next moment at which other ones of `rows` become visible, without any change of them.
 pub fn next_change<R: Row>(rows: &[R], view: View<'_>) -> Option<Millis> {
     let format = view.rules.format()?;
     let rows = rows.iter().filter(|row| view.offers(*row));
     rows.filter_map(|row| view.rules.next_change(&row.coordinates(format)?, view)).min()
 }
 
-/// Those of `rows` that somebody took away, for operators who may bring them back. Nothing else is made from them.
+/// The removed ones of `rows`, for operators who may restore them. Nothing else is made from them.
 pub(crate) fn removed(rows: &[Entry]) -> impl Iterator<Item = &Entry> {
     rows.iter().filter(|row| row.state == State::Withdrawn)
 }

@@ -1,6 +1,8 @@
-//! Requests that wait for an upstream. A request takes a place of its cost class before any work; while it waits it works on
-//! nothing, so it gives that place to others and is counted here: in all, for its repository and for its client. One upstream
-//! that hangs, or one client, cannot take all there is.
+//! Requests that wait for an upstream.
+//!
+//! A request takes a place of its cost class before any work. While it waits for an upstream it does no work, so it
+//! returns that place and is counted here instead: in total, by repository and by client. So neither a hanging upstream
+//! nor one client can occupy the whole server.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,14 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use store::RepositoryId;
 use telemetry::{Bound, BoundName, Full, KeyedBound, KeyedSlot, Recorder, Slot};
 
-/// How many requests may wait for upstreams at a time.
+/// Limits of the requests that wait for upstreams.
 #[derive(Debug, Clone, Copy)]
 pub struct WaitersLimits {
-    /// All together.
+    /// In total.
     pub all: u64,
-    /// For the upstream of one repository.
+    /// For one repository.
     pub each_repository: u64,
-    /// Of one client.
+    /// For one client.
     pub each_client: u64,
 }
 
@@ -28,7 +30,7 @@ pub struct Waiters {
 }
 
 impl Waiters {
-    /// None yet; `recorder` shows how many there are.
+    /// The table without requests. `recorder` shows their number.
     pub fn new(limits: WaitersLimits, recorder: &Recorder) -> Self {
         let all = Bound::new(BoundName::UpstreamWaiters, "", limits.all);
         let repositories = KeyedBound::new(BoundName::RepositoryWaiters, limits.each_repository);
@@ -38,15 +40,16 @@ impl Waiters {
     }
 }
 
-/// What a request takes of the server until it is answered: a place of its cost class, and once it has waited for an upstream
-/// one of those who wait. It never goes back: what is left to do then is little, and the store's queues have room for it.
+/// The places that a request holds until it is answered: a place of its cost class, or, once it has waited for an
+/// upstream, a place among the waiting requests. It does not return to its cost class. Little work remains then, and
+/// the queues of the store can take it.
 #[derive(Debug, Default)]
 pub struct Place {
     client: Option<IpAddr>,
     held: Mutex<Held>,
 }
 
-/// A place of a cost class, given back when it is dropped.
+/// A place of a cost class. Dropping it returns the place.
 pub trait ClassPlace: fmt::Debug + Send + 'static {}
 
 impl ClassPlace for Slot {}
@@ -55,18 +58,18 @@ impl ClassPlace for Slot {}
 struct Held {
     class: Option<Box<dyn ClassPlace>>,
     waits: Option<(Slot, KeyedSlot<IpAddr>)>,
-    /// A request to a group may wait for several.
+    /// A request to a group may wait for several repositories.
     repositories: Vec<(RepositoryId, KeyedSlot<RepositoryId>)>,
 }
 
 impl Place {
-    /// That of a request of `client`, which has taken `class` so far.
+    /// The place of a request of `client`, which holds the place `class`.
     pub fn new(client: IpAddr, class: impl ClassPlace) -> Arc<Self> {
         let held = Held { class: Some(Box::new(class)), ..Held::default() };
         Arc::new(Self { client: Some(client), held: Mutex::new(held) })
     }
 
-    /// Says that the request will wait for the upstream of a repository. Where too many do, it may not.
+    /// Takes a place for waiting for the upstream of a repository. This fails if too many requests wait.
     pub(crate) fn wait(&self, waiters: &Waiters, id: RepositoryId) -> Result<(), Full> {
         let Some(client) = self.client else { return Ok(()) };
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,17 +1,17 @@
-//! Work that takes longer than an event loop may be kept from its other clients: on threads of its own.
+//! Threads for work that would block an event loop for too long.
 
 use crate::error::Error;
 use store::{Lane, Pool};
 use telemetry::{Event, Op};
 
-/// Rows that are read, rendered and hashed in less than what two changes of threads cost, roughly.
+/// The number of rows that can be read, rendered and hashed in about the time of two thread switches.
 const FEW: usize = 16;
 
-/// Threads that render, hash and read packages. They wait for nothing, so there are as many as cores, and one for each
-/// lane besides.
+/// Threads that render, hash and read packages. This work never waits, so there is one thread for each core, and one
+/// more for each lane.
 pub type Workers = Pool<()>;
 
-/// Does `work` on `rows` rows: here where they are few, else on a worker.
+/// Does `work` on `rows` rows: in place if they are few, otherwise on a worker thread.
 pub(crate) async fn aside<T: Send + 'static>(
     workers: &Workers,
     lane: Lane,

@@ -1,4 +1,5 @@
-//! Which releases of artifacts the rules of a repository no longer keep, and their removal. Snapshots have their own retention.
+//! The releases of artifacts that the rules of a repository no longer keep, and their removal. Snapshots have their own
+//! retention.
 
 use crate::actor::Actor;
 use crate::cleanup::last_use::version_name;
@@ -14,10 +15,10 @@ use std::collections::BTreeMap;
 use store::{Entry, Lane, Withdrawal, Withdrawals};
 use telemetry::{Event, Millis};
 
-/// Folders asked of the store at once.
+/// Number of folders that one read of the store returns.
 const PAGE: usize = 1_000;
 
-/// A release: the folder that it is in, and what that holds.
+/// A release: its folder and the files in it.
 #[derive(Debug)]
 struct Release {
     folder: String,
@@ -27,7 +28,7 @@ struct Release {
     withdrawals: Withdrawals,
 }
 
-/// Adds to the plan which versions no rule keeps. If the cleanup has an actor, it removes them.
+/// Adds the versions that no rule keeps to the plan. If the cleanup has an actor, it removes them.
 pub(crate) async fn cleanup(
     tree: Tree<'_>,
     cleanup: Cleanup<'_>,
@@ -52,7 +53,7 @@ pub(crate) async fn cleanup(
     Ok(())
 }
 
-/// The releases that there are, by the folders of their artifacts.
+/// The existing releases, by the folders of their artifacts.
 async fn artifacts(tree: Tree<'_>, event: &mut Event) -> Result<BTreeMap<String, Vec<String>>, Error> {
     let (mut artifacts, mut after) = (BTreeMap::<String, Vec<String>>::new(), String::new());
     loop {
@@ -69,7 +70,7 @@ async fn artifacts(tree: Tree<'_>, event: &mut Event) -> Result<BTreeMap<String,
     }
 }
 
-/// The release in a folder, with its dates; `None`: it holds none by now.
+/// The release in a folder, with its dates; `None`: the folder is empty by now.
 async fn release(
     tree: Tree<'_>,
     folder: String,

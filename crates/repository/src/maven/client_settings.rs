@@ -1,11 +1,11 @@
-//! `settings.xml`: what Maven has to be told to use a repository, ready to be saved.
+//! `settings.xml`: the settings with which Maven uses a repository, ready to be saved.
 
 use crate::content::Content;
 use crate::repository::Repository;
 use format::maven::settings::{self, Use};
 use store::RepositoryKind;
 
-/// The settings for a repository that clients reach at `url`, which has no slash at its end.
+/// The settings for a repository at `url`, which does not end in a slash.
 pub(crate) fn of(repository: &Repository, url: &str) -> Content {
     let how = match repository.record.kind {
         RepositoryKind::Hosted => Use::Beside,

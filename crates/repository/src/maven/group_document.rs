@@ -1,4 +1,4 @@
-//! The documents that a group makes of those of its members: which paths have them, and how several become one.
+//! The documents that a group merges from those of its members: their paths, and how they are merged.
 
 #[cfg(test)]
 mod tests;
@@ -17,23 +17,25 @@ use format::maven::{LONGEST, catalog, metadata};
 use std::collections::HashSet;
 use telemetry::Millis;
 
-/// Most bytes of documents that are made one of at a time, by all who ask together.
+/// Maximum size of the documents that all concurrent requests merge together, in bytes.
 pub(crate) const MERGING: u64 = 4 * READ_MAX as u64;
-/// Most bytes that are read for one document, of all members together: twice what one may have.
+/// Maximum size of all parts of one merged document, in bytes: twice the maximum of one part.
 const READ_MAX: usize = 2 * LONGEST;
 
-/// A document that is made of those of the members.
+/// A document that is merged from those of the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MavenDocument {
     /// `maven-metadata.xml`.
     Metadata,
-    /// `archetype-catalog.xml`: of what is hosted. A public one has many megabytes, and clients know it anyway.
+    /// `archetype-catalog.xml`, merged from hosted members only. A public one has many megabytes, and clients have it
+    /// built in.
     Catalog,
-    /// `.meta/prefixes.txt`: only where all is hosted. A client that was told too few prefixes refuses what is there.
+    /// `.meta/prefixes.txt`, only if all members are hosted. A client with an incomplete list refuses files that exist.
     Prefixes,
 }
 
-/// The kind of document at a path, or of which that is a checksum; `None`: a file that one member has.
+/// The kind of document at a path, or of the document whose checksum the path is; `None`: the path is a file of one
+/// member.
 pub(crate) fn at(path: &MavenPath<'_>) -> Option<&'static dyn Document> {
     match path.kind()? {
         Kind::Metadata(_) => Some(&MavenDocument::Metadata),
@@ -69,7 +71,7 @@ impl Document for MavenDocument {
 
     fn observe(&self, folder: &str, bytes: &[u8], modified: Option<Millis>) -> Vec<Observation> {
         match self {
-            // It was read when it came. What cannot be read again is told by the next request for it.
+            // The document was readable when it arrived. If it is unreadable now, the next request for it reports that.
             MavenDocument::Metadata => Metadata::read(bytes)
                 .map_or_else(|_| Vec::new(), |document| observed::of_document(folder, &document, modified)),
             MavenDocument::Catalog | MavenDocument::Prefixes => Vec::new(),
@@ -109,25 +111,25 @@ impl Document for MavenDocument {
     }
 }
 
-/// What can be read of all.
+/// Parses all readable documents.
 fn each<T>(all: Vec<(bool, Bytes)>, lacks: &mut bool, read: impl Fn((bool, Bytes)) -> Option<T>) -> Vec<T> {
     let count = all.len();
-    // One after the other: what a document is read into is many times larger than the document.
+    // One after the other, because a parsed document is many times larger than its text.
     let all: Vec<T> = all.into_iter().filter_map(read).collect();
     *lacks |= all.len() < count;
     all
 }
 
-/// The bytes of a part, while they fit into the room that is left.
+/// The bytes of a part, if they fit into the remaining budget.
 fn bytes(content: &Content, room: &mut usize) -> Option<Bytes> {
     let len = usize::try_from(content.hashes.as_ref()?.size_bytes).ok()?;
     *room = room.checked_sub(len)?;
     content.bytes()
 }
 
-/// What those say together that are about this folder first: one that is wrong there must not have the others be wrong. A plugin
-/// prefix belongs to the first document that maps it, and hosted ones are first: Maven takes the first line of a prefix, so no later
-/// member may have a line for it.
+/// Merges documents; those about this folder come first, so that a wrong one does not spoil the others. A plugin prefix
+/// belongs to the first document that maps it, and hosted ones come first. Maven takes the first line of a prefix, so
+/// lines of later members are left out.
 fn of_all(folder: &str, mut all: Vec<(bool, Metadata)>, guarded: &HashSet<String>) -> Metadata {
     all.sort_by_key(|(_, metadata)| !metadata.is_of(folder));
     let mut taken = HashSet::<String>::new();

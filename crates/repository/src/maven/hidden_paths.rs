@@ -1,4 +1,4 @@
-//! Paths of upstreams that policy hides whatever their age.
+//! Upstream paths that a policy hides regardless of their age.
 
 use crate::maven::layout::MavenPath;
 use crate::policy::hidden::Hidden;
@@ -7,16 +7,16 @@ use crate::policy::rules::Rules;
 use format::maven::path::Kind;
 use format::tree;
 
-/// Why nothing at `file` may be seen, whatever its age.
+/// Why `file` is hidden regardless of its age.
 pub(crate) fn hidden(file: &MavenPath<'_>, rules: &Rules) -> Option<Hidden> {
     let path = file.path();
     let named = |folder: &str| {
-        // A folder of one word is a group's, and no artifact's.
+        // A folder with one part belongs to a group and not to an artifact.
         let (group, artifact) = folder.rsplit_once('/').unwrap_or((folder, ""));
         rules.private(&PackageVersion::maven(group, artifact, "", Since::Always))
     };
     if !path.is_ascii() {
-        // Maven's own names are ASCII, and some file systems take other characters for one another.
+        // Names in Maven's layout are ASCII. Some file systems treat other characters as equal.
         return rules.cannot_classify(path);
     }
     match file.kind() {
@@ -29,8 +29,9 @@ pub(crate) fn hidden(file: &MavenPath<'_>, rules: &Rules) -> Option<Hidden> {
     }
 }
 
-/// The same of a path that no file of the layout has. It may be a folder, of which the upstream gives a listing, or a file that is
-/// there all the same. That is of the version in whose folder it is, but may be of one whose folder is further up.
+/// The same for a path outside of the layout. It may be a folder, which the upstream lists, or an existing file. Such a
+/// file counts as a part of the version in whose folder it is, and may be a part of a version whose folder is further
+/// up.
 fn outside_the_layout(file: &MavenPath<'_>, rules: &Rules) -> Option<Hidden> {
     let path = file.path();
     let folders =

@@ -1,4 +1,4 @@
-//! What a hint of a hook is about in a repository of Maven's.
+//! How hints of hooks apply to a Maven repository.
 
 use crate::hints::announcement::Announcement;
 use crate::hints::hint::Hint;
@@ -6,10 +6,11 @@ use crate::upstream::hinted::HintedFiles;
 use format::maven::path::METADATA;
 use format::tree;
 
-/// How hints are looked for: in the metadata of the artifact.
+/// Hints are checked in the metadata of the artifact.
 pub(crate) const FILES: HintedFiles = HintedFiles { documents, about, tells };
 
-/// What is looked for: an artifact, as `GROUP:ARTIFACT` or by its folder or a file in that. What cannot be a path is taken as anything.
+/// The hint: an artifact, as `GROUP:ARTIFACT`, or by its folder or a file in it. A text that cannot be a path counts as
+/// a hint about everything.
 pub(crate) fn hint(said: &Announcement) -> Hint {
     let named = said.package.as_deref().and_then(|package| package.split_once(':'));
     let package = match (named, said.path.as_deref()) {
@@ -33,7 +34,7 @@ fn documents(hint: &Hint) -> Vec<String> {
     vec![format!("{}/{METADATA}", hint.package)]
 }
 
-/// The folder of the artifact, and that of the version, which has answers of its own.
+/// The folder of the artifact, and the folder of the version, whose answers are cached separately.
 fn about(hint: &Hint) -> Vec<String> {
     let version = format!("{}/{}", hint.package, hint.version);
     let version = (hint.is_exact() && !hint.package.is_empty() && tree::check(&version).is_ok()).then_some(version);

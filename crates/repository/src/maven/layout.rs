@@ -1,4 +1,4 @@
-//! A path of a Maven repository, read once, and what the layout says of it.
+//! A path of a Maven repository, read once by the rules of the layout.
 
 use crate::error::Error;
 use crate::maven::version_policy::VersionPolicy;
@@ -10,11 +10,11 @@ use format::maven::path::{self, Artifact, Kind, Metadata, Path};
 use format::tree::{self, Checksum};
 use telemetry::{Subject, Text};
 
-/// A path with what the layout reads in it.
+/// A path and its reading by the layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MavenPath<'a> {
     path: &'a str,
-    /// `None`: the layout has no such file. Upstreams may have it all the same.
+    /// `None`: the layout has no such file. An upstream may have it all the same.
     read: Option<Path<'a>>,
 }
 
@@ -29,19 +29,19 @@ impl<'a> MavenPath<'a> {
         self.path
     }
 
-    /// What the file is, or the file that this is a checksum of.
+    /// The kind of the file, or of the file whose checksum this is.
     pub(crate) fn kind(&self) -> Option<Kind<'a>> {
         self.read.map(|read| read.kind)
     }
 
-    /// The file that this is a checksum of, and the algorithm.
+    /// The file whose checksum this is, and the algorithm.
     pub(crate) fn checksum(&self) -> Option<(Self, Checksum)> {
         let read = self.read?;
         let checksum = read.checksum?;
         Some((Self { path: read.file, read: Some(Path { checksum: None, ..read }) }, checksum))
     }
 
-    /// The coded identity of the path: `G:A` and the version, where it is of one. `kind` says what is done with it.
+    /// The identity of the path for events: `G:A`, and the version if it has one. `kind` names the action.
     pub(crate) fn subject(&self, kind: &'static str) -> Subject {
         let subject = subject::subject(kind, self.path);
         match self.read.map(|read| (read.checksum, read.kind)) {
@@ -60,7 +60,7 @@ impl<'a> MavenPath<'a> {
         }
     }
 
-    /// The artifact that the file belongs to; `None`: it is a checksum, or a document.
+    /// The artifact that the file belongs to; `None`: the file is a checksum or a document.
     pub(crate) fn artifact(&self) -> Option<Artifact<'a>> {
         match self.read?.kind {
             Kind::Artifact(artifact) => Some(artifact).filter(|_| !self.is_checksum()),
@@ -73,7 +73,7 @@ impl<'a> MavenPath<'a> {
         self.artifact().filter(|artifact| artifact.classifier.is_none() && artifact.extension == "pom")
     }
 
-    /// The metadata, or the metadata that this is a checksum of.
+    /// The metadata, or the metadata whose checksum this is.
     pub(crate) fn metadata(&self) -> Option<Metadata<'a>> {
         match self.kind()? {
             Kind::Metadata(at) => Some(at),
@@ -85,7 +85,7 @@ impl<'a> MavenPath<'a> {
         self.read.is_some_and(|read| read.checksum.is_some())
     }
 
-    /// Whether a hosted repository makes the file from others; `None`: it has no such file.
+    /// Whether a hosted repository generates the file from others; `None`: the layout has no such file.
     pub(crate) fn is_generated(&self) -> Option<bool> {
         match self.kind()? {
             Kind::Artifact(_) => Some(false),
@@ -94,7 +94,8 @@ impl<'a> MavenPath<'a> {
         }
     }
 
-    /// Whether the path never has other bytes: files of releases and of single builds of snapshots, with their checksums.
+    /// Whether the bytes of the path never change: files of releases and of single builds of snapshots, with their
+    /// checksums.
     pub(crate) fn is_immutable(&self) -> bool {
         matches!(self.kind(), Some(Kind::Artifact(artifact)) if !artifact.snapshot() || artifact.build.is_some())
     }
@@ -104,17 +105,17 @@ impl<'a> MavenPath<'a> {
         matches!(self.kind(), Some(Kind::Artifact(artifact)) if !artifact.snapshot())
     }
 
-    /// Whether it lists the prefixes of all paths, or is a checksum of that list.
+    /// Whether it is the list of the prefixes of all paths, or a checksum of that list.
     pub(crate) fn is_prefixes(&self) -> bool {
         matches!(self.kind(), Some(Kind::Prefixes))
     }
 
-    /// Whether upstreams have a checksum beside the file: clients publish none for signatures.
+    /// Whether upstreams have a checksum beside the file. Clients publish none for signatures.
     pub(crate) fn has_checksum_beside(&self) -> bool {
         self.artifact().is_some() && path::signature_of(self.path).is_none()
     }
 
-    /// Whether the version policy of a hosted repository lets the file be published.
+    /// Whether the version policy of a hosted repository accepts the file.
     pub(crate) fn check_version(&self, record: &RepositoryRecord) -> Result<(), Error> {
         let Some(artifact) = self.artifact() else { return Ok(()) };
         let policy = VersionPolicy::of(record);
@@ -124,7 +125,7 @@ impl<'a> MavenPath<'a> {
         }
     }
 
-    /// The folder that `only`, the package a token is for, may change: `org.example:lamp`, or a whole group.
+    /// The folder that a token for the package `only` may change: that of `org.example:lamp`, or of a whole group.
     pub(crate) fn folder_of_package(only: &str) -> String {
         match only.split_once(':') {
             Some((group, artifact)) => format!("{}/{artifact}", group.replace('.', "/")),
@@ -137,13 +138,13 @@ impl<'a> MavenPath<'a> {
         path::version(self.path, self.kind())
     }
 
-    /// The version as policy names it.
+    /// The version in the syntax of policies.
     pub(crate) fn named(&self, since: Since) -> Option<PackageVersion<'a>> {
         let (group, artifact, version) = self.version()?;
         Some(PackageVersion::maven(group, artifact, version, since))
     }
 
-    /// Which folder of the journal has the age of the file, and under which name.
+    /// The folder and the name under which the journal records the age of the file.
     pub(crate) fn version_path(&self) -> Option<VersionPath<'a>> {
         let (_, _, version) = self.version()?;
         let folder = tree::folder(self.path);

@@ -1,8 +1,8 @@
-//! What a folder of Maven's lists: the versions of an artifact, the plugins of a group, the archetypes of the repository.
+//! The lists of a Maven folder: the versions of an artifact, the plugins of a group, the archetypes of the repository.
 //!
-//! Each is a unit of its own, `G/A//versions/V`, of which the journal keeps that it is listed: what lists one more costs the same
-//! whatever else is listed, and those who list different ones need not wait for each other. No file is in such a unit, as no path
-//! has two slashes on end.
+//! Each item is a unit of its own, `G/A//versions/V`, and the journal records whether it is listed. So adding an item
+//! costs the same whatever the length of the list, and concurrent additions do not conflict. Such a unit has no files,
+//! because no path has two slashes in a row.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -15,29 +15,29 @@ use serde_json::Value;
 use store::State;
 use telemetry::{Event, Millis};
 
-/// The end of the version of a snapshot, which comes in builds.
+/// The end of a snapshot's version. A snapshot has several builds.
 const SNAPSHOT: &str = "-SNAPSHOT";
-/// Units asked of the store at once.
+/// Number of units that one read of the store returns.
 const PAGE: usize = 1_000;
 
-/// Something that a folder lists.
+/// An item of a folder's list.
 pub(crate) trait Item: Serialize + DeserializeOwned + Clone + PartialEq {
-    /// What such things are called in the names of their units.
+    /// The name of the list in the names of units.
     const LIST: &'static str;
 
-    /// What tells it from others of its list.
+    /// The name of the item in its list.
     fn name(&self) -> String;
 
-    /// Whether it comes in builds, each of which is published.
+    /// Whether it consists of builds that are published one by one.
     fn has_builds(&self) -> bool {
         false
     }
 
-    /// What it is, listed by `folder` and first `published` at that moment.
+    /// The item in the syntax of policies, listed by `folder` and first published at `published`.
     fn named<'a>(&'a self, folder: &'a str, published: Millis) -> Option<PackageVersion<'a>>;
 }
 
-/// A version; of a snapshot that of all its builds.
+/// A version. All builds of a snapshot are one version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Version {
     pub(crate) version: String,
@@ -107,7 +107,7 @@ impl Item for Archetype {
     }
 }
 
-/// An item, and since when it is listed, or no longer.
+/// An item, and the date since when it is listed or no longer listed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ListingRow<T> {
     #[serde(flatten)]
@@ -115,10 +115,10 @@ pub(crate) struct ListingRow<T> {
     state: State,
     published: Millis,
     pub(crate) changed: Millis,
-    /// When it was published at its origin, where that is known.
+    /// The date of its original publication elsewhere, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     origin: Option<Millis>,
-    /// The folder that lists it, which its unit says.
+    /// The folder that lists it. The name of the unit has it.
     #[serde(skip)]
     folder: String,
 }
@@ -134,7 +134,7 @@ impl<T: Item> Row for ListingRow<T> {
 }
 
 impl<T: Item> ListingRow<T> {
-    /// From what the journal has of a unit.
+    /// Reads an item from the stored facts of a unit.
     pub(crate) fn read(unit: &str, facts: Value) -> Result<Option<Self>, Error> {
         let read: Result<Option<Self>, _> = serde_json::from_value(facts);
         let read = read.map_err(|source| Error::Unreadable { key: unit.to_owned(), source })?;
@@ -142,7 +142,7 @@ impl<T: Item> ListingRow<T> {
         Ok(read.map(|listed| Self { folder: folder.to_owned(), ..listed }))
     }
 
-    /// How it is listed when it becomes so, with this origin where it is known; `None` where it is so already.
+    /// The item as listed from now on, with this origin if it is known; `None`: it is listed already.
     pub(crate) fn after(
         before: Option<Self>,
         what: &T,
@@ -156,7 +156,7 @@ impl<T: Item> ListingRow<T> {
         };
         match state {
             State::Withdrawn if before.state == state => None,
-            // What is said of it when it goes is what was said of it before.
+            // An item that is removed from the list keeps its facts.
             State::Withdrawn => Some(Self { state, changed: at, ..before }),
             State::Live => {
                 let after = Self { what: what.clone(), state, origin: before.origin_with(origin), ..before.clone() };
@@ -165,7 +165,7 @@ impl<T: Item> ListingRow<T> {
         }
     }
 
-    /// Its origin when another of its files brings one: that, or the older of both where it has several builds.
+    /// Its origin after one of its files brought one. If it has several builds, the older one counts.
     fn origin_with(&self, brought: Option<Millis>) -> Option<Millis> {
         match brought {
             Some(brought) if !self.what.has_builds() => Some(brought),
@@ -175,12 +175,12 @@ impl<T: Item> ListingRow<T> {
     }
 }
 
-/// The unit of an item that a folder lists.
+/// The unit of an item in a folder's list.
 pub(crate) fn unit<T: Item>(folder: &str, what: &T) -> String {
     format!("{folder}//{}/{}", T::LIST, what.name())
 }
 
-/// All that a folder lists of a kind, also what it lists no longer.
+/// All items of a folder's list, including those that are no longer listed.
 pub(crate) async fn read<T: Item>(
     tree: Tree<'_>,
     folder: &str,

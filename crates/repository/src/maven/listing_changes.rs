@@ -1,4 +1,4 @@
-//! What a change of files brings and expects changes: a POM comes with what its folders list.
+//! The additional changes and expectations of a change of files: a POM changes the lists of folders.
 
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
@@ -12,26 +12,26 @@ use serde_json::Value;
 use store::{Change, Entry, EntryOrigin, Expect, State};
 use telemetry::{Event, Millis};
 
-/// What there is changes.
+/// The present state, and the change of it.
 #[derive(Debug, Default)]
 pub(crate) struct ListingChanges {
     pub(crate) expect: Vec<Expect>,
     pub(crate) changes: Vec<Change>,
 }
 
-/// What became of something that is listed.
+/// The change of a listed item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Now {
-    /// It is published; at its origin it was at this moment, where that is known.
+    /// It is published. The date is that of the original publication elsewhere, if it is known.
     Published(Option<Millis>),
-    /// Other files of it changed, and it is offered.
+    /// Other files of it changed, and it is still listed.
     Offered,
-    /// It is no longer offered.
+    /// It is no longer listed.
     Gone,
 }
 
-/// What a POM says that its folders list, beside the version: among the facts of its entry under `lists`, so that nobody
-/// has to read it again.
+/// The items that a POM adds to the lists of folders, besides its version. They stand among the facts of its entry
+/// under `lists`, so the POM need not be parsed again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct PomListings {
@@ -42,10 +42,10 @@ pub(crate) struct PomListings {
 }
 
 impl PomListings {
-    /// What the POM of `artifact` says.
+    /// The items that the POM of `artifact` adds.
     pub(crate) fn of(artifact: Artifact<'_>, pom: Pom) -> Self {
         let plugin = pom.plugin().map(|plugin| Plugin {
-            // Where it is decides what it is called.
+            // The path decides the name.
             artifact: artifact.artifact.to_owned(),
             prefix: plugin.prefix,
             name: plugin.name,
@@ -66,7 +66,7 @@ impl PomListings {
 }
 
 impl ListingChanges {
-    /// Adds what comes with the POM of `artifact`.
+    /// Adds the changes that the POM of `artifact` causes.
     pub(crate) async fn publishing(
         tree: Tree<'_>,
         artifact: Artifact<'_>,
@@ -81,7 +81,7 @@ impl ListingChanges {
         Ok(changes)
     }
 
-    /// Adds a version to the listing of the artifact of a folder.
+    /// Adds a version to the list of an artifact's folder.
     pub(crate) async fn listing(
         tree: Tree<'_>,
         folder: &str,
@@ -94,8 +94,9 @@ impl ListingChanges {
         Ok(changes)
     }
 
-    /// The first file of a version may be the first of its artifact's name, which is nobody else's from then on: what groups
-    /// answer of the artifact, and of the plugins of its group, becomes another.
+    /// Raises the revisions of a new name. The first file of a version may be the first under the name of its artifact.
+    /// From then on the name belongs to the hosted repository, and the answers of groups about the artifact and about
+    /// the plugins of its group change.
     pub(crate) fn claim(&mut self, tree: Tree<'_>, artifact: Artifact<'_>) {
         let repository = tree.repository.id;
         for unit in [format!("{}/{}", artifact.group, artifact.artifact), artifact.group.to_owned()] {
@@ -103,7 +104,7 @@ impl ListingChanges {
         }
     }
 
-    /// Says something else of a plugin that the group of a folder lists, if that is what it listed `before`.
+    /// Changes the facts of a plugin in a folder's list, if they are still those `before`.
     pub(crate) async fn saying(
         &mut self,
         tree: Tree<'_>,
@@ -122,7 +123,8 @@ impl ListingChanges {
         Ok(())
     }
 
-    /// Follows a change of a folder's files: of `before`, some become `changed`.
+    /// Adds the changes that follow from a change of a folder's files: `before` are all of them, and `changed` some in
+    /// their new state.
     pub(crate) async fn following(
         tree: Tree<'_>,
         before: &[Entry],
@@ -142,7 +144,7 @@ impl ListingChanges {
         } else if seen.next().is_none()
             && let Some(artifact) = changed.iter().find_map(|entry| MavenPath::read(&entry.key).artifact())
         {
-            // One that was listed without a POM.
+            // This version was listed without a POM.
             changes.set(tree, (artifact, &PomListings::default(), Now::Gone), at, event).await?;
         }
         Ok(changes)
@@ -158,7 +160,7 @@ impl ListingChanges {
         let id = tree.repository.id;
         let folder = format!("{}/{}", artifact.group, artifact.artifact);
         let version = Version { version: artifact.version.to_owned() };
-        // Before the versions are read: who lists another one meanwhile changes the folder.
+        // Taken before the versions are read: a concurrent addition changes the folder.
         let seq = tree.store.facts(id, &folder, event).await?.seq;
         self.list(tree, &folder, (&version, now), at, event).await?;
         if let Some(plugin) = &lists.plugin {
@@ -181,7 +183,7 @@ impl ListingChanges {
         Ok(())
     }
 
-    /// Has `folder` list something, or no longer.
+    /// Adds an item to the list of `folder`, or removes it.
     async fn list<T: Item>(
         &mut self,
         tree: Tree<'_>,
@@ -192,13 +194,13 @@ impl ListingChanges {
     ) -> Result<(), Error> {
         let (repository, unit) = (tree.repository.id, listing::unit(folder, what));
         let known = tree.store.facts(repository, &unit, event).await?;
-        // Expected also where nothing is to be changed: else somebody could take it from the list meanwhile.
+        // Expected even if nothing changes: otherwise a concurrent change could remove the item.
         self.expect.push(Expect::UnitAt { repository, unit: unit.clone(), seq: known.seq });
         let before = ListingRow::read(&unit, known.facts)?;
         let listed = match now {
             Now::Published(origin) => ListingRow::after(before, what, State::Live, origin, at),
             Now::Offered => {
-                // What is said of it is what was published last.
+                // The facts of the last publication count.
                 let said = before.as_ref().map_or_else(|| what.clone(), |before| before.what.clone());
                 ListingRow::after(before, &said, State::Live, None, at)
             }
@@ -208,7 +210,7 @@ impl ListingChanges {
             let facts = serde_json::to_value(&listed);
             let facts = facts.map_err(|source| Error::Unreadable { key: unit.clone(), source })?;
             self.changes.push(Change::Unit { repository, unit, facts });
-            // What is answered of the folder becomes another.
+            // The answers about the folder change.
             self.changes.push(Change::Unit { repository, unit: folder.to_owned(), facts: Value::Null });
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! Documents of Maven's that are made from what was published: `maven-metadata.xml` at its three levels, the catalog of
-//! archetypes, the beginnings of all paths.
+//! The documents that a hosted Maven repository generates: `maven-metadata.xml` at its three levels, the catalog of
+//! archetypes, and the prefixes of all paths.
 
 use crate::content::Content;
 use crate::error::Error;
@@ -18,19 +18,18 @@ use format::maven::prefixes::Prefixes;
 use store::{Entry, Lane, UnitFilter};
 use telemetry::{Event, Millis, Op};
 
-/// Most beginnings that are looked for. Where there are more there is no list: one that lacks any makes clients refuse what is
-/// there.
+/// Maximum number of prefixes. With more there is no list, because clients refuse files that an incomplete list lacks.
 const PREFIXES: usize = 10_000;
 
-/// What is made of rows as a view shows them.
+/// A document rendered from the rows of a view.
 struct RenderedDocument {
-    /// The document, and when the rows last changed; `None`: there is nothing to say.
+    /// The document, and the date of the last change of its rows; `None`: it would be empty.
     document: Option<(String, Millis)>,
-    /// From when on policy shows others of them.
+    /// When other rows become visible without a change.
     until: Option<Millis>,
 }
 
-/// The document at this path, as it is now; `None` where there is nothing to say.
+/// The present document at this path; `None`: it would be empty.
 pub(crate) async fn make(
     tree: Tree<'_>,
     path: &MavenPath<'_>,
@@ -73,8 +72,8 @@ pub(crate) async fn make(
             };
             rendered(tree, rows, render, event).await
         }
-        // Which folders had something once, or something that policy shows, is not told: without a list clients ask for whatever
-        // they want.
+        // The list would reveal folders that are empty now or that the policy hides. Without a list clients request any
+        // path.
         Kind::Prefixes if repository.as_of.is_some() || !repository.rules.is_open() => Ok(None),
         Kind::Prefixes => {
             let prefixes = prefixes(tree, event).await?;
@@ -84,7 +83,7 @@ pub(crate) async fn make(
     }
 }
 
-/// Makes a document of so many rows.
+/// Renders a document of this number of rows.
 async fn rendered(
     tree: Tree<'_>,
     rows: usize,
@@ -95,7 +94,7 @@ async fn rendered(
 }
 
 impl RenderedDocument {
-    /// Where policy hides something, the document may become another without a change, so nobody is told when it last did.
+    /// If the policy hides rows, the document can change without a change of rows, so it has no date.
     fn made(self, view: View<'_>) -> Option<Content> {
         let (text, changed) = self.document?;
         let modified = view.rules.is_open().then_some(changed);
@@ -103,13 +102,13 @@ impl RenderedDocument {
     }
 }
 
-/// When what a folder lists changed: taking something away is a change too. Of what policy hides nothing is told.
+/// The dates of changes of a folder's list. A removal is a change. Hidden items are left out.
 fn changes<T: Item>(listed: &[ListingRow<T>], view: View<'_>) -> impl Iterator<Item = Millis> {
     listed.iter().filter(move |one| view.rules.is_open() || shown(*one, view).is_ok()).map(|one| one.changed)
 }
 
-/// Which versions the artifact of this folder has, and which plugins the group. They may have one folder, and then have one
-/// document.
+/// The versions of the artifact in this folder, and the plugins of the group. If both have the same folder, they share
+/// one document.
 fn of_lists(
     folder: &str,
     versions: &[ListingRow<Version>],
@@ -144,7 +143,7 @@ fn of_archetypes(listed: &[ListingRow<Archetype>], view: View<'_>) -> Option<(St
     Some((catalog::render(archetypes), changed))
 }
 
-/// Which builds the snapshot of this folder has.
+/// The builds of the snapshot in this folder.
 fn of_builds(folder: &str, rows: &[Entry], view: View<'_>) -> Option<(String, Millis)> {
     let (above, version) = folder.rsplit_once('/')?;
     let (group, artifact) = above.rsplit_once('/')?;
@@ -160,7 +159,7 @@ fn of_builds(folder: &str, rows: &[Entry], view: View<'_>) -> Option<(String, Mi
     let files: Vec<_> = seen.collect();
     let group = group.replace('/', ".");
     if files.is_empty() {
-        // As of an artifact: it is there, and nothing is told of its builds.
+        // A view of another moment shows that the snapshot exists, without its builds.
         hidden(rows, view).next()?;
         let (group, artifact, version) = (Some(group), Some(artifact.to_owned()), Some(version.to_owned()));
         return Some((Metadata { group, artifact, version, ..Metadata::default() }.render(), Millis(0)));
@@ -171,7 +170,7 @@ fn of_builds(folder: &str, rows: &[Entry], view: View<'_>) -> Option<(String, Mi
     Some((document.render(), changed))
 }
 
-/// The beginnings of all paths; `None` where there are too many, or none.
+/// The prefixes of all paths; `None`: there are too many, or none.
 async fn prefixes(tree: Tree<'_>, event: &mut Event) -> Result<Option<Prefixes>, Error> {
     let found = tree
         .store

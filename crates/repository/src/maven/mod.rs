@@ -1,4 +1,4 @@
-//! The Maven format: its layout, its metadata, what a POM lists, and how long snapshots are kept.
+//! The Maven format: its layout, its metadata, the lists that follow from POMs, and the retention of snapshots.
 
 pub(crate) mod cleanup;
 pub(crate) mod client_settings;

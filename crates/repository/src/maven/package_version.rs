@@ -1,11 +1,11 @@
-//! What policy calls artifacts of Maven.
+//! The names of Maven artifacts in policies.
 
 use crate::format::Format;
 use crate::maven::rules::coordinates;
 use crate::policy::package_version::{PackageVersion, Since};
 
 impl<'a> PackageVersion<'a> {
-    /// A version of an artifact, whose group is given as folders; with an empty version, the artifact.
+    /// A version of an artifact. The group is given as folders; an empty version stands for the whole artifact.
     pub(crate) fn maven(group: &str, artifact: &str, version: &'a str, since: Since) -> Self {
         Self::new(Format::Maven, coordinates(group, artifact, version), since)
     }

@@ -1,4 +1,4 @@
-//! A file of an artifact that is published: what its POM lists, and what changes with it.
+//! The publication of an artifact's file: the items that its POM adds to lists, and the changes that follow.
 
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
@@ -12,16 +12,16 @@ use serde_json::{Value, json};
 use store::{EntryOrigin, Lane, Staged};
 use telemetry::{Event, Millis, Op};
 
-/// A file of an artifact that is published.
+/// The publication of an artifact's file.
 #[derive(Debug)]
 pub(crate) struct Publication<'a> {
     artifact: Artifact<'a>,
-    /// What the file lists, if it is a POM.
+    /// The items that the file adds to lists, if it is a POM.
     pom: Option<PomListings>,
 }
 
 impl<'a> Publication<'a> {
-    /// Looks into the uploaded bytes, if they are a POM. `None`: the file belongs to no artifact.
+    /// Parses the uploaded bytes if they are a POM. `None`: the file belongs to no artifact.
     pub(crate) async fn read(
         tree: Tree<'_>,
         path: &MavenPath<'a>,
@@ -35,7 +35,7 @@ impl<'a> Publication<'a> {
         let bytes = staged.beginning(LONGEST as u64 + 1, event).await?;
         let read = move |(): &mut ()| Pom::read(&bytes).ok();
         let pom = tree.context.workers.run(Lane::Change, Op::PackageRead, event, read).await?;
-        // A POM that cannot be read lists nothing. It is published all the same.
+        // An unreadable POM adds nothing to lists, and is published all the same.
         let lists = pom.map_or_else(PomListings::default, |pom| PomListings::of(artifact, pom));
         Ok(Some(Self { artifact, pom: Some(lists) }))
     }

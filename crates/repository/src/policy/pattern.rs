@@ -8,17 +8,17 @@ use crate::format::Format;
 use crate::policy::package_version::PackageVersion;
 use telemetry::Event;
 
-/// Longest pattern, in bytes.
+/// Maximum length, in bytes.
 const TEXT_MAX: usize = 512;
 
-/// A pattern of packages, or of versions of them.
+/// A pattern of packages or of versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pattern {
     text: String,
 }
 
 impl Pattern {
-    /// Reads a pattern of this setting.
+    /// Reads a pattern of the setting with this name.
     pub(crate) fn read(setting: &str, format: Format, text: &str) -> Result<Self, BadSetting> {
         let syntax = format.rules().patterns();
         let refused = |why: &str| {
@@ -38,28 +38,28 @@ impl Pattern {
         Ok(Self { text: text.to_owned() })
     }
 
-    /// A pattern that was read before.
+    /// A pattern from stored settings, which was checked before.
     pub(crate) fn known(text: &str) -> Self {
         Self { text: text.to_owned() }
     }
 
-    /// As it was written.
+    /// The text of the pattern.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// The one package that it is about, in a format where that is its first field; `None`: it may be about several.
+    /// The one package that it can match, in formats whose first field is the package; `None`: it may match several.
     pub(crate) fn package(&self) -> Option<&str> {
         self.text.split(':').next().filter(|name| !name.contains('*'))
     }
 
-    /// Whether it matches this version, or the file that this is a checksum of. For a whole package, whether it matches all
+    /// Whether it matches this version, or the file whose checksum this is. For a whole package: whether it matches all
     /// versions.
     pub(crate) fn is_about(&self, what: &PackageVersion<'_>) -> bool {
         self.is_of(what) || what.summed().is_some_and(|file| self.is_of(&file))
     }
 
-    /// Whether it may match a version of this package, or the file that this is a checksum of.
+    /// Whether it may match a version of this package, or the file whose checksum this is.
     pub(crate) fn may_be_about(&self, what: &PackageVersion<'_>) -> bool {
         self.may_be_of(what) || what.summed().is_some_and(|file| self.may_be_of(&file))
     }
@@ -83,7 +83,7 @@ impl Pattern {
     }
 }
 
-/// Whether `text` is `pattern`, where each `*` in that stands for any text.
+/// Whether `text` matches `pattern`, in which each `*` stands for any text.
 fn is_like(text: &str, pattern: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return text == pattern };
     let Some(mut text) = text.strip_prefix(first) else { return false };

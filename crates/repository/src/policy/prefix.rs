@@ -1,15 +1,16 @@
-//! Private prefixes of names. No upstream is asked for such a name: the request alone would disclose it.
+//! Private prefixes of names. No upstream is called for a name with such a prefix, because the request alone would
+//! disclose the name.
 
 use crate::bad_setting::BadSetting;
 use crate::format::Format;
 use crate::policy::package_version::PackageVersion;
 use telemetry::Event;
 
-/// Longest prefix, in bytes.
+/// Maximum length, in bytes.
 const TEXT_MAX: usize = 256;
 
-/// A prefix. For Maven it is a group, with all groups below it; for raw files it is a folder; names of gems have no parts, so it matches
-/// any name that begins with it.
+/// A private prefix. In Maven it is a group, including all groups below it; in raw repositories it is a folder; names
+/// of gems have no parts, so there it matches any name that begins with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Prefix {
     text: String,
@@ -30,17 +31,17 @@ impl Prefix {
         Ok(Self::known(known, format))
     }
 
-    /// A prefix that was read before.
+    /// A prefix from stored settings, which was checked before.
     pub(crate) fn known(text: &str, format: Format) -> Self {
         Self { text: text.to_owned(), format }
     }
 
-    /// As it is stored.
+    /// The stored form.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether the name of the package has this prefix, or the name of the file that it is a checksum of.
+    /// Whether the name of the package, or of the file whose checksum this is, has this prefix.
     pub(crate) fn begins(&self, what: &PackageVersion<'_>) -> bool {
         self.is_of(what) || what.summed().is_some_and(|file| self.is_of(&file))
     }

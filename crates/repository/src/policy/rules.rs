@@ -1,4 +1,4 @@
-//! The policy of a repository, and those of the groups through which it is seen. Pure: times are arguments.
+//! The policy of a repository, and the policies of the groups through which it is seen. Pure: times are arguments.
 
 mod difference;
 #[cfg(test)]
@@ -13,22 +13,22 @@ use crate::record::{ExceptionRecord, PolicyRecord, RepositoryRecord};
 use std::sync::Arc;
 use telemetry::Millis;
 
-/// Policies in layers. What any layer hides is hidden. Clones share the layers.
+/// Policies in layers. If one layer hides something, it is hidden. Clones share the layers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
     layers: Vec<Arc<Policy>>,
 }
 
-/// The moment at which a repository is looked at, and by which rules.
+/// The moment and the rules of a view of a repository.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
-    /// The repository as it was at the end of this moment; `None`: as it is.
+    /// The view shows the repository at the end of this moment; `None`: now.
     pub as_of: Option<Millis>,
-    /// Exceptions of the policy that were made later do not count; `None`: all do.
+    /// Exceptions of the policy that were made after this moment do not apply; `None`: all apply.
     pub exceptions_by: Option<Millis>,
-    /// The time of day.
+    /// The current time.
     pub now: Millis,
-    /// What may be seen.
+    /// The rules that decide what is visible.
     pub rules: &'a Rules,
 }
 
@@ -39,7 +39,7 @@ struct Policy {
     format: Format,
     allow: Vec<Pattern>,
     deny: Vec<Pattern>,
-    /// In milliseconds.
+    /// The cooldown, in milliseconds.
     cooldown: Option<i64>,
     exceptions: Vec<(Pattern, ExceptionRecord)>,
     private: Vec<Prefix>,
@@ -61,32 +61,32 @@ impl Rules {
         Rules { layers: self.layers.iter().chain(&outer.layers).cloned().collect() }
     }
 
-    /// The format of the repository; `None` where the rules hide nothing.
+    /// The format of the repository; `None`: the rules hide nothing.
     pub(crate) fn format(&self) -> Option<Format> {
         Some(self.layers.first()?.format)
     }
 
-    /// Whether they hide nothing.
+    /// Whether the rules hide nothing.
     pub fn is_open(&self) -> bool {
         self.layers.is_empty()
     }
 
-    /// Whether they have a cooldown, so that the age of a version counts.
+    /// Whether a layer has a cooldown, so that the age of a version matters.
     pub(crate) fn count_ages(&self) -> bool {
         self.layers.iter().any(|policy| policy.cooldown.is_some())
     }
 
-    /// Why this is hidden.
+    /// Why this is hidden; `None`: it is visible.
     pub fn hides(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<Hidden> {
         self.layers.iter().find_map(|policy| policy.hides(what, view))
     }
 
-    /// Whether this is younger than a cooldown, whatever exceptions there are.
+    /// Whether this is younger than a cooldown, regardless of exceptions.
     pub(crate) fn finds_young(&self, what: &PackageVersion<'_>, view: View<'_>) -> bool {
         self.layers.iter().any(|policy| policy.young(what, view).is_some())
     }
 
-    /// Why this is hidden, whatever its age.
+    /// Why this is hidden regardless of its age.
     pub(crate) fn forbids(&self, what: &PackageVersion<'_>) -> Option<Hidden> {
         self.layers.iter().find_map(|policy| policy.forbids(what))
     }
@@ -107,7 +107,7 @@ impl Rules {
         exceptions.filter_map(|(_, exception)| exception.until).filter(|until| *until > now).min()
     }
 
-    /// The exceptions that make this visible though it is young, each with the repository that has the policy.
+    /// The exceptions that make this visible before its cooldown ends, each with the repository that has the policy.
     pub fn exceptions(
         &self,
         what: &PackageVersion<'_>,
@@ -127,17 +127,17 @@ impl Rules {
         Some(said.collect::<Vec<_>>().join("; ")).filter(|said| !said.is_empty())
     }
 
-    /// Why no upstream is asked for this name, where it has a private prefix.
+    /// Why no upstream is called for this name, if it has a private prefix.
     pub(crate) fn private(&self, what: &PackageVersion<'_>) -> Option<Hidden> {
         self.layers.iter().find_map(|policy| policy.private(what))
     }
 
-    /// Whether upstreams are asked for this package though a hosted repository has one of the name.
+    /// Whether upstreams are called for this package although a hosted repository has one of the same name.
     pub(crate) fn shares(&self, what: &PackageVersion<'_>) -> bool {
         self.layers.iter().any(|policy| policy.shares(what))
     }
 
-    /// Whether [`Rules::shares`] is ever true.
+    /// Whether [`Rules::shares`] can be true.
     pub(crate) fn share_any(&self) -> bool {
         self.layers.iter().any(|policy| !policy.shared.is_empty())
     }
@@ -147,12 +147,12 @@ impl Rules {
         self.because(path, Why::List)
     }
 
-    /// Why the file at this path of an upstream is hidden: its package cannot be told.
+    /// Why the file at this path of an upstream is hidden: the path does not identify its package.
     pub(crate) fn cannot_classify(&self, path: &str) -> Option<Hidden> {
         self.because(path, Why::Unclassified)
     }
 
-    /// The reason of the first policy; `None`: there is no policy.
+    /// A reason of the first policy; `None`: there is no policy.
     fn because(&self, path: &str, why: Why) -> Option<Hidden> {
         let policy = self.layers.first()?;
         Some(Hidden { format: policy.format, what: path.to_owned(), why, repository: policy.repository.clone() })
@@ -210,16 +210,16 @@ impl Policy {
         self.shared.iter().any(|pattern| pattern.may_be_about(what))
     }
 
-    /// `None` unless this is too young. Else the moment at which it is old enough, where that is known, and the exception that makes it
-    /// visible. An exception holds as of moments since it was made, so that a later one changes no earlier answer. Once it has ended, it
-    /// holds as of no moment.
+    /// The moment at which this is old enough, if it is known, and the exception that makes it visible before; `None`:
+    /// it is old enough now. An exception applies to as-of moments after it was made, so a later exception changes no
+    /// earlier answer. Once an exception has ended, it applies to no moment.
     fn young(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<(Option<Millis>, Option<&ExceptionRecord>)> {
         let until = match what.since {
             Since::Always => return None,
             Since::Unknown => self.cooldown.map(|_| None)?,
             Since::Moment(since) | Since::FirstSeen(since) => Some(Millis(since.0.saturating_add(self.cooldown?))),
         };
-        // As of a change there is no moment that was asked for.
+        // A view as of a change has no moment in its URL.
         let at = view.as_of.map_or(view.now, |as_of| as_of.min(view.now));
         if until.is_some_and(|until| until <= at) {
             return None;
@@ -232,11 +232,11 @@ impl Policy {
 
     fn next_change(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<Millis> {
         let (until, exception) = self.young(what, view)?;
-        // Of an earlier moment, what was young then stays so.
+        // In a view of an earlier moment, a version that was young then stays young.
         let until = until.filter(|_| view.as_of.is_none_or(|as_of| view.now < as_of));
         match exception {
             None => until,
-            // Where several hold, it is looked at again when the first ends.
+            // If several exceptions apply, the decision is made again when the first ends.
             Some(exception) => exception.until.filter(|ends| until.is_none_or(|until| *ends < until)),
         }
     }

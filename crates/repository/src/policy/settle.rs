@@ -7,14 +7,14 @@ use crate::policy::prefix::Prefix;
 use crate::record::PolicyRecord;
 use store::RepositoryKind;
 
-/// Most patterns, prefixes or exceptions of each kind.
+/// Maximum number of patterns, of prefixes, and of exceptions.
 const LIST_MAX: usize = 1_000;
-/// Longest cooldown, in seconds: ten years.
+/// Maximum cooldown, in seconds: ten years.
 const COOLDOWN_MAX_S: u64 = 10 * 366 * 86_400;
-/// Longest reason, in bytes.
+/// Maximum length of the reason, in bytes.
 const WHY_MAX: usize = 1_000;
 
-/// Refuses invalid settings, and brings the others into the form in which they are stored. `None`: they hide nothing.
+/// Refuses invalid settings, and normalises the others. `None`: they hide nothing.
 pub(crate) fn settle(
     policy: PolicyRecord,
     kind: RepositoryKind,

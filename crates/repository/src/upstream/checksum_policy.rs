@@ -1,24 +1,24 @@
-//! What becomes of a file whose bytes are not those that its upstream promises.
+//! The policy for files that do not match the checksums of their upstream.
 
 use crate::bad_setting::BadSetting;
 use crate::record::RemoteRecord;
 use telemetry::Event;
 
-/// How much an upstream's checksums count. A closed list.
+/// How strictly the checksums of an upstream are enforced. A closed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ChecksumPolicy {
-    /// A file that differs from them is refused, and so is one whose checksum cannot be had or read. One that has none is taken, and
-    /// told as unverified.
+    /// A file that does not match is refused, and so is a file whose checksum cannot be fetched or parsed. A file
+    /// without a checksum is accepted and marked as unverified.
     #[default]
     Strict,
-    /// It is taken in all these cases, and the event says so: for upstreams whose checksums are known to be wrong.
+    /// All these files are accepted, and the event records it. For upstreams whose checksums are known to be wrong.
     Warn,
-    /// They are neither asked for nor looked at.
+    /// Checksums are neither fetched nor compared.
     Ignore,
 }
 
 impl ChecksumPolicy {
-    /// All of them.
+    /// All policies.
     pub const ALL: &'static [ChecksumPolicy] = &[ChecksumPolicy::Strict, ChecksumPolicy::Warn, ChecksumPolicy::Ignore];
 
     /// Its name in settings, journal rows and the API.

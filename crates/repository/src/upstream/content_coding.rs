@@ -1,7 +1,7 @@
-//! Whether a body came as it is, where its upstream names a content coding.
+//! Decides whether a body with a `Content-Encoding` is the file itself.
 
-/// Whether a body that is said to be coded so is the file as it is. None is asked for with a coding; but servers call
-/// what is packed by itself coded, as Apache does with `tool.tar.gz`.
+/// Whether a body with this `Content-Encoding` is the file itself. Requests ask for no coding, but some servers label
+/// compressed files as encoded, as Apache does with `tool.tar.gz`.
 pub(crate) fn is_of_itself(file: &str, coding: &str) -> bool {
     let coding = coding.trim().to_ascii_lowercase();
     let endings: &[&str] = match coding.strip_prefix("x-").unwrap_or(&coding) {

@@ -1,4 +1,4 @@
-//! What an upstream says of the digests of a file's bytes, held against those of what has arrived.
+//! The digests that an upstream declares for a file, and their comparison with the received bytes.
 
 use crate::content::digits;
 use client::Arriving;
@@ -10,11 +10,11 @@ use store::{Digest, Hashes};
 /// (`aether.connector.basic.includedChecksums`).
 const PREFIXES: [&str; 3] = ["x-checksum-", "x-goog-meta-checksum-", "x-amz-meta-checksum-"];
 
-/// Digests that were said, hexadecimal in small letters.
+/// The declared digests, in lower-case hexadecimal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct DeclaredDigests(Vec<(Checksum, String)>);
 
-/// What was said is not what has arrived.
+/// A declared digest differs from that of the received bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DigestMismatch {
     pub(crate) checksum: Checksum,
@@ -23,7 +23,7 @@ pub(crate) struct DigestMismatch {
 }
 
 impl DeclaredDigests {
-    /// What an answer's head says.
+    /// The digests in the head of a response.
     pub(crate) fn of(answer: &Arriving) -> Self {
         Self::read(|name| answer.header(name))
     }
@@ -35,7 +35,7 @@ impl DeclaredDigests {
             Some((checksum, checksum.read(text.as_bytes())?))
         };
         let mut claims: Vec<_> = Checksum::ALL.into_iter().filter_map(said).collect();
-        // Nexus 2 says it in the ETag.
+        // Nexus 2 puts it into the ETag.
         let tagged =
             header("etag").and_then(|tag| tag.split_once("{SHA1{")).and_then(|(_, rest)| rest.split_once("}}"));
         if let Some(sha1) = tagged.and_then(|(text, _)| Checksum::Sha1.read(text.as_bytes())) {
@@ -44,17 +44,17 @@ impl DeclaredDigests {
         Self(claims)
     }
 
-    /// What an index of the upstream says.
+    /// The digest in an index of the upstream.
     pub(crate) fn indexed(sha256: Digest) -> Self {
         Self(vec![(Checksum::Sha256, sha256.to_string())])
     }
 
-    /// What a checksum's file says.
+    /// The digest in a checksum file.
     pub(crate) fn beside(checksum: Checksum, body: &[u8]) -> Self {
         Self(checksum.read(body).into_iter().map(|digest| (checksum, digest)).collect())
     }
 
-    /// For who is sent the file before it is known whether that is so.
+    /// The declared digests, for clients that receive the file before it is verified.
     pub(crate) fn promised(&self) -> Arc<[(Checksum, String)]> {
         self.0.as_slice().into()
     }
@@ -63,7 +63,7 @@ impl DeclaredDigests {
         self.0.is_empty()
     }
 
-    /// Whether all that was said is so.
+    /// Whether all declared digests are those of the received bytes.
     pub(crate) fn check(&self, hashes: &Hashes) -> Result<(), DigestMismatch> {
         for (checksum, said) in &self.0 {
             let is = digits(hashes, *checksum);

@@ -1,12 +1,11 @@
-//! The bytes of a document that was fetched, in memory or in a file, as far as a document may be long.
+//! Reads the bytes of a fetched document from memory or from a file, up to the maximum size of a document.
 
 use bytes::Bytes;
 use std::io;
 use std::os::unix::fs::FileExt;
 use store::Held;
 
-/// Reads the bytes of a document, which may be in a file: as many as a document may have, and one more, which says that it has too
-/// many.
+/// Reads a document. It reads at most one byte more than the maximum; that byte shows that the document is too long.
 pub(crate) fn read(
     held: &Held,
     size_bytes: u64,

@@ -1,4 +1,5 @@
-//! A body on its way from an upstream: few bytes are held in memory, more go into a file that others read as it grows.
+//! A body that is arriving from an upstream. A small one is held in memory. A larger one goes into a file that other
+//! requests read as it grows.
 
 use crate::content::Grown;
 use crate::tree::file::File;
@@ -20,45 +21,46 @@ use store::{Arrival, Hashes, Held, Store};
 use telemetry::{Event, Op, Reason};
 use tokio::sync::watch;
 
-/// So many bytes at the end are held back until the digest is known to be right, so that nobody has the whole of a wrong file.
-/// A file that has no more is not sent before.
+/// This number of bytes at the end is held back until the digest is verified, so that no client has a complete wrong
+/// file. A smaller file is sent only after its verification.
 pub(crate) const TAIL: u64 = 64 << 10;
-/// Bytes that are written at a time, where they have arrived.
+/// Number of bytes that one write takes, if they have arrived.
 const PIECE: usize = 64 << 10;
-/// The largest file that is taken.
+/// Maximum size of a file, in bytes.
 const FILE_MAX_BYTES: u64 = 64 << 30;
 
-/// Is given a file that others may read from now on as it grows, and the digests that are expected of it.
+/// Receives the file that other requests may read from now on as it grows, and the expected digests.
 pub(crate) trait Show: FnOnce(Arc<fs::File>, watch::Receiver<Grown>, Promised) {}
 impl<F: FnOnce(Arc<fs::File>, watch::Receiver<Grown>, Promised)> Show for F {}
 type Promised = Arc<[(Checksum, String)]>;
 
-/// A body that has come to its end, with its digests. It is not known yet whether they are right.
+/// A body that has arrived completely, with its digests. They are not verified yet.
 pub(crate) struct Download {
     pub(crate) hashes: Hashes,
-    /// For the answers.
+    /// The content for answers.
     pub(crate) held: Held,
-    /// For the store.
+    /// The file for the store.
     pub(crate) arrival: Arrival,
-    /// Tells the readers of its end, where there are some already.
+    /// Tells the readers of the growing file that it has ended, if there are readers.
     pub(crate) growth: Option<Growth>,
 }
 
-/// Tells the readers of the file how far it has come. When it is dropped before the end, the file is broken.
+/// Tells the readers of a growing file how many bytes they may read. Dropping it before the end breaks off their
+/// replies.
 pub(crate) struct Growth(watch::Sender<Grown>);
 
-/// A body that arrives, and everybody who has to do with it.
+/// A body that is arriving, and the parties that need it.
 pub(crate) struct Incoming<'a, S> {
     pub(crate) file: &'a File<'a>,
     pub(crate) answer: &'a mut Arriving,
     pub(crate) expected: &'a mut ExpectedDigests,
-    /// Is given the file once there are bytes to read.
+    /// Receives the growing file as soon as there are bytes to read.
     pub(crate) show: S,
     pub(crate) followers: Followers<'a>,
 }
 
 impl<S: Show> Incoming<'_, S> {
-    /// Takes all of the body.
+    /// Receives the whole body.
     pub(crate) async fn take(self, store: &Store, event: &mut Event) -> Result<Download, Trouble> {
         let mut first = BytesMut::new();
         while first.len() as u64 <= TAIL
@@ -107,30 +109,30 @@ impl<S: Show> Incoming<'_, S> {
 }
 
 impl Download {
-    /// Reads the bytes of a document, which may be in a file; `longest` is the longest that a document may be.
+    /// Reads the bytes of a document, which may be in a file, up to `longest` bytes.
     pub(crate) fn document(&self, longest: usize) -> impl FnOnce() -> io::Result<Bytes> + Send + 'static {
         document_bytes::read(&self.held, self.hashes.size_bytes, longest)
     }
 }
 
 impl Growth {
-    /// That of a file of which nothing has come, and what its readers watch.
+    /// The state of a file without bytes, and the receiver that readers watch.
     pub(crate) fn new() -> (Self, watch::Receiver<Grown>) {
         let (growth, grown) = watch::channel(Grown::Going(0));
         (Self(growth), grown)
     }
 
-    /// The digests are right, so readers may have the rest.
+    /// The digests are verified, so readers may have the rest.
     pub(crate) fn whole(&self, len: u64) {
         self.0.send_replace(Grown::Whole(len));
     }
 
-    /// How many read the file, besides the flight that shows it.
+    /// The number of readers of the file, apart from the fetch that shows it.
     fn readers(&self) -> usize {
         self.0.receiver_count().saturating_sub(1)
     }
 
-    /// So many bytes have come of a file that is to have `length`.
+    /// Records that `written` bytes of `length` have arrived.
     pub(crate) fn come_to(&self, written: u64, length: Option<u64>) {
         let may_be_read = written.min(length.unwrap_or(written).saturating_sub(TAIL));
         self.0.send_replace(Grown::Going(may_be_read));
@@ -150,7 +152,7 @@ impl Drop for Growth {
     }
 }
 
-/// The next piece, with everything else that has arrived by now, as each write costs a change of threads.
+/// The next piece, together with everything else that has arrived by now, because each write costs a thread switch.
 async fn gather(answer: &mut Arriving, event: &mut Event) -> Result<Option<Bytes>, Trouble> {
     let Some(first) = answer.next(event).await.transpose()? else { return Ok(None) };
     if first.len() >= PIECE {
@@ -164,14 +166,14 @@ async fn gather(answer: &mut Arriving, event: &mut Event) -> Result<Option<Bytes
         };
         match next {
             Poll::Ready(Some(more)) => piece.extend_from_slice(&more?),
-            // At the end, the next call says so again.
+            // At the end of the body, the next call reports the end again.
             Poll::Ready(None) | Poll::Pending => break,
         }
     }
     Ok(Some(piece.freeze()))
 }
 
-/// Refuses a body that begins like a page for people where the file cannot be one.
+/// Refuses a body that begins like an HTML page if the file cannot be one.
 fn refuse_a_page(file: &File<'_>, first: &[u8]) -> Result<(), Failure> {
     let text = first.trim_ascii_start();
     let begins = |with: &str| text.get(..with.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(with.as_bytes()));

@@ -1,4 +1,4 @@
-//! What is to be asked for again though it was good for longer, because a hint says that the upstream has another.
+//! Paths that have to be fetched again before their TTL ends, because a hint says that the upstream has changed.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,24 +6,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use telemetry::Millis;
 use tokio::sync::Mutex as Turn;
 
-/// Most paths that are remembered. Where there are more, everything is to be asked for again.
+/// Maximum number of paths. With more, everything has to be fetched again.
 const PATHS_MAX: usize = 1_000;
-/// Longest time that what is known of a path is good, in milliseconds: older hints tell nothing. A year.
+/// Maximum TTL of any answer, in milliseconds: a year. Older hints have no effect.
 const KEPT_MS: i64 = 366 * 86_400_000;
 
-/// The paths, each with the moment of the last hint. What is below a path is meant, too.
+/// The paths, each with the date of the last hint. A path includes everything below it.
 #[derive(Debug, Default)]
 pub(crate) struct Due {
-    /// Held by the job that asks for what hints are about.
+    /// Held by the job that fetches documents because of hints.
     pub(crate) looking: Arc<Turn<()>>,
     any: AtomicBool,
     paths: Mutex<HashMap<String, Millis>>,
-    /// The folders that clients asked for of late, whose answers may be in memory.
+    /// The folders that clients requested recently. Their answers may be in memory.
     recent: Mutex<Vec<String>>,
 }
 
 impl Due {
-    /// What is at a path and below it is to be asked for again; empty: everything.
+    /// Marks a path and everything below it as due; an empty path marks everything.
     pub(crate) fn mark(&self, path: &str, now: Millis) {
         let mut paths = self.paths();
         paths.retain(|_, at| now.0 - at.0 < KEPT_MS);
@@ -36,17 +36,17 @@ impl Due {
         self.any.store(true, Ordering::Relaxed);
     }
 
-    /// Notes which folders clients asked for of late.
+    /// Records the folders that clients requested recently.
     pub(crate) fn set_recent(&self, folders: Vec<String>) {
         *self.recent.lock().unwrap_or_else(PoisonError::into_inner) = folders;
     }
 
-    /// The folders that clients asked for before the last hint about everything.
+    /// The folders that clients requested before the last hint about everything.
     pub(crate) fn recent(&self) -> Vec<String> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The moment of the last hint about a path or what it is below.
+    /// The date of the last hint about a path or a folder above it.
     pub(crate) fn since(&self, path: &str) -> Option<Millis> {
         if !self.any.load(Ordering::Relaxed) {
             return None;

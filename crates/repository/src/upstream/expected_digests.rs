@@ -1,8 +1,9 @@
-//! What an upstream says of a file's digests: in the head of its answer, or in a file beside it that is asked for while the
-//! body arrives.
+//! The digests that an upstream declares for a file: in the head of its response, or in a checksum file, which is
+//! requested while the body arrives.
 //!
-//! What stands beside a file and cannot be had, or cannot be read, is not the same as nothing: nobody knows then whether the bytes are
-//! right, and `strict` repositories refuse them. Only an upstream that says itself that it has no checksum has none.
+//! A checksum file that cannot be fetched or parsed is not the same as a missing one. Then it is unknown whether the
+//! bytes are right, and repositories with the policy `strict` refuse them. Only a 404 or 410 of the upstream proves
+//! that there is no checksum.
 
 use crate::upstream::declared_digests::DeclaredDigests;
 use crate::upstream::failure::Failure;
@@ -16,30 +17,31 @@ use telemetry::{Event, Millis, Reason};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// So long a body is held back for what is beside it: clients that are told the digest with the file do not ask for it.
+/// How long a body is held back for its checksum file. Clients that receive a digest with the file do not request the
+/// checksum.
 const SOON: Duration = Duration::from_millis(250);
 
-/// So many characters of what is no checksum are told.
+/// Number of characters that a message quotes of an invalid checksum.
 const QUOTED: usize = 40;
 
-/// What was said, or is being asked for.
+/// The declared digests, or the request for them.
 pub(crate) enum ExpectedDigests {
     Said(DeclaredDigests),
-    /// There is a checksum beside the file, or there may be, and it cannot be had.
+    /// There is or may be a checksum file, and it cannot be fetched.
     Unknown(Failure),
     Asked(JoinHandle<(Beside, Box<Event>)>),
 }
 
-/// What stands beside a file: nothing where the upstream has none, or why nobody knows.
+/// The content of a checksum file: empty if the upstream has none, or the reason why it is unknown.
 type Beside = Result<DeclaredDigests, Failure>;
 
 impl ExpectedDigests {
-    /// Asks for the checksum beside `path`.
+    /// Requests the checksum file of `path`.
     pub(crate) fn ask(upstream: Arc<Upstream>, path: String, now: Millis) -> Self {
         Self::Asked(tokio::spawn(beside(upstream, path, now)))
     }
 
-    /// What is known soon, for who is sent the file before it has come.
+    /// The digests that are known within a short time, for a client that receives the file as it arrives.
     pub(crate) async fn soon(&mut self, event: &mut Event) -> Result<Arc<[(Checksum, String)]>, Trouble> {
         if let Self::Asked(asked) = self
             && let Ok(said) = timeout(SOON, asked).await
@@ -52,7 +54,7 @@ impl ExpectedDigests {
         })
     }
 
-    /// What is said.
+    /// Waits for the declared digests.
     pub(crate) async fn sure(self, event: &mut Event) -> Result<Beside, Trouble> {
         match self {
             Self::Said(claims) => Ok(Ok(claims)),
@@ -68,7 +70,7 @@ fn taken<E>(said: Result<(Beside, Box<Event>), E>, event: &mut Event) -> Result<
     Ok(beside)
 }
 
-/// What the upstream says of the file's SHA-1 in a file of its own.
+/// Fetches the `.sha1` file of the upstream.
 async fn beside(upstream: Arc<Upstream>, path: String, now: Millis) -> (Beside, Box<Event>) {
     let mut event = Event::job("fetch", now);
     let beside = read_beside(&upstream, &path, &mut event).await.map_err(Failure::of_checksum);
@@ -80,7 +82,7 @@ async fn read_beside(upstream: &Arc<Upstream>, path: &str, event: &mut Event) ->
     let mut answer = upstream.get(&path, &Conditions::default(), event).await?;
     match answer.status() {
         200 => {}
-        // Stores of objects answer 401 or 403 for what is not there to whoever may not list them.
+        // Object stores answer 401 or 403 for a missing object if the caller may not list the bucket.
         401 | 403 | 404 | 410 => return Ok(DeclaredDigests::default()),
         _ => return Err(Failure::said(&answer, None)),
     }

@@ -1,4 +1,4 @@
-//! The upstream of each remote repository, made when it is first needed and again when its settings are others.
+//! Builds the upstream of each remote repository when it is first needed, and again when its settings change.
 
 use crate::bad_setting::BadSetting;
 use crate::record::RemoteRecord;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use store::Lane;
 use telemetry::{Event, Op};
 
-/// Makes upstreams.
+/// Builds upstreams.
 #[derive(Debug)]
 pub(crate) struct UpstreamFactory {
     hosts: Arc<Hosts>,
@@ -20,13 +20,13 @@ pub(crate) struct UpstreamFactory {
 }
 
 impl Remote {
-    /// Whether the upstream did not answer of late, and the next call is a trial.
+    /// Whether the upstream did not answer recently, so that the next call is a trial.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.repository.shared.upstream.is_in_doubt()
     }
 
-    /// The upstream of the repository as it is set. What its settings refer to is read where waiting keeps nobody else: a
-    /// file may be on a disk that does not answer.
+    /// The upstream with the present settings of the repository. Secrets and certificates are read on a thread of their
+    /// own, because their disk may hang.
     pub(crate) async fn upstream(&self, event: &mut Event) -> Result<Arc<Upstream>, Trouble> {
         let repository = &self.repository;
         let Some(record) = repository.record.remote.as_deref().filter(|record| !record.urls.is_empty()) else {
@@ -46,7 +46,7 @@ impl Remote {
         Ok(upstream)
     }
 
-    /// Notes where hosts of the upstream were found that were looked up for the first time.
+    /// Pins the networks of upstream hosts that were resolved for the first time.
     pub(crate) async fn pin(&self, upstream: &Upstream, event: &mut Event) -> Result<(), store::Error> {
         for (host, zone) in upstream.newly_pinned() {
             self.remotes.store.pin(self.repository.origin, host, zone.as_str(), event).await?;
@@ -54,14 +54,15 @@ impl Remote {
         Ok(())
     }
 
-    /// Has the credentials read again before the next call: they were refused, and may have been renewed.
+    /// Makes the next call read the credentials again. The upstream refused them, and they may have been renewed.
     pub(crate) async fn read_again(&self) {
         *self.repository.shared.upstream.0.lock().await = None;
     }
 }
 
 impl Remotes {
-    /// Has the hosts of a repository's upstream be called where they are found next: somebody said that it is they who are meant.
+    /// Deletes the pinned networks of a repository's upstream hosts, because an administrator confirmed the settings.
+    /// The next call pins them again.
     pub(crate) async fn pin_anew(&self, repository: &Repository, event: &mut Event) -> Result<(), store::Error> {
         let mut made = repository.shared.upstream.0.lock().await;
         *made = None;
@@ -74,7 +75,7 @@ impl UpstreamFactory {
         Self { hosts, references }
     }
 
-    /// How the hosts stand, and which of these repositories have theirs on each, as far as those have been asked for anything.
+    /// The state of each host that was called, and the repositories that use it.
     pub(crate) fn states<'a>(
         &self,
         repositories: impl Iterator<Item = &'a Arc<Repository>>,
@@ -89,12 +90,12 @@ impl UpstreamFactory {
         self.hosts.states().into_iter().map(|state| (on(&state.host), state)).map(|(on, state)| (state, on)).collect()
     }
 
-    /// The secret behind a reference. It may read a file.
+    /// The secret behind a reference. This may read a file.
     pub(crate) fn secret(&self, reference: &str) -> Result<Secret, BadSetting> {
         self.references.secret(reference)
     }
 
-    /// Looks whether an upstream can be made of these settings. It may read files, and calls nobody.
+    /// Checks whether an upstream can be built from these settings. This may read files, and makes no call.
     pub(crate) fn check(&self, record: &RemoteRecord) -> Result<(), BadSetting> {
         if record.urls.is_empty() {
             return Ok(());
@@ -110,7 +111,7 @@ impl UpstreamFactory {
         Ok(Upstream::new(self.options(record, pinned)?, self.hosts.clone())?)
     }
 
-    /// The settings with what they refer to.
+    /// The settings, with the secrets and certificates that they refer to.
     fn options(&self, record: &RemoteRecord, pinned: Vec<(String, Zone)>) -> Result<UpstreamOptions, BadSetting> {
         let secret = |reference: &Option<String>| {
             reference.as_deref().map(|reference| self.references.secret(reference)).transpose()

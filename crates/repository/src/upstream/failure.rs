@@ -1,31 +1,31 @@
-//! Why an upstream's file could not be had: in words for anybody, who is told no address, path or name of this server's
-//! settings and nothing that the upstream wrote, and in words for who runs the server, which events have.
+//! The reason why an upstream's file could not be fetched, in two texts. The public one contains no address, path or
+//! name from the settings, and nothing that the upstream sent. The detailed one is for operators and stands in events.
 
 use crate::bad_setting::BadSetting;
 use crate::upstream::declared_digests::DigestMismatch;
 use client::Arriving;
 use telemetry::{Millis, Reason};
 
-/// Why an upstream's file could not be had, told to anybody. It says nothing of whether there is one.
+/// The public reason why an upstream's file could not be fetched. It does not reveal whether the file exists.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}", .words, answered(*.status))]
 pub struct Failure {
-    /// For the event.
+    /// The reason in events.
     pub reason: Reason,
-    /// From when on trying again may help, where that is known.
+    /// When another attempt may succeed, if that is known.
     pub until: Option<Millis>,
-    /// What the upstream answered, where that is why.
+    /// The status that the upstream answered, if that is the reason.
     status: Option<u16>,
-    /// What it is, in words for anybody.
+    /// The public text.
     words: &'static str,
     text: String,
     hint: Option<String>,
 }
 
-/// There is no upstream to ask.
+/// The repository has no upstream URL.
 const UNSET: &str = "this repository has no upstream yet";
 
-/// A reason, in words for anybody.
+/// The public text of a reason.
 fn words(reason: Reason) -> &'static str {
     match reason {
         Reason::UpstreamUnreachable => "the upstream cannot be reached",
@@ -55,30 +55,30 @@ impl Failure {
         Self { reason, until: None, status: None, words: words(reason), text, hint: None }
     }
 
-    /// A repository for which nobody has named an upstream.
+    /// The failure of a repository without an upstream URL.
     pub(crate) fn unset(repository: &str) -> Self {
         let hint = format!("`daylight repo set {repository} --remote URL` names it");
         let text = format!("`{repository}` has no upstream");
         Self { words: UNSET, hint: Some(hint), ..Self::new(Reason::UpstreamMisset, text) }
     }
 
-    /// What it is, in words for anybody, without what the upstream answered.
+    /// The public text, without the upstream's status.
     pub fn words(&self) -> &'static str {
         self.words
     }
 
-    /// What to do about it, where anybody may read that.
+    /// The public hint.
     pub(crate) fn public_hint(&self) -> Option<&str> {
         self.hint.as_deref().filter(|_| self.words == UNSET)
     }
 
-    /// All that is known of it, for the event: it may name hosts and files.
+    /// The detailed text for events. It may name hosts and files.
     pub fn detail(&self) -> String {
         let hint = self.hint.as_ref().map(|hint| format!("; hint: {hint}")).unwrap_or_default();
         format!("{}{hint}", self.text)
     }
 
-    /// An answer that neither is the file nor proves that there is none.
+    /// The failure for a response that is neither the file nor a proof that there is none.
     pub(crate) fn said(answer: &Arriving, paused_until: Option<Millis>) -> Self {
         let status = answer.status();
         let words = if answer.said().is_empty() { String::new() } else { format!(": {}", answer.said()) };
@@ -98,31 +98,31 @@ impl Failure {
         Self { until, status: Some(status), hint, ..Self::new(reason, text) }
     }
 
-    /// That there is none, though the upstream's own index lists it.
+    /// The failure for a 404 although the upstream's own index lists the file.
     pub(crate) fn listed(answer: &Arriving) -> Self {
         let status = answer.status();
         let text = format!("the upstream answered {status} for a file that its own index lists");
         Self { status: Some(status), ..Self::new(Reason::UpstreamInvalid, text) }
     }
 
-    /// Nothing at all, while others had the file long since.
+    /// The failure for no response, while another member has answered long ago.
     pub(crate) fn late() -> Self {
         Self::new(Reason::UpstreamTimeout, "the upstream had said nothing long after another that has the file".into())
     }
 
-    /// Nothing yet, to the trial of an upstream that did not answer before.
+    /// The failure for no response yet to the trial of an upstream that did not answer before.
     pub(crate) fn hung() -> Self {
         Self::new(Reason::UpstreamLeftAlone, "the upstream did not answer before, and is tried again meanwhile".into())
     }
 
-    /// A page for people in place of the file.
+    /// The failure for an HTML page in place of the file.
     pub(crate) fn page() -> Self {
         let hint = "does it want a login, or is there a portal on the way to it?";
         let text = "the upstream answered with a page of HTML in place of the file";
         Self { hint: Some(hint.into()), ..Self::new(Reason::UpstreamInvalid, text.into()) }
     }
 
-    /// The same of the checksum beside the file, without which nobody knows whether the file is right.
+    /// The same failure, of the request for the checksum file. Without it nobody knows whether the file is right.
     pub(crate) fn of_checksum(self) -> Self {
         let hint =
             "`daylight repo set NAME --checksums warn` takes files all the same, and says that they are unverified";

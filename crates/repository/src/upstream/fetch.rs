@@ -1,5 +1,5 @@
-//! A file of a remote repository: what is kept while that is good, else what the upstream says; and where the upstream
-//! fails, what was good last.
+//! A file of a remote repository: from the cache while its TTL lasts, otherwise from the upstream; if the upstream
+//! fails, the last good file.
 
 use crate::content::{Content, Source};
 use crate::content::{Freshness, How};
@@ -18,7 +18,7 @@ use store::Held;
 use telemetry::{Event, Millis, Reason};
 use tokio::time::timeout;
 
-/// The file as the upstream has it, or what is known of its bytes where it is a checksum.
+/// Returns the file, or the checksum of its bytes.
 pub(crate) async fn present(
     remote: &Remote,
     asked: &File<'_>,
@@ -31,7 +31,8 @@ pub(crate) async fn present(
     }
 }
 
-/// A checksum: of the bytes that are answered with, where those are known, whatever the upstream has beside them.
+/// Returns a checksum. It is that of the bytes that we answer with, if they are known, whatever checksum the upstream
+/// has.
 async fn checksum_file(
     remote: &Remote,
     asked: &File<'_>,
@@ -40,8 +41,8 @@ async fn checksum_file(
     trace: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<Content, Error> {
-    // Metadata is small: it is fetched for its checksum, so that both are of the same bytes. Other files may be large, and a client
-    // that asks for their checksum alone may have the file.
+    // Metadata is small, so it is fetched for its checksum, and both have the same state. Other files may be large, and
+    // a client that requests only their checksum may have the file already.
     let of = if of.is_metadata() {
         file(remote, of, trace, event).await?
     } else {
@@ -62,7 +63,8 @@ async fn checksum_file(
     }
 }
 
-/// The file as it is kept, while that is good; else as the upstream has it, or where that fails, as it was good last.
+/// Returns the cached file while its TTL lasts; otherwise the upstream's file, or, if the upstream fails, the last good
+/// one.
 pub(crate) async fn file(
     remote: &Remote,
     asked: &File<'_>,
@@ -72,7 +74,7 @@ pub(crate) async fn file(
     file_by(remote, asked, Proof::Age, trace, event).await
 }
 
-/// The same, where `proof` tells whether what is kept is good.
+/// The same, with `proof` as the rule for whether the cached file is good.
 pub(crate) async fn file_by(
     remote: &Remote,
     file: &File<'_>,
@@ -89,7 +91,7 @@ pub(crate) async fn file_by(
         Some(Remembered::File(kept)) => match remote.ttl_state(file, proof, &kept.known, now) {
             TtlState::Fresh(until) => return answer(remote, file, kept, How::Kept, until, trace, event).await,
             TtlState::Aging => {
-                // Nobody waits for this one. Where it cannot begin, it was no trouble to anybody.
+                // No request waits for this refresh. If it cannot start, nobody is affected.
                 trace.flight = remote.flight(path, FlightLifetime::ToItsEnd).ok().map(|flight| flight.id);
                 return answer(remote, file, kept, How::Kept, Some(now), trace, event).await;
             }
@@ -97,12 +99,12 @@ pub(crate) async fn file_by(
         },
         _ => None,
     };
-    // Whether an upstream that hung answers again is for the flight to find out, and nobody waits long for that.
+    // The fetch finds out whether an upstream that hung answers again, and no request waits long for that.
     let trial = remote.is_in_doubt();
     let lasts = if had.is_some() || trial { FlightLifetime::ToItsEnd } else { FlightLifetime::WhileFollowed };
     let flight = match remote.may_wait().and_then(|()| remote.flight_of(path, lasts, proof.digests())) {
         Ok(flight) => flight,
-        // Nobody can be asked now. What was good last is as good then as where the upstream fails.
+        // The upstream cannot be called now. The last good file is as good as after a failure.
         Err(error) => {
             return match had {
                 Some(kept) => stale(remote, file, kept, error.reason(), trace, event).await,
@@ -111,8 +113,8 @@ pub(crate) async fn file_by(
         }
     };
     trace.flight = Some(flight.id);
-    // Metadata is looked into before it is believed, and lists are read whole. Where there is an older file to fall back to, nobody is
-    // given half of a newer one.
+    // Metadata is checked before it is accepted, and lists are read completely. If there is an older file to fall back
+    // to, no client receives a part of a newer one.
     let whole = file.readable().is_some() || file.is_metadata() || file.is_prefixes();
     let until = if whole || had.is_some() { FollowUntil::Done } else { FollowUntil::Arriving };
     let follow = flight.follow(until, event);
@@ -148,7 +150,7 @@ pub(crate) async fn file_by(
                 ArrivedBy::Fetched => How::Fetched,
                 ArrivedBy::Confirmed => How::Confirmed,
             };
-            // What takes long to come is as good as it was when it was asked for.
+            // The TTL counts from the request, also if the response takes long.
             let until = match remote.ttl_state(file, proof, &kept.known, remote.now()) {
                 TtlState::Fresh(until) => until,
                 TtlState::Aging | TtlState::Stale => Some(now),
@@ -167,7 +169,7 @@ pub(crate) async fn file_by(
     }
 }
 
-/// Answers with the bytes that were good last, and says why. The next request asks the upstream again.
+/// Answers with the last good bytes and the reason. The next request calls the upstream again.
 async fn stale(
     remote: &Remote,
     file: &File<'_>,
@@ -180,7 +182,7 @@ async fn stale(
     answer(remote, file, kept, How::Stale(why), Some(remote.now()), trace, event).await
 }
 
-/// Answers with a file that is kept, and need not be asked for again before `until`.
+/// Answers with a cached file whose TTL ends at `until`.
 pub(crate) async fn answer(
     remote: &Remote,
     file: &File<'_>,
@@ -212,7 +214,7 @@ pub(crate) async fn answer(
     })
 }
 
-/// Whether the file may be seen, and what lets it though it is young.
+/// Decides whether the file is visible, and which exceptions make it so.
 fn seen(remote: &Remote, row: OfUpstream<'_>, file: &File<'_>) -> Result<Option<String>, Error> {
     let now = remote.now();
     let missing = || Error::Missing { path: file.path.to_owned(), until: now };

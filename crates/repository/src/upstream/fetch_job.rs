@@ -1,4 +1,4 @@
-//! What a flight does: ask the upstream, take what comes, hold it against what is said of it, and keep it.
+//! The work of a fetch: request the file, receive it, verify it, and store it.
 
 use crate::tree::file::File;
 use crate::tree::readable::Readable;
@@ -22,20 +22,20 @@ use store::{CachedFile, Lane, Stamp};
 use telemetry::{Event, Millis, Op, Reason};
 use tokio::sync::watch;
 
-/// Metadata of so many bytes is read in passing, in less than what two changes of threads cost.
+/// Metadata up to this size, in bytes, is parsed in place, in about the time of two thread switches.
 const SMALL: u64 = 16 << 10;
 
-/// One flight, from its start to its landing.
+/// One fetch, from its start to its result.
 pub(crate) struct FetchJob<'a> {
     remote: &'a Remote,
     file: File<'a>,
     ttl: Ttl,
     stages: &'a watch::Sender<Stage>,
-    /// Of before it began.
+    /// Taken before the fetch began.
     stamp: Option<Stamp>,
-    /// When it began: what the upstream answers may have changed since.
+    /// When it began. The upstream may have changed since.
     began: Millis,
-    /// The digests that an index of the upstream says. Bytes with others are always refused.
+    /// The digests in an index of the upstream. Bytes with other digests are always refused.
     indexed: DeclaredDigests,
 }
 
@@ -50,17 +50,17 @@ impl<'a> FetchJob<'a> {
         Self { remote, file, ttl, stages, stamp, began: remote.now(), indexed }
     }
 
-    /// Has what is remembered made good again, or brings what is not.
+    /// Renews the cached file, or fetches it.
     pub(crate) async fn fly(&self, event: &mut Event) -> Result<FetchResult, Trouble> {
         let now = self.remote.now();
-        // Another flight may have landed after whoever asked for this one looked.
+        // Another fetch may have ended after the caller looked.
         let had = match self.remote.recall(&self.file, event).await? {
             Some(Remembered::MissingUntil(until))
                 if self.remote.repository.counts_as_missing(&self.file, until, now) =>
             {
                 return Ok(FetchResult::Missing(until));
             }
-            // What is proven to be another file is no reason to ask whether it is unchanged.
+            // A cached file that is proven to differ needs no conditional request.
             Some(Remembered::File(file)) if self.indexed.check(&file.known.hashes).is_err() => None,
             Some(Remembered::File(file)) => match self.remote.ttl_state(&self.file, Proof::Age, &file.known, now) {
                 TtlState::Fresh(_) => return Ok(FetchResult::File(file, ArrivedBy::Kept)),
@@ -83,7 +83,7 @@ impl<'a> FetchJob<'a> {
             (200, had) if answer.is_of_folder() && !self.file.may_be_folder() => self.miss(had, event).await,
             (200, had) => self.take(&upstream, answer, had, event).await,
             (304, Some(had)) => self.confirm(had, event).await,
-            // An index lists it, so what is kept stays, and nobody is told that there is none.
+            // An index lists the file, so the cached bytes stay, and the 404 is not believed.
             (404 | 410, _) if self.file.is_listed() => Err(Failure::listed(&answer).into()),
             (404 | 410, had) => self.miss(had, event).await,
             (status, _) => {
@@ -96,7 +96,7 @@ impl<'a> FetchJob<'a> {
         }
     }
 
-    /// The upstream says that the bytes are as they were.
+    /// Handles a 304: the cached bytes are unchanged.
     async fn confirm(&self, had: KeptFile, event: &mut Event) -> Result<FetchResult, Trouble> {
         let checked = self.began;
         let (store, of) = (&self.remote.remotes.store, self.remote.repository.origin);
@@ -107,7 +107,7 @@ impl<'a> FetchJob<'a> {
         Ok(FetchResult::File(kept, ArrivedBy::Confirmed))
     }
 
-    /// The upstream has proven that there is no such file.
+    /// Handles a 404 or 410: the upstream has proven that there is no such file.
     async fn miss(&self, had: Option<KeptFile>, event: &mut Event) -> Result<FetchResult, Trouble> {
         let now = self.remote.now();
         let until = self.ttl.missing_until(now);
@@ -119,7 +119,7 @@ impl<'a> FetchJob<'a> {
         Ok(FetchResult::Missing(until))
     }
 
-    /// The upstream gives the file.
+    /// Handles a 200: receives the file.
     async fn take(
         &self,
         upstream: &Arc<Upstream>,
@@ -150,7 +150,7 @@ impl<'a> FetchJob<'a> {
         let (etag, modified) = (text("etag"), text("last-modified"));
         let (len, moment) = (answer.length(), modified.as_deref().and_then(client::moment));
         let show = |file, grown, promised| {
-            // Who is promised what is not sure would refuse what we take.
+            // A client that was promised a digest that is not certain would refuse a file that we accept.
             let promised = if policy == ChecksumPolicy::Strict { promised } else { Arc::default() };
             let shown = Shown { file, len, grown, promised, modified: moment, first_seen: now };
             self.stages.send_replace(Stage::Arriving(shown));
@@ -178,13 +178,14 @@ impl<'a> FetchJob<'a> {
             Ok(()) => None,
         };
         let verified = self.file.has_checksum_beside().then_some(unverified.is_none());
-        // Where nobody wants checksums to be looked at, or clients publish none, that there was none is no news.
+        // A missing checksum is not worth recording if checksums are ignored, or if clients publish none for such
+        // files.
         let news = |(reason, _): &(Reason, String)| *reason != Reason::Unverified || (asked && verified == Some(false));
         if let Some((reason, detail)) = unverified.filter(news) {
             (event.reason, event.detail) = (Some(reason), detail);
         }
         let hashes = download.hashes.clone();
-        // Other bytes are as old as they are, whatever was at their path before.
+        // New bytes have their own age, whatever was at the path before.
         let same = had.as_ref().filter(|had| had.known.hashes.sha256 == hashes.sha256);
         let first_seen = same.map_or(now, |had| had.known.first_seen);
         let known = Arc::new(CachedFile {
@@ -199,7 +200,7 @@ impl<'a> FetchJob<'a> {
         self.keep(had, known, download, event).await
     }
 
-    /// Refuses metadata that clients cannot read.
+    /// Refuses metadata that clients cannot parse.
     async fn look_inside(
         &self,
         check: impl Fn(&[u8]) -> Result<(), String> + Send + 'static,
@@ -219,7 +220,7 @@ impl<'a> FetchJob<'a> {
         Ok(looked.map_err(unreadable)?)
     }
 
-    /// Keeps what is proven to be right. Where that fails it is answered with all the same, and fetched again next time.
+    /// Stores a verified file. If storing fails, the file is still the answer, and the next request fetches it again.
     async fn keep(
         &self,
         had: Option<KeptFile>,
@@ -230,7 +231,8 @@ impl<'a> FetchJob<'a> {
         let Remote { remotes, repository, .. } = self.remote;
         let max_bytes = repository.record.remote.as_ref().and_then(|remote| remote.max_bytes);
         let folder = self.file.folder;
-        // The first file of a folder that lacked others: groups may have answered with those of other members.
+        // This is the first file of a folder that lacked others. Groups may have answered with the files of other
+        // members.
         let lacked = remotes.store.folder_presence_in_memory(folder);
         let first =
             lacked.is_some_and(|lacked| lacked.upstream(repository.origin).is_some_and(|upstream| !upstream.has));

@@ -1,4 +1,4 @@
-//! A fetch in flight, as its followers see it: how far it is, and what it came to.
+//! A fetch in flight: its progress and its result, as its followers see them.
 
 use crate::content::{Growing, Grown};
 use crate::upstream::KeptFile;
@@ -9,26 +9,26 @@ use std::sync::Arc;
 use telemetry::{Event, EventId, Millis, Op, Tick};
 use tokio::sync::watch;
 
-/// A fetch in flight. It goes on as long as anybody has this.
+/// A fetch in flight. It continues while any clone of this exists.
 #[derive(Debug)]
 pub(crate) struct Flight {
-    /// That of its event.
+    /// The id of its event.
     pub(crate) id: EventId,
     pub(crate) stage: watch::Receiver<Stage>,
 }
 
-/// How far a fetch is.
+/// The progress of a fetch.
 #[derive(Debug, Clone)]
 pub(crate) enum Stage {
-    /// It is not known yet whether there is a file.
+    /// The upstream has not answered yet.
     Asking,
-    /// The file arrives.
+    /// The file is arriving.
     Arriving(Arriving),
-    /// The end.
+    /// The fetch has ended.
     Done(Result<FetchResult, Trouble>),
 }
 
-/// A file that arrives, and may be read as far as it has come.
+/// A file that is arriving. Its first bytes may be read already.
 #[derive(Debug, Clone)]
 pub(crate) struct Arriving {
     pub(crate) file: Arc<fs::File>,
@@ -42,34 +42,34 @@ pub(crate) struct Arriving {
 /// The result of a fetch.
 #[derive(Debug, Clone)]
 pub(crate) enum FetchResult {
-    /// The file, whole and verified.
+    /// The file, complete and verified.
     File(KeptFile, ArrivedBy),
-    /// The upstream proved that there is no file, which is believed until then.
+    /// The upstream proved that there is no such file. The negative answer is valid until this moment.
     Missing(Millis),
 }
 
-/// How the bytes of a fetched file came here.
+/// The source of a fetched file's bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArrivedBy {
-    /// Another fetch had just brought them.
+    /// Another fetch had just stored them.
     Kept,
-    /// The upstream gave them.
+    /// The upstream sent them.
     Fetched,
-    /// The upstream said that they have not changed.
+    /// The upstream answered 304 for the cached bytes.
     Confirmed,
 }
 
-/// For how long a fetch goes on that the upstream has not answered yet.
+/// How long a fetch continues that the upstream has not answered yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FlightLifetime {
-    /// As long as it has followers: strangers can ask for any path, and leave.
+    /// While it has followers, because strangers can request any path and leave.
     WhileFollowed,
-    /// To its end: it renews a cached file, from which later requests benefit.
+    /// To its end, because it renews a cached file for later requests.
     ToItsEnd,
 }
 
 impl FetchResult {
-    /// The file that the upstream gave, where it gave one.
+    /// The file, if the upstream sent one.
     pub(crate) fn fetched(&self) -> Option<&KeptFile> {
         match self {
             FetchResult::File(kept, ArrivedBy::Fetched) => Some(kept),
@@ -78,17 +78,17 @@ impl FetchResult {
     }
 }
 
-/// How far a follower waits.
+/// The stage that a follower waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FollowUntil {
-    /// Until there are bytes to read, or it is known that there will be none.
+    /// There are bytes to read, or it is certain that there will be none.
     Arriving,
-    /// Until the end.
+    /// The end.
     Done,
 }
 
 impl Flight {
-    /// Waits for it. `None`: it was given up, by a defect of ours or because the server stops.
+    /// Waits for that stage. `None`: the fetch was dropped, because of a defect or because the server stops.
     pub(crate) async fn follow(mut self, until: FollowUntil, event: &mut Event) -> Option<Stage> {
         let began = Tick::now();
         let enough = |stage: &Stage| match stage {

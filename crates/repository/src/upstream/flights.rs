@@ -1,4 +1,4 @@
-//! Single flight: one fetch of a path at a time. Requests for it that come meanwhile follow that fetch.
+//! Single flight: at most one fetch of a path at a time. Concurrent requests for the path follow that fetch.
 
 pub(crate) mod table;
 
@@ -18,12 +18,12 @@ use telemetry::{Event, EventId, Layer, Outcome, Slot, Tick};
 use tokio::sync::watch;
 
 impl Remote {
-    /// The fetch of `path`: the one in flight, or one that starts now and goes on for so long.
+    /// The fetch of `path`: the one in flight, or a new one with this lifetime.
     pub(crate) fn flight(&self, path: &str, lasts: FlightLifetime) -> Result<Flight, Error> {
         self.flight_of(path, lasts, DeclaredDigests::default())
     }
 
-    /// The same, for a file of which an index says these digests.
+    /// The same, for a file with digests from an index.
     pub(crate) fn flight_of(
         &self,
         path: &str,
@@ -47,7 +47,7 @@ impl Remote {
         let (stages, stage) = watch::channel(Stage::Asking);
         let flight = Flight { id: event.id, stage };
         let line = FlightEntry { id: event.id, stages: stages.clone() };
-        // A fetch that goes on to its end follows itself.
+        // A fetch with the lifetime `ToItsEnd` holds a clone of itself.
         let own = (lasts == FlightLifetime::ToItsEnd).then(|| line.flight());
         table.lines.insert(key.clone(), line);
         // A runtime that stops drops the task at once, and the task locks the table when it is dropped.
@@ -58,7 +58,8 @@ impl Remote {
         Ok(flight)
     }
 
-    /// Has the fetch of `path` go on to its end though its followers leave, as others will come.
+    /// Makes the fetch of `path` continue to its end even if its followers leave, because other clients will want the
+    /// file.
     pub(crate) fn see_through(&self, path: &str) {
         if let Ok(flight) = self.flight(path, FlightLifetime::ToItsEnd) {
             let mut event = Event::job("follow", self.now());
@@ -66,7 +67,7 @@ impl Remote {
         }
     }
 
-    /// Whether nobody follows the fetch of `path`. If so, nobody can from then on.
+    /// Whether no request follows the fetch of `path`. If so, no later one can follow it.
     pub(crate) fn left(&self, path: &str, stages: &watch::Sender<Stage>) -> bool {
         self.remotes.flights.left(&(self.repository.origin, path.to_owned()), stages)
     }
@@ -80,7 +81,7 @@ impl Remote {
     ) -> Result<T, Trouble> {
         let left = async {
             stages.closed().await;
-            // Another follower may have come before the table was locked.
+            // A follower may have arrived before the table was locked.
             while !self.left(path, stages) {
                 stages.closed().await;
             }
@@ -94,7 +95,7 @@ impl Remote {
     }
 }
 
-/// A fetch in flight and everything that it holds.
+/// A fetch in flight and its resources.
 struct UnderWay {
     remote: Remote,
     entry: Entry,
@@ -102,7 +103,7 @@ struct UnderWay {
     _place: Slot,
 }
 
-/// The entry of a fetch in the table. It is taken out whenever and however the fetch ends.
+/// The entry of a fetch in the table. It is removed when the fetch ends in any way.
 struct Entry {
     remotes: Arc<Remotes>,
     id: EventId,
@@ -113,7 +114,7 @@ impl UnderWay {
     async fn fly(self, stages: watch::Sender<Stage>, indexed: DeclaredDigests, mut event: Box<Event>) {
         let recorder = &self.remote.remotes.recorder;
         recorder.attempt();
-        // The key goes with the entry before the end is told.
+        // The entry is removed before followers learn the result.
         let path = self.entry.key.1.clone();
         let file = self.remote.repository.file(&path);
         let landed = Box::pin(FetchJob::new(&self.remote, file, &stages, indexed).fly(&mut event)).await;
@@ -125,7 +126,7 @@ impl UnderWay {
         if let Err(trouble) = &landed {
             (event.reason, event.detail) = (trouble.reason(), trouble.detail());
         }
-        // Out of the table first: requests that come from now on must not be given an end that was before them.
+        // The entry is removed first: later requests must not get a result from before them.
         let fetched = landed.as_ref().ok().and_then(FetchResult::fetched).cloned();
         drop(self.entry);
         stages.send_replace(Stage::Done(landed));
@@ -143,7 +144,7 @@ impl Drop for Entry {
     fn drop(&mut self) {
         let flights = &self.remotes.flights;
         let mut table = flights.table();
-        // A fetch that all followers left is out already, and another may have begun meanwhile.
+        // A fetch without followers was removed before, and another one may have begun since.
         if table.lines.get(&self.key).is_some_and(|line| line.id == self.id) {
             table.lines.remove(&self.key);
         }

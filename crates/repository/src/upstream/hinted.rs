@@ -1,4 +1,4 @@
-//! Hints that files changed upstream: what is kept of them is asked for again, until it is another.
+//! Hints that files changed upstream: the cached documents are fetched again until they have changed.
 
 use crate::error::Error;
 use crate::hints::hint::Hint;
@@ -14,17 +14,17 @@ use store::Lane;
 use telemetry::{Event, Millis, Op, Outcome, Tick};
 use tokio::task::JoinSet;
 
-/// Longest document that is looked into for a version, in bytes.
+/// Maximum size of a document that is searched for a version, in bytes.
 const DOCUMENT_BYTES: usize = 16 << 20;
 
-/// How a format looks for a hint.
+/// How a format checks a hint.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HintedFiles {
-    /// The paths of the documents that tell whether a hint is true.
+    /// The paths of the documents that confirm a hint.
     pub(crate) documents: fn(&Hint) -> Vec<String>,
-    /// The folders and paths that a hint is about; an empty one: everything.
+    /// The folders and paths that a hint affects; an empty one: everything.
     pub(crate) about: fn(&Hint) -> Vec<String>,
-    /// Whether a document says what the hint does.
+    /// Whether a document confirms the hint.
     pub(crate) tells: fn(&Hint, &[u8]) -> bool,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct HintedRemote {
 }
 
 impl HintedRemote {
-    /// Takes a hint, and looks at once where that is due.
+    /// Accepts a hint, and looks at once if a look is due.
     pub(crate) async fn take_hint(
         &self,
         hint: Hint,
@@ -56,7 +56,7 @@ impl HintedRemote {
         Ok(())
     }
 
-    /// Starts the look that hints want now. Returns when the next is due.
+    /// Starts a look if one is due. Returns the time of the next.
     pub(crate) fn look_for_hints(&self) -> Option<Millis> {
         let (repository, now) = (&self.remote.repository, self.remote.now());
         let due = repository.shared.hints.due(now)?;
@@ -65,7 +65,7 @@ impl HintedRemote {
         }
         if let Ok(turn) = repository.shared.due.looking.clone().try_lock_owned() {
             let look = repository.shared.hints.begin_look(now, true);
-            // Before anybody is told that the hint was taken.
+            // Before the sender is told that the hint was accepted.
             repository.shared.hints.waiting().iter().for_each(|hint| self.mark(hint, now));
             let job = self.clone();
             self.remote.remotes.back.spawn(async move {
@@ -77,7 +77,8 @@ impl HintedRemote {
         Some(due)
     }
 
-    /// Has what a hint is about asked for again by the next who wants it, also where an answer is in memory.
+    /// Marks the files that a hint affects, so that the next request for one fetches it again. Answers in memory are
+    /// voided.
     fn mark(&self, hint: &Hint, now: Millis) {
         let (store, repository) = (&self.remote.remotes.store, &self.remote.repository);
         for path in (self.files.about)(hint) {
@@ -89,7 +90,7 @@ impl HintedRemote {
         }
     }
 
-    /// Asks for the documents again that are kept, and notes which hints are true now.
+    /// Fetches the cached documents again, and records which hints are confirmed.
     async fn look(&self, look: u64, began: Millis) {
         let (remotes, repository) = (&self.remote.remotes, &self.remote.repository);
         remotes.recorder.attempt();
@@ -128,7 +129,7 @@ impl HintedRemote {
         remotes.recorder.release(event);
     }
 
-    /// Asks for the documents of one hint again, those of them that are kept.
+    /// Fetches the cached documents of one hint again.
     async fn look_for(&self, hint: &Hint, event: &mut Event) -> Result<SeenNow, Error> {
         let (mut is_true, mut none) = (None, true);
         for path in (self.files.documents)(hint) {
@@ -144,7 +145,7 @@ impl HintedRemote {
                 is_true = Some(is_true.unwrap_or_default() || tells);
             }
         }
-        // Nobody has an older one: whoever asks next is given what the upstream has then.
+        // No older document is cached, so the next request fetches the present one.
         let is_true = if none && hint.is_exact() { Some(true) } else { is_true };
         Ok(SeenNow { is_true, digests: self.digests(hint, event).await? })
     }
@@ -156,7 +157,7 @@ impl HintedRemote {
         Ok(self.remote.remotes.workers.run(Lane::Index, Op::PackageRead, event, look).await?)
     }
 
-    /// What is kept of the documents of a hint.
+    /// The digests of the cached documents of a hint.
     async fn digests(&self, hint: &Hint, event: &mut Event) -> Result<String, Error> {
         let mut digests = String::new();
         for path in (self.files.documents)(hint) {
@@ -169,9 +170,9 @@ impl HintedRemote {
     }
 }
 
-/// What a look found for one hint.
+/// The result of a look for one hint.
 struct SeenNow {
-    /// `None`: the hint does not say what is to be seen.
+    /// `None`: the hint does not describe the change.
     is_true: Option<bool>,
     digests: String,
 }

@@ -1,4 +1,4 @@
-//! For how long what an upstream said is good, given hints that it has another.
+//! The TTL of cached files and negative answers, shortened by hints.
 
 use crate::repository::Repository;
 use crate::tree::file::File;
@@ -9,7 +9,7 @@ use store::CachedFile;
 use telemetry::Millis;
 
 impl Remote {
-    /// How good a cached file is now, given the hints too.
+    /// The state of a cached file now, given the hints.
     pub(crate) fn ttl_state(&self, file: &File<'_>, proof: Proof<'_>, known: &CachedFile, now: Millis) -> TtlState {
         let ttl = Ttl::of(&self.repository, file);
         let hinted = || self.repository.shared.due.since(file.path).is_some_and(|since| known.checked < since);
@@ -18,7 +18,7 @@ impl Remote {
 }
 
 impl Repository {
-    /// Whether a file that was proven missing until then still counts as missing, given the hints too.
+    /// Whether a negative answer with this TTL is still valid, given the hints.
     pub(crate) fn counts_as_missing(&self, file: &File<'_>, until: Millis, now: Millis) -> bool {
         now < until
             && self.shared.due.since(file.path).is_none_or(|since| Ttl::of(self, file).missing_since(until) >= since)

@@ -1,10 +1,11 @@
-//! A repository that stands for an upstream: what is kept of it is answered while it is good, and the rest is fetched,
-//! once however many ask.
+//! A remote repository: its cached files are answered while their TTL lasts, and all others are fetched, once for any
+//! number of concurrent requests.
 //!
-//! In reading order: [`fetch`] decides, [`refused`] says which paths no upstream is asked for, [`ttl`] for how long a cached file is
-//! good, unless a hint makes it [`due`]; [`flights`] has one fetch of a path at a time ([`flight`]), [`fetch_job`] is such a fetch, and [`download`] takes its body.
-//! [`first_seen`] has the journal remember what fetches showed, [`release_age`] says how old a version is, and [`past`] answers as of a
-//! moment. [`verify`] checks cached files. No file here knows a package format: paths come as [`File`], which asks its format.
+//! In reading order: [`fetch`] decides, [`refused`] has the paths for which no upstream is called, [`ttl`] the TTL of a
+//! cached file, unless a hint makes it [`due`]; [`flights`] allows one fetch of a path at a time ([`flight`]),
+//! [`fetch_job`] is such a fetch, and [`download`] receives its body. [`first_seen`] makes the journal record new
+//! versions, [`release_age`] computes the age of a version, and [`past`] answers as of a moment. [`verify`] checks
+//! cached files. No file here knows a package format: paths come as [`File`], which calls its format.
 
 pub(crate) mod abandoned;
 pub(crate) mod checksum_policy;
@@ -55,74 +56,75 @@ use store::{CachedPath, Held, Origin, Stamp, Store, Unit};
 use telemetry::{Bound, BoundName, Event, Millis, Recorder};
 use tokio::runtime::Handle;
 
-/// What is kept of an upstream is looked for again after so many milliseconds, though it cannot have changed: what is asked for all
-/// the time must not seem to be what was used longest ago, which goes first.
+/// Interval at which the last use of an open file is recorded, in milliseconds. Otherwise a file in constant use would
+/// look like the least recently used one, which eviction takes first.
 pub(crate) const TOUCH_INTERVAL_MS: i64 = 3_600_000;
-/// Most upstreams, or files of one, that are asked for at once to make one answer.
+/// Maximum number of upstreams, or of files of one, that are called concurrently for one answer.
 pub(crate) const WIDTH: usize = 8;
-/// Whoever has something else to answer with waits for an upstream no longer than this. What it says later is there for who asks next.
+/// How long a request that has another answer waits for an upstream. A later response is cached for the next request.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// The most bytes that is known of all upstreams' indexes. The largest public one comes to some 80 MB.
+/// Maximum memory for the indexes of all upstreams, in bytes. The largest public index needs some 80 MB.
 const INDEXES_BYTES: u64 = 1 << 30;
-/// Nobody waits longer than this for an upstream that hung and is tried again: it answers, or is left alone for twice as long.
+/// How long a request waits for an upstream that hung and is being tried again. If it does not answer, its circuit
+/// stays open for twice as long.
 pub(crate) const TRIAL_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Looks for the date of a file in a list of versions, which is fetched for that. Says whether the age of the file may be another now.
-/// It is given to remote repositories when the server starts, because it fetches through them itself.
+/// Looks for the date of a file in a list of versions, which it fetches. Returns whether the age of the file may be
+/// another now. Remote repositories receive this function when the server starts, because it fetches through them.
 pub(crate) type DateLookup = for<'a> fn(&'a Remote, &'a File<'a>, &'a mut Event) -> Lookup<'a>;
 type Lookup<'a> = Pin<Box<dyn Future<Output = Result<bool, Error>> + Send + 'a>>;
 
-/// What all remote repositories share.
+/// The state that all remote repositories share.
 #[derive(Debug)]
 pub(crate) struct Remotes {
     pub(crate) store: Arc<Store>,
     pub(crate) recorder: Arc<Recorder>,
-    /// Where flights are: no client can end one.
+    /// The runtime of fetches, where no client can cancel them.
     pub(crate) back: Handle,
-    /// Threads for what reads files or takes long.
+    /// Threads for work that reads files or takes long.
     pub(crate) workers: Arc<Workers>,
     pub(crate) upstreams: UpstreamFactory,
     pub(crate) flights: Flights,
-    /// What is fetched though nobody waits for it any more.
+    /// The bound of downloads that no request waits for any more.
     pub(crate) abandoned: Arc<Bound>,
-    /// Requests that wait for these.
+    /// The requests that wait for upstreams.
     pub(crate) waiters: Waiters,
-    /// Large files that arrived or were asked for.
+    /// Large files that stay open.
     pub(crate) opened: OpenFiles<Origin, KeptFile>,
-    /// The paths that some upstreams say they have.
+    /// The lists of paths that some upstreams publish.
     pub(crate) lists: PathLists,
-    /// Room for what is known of upstreams' indexes.
+    /// The bound of memory for the indexes of upstreams.
     pub(crate) indexes: Arc<Bound>,
-    /// Looks for the date of a file, as its format does.
+    /// Looks for the date of a file, by its format.
     pub(crate) date_lookup: DateLookup,
     /// Hints that upstreams changed.
     pub(crate) hints: HintBoard,
 }
 
-/// A remote repository and what it works with.
+/// A remote repository and the tools that it needs.
 #[derive(Debug, Clone)]
 pub(crate) struct Remote {
     pub(crate) remotes: Arc<Remotes>,
     pub(crate) repository: Arc<Repository>,
-    /// That of the request it is asked for. Weak: what goes on after the request holds none of it.
+    /// The place of the request. It is weak, so work that continues after the request does not keep it.
     pub(crate) place: Weak<Place>,
 }
 
-/// A file that is kept.
+/// A cached file.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptFile {
     pub(crate) known: Arc<store::CachedFile>,
     pub(crate) held: Held,
 }
 
-/// What is remembered of a path.
+/// The known state of a path.
 pub(crate) enum Remembered {
     File(KeptFile),
     MissingUntil(Millis),
 }
 
 impl Remotes {
-    /// Flights are on the runtime that this is called on.
+    /// Builds the shared state. Fetches run on the runtime that calls this.
     pub(crate) fn new(
         store: Arc<Store>,
         recorder: Arc<Recorder>,
@@ -160,18 +162,18 @@ impl Remotes {
         })
     }
 
-    /// A repository of these, for the request that has this place.
+    /// A remote repository, for the request with this place.
     pub(crate) fn remote(self: &Arc<Self>, repository: &Arc<Repository>, place: &Arc<Place>) -> Remote {
         Remote { remotes: self.clone(), repository: repository.clone(), place: Arc::downgrade(place) }
     }
 
-    /// Refuses settings that no upstream can be made of: references that lead nowhere, and what is behind the others and
-    /// cannot be used. It may read files.
+    /// Refuses settings that no upstream can be built from, such as references to missing or unusable secrets. This may
+    /// read files.
     pub(crate) fn check(&self, record: &RemoteRecord) -> Result<(), BadSetting> {
         self.upstreams.check(record)
     }
 
-    /// How the hosts that were called stand, and which of these repositories have theirs on each.
+    /// The state of each host that was called, and the repositories that use it.
     pub(crate) fn states<'a>(
         &self,
         repositories: impl Iterator<Item = &'a Arc<Repository>>,
@@ -185,13 +187,13 @@ impl Remote {
         self.remotes.recorder.clock().now()
     }
 
-    /// Says that the request will wait for this upstream. Where too many do, it may not.
+    /// Takes a place for waiting for this upstream. This fails if too many requests wait.
     pub(crate) fn may_wait(&self) -> Result<(), Error> {
         let Some(place) = self.place.upgrade() else { return Ok(()) };
         place.wait(&self.remotes.waiters, self.repository.id).map_err(Error::TooManyWait)
     }
 
-    /// What is remembered of a path: a large file that is open, or what the cache says.
+    /// The known state of a path: an open large file, or the entry in the cache.
     pub(crate) async fn recall(&self, file: &File<'_>, event: &mut Event) -> Result<Option<Remembered>, store::Error> {
         let holds = |stamp: &Stamp| self.remotes.store.revisions().holds(stamp, self.now());
         if let Some(kept) = self.remotes.opened.find(self.repository.origin, file.path, holds) {
@@ -210,13 +212,14 @@ impl Remote {
         }))
     }
 
-    /// What a file that is left open holds with: its folder, and where repositories are turned. Rules are asked each time.
+    /// The stamp that an open file is valid with: its folder, and the revision that changes with the upstream's URL.
+    /// The rules are checked at each request.
     pub(crate) fn stamp(&self, file: &File<'_>) -> Option<Stamp> {
         let units = [Unit::Of(self.repository.id, file.folder), Unit::Settings];
         self.remotes.store.revisions().stamp(&units, Millis(self.now().0 + TOUCH_INTERVAL_MS))
     }
 
-    /// Leaves a large file open, for whoever asks for it next: `stamp` is of before it was looked for.
+    /// Keeps a large file open for the next request. `stamp` was taken before the file was looked up.
     pub(crate) fn leave_open(&self, file: &File<'_>, kept: &KeptFile, stamp: Option<Stamp>) {
         if let (Held::File(_), Some(stamp)) = (&kept.held, stamp) {
             self.remotes.opened.keep(self.repository.origin, file.path, kept.clone(), stamp);

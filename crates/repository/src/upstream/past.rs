@@ -1,4 +1,5 @@
-//! An upstream as of a moment: what had been seen of it by then decides what may be answered of what it has today.
+//! An upstream as of a moment. Only files that had been seen by then are answered, from the bytes that are cached
+//! today.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use store::State;
 use telemetry::{Event, Millis};
 
-/// The repository as it is today, for a file that policy showed then. Policy is not asked again as of today.
+/// The repository of today, for a file that the policy showed at that moment. The policy of today is not applied again.
 pub(crate) fn today(
     remote: &Remote,
     file: &File<'_>,
@@ -33,7 +34,7 @@ pub(crate) fn today(
     Ok(Remote { remotes: remotes.clone(), repository, place: place.clone() })
 }
 
-/// Why nothing is told of `path` as of then.
+/// Why there is no answer for `path` as of that moment.
 pub(crate) async fn early(
     remote: &Remote,
     then: FirstSeenStore<'_>,
@@ -51,12 +52,12 @@ pub(crate) async fn early(
     })
 }
 
-/// Nothing is told of what came after the journal had no room for more.
+/// The refusal for files that may have appeared after the budget for first-seen rows was used up.
 pub(crate) fn over_budget(remote: &Remote) -> Error {
     Error::FirstSeenFull(remote.repository.record.name.clone())
 }
 
-/// What an upstream was seen to have.
+/// The files that an upstream was seen to have.
 #[derive(Debug)]
 pub(crate) struct Seen<'a> {
     pub(crate) named: Option<PackageVersion<'a>>,

@@ -1,4 +1,4 @@
-//! Lists that upstreams publish of the paths that they have, in memory.
+//! The lists of paths that upstreams publish, in memory.
 
 use crate::index::bounded_cache::BoundedCache;
 use std::fmt::Debug;
@@ -6,14 +6,14 @@ use std::sync::Arc;
 use store::Origin;
 use telemetry::{Bound, BoundName, Millis};
 
-/// Bytes of lists in memory; of more, those that are asked least are read again.
+/// Memory for lists, in bytes. The least used lists are evicted and read again.
 const ROOM: u64 = 16 << 20;
-/// Upstreams that are expected, roughly.
+/// Expected number of upstreams.
 const UPSTREAMS: usize = 100;
 
-/// The paths that an upstream says it has, in the form of its format.
+/// The list of paths of an upstream, in the form of its format.
 pub(crate) trait ListedPaths: Debug + Send + Sync {
-    /// Whether it says that it has nothing in this folder.
+    /// Whether the list excludes this folder.
     fn exclude(&self, folder: &str) -> bool;
 
     /// Its size in memory, in bytes.
@@ -27,14 +27,14 @@ pub(crate) struct PathLists(BoundedCache<Origin, PathList>);
 /// The last list of an upstream.
 #[derive(Debug)]
 pub(crate) struct PathList {
-    /// `None`: it cannot be used, or nobody has looked yet.
+    /// `None`: the list is unusable or was not fetched yet.
     pub(crate) paths: Option<Box<dyn ListedPaths>>,
-    /// Until when it counts.
+    /// When its TTL ends.
     pub(crate) until: Millis,
 }
 
 impl PathLists {
-    /// Knows none yet.
+    /// An empty table.
     pub(crate) fn new() -> Self {
         let weigh = |_: &Origin, list: &PathList| {
             let paths = list.paths.as_ref().map_or(0, |paths| paths.weight());
@@ -47,7 +47,7 @@ impl PathLists {
         self.0.bound()
     }
 
-    /// The last list of an upstream, while it counts.
+    /// The last list of an upstream while its TTL lasts.
     pub(crate) fn find(&self, of: Origin, now: Millis) -> Option<Arc<PathList>> {
         self.0.get(&of).filter(|list| now < list.until)
     }

@@ -1,4 +1,4 @@
-//! What proves that a cached file is still what the upstream has.
+//! The rule that proves that a cached file equals the upstream's.
 
 use crate::upstream::declared_digests::DeclaredDigests;
 use crate::upstream::ttl::{Ttl, TtlState};
@@ -6,37 +6,37 @@ use std::time::Duration;
 use store::{CachedFile, Digest};
 use telemetry::Millis;
 
-/// What proves that a cached file is still what the upstream has.
+/// The rule that proves that a cached file equals the upstream's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Proof<'a> {
-    /// That the upstream confirmed it a short time ago.
+    /// The upstream confirmed it a short time ago.
     Age,
-    /// That an index of the upstream says this MD5 of it. The index may be ahead of the file, so bytes with another MD5 are answered with
-    /// where the upstream fails.
+    /// An index of the upstream has this MD5 for it. The index may be ahead of the file, so bytes with another MD5 are
+    /// still the answer if the upstream fails.
     Md5 {
-        /// Hexadecimal.
+        /// The MD5, hexadecimal.
         said: &'a str,
-        /// What is not proven is not asked for again before.
+        /// Bytes with another MD5 are not fetched again before this moment.
         again: Option<Millis>,
-        /// It is not the upstream that says it, so it proves nothing for longer than this.
+        /// Maximum validity of the proof, if the MD5 does not come from the upstream itself.
         lasts: Option<Duration>,
     },
-    /// That an index of the upstream says this SHA-256 of it. Bytes with another are never answered with.
+    /// An index of the upstream has this SHA-256 for it. Bytes with another one are never the answer.
     Sha256(Digest),
 }
 
 impl Proof<'_> {
-    /// Whether the cached bytes are proven to be others than the upstream's.
+    /// Whether the cached bytes are proven to differ from the upstream's.
     pub(crate) fn refutes(self, known: &CachedFile) -> bool {
         matches!(self, Proof::Sha256(sha256) if known.hashes.sha256 != sha256)
     }
 
-    /// How good the cached file is at `now`.
+    /// The state of the cached file at `now`.
     pub(crate) fn state(self, ttl: Ttl, known: &CachedFile, now: Millis) -> TtlState {
         match self {
             Proof::Age => ttl.at(known.checked, now),
             Proof::Md5 { said, lasts: None, .. } if known.hashes.md5 == said => TtlState::Fresh(None),
-            // The index is ahead of the file, or says a wrong digest.
+            // The index is ahead of the file, or has a wrong digest.
             Proof::Md5 { again: Some(again), .. } if now < again => TtlState::Fresh(Some(again)),
             Proof::Md5 { said, lasts: Some(lasts), .. }
                 if known.hashes.md5 == said && now >= known.checked && now < known.checked.plus(lasts) =>

@@ -1,14 +1,15 @@
-//! Paths that no upstream is asked for, so that nobody there learns that somebody wants them: those that policy hides whatever their
-//! age, and those that the upstream may read as others than they are here.
+//! Paths for which no upstream is called, so that the upstream does not learn that somebody wants them: paths that a
+//! policy hides regardless of age, and paths that the upstream may read in another way than we do.
 
 use crate::error::Error;
 use crate::repository::Repository;
 use crate::tree::file::File;
 use format::tree;
 
-/// Why the upstream is not asked for the file; `None`: it may be.
+/// Why the upstream is not called for the file; `None`: it may be called.
 pub(crate) fn never_asked(repository: &Repository, file: &File<'_>) -> Option<Error> {
-    // Without any policy, too: there may be others' folders beside the upstream's, and it is shown credentials.
+    // This applies without a policy too: the folders beside the upstream's may belong to others, and the request
+    // carries credentials.
     if tree::may_leave_its_folder(file.path) || file.cannot_exist() {
         return Some(Error::NoSuchFile(file.path.to_owned()));
     }
