@@ -1,6 +1,6 @@
 //! A connection that is kept between calls, for a program that makes many calls to one server.
 
-use crate::dial::{DIRECT, dial};
+use crate::dial::{DIRECT, DialOptions, dial};
 use crate::error::Error;
 use crate::error::silent;
 use crate::http_connection::HttpConnection;
@@ -64,7 +64,8 @@ impl Connection {
             }
         }
         let limit = self.options.connect_timeout;
-        let dial = timeout(limit, dial(&target.origin, DIRECT)).await;
+        let options = DialOptions { tls: &self.options.trust.0, ..DIRECT };
+        let dial = timeout(limit, dial(&target.origin, options)).await;
         let dialled = dial.map_err(|_| silent(&target.authority, limit))??;
         let mut http_connection = HttpConnection::open(&target.authority, dialled).await?;
         let answer = http_connection.send(target.request(request)?).await?;

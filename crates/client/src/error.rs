@@ -1,6 +1,6 @@
 //! Why a call got no response.
 
-use crate::tls_error;
+use crate::tls_error::{self, TlsTrouble};
 use crate::zone::Zone;
 use std::error::Error as _;
 use std::time::Duration;
@@ -329,11 +329,19 @@ impl Error {
         }
     }
 
+    /// What is wrong with TLS, where that is known.
+    pub fn tls_trouble(&self) -> Option<TlsTrouble> {
+        match self {
+            Error::Tls { source, .. } => tls_error::trouble(source),
+            _ => None,
+        }
+    }
+
     /// What an operator can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Error::BadPem { .. } => Some("a PEM file holds certificates, and, where one is shown, its key"),
-            Error::Tls { source, .. } => tls_error::hint(source),
+            Error::Tls { source, .. } => tls_error::trouble(source).map(TlsTrouble::hint),
             Error::ProxyRefuses { status: 407, .. } => Some("it asks for credentials, or others than these"),
             Error::CredentialsUnsendable { .. } => Some("look for a line break at the end of the token"),
             Error::NotHttp { .. } => Some("is that the right port, and is it `http` there or `https`?"),

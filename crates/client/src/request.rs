@@ -1,7 +1,9 @@
 //! A call of the command line, and its complete response.
 
 use crate::content::Content;
+use crate::error::Error;
 use crate::secret::Secret;
+use crate::tls::{Pem, Tls};
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 use std::time::Duration;
@@ -15,6 +17,28 @@ pub struct ClientOptions {
     pub total_timeout: Duration,
     /// The largest body.
     pub max_body_bytes: u64,
+    /// The certificates that are trusted.
+    pub trust: Trust,
+}
+
+/// The certificates of servers that a [`Client`](crate::Client) trusts.
+#[derive(Debug, Clone)]
+pub struct Trust(pub(crate) Tls);
+
+impl Trust {
+    /// Those that the machine trusts.
+    pub const MACHINE: Trust = Trust(Tls::MACHINE);
+
+    /// Those of a PEM file, besides the machine's.
+    pub fn new(pem: &Pem) -> Result<Self, Error> {
+        Tls::new(Some(pem), None).map(Self)
+    }
+}
+
+impl Default for Trust {
+    fn default() -> Self {
+        Self::MACHINE
+    }
 }
 
 /// A request.

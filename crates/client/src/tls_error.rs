@@ -3,24 +3,47 @@
 use std::io;
 use tokio_rustls::rustls;
 
-/// What an operator can do about a TLS error.
-pub(crate) fn hint(error: &io::Error) -> Option<&'static str> {
+/// What is wrong with a TLS connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsTrouble {
+    /// No trusted authority signed the certificate.
+    UnknownIssuer,
+    /// The certificate is for another name.
+    OtherName,
+    /// The certificate has expired.
+    Expired,
+    /// The bytes are not TLS.
+    NotTls,
+    /// The other side refused the connection.
+    Refused,
+}
+
+impl TlsTrouble {
+    /// What an operator can do about it, where the server is an upstream.
+    pub(crate) fn hint(self) -> &'static str {
+        match self {
+            TlsTrouble::UnknownIssuer => {
+                "its certificate is signed by nobody that this machine trusts: install the authority, or name its PEM file with `trust`"
+            }
+            TlsTrouble::OtherName => "its certificate is for another name: is the URL right?",
+            TlsTrouble::Expired => "its certificate has expired; is this machine's clock right?",
+            TlsTrouble::NotTls => "what came is no TLS: does it speak plain `http` on that port?",
+            TlsTrouble::Refused => "it refused us: where it asks for a certificate, name one with `certificate`",
+        }
+    }
+}
+
+/// What a TLS error means.
+pub(crate) fn trouble(error: &io::Error) -> Option<TlsTrouble> {
     use rustls::CertificateError as C;
     match found(error)? {
-        rustls::Error::InvalidCertificate(C::UnknownIssuer | C::BadSignature) => Some(
-            "its certificate is signed by nobody that this machine trusts: install the authority, or name its PEM file \
-             with `trust`",
-        ),
+        rustls::Error::InvalidCertificate(C::UnknownIssuer | C::BadSignature) => Some(TlsTrouble::UnknownIssuer),
         rustls::Error::InvalidCertificate(C::NotValidForName | C::NotValidForNameContext { .. }) => {
-            Some("its certificate is for another name: is the URL right?")
+            Some(TlsTrouble::OtherName)
         }
-        rustls::Error::InvalidCertificate(C::Expired | C::ExpiredContext { .. }) => {
-            Some("its certificate has expired; is this machine's clock right?")
-        }
-        rustls::Error::InvalidMessage(_) => Some("what came is no TLS: does it speak plain `http` on that port?"),
-        rustls::Error::AlertReceived(_) => {
-            Some("it refused us: where it asks for a certificate, name one with `certificate`")
-        }
+        rustls::Error::InvalidCertificate(C::Expired | C::ExpiredContext { .. }) => Some(TlsTrouble::Expired),
+        rustls::Error::InvalidMessage(_) => Some(TlsTrouble::NotTls),
+        rustls::Error::AlertReceived(_) => Some(TlsTrouble::Refused),
         _ => None,
     }
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::content::Content;
 use crate::error::Side;
+use crate::request::Trust;
 use crate::secret::Secret;
 use crate::target::Target;
 use http::Method;
@@ -16,6 +17,7 @@ const OPTIONS: ClientOptions = ClientOptions {
     connect_timeout: Duration::from_secs(5),
     total_timeout: Duration::from_secs(5),
     max_body_bytes: 1000,
+    trust: Trust::MACHINE,
 };
 
 #[expect(clippy::disallowed_methods, reason = "a stand-in, not a server of ours")]

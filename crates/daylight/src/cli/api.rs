@@ -3,8 +3,9 @@
 use super::context::Context;
 use super::failure;
 use super::failure::Failure;
+use super::target::{Target, call_failure};
 use anyhow::Context as _;
-use client::{Client, ClientOptions, Request, Response};
+use client::{Client, ClientOptions, Request, Response, Trust};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use serde::Deserialize;
@@ -14,36 +15,15 @@ use std::time::Duration;
 
 /// The path of the repositories in the API.
 pub(super) const REPOSITORIES: &str = "/api/v1/repositories";
-/// The URL of `daylight serve` without flags.
-const DEFAULT_SERVER: &str = "http://127.0.0.1:8080";
 const OPTIONS: ClientOptions = ClientOptions {
     connect_timeout: Duration::from_secs(10),
     total_timeout: Duration::from_secs(60),
     max_body_bytes: 64 << 20,
+    trust: Trust::MACHINE,
 };
 
 /// The longest that a cleanup may take.
 const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// Flags of the verbs that talk to a server.
-#[derive(Debug, clap::Args)]
-pub(super) struct Server {
-    /// URL of the running server [env: DAYLIGHT_SERVER] [default: http://127.0.0.1:8080]
-    ///
-    /// The token that is presented comes from DAYLIGHT_TOKEN, so that it is in no list of processes.
-    #[arg(long, value_name = "URL", global = true)]
-    server: Option<String>,
-}
-
-/// Flags of the verbs that are calls of the admin API.
-#[derive(Debug, clap::Args)]
-pub(super) struct ApiFlags {
-    #[command(flatten)]
-    server: Server,
-    /// JSON instead of text, as the server's API gives it
-    #[arg(long, global = true)]
-    json: bool,
-}
 
 /// Flags of the verbs that plan a removal, and carry it out with `--yes`.
 #[derive(Debug, clap::Args)]
@@ -51,8 +31,6 @@ pub(super) struct PlanFlags {
     /// Carry it out without asking
     #[arg(long)]
     pub(super) yes: bool,
-    #[command(flatten)]
-    api: ApiFlags,
 }
 
 /// The admin API of one server.
@@ -73,37 +51,22 @@ struct Problem {
     hint: Option<String>,
 }
 
-impl ApiFlags {
-    pub(super) fn api(&self, context: &Context<'_>) -> Result<Api, anyhow::Error> {
-        Ok(Api { json: self.json, ..self.server.api(context)? })
-    }
-}
-
-impl PlanFlags {
-    /// The API, for calls that may take as long as they need.
-    pub(super) fn api(&self, context: &Context<'_>) -> Result<Api, anyhow::Error> {
-        Ok(self.api.api(context)?.patient())
-    }
-}
-
-impl Server {
-    pub(super) fn api(&self, context: &Context<'_>) -> Result<Api, anyhow::Error> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (url, token) = self.target(context);
-        Ok(Api { runtime, client: Client::new(OPTIONS), url, token, json: false })
-    }
-
-    /// The URL of the server without a slash at the end, and the token for it.
-    pub(super) fn target(&self, context: &Context<'_>) -> (String, Option<client::Secret>) {
-        let url = self.server.as_deref().or_else(|| context.environment.server()).unwrap_or(DEFAULT_SERVER);
-        (url.trim_end_matches('/').to_owned(), context.environment.token())
-    }
-}
-
 impl Api {
+    /// The API of the server that the flags and the environment name.
+    pub(super) fn new(context: &Context<'_>) -> Result<Self, anyhow::Error> {
+        Self::with(OPTIONS, context)
+    }
+
     /// The same for calls that may take as long as they need.
-    fn patient(self) -> Self {
-        Self { client: Client::new(ClientOptions { total_timeout: PATIENCE, ..OPTIONS }), ..self }
+    pub(super) fn patient(context: &Context<'_>) -> Result<Self, anyhow::Error> {
+        Self::with(ClientOptions { total_timeout: PATIENCE, ..OPTIONS }, context)
+    }
+
+    fn with(options: ClientOptions, context: &Context<'_>) -> Result<Self, anyhow::Error> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let Target { url, token, trust } = Target::of(context)?;
+        let client = Client::new(ClientOptions { trust, ..options });
+        Ok(Self { runtime, client, url, token, json: context.flags.json })
     }
 
     /// Prints an answer if `--json` was given. Returns whether it was.
@@ -152,38 +115,29 @@ impl Api {
         let status = response.status.as_u16();
         let text = match message {
             Some(message) => format!("{} ({status})", failure::plain(&message)),
-            None => format!("`{}` answered {status} without a reason", self.url),
+            None => format!("`{}` answered {status} and gave no reason", self.url),
         };
         let advice = match response.status {
             StatusCode::UNAUTHORIZED if self.token.is_none() => {
                 Some("set DAYLIGHT_TOKEN to a token with scope `admin`")
             }
-            StatusCode::UNAUTHORIZED => Some("the token in DAYLIGHT_TOKEN is not known there, or has expired"),
+            StatusCode::UNAUTHORIZED => Some(
+                "the server does not know the token in DAYLIGHT_TOKEN: it was revoked, has expired, or is of another server",
+            ),
             StatusCode::FORBIDDEN if problem.hint.is_none() => Some("the token in DAYLIGHT_TOKEN needs scope `admin`"),
             _ => None,
         };
         // About tokens, advice for this program is better than the server's hint, which is for all clients.
-        Failure::new(text, advice.map(str::to_owned).or(problem.hint))
-    }
-}
-
-/// Why a call had no answer, with a hint where there is one.
-pub(super) fn call_failure(error: client::Error) -> anyhow::Error {
-    match error {
-        client::Error::NotListening { .. } => {
-            let hint = "start it with `daylight serve`, or name another with `--server URL`";
-            Failure::new(error.to_string(), Some(hint.to_owned())).into()
-        }
-        client::Error::NotAUrl { .. } => Failure::usage(error.to_string(), "`--server` takes such a URL").into(),
-        other => other.into(),
+        Failure::answered(status, text, advice.map(str::to_owned).or(problem.hint))
     }
 }
 
 fn read(response: &Response) -> Result<Value, anyhow::Error> {
-    serde_json::from_slice(&response.body).context("the server's answer is not JSON: is it a Daylight?")
+    serde_json::from_slice(&response.body).context("the answer is not JSON: does a Daylight server answer at this URL?")
 }
 
 /// Decodes an answer.
 pub(super) fn decode<T: DeserializeOwned>(answer: Value) -> Result<T, anyhow::Error> {
-    serde_json::from_value(answer).context("the server's answer has another form: is it a much newer Daylight?")
+    serde_json::from_value(answer)
+        .context("the answer does not have the expected form: is the server of another version than this command?")
 }

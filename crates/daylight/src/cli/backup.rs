@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::failure::Failure;
-use super::folder_job::FolderJob;
+use super::folder_job;
 use std::path::PathBuf;
 use store::BackedUp;
 use telemetry::Op;
@@ -23,18 +23,16 @@ pub(super) struct Backup {
     /// Back up cached files of upstreams too
     #[arg(long)]
     with_cached: bool,
-    #[command(flatten)]
-    job: FolderJob,
 }
 
 impl Backup {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let (done, took) = self.job.run(Op::Backup, context, |data, progress| {
+        let (done, took) = folder_job::run(Op::Backup, context, |data, progress| {
             Ok(store::backup(data, &self.target, self.with_cached, progress)?)
         })?;
         let BackedUp { seq, blobs, size_bytes, new_blobs, new_bytes, missing, cached_files } = done;
         let seq = seq.0;
-        if self.job.json {
+        if context.flags.json {
             let all = serde_json::json!({
                 "seq": seq, "blobs": blobs, "bytes": size_bytes, "new_blobs": new_blobs, "new_bytes": new_bytes,
                 "kept": cached_files, "missing": missing.iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -4,10 +4,11 @@ mod folder;
 mod index;
 mod upstream_index;
 
-use super::api::{REPOSITORIES, Server, decode};
+use super::api::{Api, REPOSITORIES, decode};
 use super::context::Context;
 use super::failure::{Failure, plain};
-use super::folder::Folder;
+use super::global_flags::GlobalFlags;
+use super::repository_client::RepositoryClient;
 use index::IndexReport;
 use serde::Deserialize;
 use telemetry::Tick;
@@ -18,26 +19,19 @@ use telemetry::Tick;
 /// its indexes say with each other; of a remote repository, what it keeps of its upstream, which is not asked.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
-    #[command(flatten)]
-    folder: Folder,
     /// Read every byte of every blob, and of every file that is kept of upstreams, and compare its digest, too. Without it a
     /// sample of the latter is read
     #[arg(long, conflicts_with = "index")]
     verify: bool,
     /// Ask a running server: is each /info what /versions says, and do they offer the same?
-    #[arg(long, conflicts_with_all = ["data", "config"])]
+    #[arg(long)]
     index: bool,
     /// With --index: these repositories [default: all hosted and remote gem repositories]
     #[arg(value_name = "REPO", requires = "index")]
     repositories: Vec<String>,
-    #[command(flatten)]
-    server: Server,
     /// With --index: requests at once
     #[arg(long, value_name = "N", requires = "index", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     jobs: u8,
-    /// One JSON object instead of text
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Deserialize)]
@@ -54,12 +48,24 @@ struct RepositoryFormat {
 
 impl Check {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        if self.index { self.indexes(context) } else { folder::check(&self.folder, self.verify, self.json, context) }
+        let GlobalFlags { data, config, server, server_trust, .. } = context.flags;
+        let unused = match self.index {
+            true => [("--data", data.is_some()), ("--config", config.is_some())],
+            false => [("--server", server.is_some()), ("--server-trust", server_trust.is_some())],
+        };
+        if let Some((flag, _)) = unused.into_iter().find(|(_, given)| *given) {
+            let text = match self.index {
+                true => format!("`--index` asks a running server, so `{flag}` means nothing with it"),
+                false => format!("`{flag}` names a server, which `daylight check` asks only with `--index`"),
+            };
+            return Err(Failure::usage(text, "without `--index` a data folder is checked").into());
+        }
+        if self.index { self.indexes(context) } else { folder::check(self.verify, context) }
     }
 
     fn indexes(mut self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let began = Tick::now();
-        let api = self.server.api(context)?;
+        let api = Api::new(context)?;
         let all = api.get(REPOSITORIES).and_then(decode::<RepositoryFormats>);
         let remote: Vec<String> = match all {
             Ok(RepositoryFormats { repositories }) => {
@@ -80,16 +86,16 @@ impl Check {
             if remote.contains(repository) {
                 let report = upstream_index::check(&api, repository)?;
                 kept_problems += report.problems();
-                match self.json {
+                match context.flags.json {
                     true => reports.push(report.json(repository)),
                     false => report.write(repository, context)?,
                 }
                 continue;
             }
-            let report = index::compare(&self.server.repository(repository, context)?, usize::from(self.jobs))?;
+            let report = index::compare(&RepositoryClient::new(repository, context)?, usize::from(self.jobs))?;
             problems += report.problems.len();
             let IndexReport { names, versions, other_files, .. } = &report;
-            if self.json {
+            if context.flags.json {
                 reports.push(serde_json::json!({
                     "name": repository, "names": names, "versions": versions, "compared_too": other_files,
                     "problems": report.problems,
@@ -103,7 +109,7 @@ impl Check {
                 if other_files.is_empty() { String::new() } else { format!(", and /{}", other_files.join(", /")) };
             writeln!(context.out, "{repository}: checked {names} names with {versions} versions{too}")?;
         }
-        if self.json {
+        if context.flags.json {
             let seconds = Tick::now().since(began) as f64 / 1e9;
             writeln!(context.out, "{:#}", serde_json::json!({ "repositories": reports, "seconds": seconds }))?;
         }

@@ -49,7 +49,7 @@ struct Rule {
 
 impl Cleanup {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let api = self.flags.api(context)?;
+        let api = Api::patient(context)?;
         let answer = cleanup(&api, self.repositories, self.flags.yes)?;
         if api.print_json(&answer, context)? {
             return Ok(());

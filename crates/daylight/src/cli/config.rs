@@ -1,7 +1,7 @@
 //! `daylight config show`: every setting with its value, its origin, and the reason for its default.
 
 use super::context::Context;
-use super::folder::Folder;
+use super::folder;
 use crate::config::{DeclaredRepository, Entry, Flag, Loaded, Origin, toml};
 use std::io::{self, Write};
 
@@ -24,22 +24,17 @@ enum ConfigVerb {
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 struct Show {
-    #[command(flatten)]
-    folder: Folder,
     /// Address and port, as for `serve`
     #[arg(long, value_name = "ADDR", help_heading = "Settings")]
     listen: Option<String>,
-    /// One JSON object instead of text
-    #[arg(long)]
-    json: bool,
 }
 
 impl Config {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let ConfigVerb::Show(show) = self.verb;
         let listen = show.listen.map(|value| Flag { key: "server.listen", flag: "--listen", value });
-        let (settings, loaded) = show.folder.load_with(listen, context)?;
-        if show.json {
+        let (settings, loaded) = folder::load_with(listen, context)?;
+        if context.flags.json {
             json(&loaded, &settings.repositories, context.out)?
         } else {
             text(&loaded, &settings.repositories, context.out)?

@@ -1,11 +1,21 @@
 //! The surroundings of a command.
 
+use super::global_flags::GlobalFlags;
 use crate::config::Environment;
-use std::io::Write;
+use std::io::{IsTerminal, Write, stderr, stdin};
 
-/// The environment that a command reads, and the streams that it writes to.
+/// The environment that a command reads, the global flags, and the streams that it writes to.
 pub(super) struct Context<'a> {
     pub(super) environment: &'a Environment,
+    pub(super) flags: &'a GlobalFlags,
     pub(super) out: &'a mut dyn Write,
+    /// With `--json` nothing arrives there.
     pub(super) err: &'a mut dyn Write,
+}
+
+impl Context<'_> {
+    /// Whether somebody is there to answer a question.
+    pub(super) fn can_ask(&self) -> bool {
+        !self.flags.json && stdin().is_terminal() && stderr().is_terminal()
+    }
 }

@@ -2,7 +2,7 @@
 
 mod record;
 
-use super::api::{ApiFlags, decode};
+use super::api::{Api, decode};
 use super::context::Context;
 use format::percent::segment;
 use record::Record;
@@ -25,13 +25,11 @@ pub(super) struct Explain {
     /// The answer whose `Daylight-Event` this was
     #[arg(long, value_name = "ID", conflicts_with_all = ["repository", "path"])]
     event: Option<String>,
-    #[command(flatten)]
-    flags: ApiFlags,
 }
 
 impl Explain {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let api = self.flags.api(context)?;
+        let api = Api::new(context)?;
         let url = match self.event {
             Some(id) => format!("/api/v1/events/{}", segment(&id)),
             None => {

@@ -1,11 +1,10 @@
 //! `daylight export`: downloads every gem of a repository.
 
-use super::api::Server;
 use super::context::Context;
 use super::failure::{Failure, plain};
 use super::parallel;
 use super::progress::Bar;
-use super::repository_client::RepositoryConnection;
+use super::repository_client::{RepositoryClient, RepositoryConnection};
 use anyhow::Context as _;
 use data_encoding::HEXLOWER;
 use format::gem::listing::{self, Listing};
@@ -32,11 +31,6 @@ pub(super) struct Export {
     /// Downloads at once
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     jobs: u8,
-    #[command(flatten)]
-    server: Server,
-    /// One JSON object instead of text
-    #[arg(long)]
-    json: bool,
 }
 
 /// What happened to a gem.
@@ -51,7 +45,7 @@ enum ExportOutcome {
 impl Export {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let (began, jobs) = (Tick::now(), usize::from(self.jobs));
-        let repository = self.server.repository(&self.repo, context)?;
+        let repository = RepositoryClient::new(&self.repo, context)?;
         let versions = repository.connect()?.text("versions")?;
         let off = || {
             let hint = "switch it on: daylight repo set REPO --protocol compact_index=on";
@@ -85,7 +79,7 @@ impl Export {
         };
         let conflicts: Vec<String> = all.iter().filter_map(conflict).collect();
         let seconds = Tick::now().since(began) as f64 / 1e9;
-        if self.json {
+        if context.flags.json {
             let all =
                 serde_json::json!({ "written": written, "there": present, "other": conflicts, "seconds": seconds });
             writeln!(context.out, "{all:#}")?;

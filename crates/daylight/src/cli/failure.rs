@@ -1,7 +1,9 @@
-//! Reports failures: `error:` with the chain of causes, `hint:` where there is one, and an exit code.
+//! Reports failures: `error:` with the chain of causes, `hint:` where there is one, and an exit code. With `--json` one object.
 
-use super::context::Context;
 use crate::config;
+use clap::error::ErrorKind;
+use serde_json::json;
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -14,43 +16,76 @@ const USAGE: u8 = 2;
 pub(super) struct Failure {
     text: String,
     hint: Option<String>,
+    /// The status, where it is the answer of a server.
+    status: Option<u16>,
     usage: bool,
 }
 
 impl Failure {
     /// The verb failed.
     pub(super) fn new(text: impl Into<String>, hint: Option<String>) -> Self {
-        Self { text: text.into(), hint, usage: false }
+        Self { text: text.into(), hint, status: None, usage: false }
     }
 
-    /// The command line makes no sense.
+    /// A server answered with this status.
+    pub(super) fn answered(status: u16, text: impl Into<String>, hint: Option<String>) -> Self {
+        Self { status: Some(status), ..Self::new(text, hint) }
+    }
+
+    /// The command line is wrong.
     pub(super) fn usage(text: impl Into<String>, hint: &str) -> Self {
-        Self { text: text.into(), hint: Some(hint.to_owned()), usage: true }
+        Self { usage: true, ..Self::new(text, Some(hint.to_owned())) }
     }
 }
 
 /// Reports a failure. A closed pipe is none: in `daylight repo list | head -1` the reader has left.
-pub(super) fn report(error: &anyhow::Error, err: &mut dyn Write) -> ExitCode {
+pub(super) fn report(error: &anyhow::Error, json: bool, err: &mut dyn Write) -> ExitCode {
     if error.chain().any(is_broken_pipe) {
         return ExitCode::SUCCESS;
     }
     // Where standard error is closed too, the exit code remains.
-    let _ = write(error, err);
+    let _ = if json { write_json(error, err) } else { write(error, err) };
     let usage = error.chain().any(|cause| {
         cause.is::<config::Error>() || cause.downcast_ref::<Failure>().is_some_and(|failure| failure.usage)
     });
     ExitCode::from(if usage { USAGE } else { FAILED })
 }
 
-fn write(error: &anyhow::Error, err: &mut dyn Write) -> std::io::Result<()> {
-    let mut last = error.to_string();
-    writeln!(err, "error: {}", plain(&last))?;
+/// The text of an error and those of its causes.
+fn texts(error: &anyhow::Error) -> Vec<String> {
+    let (mut texts, mut last) = (vec![plain(&error.to_string())], error.to_string());
     for cause in error.chain().skip(1).map(ToString::to_string) {
         // Some errors contain the text of their cause.
         if !last.ends_with(&cause) {
-            writeln!(err, "  because: {}", plain(&cause))?;
+            texts.push(plain(&cause));
         }
         last = cause;
+    }
+    texts
+}
+
+fn write_json(error: &anyhow::Error, err: &mut dyn Write) -> std::io::Result<()> {
+    let hints: Vec<String> = error.chain().filter_map(hint).map(|hint| plain(&hint)).collect();
+    let status = error.chain().find_map(|cause| cause.downcast_ref::<Failure>()?.status);
+    write_object(&texts(error).join(": "), &hints.join("; "), status, err)
+}
+
+/// The one JSON object of a failure. A field without a value is left out.
+fn write_object(error: &str, hint: &str, status: Option<u16>, err: &mut dyn Write) -> std::io::Result<()> {
+    let mut object = json!({ "error": error });
+    if !hint.is_empty() {
+        object["hint"] = hint.into();
+    }
+    if let Some(status) = status {
+        object["status"] = status.into();
+    }
+    writeln!(err, "{object:#}")?;
+    err.flush()
+}
+
+fn write(error: &anyhow::Error, err: &mut dyn Write) -> std::io::Result<()> {
+    for (text, before) in texts(error).iter().zip(std::iter::once("error").chain(std::iter::repeat("  because"))) {
+        writeln!(err, "{before}: {text}")?;
     }
     for hint in error.chain().filter_map(hint) {
         writeln!(err, "hint: {}", plain(&hint))?;
@@ -81,12 +116,33 @@ fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
     cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
+/// Whether a command line that cannot be read asks for JSON.
+pub(super) fn wants_json(arguments: &[OsString]) -> bool {
+    arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
+}
+
 /// Prints what clap reports: help and version to standard output, errors to standard error.
-pub(super) fn usage(error: &clap::Error, context: &mut Context<'_>) -> ExitCode {
-    let to: &mut dyn Write = if error.use_stderr() { context.err } else { context.out };
+pub(super) fn usage(error: &clap::Error, json: bool, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
+    let text = error.render().to_string();
     // A closed pipe is no failure here either.
-    let _ = write!(to, "{}", error.render()).and_then(|()| to.flush());
+    let _ = match (error.use_stderr(), json) {
+        (true, true) => usage_object(error.kind(), &text, err),
+        (true, false) => write!(err, "{text}").and_then(|()| err.flush()),
+        (false, _) => write!(out, "{text}").and_then(|()| out.flush()),
+    };
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
+}
+
+/// clap's text has paragraphs: the error, tips, the usage, and where to find help.
+fn usage_object(kind: ErrorKind, text: &str, err: &mut dyn Write) -> std::io::Result<()> {
+    if kind == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return write_object("a command is missing", "`--help` lists the commands", None, err);
+    }
+    let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut paragraphs = text.trim_start_matches("error: ").split("\n\n").map(line);
+    let error = paragraphs.next().unwrap_or_default();
+    let hints = paragraphs.filter(|text| !text.is_empty() && !text.starts_with("For more information"));
+    write_object(&error, &hints.collect::<Vec<_>>().join("; "), None, err)
 }
 
 /// Text from elsewhere without control characters, which a terminal would obey.

@@ -1,35 +1,23 @@
-//! The verbs that take some time on a data folder: their flags, with a progress bar and the time that they took.
+//! The verbs that take some time on a data folder: with a progress bar and the time that they took.
 
 use super::context::Context;
-use super::folder::Folder;
+use super::folder;
 use super::progress::Bar;
 use std::path::Path;
 use std::time::Duration;
 use store::Progress;
 use telemetry::{Clock, Event, Op};
 
-#[derive(Debug, clap::Args)]
-pub(super) struct FolderJob {
-    #[command(flatten)]
-    folder: Folder,
-    /// One JSON object instead of text
-    #[arg(long)]
-    pub(super) json: bool,
-}
-
-impl FolderJob {
-    /// Does the work on the data folder, with a progress bar. Returns what it returns, and how long it took.
-    pub(super) fn run<T>(
-        &self,
-        op: Op,
-        context: &mut Context<'_>,
-        work: impl FnOnce(&Path, &mut dyn FnMut(Progress)) -> Result<T, anyhow::Error>,
-    ) -> Result<(T, Duration), anyhow::Error> {
-        let (settings, _) = self.folder.load(context)?;
-        let mut event = Event::job(op.as_str(), Clock::default().now());
-        let bar = Bar::new();
-        let done = event.time(op, || work(&settings.store.data, &mut |progress| bar.show(progress)));
-        drop(bar);
-        Ok((done?, Duration::from_nanos(event.tally(op).nanos)))
-    }
+/// Does the work on the data folder, with a progress bar. Returns what it returns, and how long it took.
+pub(super) fn run<T>(
+    op: Op,
+    context: &mut Context<'_>,
+    work: impl FnOnce(&Path, &mut dyn FnMut(Progress)) -> Result<T, anyhow::Error>,
+) -> Result<(T, Duration), anyhow::Error> {
+    let (settings, _) = folder::load(context)?;
+    let mut event = Event::job(op.as_str(), Clock::default().now());
+    let bar = Bar::new();
+    let done = event.time(op, || work(&settings.store.data, &mut |progress| bar.show(progress)));
+    drop(bar);
+    Ok((done?, Duration::from_nanos(event.tally(op).nanos)))
 }

@@ -7,8 +7,8 @@ mod maven;
 mod origin;
 mod report;
 
-use super::api::Server;
 use super::context::Context;
+use super::repository_client::RepositoryClient;
 use flags::ImportFlags;
 use telemetry::Tick;
 
@@ -17,11 +17,6 @@ use telemetry::Tick;
 pub(super) struct Import {
     #[command(subcommand)]
     verb: ImportVerb,
-    #[command(flatten)]
-    server: Server,
-    /// One JSON object instead of text
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -60,11 +55,11 @@ impl Import {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let began = Tick::now();
         let (ImportVerb::Gems { import, .. } | ImportVerb::Maven { import }) = &self.verb;
-        let repository = self.server.repository(&import.into, context)?;
+        let repository = RepositoryClient::new(&import.into, context)?;
         let report = match &self.verb {
             ImportVerb::Gems { import, with_yanked } => gems::import(import, *with_yanked, &repository, context)?,
             ImportVerb::Maven { import } => maven::import(import, &repository, context)?,
         };
-        report.write(began, self.json, context)
+        report.write(began, context)
     }
 }

@@ -1,7 +1,7 @@
 //! `daylight init`: a data folder, ready to be served.
 
 use super::context::Context;
-use super::folder::Folder;
+use super::folder;
 
 /// Make the data folder, the first repositories and the admin token, without serving
 ///
@@ -9,21 +9,15 @@ use super::folder::Folder;
 /// shown this once. With DAYLIGHT_ADMIN_TOKEN set, that is the token, and nothing is printed.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(super) struct Init {
-    #[command(flatten)]
-    folder: Folder,
-    /// One JSON object instead of text
-    #[arg(long)]
-    json: bool,
-}
+pub(super) struct Init;
 
 impl Init {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let (settings, _) = self.folder.load(context)?;
+        let (settings, _) = folder::load(context)?;
         let made = crate::init::init(&settings)?;
         let token = made.admin_token.as_ref().map(crate::config::Secret::expose);
         let data = made.data.display();
-        if self.json {
+        if context.flags.json {
             let report = serde_json::json!({
                 "data": data.to_string(), "admin_token": token, "repositories": made.repositories,
             });

@@ -1,6 +1,6 @@
 //! `daylight journal`: who changed what, from a running server.
 
-use super::api::{ApiFlags, decode};
+use super::api::{Api, decode};
 use super::context::Context;
 use super::table;
 use format::percent::segment;
@@ -36,8 +36,6 @@ pub(super) struct Journal {
     /// The most rows to show
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     limit: u32,
-    #[command(flatten)]
-    flags: ApiFlags,
 }
 
 /// A page of the API, and what is printed with `--json`.
@@ -64,7 +62,7 @@ struct Row {
 
 impl Journal {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let api = self.flags.api(context)?;
+        let api = Api::new(context)?;
         let wanted = usize::try_from(self.limit)?;
         let (mut all, mut place) = (Rows::default(), self.after.map(|after| format!("&after={after}")));
         loop {

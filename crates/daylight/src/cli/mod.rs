@@ -1,7 +1,7 @@
 //! The command line: one file for each verb. A verb reads its arguments, calls one function, and reports the result.
 //!
-//! Results go to standard output, everything else to standard error; `--json` is for programs. Exit codes: 0 it is
-//! done, 1 it is not, 2 the command line or a setting makes no sense.
+//! Results go to standard output, everything else to standard error. With `--json` a failure is one JSON object there. Exit codes: 0 the
+//! command succeeded, 1 it failed, 2 the command line or a setting is wrong.
 
 mod api;
 mod backup;
@@ -15,6 +15,7 @@ mod failure;
 mod folder;
 mod folder_job;
 mod frees;
+mod global_flags;
 mod import;
 mod init;
 mod journal;
@@ -29,22 +30,26 @@ mod repository_client;
 mod restore;
 mod serve;
 mod table;
+mod target;
 mod token;
 mod upgrade;
 mod upstreams;
 
 use crate::config::Environment;
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 use context::Context;
+use global_flags::{GlobalFlags, tree};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// A package repository server you can see through.
+/// A package repository server that can show why it gave each answer
 #[derive(Debug, Parser)]
 #[command(name = "daylight", version)]
-#[command(after_help = "Start with `daylight serve`; every command explains itself with `--help`.")]
+#[command(after_help = "Start a server with `daylight serve`. `daylight COMMAND --help` describes each command.")]
 struct Cli {
+    #[command(flatten)]
+    flags: GlobalFlags,
     #[command(subcommand)]
     verb: Verb,
 }
@@ -86,15 +91,29 @@ fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> ExitCode {
-    let mut context = Context { environment, out, err };
-    let done = match Cli::try_parse_from(arguments) {
-        Ok(cli) => dispatch(cli.verb, &mut context),
-        Err(usage) => return failure::usage(&usage, &mut context),
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let (cli, command) = match parse(&arguments) {
+        Ok(parsed) => parsed,
+        Err(usage) => return failure::usage(&usage, failure::wants_json(&arguments), out, err),
+    };
+    let (flags, mut nowhere) = (cli.flags, std::io::sink());
+    let to: &mut dyn Write = if flags.json { &mut nowhere } else { &mut *err };
+    let mut context = Context { environment, flags: &flags, out, err: to };
+    let done = match flags.check(&command) {
+        Ok(()) => dispatch(cli.verb, &mut context),
+        Err(unused) => Err(unused.into()),
     };
     match done.and_then(|()| Ok(context.out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failure::report(&error, context.err),
+        Err(error) => failure::report(&error, flags.json, err),
     }
+}
+
+/// Reads the command line. Returns the name of the command, too.
+fn parse(arguments: &[OsString]) -> Result<(Cli, String), clap::Error> {
+    let matches = tree().try_get_matches_from(arguments)?;
+    let command = matches.subcommand_name().unwrap_or_default().to_owned();
+    Ok((Cli::from_arg_matches(&matches)?, command))
 }
 
 fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> {

@@ -1,6 +1,6 @@
 //! `daylight policy`: lets single versions through that the cooldown of a repository hides.
 
-use super::api::{ApiFlags, REPOSITORIES, decode};
+use super::api::{Api, REPOSITORIES, decode};
 use super::context::Context;
 use super::{failure, table};
 use crate::duration;
@@ -15,8 +15,6 @@ use telemetry::Clock;
 pub(super) struct Policy {
     #[command(subcommand)]
     verb: PolicyVerb,
-    #[command(flatten)]
-    flags: ApiFlags,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -71,7 +69,7 @@ struct Exception {
 
 impl Policy {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let api = self.flags.api(context)?;
+        let api = Api::new(context)?;
         match self.verb {
             PolicyVerb::Allow { repository, package, why, until } => {
                 let body = serde_json::json!({ "package": package, "why": why, "until": until });

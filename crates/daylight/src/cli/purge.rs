@@ -7,7 +7,7 @@ use super::frees;
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::io::{IsTerminal, stderr, stdin};
+use std::io::stdin;
 
 /// Remove a file, a package or a version and its bytes permanently
 ///
@@ -43,7 +43,7 @@ impl Answer {
 
 impl Purge {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let api = self.flags.api(context)?;
+        let api = Api::patient(context)?;
         if !self.flags.yes {
             self.confirm(self.call(&api, false)?, context)?;
         }
@@ -70,8 +70,9 @@ impl Purge {
         let frees = frees::sentence(&planned).map(|frees| format!("; {frees}")).unwrap_or_default();
         let planned: Answer = decode(planned)?;
         let (what, summary) = (plain(&self.what), planned.summary());
-        if !stdin().is_terminal() || !stderr().is_terminal() {
-            let text = format!("`{what}` has {summary}{frees}, and there is no terminal to ask on: nothing was purged");
+        if !context.can_ask() {
+            let text =
+                format!("`{what}` has {summary}{frees}; nothing was purged, because nobody can be asked to confirm it");
             return Err(Failure::usage(text, "`--yes` purges it without asking").into());
         }
         also_in(&planned, context)?;

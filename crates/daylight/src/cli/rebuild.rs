@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::failure::plain;
-use super::folder_job::FolderJob;
+use super::folder_job;
 use super::orphan_blobs;
 use store::Rebuilt;
 use telemetry::Op;
@@ -13,19 +13,16 @@ use telemetry::Op;
 /// No server may be using the folder.
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(super) struct Rebuild {
-    #[command(flatten)]
-    job: FolderJob,
-}
+pub(super) struct Rebuild;
 
 impl Rebuild {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let (rebuilt, took) =
-            self.job.run(Op::Rebuild, context, |data, progress| Ok(store::rebuild(data, progress)?))?;
+            folder_job::run(Op::Rebuild, context, |data, progress| Ok(store::rebuild(data, progress)?))?;
         let Rebuilt { last, orphans, replaced } = rebuilt;
         let last = last.0;
         let replaced = replaced.map(|path| path.display().to_string());
-        if self.job.json {
+        if context.flags.json {
             let unnamed = orphan_blobs::json(&orphans);
             let all = serde_json::json!({"last": last, "replaced": replaced, "unnamed": unnamed, "seconds": took.as_secs_f64()});
             writeln!(context.out, "{all:#}")?;

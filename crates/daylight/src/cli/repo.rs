@@ -11,7 +11,7 @@ mod pruned;
 mod removal;
 mod settings;
 
-use super::api::{ApiFlags, REPOSITORIES, decode};
+use super::api::{Api, REPOSITORIES, decode};
 use super::context::Context;
 use super::failure::Failure;
 use super::{failure, frees, table};
@@ -27,8 +27,6 @@ use settings::SettingFlags;
 pub(super) struct Repo {
     #[command(subcommand)]
     verb: RepoVerb,
-    #[command(flatten)]
-    flags: ApiFlags,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -167,7 +165,7 @@ enum RepoVerb {
 
 impl Repo {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let api = self.flags.api(context)?;
+        let api = Api::new(context)?;
         match self.verb {
             RepoVerb::List => {
                 let answer = api.get(REPOSITORIES)?;
@@ -221,9 +219,11 @@ impl Repo {
                     body.extend(value.map(|value| (key.to_owned(), value)));
                 }
                 if body.is_empty() {
-                    return Err(
-                        Failure::usage("nothing is to be set", "`daylight repo set --help` lists what can be").into()
-                    );
+                    return Err(Failure::usage(
+                        "`daylight repo set` needs a setting to change",
+                        "`daylight repo set --help` lists the settings",
+                    )
+                    .into());
                 }
                 let decided = (keep_cached || yes).then(|| keep_cached.into());
                 body.extend(decided.map(|keep_cached| ("keep_cached".to_owned(), keep_cached)));

@@ -1,10 +1,10 @@
 //! Reads and publishes the content of a repository on a running server, as clients do. Each thread has a connection of its own.
 
-use super::api::Server;
 use super::context::Context;
 use super::failure::{self, Failure};
+use super::target::{Target, call_failure};
 use anyhow::Context as _;
-use client::{BodySink, ClientOptions, Connection, Content, Request, Response};
+use client::{BodySink, ClientOptions, Connection, Content, Request, Response, Trust};
 use format::percent::segment;
 use http::{HeaderMap, Method, StatusCode};
 use std::time::Duration;
@@ -16,6 +16,7 @@ const OPTIONS: ClientOptions = ClientOptions {
     total_timeout: Duration::from_secs(900),
     // Ten times the index of the whole public registry.
     max_body_bytes: 256 << 20,
+    trust: Trust::MACHINE,
 };
 /// Most attempts of a request while the server is overloaded.
 const TRIES: usize = 20;
@@ -28,6 +29,7 @@ pub(super) struct RepositoryClient {
     root: String,
     repository: String,
     token: Option<client::Secret>,
+    trust: Trust,
 }
 
 /// A connection to the server of a [`RepositoryClient`], for one thread.
@@ -37,37 +39,29 @@ pub(super) struct RepositoryConnection {
     connection: Connection,
 }
 
-impl Server {
+impl RepositoryClient {
     /// A client of the repository of this name. Fails where it does not exist or may not be read.
-    pub(super) fn repository(
-        &self,
-        repository: &str,
-        context: &Context<'_>,
-    ) -> Result<RepositoryClient, anyhow::Error> {
-        let (url, token) = self.target(context);
-        let client = RepositoryClient {
-            root: format!("{url}/repository/{}", segment(repository)),
-            repository: repository.to_owned(),
-            token,
-        };
+    pub(super) fn new(repository: &str, context: &Context<'_>) -> Result<Self, anyhow::Error> {
+        let Target { url, token, trust } = Target::of(context)?;
+        let root = format!("{url}/repository/{}", segment(repository));
+        let client = Self { root, repository: repository.to_owned(), token, trust };
         let answer = client.connect()?.call(Method::HEAD, "", Content::default(), None)?;
         match answer.status {
             status if status.is_success() => Ok(client),
             StatusCode::NOT_FOUND => {
                 let text = format!("there is no repository `{}` at `{url}`", failure::plain(repository));
-                let hint = "`daylight repo list` shows which there are; `daylight repo add` makes one";
-                Err(Failure::new(text, Some(hint.to_owned())).into())
+                let hint = "`daylight repo list` lists the repositories; `daylight repo add` adds one";
+                Err(Failure::answered(404, text, Some(hint.to_owned())).into())
             }
             _ => Err(client.failure(&answer).into()),
         }
     }
-}
 
-impl RepositoryClient {
     /// Opens a connection.
     pub(super) fn connect(&self) -> Result<RepositoryConnection, anyhow::Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(RepositoryConnection { client: self.clone(), runtime, connection: Connection::new(OPTIONS) })
+        let options = ClientOptions { trust: self.trust.clone(), ..OPTIONS };
+        Ok(RepositoryConnection { client: self.clone(), runtime, connection: Connection::new(options) })
     }
 
     /// An answer without success, as a failure of the verb.
@@ -76,20 +70,24 @@ impl RepositoryClient {
             StatusCode::UNAUTHORIZED if self.token.is_none() => {
                 Some("set DAYLIGHT_TOKEN to a token for this repository")
             }
-            StatusCode::UNAUTHORIZED => Some("the token in DAYLIGHT_TOKEN is not known there, or has expired"),
-            StatusCode::FORBIDDEN => Some("the token in DAYLIGHT_TOKEN lacks a scope, or is for other repositories"),
+            StatusCode::UNAUTHORIZED => Some(
+                "the server does not know the token in DAYLIGHT_TOKEN: it was revoked, has expired, or is of another server",
+            ),
+            StatusCode::FORBIDDEN => Some(
+                "the token in DAYLIGHT_TOKEN lacks a scope, or is for other repositories: `daylight token list` shows both",
+            ),
             StatusCode::METHOD_NOT_ALLOWED => Some(
-                "the repository holds another format, or stands for an upstream: `daylight repo list` shows that; `daylight import gems` \
-                 and `daylight import maven` are for hosted ones",
+                "the repository is of another format, or is not hosted: `daylight repo list` shows format and kind; `daylight import` \
+                 uploads to hosted repositories",
             ),
             _ => None,
         };
         let status = answer.status.as_u16();
         let text = match message(answer) {
-            message if message.is_empty() => format!("`{}` answered {status} without a reason", self.repository),
+            message if message.is_empty() => format!("`{}` answered {status} and gave no reason", self.repository),
             message => format!("{message} ({status})"),
         };
-        Failure::new(text, hint.map(str::to_owned))
+        Failure::answered(status, text, hint.map(str::to_owned))
     }
 }
 
@@ -172,7 +170,7 @@ impl RepositoryConnection {
             Some(sink) => self.runtime.block_on(self.connection.call_into(request, sink)),
             None => self.runtime.block_on(self.connection.call(request)),
         };
-        answer.map_err(super::api::call_failure)
+        answer.map_err(call_failure)
     }
 }
 

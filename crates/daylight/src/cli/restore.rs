@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::failure::{Failure, plain};
-use super::folder_job::FolderJob;
+use super::folder_job;
 use std::path::PathBuf;
 use store::Restored;
 use telemetry::Op;
@@ -20,13 +20,11 @@ pub(super) struct Restore {
     /// Then read every byte of the data folder, and compare it with what was published
     #[arg(long)]
     verify: bool,
-    #[command(flatten)]
-    job: FolderJob,
 }
 
 impl Restore {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let ((done, report, data), took) = self.job.run(Op::Restore, context, |data, progress| {
+        let ((done, report, data), took) = folder_job::run(Op::Restore, context, |data, progress| {
             let done = store::restore(&self.backup, data, progress)?;
             let report = if self.verify { Some(store::check(data, true, progress)?) } else { None };
             Ok((done, report, data.display().to_string()))
@@ -38,7 +36,7 @@ impl Restore {
             .collect();
         let Restored { seq, at, blobs, size_bytes, missing, cached_files } = done;
         let (seq, at) = (seq.0, at.map(|at| at.to_string()));
-        if self.job.json {
+        if context.flags.json {
             let all = serde_json::json!({
                 "seq": seq, "at": at, "blobs": blobs, "bytes": size_bytes, "kept": cached_files,
                 "missing": missing.iter().map(ToString::to_string).collect::<Vec<_>>(),

@@ -1,7 +1,7 @@
 //! `daylight serve`: the server itself.
 
 use super::context::Context;
-use super::folder::Folder;
+use super::folder;
 use crate::config::Flag;
 use crate::handover;
 
@@ -15,8 +15,6 @@ use crate::handover;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(super) struct Serve {
-    #[command(flatten)]
-    folder: Folder,
     /// Address and port; port 0 takes a free one [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR", help_heading = "Settings")]
     listen: Option<String>,
@@ -31,13 +29,13 @@ pub(super) struct Serve {
 impl Serve {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let listen = || self.listen.clone().map(|value| Flag { key: "server.listen", flag: "--listen", value });
-        let (mut settings, mut loaded) = self.folder.read(listen(), context)?;
+        let (mut settings, mut loaded) = folder::read(listen(), context)?;
         settings.conformance = self.conformance;
         if settings.conformance_key.is_some() && !settings.conformance {
             loaded.warnings.push("`DAYLIGHT_CONFORMANCE_KEY` means nothing without `--conformance`".to_owned());
         }
         let listener = handover::socket(context.environment)?;
-        let read_again = || self.folder.read(listen(), context);
+        let read_again = || folder::read(listen(), context);
         crate::serve::run(settings, loaded, listener, &read_again)
     }
 }

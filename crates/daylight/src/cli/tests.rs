@@ -1,5 +1,6 @@
 //! Commands as people and scripts run them: streams, exit codes, and the requests that a fake server receives.
 
+mod flags;
 mod upstream_index;
 
 use super::*;
@@ -62,7 +63,7 @@ fn failed(output: &Output) -> bool {
 
 #[test]
 fn the_command_line_is_sound_and_every_verb_explains_itself() {
-    <Cli as clap::CommandFactory>::command().debug_assert();
+    tree().debug_assert();
     fn walk(command: &clap::Command) {
         for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
             assert!(verb.get_about().is_some(), "`{}` has no help", verb.get_name());
@@ -71,7 +72,7 @@ fn the_command_line_is_sound_and_every_verb_explains_itself() {
             walk(verb);
         }
     }
-    walk(&<Cli as clap::CommandFactory>::command());
+    walk(&tree());
     let output = execute(&[], "--help");
     assert!(output.code == ExitCode::SUCCESS && output.out.contains("serve") && output.err.is_empty(), "{output:?}");
 }
@@ -291,7 +292,9 @@ fn a_refusal_of_the_server_is_shown_with_its_hint() {
     let (url, heard) = server("200 OK", "<html>");
     let output = execute(&[], &format!("repo list --server {url}"));
     assert!(
-        failed(&output) && output.err.contains("is it a Daylight?") && output.err.contains("\n  because: "),
+        failed(&output)
+            && output.err.contains("does a Daylight server answer at this URL?")
+            && output.err.contains("\n  because: "),
         "{output:?}"
     );
     heard.join().unwrap();
@@ -302,7 +305,7 @@ fn a_missing_server_is_reported_with_how_to_start_one() {
     let address = listener().local_addr().unwrap();
     let output = execute(&[("DAYLIGHT_SERVER", &format!("http://{address}"))], "repo list");
     assert!(failed(&output));
-    let hint = "start it with `daylight serve`, or name another with `--server URL`";
+    let hint = "start it with `daylight serve`, or name another server with `--server URL` or DAYLIGHT_SERVER";
     assert_eq!(output.err, format!("error: nothing listens on `{address}`\nhint: {hint}\n"));
 }
 

@@ -1,6 +1,6 @@
 //! `daylight token`: the tokens of a running server.
 
-use super::api::{ApiFlags, decode};
+use super::api::{Api, decode};
 use super::context::Context;
 use super::{failure, table};
 use crate::duration;
@@ -20,8 +20,6 @@ const PATH: &str = "/api/v1/tokens";
 pub(super) struct TokenCommand {
     #[command(subcommand)]
     verb: TokenVerb,
-    #[command(flatten)]
-    flags: ApiFlags,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -82,7 +80,7 @@ struct TokenRow {
 
 impl TokenCommand {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let api = self.flags.api(context)?;
+        let api = Api::new(context)?;
         match self.verb {
             TokenVerb::Create { name, owner, scope, repositories, expires, otp } => {
                 let expires = expires.map(|after| Clock::default().now().plus(after).to_string());

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::failure::Failure;
-use super::folder_job::FolderJob;
+use super::folder_job;
 use crate::signals::{SignalAction, Signals};
 use anyhow::Context as _;
 use std::future::poll_fn;
@@ -28,8 +28,6 @@ pub(super) struct Upgrade {
     /// Try it on a copy, and change nothing
     #[arg(long)]
     rehearse: bool,
-    #[command(flatten)]
-    job: FolderJob,
 }
 
 impl Upgrade {
@@ -39,7 +37,7 @@ impl Upgrade {
                 "`daylight upgrade --rehearse` tries it on a copy; then start the new version with `daylight serve`";
             return Err(Failure::usage("a data folder is upgraded by a start of the new version", hint).into());
         }
-        let (rehearsal, took) = self.job.run(Op::Rehearse, context, |data, progress| {
+        let (rehearsal, took) = folder_job::run(Op::Rehearse, context, |data, progress| {
             let runtime = remove_when_interrupted(Layout::new(data).rehearsal())?;
             let rehearsal = store::rehearse(data, progress);
             runtime.shutdown_background();
@@ -47,7 +45,7 @@ impl Upgrade {
         })?;
         let Rehearsal { seq, form_before, form_after, opened_in, differing } = rehearsal;
         let seq = seq.0;
-        if self.job.json {
+        if context.flags.json {
             let all = serde_json::json!({
                 "seq": seq, "form_before": form_before, "form_after": form_after, "differing": differing,
                 "upgrade_seconds": opened_in.as_secs_f64(), "seconds": took.as_secs_f64(),
@@ -61,7 +59,7 @@ impl Upgrade {
             writeln!(context.out, "rehearsed with a copy through change {seq} in {took:.1?}: {what}")?;
         }
         if differing.is_empty() {
-            if !self.job.json {
+            if !context.flags.json {
                 writeln!(
                     context.out,
                     "every row of the journal is as it was, and every table is what the journal says; nothing was changed"

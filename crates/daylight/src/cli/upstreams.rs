@@ -1,16 +1,13 @@
 //! `daylight upstreams`: the state of the hosts of upstreams, from a running server.
 
-use super::api::{ApiFlags, decode};
+use super::api::{Api, decode};
 use super::context::Context;
 use super::table;
 use serde::Deserialize;
 
 /// Show how the upstreams of a running server stand
 #[derive(Debug, clap::Args)]
-pub(super) struct Upstreams {
-    #[command(flatten)]
-    flags: ApiFlags,
-}
+pub(super) struct Upstreams;
 
 #[derive(Debug, Deserialize)]
 struct UpstreamList {
@@ -39,7 +36,7 @@ struct LastError {
 
 impl Upstreams {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let api = self.flags.api(context)?;
+        let api = Api::new(context)?;
         let answer = api.get("/api/v1/upstreams")?;
         if api.print_json(&answer, context)? {
             return Ok(());

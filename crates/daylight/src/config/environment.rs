@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// Our variables that are no keys of the configuration.
-const OTHERS: [&str; 5] = [ADMIN_TOKEN, CONFORMANCE_KEY, TOKEN, SERVER, CONFIG];
+const OTHERS: [&str; 6] = [ADMIN_TOKEN, CONFORMANCE_KEY, TOKEN, SERVER, TRUST, CONFIG];
 /// The variables of systemd that announce passed sockets: the process that they are for, and their number.
 const PASSED: [&str; 2] = [PASSED_TO, PASSED_COUNT];
 const PASSED_TO: &str = "LISTEN_PID";
@@ -18,6 +18,7 @@ const ADMIN_TOKEN: &str = "DAYLIGHT_ADMIN_TOKEN";
 const CONFORMANCE_KEY: &str = "DAYLIGHT_CONFORMANCE_KEY";
 const TOKEN: &str = "DAYLIGHT_TOKEN";
 const SERVER: &str = "DAYLIGHT_SERVER";
+const TRUST: &str = "DAYLIGHT_TRUST";
 const CONFIG: &str = "DAYLIGHT_CONFIG";
 
 /// Every variable that is not empty. `Debug` prints the names of ours and systemd's only: values may be secrets.
@@ -74,6 +75,11 @@ impl Environment {
     /// `DAYLIGHT_SERVER`: the server that they call.
     pub fn server(&self) -> Option<&str> {
         self.get(SERVER)
+    }
+
+    /// `DAYLIGHT_TRUST`: a PEM file with certificates of that server to trust.
+    pub fn trust(&self) -> Option<&str> {
+        self.get(TRUST)
     }
 
     /// `DAYLIGHT_CONFIG`: the configuration file.

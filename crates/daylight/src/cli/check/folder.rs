@@ -2,7 +2,7 @@
 
 use crate::cli::context::Context;
 use crate::cli::failure::{Failure, plain};
-use crate::cli::folder::Folder;
+use crate::cli::folder;
 use crate::cli::orphan_blobs;
 use crate::cli::progress::Bar;
 use std::time::Duration;
@@ -10,15 +10,15 @@ use store::{Problem, Report};
 use telemetry::{Clock, Event, Op};
 
 /// Checks the folder and prints the problems.
-pub(super) fn check(folder: &Folder, verify: bool, json: bool, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-    let (settings, _) = folder.load(context)?;
+pub(super) fn check(verify: bool, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    let (settings, _) = folder::load(context)?;
     let data = &settings.store.data;
     let mut event = Event::job("check", Clock::default().now());
     let bar = Bar::new();
     let report = event.time(Op::Check, || store::check(data, verify, &mut |progress| bar.show(progress)));
     drop(bar);
     let (report, took) = (report?, Duration::from_nanos(event.tally(Op::Check).nanos));
-    if json {
+    if context.flags.json {
         let problems: Vec<String> = report.problems.iter().map(Problem::to_string).collect();
         let all = serde_json::json!({
             "rows": report.rows, "blobs": report.blobs, "segments": report.segments,

@@ -79,7 +79,7 @@ pub(super) struct LeftOut {
 
 impl ImportReport {
     /// Writes the report. Refused files are named, and make the import fail.
-    pub(super) fn write(self, began: Tick, json: bool, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn write(self, began: Tick, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let Self { source, noun, outcomes, left_out } = self;
         let outside = left_out.links_outside;
         let count = |is: fn(&FileOutcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
@@ -91,7 +91,7 @@ impl ImportReport {
         let mut refused: Vec<_> = outcomes.iter().filter_map(FileOutcome::refusal).collect();
         refused.sort();
         let seconds = Tick::now().since(began) as f64 / 1e9;
-        if json {
+        if context.flags.json {
             let refused = refused
                 .iter()
                 .map(|(file, reason)| serde_json::json!({ "file": file.display().to_string(), "reason": reason }));

@@ -7,7 +7,7 @@ use crate::cli::failure::Failure;
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::io::{IsTerminal, stderr, stdin};
+use std::io::stdin;
 
 /// The files that are cached of the present upstream, from the answer to a preview.
 #[derive(Debug, Deserialize)]
@@ -67,8 +67,8 @@ pub(super) fn decide(
     let Some(cached) = preview.cached.filter(|cached| cached.files > 0) else { return Ok(()) };
     let summary = format!("`{}`: {}", failure::plain(name), cached.summary());
     let hint = "`--keep-cached` keeps those releases and drops the rest, `--yes` drops everything";
-    if !stdin().is_terminal() || !stderr().is_terminal() {
-        let text = format!("{summary}, and there is no terminal to ask on: nothing was changed");
+    if !context.can_ask() {
+        let text = format!("{summary}; nothing was changed, because nobody can be asked what to do with them");
         return Err(Failure::usage(text, hint).into());
     }
     write!(context.err, "{summary}. With another URL, `keep` those releases, or `drop` everything? ")?;

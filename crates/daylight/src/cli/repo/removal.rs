@@ -8,7 +8,7 @@ use crate::cli::frees;
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::json;
-use std::io::{IsTerminal, stderr, stdin};
+use std::io::stdin;
 
 #[derive(Debug, Deserialize)]
 struct Holding {
@@ -52,8 +52,8 @@ pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>
 /// Asks the user to type the name again. Without a terminal nothing is removed.
 fn confirm(holding: &Holding, name: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
     let (plain, summary) = (failure::plain(name), holding.summary());
-    if !stdin().is_terminal() || !stderr().is_terminal() {
-        let text = format!("`{plain}` holds {summary}, and there is no terminal to ask on: nothing was removed");
+    if !context.can_ask() {
+        let text = format!("`{plain}` holds {summary}; nothing was removed, because nobody can be asked to confirm it");
         return Err(Failure::usage(text, "`--yes` removes it without asking").into());
     }
     write!(context.err, "`{plain}` holds {summary}. To remove it, type its name again: ")?;
