@@ -1,54 +1,55 @@
-//! How old something of an upstream's is, as far as that is believed: decided here and nowhere else. Pure: times are arguments.
+//! Decides which age of an upstream's version is believed: here and nowhere else. Pure: times are arguments.
 //!
-//! Upstreams date what they have: files by `Last-Modified`, metadata by `lastUpdated`, builds of snapshots by their names. They may
-//! say what they like, and who wants to pass a cooldown says that it is old. So a date is believed of what was there when we first
-//! looked, as nobody here knows better. What turns up where we had looked before is as old as we have known it, whatever its date.
+//! Upstreams date their content: files by `Last-Modified`, metadata by `lastUpdated`, builds of snapshots by their
+//! names. An upstream can set any date, and an attacker who wants to pass a cooldown sets an old one. So the date is
+//! believed for content that existed when Daylight first looked, as there is no better evidence. Content that appears
+//! in a place where Daylight had looked before is as old as its first sight, whatever its date.
 
 use crate::policy::package_version::Since;
 use serde::{Deserialize, Serialize};
 use telemetry::Millis;
 
-/// What the journal has of a version, of a build of a snapshot, or of a raw file.
+/// The journal's record of a version, of a build of a snapshot, or of a raw file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AgeRecord {
-    /// When it was first seen here.
+    /// When Daylight first saw it.
     pub(crate) seen: Millis,
-    /// Since when it exists, as far as that is believed: never later than `seen`.
+    /// The date that its age counts from, never later than `seen`.
     pub(crate) since: Millis,
-    /// Whether a date of it is believed yet. One is, so that it is asked for once.
+    /// Whether a date of it may still be believed. One date is believed, so it is requested once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) open: bool,
 }
 
 impl AgeRecord {
-    /// How old it counts.
+    /// The date that its age counts from.
     pub(crate) fn age(self) -> Since {
         if self.since < self.seen { Since::Moment(self.since) } else { Since::FirstSeen(self.since) }
     }
 }
 
-/// What an upstream tells of something now.
+/// The date that an upstream reports now.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ReportedDate {
-    /// Its date.
+    /// The date.
     pub(crate) date: Option<Millis>,
-    /// Whether that is only the last moment at which it can have come, and another date may say more.
+    /// Whether the date is only an upper bound: the latest moment at which it can have appeared.
     pub(crate) bound: bool,
 }
 
-/// What is known here of something of an upstream's.
+/// The known facts about the age of an upstream's version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KnownAge {
-    /// What the journal has.
+    /// The journal has a record.
     Seen(AgeRecord),
-    /// Nothing, where all there was had been seen: it is new.
+    /// The journal has no record, although everything that existed had been recorded: the version is new.
     Appeared,
-    /// Nothing, and nobody looked before.
+    /// The journal has no record, and nobody looked before.
     Nothing,
 }
 
 impl KnownAge {
-    /// What is known once this was told, if it was not before.
+    /// The record after the upstream reported this date.
     pub(crate) fn told(self, told: ReportedDate, now: Millis) -> AgeRecord {
         match self {
             KnownAge::Seen(met) if met.open => AgeRecord { since: earlier(met.since, told), open: told.bound, ..met },
@@ -58,7 +59,7 @@ impl KnownAge {
         }
     }
 
-    /// The same where its date is this.
+    /// The record after the upstream reported this exact date.
     pub(crate) fn dated(self, date: Option<Millis>, now: Millis) -> AgeRecord {
         self.told(ReportedDate { date, bound: date.is_none() }, now)
     }

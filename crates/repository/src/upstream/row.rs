@@ -1,4 +1,4 @@
-//! A file of an upstream, as policy sees it.
+//! A file of an upstream as the input of a policy.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -19,12 +19,12 @@ pub(crate) struct OfUpstream<'a> {
     file: &'a File<'a>,
     first_seen: Millis,
     since: Since,
-    /// Whether it is hidden for want of a date that the list of its artifact may tell.
+    /// Whether it is hidden because its date is unknown, and the list of its artifact may have the date.
     undated: bool,
 }
 
 impl<'a> OfUpstream<'a> {
-    /// One that is kept.
+    /// The row of a cached file.
     pub(crate) async fn kept(
         remote: &Remote,
         file: &'a File<'a>,
@@ -35,7 +35,7 @@ impl<'a> OfUpstream<'a> {
         Self::new(remote, file, cached.first_seen, modified, Some(cached.hashes.sha256), event).await
     }
 
-    /// One that is on its way.
+    /// The row of a file that is arriving.
     pub(crate) async fn arriving(
         remote: &Remote,
         file: &'a File<'a>,
@@ -58,12 +58,12 @@ impl<'a> OfUpstream<'a> {
         if !repository.view(now).finds_young(&row) {
             return Ok(row);
         }
-        // It may have fallen out of the cache, be of a version that was seen before, or be older than it is known here.
+        // The file may have been evicted, belong to a version that was seen before, or be older than its record here.
         let lasting = Ttl::of(repository, file).lasting();
         let known = FirstSeenStore::of(remote).known(file, sha256, lasting, event).await?;
         let met = known.dated(modified, now);
         let since = if met.since < first_seen { met.age() } else { row.since };
-        // A date is asked for once: then it is known that there is none.
+        // A date is requested once. After that it is known that there is none.
         let open = match known {
             KnownAge::Seen(AgeRecord { open, .. }) => open,
             KnownAge::Nothing => true,
@@ -74,7 +74,8 @@ impl<'a> OfUpstream<'a> {
         Ok(Self { undated: undated && repository.view(now).finds_young(&row), ..row })
     }
 
-    /// Has the list of its artifact read, where that may tell since when it exists. Says whether it may be of another age now.
+    /// Fetches the list of the file's artifact if it may have the date. Returns whether the age of the file may be
+    /// another now.
     pub(crate) async fn look_for_date(&self, remote: &Remote, event: &mut Event) -> Result<bool, Error> {
         match self.undated {
             true => (remote.remotes.date_lookup)(remote, self.file, event).await,

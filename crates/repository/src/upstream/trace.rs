@@ -1,25 +1,25 @@
-//! How an answer from an upstream came to be, for the event of the request.
+//! How an answer from an upstream was obtained, for the event of the request.
 
 use crate::content::Content;
 use crate::error::Error;
 use crate::upstream::Remote;
 use telemetry::{Event, EventId, MemberRecord, MemberSaid, Reason, Tick};
 
-/// How an answer came to be.
+/// How an answer was obtained.
 #[derive(Debug, Default)]
 pub(crate) struct FetchTrace {
-    /// The fetch that it waited for, or started.
+    /// The fetch that it started or followed.
     pub(crate) flight: Option<EventId>,
-    /// Why it is older than it may be.
+    /// Why it is stale.
     pub(crate) stale: Option<Reason>,
-    /// Whether the upstream told no checksum of its bytes.
+    /// Whether the upstream declared no checksum.
     pub(crate) unverified: bool,
-    /// What lets it be seen though it is young.
+    /// The exceptions that make it visible before its cooldown ends.
     pub(crate) let_through: Option<String>,
 }
 
 impl FetchTrace {
-    /// Tells the event what was found, which began to be looked for at `began`.
+    /// Writes the result into the event. The work began at `began`.
     pub(crate) fn finish(mut self, remote: &Remote, began: Tick, found: &Result<Content, Error>, event: &mut Event) {
         let detail = match found {
             Err(Error::Upstream(failure)) => Some(failure.detail()),

@@ -1,17 +1,18 @@
-//! What ends a fetch without the file: a failure of the upstream, a failure of the store, or that nobody waits any more.
+//! The reasons why a fetch ends without the file: a failure of the upstream, a failure of the store, or no client waits
+//! any more.
 
 use crate::error::{Error, store_reason};
 use crate::upstream::failure::Failure;
 use telemetry::Reason;
 
-/// What ends a fetch without the file.
+/// The reason why a fetch ends without the file.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum Trouble {
     #[error(transparent)]
     Upstream(#[from] Failure),
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// All who waited left before the upstream answered.
+    /// All clients left before the upstream answered.
     #[error("nobody waited for it any more")]
     Left,
 }
@@ -25,7 +26,7 @@ impl Trouble {
         }
     }
 
-    /// For the event.
+    /// The detailed text for the event.
     pub(crate) fn detail(&self) -> String {
         match self {
             Trouble::Upstream(failure) => failure.detail(),

@@ -1,31 +1,31 @@
-//! For how long what an upstream said is good. Pure: times are arguments.
+//! The TTL of an upstream's answers. Pure: times are arguments.
 
 use crate::repository::Repository;
 use crate::tree::file::File;
 use telemetry::Millis;
 
-/// What may change is good for so long, unless the repository says otherwise: 15 minutes. Other servers take a day, which
-/// has builds wait for what was published today.
+/// Default TTL of files that may change, in seconds: 15 minutes. Other servers use a day, so builds wait a day for new
+/// versions.
 const FRESH_S: u64 = 900;
-/// What is proven missing counts as missing for so long, unless the repository says otherwise: 5 minutes.
+/// Default TTL of negative answers, in seconds: 5 minutes.
 const MISSING_S: u64 = 300;
 
-/// For how long what is known of a path is good.
+/// The TTLs of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ttl {
-    /// In milliseconds; `None`: for ever.
+    /// In milliseconds; `None`: without end.
     fresh: Option<i64>,
     missing: i64,
 }
 
-/// How good it is at a moment.
+/// The state of a cached file at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TtlState {
-    /// Good, and not to be asked for again before then (`None`: never).
+    /// Fresh until this moment (`None`: without end).
     Fresh(Option<Millis>),
-    /// Good, and to be asked for again without anybody waiting for it: whoever comes later need not wait either.
+    /// Fresh, but to be refreshed in the background, so that later requests need not wait.
     Aging,
-    /// To be asked for again.
+    /// The TTL has ended.
     Stale,
 }
 
@@ -36,28 +36,28 @@ impl Ttl {
         let set = remote.and_then(|remote| remote.fresh_s);
         let missing = millis(remote.and_then(|remote| remote.missing_s).unwrap_or(MISSING_S));
         if file.is_indexed() {
-            // Whoever asks for it knows from the index whether it is good.
+            // The index decides whether such a file is good.
             return Self { fresh: Some(0), missing };
         }
-        // Where the format has no rule, files last unless somebody sets for how long they are good.
+        // If the format has no rule, files are immutable unless a TTL is set.
         let immutable = file.is_immutable().unwrap_or_else(|| set.is_none());
         let fresh = (!immutable).then(|| millis(set.unwrap_or(FRESH_S)));
-        // A list that says what is missing is good for as long as that.
+        // A list that proves what is missing has the TTL of negative answers.
         let most = if file.is_prefixes() { missing } else { i64::MAX };
         Self { fresh: fresh.map(|fresh| fresh.min(most)), missing }
     }
 
-    /// Whether the path never has other bytes.
+    /// Whether the bytes of the path never change.
     pub(crate) fn lasting(self) -> bool {
         self.fresh.is_none()
     }
 
-    /// How good at `now` is what was last proven at `checked`. In the last tenth of its time it is aging.
+    /// The state at `now` of an answer that was last confirmed at `checked`. It is aging in the last tenth of its TTL.
     pub(crate) fn at(self, checked: Millis, now: Millis) -> TtlState {
         let Some(fresh) = self.fresh else { return TtlState::Fresh(None) };
         let (aging, stale) = (checked.0.saturating_add(fresh / 10 * 9), checked.0.saturating_add(fresh));
         match now.0 {
-            // The clock was set back: nobody knows how old it is.
+            // The clock was set back, so the age is unknown.
             now if now < checked.0 => TtlState::Stale,
             now if now < aging => TtlState::Fresh(Some(Millis(aging))),
             now if now < stale => TtlState::Aging,
@@ -65,12 +65,12 @@ impl Ttl {
         }
     }
 
-    /// When was proven missing what counts as missing until then.
+    /// When a negative answer that ends at `until` was made.
     pub(crate) fn missing_since(self, until: Millis) -> Millis {
         Millis(until.0.saturating_sub(self.missing))
     }
 
-    /// Until when counts as missing what was proven missing at `now`.
+    /// When a negative answer made at `now` ends.
     pub(crate) fn missing_until(self, now: Millis) -> Millis {
         Millis(now.0.saturating_add(self.missing))
     }

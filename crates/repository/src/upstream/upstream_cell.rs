@@ -1,18 +1,18 @@
-//! The upstream of one repository, once it was called, with the settings that it was made of.
+//! The upstream of one repository after its first call, with the settings that it was built from.
 
 use crate::record::RemoteRecord;
 use client::Upstream;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// The upstream of one repository. It goes with the repository.
+/// The upstream of one repository.
 #[derive(Debug, Default)]
 pub(crate) struct UpstreamCell(pub(crate) Mutex<Option<(RemoteRecord, Arc<Upstream>)>>);
 
 impl UpstreamCell {
     /// The names of its hosts, if it was called.
     pub(crate) fn hosts(&self) -> Vec<String> {
-        // While it is being made, it was not called.
+        // An upstream that is still being built was not called.
         let made = self.0.try_lock().ok();
         let upstream = made.as_ref().and_then(|made| made.as_ref());
         upstream
@@ -20,7 +20,7 @@ impl UpstreamCell {
             .unwrap_or_default()
     }
 
-    /// Whether the next call to it is a trial: it did not answer lately.
+    /// Whether the next call is a trial, because the upstream did not answer recently.
     pub(crate) fn is_in_doubt(&self) -> bool {
         let made = self.0.try_lock().ok();
         made.as_ref().and_then(|made| made.as_ref()).is_some_and(|(_, upstream)| upstream.is_in_doubt())

@@ -1,4 +1,4 @@
-//! Large files that are kept are held against their digests after they were answered: whoever asked need not wait for that.
+//! Compares large cached files with their digests after they were answered, so that no client waits for it.
 
 use crate::upstream::Remote;
 use format::tree;
@@ -7,8 +7,8 @@ use store::CachedFile;
 use telemetry::{Event, Outcome, Tick};
 
 impl Remote {
-    /// Has a file looked at that nobody looked at for long, one at a time. A damaged one is dropped, and what was answered from it holds no
-    /// longer.
+    /// Starts the check of a file that was not checked for long. One check runs at a time. A damaged file is deleted
+    /// from the cache, and answers made from it become invalid.
     pub(crate) fn verify_later(&self, path: &str, known: &Arc<CachedFile>) {
         let Some(turn) = self.remotes.store.begin_verification(known, self.now()) else { return };
         let (remote, path, known) = (self.clone(), path.to_owned(), known.clone());

@@ -1,13 +1,13 @@
-//! Under which name the journal has the age of a file of an upstream.
+//! The key under which the journal records the age of an upstream's file.
 
-/// Where the age of a file is.
+/// Where the age of a file is recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AgeKey<'a> {
-    /// In a unit of its own, which says its bytes.
+    /// In a unit of its own, which records its digest.
     Bytes,
-    /// In the unit of a folder, with the ages of others.
+    /// In the unit of a folder, together with the ages of other versions.
     Version(VersionPath<'a>),
-    /// Nowhere: it is a document that lists others.
+    /// Nowhere: the file is a document that lists others.
     Document,
 }
 
@@ -15,6 +15,6 @@ pub(crate) enum AgeKey<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VersionPath<'a> {
     pub(crate) folder: &'a str,
-    /// `None`: the file's name has other bytes each time.
+    /// `None`: the file name can have other bytes each time.
     pub(crate) version: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What was seen of a folder of an upstream so far: all its rows, one after the other.
+//! Everything that was seen of an upstream's folder: the sum of its rows.
 
 use crate::upstream::release_age::{AgeRecord, KnownAge};
 use serde::{Deserialize, Serialize};
@@ -13,27 +13,27 @@ pub(crate) struct Plugin {
     pub(crate) name: Option<String>,
 }
 
-/// What is known of a folder.
+/// The known facts about a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct FolderHistory {
-    /// When something was seen of it first.
+    /// When something of the folder was first seen.
     pub(crate) seen: Millis,
-    /// Whether a list of all that it has was seen. What turns up later is new.
+    /// Whether a complete list of the folder was seen. A version that appears later is new.
     pub(crate) listed: bool,
-    /// When POMs of it were looked for last, to see how old versions are.
+    /// When Daylight last requested POMs to find the ages of versions.
     pub(crate) looked: Option<Millis>,
-    /// How often in sequence that told nothing.
+    /// How many consecutive requests of that kind brought no date.
     pub(crate) in_vain: u32,
     pub(crate) versions: BTreeMap<String, AgeRecord>,
     pub(crate) plugins: BTreeMap<String, Plugin>,
-    /// Whether some of it is in units of the form before.
+    /// Whether some of the facts are in units of the earlier form.
     pub(crate) older: bool,
-    /// How many rows were read for it.
+    /// The number of rows that were read.
     pub(crate) rows: usize,
 }
 
 impl FolderHistory {
-    /// What is known of something that was not met in the folder.
+    /// The facts about a version that was never seen in the folder.
     pub(crate) fn unmet(&self) -> KnownAge {
         if self.listed { KnownAge::Appeared } else { KnownAge::Nothing }
     }

@@ -1,4 +1,4 @@
-//! When each version of an upstream was first seen, kept in the journal: a cooldown counts from then.
+//! When each version of an upstream was first seen. The journal records it, and cooldowns count from it.
 
 pub(crate) mod age_key;
 pub(crate) mod history;

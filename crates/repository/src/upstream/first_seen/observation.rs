@@ -1,4 +1,4 @@
-//! What somebody saw of an upstream now, and what that adds to what had been seen.
+//! An observation of an upstream, and the part of it that is new.
 
 use crate::upstream::first_seen::history::{FolderHistory, Plugin};
 use crate::upstream::first_seen::row::{NAME_MAX, News};
@@ -6,25 +6,26 @@ use crate::upstream::release_age::{KnownAge, ReportedDate};
 use std::collections::HashSet;
 use telemetry::Millis;
 
-/// Most versions and plugins of a folder that are remembered: more than any artifact has. The age of others stays unknown.
+/// Maximum number of recorded versions and plugins of a folder, more than any artifact has. The ages of others stay
+/// unknown.
 const MET_MAX: usize = 20_000;
 
-/// What was seen of a folder.
+/// An observation of a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Observation {
     pub(crate) folder: String,
-    /// Versions, and what was told of the age of each.
+    /// Versions with their reported dates.
     pub(crate) versions: Vec<(String, ReportedDate)>,
-    /// Whether these are all that there are.
+    /// Whether the list of versions is complete.
     pub(crate) listed: bool,
-    /// Plugins, by the names of their artifacts.
+    /// Plugins, by artifact name.
     pub(crate) plugins: Vec<(String, Plugin)>,
-    /// Whether POMs were looked for, and told anything.
+    /// Whether POMs were requested for their dates, and whether that brought any.
     pub(crate) looked: Option<bool>,
 }
 
 impl Observation {
-    /// What is new of it, given what is known of the folder; `None`: nothing.
+    /// The new part of the observation, given the known facts; `None`: nothing is new.
     pub(crate) fn news(&self, before: Option<&FolderHistory>, now: Millis) -> Option<News> {
         let nothing = FolderHistory { seen: now, ..FolderHistory::default() };
         let known = before.unwrap_or(&nothing);
@@ -51,7 +52,7 @@ impl Observation {
             news.plugins.insert(artifact.clone(), plugin.clone());
         }
         news.looked = self.looked;
-        // That there is something of the folder at all is news, too.
+        // The existence of the folder is new as well.
         (before.is_none() || !news.is_empty()).then_some(news)
     }
 }
@@ -74,12 +75,12 @@ mod tests {
         }
     }
 
-    /// What the journal has of a folder, as it would be read again.
+    /// The rows of a folder, as they would be read back.
     #[derive(Debug, Default)]
     struct Journal(Option<FolderHistory>);
 
     impl Journal {
-        /// Says how many bytes that adds; 0: no row.
+        /// Returns the size of the new row in bytes; 0: there is none.
         fn see(&mut self, sight: &Observation, now: Millis) -> usize {
             let Some(news) = sight.news(self.0.as_ref(), now) else { return 0 };
             let row = serde_json::to_string(&news).unwrap();

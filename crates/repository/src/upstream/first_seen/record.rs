@@ -1,4 +1,4 @@
-//! Has the journal remember what was seen of an upstream, where that is new.
+//! Writes new observations of an upstream to the journal.
 
 use crate::author::Author;
 use crate::content::rows_of;
@@ -16,10 +16,10 @@ use serde::Serialize;
 use store::{Change, CommitError, Digest, Expect, Lane, Seq};
 use telemetry::{Event, Millis, Op};
 
-/// How often it is tried again while others see something in the same folder.
+/// Maximum number of attempts if concurrent observations of the same folder conflict.
 const TRIES: usize = 100;
 
-/// Writes what a file that was fetched tells.
+/// Records the observation that follows from a fetched file.
 pub(crate) async fn file(remote: &Remote, file: &File<'_>, kept: &KeptFile, event: &mut Event) -> Result<(), Error> {
     let modified = kept.known.modified.as_deref().and_then(client::moment);
     match file.age_key() {
@@ -38,7 +38,7 @@ pub(crate) async fn file(remote: &Remote, file: &File<'_>, kept: &KeptFile, even
     sights(remote, seen, event).await
 }
 
-/// Writes what was seen.
+/// Records observations.
 pub(crate) async fn sights(remote: &Remote, sights: Vec<Observation>, event: &mut Event) -> Result<(), Error> {
     for each in sights {
         sight(remote, &each, event).await?;
@@ -66,7 +66,7 @@ async fn sight(remote: &Remote, sight: &Observation, event: &mut Event) -> Resul
     Err(Error::Contended(unit))
 }
 
-/// Writes which bytes a raw file has.
+/// Records the digest of a raw file.
 async fn bytes(
     remote: &Remote,
     path: &str,
@@ -91,8 +91,8 @@ async fn bytes(
     Err(Error::Contended(unit))
 }
 
-/// Writes one more row of a unit, which says what is new or the whole, if `last` still is its last one, and says so if not. Past the budget of the repository nothing is
-/// written but that.
+/// Writes a row of a unit if `last` is still the number of its last row, and returns whether it did. If the budget of
+/// the repository is used up, the only row that is written is the one that says so.
 async fn write(
     remote: &Remote,
     (unit, last): (&str, Seq),
@@ -126,12 +126,12 @@ async fn write(
     if batch.changes.is_empty() {
         return Ok(true);
     }
-    // Not the moment when it was seen: nothing may change as of one that is over.
+    // The moment of the commit, not that of the observation: a view of a past moment must never change.
     batch.at = remote.remotes.store.now();
     match remote.remotes.store.commit(batch, event).await {
         Ok(_) => {}
         Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::FirstSeenAt { .. }) => return Ok(false),
-        // It was removed.
+        // The repository was removed.
         Err(CommitError::Conflict(_)) => return Ok(true),
         Err(CommitError::Error(error)) => return Err(error.into()),
     }
@@ -141,7 +141,7 @@ async fn write(
     Ok(true)
 }
 
-/// Tells who runs the server that the budget is used up, or no longer is: once each.
+/// Logs that the budget is used up, or no longer used up, once each.
 fn tell(remote: &Remote, fits: bool) {
     let (log, name) = (remote.remotes.recorder.log(), &remote.repository.record.name);
     match fits {

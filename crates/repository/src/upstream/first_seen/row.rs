@@ -1,4 +1,4 @@
-//! One row of the journal: what a refresh of a folder showed that was not known before.
+//! A row of the journal: the new part of one observation of a folder.
 
 use crate::upstream::first_seen::history::{FolderHistory, Plugin};
 use crate::upstream::release_age::AgeRecord;
@@ -6,43 +6,44 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use telemetry::Millis;
 
-/// Longest name of a version or a plugin that is written down, in bytes: file systems of upstreams take no longer ones.
+/// Maximum length of a recorded name of a version or plugin, in bytes. File systems accept no longer names.
 pub(crate) const NAME_MAX: usize = 255;
 
-/// Fewer rows of a folder are read as they are.
+/// A folder with fewer rows gets no summary row.
 const ROWS: usize = 64;
-/// A row of its own takes as many bytes as so many versions in one that says everything.
+/// The size of a row, measured in versions of a summary row.
 const ROW_WORTH: usize = 8;
 
-/// Names of versions by the moment since which they exist. Those of one document share it, so one more costs its name.
+/// Names of versions by the date that their age counts from. The versions of one document share a date, so a further
+/// one costs only its name.
 type Versions = BTreeMap<Millis, Vec<String>>;
 
-/// What is new of a folder. All of it was seen first at the moment of the row, but for versions that rows before have: of these it
-/// says since when they exist, as is believed from now on.
+/// The new facts about a folder. The moment of the row is the first sight of all of them, except for versions that
+/// earlier rows have: for these the row changes the date that their age counts from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct News {
-    /// Whether a list of all that the folder has was seen.
+    /// Whether a complete list of the folder was seen.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) listed: bool,
-    /// Versions of which another date may be believed.
+    /// Versions for which another date may still be believed.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) open: Versions,
-    /// Versions whose date is settled.
+    /// Versions whose date is final.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) settled: Versions,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) plugins: BTreeMap<String, Plugin>,
-    /// Whether POMs were looked for, and told anything.
+    /// Whether POMs were requested for their dates, and whether that brought any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) looked: Option<bool>,
-    /// How often in sequence that told nothing by then, where that is not to be counted from the rows.
+    /// How many consecutive requests of that kind brought no date, if the rows do not show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) in_vain: Option<u32>,
-    /// In a row that says everything: what was seen first at moments before it.
+    /// In a summary row: the first sights at earlier moments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) earlier: Vec<(Millis, News)>,
-    /// Whether the folder has units of the form before this one, which are read first.
+    /// Whether the folder has units of the earlier form, which are read first.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) older: bool,
 }
@@ -54,14 +55,14 @@ impl News {
         versions.entry(met.since).or_default().push(name.to_owned());
     }
 
-    /// Whether it says nothing.
+    /// Whether the row is empty.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self { older: self.older, ..Self::default() }
     }
 }
 
 impl FolderHistory {
-    /// Adds what a row of this moment says.
+    /// Adds the facts of a row that was written at `at`.
     pub(crate) fn learn(&mut self, at: Millis, news: News) {
         for (at, earlier) in news.earlier {
             self.learn(at, earlier);
@@ -86,12 +87,12 @@ impl FolderHistory {
 }
 
 impl FolderHistory {
-    /// Whether it is time for a row that says everything: there are so many rows that reading them costs more than what they say.
+    /// Whether a summary row is due, because reading all rows costs more than the facts are worth.
     pub(crate) fn has_many_rows(&self) -> bool {
         self.rows >= ROWS && self.rows * ROW_WORTH >= self.versions.len() + self.plugins.len()
     }
 
-    /// All of it in one row.
+    /// The summary row.
     pub(crate) fn whole(self) -> News {
         let mut earlier: BTreeMap<Millis, News> = BTreeMap::from([(self.seen, News::default())]);
         for (name, met) in &self.versions {
@@ -129,7 +130,7 @@ mod tests {
         assert_eq!(folder.versions["2"], AgeRecord { seen: first, since: Millis(5), open: false });
         assert_eq!(folder.versions["3"], AgeRecord { seen: later, since: later, open: false });
         assert_eq!((folder.listed, folder.looked, folder.in_vain), (true, Some(first), 1));
-        // All of it in one row is the same again.
+        // Reading the summary row gives the same facts.
         let whole = serde_json::to_string(&folder.clone().whole()).unwrap();
         let mut again = FolderHistory { seen: first, ..FolderHistory::default() };
         again.learn(Millis(9_000), serde_json::from_str(&whole).unwrap());

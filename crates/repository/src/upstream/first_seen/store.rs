@@ -1,10 +1,10 @@
-//! What was first seen of an upstream, and when: in the journal, so that it is known for every moment since.
+//! The first sights of an upstream's versions in the journal, so that they are known for every past moment.
 //!
-//! A folder that lists versions has a unit beside its files (`FOLDER//seen/U`, U stands for the URL of the upstream). Each row of it
-//! has what was new at one refresh ([`row`]), so that one version more costs its own name however many there are. All rows of a folder,
-//! one after the other, are what is known of it; after many of them one says everything again. A file that no folder lists has a unit
-//! of its own, whose last row says its bytes. What one repository may have written down is bounded: past that, what is not known
-//! counts as new.
+//! A folder that lists versions has a unit beside its files (`FOLDER//seen/U`, where U stands for the URL of the
+//! upstream). Each row of it has the new facts of one observation ([`row`]), so a further version costs its own name,
+//! whatever the number of versions. The facts about a folder are the sum of its rows; after many rows one summarises
+//! all. A file that no folder lists has a unit of its own, whose last row has its digest. The bytes of a repository's
+//! first-seen rows are limited: beyond the budget, unknown versions count as new.
 
 use crate::error::Error;
 use crate::tree::file::File;
@@ -18,47 +18,47 @@ use serde::{Deserialize, Serialize};
 use store::{Digest, FirstSeen, RepositoryId, Seq, Store};
 use telemetry::{Event, Millis};
 
-/// Since when anything is known of an upstream.
+/// Since when an upstream is observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct First {
     pub(crate) since: Millis,
-    /// Whether the budget of the repository is used up, so that what is seen is not written down.
+    /// Whether the budget of the repository is used up, so that observations are not recorded.
     pub(crate) full: bool,
 }
 
-/// A row that says so.
+/// The row of that unit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct FirstRow {
-    /// Where that was before the row.
+    /// The date, if it was before the row.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) since: Option<Millis>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) full: bool,
 }
 
-/// The bytes that a raw file was seen to have.
+/// The digest that a raw file was seen with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(crate) struct Bytes {
-    /// When those were met.
+    /// When these bytes were first seen.
     #[serde(flatten)]
     pub(crate) met: AgeRecord,
     pub(crate) sha256: Digest,
 }
 
-/// A row that says so, at the moment when they were met.
+/// The row of that unit. Its moment is the first sight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BytesRow {
     pub(crate) since: Millis,
     pub(crate) sha256: Digest,
 }
 
-/// The names of units: a number among them stands for the URL, as what another upstream had is not seen.
+/// The names of units. A number in them stands for the URL, so the content of another upstream is not mixed in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Units(pub(crate) i64);
 
 impl Units {
-    /// The unit that says since when anything was seen of the upstream.
+    /// The unit that records since when the upstream is observed.
     pub(crate) fn first(self) -> String {
         self.unit_of("", "first")
     }
@@ -73,7 +73,7 @@ impl Units {
     }
 }
 
-/// What the journal has of an upstream, now or as of a change.
+/// The first-seen rows of an upstream, now or as of a change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FirstSeenStore<'a> {
     pub(crate) units: Units,
@@ -89,12 +89,12 @@ impl<'a> FirstSeenStore<'a> {
         Self { units: Units(repository.origin.number()), store: &remotes.store, id: repository.id, through: None }
     }
 
-    /// The same when `through` was the last change.
+    /// The same, directly after the change `through`.
     pub(crate) fn through(self, through: Seq) -> Self {
         Self { through: Some(through), ..self }
     }
 
-    /// What `fold` makes of the rows of a unit, and the number of the last of them.
+    /// Folds the rows of a unit. Returns the result and the number of the last row.
     async fn rows<T: Send + 'static>(
         self,
         unit: &str,
@@ -109,12 +109,12 @@ impl<'a> FirstSeenStore<'a> {
         read.map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
     }
 
-    /// What is known of a folder.
+    /// The known facts about a folder.
     pub(crate) async fn folder(self, folder: &str, event: &mut Event) -> Result<Option<FolderHistory>, Error> {
         Ok(self.folder_at(folder, event).await?.0)
     }
 
-    /// The same, and the number of the row that said it last.
+    /// The same, with the number of the last row.
     pub(crate) async fn folder_at(
         self,
         folder: &str,
@@ -124,7 +124,7 @@ impl<'a> FirstSeenStore<'a> {
             let (mut folder, mut all, count): (Option<FolderHistory>, _, _) = (None, Vec::new(), rows.len());
             for row in rows {
                 let news: News = serde_json::from_str(row.seen.get())?;
-                // Rows that follow units are learned once those were read.
+                // Rows are added after the units of the earlier form.
                 if news.older {
                     all.push((row.at, news));
                     continue;
@@ -147,12 +147,12 @@ impl<'a> FirstSeenStore<'a> {
         Ok((before.map(|before| FolderHistory { rows: count, ..before }), last))
     }
 
-    /// Since when anything is known of the upstream.
+    /// Since when the upstream is observed.
     pub(crate) async fn first(self, event: &mut Event) -> Result<Option<First>, Error> {
         Ok(self.first_at(event).await?.0)
     }
 
-    /// The same, and the number of the row that said it last.
+    /// The same, with the number of the last row.
     pub(crate) async fn first_at(self, event: &mut Event) -> Result<(Option<First>, Seq), Error> {
         let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
             let mut first = None;
@@ -172,12 +172,12 @@ impl<'a> FirstSeenStore<'a> {
         Ok((first.or_else(|| before.map(|since| First { since, full: false })), last))
     }
 
-    /// The bytes that a raw file was seen to have last.
+    /// The digest that a raw file was last seen with.
     pub(crate) async fn bytes(self, path: &str, event: &mut Event) -> Result<Option<Bytes>, Error> {
         Ok(self.bytes_at(path, event).await?.0)
     }
 
-    /// The same, and the number of the row that said it last.
+    /// The same, with the number of the last row.
     pub(crate) async fn bytes_at(self, path: &str, event: &mut Event) -> Result<(Option<Bytes>, Seq), Error> {
         let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
             let Some(row) = rows.last() else { return Ok(None) };
@@ -192,7 +192,8 @@ impl<'a> FirstSeenStore<'a> {
         }
     }
 
-    /// What is known of a file, whose bytes are these where that is known; `lasting`: it never has others.
+    /// The known facts about the age of a file with these bytes, if they are known. `lasting`: the bytes of the path
+    /// never change.
     pub(crate) async fn known(
         self,
         file: &File<'_>,
@@ -221,7 +222,7 @@ impl<'a> FirstSeenStore<'a> {
         lasting: bool,
         event: &mut Event,
     ) -> Result<KnownAge, Error> {
-        // A checksum is as old as its file, where that was seen.
+        // A checksum is as old as its file, if that was seen.
         if let Some((of, _)) = file.kept_checksum()
             && let Some(bytes) = self.bytes(of.path, event).await?
         {
@@ -235,8 +236,8 @@ impl<'a> FirstSeenStore<'a> {
         }
     }
 
-    /// What is known of something that was not met in a folder, or of a raw file that was not met. Where nothing more is written
-    /// down, nobody can tell what was there when somebody looked first, so no date is believed.
+    /// The facts about a version that was never seen in a folder, or about a raw file that was never seen. If the
+    /// budget is used up, it is unknown what existed at the first look, so no date is believed.
     pub(crate) async fn unmet(self, folder: Option<&FolderHistory>, event: &mut Event) -> Result<KnownAge, Error> {
         Ok(match folder.map_or(KnownAge::Nothing, FolderHistory::unmet) {
             KnownAge::Nothing if self.is_full(event).await? => KnownAge::Appeared,
@@ -244,7 +245,7 @@ impl<'a> FirstSeenStore<'a> {
         })
     }
 
-    /// Whether what is seen is not written down, as the budget of the repository is used up.
+    /// Whether observations are not recorded, because the budget of the repository is used up.
     pub(crate) async fn is_full(self, event: &mut Event) -> Result<bool, Error> {
         Ok(self.first(event).await?.is_some_and(|first| first.full))
     }

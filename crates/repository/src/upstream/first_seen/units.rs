@@ -1,5 +1,5 @@
-//! What data folders have of the form before rows: a unit for each folder, and one for each version and plugin that was met in it
-//! (`G/A//seen/U/versions/1.0`). They are read, and never written.
+//! Reads the earlier form of first-seen facts: a unit for each folder, and one for each version and plugin in it
+//! (`G/A//seen/U/versions/1.0`). These units are never written.
 
 use crate::error::Error;
 use crate::upstream::first_seen::history::{FolderHistory, Plugin};
@@ -10,10 +10,10 @@ use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use telemetry::{Event, Millis};
 
-/// Units asked of the store at once.
+/// Number of units that one read of the store returns.
 const PAGE: usize = 1_000;
 
-/// What the unit of a folder says.
+/// The facts in the unit of a folder.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 struct Before {
@@ -24,7 +24,7 @@ struct Before {
 }
 
 impl FirstSeenStore<'_> {
-    /// What such a unit says.
+    /// Reads such a unit.
     pub(crate) async fn unit_before<T: DeserializeOwned>(
         self,
         unit: &str,
@@ -37,7 +37,7 @@ impl FirstSeenStore<'_> {
         read(unit, facts)
     }
 
-    /// A folder as such units say it.
+    /// The facts about a folder from such units.
     pub(crate) async fn folder_before(self, folder: &str, event: &mut Event) -> Result<Option<FolderHistory>, Error> {
         let unit = self.units.unit(folder);
         let Some(before) = self.unit_before::<Before>(&unit, event).await? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! The fetches in flight, and how many of them each repository may have.
+//! The fetches in flight, and their limits.
 
 use crate::upstream::flight::{Flight, Stage};
 use std::collections::HashMap;
@@ -7,12 +7,12 @@ use store::{Origin, RepositoryId};
 use telemetry::{Bound, BoundName, EventId, Full, Slot};
 use tokio::sync::watch;
 
-/// Most fetches at once. Each has at most a few pieces of 64 KiB in memory.
+/// Maximum number of concurrent fetches. Each has a few pieces of 64 KiB in memory.
 const FLIGHTS_MAX: u64 = 1024;
-/// Most of one repository: an upstream that keeps all who ask waiting leaves room for the others.
+/// Maximum number for one repository, so that a hanging upstream leaves room for the others.
 const FLIGHTS_MAX_EACH: u64 = FLIGHTS_MAX / 8;
 
-/// The upstream is part of the key: after a change of it, nobody follows a fetch from the former one.
+/// The upstream is part of the key: after a change of the URL, no request follows a fetch from the former upstream.
 pub(crate) type FlightKey = (Origin, String);
 
 /// The fetches in flight.
@@ -20,18 +20,18 @@ pub(crate) type FlightKey = (Origin, String);
 pub(crate) struct Flights {
     table: Mutex<Table>,
     bound: Arc<Bound>,
-    /// Its capacity is each repository's, and what is used is that of the one that has most.
+    /// The capacity for each repository. The bound shows the use of the repository with most fetches.
     each: Arc<Bound>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     pub(crate) lines: HashMap<FlightKey, FlightEntry>,
-    /// How many each repository has; none of 0.
+    /// The number of each repository's fetches, without zeros.
     of: HashMap<RepositoryId, u64>,
 }
 
-/// A fetch, as the table has it: without following it.
+/// A fetch in the table. The table is not a follower.
 #[derive(Debug)]
 pub(crate) struct FlightEntry {
     pub(crate) id: EventId,
@@ -70,7 +70,7 @@ impl Flights {
         Ok(place)
     }
 
-    /// Gives the place of a fetch of a repository back.
+    /// Returns the place of a repository's fetch.
     pub(crate) fn leave(&self, table: &mut Table, id: RepositoryId) {
         if let Some(has) = table.of.get_mut(&id) {
             *has -= 1;
@@ -79,7 +79,8 @@ impl Flights {
         self.each.observe(table.most());
     }
 
-    /// Whether nobody follows a fetch. If so, it is taken out, and nobody can follow it from then on.
+    /// Whether no request follows a fetch. If so, the fetch is removed from the table, and no later request can follow
+    /// it.
     pub(crate) fn left(&self, key: &FlightKey, stages: &watch::Sender<Stage>) -> bool {
         let mut table = self.table();
         let left = stages.receiver_count() == 0;
