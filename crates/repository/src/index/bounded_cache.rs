@@ -1,4 +1,4 @@
-//! A cache in memory with a bound: of what exceeds it, the entries that are used least are evicted.
+//! An in-memory cache with a bound. It evicts the least used entries.
 
 use quick_cache::sync::{Cache, DefaultLifecycle, PlaceholderGuard};
 use quick_cache::{DefaultHashBuilder, Equivalent, OptionsBuilder, Weighter};
@@ -13,7 +13,7 @@ pub(crate) struct BoundedCache<K, V> {
     bound: Arc<Bound>,
 }
 
-/// What an entry takes of the bound.
+/// An entry's share of the bound.
 #[derive(Debug)]
 struct Weigh<K, V>(fn(&K, &V) -> u64);
 
@@ -31,14 +31,15 @@ impl<K, V> Weighter<K, Arc<V>> for Weigh<K, V> {
 
 type Guard<'a, K, V, W> = PlaceholderGuard<'a, K, V, W, DefaultHashBuilder, DefaultLifecycle<K, V>>;
 
-/// The turn of the one task that makes an entry, while others wait for it. Dropped without a value, the next one has the turn.
+/// The turn of the one task that makes an entry while others wait for it. If it is dropped without a value, the next
+/// task gets the turn.
 pub(crate) struct Turn<'a, K, V> {
     guard: Guard<'a, K, Arc<V>, Weigh<K, V>>,
     cache: &'a BoundedCache<K, V>,
 }
 
 impl<K: Eq + Hash, V> BoundedCache<K, V> {
-    /// An empty cache for about so many entries, which together weigh no more than the capacity of `bound`.
+    /// An empty cache for about this number of entries, whose total weight does not exceed the capacity of `bound`.
     pub(crate) fn new(bound: Arc<Bound>, entries: usize, weigh: fn(&K, &V) -> u64) -> Self {
         let (hasher, lifecycle) = (DefaultHashBuilder::default(), DefaultLifecycle::default());
         Self { cache: Cache::with(entries, bound.capacity(), Weigh(weigh), hasher, lifecycle), bound }
@@ -54,7 +55,7 @@ impl<K: Eq + Hash, V> BoundedCache<K, V> {
         Self { cache: Cache::with_options(options, Weigh(weigh), hasher, lifecycle), bound }
     }
 
-    /// How full it is.
+    /// The bound.
     pub(crate) fn bound(&self) -> &Arc<Bound> {
         &self.bound
     }
@@ -64,7 +65,7 @@ impl<K: Eq + Hash, V> BoundedCache<K, V> {
         self.cache.get(key)
     }
 
-    /// Keeps an entry, in place of another that has its key.
+    /// Stores an entry and replaces an entry with the same key.
     pub(crate) fn insert(&self, key: K, value: Arc<V>) {
         self.cache.insert(key, value);
         self.observe();
@@ -82,13 +83,13 @@ impl<K: Eq + Hash, V> BoundedCache<K, V> {
         self.observe();
     }
 
-    /// Removes this entry, unless another has taken its place.
+    /// Removes this entry, unless another one has replaced it.
     pub(crate) fn remove_same<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q, value: &Arc<V>) {
         self.cache.remove_if(key, |there| Arc::ptr_eq(there, value));
         self.observe();
     }
 
-    /// The entry of this key; or else the turn to make it. Where another task has that turn, this waits for it.
+    /// Returns the entry of this key, or the turn to make it. While another task has the turn, this waits.
     pub(crate) async fn get_or_turn<'a>(&'a self, key: &K) -> Result<Arc<V>, Turn<'a, K, V>>
     where
         K: Clone,
@@ -102,9 +103,9 @@ impl<K: Eq + Hash, V> BoundedCache<K, V> {
 }
 
 impl<K: Eq + Hash, V> Turn<'_, K, V> {
-    /// Keeps the entry, and gives it to all who wait for it.
+    /// Stores the entry and returns it to all tasks that wait for it.
     pub(crate) fn insert(self, value: Arc<V>) {
-        // Where the key was removed meanwhile, nobody waits.
+        // If the key was removed meanwhile, no task waits.
         let _ = self.guard.insert(value);
         self.cache.observe();
     }

@@ -1,4 +1,4 @@
-//! An index as it is answered with: its bytes, and the digests that clients compare.
+//! A rendered index: its bytes, and the digests that clients compare.
 
 use crate::content::Freshness;
 use bytes::Bytes;
@@ -6,21 +6,21 @@ use md5::Md5;
 use std::sync::Arc;
 use telemetry::Millis;
 
-/// An index, whole, with the digests that clients compare. Clones share the bytes.
+/// A complete index, with the digests that clients compare. Clones share the bytes.
 #[derive(Debug, Clone)]
 pub struct Index {
-    /// The index, one piece after the other.
+    /// The bytes, in consecutive pieces.
     pub pieces: Arc<[Bytes]>,
-    /// The same as one gzip stream, where that was made with it.
+    /// The same bytes as one gzip stream, if the index was made with one.
     pub gzip: Option<Arc<[Bytes]>>,
-    /// Its MD5, hexadecimal.
+    /// The MD5 of the bytes, hexadecimal.
     pub md5: String,
-    /// Its SHA-256.
+    /// The SHA-256 of the bytes.
     pub sha256: [u8; 32],
-    /// The unfinished MD5 of each prefix that is a multiple of [`crate::PIECE`] bytes long.
+    /// The MD5 state after each prefix whose length is a multiple of [`crate::PIECE`] bytes.
     pub states: Arc<[Md5]>,
-    /// The moment from which on policy may show something else.
+    /// When the policy may show other content without any change.
     pub fresh_until: Option<Millis>,
-    /// Why it is older than it should be, where it is an upstream's.
+    /// Why it is stale, if it is an upstream's.
     pub freshness: Option<Freshness>,
 }

@@ -1,7 +1,7 @@
-//! One large index of a repository: what it is made of, brought up to date by one task at a time and shared by all readers.
+//! A large index of a repository. One task at a time brings it up to date, and all readers share it.
 //!
-//! A task that finds the index out of date takes the turn, reads the changes since, and adds them. What it works on travels with the
-//! turn: when the client leaves, what is done is done, and the next task goes on from there.
+//! A task that finds the index out of date takes the turn, reads the changes since the last update, and adds them. The
+//! index itself moves with the turn: if the client leaves, finished work is kept and the next task continues.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -12,24 +12,25 @@ use store::{Lane, RepositoryId, Seq, Stamp, Store};
 use telemetry::{Bound, Event, Millis, Op, Outcome, Tick};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// What an index is made of.
+/// The data that an index is made from.
 pub(crate) trait IndexSource: Sized + Send + 'static {
     /// The name of its file in the data folder.
     const FILE: &'static str;
-    /// So much that came since it was written is worth writing it again.
+    /// When this much was added since the last write, the file is written again.
     const MUCH: u64;
-    /// The index.
+    /// The finished index.
     type Whole: Clone + Send + 'static;
 
-    /// The last change that is in it.
+    /// The number of the last change that it contains.
     fn through(&self) -> Seq;
-    /// Bytes of memory, roughly.
+    /// Its approximate size in memory, in bytes.
     fn weight(&self) -> u64;
-    /// How much came since it was written, in a measure of its own; 0 where it is quicker made than read.
+    /// How much was added since the file was written, in a unit of its own; 0 for data that is faster to make than to
+    /// read.
     fn unwritten(&mut self) -> &mut u64;
-    /// The file.
+    /// The content of the file.
     fn write(&self, mark: Mark) -> Option<Vec<Bytes>>;
-    /// The source in a file; `None` where the file is something else.
+    /// Reads the file; `None`: the content is not valid.
     fn read(bytes: Bytes) -> Option<(Self, Mark)>;
 }
 
@@ -37,28 +38,28 @@ pub(crate) trait IndexSource: Sized + Send + 'static {
 #[derive(Debug)]
 pub(crate) struct IncrementalIndex<T: IndexSource> {
     repository: RepositoryId,
-    /// What it is made of; `None` before it is made for the first time.
+    /// The data; `None` before the first use.
     source: Option<T>,
-    /// The index, and the stamp of what it was made from.
+    /// The finished index, with the stamp that it is valid for.
     ready: Option<(Stamp, T::Whole)>,
-    /// The bound of the memory that all large indexes take together.
+    /// The bound of memory that all large indexes share.
     memory: Arc<Bound>,
-    /// Bytes of it that this index takes.
+    /// The bytes of it that this index takes.
     taken: u64,
-    /// Whether the file in the data folder was looked at.
+    /// Whether the file in the data folder was read.
     looked: bool,
-    /// Whether a job is about to write that file.
+    /// Whether a job is going to write the file.
     writing: bool,
 }
 
-/// An index that tasks share.
+/// An index that several tasks share.
 pub(crate) type SharedIndex<T> = Arc<Mutex<IncrementalIndex<T>>>;
 
 /// The turn of the task that brings an index up to date.
 pub(crate) type Turn<T> = OwnedMutexGuard<IncrementalIndex<T>>;
 
 impl<T: IndexSource> IncrementalIndex<T> {
-    /// An index that is not made yet. Its bytes will count in `memory`.
+    /// An empty index whose bytes will count in `memory`.
     pub(crate) fn new(repository: RepositoryId, memory: &Arc<Bound>) -> SharedIndex<T> {
         let (memory, source, ready) = (memory.clone(), None, None);
         Arc::new(Mutex::new(Self { repository, source, ready, memory, taken: 0, looked: false, writing: false }))
@@ -70,39 +71,39 @@ impl<T: IndexSource> IncrementalIndex<T> {
         store.revisions().holds(stamp, now).then(|| whole.clone())
     }
 
-    /// The stamp of what it was made from.
+    /// The stamp that the index is valid for.
     pub(crate) fn stamp(&self) -> Option<Stamp> {
         self.ready.as_ref().map(|(stamp, _)| *stamp)
     }
 
-    /// What it is made of, where it is made.
+    /// The data, if the index was used before.
     pub(crate) fn source(&self) -> Option<&T> {
         self.source.as_ref()
     }
 
-    /// The same, for the task that has made it.
+    /// The data, for the task that has just made it.
     pub(crate) fn made(&self) -> Result<&T, Error> {
         self.source.as_ref().ok_or(Error::GivenUp)
     }
 
-    /// The same, to change it.
+    /// The same, mutable.
     pub(crate) fn made_mut(&mut self) -> Result<&mut T, Error> {
         self.source.as_mut().ok_or(Error::GivenUp)
     }
 
-    /// Forgets what it is made of.
+    /// Drops the data.
     pub(crate) fn clear(&mut self) {
         (self.source, self.ready) = (None, None);
         self.memory.give(std::mem::take(&mut self.taken));
     }
 
-    /// Makes it of something else.
+    /// Replaces the data.
     pub(crate) fn replace(&mut self, source: T) {
         self.clear();
         (self.source, self.looked) = (Some(source), true);
     }
 
-    /// Keeps `whole`, if it fits into the bound. Else it is made again for each reader.
+    /// Stores the finished index if it fits into the bound. Otherwise each reader makes it again.
     fn settle(&mut self, stamp: Stamp, whole: &T::Whole) {
         let weight = self.source.as_ref().map_or(0, T::weight);
         let fits = weight <= self.taken || self.memory.take(weight - self.taken).is_ok();
@@ -123,7 +124,8 @@ impl<T: IndexSource> Drop for IncrementalIndex<T> {
 }
 
 impl Context {
-    /// The turn with the index from the data folder, where it is not made yet and the file belongs to this truth.
+    /// Takes the turn. If the index was not used before, it is read from the data folder, provided that the file
+    /// matches the database.
     pub(crate) async fn read_index<T: IndexSource>(
         &self,
         mut turn: Turn<T>,
@@ -144,7 +146,7 @@ impl Context {
         Ok(turn)
     }
 
-    /// Changes what an index is made of, on a thread where that may take its time.
+    /// Changes the data on a thread that may block.
     pub(crate) async fn change_index<T: IndexSource, R: Send + 'static>(
         &self,
         mut turn: Turn<T>,
@@ -158,7 +160,7 @@ impl Context {
         self.workers.run(Lane::Index, Op::IndexRender, event, change).await?
     }
 
-    /// Ends the turn with the index that came of it. Where much has come since the file was written, a job writes it again.
+    /// Ends the turn with the finished index. If much was added since the file was written, a job writes it again.
     pub(crate) fn settle_index<T: IndexSource>(&self, mut turn: Turn<T>, stamp: Stamp, whole: T::Whole) -> T::Whole {
         let much = turn.source.as_mut().is_some_and(|source| *source.unwritten() >= T::MUCH);
         turn.settle(stamp, &whole);
@@ -170,7 +172,7 @@ impl Context {
         whole
     }
 
-    /// Writes what has come since the index was last written, if anything has.
+    /// Writes the file if anything was added since the last write.
     pub(crate) async fn keep_index<T: IndexSource>(&self, index: SharedIndex<T>) {
         let mut turn = index.lock_owned().await;
         turn.writing = false;

@@ -1,4 +1,4 @@
-//! Large indexes of any format, in memory as ropes, and caches with bounds and stamps.
+//! Large indexes of any format as ropes in memory, and caches with bounds and stamps.
 
 pub(crate) mod bounded_cache;
 pub(crate) mod document;

@@ -1,8 +1,8 @@
-//! Keys of caches: a name within something, such as a path in a repository. A lookup borrows the name.
+//! Keys of caches: a name in a scope, such as a path in a repository. A lookup borrows the name.
 
 use quick_cache::Equivalent;
 
-/// A name within something.
+/// A name in a scope.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct NameKey<W> {
     pub(crate) within: W,

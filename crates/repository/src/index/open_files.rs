@@ -1,7 +1,7 @@
-//! Large files that were requested lately and are still open, so that another request needs neither a database nor the file system.
+//! Large files that were requested recently and stay open, so that the next request needs neither the database nor the
+//! file system.
 //!
-//! Small files are not here: they become pages. An open file is to a large answer what a page is to a small one: it carries a stamp,
-//! which is checked when the file is used.
+//! Small files become pages instead. Like a page, an open file carries a stamp, which is checked at each use.
 
 use crate::index::name_key::{NameKey, NameKeyRef};
 use crate::index::stamped_cache::StampedCache;
@@ -10,12 +10,13 @@ use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Bound, BoundName};
 
-/// Open files by repository or upstream (`W`) and name. `T` has one open descriptor, whoever is sent the file, and all that is known of it.
+/// Open files by repository or upstream (`W`) and name. `T` has one open descriptor, which all clients share, and the
+/// metadata.
 #[derive(Debug)]
 pub(crate) struct OpenFiles<W, T>(StampedCache<NameKey<W>, T>);
 
 impl<W: Copy + Eq + Hash, T: Clone> OpenFiles<W, T> {
-    /// An empty table of at most so many files. `which` names the table where there are several.
+    /// An empty table for this number of files. `which` names the table in metrics.
     pub(crate) fn new(which: &str, files: u64) -> Self {
         let entries = usize::try_from(files).unwrap_or(usize::MAX);
         Self(StampedCache::new(Bound::new(BoundName::OpenFiles, which, files), entries, |_, _| 1))
@@ -25,7 +26,8 @@ impl<W: Copy + Eq + Hash, T: Clone> OpenFiles<W, T> {
         self.0.bound()
     }
 
-    /// The file of that name, if it is open and its stamp `holds`. One whose stamp does not hold is closed as soon as nobody is sent it.
+    /// The file of that name, if it is open and its stamp `holds`. Otherwise it is closed as soon as its last reply
+    /// ends.
     pub(crate) fn find(&self, within: W, name: &str, holds: impl FnOnce(&Stamp) -> bool) -> Option<T> {
         self.0.find_or_remove(&NameKeyRef { within, name }, holds).map(|found| found.value.clone())
     }
@@ -35,7 +37,7 @@ impl<W: Copy + Eq + Hash, T: Clone> OpenFiles<W, T> {
         self.0.retain_valid(holds);
     }
 
-    /// Keeps a file open. `stamp` was taken before the file was looked for.
+    /// Keeps a file open. `stamp` was taken before the file was looked up.
     pub(crate) fn keep(&self, within: W, name: &str, file: T, stamp: Stamp) {
         self.0.keep(NameKey::new(within, name), file, stamp);
     }

@@ -1,4 +1,4 @@
-//! A cache of values that hold while a stamp does. Nobody invalidates them: a value is checked when it is used.
+//! A cache of values with stamps. Nothing invalidates them: a stamp is checked at each use.
 
 use crate::index::bounded_cache::{BoundedCache, Turn};
 use quick_cache::Equivalent;
@@ -9,7 +9,7 @@ use store::Stamp;
 /// A cache of stamped values.
 pub(crate) type StampedCache<K, V> = BoundedCache<K, Stamped<V>>;
 
-/// A value, and the stamp of what it was made from.
+/// A value with its stamp.
 #[derive(Debug)]
 pub(crate) struct Stamped<V> {
     /// Taken before the value was made.
@@ -18,10 +18,10 @@ pub(crate) struct Stamped<V> {
 }
 
 impl<K: Eq + Hash, V> StampedCache<K, V> {
-    /// Bytes of an entry beside what its key and its value point to, roughly.
+    /// The approximate size of an entry without the data behind its pointers, in bytes.
     pub(crate) const ENTRY: usize = size_of::<K>() + size_of::<Stamped<V>>() + 64;
 
-    /// The value of this key, where its stamp `holds`.
+    /// The value of this key, if its stamp `holds`.
     pub(crate) fn find<Q: Hash + Equivalent<K> + ?Sized>(
         &self,
         key: &Q,
@@ -49,7 +49,8 @@ impl<K: Eq + Hash, V> StampedCache<K, V> {
         self.retain(|kept| holds(&kept.stamp));
     }
 
-    /// The value of this key, where its stamp `holds`; or else the turn to make it. Where another task has that turn, this waits for it.
+    /// Returns the value of this key if its stamp `holds`, otherwise the turn to make it. While another task has the
+    /// turn, this waits.
     pub(crate) async fn find_or_turn<'a>(
         &'a self,
         key: &K,
@@ -66,7 +67,7 @@ impl<K: Eq + Hash, V> StampedCache<K, V> {
         }
     }
 
-    /// Keeps a value, in place of another that has its key.
+    /// Stores a value and replaces a value with the same key.
     pub(crate) fn keep(&self, key: K, value: V, stamp: Stamp) -> Arc<Stamped<V>> {
         let stamped = Arc::new(Stamped { stamp, value });
         self.insert(key, stamped.clone());

@@ -1,4 +1,4 @@
-//! A question to a repository of Maven, read from a method and a path.
+//! A question to a Maven repository, read from a method and a path.
 
 use crate::format::Format;
 use crate::reading::Reading;
@@ -6,13 +6,13 @@ use crate::tree;
 use format::maven::path::SETTINGS;
 use store::RepositoryKind;
 
-/// A question to a repository of Maven. Borrows from the path.
+/// A question to a Maven repository. It borrows from the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "it is copied while a request is read, and never kept")]
 pub(crate) enum Question<'a> {
-    /// The settings that a client needs to use the repository.
+    /// A request for the settings file that a client needs to use the repository.
     ClientSettings,
-    /// A file of its tree, or a change of one.
+    /// A request for a file of the tree, or a change of one.
     Tree(tree::Question<'a>),
 }
 

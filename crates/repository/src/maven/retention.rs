@@ -1,4 +1,5 @@
-//! What is kept of a snapshot: the builds that its repository's settings say, and whatever its metadata names.
+//! The retention of snapshots: keeps the builds that the settings of the repository name, and every file that the
+//! metadata names.
 
 use crate::actor::Actor;
 use crate::author::{Author, ChangeSource};
@@ -22,18 +23,18 @@ use telemetry::{Event, Millis, Outcome, Tick};
 /// A day, in milliseconds.
 const DAY: i64 = 24 * 60 * 60 * 1_000;
 
-/// What the folder of a snapshot ends with.
+/// The ending of a snapshot's folder.
 pub(crate) const SNAPSHOT: &str = "-SNAPSHOT";
 
-/// Folders asked of the store at once.
+/// Number of folders that one read of the store returns.
 const PAGE: usize = 1_000;
 
-/// Whoever does it: nobody asked for it.
+/// The author of these changes: the server itself.
 const DAYLIGHT: Actor<'static> =
     Actor { name: Author::DAYLIGHT, from: ChangeSource::Server, owner: "", only: None, admin: true };
 
-/// Deletes the builds that are no longer kept of the snapshot in `folder`, after a new build. No client waits for that. Where too many
-/// of these jobs are under way, the hourly job does it.
+/// Starts a job that deletes surplus builds of the snapshot in `folder` after a new build. No client waits for it. If
+/// too many of these jobs are running, the hourly job does the work.
 pub(crate) fn after_build(tree: Tree<'_>, folder: &str) {
     let Some(retention) = tree.repository.record.retention.filter(|retention| *retention != Retention::default())
     else {
@@ -47,8 +48,8 @@ pub(crate) fn after_build(tree: Tree<'_>, folder: &str) {
     });
 }
 
-/// Takes away what is no longer kept of any snapshot of the repository: builds grow old, and snapshots become releases of one of
-/// these repositories, also where no other build comes.
+/// Deletes the surplus builds of all snapshots of the repository. Builds age, and snapshots are released in other
+/// repositories, also without new builds.
 pub(crate) async fn sweep(context: Context, repository: Arc<Repository>, releases: Vec<Arc<Repository>>) {
     let Some(retention) = repository.record.retention else { return };
     let mut event = begin(&context, &repository, "");
@@ -81,7 +82,7 @@ fn end<T>(context: &Context, done: Result<T, Error>, mut event: Box<Event>) {
     context.recorder.release(event);
 }
 
-/// Calls `found` with each file that is no longer kept of any snapshot, as its withdrawal leaves it. If `apply`, withdraws them.
+/// Calls `found` with each surplus file, in its withdrawn state. If `apply`, withdraws the files.
 pub(crate) async fn clean(
     tree: Tree<'_>,
     releases: &[Arc<Repository>],
@@ -102,7 +103,7 @@ async fn sweep_all(
     each_snapshot(tree, retention, releases, true, None::<fn(&Entry)>, event).await
 }
 
-/// Looks at each snapshot: passes the files that are no longer kept to `found`, and withdraws them if `apply`.
+/// Visits each snapshot: passes the surplus files to `found`, and withdraws them if `apply`.
 async fn each_snapshot(
     tree: Tree<'_>,
     retention: Retention,
@@ -125,7 +126,7 @@ async fn each_snapshot(
                 gone.iter().for_each(&mut *found);
             }
             if apply {
-                // One that others change all the time must not keep the rest.
+                // A snapshot that changes constantly must not block the others.
                 failed = prune_one(tree, folder, retention, released, event).await.err().or(failed);
             }
         }
@@ -136,7 +137,7 @@ async fn each_snapshot(
     }
 }
 
-/// When the first of these repositories published what the snapshot in `folder` became, where one has.
+/// When the first of these repositories published the release of the snapshot in `folder`; `None`: none has.
 async fn released(
     tree: Tree<'_>,
     folder: &str,
@@ -157,7 +158,8 @@ async fn released(
     Ok(first)
 }
 
-/// Takes away what is not kept of one snapshot, and, where it was `released`, what was published before that.
+/// Withdraws the surplus files of one snapshot. If it was `released`, everything published before the release is
+/// surplus.
 async fn prune_one(
     tree: Tree<'_>,
     folder: &str,
@@ -170,7 +172,7 @@ async fn prune_one(
     folder::change(tree, folder, Read::Live, gone, DAYLIGHT, at, event).await
 }
 
-/// The files of one snapshot that are not kept, withdrawn.
+/// The surplus files of one snapshot, in their withdrawn state.
 fn gone(tree: Tree<'_>, rows: &[Entry], retention: Retention, released: Option<Millis>, at: Millis) -> Vec<Entry> {
     let seen: Vec<Entry> = visible(rows, tree.repository.whole(at)).map(|seen| seen.entry().clone()).collect();
     let surplus: Vec<&str> = surplus(&seen, retention, at).into_iter().map(|entry| entry.key.as_str()).collect();
@@ -184,18 +186,19 @@ fn now(tree: Tree<'_>) -> Millis {
     tree.context.recorder.clock().now()
 }
 
-/// Whether that was so many days ago.
+/// Whether the moment is at least this many days ago.
 fn older(tree: Tree<'_>, at: Millis, days: u64) -> bool {
     at.0 <= before(now(tree), days)
 }
 
-/// So many days before.
+/// The moment this many days before `now`.
 fn before(now: Millis, days: u64) -> i64 {
     now.0.saturating_sub(i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY))
 }
 
-/// Those of a snapshot's files that are not kept: neither of its newest builds, nor young, nor the newest of their kind, which
-/// the metadata names. Files that are named after the snapshot itself replace each other.
+/// The surplus files of a snapshot: those that belong neither to its newest builds nor to a young one, and that are not
+/// the newest of their kind, which the metadata names. Files that are named after the snapshot itself replace each
+/// other.
 fn surplus(rows: &[Entry], retention: Retention, now: Millis) -> Vec<&Entry> {
     if (retention.builds, retention.days) == (None, None) {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What settings and policy have to know of Maven.
+//! The rules of the Maven format for settings and policies.
 
 use crate::bad_setting::BadSetting;
 use crate::format::rules::{Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
@@ -12,9 +12,9 @@ use store::Entry;
 /// The rules of Maven.
 pub(crate) struct MavenRules;
 
-/// Most builds or days of snapshots that are kept.
+/// Maximum for the number of kept builds, and of days.
 const KEPT_MAX: u64 = 100_000;
-/// The repositories whose settings these are.
+/// The repositories that have these settings.
 const HOSTED: &str = "hosted repositories of format maven";
 
 static PATTERNS: PatternSyntax = PatternSyntax {
@@ -28,7 +28,7 @@ static PREFIXES: PrefixSyntax = PrefixSyntax {
     example: "a group such as `com.example`, which stands for those below it, too",
 };
 
-/// An artifact whose group is given as folders, and a version of it.
+/// A version of an artifact. The group is given as folders.
 pub(crate) fn coordinates<'a>(group: &str, artifact: &str, version: &'a str) -> Coordinates<'a> {
     let package = format!("{}:{artifact}", group.replace('/', "."));
     Coordinates { package: Cow::Owned(package), version: Cow::Borrowed(version) }
@@ -122,7 +122,7 @@ impl FormatRules for MavenRules {
         &PREFIXES
     }
 
-    /// A group may be the folder of an artifact of the group above it.
+    /// A group can be the folder of an artifact of the group above it.
     fn prefixed<'a>(&self, package: &'a str) -> Cow<'a, str> {
         Cow::Owned(package.replace(':', "."))
     }

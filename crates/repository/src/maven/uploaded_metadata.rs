@@ -1,5 +1,5 @@
-//! Metadata that a deployer uploads. It is not kept; but it says what nothing else does: that a version is complete that was
-//! published without a POM, and the prefix of a plugin that only its package tells.
+//! Metadata that a client uploads. It is not stored, but two of its facts are recorded, because nothing else has them:
+//! that a version without a POM is complete, and a plugin prefix that only the plugin's package contains.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -14,10 +14,11 @@ use std::collections::{HashMap, HashSet};
 use store::{CommitError, Expect, Lane, Staged};
 use telemetry::{Event, Millis, Op};
 
-/// Most versions and most plugins of one document that are looked at. A deployer adds one to those that are listed.
+/// Maximum number of new versions, and of new plugins, that are read from one document. A deploy adds one to those that
+/// are listed.
 const NEWS: usize = 16;
 
-/// Lists what the metadata that was uploaded as this path says and nothing else does.
+/// Records the new facts of the metadata that was uploaded to this path.
 pub(crate) async fn take(
     tree: Tree<'_>,
     path: &MavenPath<'_>,
@@ -29,7 +30,7 @@ pub(crate) async fn take(
         return Ok(());
     };
     let bytes = staged.beginning(maven::LONGEST as u64 + 1, event).await?;
-    // What cannot be read is as good a hint as none.
+    // Unreadable metadata adds nothing.
     let read = move |(): &mut ()| Metadata::read(&bytes).unwrap_or_default();
     let said = tree.context.workers.run(Lane::Change, Op::PackageRead, event, read).await?;
     if at.artifact().is_some() && !said.versions.is_empty() {
@@ -41,7 +42,7 @@ pub(crate) async fn take(
     Ok(())
 }
 
-/// Lists versions of the artifact of a folder of which there are files, and which nothing lists.
+/// Lists versions that have files in the artifact's folder and are not listed yet.
 async fn versions(
     tree: Tree<'_>,
     folder: &str,
@@ -86,8 +87,9 @@ async fn version_of(
     Err(Error::Contended(folder.to_owned()))
 }
 
-/// Takes the prefixes of plugins that are listed under that of their names: Maven itself reads them in the package
-/// (`META-INF/maven/plugin.xml`), as a parent may set them. A POM that says its own is believed instead.
+/// Changes the prefixes of plugins that are listed with the default prefix of their names. Maven itself reads the
+/// prefix from the package (`META-INF/maven/plugin.xml`), because a parent POM may set it. A prefix in the plugin's own
+/// POM takes precedence.
 async fn plugins(
     tree: Tree<'_>,
     folder: &str,
@@ -117,7 +119,7 @@ async fn plugins(
     Err(Error::Contended(folder.to_owned()))
 }
 
-/// Whether it was done: else what was expected has changed, and it is to be looked at again.
+/// Commits. `false`: an expectation does not hold, and the caller tries again.
 async fn commit(
     tree: Tree<'_>,
     ListingChanges { mut expect, changes }: ListingChanges,

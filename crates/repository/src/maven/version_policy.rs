@@ -1,13 +1,13 @@
-//! Which versions a hosted repository of Maven takes.
+//! The version policy: which versions a hosted Maven repository accepts.
 
 use crate::bad_setting::BadSetting;
 use crate::record::RepositoryRecord;
 use telemetry::Event;
 
-/// Releases, which are for ever, and snapshots, which are published again and again. A closed list.
+/// Releases, which never change, and snapshots, which are published repeatedly. A closed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum VersionPolicy {
-    /// Both.
+    /// Releases and snapshots.
     #[default]
     Mixed,
     /// Only releases.
@@ -17,7 +17,7 @@ pub enum VersionPolicy {
 }
 
 impl VersionPolicy {
-    /// All of them.
+    /// All policies.
     pub const ALL: &'static [VersionPolicy] =
         &[VersionPolicy::Mixed, VersionPolicy::Releases, VersionPolicy::Snapshots];
 
@@ -39,7 +39,7 @@ impl VersionPolicy {
         })
     }
 
-    /// Whether it lets a release, or a snapshot, be published.
+    /// Whether it accepts a release (`false`) or a snapshot (`true`).
     pub fn takes(self, snapshot: bool) -> bool {
         match self {
             VersionPolicy::Mixed => true,

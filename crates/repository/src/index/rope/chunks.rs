@@ -1,5 +1,5 @@
-//! Files that hold what units say of themselves, in the order of their names, in chunks of about a thousand units: when
-//! one unit changes, its chunk is made again and the others stay.
+//! Files with the entries of units in the order of their names, in chunks of about a thousand units. A change of a unit
+//! makes its chunk again; all other chunks stay.
 
 #[cfg(test)]
 mod tests;
@@ -10,21 +10,21 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Units of a new chunk. One that has twice as many is divided.
+/// Number of units in a new chunk. A chunk of twice that size is split.
 pub(crate) const UNITS: usize = 1000;
 
-/// What a unit says in one of the files.
+/// The entries of a unit in one of the files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ChunkPart {
     pub(crate) bytes: Vec<u8>,
-    /// How many elements these are.
+    /// The number of entries.
     pub(crate) count: u32,
 }
 
-/// A unit and what it says.
+/// A unit and its entries in each file.
 type Said<const N: usize> = (Box<str>, [ChunkPart; N]);
 
-/// N files of the same units.
+/// N files with entries of the same units.
 #[derive(Debug)]
 pub(crate) struct Chunks<const N: usize>(Vec<Chunk<N>>);
 
@@ -35,7 +35,7 @@ struct Chunk<const N: usize> {
     files: [Coded; N],
 }
 
-/// Where a unit's parts end in what the chunk's are decoded to follows from the lengths of those before.
+/// A unit in a chunk. The lengths of its parts give their offsets in the decoded chunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Unit<const N: usize> {
     name: Box<str>,
@@ -48,7 +48,7 @@ struct Extent {
     count: u32,
 }
 
-/// A chunk as it is written down: its units, and of each file the length when coded, the checksum and the length.
+/// The saved form of a chunk: its units, and for each file the encoded length, the checksum and the length.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Written {
     units: Vec<(String, Vec<Extent>)>,
@@ -60,13 +60,13 @@ impl<const N: usize> Chunks<N> {
         Self(Vec::new())
     }
 
-    /// Whether a unit has a part.
+    /// Whether a unit has an entry.
     pub(crate) fn holds(&self, name: &str) -> bool {
         let chunk = self.0.get(self.place(name));
         chunk.is_some_and(|chunk| chunk.units.binary_search_by(|unit| (*unit.name).cmp(name)).is_ok())
     }
 
-    /// Bytes of memory, roughly.
+    /// The approximate size in memory, in bytes.
     pub(crate) fn weight(&self) -> u64 {
         const BESIDE_NAME: usize = 16;
         let each = |chunk: &Chunk<N>| {
@@ -76,13 +76,13 @@ impl<const N: usize> Chunks<N> {
         self.0.iter().map(each).sum::<usize>() as u64
     }
 
-    /// How many elements a file has, and its chunks.
+    /// The number of entries in a file, and its chunks.
     pub(crate) fn file(&self, at: usize) -> (usize, Vec<&Coded>) {
         let counts = self.0.iter().flat_map(|chunk| &chunk.units).map(|unit| unit.parts[at].count as usize);
         (counts.sum(), self.0.iter().map(|chunk| &chunk.files[at]).collect())
     }
 
-    /// Adds a chunk behind the others, whose names all come before; `units` are in the order of theirs.
+    /// Appends a chunk. `units` are sorted, and their names come after all present ones.
     pub(crate) fn append(&mut self, units: Vec<(String, [ChunkPart; N])>) -> Result<(), Error> {
         let said = units.into_iter().filter(|(_, parts)| !silent(parts)).map(|(name, parts)| (name.into(), parts));
         let units: Vec<_> = said.collect();
@@ -92,14 +92,14 @@ impl<const N: usize> Chunks<N> {
         Ok(())
     }
 
-    /// Replaces what units say; those that say nothing go. Whether anything is another now.
+    /// Replaces the entries of units. Units without entries are removed. Returns whether anything changed.
     pub(crate) fn change(&mut self, changes: BTreeMap<String, [ChunkPart; N]>) -> Result<bool, Error> {
         let mut by_chunk: BTreeMap<usize, Vec<(String, [ChunkPart; N])>> = BTreeMap::new();
         for (name, parts) in changes {
             by_chunk.entry(self.place(&name)).or_default().push((name, parts));
         }
         let mut changed = false;
-        // From the end, as chunks may be divided or go.
+        // From the end, because chunks may be split or removed.
         for (place, changes) in by_chunk.into_iter().rev() {
             let before = self.0.get(place);
             let mut units = before.map_or(Ok(Vec::new()), Chunk::open)?;
@@ -124,12 +124,12 @@ impl<const N: usize> Chunks<N> {
         Ok(changed)
     }
 
-    /// The chunk that a name is in, or would be.
+    /// The index of the chunk that contains or would contain a name.
     fn place(&self, name: &str) -> usize {
         self.0.partition_point(|chunk| *chunk.units[0].name <= *name).saturating_sub(1)
     }
 
-    /// What to write.
+    /// The saved form.
     pub(crate) fn parts(&self) -> (Vec<Written>, Vec<Bytes>) {
         let written = |chunk: &Chunk<N>| Written {
             units: chunk.units.iter().map(|unit| (unit.name.to_string(), unit.parts.to_vec())).collect(),
@@ -139,7 +139,7 @@ impl<const N: usize> Chunks<N> {
         (self.0.iter().map(written).collect(), files.collect())
     }
 
-    /// From what was written; `None` where that is something else.
+    /// Reads the saved form; `None`: it is not valid.
     pub(crate) fn read(written: Vec<Written>, mut bytes: Bytes) -> Option<Self> {
         let mut chunks = Vec::with_capacity(written.len());
         for Written { units, files } in written {
@@ -159,7 +159,8 @@ impl<const N: usize> Chunks<N> {
 }
 
 impl<const N: usize> Chunk<N> {
-    /// Of these units, of which there is one at least. What is as in `before` need not be coded anew.
+    /// A chunk of these units, of which there is at least one. Files that are unchanged since `before` are not encoded
+    /// again.
     fn of(units: &[Said<N>], before: Option<&Self>) -> Result<Self, Error> {
         let mut files: [Coded; N] = std::array::from_fn(|_| Coded::default());
         for (at, file) in files.iter_mut().enumerate() {
@@ -179,7 +180,7 @@ impl<const N: usize> Chunk<N> {
         Ok(Self { units: units.iter().map(unit).collect(), files })
     }
 
-    /// Its units with what they say.
+    /// Decodes the units and their entries.
     fn open(&self) -> Result<Vec<Said<N>>, Error> {
         let mut wholes = Vec::with_capacity(N);
         for file in &self.files {

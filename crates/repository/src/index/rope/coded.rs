@@ -1,5 +1,6 @@
-//! A stretch of bytes as a part of a gzip stream: raw deflate that refers to nothing before it and ends with an empty
-//! stored block, so at a whole byte. Such parts may stand in any order (RFC 1951, 3.2.4), and their checksums combine.
+//! Bytes as a part of a gzip stream: raw deflate that refers to nothing before it and ends with an empty stored block,
+//! which is at a byte boundary. Such parts can be joined in any order (RFC 1951, 3.2.4), and their checksums can be
+//! combined.
 
 use crate::error::Error;
 use bytes::Bytes;
@@ -10,19 +11,19 @@ use flate2::write::DeflateEncoder;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
-/// RFC 1952, 2.3: deflate, no moment, no name, made on no system in particular.
+/// RFC 1952, 2.3: deflate, no modification time, no name, unknown operating system.
 const HEADER: &[u8] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
-/// An empty block that is the last.
+/// An empty final block.
 const LAST: [u8; 2] = [3, 0];
 
-/// Bytes, coded.
+/// Encoded bytes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Coded {
-    /// Their deflate.
+    /// The raw deflate data.
     pub(crate) deflate: Bytes,
-    /// Their checksum.
+    /// The CRC-32 of the decoded bytes.
     pub(crate) crc: u32,
-    /// How many they are.
+    /// The number of decoded bytes.
     pub(crate) len: u64,
 }
 
@@ -30,13 +31,13 @@ impl Coded {
     pub(crate) fn of(bytes: &[u8]) -> Result<Self, Error> {
         let mut coder = DeflateEncoder::new(Vec::with_capacity(bytes.len() / 2), Compression::default());
         coder.write_all(bytes).and_then(|()| coder.flush()).map_err(|_| Error::GivenUp)?;
-        // Not its end: that would be the end of the whole stream.
+        // A sync flush, not a finish: a final block would end the whole stream.
         let mut deflate = std::mem::take(coder.get_mut());
         deflate.shrink_to_fit();
         Ok(Self { deflate: deflate.into(), crc: crc32fast::hash(bytes), len: bytes.len() as u64 })
     }
 
-    /// Appends others.
+    /// Appends another part.
     pub(crate) fn join(&mut self, other: &Self) {
         self.deflate = [&self.deflate[..], &other.deflate].concat().into();
         let mut crc = Hasher::new_with_initial_len(self.crc, self.len);
@@ -45,7 +46,7 @@ impl Coded {
         self.len += other.len;
     }
 
-    /// The bytes again.
+    /// Decodes the bytes.
     pub(crate) fn bytes(&self) -> Result<Vec<u8>, Error> {
         let mut bytes = vec![0; usize::try_from(self.len).map_err(|_| Error::GivenUp)?];
         DeflateDecoder::new(&self.deflate[..]).read_exact(&mut bytes).map_err(|_| Error::GivenUp)?;
@@ -53,7 +54,7 @@ impl Coded {
     }
 }
 
-/// The gzip file of everything that is in `parts`, one after the other.
+/// The gzip file of all `parts`, in this order.
 pub(crate) fn gzip<'a>(parts: impl IntoIterator<Item = &'a Coded>) -> Arc<[Bytes]> {
     let mut pieces = vec![Bytes::from_static(HEADER)];
     let mut whole = Hasher::new();
@@ -63,7 +64,7 @@ pub(crate) fn gzip<'a>(parts: impl IntoIterator<Item = &'a Coded>) -> Arc<[Bytes
         len += part.len;
         pieces.push(part.deflate.clone());
     }
-    // The length as the format has it: what is left of it in 32 bits.
+    // The format stores the length modulo 2^32.
     let trailer = [&LAST[..], &whole.finalize().to_le_bytes(), &(len as u32).to_le_bytes()].concat();
     pieces.push(trailer.into());
     pieces.into()

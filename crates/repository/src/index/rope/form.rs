@@ -1,5 +1,5 @@
-//! What an index is put together from, as a file: what it says about itself, then bytes. Whether it is whole was seen
-//! when it was read; whether it belongs to this truth is seen by its [`Mark`].
+//! The saved form of an index: a header, then bytes. Reading checks that the file is complete; its [`Mark`] shows
+//! whether it matches the database.
 
 use crate::error::Error;
 use bytes::Bytes;
@@ -9,21 +9,21 @@ use sha2::{Digest as _, Sha256};
 use store::{Digest, Seq, Store};
 use telemetry::Event;
 
-/// Bytes of the length in front.
+/// Bytes of the length field at the beginning.
 const LENGTH: usize = 4;
 
-/// Up to where in which journal something was made: the truth may have been put back to an older one, and have gone
-/// another way since.
+/// The position in the journal that a file was made from. The digest detects a database that was restored to an older
+/// state and then changed in another way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mark {
-    /// The number of the last change that is in it.
+    /// The number of the last change that the file contains.
     pub(crate) through: Seq,
-    /// The digest of that row of the journal.
+    /// The digest of the journal row of that change.
     pub(crate) row: Digest,
 }
 
 impl Mark {
-    /// The mark of that change, if it is in the journal.
+    /// The mark of that change, if the journal has it.
     pub(crate) async fn of(store: &Store, through: Seq, event: &mut Event) -> Result<Option<Self>, Error> {
         let Some(before) = through.0.checked_sub(1) else { return Ok(None) };
         let rows = store.journal(Seq(before), 1, event).await?;
@@ -32,7 +32,7 @@ impl Mark {
     }
 }
 
-/// A file that says `head` of what follows.
+/// A file with this header and body.
 pub(crate) fn write(head: &impl Serialize, body: Vec<Bytes>) -> Option<Vec<Bytes>> {
     let head = serde_json::to_vec(head).ok()?;
     let length = u32::try_from(head.len()).ok()?.to_le_bytes();
@@ -41,7 +41,7 @@ pub(crate) fn write(head: &impl Serialize, body: Vec<Bytes>) -> Option<Vec<Bytes
     Some(parts)
 }
 
-/// What a file says about itself, and what follows.
+/// The header and the body of a file.
 pub(crate) fn read<T: DeserializeOwned>(mut bytes: Bytes) -> Option<(T, Bytes)> {
     let length = u32::from_le_bytes(bytes.get(..LENGTH)?.try_into().ok()?);
     let end = LENGTH.checked_add(usize::try_from(length).ok()?)?;

@@ -1,4 +1,4 @@
-//! A file that only grows: whole pieces that are never touched again, and a tail.
+//! A file that only grows: complete pieces that never change, and a tail.
 
 use crate::error::Error;
 use crate::index::document::Index;
@@ -8,32 +8,33 @@ use crate::index::rope::sums::Sums;
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// What the file is made of. A clone shares the pieces.
+/// The data of the file. A clone shares the pieces.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log {
     whole: Vec<(Bytes, Coded)>,
     /// Shorter than a piece.
     tail: Vec<u8>,
-    /// Of the tail, up to a point: what comes is coded by itself, as coding all of it would cost a piece for a line.
+    /// The encoded form of the tail's first part. Each addition is encoded alone, because encoding the whole tail again
+    /// would cost a piece for each line.
     tail_coded: Coded,
     sums: Sums,
-    /// The next whole pieces as they were coded before.
+    /// The next complete pieces in their earlier encoding.
     ready: VecDeque<Coded>,
 }
 
 impl Log {
-    /// Bytes.
+    /// The length, in bytes.
     pub(crate) fn len(&self) -> usize {
         self.whole.len() * PIECE + self.tail.len()
     }
 
-    /// Bytes of memory, roughly.
+    /// The approximate size in memory, in bytes.
     pub(crate) fn weight(&self) -> u64 {
         let coded = self.whole.iter().map(|(_, coded)| coded).chain([&self.tail_coded]);
         (self.len() + coded.map(|coded| coded.deflate.len()).sum::<usize>()) as u64
     }
 
-    /// Whether adding as much makes a piece whole, which then is coded anew.
+    /// Whether an addition of this length completes a piece, which is then encoded again as a whole.
     pub(crate) fn seals(&self, len: usize) -> bool {
         self.tail.len() + len >= PIECE
     }
@@ -45,7 +46,7 @@ impl Log {
             self.tail.extend_from_slice(now);
             bytes = rest;
             if self.tail.len() == PIECE {
-                // Copied, so that it takes no more room than it needs.
+                // Copied, so that it takes no more memory than it needs.
                 let piece = Bytes::copy_from_slice(&std::mem::take(&mut self.tail));
                 self.seal(piece)?;
             }
@@ -53,7 +54,7 @@ impl Log {
         Ok(())
     }
 
-    /// Adds bytes that the caller keeps in memory as well: whole pieces are parts of them.
+    /// Appends bytes that the caller holds in memory too. Complete pieces are slices of them.
     pub(crate) fn share(&mut self, mut bytes: Bytes) -> Result<(), Error> {
         let first = (PIECE - self.tail.len()) % PIECE;
         self.add(&bytes.split_to(first.min(bytes.len())))?;
@@ -79,17 +80,18 @@ impl Log {
         Ok(())
     }
 
-    /// Gives it the first pieces as they were coded before, while it is empty: those that are still the same need not be coded again.
+    /// Gives an empty log the earlier encoding of its first pieces. Unchanged pieces are not encoded again.
     pub(crate) fn expect(&mut self, coded: Vec<Coded>) {
         self.ready = coded.into();
     }
 
-    /// The whole pieces as they are coded.
+    /// The complete pieces in encoded form.
     pub(crate) fn coded(&self) -> impl ExactSizeIterator<Item = &Coded> {
         self.whole.iter().map(|(_, coded)| coded)
     }
 
-    /// The file as it is now. While it is one piece there is no gzip of it: it may be a page, and pages see to that.
+    /// The present index. With only one piece there is no gzip form, because the index may become a page, and pages are
+    /// compressed later.
     pub(crate) fn index(&mut self) -> Result<Index, Error> {
         if self.whole.is_empty() {
             return Ok(self.sums.index(self.pieces().collect(), None));
@@ -102,20 +104,20 @@ impl Log {
         Ok(self.sums.index(self.pieces().collect(), Some(gzip)))
     }
 
-    /// Its bytes: the pieces, and a copy of the tail.
+    /// The bytes: the pieces, and a copy of the tail.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = Bytes> {
         let tail = Bytes::copy_from_slice(&self.tail);
         self.whole.iter().map(|(piece, _)| piece.clone()).chain([tail])
     }
 
-    /// What to write: the lengths of the coded pieces, and all bytes.
+    /// The saved form: the lengths of the encoded pieces, and all bytes.
     pub(crate) fn parts(&self) -> (Vec<usize>, Vec<Bytes>) {
         let lens = self.whole.iter().map(|(_, coded)| coded.deflate.len()).collect();
         let both = self.whole.iter().flat_map(|(piece, coded)| [piece.clone(), coded.deflate.clone()]);
         (lens, both.chain([Bytes::copy_from_slice(&self.tail)]).collect())
     }
 
-    /// From what was written; `None` where that is something else.
+    /// Reads the saved form; `None`: it is not valid.
     pub(crate) fn read(lens: &[usize], mut bytes: Bytes) -> Option<Self> {
         let mut log = Self::default();
         for len in lens {
@@ -143,7 +145,7 @@ mod tests {
     use proptest::prelude::*;
     use sha2::{Digest, Sha256};
 
-    /// Line after line, as a file of versions is.
+    /// Lines like those of a file of versions.
     fn text(len: usize, salt: usize) -> Vec<u8> {
         (0..len).map(|at| if at % 40 == 39 { b'\n' } else { b'a' + (at * 7 + salt) as u8 % 26 }).collect()
     }

@@ -1,4 +1,4 @@
-//! Up to where a log was read, so that whoever made something of it reads only what came since.
+//! The position up to which a log was processed, so that a reader processes only the rest.
 
 use crate::index::document::Index;
 use crate::index::rope::PIECE;
@@ -6,21 +6,21 @@ use bytes::Bytes;
 use md5::{Digest as _, Md5};
 use serde::{Deserialize, Serialize};
 
-/// The beginning of a log that was read.
+/// The processed beginning of a log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LogEnd {
     len: usize,
-    /// Its MD5. Another log may be as long.
+    /// Its MD5, because another log can have the same length.
     md5: String,
 }
 
 impl LogEnd {
-    /// Where a log ends that was read whole.
+    /// The end of a log that was processed completely.
     pub(crate) fn of(log: &Index) -> Self {
         Self { len: log.pieces.iter().map(Bytes::len).sum(), md5: log.md5.clone() }
     }
 
-    /// The bytes behind it; `None`: the log does not begin so.
+    /// The bytes after this position; `None`: the log has another beginning.
     pub(crate) fn news(&self, log: &Index) -> Option<Vec<u8>> {
         let whole = self.len / PIECE;
         let mut md5 = match whole.checked_sub(1) {

@@ -1,4 +1,4 @@
-//! The digests of bytes that come one after the other, and how far into them the MD5 is known.
+//! Running digests of appended bytes, with saved MD5 states.
 
 use crate::index::document::Index;
 use crate::index::rope::PIECE;
@@ -17,12 +17,12 @@ impl Index {
     }
 }
 
-/// Digests that can be told at any moment, and then go on.
+/// Digests that can be read at any time and continued.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sums {
     md5: Md5,
     sha256: Sha256,
-    /// After each whole piece.
+    /// The state after each complete piece.
     states: Vec<Md5>,
     len: usize,
 }
@@ -42,7 +42,7 @@ impl Sums {
         }
     }
 
-    /// The index of what was added, which is what `pieces` hold.
+    /// The index of all appended bytes, which are those in `pieces`.
     pub(crate) fn index(&self, pieces: Arc<[Bytes]>, gzip: Option<Arc<[Bytes]>>) -> Index {
         let md5 = self.md5.clone().finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         let (sha256, states) = (self.sha256.clone().finalize().into(), self.states.as_slice().into());

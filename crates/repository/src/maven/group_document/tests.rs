@@ -1,4 +1,4 @@
-//! Documents of several members in one.
+//! Merging the documents of several members.
 
 use super::*;
 

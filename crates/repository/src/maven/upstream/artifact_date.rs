@@ -1,5 +1,5 @@
-//! How old a version is whose files nobody dates: the list of its artifact may tell, and is read before the version is refused.
-//! Builds that pin their versions ask for no list themselves, and many mirrors send no `Last-Modified`.
+//! The age of a version whose files have no date: the list of its artifact may have it, and is read before the version
+//! is refused. Builds that pin their versions request no list themselves, and many mirrors send no `Last-Modified`.
 
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
@@ -13,10 +13,11 @@ use format::maven::path::{METADATA, is_snapshot};
 use telemetry::Event;
 use tokio::time::timeout;
 
-/// Reads the metadata of the artifact that a file belongs to, and writes down what it tells. Says whether there is one. It is kept
-/// like any other, or known to be missing for a while, so that all files of all versions cost the upstream one question.
+/// Reads the metadata of the artifact that a file belongs to, and records its dates. Returns whether the metadata
+/// exists. It is cached like any other, and so is a negative answer, so all files of all versions cost the upstream one
+/// request.
 pub(crate) async fn look(remote: &Remote, of: MavenPath<'_>, event: &mut Event) -> Result<bool, Error> {
-    // Builds of snapshots say themselves when they were made.
+    // The name of a snapshot's build contains its date.
     let listed = of.version_path().filter(|of| of.version.is_some() && !is_snapshot(of.folder));
     let Some(VersionPath { folder, .. }) = listed else { return Ok(false) };
     let path = format!("{folder}/{METADATA}");
@@ -25,11 +26,11 @@ pub(crate) async fn look(remote: &Remote, of: MavenPath<'_>, event: &mut Event) 
         return Ok(false);
     }
     let mut trace = FetchTrace::default();
-    // A file that leads here is refused if this takes long, and so is metadata that cannot be had.
+    // The file is refused if this takes long, or if the metadata cannot be fetched.
     let found = timeout(PATIENCE, file(remote, &metadata, &mut trace, event)).await;
     let content = match found {
         Ok(Ok(content)) => content,
-        // What would be answered is not known without asking.
+        // The answer depends on a call that an explanation does not make.
         Ok(Err(Error::Unasked)) => return Err(Error::Unasked),
         Ok(Err(_)) | Err(_) => return Ok(false),
     };

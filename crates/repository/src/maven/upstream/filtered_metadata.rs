@@ -1,4 +1,4 @@
-//! Metadata of an upstream without what policy hides.
+//! Metadata of an upstream without the versions that a policy hides.
 
 use crate::content::Content;
 use crate::content::{rows_of, soonest};
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, HashSet};
 use store::Lane;
 use telemetry::{Event, Millis, Op};
 
-/// The metadata at a path, or its checksum, without what policy hides.
+/// Returns the metadata at a path, or its checksum, without the versions that the policy hides.
 pub(crate) async fn metadata(
     remote: &Remote,
     asked: &File<'_>,
@@ -61,24 +61,24 @@ async fn filtered(
     Ok(Content { hashes, source, modified: None, fresh_until, ..content })
 }
 
-/// A document as it was answered with.
+/// Parses a document.
 pub(crate) async fn read(remote: &Remote, content: &Content, event: &mut Event) -> Result<Metadata, Error> {
     let rows = rows_of(content.hashes.as_ref().map_or(0, |hashes| hashes.size_bytes));
     let content = content.clone();
-    // It was read when it came.
+    // It was parsed when it arrived.
     let read = move || content.bytes().and_then(|bytes| Metadata::read(&bytes).ok()).ok_or(Error::GivenUp);
     aside(&remote.remotes.workers, Lane::Index, Op::PackageRead, rows, event, read).await
 }
 
-/// What is known of the age of what a document lists.
+/// The known ages of the versions in a document.
 struct VersionAges {
-    /// Without its versions, which are beside it.
+    /// Without its versions, which are in a field of their own.
     folder: FolderHistory,
     met: BTreeMap<String, AgeRecord>,
 }
 
 impl VersionAges {
-    /// Where the document tells something new, that is written down first: what it tells later is told of what was not there now.
+    /// New facts of the document are recorded first: a version that the document gains later is new then.
     async fn of(
         remote: &Remote,
         folder: &str,
@@ -113,7 +113,8 @@ impl VersionAges {
     }
 }
 
-/// A snapshot's builds that may be seen. What has no name of its own is as old as its bytes, which who asks for it is told.
+/// The visible builds of a snapshot. A file without a build in its name is as old as its bytes, and the policy applies
+/// when it is requested.
 async fn built(
     remote: &Remote,
     folder: &str,
@@ -150,7 +151,7 @@ async fn built(
     Ok((seen, until))
 }
 
-/// An artifact's versions that may be seen, and a group's plugins.
+/// The visible versions of an artifact, and the visible plugins of a group.
 async fn listed(
     remote: &Remote,
     folder: &str,
@@ -173,7 +174,7 @@ async fn listed(
             (Some(ages), again)
         }
     };
-    // Where age decides nothing there is none.
+    // Without a cooldown no ages are needed.
     let since = |version: &str| ages.as_ref().map_or(Since::Always, |ages| ages.since(version));
     let turns = all.iter().filter_map(|version| view.rules.next_change(&named(version, since(version)), view)).min();
     let until = soonest(turns, again);
@@ -189,14 +190,14 @@ async fn listed(
     Ok((seen, until))
 }
 
-/// Leaves out plugins of a group that policy hides.
+/// Removes the plugins of a group that the policy hides.
 pub(crate) fn hide_plugins(plugins: &mut Vec<Plugin>, folder: &str, view: View<'_>) {
     let named = |artifact: &str| PackageVersion::maven(folder, artifact, "", Since::Always).upstream();
     plugins.retain(|plugin| view.rules.hides(&named(&plugin.artifact), view).is_none());
 }
 
-/// How old the versions of a document are. Where that keeps some of these hidden and their POMs may tell more, those are looked for
-/// if it is their turn; else it is told when that is.
+/// The ages of a document's versions. If versions are hidden because their ages are unknown, and their POMs may have
+/// dates, the POMs are requested when it is the folder's turn. Otherwise the time of that turn is recorded.
 async fn looked(
     remote: &Remote,
     folder: &str,
@@ -218,7 +219,7 @@ async fn looked(
     let mut ages = VersionAges::of(remote, folder, document, modified, event).await?;
     let some = open(&ages);
     let turn = !some.is_empty() && remote.repository.asks && ages.folder.next_turn(remote.now()).is_none();
-    // What POMs tell must be written down, or they would be looked for again and again.
+    // Dates from POMs must be recorded; otherwise the POMs would be requested again and again.
     if turn && !FirstSeenStore::of(remote).is_full(event).await? {
         pom_dates::look(remote, folder, &ages.folder, &some, event).await?;
         ages = VersionAges::of(remote, folder, document, modified, event).await?;

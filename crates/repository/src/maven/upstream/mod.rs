@@ -1,4 +1,5 @@
-//! Rules for upstreams that only Maven has: metadata without hidden versions, dates of releases, `prefixes.txt`.
+//! The parts of remote repositories that only Maven has: metadata without hidden versions, dates of releases,
+//! `prefixes.txt`.
 
 pub(crate) mod artifact_date;
 pub(crate) mod filtered_metadata;

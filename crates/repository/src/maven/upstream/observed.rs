@@ -1,4 +1,4 @@
-//! What files and metadata of an upstream tell of the ages of versions.
+//! The ages of versions that follow from files and metadata of an upstream.
 
 use crate::upstream::first_seen::age_key::VersionPath;
 use crate::upstream::first_seen::history;
@@ -9,13 +9,13 @@ use format::maven::path;
 use format::maven::snapshot::Build;
 use telemetry::Millis;
 
-/// What a file of a version tells, of which the upstream says when it was last changed.
+/// The observation that follows from a file of a version and the upstream's date of it.
 pub(crate) fn of_version(
     VersionPath { folder, version }: VersionPath<'_>,
     modified: Option<Millis>,
 ) -> Vec<Observation> {
     let above = of_snapshot(folder);
-    // A build says itself when it was made.
+    // The name of a build contains its date.
     let made = version.as_deref().and_then(made).filter(|_| above.is_some());
     let date = made.or(modified);
     let told = ReportedDate { date, bound: date.is_none() };
@@ -25,7 +25,7 @@ pub(crate) fn of_version(
     [here].into_iter().chain(above).collect()
 }
 
-/// What the document of this folder tells, if it is one that does.
+/// The observation that follows from the document of this folder, if it lists versions.
 pub(crate) fn of_document(folder: &str, document: &Metadata, modified: Option<Millis>) -> Vec<Observation> {
     let here = Observation { folder: folder.to_owned(), listed: true, ..Observation::default() };
     if let Some(above) = of_snapshot(folder) {
@@ -35,13 +35,13 @@ pub(crate) fn of_document(folder: &str, document: &Metadata, modified: Option<Mi
     let date = document.updated.as_deref().and_then(moment_of).map(Millis).or(modified);
     let latest = [&document.latest, &document.release].into_iter().flatten();
     let versions = document.versions.iter().chain(latest).map(|version| {
-        // The files of a snapshot tell nothing of when its first build came.
+        // The files of a snapshot do not show when its first build was made.
         (version.clone(), ReportedDate { date, bound: !path::is_snapshot(version) })
     });
     vec![Observation { versions: versions.collect(), plugins: document.plugins.iter().map(plugin).collect(), ..here }]
 }
 
-/// That there is the snapshot of this folder, if it is one of a snapshot.
+/// The existence of a snapshot, if this is the folder of one.
 fn of_snapshot(folder: &str) -> Option<Observation> {
     let (above, version) = folder.rsplit_once('/').filter(|(_, version)| path::is_snapshot(version))?;
     let versions = vec![(version.to_owned(), ReportedDate { date: None, bound: true })];
@@ -52,19 +52,19 @@ fn plugin(metadata::Plugin { artifact, prefix, name }: &metadata::Plugin) -> (St
     (artifact.clone(), history::Plugin { prefix: prefix.clone(), name: name.clone() })
 }
 
-/// The builds that the document of a snapshot tells of.
+/// The builds in the document of a snapshot.
 pub(crate) fn builds(document: &Metadata) -> impl Iterator<Item = String> {
     let files = document.files.iter().filter_map(|file| Some(Build::trailing(&file.value)?.to_string()));
     let newest = document.snapshot.as_ref().and_then(build);
     files.chain(newest)
 }
 
-/// The newest build, where it is told apart from others.
+/// The newest build, if it has a name of its own.
 pub(crate) fn build(snapshot: &metadata::Snapshot) -> Option<String> {
     Some(Build { timestamp: snapshot.timestamp.as_deref()?, number: snapshot.number }.to_string())
 }
 
-/// When a build was made, as its name says.
+/// The date in the name of a build.
 fn made(build: &str) -> Option<Millis> {
     Build::read(build).and_then(|build| moment_of(&build.updated())).map(Millis)
 }

@@ -1,7 +1,7 @@
-//! An upstream as it was: of what it has today, what had been seen of it by then.
+//! A Maven upstream as of a moment: only versions that had been seen by then.
 //!
-//! What lasts has the same bytes today. Metadata is made again from what had been seen. Else it is answered where the bytes that are
-//! kept are those of then; if not, nobody has them any more, and that is said.
+//! Immutable files have the same bytes today. Metadata is generated from what had been seen. Any other file is answered
+//! only if the cached bytes are those of that moment; otherwise the reply says that they are not stored.
 
 use crate::as_of::Past;
 use crate::content::Content;
@@ -23,7 +23,7 @@ use format::maven::metadata;
 use format::maven::path::{self as layout, Artifact, Kind};
 use telemetry::Event;
 
-/// The file as of then, or the checksum of one.
+/// Returns the file as of that moment, or a checksum of one.
 pub(crate) async fn file(
     remote: &Remote,
     past: Past,
@@ -47,7 +47,7 @@ pub(crate) async fn file(
         Kind::Metadata(at) if at.snapshot().is_none() => {
             let listed = then.folder(at.folder, event).await?.filter(|folder| folder.listed);
             let Some(listed) = listed else { return Err(early(remote, then, file.path, event).await?) };
-            // What turned up since then is on no list.
+            // Versions that appeared later are on no list.
             if then.is_full(event).await? {
                 return Err(over_budget(remote));
             }
@@ -55,13 +55,13 @@ pub(crate) async fn file(
             let sum = path.checksum().and_then(|(_, checksum)| document.sum(checksum));
             Ok(sum.unwrap_or(document))
         }
-        // Which files a snapshot had is not remembered.
+        // The files of a snapshot at earlier moments are not recorded.
         Kind::Artifact(_) | Kind::Metadata(_) => Err(Error::Unkept(file.path.to_owned())),
         Kind::Catalog | Kind::Prefixes | Kind::Settings | Kind::Index => Err(missing()),
     }
 }
 
-/// Metadata of all that had been seen in a folder.
+/// Metadata with all versions that had been seen in a folder.
 fn document(remote: &Remote, folder: &str, mut known: FolderHistory) -> Option<Content> {
     let (seen, versions) = (known.seen, std::mem::take(&mut known.versions));
     let plugin = |(artifact, Plugin { prefix, name })| metadata::Plugin { name, prefix, artifact };

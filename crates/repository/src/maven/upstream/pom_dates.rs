@@ -1,4 +1,4 @@
-//! How old versions are that an upstream had before anybody looked: the dates of their POMs, a few in a turn.
+//! The ages of versions that an upstream had before the first look: the dates of their POMs, requested a few at a time.
 
 use crate::error::Error;
 use crate::upstream::first_seen::history::FolderHistory;
@@ -11,31 +11,32 @@ use std::time::Duration;
 use telemetry::{Event, Millis};
 use tokio::time::timeout;
 
-/// Most versions whose POMs are looked for in one turn, the newest first. What they tell is in the journal, so that the next turn is
-/// that of others.
+/// Maximum number of POMs that are requested in one turn, newest version first. The journal records their dates, so the
+/// next turn requests others.
 const LOOKED_FOR: usize = 32;
-/// A folder has its next turn so much later, twice that where nothing was told, and so on.
+/// The delay until the next turn of a folder. It doubles after each turn without a date.
 const AGAIN: Duration = Duration::from_secs(10);
-/// It is doubled so often at most: that is 43 minutes.
+/// Maximum number of doublings: 43 minutes.
 const DOUBLED: u32 = 8;
 
 impl FolderHistory {
-    /// When POMs may be looked for again; `None`: now.
+    /// When POMs may be requested again; `None`: now.
     pub(crate) fn next_turn(&self, now: Millis) -> Option<Millis> {
-        // One of the future is of a clock that was set back.
+        // A moment in the future comes from a clock that was set back.
         let looked = self.looked.filter(|looked| *looked <= now)?;
         let next = looked.plus(AGAIN * 2_u32.pow(self.in_vain.min(DOUBLED)));
         (next > now).then_some(next)
     }
 }
 
-/// Which of these versions have their turn: the newest, which stand last; where those told nothing, those before them.
+/// The versions of this turn: the newest, which are last in the list; after a turn without a date, the ones before
+/// them.
 fn turn<'a>(open: &[&'a str], in_vain: u32) -> Vec<&'a str> {
     let skipped = (in_vain as usize).saturating_mul(LOOKED_FOR) % open.len().max(1);
     open.iter().rev().cycle().skip(skipped).take(open.len().min(LOOKED_FOR)).copied().collect()
 }
 
-/// Looks for POMs of these versions of a folder, and writes down what they tell.
+/// Requests the POMs of these versions of a folder, and records their dates.
 pub(crate) async fn look(
     remote: &Remote,
     folder: &str,
@@ -60,8 +61,8 @@ pub(crate) async fn look(
     .await
 }
 
-/// What these POMs are dated: those that are kept, and else those that the upstream gives. `Some(None)`: it has no date, or no POM;
-/// `None`: nobody knows.
+/// The dates of these POMs, from the cache or from the upstream. `Some(None)`: there is no date or no POM; `None`: the
+/// request failed.
 async fn dates(remote: &Remote, poms: &[String], event: &mut Event) -> Result<Vec<Option<Option<Millis>>>, Error> {
     let of = |kept: &KeptFile| kept.known.modified.as_deref().and_then(client::moment);
     let (mut dates, mut flights) = (vec![None; poms.len()], Vec::new());
@@ -70,7 +71,7 @@ async fn dates(remote: &Remote, poms: &[String], event: &mut Event) -> Result<Ve
         match remote.recall(&remote.repository.file(pom), event).await? {
             Some(Remembered::File(kept)) => dates[at] = Some(of(&kept)),
             Some(Remembered::MissingUntil(until)) if remote.now() < until => dates[at] = Some(None),
-            // All of them are under way before the first is waited for. Where there is no room nothing is known.
+            // All requests start before the first is awaited. Without a free place the date stays unknown.
             _ if !may_wait => {}
             _ => flights.extend(remote.flight(pom, FlightLifetime::ToItsEnd).ok().map(|flight| (at, flight))),
         }

@@ -1,7 +1,8 @@
-//! The prefixes of all paths that an upstream publishes (`.meta/prefixes.txt`), where a repository's settings have them used.
+//! The prefixes of all paths that an upstream publishes (`.meta/prefixes.txt`), if the repository's settings use them.
 //!
-//! They tell who is likely to have a file, never that nobody has it: published lists lag behind what is there, and some servers give
-//! that of one of their own members (apache/maven 11856). So a group asks those members last whose lists have no prefix of a file.
+//! The list shows who is likely to have a file. It never proves that a file is missing: published lists lag behind the
+//! content, and some servers return the list of one of their own members (apache/maven 11856). So a group asks a member
+//! last if its list excludes the folder of the file.
 
 use crate::content::{How, rows_of};
 use crate::error::Error;
@@ -17,7 +18,7 @@ use std::sync::Weak;
 use store::Lane;
 use telemetry::{Event, Millis, Op};
 
-/// Longest list that is read, in bytes: what a hundred thousand groups take.
+/// Maximum length of a list, in bytes: enough for a hundred thousand groups.
 const LONGEST: u64 = 2 << 20;
 
 impl ListedPaths for Prefixes {
@@ -30,8 +31,8 @@ impl ListedPaths for Prefixes {
     }
 }
 
-/// Until when the upstream's list says that there is nothing in a folder. `None`: there may be. Nobody waits for the list: the first
-/// request that needs it has it fetched, and does without.
+/// Until when the upstream's list excludes a folder; `None`: it does not. No request waits for the list: the first one
+/// that needs it starts the fetch and continues without it.
 pub(crate) fn excludes(remote: &Remote, folder: &str) -> Option<Millis> {
     let repository = &remote.repository;
     let used = repository.record.remote.as_ref().is_some_and(|remote| remote.prefixes == Some(true));
@@ -43,13 +44,13 @@ pub(crate) fn excludes(remote: &Remote, folder: &str) -> Option<Millis> {
         return list.paths.as_ref().filter(|paths| paths.exclude(folder)).map(|_| list.until);
     }
     if repository.asks {
-        // Meanwhile nobody else has it fetched.
+        // Meanwhile no other request fetches it.
         let until = Ttl::of(repository, &repository.file(PREFIXES)).missing_until(now);
         remote.remotes.lists.keep(of, PathList { paths: None, until });
         let remote = Remote { place: Weak::new(), ..remote.clone() };
         let back = remote.remotes.back.clone();
         back.spawn(async move {
-            // Where it cannot be had it is as if there were none, and it is asked for again as late.
+            // If the fetch fails, there is no list until the next attempt, which is as far away as a refresh.
             if let Ok(list) = list(&remote, &mut Event::job("prefixes", now)).await {
                 remote.remotes.lists.keep(of, list);
             }
@@ -58,7 +59,7 @@ pub(crate) fn excludes(remote: &Remote, folder: &str) -> Option<Millis> {
     None
 }
 
-/// The list as the upstream has it now; what it had last is no proof of what is missing.
+/// Returns the present list of the upstream. A stale list is not used.
 async fn list(remote: &Remote, event: &mut Event) -> Result<PathList, Error> {
     let prefixes = remote.repository.file(PREFIXES);
     let content = file(remote, &prefixes, &mut FetchTrace::default(), event).await?;
