@@ -1,4 +1,4 @@
-//! Calls about the account of the person who asks, as clients of gem servers make them.
+//! Calls about the account of the caller, as clients of gem servers make them.
 
 use crate::scope::Scope;
 use format::gem::call::{Call, Form};
@@ -6,31 +6,31 @@ use format::gem::call::{Call, Form};
 /// A call about an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Account {
-    /// What to do.
+    /// The action.
     pub verb: AccountVerb,
-    /// How the answer is written.
+    /// The format of the answer.
     pub form: Form,
 }
 
-/// What can be done with an account.
+/// An action on an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccountVerb {
-    /// Make a key.
+    /// Create a key.
     MakeKey,
-    /// Make a key with all rights of the token that is shown, as RubyGems before 3.2 does when it signs in.
+    /// Create a key with all scopes of the token. RubyGems before 3.2 does this when it signs in.
     MakeFullKey,
     /// Add scopes to a key.
     WidenKey,
-    /// Tell whose it is.
+    /// Describe the owner of the token.
     Profile,
-    /// Use a security device instead of a code.
+    /// Use a security device instead of a one-time password.
     Device,
     /// Manage webhooks.
     Hooks,
 }
 
 impl AccountVerb {
-    /// What a method means for a call about an account; `Err` has the methods that the call takes. `None`: the call is about
+    /// Reads a method of a call about an account; `Err` has the methods that the call takes. `None`: the call is about
     /// gems.
     pub(crate) fn read(method: &str, call: Call<'_>) -> Option<Result<Self, &'static str>> {
         Some(Ok(match (call, method) {
@@ -46,13 +46,13 @@ impl AccountVerb {
         }))
     }
 
-    /// Whether a form of a few bytes comes with the call.
+    /// Whether the call has a small form as its body.
     pub(crate) fn brings_form(self) -> bool {
         matches!(self, AccountVerb::MakeKey | AccountVerb::WidenKey)
     }
 }
 
-/// The scope that `gem signin` calls so. A key never gets [`Scope::Admin`].
+/// The scope with this name in `gem signin`. A key never gets [`Scope::Admin`].
 pub fn scope_of_key(name: &str) -> Option<Scope> {
     match name {
         "index_rubygems" => Some(Scope::Read),

@@ -1,4 +1,5 @@
-//! Answers the questions of a repository of gems: has a remote one and a group answered by their own, and answers for a hosted one.
+//! Answers the questions of a gem repository. Remote repositories and groups have code of their own; this file answers
+//! for a hosted one.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -15,7 +16,7 @@ use store::{RepositoryKind, Staged};
 use telemetry::{Event, Layer};
 
 impl Repositories {
-    /// Answers one question to a hosted repository of gems.
+    /// Answers one question to a hosted gem repository.
     pub(crate) async fn gems(
         &self,
         question: &Question<'_>,
@@ -44,7 +45,7 @@ impl Repositories {
             return Box::pin(group.answer(question, by, event)).await;
         }
         event.layer = Layer::Hosted;
-        // The moments of changes are the journal's, which never go back.
+        // The dates of changes come from the journal, which never goes back in time.
         let (now, then) = (|| self.clock.now(), || self.store.now());
         let hosted = self.hosted(&ask.repository, &ask.settings).ok_or(Error::GivenUp)?;
         let found = match *question {

@@ -1,4 +1,5 @@
-//! An answer from rows that is made once for all who ask for it: from the cache, by another task, or now.
+//! An answer from rows that is made once for all concurrent requests: it comes from the cache, from another task, or is
+//! made now.
 
 use crate::error::Error;
 use crate::gem::hosted::Hosted;
@@ -9,8 +10,8 @@ use store::{RepositoryKind, Seq, Stamp, Unit};
 use telemetry::{Event, Millis, Op, Tick};
 
 impl Hosted<'_> {
-    /// A part of this view. `make` makes it, and says from when on policy shows something else. When the task that makes it is cut
-    /// off, the next one that waits for it makes it.
+    /// A part of this view. `make` renders it and returns when the policy may show other content. If the task that
+    /// renders it is dropped, the next waiting task takes over.
     pub(crate) async fn once(
         self,
         part: ViewPart,
@@ -18,7 +19,7 @@ impl Hosted<'_> {
         event: &mut Event,
         make: impl AsyncFnOnce(&mut Event) -> Result<(ViewAnswer, Option<Millis>), Error>,
     ) -> Result<ViewAnswer, Error> {
-        // Nobody else sees what other settings would come to.
+        // A preview of other settings is not cached.
         if !self.repository.asks {
             return make(event).await.map(|(made, _)| made);
         }
@@ -47,26 +48,26 @@ impl Hosted<'_> {
         Ok(made)
     }
 
-    /// The moment as of which the repository is looked at. Moments at which the same is seen are one.
+    /// The as-of moment, normalised so that moments with the same content share one cache entry.
     async fn moment(self, now: Millis, event: &mut Event) -> Result<Option<ViewMoment>, Error> {
         let Some(past) = self.repository.as_of else { return Ok(None) };
         let through = match self.repository.record.kind {
-            // The lines of an upstream's index are no lines of the repository.
+            // The lines of an upstream's index are not lines of the repository.
             RepositoryKind::Remote => {
                 let (followed, origin) = (&self.repository.shared.followed, self.repository.origin);
                 let end = followed.read(origin, |known| known.listing.end(past.exceptions_by)).flatten();
                 Seq(end.and_then(|end| u64::try_from(end).ok()).unwrap_or_default())
             }
-            // Its members change, and it does not.
+            // A group's members change, not the group.
             RepositoryKind::Group => past.through,
             RepositoryKind::Hosted => self.store.last_line(self.repository.id, past.through, event).await?,
         };
-        // As of a change ages count as of now, which the stamp knows.
+        // In a view as of a change, ages count as of now, and the stamp covers that.
         let until = (past.until <= now && self.repository.rules.count_ages()).then_some(past.until);
         Ok(Some(ViewMoment { through, until }))
     }
 
-    /// The stamp of the settings, among them the policy; and of a view of now, of the rows too.
+    /// The stamp of the settings, including the policy. For a view of now it covers the rows too.
     fn seen_from(self, key: &ViewKey, now: Millis) -> Result<Stamp, Error> {
         let ends = self.repository.ends(now).unwrap_or(Millis(i64::MAX));
         let settings = self.settings.until(ends);

@@ -1,5 +1,5 @@
-//! Changes versions of one gem for an operator: cleanup, purge and restore. The change is decided by all entries of the gem, and decided
-//! again if those changed meanwhile.
+//! Changes versions of one gem for an operator: cleanup, purge and restore. The change is decided from all entries of
+//! the gem, and decided again if these changed meanwhile.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -14,11 +14,11 @@ use std::sync::Arc;
 use store::{Change, CommitError, Entry, Expect, Lane, State, UnitRows};
 use telemetry::{Event, Millis, Op};
 
-/// How often a change that lost a race tries again.
+/// Maximum number of attempts of a change that conflicts with others.
 const TRIES: usize = 100;
 
-/// Changes versions of the gem `name`: `which` is given all its entries, and returns those that change as
-/// they are afterwards. Returns the changed entries.
+/// Changes versions of the gem `name`: `which` receives all its entries, and returns the changed ones in their new
+/// state. Returns the changed entries.
 pub(crate) async fn change(
     hosted: Hosted<'_>,
     name: &str,
@@ -58,7 +58,7 @@ pub(crate) async fn change(
     Err(Error::Contended(name.to_owned()))
 }
 
-/// The changed entries, each with the line that announces it, where it comes or goes.
+/// The changed entries, each with its line for `/versions` if the version appears or disappears.
 fn announced(unit: UnitRows, changed: Vec<Entry>, repository: &Repository, at: Millis) -> Result<Vec<Entry>, Error> {
     let mut after = unit.entries;
     let mut announced = Vec::with_capacity(changed.len());

@@ -1,4 +1,4 @@
-//! The names that a repository of gems claims: they are its own in every group, whatever other members have of them.
+//! The names that a gem repository claims: in every group they are its own, even if other members have them too.
 
 use crate::bad_setting::BadSetting;
 use crate::record::RepositoryRecord;
@@ -6,7 +6,7 @@ use format::gem::name;
 use store::RepositoryKind;
 use telemetry::Event;
 
-/// Most names that one repository claims.
+/// Maximum number of names that one repository claims.
 const CLAIMS_MAX: usize = 1_000;
 
 impl RepositoryRecord {
@@ -16,7 +16,8 @@ impl RepositoryRecord {
     }
 }
 
-/// Refuses claims that cannot be, and puts the others in order, each once. `own` says whether the repository is one of gems.
+/// Refuses invalid claims; sorts the others and removes duplicates. `own` says whether the repository is a gem
+/// repository.
 pub(crate) fn settle(record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting> {
     if record.claims.is_empty() {
         return Ok(());
@@ -35,7 +36,8 @@ pub(crate) fn settle(record: &mut RepositoryRecord, own: bool) -> Result<(), Bad
         let text = format!("`claims` has {CLAIMS_MAX} names at most, not {}", record.claims.len());
         return Err(BadSetting::new(text, "take back those that need none: `daylight repo set NAME --unclaim GEM`"));
     }
-    // The index of an upstream may list names that cannot be published here, so only what cannot be in a line is refused.
+    // An upstream may list names that cannot be published here, so only names that cannot stand in an index line are
+    // refused.
     match record.claims.iter().find(|claim| !name::plain(claim) || claim.len() > name::MAX) {
         None => Ok(()),
         Some(claim) => {

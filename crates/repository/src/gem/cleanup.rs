@@ -1,4 +1,4 @@
-//! Which versions of gems the rules of a repository no longer keep, and their removal.
+//! The versions of gems that the rules of a repository no longer keep, and their removal.
 
 use crate::cleanup::last_use::Uses;
 use crate::cleanup::rules::{CleanupRules, Dated};
@@ -13,10 +13,10 @@ use std::sync::Arc;
 use store::{Entry, Lane, State, Withdrawal};
 use telemetry::{Event, Millis};
 
-/// Gems asked of the store at once.
+/// Number of gems that one read of the store returns.
 const PAGE: usize = 1_000;
 
-/// Adds to the plan which versions no rule keeps. If the cleanup has an actor, it removes them.
+/// Adds the versions that no rule keeps to the plan. If the cleanup has an actor, it removes them.
 pub(crate) async fn cleanup(
     hosted: Hosted<'_>,
     cleanup: Cleanup<'_>,
@@ -56,7 +56,8 @@ pub(crate) async fn cleanup(
     }
 }
 
-/// The entries of the versions that no rule keeps, withdrawn. A version is a number, with its builds for all platforms.
+/// The entries of the versions that no rule keeps, in their withdrawn state. A version is a number with its builds for
+/// all platforms.
 fn surplus(entries: &[Entry], rules: CleanupRules, uses: Option<&Uses>, at: Millis) -> Result<Vec<Entry>, Error> {
     let mut versions: BTreeMap<String, Vec<&Entry>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.state == State::Live) {
@@ -65,7 +66,7 @@ fn surplus(entries: &[Entry], rules: CleanupRules, uses: Option<&Uses>, at: Mill
     let dated = versions.into_iter().filter_map(|(number, builds)| {
         let (name, came) =
             (format!("{}-{number}", builds.first()?.unit), builds.iter().map(|entry| entry.changed).max()?);
-        // Clients may ask for a build under another name of its platform.
+        // Clients may request a build under another name of its platform.
         let is = |used: &str| used.strip_prefix(&name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
         let used = uses.map_or(at, |uses| uses.last(came, is));
         Some(Dated { published: first_published(&builds)?, used, what: builds })

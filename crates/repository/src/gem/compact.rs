@@ -1,4 +1,4 @@
-//! Beginning `/versions` anew: a line for each gem that has a version to offer, in place of one for each change.
+//! Compacts `/versions`: one line for each gem that has a published version, instead of one for each change.
 
 use crate::error::Error;
 use crate::gem::hosted::Hosted;
@@ -6,8 +6,8 @@ use crate::gem::versions;
 use crate::record::IndexBase;
 use telemetry::Event;
 
-/// Writes the file with its new beginning, commits the change, and puts the file in place: every later request gets it. `false`: the
-/// change was refused.
+/// Writes the compacted file, commits the change, and puts the file in place. Every later request gets it. `false`: an
+/// expectation of the change did not hold.
 pub(crate) async fn compact(
     hosted: Hosted<'_>,
     base: IndexBase,
@@ -19,7 +19,7 @@ pub(crate) async fn compact(
         return Ok(false);
     }
     let mut turn = hosted.indexes.versions.clone().lock_owned().await;
-    // Somebody who knew of it may have been quicker.
+    // Another task may have read the change and compacted first.
     if turn.source().is_none_or(|there| there.is_older_than(&made)) {
         turn.replace(made);
     }

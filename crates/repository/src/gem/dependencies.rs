@@ -1,7 +1,7 @@
-//! The dependency API of a hosted repository: lists put together from a piece for each gem.
+//! The dependency API of a hosted repository: answers joined from one piece for each gem.
 //!
-//! Lists are hardly ever asked for twice, gems all the time. So pieces are what is kept in memory, and those that are not
-//! there are read and made in one turn of one reader thread, however many are missing.
+//! Hardly any list of gems is requested twice, but single gems are requested all the time. So the cache holds pieces of
+//! single gems. All missing pieces of a request are read and rendered in one step of one reader thread.
 
 use crate::error::Error;
 use crate::gem::Found;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use store::{Facts, Outline, RepositoryId, Stamp, Unit};
 use telemetry::{Bound, BoundName, Event, Millis, Op};
 
-/// Pieces of gems, in memory, bounded in bytes.
+/// Pieces of gems in memory, limited in bytes.
 #[derive(Debug)]
 pub(crate) struct Pieces(PieceCache);
 
@@ -26,10 +26,10 @@ type PieceKey = NameKey<(RepositoryId, Form)>;
 type PieceCache = StampedCache<PieceKey, Arc<Piece>>;
 
 impl Pieces {
-    /// For the size of the table: the piece of a gem with eight versions.
+    /// An estimate for the size of the table: the piece of a gem with eight versions, in bytes.
     const TYPICAL: u64 = 1 << 10;
 
-    /// An empty cache of at most so many bytes.
+    /// An empty cache of at most this number of bytes.
     pub(crate) fn new(bytes: u64) -> Self {
         let entries = usize::try_from(bytes / Self::TYPICAL).unwrap_or(usize::MAX);
         let weigh = |key: &PieceKey, piece: &Stamped<Arc<Piece>>| {
@@ -38,14 +38,14 @@ impl Pieces {
         Self(PieceCache::new(Bound::new(BoundName::Dependencies, "", bytes), entries, weigh))
     }
 
-    /// How full it is.
+    /// The bound of the cache.
     pub(crate) fn bound(&self) -> &Arc<Bound> {
         self.0.bound()
     }
 }
 
-/// What the visible versions of the gems `names` need. A gem that is not there has none. Where no gems are named the
-/// answer is empty: RubyGems before 3.2.3 asks so whether there is one.
+/// The dependencies of the visible versions of the gems `names`. A missing gem has none. Without names the answer is
+/// empty: RubyGems before 3.2.3 asks that way whether the API exists.
 pub(crate) async fn dependencies(
     hosted: Hosted<'_>,
     pieces: &Pieces,
@@ -57,14 +57,13 @@ pub(crate) async fn dependencies(
     let Some(names) = names else { return Ok(Found::Dependencies([Bytes::new()].into(), form)) };
     let pieces = pieces_of(hosted, pieces, names, form, now, event).await?;
     let join = || dependencies::list(form, pieces.iter().map(|piece| &**piece));
-    // Only small pieces are copied, and of the names in one request that is a few megabytes at most: short enough for
-    // the event loop.
-    // Pieces that are rendered from rows were timed when they were rendered.
+    // Only small pieces are copied. One request comes to a few megabytes at most, which is short enough for the event
+    // loop. Pieces that were rendered from rows were timed then.
     let list = if hosted.by_rows() { join() } else { event.time(Op::IndexRender, join) };
     Ok(Found::Dependencies(list.into(), form))
 }
 
-/// The pieces of these gems, in their order.
+/// The pieces of these gems, in order.
 pub(crate) async fn pieces_of(
     hosted: Hosted<'_>,
     pieces: &Pieces,
@@ -83,7 +82,7 @@ pub(crate) async fn pieces_of(
     let missing: Vec<usize> = (0..names.len()).filter(|at| found[*at].is_none()).collect();
     if !missing.is_empty() {
         let wanted: Vec<String> = missing.iter().map(|at| names[*at].clone()).collect();
-        // Before the work: what changes meanwhile is read again by the next.
+        // Taken before the work, so that the next request notices every later change.
         let stamps: Vec<_> =
             wanted.iter().map(|name| revisions.stamp(&[Unit::Of(id, name)], Millis(i64::MAX))).collect();
         let repository = hosted.repository.clone();
@@ -103,7 +102,8 @@ fn piece(repository: &Repository, name: &str, rows: &[Outline], form: Form, now:
     Ok(Piece::new(form, name, briefs.iter().map(|brief| &**brief)))
 }
 
-/// A version in short. One that was pushed by a version that kept nothing of the kind is read whole.
+/// The facts about a version that the API needs. For a version that an earlier program pushed they are computed from
+/// all its facts.
 fn brief<'a>(name: &str, facts: &'a Facts) -> Result<Cow<'a, str>, Error> {
     match facts {
         Facts::Brief(brief) => Ok(Cow::Borrowed(brief)),

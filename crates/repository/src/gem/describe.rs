@@ -1,4 +1,4 @@
-//! Answers for programs: gems and versions as JSON or YAML, made of what may be seen of them.
+//! Answers for programs: gems and versions as JSON or YAML, from the visible versions.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -21,20 +21,20 @@ use serde_json::{Value, json};
 use store::{Entry, Lane, Span};
 use telemetry::{Event, Millis, Op};
 
-/// Gems on a page of what was found.
+/// Number of gems on a page of search results.
 pub(crate) const PAGE: usize = 30;
-/// Things in a list of the newest.
+/// Number of items in a list of the newest.
 const NEWEST: usize = 50;
-/// The newest versions among which the newest gems are looked for.
+/// The newest gems are found among this number of newest versions.
 const LOOKED_AT: usize = 200;
-/// Most gems that somebody is told to own.
+/// Maximum number of gems in the list of one owner.
 const OWN_MAX: usize = 300;
-/// Names to begin with that are told.
+/// Maximum number of completions.
 pub(crate) const COMPLETIONS: usize = 10;
-/// Units of which facts are read at once.
+/// Number of units whose facts one step reads.
 const UNITS: usize = 5_000;
 
-/// Answers `ask`; `by` is who asks.
+/// Answers `ask` of the caller `by`.
 pub(crate) async fn describe(
     hosted: Hosted<'_>,
     ask: &Describe,
@@ -50,7 +50,7 @@ pub(crate) async fn describe(
         let until = found.fresh_until();
         Ok((found.into(), until))
     };
-    // Only what links to gems says where the repository is, which has a name for each moment.
+    // Only answers that link to gems contain the URL of the repository, which differs for each as-of moment.
     let links = matches!(ask.what, What::Gem(_) | What::Version(..));
     let base = if links { ask.base.clone() } else { String::new() };
     hosted.once(ViewPart::Told(Describe { base, ..ask.clone() }), now, event, made).await?.found()
@@ -115,7 +115,7 @@ async fn tell(
     Ok(Found::Document(Index { fresh_until, ..made }, form))
 }
 
-/// The names of the gems that whoever asks owns.
+/// The names of the gems that the caller owns.
 pub(crate) async fn own_names(hosted: Hosted<'_>, by: Actor<'_>, event: &mut Event) -> Result<Vec<String>, Error> {
     let (mut own, mut after) = (Vec::new(), String::new());
     while own.len() < OWN_MAX {
@@ -149,7 +149,7 @@ pub(crate) async fn newest(hosted: Hosted<'_>, event: &mut Event) -> Result<Vec<
     Ok(new)
 }
 
-/// Which of the newest versions are asked for.
+/// The range of newest versions that the question needs.
 pub(crate) fn span(what: &What) -> Span {
     match *what {
         What::Between(from, until, page) => Span { from, until, skip: (page - 1) * PAGE, limit: PAGE },
@@ -157,7 +157,7 @@ pub(crate) fn span(what: &What) -> Span {
     }
 }
 
-/// What may be seen of `rows`.
+/// The visible ones of `rows`.
 pub(crate) fn published(rows: &[Entry], view: View<'_>) -> Result<Vec<json::Published>, Error> {
     let one = |entry: &Entry| {
         let (sha256, at) = (entry.hashes.sha256.to_string(), entry.first_published().to_string());
@@ -181,7 +181,7 @@ pub(crate) fn one(what: &What, mut versions: Vec<json::Published>, base: &str) -
                 platform && one.package.number.as_str() == number
             };
             json::sort(&mut versions);
-            // Of several builds, the one for any Ruby, as clients that name none want it.
+            // Of several builds, the one for any Ruby, which clients that name no platform want.
             let mut builds: Vec<_> = versions.iter().filter(is).collect();
             builds.sort_by_key(|one| one.package.platform != "ruby");
             builds.first().map(|one| json::gem_with_version(one, base)).ok_or(Error::NoSuchGemVersion)
@@ -192,7 +192,7 @@ pub(crate) fn one(what: &What, mut versions: Vec<json::Published>, base: &str) -
 
 type Rendered = (usize, Box<dyn FnOnce() -> Result<Value, Error> + Send>);
 
-/// These gems, each by its newest version.
+/// These gems, each described by its newest version.
 async fn gems(
     hosted: Hosted<'_>,
     names: Vec<String>,
@@ -215,7 +215,7 @@ async fn gems(
     Ok((rows, Box::new(render)))
 }
 
-/// The names, as `/names` tells them: kept in memory, and changed where a name comes or goes.
+/// The names of `/names`. They are in memory, and change when a name appears or disappears.
 async fn names_of(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Index, Error> {
     match names::names(hosted, now, event).await? {
         Found::Index(index) => Ok(index),

@@ -15,15 +15,15 @@ use std::sync::Arc;
 use store::Entry;
 use telemetry::{Event, Millis};
 
-/// How many builds of one version are looked at for one that a client calls otherwise.
+/// Maximum number of builds of one version that are compared if the client uses another name of the platform.
 const BUILDS: usize = 64;
 
-/// The gems that are meant: a full name may be that of a version of more than one.
+/// The gems in question: a full name can be that of versions of several gems.
 pub(crate) type Names<'a> = &'a (dyn Fn(&str) -> bool + Sync);
-/// Any gem.
+/// All gems.
 pub(crate) const ANY: Names<'static> = &|_| true;
 
-/// The published gem of this full name, open for reading.
+/// The published gem of this full name, opened for reading.
 pub(crate) async fn gem(
     hosted: Hosted<'_>,
     full_name: &str,
@@ -53,7 +53,7 @@ pub(crate) async fn gemspec(
     make(hosted, 1, event, render).await.map(Found::Gemspec)
 }
 
-/// The version of this full name, as far as it is to be seen.
+/// The version of this full name, if it is visible.
 async fn find(
     hosted: Hosted<'_>,
     full_name: &str,
@@ -76,8 +76,8 @@ async fn find(
     Ok(found)
 }
 
-/// The one build that a client calls so, though it was pushed under another name: RubyGems asks for the name that it
-/// makes of the platform first, and for the other when there is nothing. So where two builds would be meant, none is.
+/// The build whose platform has another name on the client. RubyGems first requests the name that it derives from the
+/// platform, and then the other. If the name matches two builds, the answer is none.
 async fn build(
     hosted: Hosted<'_>,
     full_name: &str,

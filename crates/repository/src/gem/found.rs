@@ -1,4 +1,4 @@
-//! What a repository of gems answers with.
+//! The answer of a gem repository.
 
 use crate::content::Growing;
 use crate::gem::indexes::specs::Packed;
@@ -11,49 +11,49 @@ use std::sync::Arc;
 use store::Hashes;
 use telemetry::Millis;
 
-/// What a repository of gems answers with. Clones share the bytes.
+/// The answer of a gem repository. Clones share the bytes.
 #[derive(Debug, Clone)]
 pub enum Found {
-    /// An index, whole.
+    /// A complete index.
     Index(Index),
-    /// An index of an upstream that still arrives.
+    /// An upstream's index that is still arriving.
     Arriving(ArrivingIndex),
-    /// A gemspec, compressed as it is.
+    /// A gemspec, in its own compression.
     Gemspec(Index),
-    /// A file of the older index, whole.
+    /// A complete file of the older index.
     Packed(Packed),
     /// A published gem.
     File {
-        /// Its name for people who save it.
+        /// The file name for people who save it.
         name: String,
-        /// Open for reading, by others too: never by its cursor.
+        /// Other requests read it at the same time. Read it by offset, never with its cursor.
         file: Arc<File>,
         /// The digests and the size of its bytes.
         hashes: Hashes,
     },
-    /// What versions need, in this form: buffers that are sent one after the other.
+    /// Dependencies of versions in this format: buffers that are sent one after the other.
     Dependencies(Arc<[Bytes]>, Form),
-    /// An answer for a program, in this form.
+    /// An answer for a program, in this format.
     Document(Index, call::Form),
-    /// It is elsewhere, seen from the folder of the path.
+    /// A redirect to this path, relative to the folder of the request's path.
     Elsewhere(String),
-    /// A change was made; the sentence is for the client's user.
+    /// A change was made. The client shows the sentence to its user.
     Said(String),
 }
 
-/// An index of an upstream that still arrives. It only becomes whole if its digests are these.
+/// An upstream's index that is still arriving. It becomes complete only if it has these digests.
 #[derive(Debug, Clone)]
 pub struct ArrivingIndex {
-    /// Its bytes, as far as they have come.
+    /// The bytes that have arrived.
     pub growing: Growing,
-    /// The MD5 that it will have, hexadecimal.
+    /// The announced MD5, hexadecimal.
     pub md5: String,
-    /// The SHA-256 that it will have, where that was announced too.
+    /// The announced SHA-256, if there is one.
     pub sha256: Option<[u8; 32]>,
 }
 
 impl Found {
-    /// The moment from which on the answer may be another, where that is known.
+    /// When the answer may change without any change of ours, if that is known.
     pub(crate) fn fresh_until(&self) -> Option<Millis> {
         match self {
             Found::Index(index) | Found::Gemspec(index) | Found::Document(index, _) => index.fresh_until,

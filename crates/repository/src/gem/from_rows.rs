@@ -1,5 +1,5 @@
-//! The large indexes made whole from rows, for views that do not show all there is: as of a moment, or where policy hides something.
-//! Ropes hold everything.
+//! Renders the large indexes from rows, for views that differ from the full content: as of a moment, or through a
+//! policy. The ropes hold the full content.
 
 use crate::content::soonest;
 use crate::error::Error;
@@ -23,13 +23,13 @@ use std::sync::Arc;
 use store::{Entry, Lane};
 use telemetry::{Event, Millis, Op};
 
-/// What was made, and from when on policy shows something else.
+/// The rendered answer, and when the policy may show other content.
 type Rendered = Result<(ViewAnswer, Option<Millis>), Error>;
 
-/// Gems that are read in one turn of a reader.
+/// Number of gems that one step of a reader thread reads.
 const PAGE: usize = 1_000;
 
-/// `/versions`: a line for each gem, also where it has nothing to offer any more.
+/// `/versions`: a line for each gem, including gems without published versions.
 pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
     hosted.once(ViewPart::Versions, now, event, async |event| render_versions(hosted, now, event).await).await?.found()
 }
@@ -50,7 +50,7 @@ async fn render_versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> 
     Ok((Found::Index(Index { fresh_until, ..index }).into(), fresh_until))
 }
 
-/// `/names`: every gem that has a version to offer.
+/// `/names`: every gem that has a published version.
 pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
     hosted.once(ViewPart::Names, now, event, async |event| render_names(hosted, now, event).await).await?.found()
 }
@@ -87,7 +87,7 @@ async fn render_specs(hosted: Hosted<'_>, file: specs::File, now: Millis, event:
         Ok(changed.map(|changed| (changed, (name.to_owned(), parts))))
     };
     let (said, fresh_until) = each(hosted, said, now, event).await?;
-    // What policy hides it shows without a change, so nobody is told that it is unchanged.
+    // A version can become visible without a change, so the answer has no date.
     let open = hosted.repository.rules.is_open();
     let pack = move |(): &mut ()| {
         let changed = said.iter().map(|(changed, _)| *changed).max().unwrap_or_default();
@@ -103,7 +103,7 @@ async fn render_specs(hosted: Hosted<'_>, file: specs::File, now: Millis, event:
     Ok((Found::Packed(file).into(), fresh_until))
 }
 
-/// What the versions of these gems need that are to be seen, a piece for each.
+/// The dependencies of the visible versions of these gems, a piece for each.
 pub(crate) async fn pieces(
     hosted: Hosted<'_>,
     names: &[String],
@@ -128,7 +128,7 @@ async fn piece(hosted: Hosted<'_>, name: &str, form: Form, now: Millis, event: &
     Ok((ViewAnswer::Needs(Arc::new(piece)), next_change(&rows, view)))
 }
 
-/// What `say` has to say of each gem, in the order of their names; and from when on policy shows others of their versions.
+/// The results of `say` for each gem, in the order of their names, and when the policy may show other versions.
 async fn each<T: Send + 'static>(
     hosted: Hosted<'_>,
     say: impl Fn(&str, Vec<Entry>, &Repository) -> Result<Option<T>, Error> + Clone + Send + 'static,

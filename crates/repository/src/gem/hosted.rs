@@ -1,5 +1,5 @@
-//! A hosted repository of gems, with the parts of the server that answer its questions. The catalog is the truth, so nothing is remembered
-//! as missing.
+//! A hosted gem repository, with the tools that answer its questions. The database is the truth, so no negative answer
+//! is cached.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use store::{RepositoryId, Stamp, Store, Unit};
 use telemetry::Millis;
 
-/// A hosted repository of gems, and what it works with.
+/// A hosted gem repository and the tools that it needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hosted<'a> {
     pub(crate) store: &'a Store,
@@ -20,19 +20,19 @@ pub(crate) struct Hosted<'a> {
     pub(crate) views: &'a Views,
     pub(crate) repository: &'a Arc<Repository>,
     pub(crate) indexes: &'a GemIndexes,
-    /// The group that it is seen through, and whose rules hold too.
+    /// The group through which it is seen, whose rules apply too.
     pub(crate) through: Option<RepositoryId>,
     /// The revision of the settings that `repository` was read from.
     pub(crate) settings: &'a Stamp,
 }
 
 impl Hosted<'_> {
-    /// Whether it is seen in a way that the shared indexes do not show: as of a moment, or through a policy.
+    /// Whether the view differs from the shared indexes: it is as of a moment, or a policy hides versions.
     pub(crate) fn by_rows(self) -> bool {
         self.repository.as_of.is_some() || !self.repository.rules.is_open()
     }
 
-    /// The stamp of everything in the repository. Taken before the work.
+    /// The stamp of all content of the repository. Take it before the work.
     pub(crate) fn stamp(self) -> Result<Stamp, Error> {
         let unit = Unit::All(self.repository.id);
         self.store.revisions().stamp(&[unit], Millis(i64::MAX)).ok_or(Error::GivenUp)

@@ -1,4 +1,4 @@
-//! The large indexes of a repository of gems. All who ask share them.
+//! The large indexes of a gem repository. All requests share them.
 
 pub(crate) mod names;
 pub(crate) mod specs;
@@ -19,28 +19,28 @@ use store::RepositoryId;
 use telemetry::Bound;
 use tokio::sync::RwLock;
 
-/// The same while a repository lives, whatever its settings become.
+/// The large indexes. They survive changes of the repository's settings.
 #[derive(Debug)]
 pub(crate) struct GemIndexes {
     /// `/versions`.
     pub(crate) versions: SharedIndex<VersionLog>,
-    /// `/versions` of a remote repository through its policy.
+    /// `/versions` of a remote repository or group, filtered by its policy.
     pub(crate) view: SharedIndex<ViewLog>,
     /// `/names`.
     pub(crate) names: SharedIndex<NameList>,
     /// The three files of the older index.
     pub(crate) specs: SharedIndex<SpecFiles>,
-    /// Whether anybody read the `/versions` of a remote repository since the start that hides nothing.
+    /// Whether a client read the unfiltered `/versions` of a remote repository since the start.
     pub(crate) whole_was_read: AtomicBool,
-    /// What files of an upstream's `/info` told.
+    /// The facts that were learned from an upstream's `/info` files.
     pub(crate) learned: Learned,
-    /// Held for reading by each push and yank, and for writing by the job that gives every gem a new line: pushes that never end
-    /// would have that job begin again and again.
+    /// Each push and yank holds it for reading, and the job that gives every gem a new line holds it for writing.
+    /// Otherwise a continuous stream of pushes would make that job start again and again.
     pub(crate) changing: RwLock<()>,
 }
 
 impl GemIndexes {
-    /// Empty indexes, for a repository of gems. Their bytes will count in `memory`.
+    /// Empty indexes for a gem repository. Their bytes will count in `memory`.
     pub(crate) fn of(format: Format, id: RepositoryId, memory: &Arc<Bound>) -> Option<Self> {
         (format == Format::Gem).then(|| Self {
             versions: IncrementalIndex::new(id, memory),
@@ -53,7 +53,7 @@ impl GemIndexes {
         })
     }
 
-    /// Writes what the data folder does not have yet.
+    /// Saves the parts that the data folder does not have yet.
     pub(crate) async fn keep(&self, context: &Context) {
         context.keep_index(self.versions.clone()).await;
         context.keep_index(self.view.clone()).await;

@@ -16,14 +16,14 @@ use store::Lane;
 use telemetry::{Event, Millis, Op};
 
 impl Repository {
-    /// What the lines of its `/info` tell.
+    /// The format of its `/info` lines.
     pub fn info_format(&self) -> FormatVersion {
         info_format(&self.record)
     }
 }
 
-/// `/info/NAME`. A gem whose versions were all yanked is still there, with none: Bundler 2.4 to 4.0 drops the whole
-/// index when a name in `/versions` has no `/info`.
+/// `/info/NAME`. A gem whose versions were all yanked still has an empty `/info`: Bundler 2.4 to 4.0 drops the whole
+/// index if a name in `/versions` has none.
 pub(crate) async fn info(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
     if !hosted.by_rows() {
         return Ok(Found::Index(info_of(hosted, name, now, event).await?));

@@ -1,15 +1,15 @@
-//! A path of an upstream of gems: what is fetched from there by its path, and nothing else.
+//! The paths of a gem upstream that are fetched by path.
 
 use crate::tree::readable::Readable;
 use bytes::Bytes;
 use format::gem::upstream::{INFO_BYTES, Info};
 
-/// What a path of an upstream of gems is.
+/// The kind of a gem upstream's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GemPath<'a> {
     /// The versions of the gem of this name.
     Info(&'a str),
-    /// A package, or something that is about one.
+    /// A package, or a file about one.
     Other(&'a str),
 }
 
@@ -22,12 +22,12 @@ impl<'a> GemPath<'a> {
         }
     }
 
-    /// Whether the index lists it: the versions of a gem, or a package. What else there may be about one is not in there.
+    /// Whether the index lists it: the versions of a gem, or a package. Other files about a package are not listed.
     pub(crate) fn is_listed(self) -> bool {
         matches!(self, GemPath::Info(_)) || matches!(self, GemPath::Other(path) if path.starts_with("gems/"))
     }
 
-    /// What clients must be able to read.
+    /// The check that the file must pass.
     pub(crate) fn readable(self) -> Option<Readable> {
         let check = |bytes: &[u8]| {
             Info::read(Bytes::copy_from_slice(bytes)).map(|_| ()).map_err(|refusal| format!("`/info`: {refusal}"))
@@ -35,7 +35,7 @@ impl<'a> GemPath<'a> {
         matches!(self, GemPath::Info(_)).then(|| Readable { longest: INFO_BYTES, check: Box::new(check) })
     }
 
-    /// The unit of its revisions: the gem where the path names one, else the path itself.
+    /// The unit of its revisions: the gem if the path names one, otherwise the path.
     pub(crate) fn unit(self) -> &'a str {
         match self {
             GemPath::Info(unit) | GemPath::Other(unit) => unit,

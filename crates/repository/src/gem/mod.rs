@@ -1,4 +1,4 @@
-//! The RubyGems format: its questions, its indexes, publishing and withdrawing versions.
+//! The RubyGems format: its questions, its indexes, publishing and yanking.
 
 pub(crate) mod account;
 pub(crate) mod answer;

@@ -1,4 +1,4 @@
-//! `/names`: every gem that has a version to offer, in byte order. It changes only when a name comes or goes.
+//! `/names`: every gem that has a published version, in byte order. It changes only when a name appears or disappears.
 
 use crate::error::Error;
 use crate::gem::Found;
@@ -63,7 +63,7 @@ pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) ->
     Ok(Found::Index(hosted.context.settle_index(turn, stamp, index)))
 }
 
-/// All names there are now. What changes meanwhile is read again.
+/// All present names. Concurrent changes are added afterwards.
 async fn begin(hosted: Hosted<'_>, event: &mut Event) -> Result<NameList, Error> {
     let mut list = NameList::new(hosted.store.last());
     let mut after = String::new();

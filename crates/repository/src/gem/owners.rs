@@ -1,7 +1,7 @@
-//! Who owns a gem: whoever pushed it first, and whom the owners name.
+//! The owners of a gem: the person who pushed it first, and everybody whom an owner adds.
 //!
-//! It is always written down. Whether it decides anything is a setting of the repository: a team that comes from a
-//! server without owners keeps working as it did, and can begin to enforce them later.
+//! Owners are always recorded. A setting of the repository decides whether they restrict changes, so that a team from a
+//! server without owners can work as before and enforce owners later.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -13,12 +13,12 @@ use serde_json::{Value, json};
 use store::{Change, CommitError, Expect};
 use telemetry::{Event, Millis};
 
-/// How often a change that lost a race tries again.
+/// Maximum number of attempts of a change that conflicts with others.
 const TRIES: usize = 100;
-/// Most owners of a gem.
+/// Maximum number of owners of a gem.
 const OWNERS_MAX: usize = 100;
 
-/// What the journal keeps of a gem beside its versions.
+/// The facts about a gem, apart from its versions, in the journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Owners {
@@ -48,7 +48,7 @@ impl Owners {
         self.owners.iter().find(|owner| owner.name == name).map(|owner| owner.role)
     }
 
-    /// As `gem owner` reads them.
+    /// The owners in the form that `gem owner` reads.
     pub(crate) fn shown(&self) -> Value {
         let one = |owner: &Owner| {
             let email = owner.name.contains('@').then_some(&owner.name);
@@ -57,7 +57,7 @@ impl Owners {
         self.owners.iter().map(one).collect()
     }
 
-    /// Makes the change, and says what was done.
+    /// Applies the change. Returns a description of it.
     fn change(&mut self, name: &str, change: OwnerChange) -> Result<String, Error> {
         let at = self.owners.iter().position(|owner| owner.name == name);
         let said = match (change, at) {
@@ -77,7 +77,7 @@ impl Owners {
                 "Owner updated successfully.".to_owned()
             }
         };
-        // Somebody must be left who can name others.
+        // At least one owner must remain who can add others.
         if self.owners.iter().all(|owner| owner.role != Role::Owner) {
             return Err(Error::LastOwner);
         }
@@ -85,7 +85,7 @@ impl Owners {
     }
 }
 
-/// Whether `by` may push the gem; and where it is new, the change that makes them its owner.
+/// Checks whether `by` may push the gem. For a new gem, returns the change that makes them its owner.
 pub(crate) async fn claim(
     hosted: Hosted<'_>,
     name: &str,
@@ -111,7 +111,7 @@ pub(crate) async fn claim(
     Ok(Some(Change::Unit { repository: id, unit: name.to_owned(), facts: first.facts(name)? }))
 }
 
-/// Refuses to withdraw a version for who owns no part in the gem, where that is enforced.
+/// Refuses a yank by a person who does not own the gem, if owners are enforced.
 pub(crate) async fn may_withdraw(
     hosted: Hosted<'_>,
     name: &str,
@@ -125,7 +125,7 @@ pub(crate) async fn may_withdraw(
     owners.role(by.owner).map(drop).ok_or(Error::NotAnOwnerToWithdraw)
 }
 
-/// Changes who owns a gem. `person` is somebody who has a token.
+/// Changes the owners of a gem. `person` is the owner of a token.
 pub(crate) async fn change(
     hosted: Hosted<'_>,
     name: &str,

@@ -1,20 +1,20 @@
-//! Whether the owners of a gem decide who may change it.
+//! Whether only the owners of a gem may change it.
 
 use crate::bad_setting::BadSetting;
 use crate::record::RepositoryRecord;
 use telemetry::Event;
 
-/// What the owners of a gem are for. A closed list.
+/// The effect of owners. A closed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ownership {
     /// Only the owners of a gem may change it.
     Enforced,
-    /// The owners of a gem are written down and decide nothing.
+    /// Owners are recorded and restrict nothing.
     Recorded,
 }
 
 impl Ownership {
-    /// Both.
+    /// All values.
     pub const ALL: &'static [Ownership] = &[Ownership::Enforced, Ownership::Recorded];
 
     /// Its name in settings and the API.
@@ -25,7 +25,7 @@ impl Ownership {
         }
     }
 
-    /// The one of that name.
+    /// The value of that name.
     pub fn named(name: &str) -> Result<Self, BadSetting> {
         let found = Self::ALL.iter().copied().find(|one| one.as_str() == name);
         found.ok_or_else(|| {
@@ -33,7 +33,7 @@ impl Ownership {
         })
     }
 
-    /// The one that a repository's settings name.
+    /// The value in a repository's settings.
     pub(crate) fn of(record: &RepositoryRecord) -> Self {
         if record.owners_enforced { Ownership::Enforced } else { Ownership::Recorded }
     }

@@ -1,4 +1,4 @@
-//! What policy calls gems, and the rows of gems in outline.
+//! The names of gems in policies, and rows of gems with a part of their columns.
 
 use crate::format::Format;
 use crate::format::rules::Coordinates;
@@ -10,13 +10,13 @@ use store::{Facts, Outline, State};
 use telemetry::Millis;
 
 impl<'a> PackageVersion<'a> {
-    /// A version of a gem; with an empty number, the gem.
+    /// A version of a gem; an empty number stands for the whole gem.
     pub(crate) fn gem(name: &'a str, number: impl Into<Cow<'a, str>>, since: Since) -> Self {
         Self::new(Format::Gem, Coordinates { package: name.into(), version: number.into() }, since)
     }
 }
 
-/// Only gems are read in outline.
+/// Only gems are read in this form.
 impl Row for Outline {
     fn lifecycle(&self) -> (State, Millis, Millis) {
         (self.state, self.published, self.changed)

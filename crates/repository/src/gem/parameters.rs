@@ -1,4 +1,4 @@
-//! Parameters of the calls that gem servers have: what stands in a query or a form is read, and has limits.
+//! Parses and limits the parameters of calls of gem servers, from queries and forms.
 
 use crate::error::Error;
 use crate::gem::program::{Describe, OwnerChange, Role, What};
@@ -10,27 +10,27 @@ use format::percent::Form;
 use std::collections::HashSet;
 use telemetry::{Event, Millis};
 
-/// Most gems in one question for dependencies, as clients know it. Bundler asks for 50 at once.
+/// Maximum number of gems in one request for dependencies, the limit that clients know. Bundler requests 50 at once.
 const NAMES_MAX: usize = 200;
-/// Longest query for names, in bytes.
+/// Maximum length of a search query, in bytes.
 const QUERY_MAX: usize = 500;
-/// Most words in one.
+/// Maximum number of words in a search query.
 const WORDS_MAX: usize = 8;
 /// The last page that is shown.
 const PAGE_MAX: usize = 1000;
-/// The longest time whose versions are listed, in milliseconds: a week.
+/// Maximum length of a time span whose versions are listed, in milliseconds: a week.
 const SPAN_MAX: i64 = 7 * 24 * 3600 * 1000;
 
-/// The version that `gem yank` names.
+/// The version that a `gem yank` names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Yanked {
     pub(crate) name: String,
     pub(crate) number: String,
-    /// `ruby` when not given.
+    /// `ruby` if the client names none.
     pub(crate) platform: String,
 }
 
-/// What a program asks with a call and its query.
+/// The question of a program in a call and its query.
 pub(crate) fn describe(
     call: Call<'_>,
     form: call::Form,
@@ -57,7 +57,7 @@ pub(crate) fn describe(
         Call::Attestations(_) => return Err(not_yet("attestations of gems that are pushed here are not kept")),
         Call::Dependents(_) => return Err(not_yet("which gems need a gem is not kept")),
         Call::Downloads => return Err(not_yet("downloads are not counted for each gem")),
-        // Calls about accounts are no questions to a repository.
+        // Calls about accounts are not questions to a repository.
         Call::Key | Call::Profile | Call::Device | Call::Hooks => return Err(Error::GivenUp),
     };
     Ok(Describe { what, base: parameters.base(), form })
@@ -67,7 +67,8 @@ fn not_yet(what: &str) -> Error {
     Error::Unsupported(format!("{what} yet"))
 }
 
-/// The person and the change that a form names. `gem owner` sends it in the body, also with a DELETE; others use the query.
+/// The person and the change in a form. `gem owner` sends the form in the body, also with a DELETE; other clients use
+/// the query.
 pub(crate) fn owner(verb: OwnerVerb, parameters: &Parameters<'_>) -> Result<(String, OwnerChange), Error> {
     let fields = format!("{}&{}", parameters.form()?.0, parameters.query);
     let fields = Form(&fields);
@@ -86,7 +87,7 @@ pub(crate) fn owner(verb: OwnerVerb, parameters: &Parameters<'_>) -> Result<(Str
         OwnerVerb::Remove => OwnerChange::Remove,
         OwnerVerb::Update => OwnerChange::Become(role),
     };
-    // Nobody becomes an owner by a slip of the pen.
+    // A misspelt role must not grant ownership.
     let known = parameters.people.is_some_and(|people| people.has_token(&person));
     if verb == OwnerVerb::Add && !known {
         return Err(Error::NoSuchOwner);
@@ -94,7 +95,7 @@ pub(crate) fn owner(verb: OwnerVerb, parameters: &Parameters<'_>) -> Result<(Str
     Ok((person, change))
 }
 
-/// The gems whose dependencies are asked for, each once. `None` where none are named.
+/// The requested gems, without duplicates. `None`: the request names none.
 pub(crate) fn names(parameters: &Parameters<'_>) -> Result<Option<Vec<String>>, Error> {
     let list = parameters.query().value("gems").filter(|list| !list.is_empty());
     let Some(list) = list else { return Ok(None) };
@@ -105,7 +106,7 @@ pub(crate) fn names(parameters: &Parameters<'_>) -> Result<Option<Vec<String>>, 
         if seen.len() > NAMES_MAX {
             return Err(Error::TooManyNames);
         }
-        // What no gem can be called has no versions. Upstreams have gems from before some of the rules for names.
+        // An invalid name has no versions. Upstreams have gems that are older than some rules for names.
         if new && name.len() <= gem::name::MAX && gem::name::plain(name) {
             names.push(name.to_owned());
         }
@@ -113,18 +114,19 @@ pub(crate) fn names(parameters: &Parameters<'_>) -> Result<Option<Vec<String>>, 
     Ok(Some(names))
 }
 
-/// The version to withdraw. `gem yank` sends its parameters as a form in the body of a DELETE; others put them into the query.
+/// The version to yank. `gem yank` sends its parameters as a form in the body of a DELETE; other clients put them into
+/// the query.
 pub(crate) fn yanked(parameters: &Parameters<'_>) -> Result<Yanked, Error> {
     let (form, query) = (parameters.form()?, parameters.query());
     let value = |key: &str| form.value(key).or_else(|| query.value(key));
     let required = |key: &str| value(key).ok_or_else(|| Error::Input(format!("`{key}` is missing")));
     let (name, number) = (required("gem_name")?, required("version")?);
     let platform = value("platform").filter(|platform| !platform.is_empty()).unwrap_or_else(|| "ruby".into());
-    // What no gem can be called is not looked for, and not written into an event.
+    // An invalid name is not looked up and not written into an event.
     if gem::name::check(&name).is_err() {
         return Err(Error::NoSuchGem);
     }
-    // A gem for one Ruby alone is found by its content, and there is none here (RubyGems 4.1 names `ruby_abi`).
+    // A gem for one Ruby ABI is identified by its content, and no such gem exists here (RubyGems 4.1 sends `ruby_abi`).
     let plain = value("ruby_abi").is_none_or(|abi| abi.is_empty());
     if !plain || gem::Version::published(&number).is_err() || gem::name::check_platform(&platform).is_err() {
         return Err(Error::NoSuchVersion(Event::text(&number)));

@@ -1,4 +1,4 @@
-//! What programs ask about gems beside the indexes, and changes of who owns one.
+//! The questions of programs about gems, apart from the indexes, and changes of owners.
 
 use format::gem::call::Form;
 use serde::{Deserialize, Serialize};
@@ -7,15 +7,15 @@ use telemetry::Millis;
 /// A question of a program.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Describe {
-    /// What about.
+    /// The subject.
     pub what: What,
     /// The repository's URL, without a slash at the end.
     pub base: String,
-    /// How the answer is to be written.
+    /// The format of the answer.
     pub form: Form,
 }
 
-/// What a program asks about.
+/// The subject of a program's question.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum What {
     /// A gem, with its newest version.
@@ -24,31 +24,31 @@ pub enum What {
     Versions(String),
     /// The number of its newest version.
     Latest(String),
-    /// One version, of any platform or of this.
+    /// One version, for any platform or for this one.
     Version(String, String, Option<String>),
-    /// Who owns it.
+    /// Its owners.
     Owners(String),
-    /// The gems that whoever asks owns.
+    /// The gems that the caller owns.
     Own,
-    /// Gems with all these words in their names, a page of them from 1 on.
+    /// A page of the gems whose names contain all these words. Pages count from 1.
     Search(Vec<String>, usize),
-    /// Names that begin so.
+    /// Names with this prefix.
     Complete(String),
     /// The newest gems.
     Newest,
     /// The newest versions.
     Updated,
-    /// The versions of a time, a page of them from 1 on.
+    /// A page of the versions of a time span. Pages count from 1.
     Between(Millis, Millis, usize),
 }
 
 impl What {
-    /// Whether it is told from the versions of one gem.
+    /// Whether the answer is made from the versions of one gem.
     pub(crate) fn is_of_versions(&self) -> bool {
         self.gem().is_some() && !matches!(self, What::Owners(_))
     }
 
-    /// Bytes of what it names beside the gem.
+    /// The size of its texts apart from the name of the gem, in bytes.
     pub(crate) fn weight(&self) -> usize {
         match self {
             What::Version(_, number, platform) => number.len() + platform.as_ref().map_or(0, String::len),
@@ -56,7 +56,7 @@ impl What {
         }
     }
 
-    /// The gem that it is about alone.
+    /// The only gem that it is about.
     pub(crate) fn gem(&self) -> Option<&str> {
         match self {
             What::Gem(name) | What::Versions(name) | What::Latest(name) | What::Version(name, ..) => Some(name),
@@ -66,24 +66,24 @@ impl What {
     }
 }
 
-/// What an owner may do.
+/// The role of an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Publish, withdraw, and say who owns it.
+    /// May publish, yank, and change owners.
     #[default]
     Owner,
-    /// Publish and withdraw.
+    /// May publish and yank.
     Maintainer,
 }
 
-/// A change of who owns a gem.
+/// A change of the owners of a gem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnerChange {
-    /// Another owner.
+    /// Adds an owner.
     Add(Role),
-    /// One less.
+    /// Removes an owner.
     Remove,
-    /// What an owner may do.
+    /// Changes the role of an owner.
     Become(Role),
 }

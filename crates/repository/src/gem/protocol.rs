@@ -1,14 +1,15 @@
-//! The index protocols of a repository, each of which can be switched off while the server runs: clients then fall back
-//! to what they knew before it, or go without.
+//! The index protocols of a repository. Each can be switched off while the server runs. Clients then fall back to an
+//! older protocol, or do without.
 
 use crate::record::RepositoryRecord;
 
-/// A way in which clients read what a repository has. A closed list.
+/// A protocol with which clients read the index of a repository. A closed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// `/versions`, `/info/NAME` and `/names`: Bundler since 1.12, RubyGems since 3.5.
     CompactIndex,
-    /// `/api/v1/dependencies`: Bundler before 1.12 and RubyGems before 3.2.3, and clients that are refused the compact index.
+    /// `/api/v1/dependencies`: used by Bundler before 1.12, by RubyGems before 3.2.3, and by clients that cannot use
+    /// the compact index.
     Dependencies,
     /// `specs.4.8.gz` and its like, and a gemspec for each version under `quick/`: `gem` up to the newest, and every
     /// Bundler where nothing better is answered.
@@ -33,7 +34,7 @@ impl Protocol {
         Self::ALL.iter().copied().find(|protocol| protocol.as_str() == name)
     }
 
-    /// Whether a repository with these settings answers it.
+    /// Whether a repository with these settings serves it.
     pub fn is_on(self, record: &RepositoryRecord) -> bool {
         !record.protocols_off.iter().any(|name| name == self.as_str())
     }

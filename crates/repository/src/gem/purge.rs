@@ -1,4 +1,4 @@
-//! Purges or restores versions of a gem that an operator names.
+//! Purges or restores the versions of a gem that an operator names.
 
 use crate::actor::Actor;
 use crate::cleanup::purge::purged;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use store::{Entry, Keep, Lane, State, Withdrawal};
 use telemetry::{Event, Millis};
 
-/// Most readings of a name with dashes.
+/// Maximum number of readings of a name with dashes.
 const READINGS_MAX: usize = 8;
 
 /// The versions of `NAME`, or of `NAME:VERSION`: a number with all its builds, or one build, such as `1.0-java`.
@@ -30,8 +30,8 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// The first reading of `what` of which there is a gem: as [`Self::read`] does, or as plans and indexes name a version,
-    /// `NAME-VERSION` or its path.
+    /// The first reading of `what` that is an existing gem: in the syntax of [`Self::read`], or as plans and indexes
+    /// name a version, `NAME-VERSION` or its path.
     async fn find(hosted: Hosted<'_>, what: &'a str, event: &mut Event) -> Result<Self, Error> {
         for one in Self::readings(what) {
             if !hosted.store.unit(hosted.repository.id, one.name, Lane::Index, event).await?.entries.is_empty() {
@@ -57,7 +57,7 @@ impl<'a> Named<'a> {
         Ok(build == Some(version) || facts(entry)?.number.as_str() == version)
     }
 
-    /// Those of its entries that `change` changes.
+    /// The entries that `change` changes.
     fn changed(self, entries: &[Entry], change: impl Fn(&Entry) -> Option<Entry>) -> Result<Vec<Entry>, Error> {
         let mut changed = Vec::new();
         for entry in entries {

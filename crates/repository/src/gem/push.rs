@@ -1,5 +1,5 @@
-//! Publishing a gem: read it, keep its bytes, then say so in the journal. Bytes first, so that no row ever points at
-//! bytes that are not on disk; the acknowledgement last.
+//! Publishes a gem: reads it, stores its bytes, then commits a change. The bytes are synced first, so that no row ever
+//! points at bytes that are not on disk; the acknowledgement comes last.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -24,11 +24,11 @@ use store::{
 };
 use telemetry::{Event, Millis, Op};
 
-/// How often a push that lost a race for its gem's unit tries again. Each lost race means that another push of the
-/// same gem won, so only a crowd pushing one gem at once can come near it.
+/// Maximum number of attempts of a push. Each failed attempt means that another push of the same gem succeeded, so only
+/// a crowd that pushes one gem at once can come near it.
 const TRIES: usize = 100;
 
-/// Publishes what was uploaded. A gem that is published already with the same bytes gets the origin that is claimed.
+/// Publishes the upload. If the gem is already published with the same bytes, the entry gets the claimed origin.
 pub(crate) async fn push(
     repositories: &Repositories,
     hosted: Hosted<'_>,
@@ -38,7 +38,7 @@ pub(crate) async fn push(
     event: &mut Event,
 ) -> Result<Found, Error> {
     let Hosted { store, repository, .. } = hosted;
-    // The moments of changes are the journal's, which never go back.
+    // The dates of changes come from the journal, which never goes back in time.
     let now = || store.now();
     let package = Arc::new(read(hosted, &staged, event).await?);
     let full_name = package.full_name();
@@ -58,7 +58,7 @@ pub(crate) async fn push(
         Ok(from) => from,
         Err(said) => return Ok(said),
     };
-    // `a` 1.0 for platform `2` and `a-1.0` 2 have one full name, and so one URL.
+    // `a` 1.0 for platform `2` and `a-1.0` 2 have the same full name, and so the same URL.
     if let Some(there) = store.entry_in_any_case(repository.id, &full_name, event).await?
         && !from.is_published()
     {
@@ -81,13 +81,13 @@ pub(crate) async fn push(
         let young = shown(&entry, repository.view(at)).err().flatten().filter(|hidden| hidden.until().is_some());
         let young = young.map(|hidden| format!("\nNobody sees it yet: {hidden}")).unwrap_or_default();
         let mut expect = vec![
-            // The line holds the MD5 of an `/info` in the form that was set.
+            // The line contains the MD5 of `/info` in the format of the settings.
             repository.unchanged(),
             Expect::UnitAt { repository: repository.id, unit: package.name.clone(), seq },
             Expect::UnitSpeltOneWay { repository: repository.id, unit: package.name.clone() },
         ];
         if !published {
-            // Looked at before; but others push, too.
+            // This was checked before, but concurrent pushes may have changed it.
             expect.push(Expect::KeyFreeInAnyCase { repository: repository.id, key: full_name.clone() });
         }
         let changes = [Change::Entry { repository: repository.id, entry }].into_iter().chain(claim).collect();
@@ -104,7 +104,7 @@ pub(crate) async fn push(
                 }));
             }
             Err(CommitError::Conflict(conflict)) => match conflict.0 {
-                // Another change has a later moment already.
+                // Another change already has a later date.
                 Expect::NoChangeAfter(_) => {}
                 Expect::UnitAt { .. } => hosted.push_cache.forget(repository.id, &package.name),
                 Expect::KeyFreeInAnyCase { .. } => return Err(Error::Taken(full_name)),
@@ -124,7 +124,7 @@ pub(crate) async fn push(
     Err(Error::Contended(package.name.clone()))
 }
 
-/// What was uploaded.
+/// The upload.
 #[derive(Clone)]
 struct Upload {
     package: Arc<Package>,
@@ -132,19 +132,19 @@ struct Upload {
     origin: Option<EntryOrigin>,
 }
 
-/// What a push goes on from: what is kept of the gem, where that is enough, else all its versions.
+/// The state that a push continues from: the cached state of the gem if it is sufficient, otherwise all its versions.
 enum Next {
     State(Arc<GemState>),
     Unit(Arc<UnitRows>),
-    /// The entry at this index has the same bytes, and another origin.
+    /// The entry at this index has the same bytes and another origin.
     Published(Arc<UnitRows>, usize),
 }
 
-/// What is there of a version that is published already.
+/// The part of a version that is published already.
 enum Duplicate {
-    /// All of it: what to say then.
+    /// All of it: this is the answer.
     Whole(Found),
-    /// The bytes, as the entry at this index, with another origin.
+    /// Its bytes. The entry at this index has another origin.
     OtherOrigin(usize),
 }
 
@@ -160,7 +160,7 @@ impl Next {
     }
 }
 
-/// From where the version can be published; or what to say where it is there already.
+/// The state that the push can continue from, or the answer if the version is published already.
 async fn load_state(hosted: Hosted<'_>, upload: &Upload, event: &mut Event) -> Result<Result<Next, Found>, Error> {
     let (id, package) = (hosted.repository.id, &upload.package);
     if let Some(state) = hosted.push_cache.for_push(hosted.repository, package) {
@@ -174,14 +174,14 @@ async fn load_state(hosted: Hosted<'_>, upload: &Upload, event: &mut Event) -> R
     })
 }
 
-/// Takes the facts out of the package, on a thread that may take its time.
+/// Extracts the facts from the package on a thread that may block.
 async fn read(hosted: Hosted<'_>, staged: &Staged, event: &mut Event) -> Result<Package, Error> {
     let file = staged.open()?;
     let read = move |(): &mut ()| gem::package::read(file, &gem::Limits::default());
     Ok(hosted.context.workers.run(Lane::Change, Op::PackageRead, event, read).await??)
 }
 
-/// Whether the version is there already, and what of it.
+/// Finds out whether the version is published already, and which part of it.
 async fn find_duplicate(
     hosted: Hosted<'_>,
     unit: &Arc<UnitRows>,
@@ -194,7 +194,7 @@ async fn find_duplicate(
     aside(workers, Lane::Change, Op::FactsRead, rows, event, look).await
 }
 
-/// The entry as it will be, the change of its gem that it expects to be the last, and what the gem is then.
+/// The new entry, the last change of its gem that the commit expects, and the state of the gem after it.
 async fn build_entry(
     hosted: Hosted<'_>,
     next: Next,
@@ -211,7 +211,7 @@ async fn build_entry(
             let rows = unit.entries.len();
             let read = move || GemState::of(&unit, &seen_by, at);
             let state = aside(workers, Lane::Change, Op::IndexRender, rows, event, read).await?;
-            // For another try.
+            // Kept for another attempt.
             hosted.push_cache.put(repository.id, &upload.package.name, state.clone());
             Arc::new(state)
         }
@@ -222,7 +222,7 @@ async fn build_entry(
             return Ok((Entry { changed: now(), ..entry }, seq, None));
         }
     };
-    // As late as possible: nothing may be changed at a later moment before this is.
+    // Taken as late as possible: no other change may get a later date before this one commits.
     let at = now();
     if let Some(at) = state.moment_of_next(&upload.package, at) {
         return event.time(Op::IndexExtend, || published(&state, upload, hashes, at));
@@ -236,8 +236,8 @@ async fn build_entry(
     Ok((entry, state.seq, None))
 }
 
-/// Published versions are immutable: identical bytes again succeed, anything else is refused. `1.0` and `1.0.0` are
-/// the same version.
+/// Published versions are immutable: the same bytes succeed again, other bytes are refused. `1.0` and `1.0.0` are the
+/// same version.
 fn taken(unit: &UnitRows, upload: &Upload) -> Result<Option<Duplicate>, Error> {
     let package = &upload.package;
     for (index, entry) in unit.entries.iter().enumerate() {
@@ -266,7 +266,7 @@ fn stays_taken(entry: &Entry) -> Error {
     }
 }
 
-/// The entry as it will be, where its line in `/info` comes after all others.
+/// The new entry, if its line in `/info` comes last.
 fn published(
     state: &GemState,
     upload: &Upload,
@@ -279,8 +279,8 @@ fn published(
     Ok((entry, state.seq, Some(after)))
 }
 
-/// The entry as it will be, where its line in `/info` comes between others: an earlier program wrote one with a moment that the journal
-/// has not reached again, as the clock was set back.
+/// The new entry, if its line in `/info` comes between others: the clock was set back, and an earlier program wrote a
+/// line with a date that the journal has not reached again.
 fn inserted(
     unit: &UnitRows,
     repository: &Repository,
@@ -294,8 +294,8 @@ fn inserted(
     Ok(announced(entry, &upload.package, &md5))
 }
 
-/// The published entry at `there` with the origin that the upload claims. Where `/info` tells moments, the line of the version becomes
-/// another, in its place, and a line of `/versions` says so.
+/// The published entry at `there` with the claimed origin. If `/info` has dates, the line of the version changes in its
+/// place, and `/versions` gets a new line.
 fn redated(
     unit: &UnitRows,
     there: usize,
@@ -339,14 +339,14 @@ fn entry(upload: &Upload, hashes: &Hashes, at: Millis) -> Result<Entry, Error> {
     })
 }
 
-/// With the line that announces it: the line carries the MD5 of `/info` after this push.
+/// The entry with its line for `/versions`, which contains the MD5 of `/info` after this push.
 fn announced(entry: Entry, package: &Package, md5: &str) -> Entry {
     let (number, platform) = (package.number.as_str(), &package.platform);
     let line = gem::versions::line(&package.name, gem::versions::Op::Push, number, platform, md5);
     Entry { line: Some(line), ..entry }
 }
 
-/// The gem as `gem push` names it: `rack (3.0.0)`, `nokogiri (1.18.9-java)`.
+/// The gem in the form of `gem push`: `rack (3.0.0)`, `nokogiri (1.18.9-java)`.
 fn spoken(package: &Package) -> String {
     match package.platform.as_str() {
         "ruby" => format!("{} ({})", package.name, package.number),

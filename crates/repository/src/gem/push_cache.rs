@@ -1,7 +1,7 @@
-//! What a push needs to know of a gem's other versions, so that it costs the same however many there are.
+//! The state of a gem's other versions that a push needs, so that a push costs the same whatever their number.
 //!
-//! A state says what the gem is as of a change; a push expects that to be its last, inside the transaction. So a state
-//! that is out of date costs another try, and can do no harm.
+//! A state belongs to a change, and a push expects that this is the last change of the gem, inside the transaction. So
+//! an outdated state only costs another attempt.
 
 #[cfg(test)]
 mod tests;
@@ -19,28 +19,28 @@ use std::sync::Arc;
 use store::{RepositoryId, Seq, UnitRows};
 use telemetry::{Bound, BoundName, Millis};
 
-/// Bytes of the cache. The gems that are pushed least are evicted first.
+/// The size of the cache, in bytes. The gems that are pushed least are evicted first.
 const ROOM: u64 = 4 << 20;
-/// Gems that are expected, roughly.
+/// Expected number of gems.
 const GEMS: usize = 8 << 10;
 
-/// The state of gems that were pushed of late.
+/// The states of gems that were pushed recently.
 #[derive(Debug)]
 pub(crate) struct PushCache(BoundedCache<GemKey, GemState>);
 
-/// A gem as of a change.
+/// The state of a gem as of a change.
 #[derive(Debug, Clone)]
 pub(crate) struct GemState {
-    /// The change.
+    /// The number of the change.
     pub(crate) seq: Seq,
-    /// What the lines of `/info` told.
+    /// The format of the `/info` lines.
     pub(crate) format: FormatVersion,
-    /// Of its `/info`.
+    /// The running MD5 of its `/info`.
     sum: info::Sum,
-    /// What its last line is ordered by.
+    /// The sort key of the last line.
     last: Option<(i64, String, String)>,
-    /// Hashes of its versions with their platforms, withdrawn ones too, in order. Equal ones need not be the same version,
-    /// and then somebody looks.
+    /// Hashes of its versions with their platforms, including withdrawn ones, sorted. Two versions can have the same
+    /// hash; then the push reads the rows.
     held: Vec<u64>,
 }
 
@@ -51,7 +51,7 @@ fn weigh(key: &GemKey, state: &GemState) -> u64 {
 }
 
 impl PushCache {
-    /// None yet.
+    /// An empty cache.
     pub(crate) fn new() -> Self {
         Self(BoundedCache::new(Bound::new(BoundName::Heads, "", ROOM), GEMS, weigh))
     }
@@ -60,14 +60,14 @@ impl PushCache {
         self.0.bound()
     }
 
-    /// The state of a gem, if it says all that pushing `package` needs: that there is no such version.
+    /// The state of a gem, if it proves that the version of `package` does not exist.
     pub(crate) fn for_push(&self, repository: &Repository, package: &Package) -> Option<Arc<GemState>> {
         let state = self.0.get(&NameKeyRef { within: repository.id, name: &package.name })?;
         let is_new = state.held.binary_search(&hash(package)).is_err();
         (is_new && state.format == repository.info_format()).then_some(state)
     }
 
-    /// Keeps what a gem is now, unless more is known.
+    /// Stores the state of a gem, unless a newer one is stored.
     pub(crate) fn put(&self, id: RepositoryId, name: &str, state: GemState) {
         let known = self.0.get(&NameKeyRef { within: id, name });
         if known.is_none_or(|known| known.seq < state.seq) {
@@ -75,14 +75,14 @@ impl PushCache {
         }
     }
 
-    /// Forgets what turned out to be out of date.
+    /// Removes a state that is outdated.
     pub(crate) fn forget(&self, id: RepositoryId, name: &str) {
         self.0.remove(&NameKeyRef { within: id, name });
     }
 }
 
 impl GemState {
-    /// Of a gem as it was read.
+    /// The state of a gem from its rows.
     pub(crate) fn of(unit: &UnitRows, repository: &Repository, now: Millis) -> Result<Self, Error> {
         let format = repository.info_format();
         let (lines, last) = info_lines(visible(&unit.entries, repository.whole(now)), format)?;
@@ -96,20 +96,20 @@ impl GemState {
         Ok(Self { seq: unit.seq, format, sum, last, held })
     }
 
-    /// The moment, from `now` on, at which the line of a version comes after all others. Two versions of one millisecond are ordered by
-    /// their numbers, so the second one may have to be published in the next. `None`: a row of an earlier program has a later moment
-    /// than the journal by now.
+    /// The first date, from `now` on, with which the line of a version comes last. Two versions of one millisecond are
+    /// sorted by number, so the second one may need the next millisecond. `None`: a row of an earlier program has a
+    /// later date than the journal has now.
     pub(crate) fn moment_of_next(&self, package: &Package, now: Millis) -> Option<Millis> {
         [now, Millis(now.0.saturating_add(1))].into_iter().find(|at| self.ends_before(package, *at))
     }
 
-    /// Whether the line of a version that is published at `at` comes after all others.
+    /// Whether the line of a version with the date `at` comes last.
     fn ends_before(&self, package: &Package, at: Millis) -> bool {
         let order = info::order(package, at.0);
         self.last.as_ref().is_none_or(|(at, number, platform)| (*at, number.as_str(), platform.as_str()) < order)
     }
 
-    /// The state after `package` was published, but for the number of that change. Its line is `line`, and comes last.
+    /// The state after the push of `package`, without the number of that change. `line` is the new last line.
     pub(crate) fn after(&self, package: &Package, at: Millis, line: &str) -> Self {
         let mut after = self.clone();
         after.sum.add(line);
@@ -122,7 +122,7 @@ impl GemState {
         after
     }
 
-    /// The same, as of this change.
+    /// The same, with the number of the change.
     pub(crate) fn made_by(self, seq: Seq) -> Self {
         Self { seq, ..self }
     }

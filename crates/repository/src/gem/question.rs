@@ -1,4 +1,4 @@
-//! A question to a repository of gems, read from a method and a path.
+//! A question to a gem repository, read from a method and a path.
 
 use crate::gem::account::{Account, AccountVerb};
 use crate::gem::protocol::Protocol;
@@ -9,10 +9,10 @@ use format::gem::path::{self, Question as Path};
 use format::gem::{dependencies, specs};
 use telemetry::Subject;
 
-/// A question to a repository of gems. Borrows from the path.
+/// A question to a gem repository. It borrows from the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question<'a> {
-    /// Is it there? RubyGems 3.2.3 to 3.5.18 probe the root before they ask anything else.
+    /// Whether the repository exists. RubyGems 3.2.3 to 3.5.18 request the root first.
     Root,
     /// The list of all gems with their versions.
     Versions,
@@ -26,21 +26,21 @@ pub enum Question<'a> {
     Gem(&'a str),
     /// The gemspec of the gem of this full name.
     Gemspec(&'a str),
-    /// The gem of this full name, by the URL that gems had before 2010.
+    /// The gem of this full name, by the URL that clients used before 2010.
     Download(&'a str),
-    /// What the versions of the gems in the query need.
+    /// The dependencies of the gems in the query.
     Dependencies(dependencies::Form),
-    /// A question of a program, answered in this form.
+    /// A question of a program, with the format of the answer.
     Call(Call<'a>, Form),
-    /// Change who owns the gem of this name, as the form says.
+    /// Change the owners of the gem of this name, as the form says.
     Own(&'a str, OwnerVerb),
     /// Publish the upload.
     Push,
-    /// Withdraw the version that the form names.
+    /// Yank the version that the form names.
     Yank,
 }
 
-/// What is done with an owner.
+/// A change of the owners.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwnerVerb {
     /// Add one.
@@ -69,7 +69,7 @@ fn of_account(account: Account) -> Reading<Question<'static>> {
     Reading { cost: Cost::Account, brings, needs_token: false, about: About::Account(account) }
 }
 
-/// A call of the API that gem servers have.
+/// A call of the API of gem servers.
 fn of_call<'a>(method: &str, call: Call<'a>, form: Form) -> Result<Reading<Question<'a>>, &'static str> {
     let (scope, question) = match (call, method) {
         (_, "GET" | "HEAD") => (Scope::Read, Ok(Question::Call(call, form))),
@@ -91,7 +91,7 @@ fn of_call<'a>(method: &str, call: Call<'a>, form: Form) -> Result<Reading<Quest
     Ok(Reading { cost, brings, needs_token, about: About::Content(scope, question) })
 }
 
-/// The methods that some path of a repository of gems takes.
+/// The methods that some path of a gem repository takes.
 const METHODS: &str = "GET, HEAD, POST, PUT, DELETE";
 
 /// A file, an index, a push or a yank.
@@ -131,7 +131,7 @@ fn reading<'a>(
     Reading { cost, brings, needs_token: false, about: About::Content(scope, question) }
 }
 
-/// What it costs to read a path.
+/// The cost class of reading a path.
 fn cost(path: Option<Path<'_>>) -> Cost {
     match path {
         Some(Path::Versions | Path::Names | Path::Info(_) | Path::Specs(_) | Path::Dependencies(_)) => Cost::Index,
@@ -150,7 +150,7 @@ impl Question<'_> {
         }
     }
 
-    /// The index protocol that the question is part of.
+    /// The index protocol that the question belongs to.
     pub(crate) fn protocol(&self) -> Option<Protocol> {
         match self {
             Question::Versions | Question::Names | Question::Info(_) => Some(Protocol::CompactIndex),
@@ -161,7 +161,7 @@ impl Question<'_> {
         }
     }
 
-    /// The name of the one published file that is asked for.
+    /// The name of the one published file that the question requests.
     pub(crate) fn file(&self) -> Option<&str> {
         match self {
             Question::Gem(full_name) => Some(full_name),
@@ -169,7 +169,7 @@ impl Question<'_> {
         }
     }
 
-    /// The name of the version whose gemspec is asked for.
+    /// The name of the version whose gemspec the question requests.
     pub(crate) fn gemspec_of(&self) -> Option<&str> {
         match self {
             Question::Gemspec(full_name) => Some(full_name),
@@ -177,7 +177,7 @@ impl Question<'_> {
         }
     }
 
-    /// The coded identity of the question, without its repository.
+    /// The identity of the question for events, without its repository.
     pub(crate) fn subject(&self) -> Subject {
         let (kind, package, version) = match *self {
             Question::Root => ("root", "", ""),

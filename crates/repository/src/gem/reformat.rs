@@ -1,5 +1,5 @@
-//! A change of the form of `/info` while the repository serves. Each `/info` gets other bytes and another MD5, so one commit both
-//! changes the setting and begins `/versions` again, with the MD5s of the new form.
+//! Changes the format of `/info` while the repository serves. Each `/info` gets other bytes and another MD5, so one
+//! commit both changes the setting and compacts `/versions` with the new MD5s.
 
 use crate::author::Author;
 use crate::error::Error;
@@ -14,9 +14,9 @@ use format::gem::{self, info::FormatVersion};
 use store::{Change, CommitError, Entry, Expect, Lane, Seq};
 use telemetry::{Event, Millis, Op};
 
-/// Gems read from the store at once.
+/// Number of gems that one read of the store returns.
 const PAGE: usize = 1_000;
-/// How often it is tried again after a change of another repository.
+/// Maximum number of attempts if other repositories change meanwhile.
 const TRIES: usize = 100;
 
 /// Changes the form of `/info` to `format`. `false`: the settings of the repository have changed since they were read.
@@ -50,7 +50,7 @@ pub(crate) async fn reform(
     Err(Error::Contended(before.name.clone()))
 }
 
-/// The newest entry of each gem that has a version to offer, unchanged, with a new line for `/versions`.
+/// The newest entry of each gem that has a published version, unchanged, with a new line for `/versions`.
 async fn said_anew(
     hosted: Hosted<'_>,
     format: FormatVersion,

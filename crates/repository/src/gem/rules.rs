@@ -1,4 +1,4 @@
-//! What settings and policy have to know of gems.
+//! The rules of the gem format for settings and policies.
 
 use crate::bad_setting::BadSetting;
 use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 use store::Entry;
 use telemetry::Event;
 
-/// The rules of gems.
+/// The rules of the gem format.
 pub(crate) struct GemRules;
 
-/// What the lines of `/info` tell in a repository that is set so.
+/// The format of `/info` lines in a repository with these settings.
 pub(crate) fn info_format(record: &RepositoryRecord) -> FormatVersion {
     record.info_format.as_deref().and_then(FormatVersion::named).unwrap_or_default()
 }
 
-/// What `info_format` is in the settings: only a form that is not the usual one is written down.
+/// The stored value of `info_format`. The default is not stored.
 pub(crate) fn kept_info_format(format: FormatVersion) -> Option<String> {
     (format != FormatVersion::default()).then(|| format.as_str().to_owned())
 }
@@ -90,7 +90,7 @@ impl FormatRules for GemRules {
     }
 
     fn unit<'a>(&self, unit: &'a str) -> Coordinates<'a> {
-        // What was seen of an upstream has units of the forms `versions//seen/U` and `info/NAME//seen/U`.
+        // First-seen rows of an upstream have units of the forms `versions//seen/U` and `info/NAME//seen/U`.
         let package = match unit.split_once("//") {
             Some((seen, _)) => seen.strip_prefix("info/").unwrap_or_default(),
             None => unit,

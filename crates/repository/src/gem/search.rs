@@ -1,9 +1,9 @@
-//! Looking for names in `/names`, which is in memory: no row is read for what is not shown.
+//! Searches names in `/names`, which is in memory, so no row is read for names that are not shown.
 
 use bytes::Bytes;
 
-/// Names that contain all of `words` (in lower case), whatever their case: first the name itself, then those that
-/// begin with the first word, then the others, each in the order of `/names`.
+/// The names that contain all of `words` (in lower case), ignoring case: first an equal name, then names that begin
+/// with the first word, then the others, each in the order of `/names`.
 pub(crate) fn containing(pieces: &[Bytes], words: &[String], skip: usize, limit: usize) -> Vec<String> {
     let Some(first) = words.first().filter(|word| !word.is_empty()) else { return Vec::new() };
     let (names, lower) = text(pieces);
@@ -13,7 +13,7 @@ pub(crate) fn containing(pieces: &[Bytes], words: &[String], skip: usize, limit:
         let (begin, end) = line(&lower, at);
         from = end;
         let name = &lower[begin..end];
-        // The first line is no name.
+        // The first line is a header.
         if begin > 0 && words.iter().all(|word| name.contains(word.as_str())) {
             let rank = if name == first { 0 } else { 2 - usize::from(name.starts_with(first.as_str())) };
             ranked[rank].push(&names[begin..end]);
@@ -22,7 +22,7 @@ pub(crate) fn containing(pieces: &[Bytes], words: &[String], skip: usize, limit:
     ranked.into_iter().flatten().skip(skip).take(limit).map(str::to_owned).collect()
 }
 
-/// The first names that begin so, whatever their case.
+/// The first names with this prefix, ignoring case.
 pub(crate) fn beginning(pieces: &[Bytes], beginning: &str, limit: usize) -> Vec<String> {
     let (names, lower) = text(pieces);
     let beginning = format!("\n{}", beginning.to_ascii_lowercase());
@@ -30,7 +30,7 @@ pub(crate) fn beginning(pieces: &[Bytes], beginning: &str, limit: usize) -> Vec<
     found.take(limit).map(|(begin, end)| names[begin..end].to_owned()).collect()
 }
 
-/// The names as they are and in lower case, at the same places.
+/// The names unchanged and in lower case, at the same offsets.
 fn text(pieces: &[Bytes]) -> (String, String) {
     // Names are ASCII, so nothing is ever replaced.
     let names = String::from_utf8_lossy(&pieces.concat()).into_owned();
@@ -38,7 +38,7 @@ fn text(pieces: &[Bytes]) -> (String, String) {
     (names, lower)
 }
 
-/// Where the line around `at` begins and ends.
+/// The beginning and the end of the line around `at`.
 fn line(text: &str, at: usize) -> (usize, usize) {
     let begin = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let end = text[at..].find('\n').map_or(text.len(), |newline| at + newline);

@@ -1,5 +1,6 @@
-//! Refuses to publish a gem under a name that an upstream lists, where a group has both: the name would become that of the hosted
-//! repository, and everybody who uses the group would get its gem instead of the upstream's. No name is sent to any upstream by this.
+//! Refuses to publish a gem under a name that an upstream lists if a group has both repositories. Otherwise the name
+//! would become the hosted repository's, and all clients of the group would get its gem instead of the upstream's. This
+//! check sends no name to any upstream.
 
 use crate::error::Error;
 use crate::error::shadows::Shadows;
@@ -17,8 +18,9 @@ use telemetry::{Event, Op, Tick};
 use tokio::time::timeout;
 
 impl Repositories {
-    /// Refuses the first version of a gem in a hosted repository whose name it does not claim, if a group has the name from an upstream.
-    /// An upstream of which nothing is known yet is waited for a little; while it fails, nobody is refused because of it.
+    /// Refuses the first version of a gem in a hosted repository that does not claim the name, if a group has the name
+    /// from an upstream. An upstream whose index was never seen is waited for a short time. If the upstream fails, the
+    /// push is accepted.
     pub(crate) async fn refuse_shadowing(
         &self,
         repository: &Repository,
@@ -35,7 +37,7 @@ impl Repositories {
             .collect();
         groups.sort_by(|one, other| one.record.name.cmp(&other.record.name));
         let what = PackageVersion::gem(name, "", Since::Always).upstream();
-        // Where a name is shared, each version is that of the first member that has it. A private one is no upstream's.
+        // For a shared name, each version is that of the first member that has it. A private name has no upstream.
         let is_shadowed = |leaf: &&Arc<Repository>| {
             !is_hosted(leaf) && !leaf.rules.shares(&what) && leaf.rules.private(&what).is_none()
         };
@@ -65,7 +67,7 @@ impl Repositories {
         Ok(())
     }
 
-    /// Has the indexes of these upstreams looked at of which nothing is known, several at once.
+    /// Fetches the indexes of these upstreams that were never seen, several concurrently.
     async fn have_listings<'a>(
         &self,
         upstreams: impl Iterator<Item = &'a Arc<Repository>>,
@@ -84,7 +86,7 @@ impl Repositories {
         let began = Tick::now();
         let look = |follower: Follow| async move {
             let mut event = Event::job("member", follower.now());
-            // Who publishes many gems does not wait so long for each.
+            // A client that pushes many gems waits only once.
             let patience = if follower.index().failures() == 0 { PATIENCE } else { TRIAL_PATIENCE };
             // A failure has an event of its own.
             drop(timeout(patience, follower.ready(&mut event)).await);

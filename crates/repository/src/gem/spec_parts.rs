@@ -1,4 +1,4 @@
-//! What one gem has in each of the three files of the older index.
+//! The entries of one gem in the three files of the older index.
 
 #[cfg(test)]
 mod tests;
@@ -12,13 +12,13 @@ use crate::visible::Row;
 use format::gem::{Identity, dependencies, specs};
 use store::{Facts, Outline};
 
-/// What one gem has in each of the three files, newest first. Its first element defines the symbols again, so that it may
-/// stand anywhere; all others link to those of the first in the file.
+/// The entries of one gem in the three files, newest first. The first entry defines all symbols again, so it can stand
+/// anywhere; the others link to the symbols of the first entry in the file.
 pub(crate) fn parts(name: &str, rows: &[Outline], view: View<'_>) -> Result<GemParts, Error> {
     parts_of(name, rows, view, |row| identity(name, &row.facts))
 }
 
-/// The same of rows of any kind. `identity` tells which version a row is.
+/// The same from rows of any kind. `identity` returns the version of a row.
 pub(crate) fn parts_of<R: Row>(
     name: &str,
     rows: &[R],
@@ -29,7 +29,7 @@ pub(crate) fn parts_of<R: Row>(
     Ok(parts_of_versions(name, seen.collect::<Result<_, Error>>()?))
 }
 
-/// The same of these versions.
+/// The same from versions.
 pub(crate) fn parts_of_versions(name: &str, mut versions: Vec<Identity>) -> GemParts {
     versions.sort_by(|a, b| (&b.number, &b.platform).cmp(&(&a.number, &a.platform)));
     let latest = specs::latest(versions.iter().map(|version| (&version.number, version.platform.as_str())));
@@ -46,7 +46,7 @@ pub(crate) fn parts_of_versions(name: &str, mut versions: Vec<Identity>) -> GemP
     [file(released), file(latest.into_iter().map(|at| &versions[at]).collect()), file(young)]
 }
 
-/// Entries that an older version of this program wrote have no facts in brief, and are read whole.
+/// Entries of an earlier program have no short form of these facts, so all facts are parsed.
 fn identity(name: &str, facts: &Facts) -> Result<Identity, Error> {
     match facts {
         Facts::Brief(brief) => Ok(dependencies::identity(brief)?),

@@ -1,5 +1,5 @@
-//! The older index: `specs.4.8.gz`, `latest_specs.4.8.gz` and `prerelease_specs.4.8.gz`. A change renders its gem again, and codes the
-//! chunk that the gem is in. The first rendering of everything takes long and is done once.
+//! The older index: `specs.4.8.gz`, `latest_specs.4.8.gz` and `prerelease_specs.4.8.gz`. A change renders its gem again
+//! and encodes the chunk of that gem. The first rendering of all gems takes long and happens once.
 
 use crate::error::Error;
 use crate::gem::Found;
@@ -55,7 +55,7 @@ pub(crate) async fn specs(
     Ok(found(hosted.context.settle_index(turn, stamp, files)))
 }
 
-/// The parts of these gems, rendered from their versions in outline, on the thread that reads those.
+/// The parts of these gems, rendered on the thread that reads their versions.
 async fn rendered(
     hosted: Hosted<'_>,
     names: Vec<String>,

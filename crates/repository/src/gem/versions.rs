@@ -1,5 +1,5 @@
-//! `/versions`: a line for each change, as it was rendered when the change was made. The file only grows; where it was begun again, it
-//! begins with what the lines up to then come to.
+//! `/versions`: a line for each change, as it was rendered at the change. The file only grows. After a compaction it
+//! begins with a summary of the lines before.
 
 use crate::error::Error;
 use crate::gem::Found;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use store::{Lane, Seq};
 use telemetry::{Event, Millis, Op};
 
-/// Lines asked of the store at once.
+/// Number of lines that one read of the store returns.
 pub(crate) const PAGE: usize = 10_000;
 
 /// `/versions`.
@@ -23,7 +23,8 @@ pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event)
     }
     let base = hosted.repository.record.index_base;
     let mut turn = hosted.indexes.versions.clone().lock_owned().await;
-    // This request may have read older settings than the log was begun with. It never gets a log that is older than its settings.
+    // This request may have read older settings than those of the log. It never gets a log that is older than its
+    // settings.
     let older = |log: &VersionLog| log.begins_before(base);
     if turn.source().is_some_and(older) {
         turn.clear();
@@ -56,7 +57,7 @@ pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event)
     Ok(Found::Index(hosted.context.settle_index(turn, stamp, index)))
 }
 
-/// The log as it begins.
+/// The log at its first use.
 pub(crate) async fn begin(hosted: Hosted<'_>, base: Option<IndexBase>, event: &mut Event) -> Result<VersionLog, Error> {
     let Some(base) = base else {
         return VersionLog::empty(hosted.repository.record.created);
@@ -79,17 +80,17 @@ pub(crate) async fn begin(hosted: Hosted<'_>, base: Option<IndexBase>, event: &m
     hosted.context.workers.run(Lane::Index, Op::IndexRender, event, make).await?
 }
 
-/// The gems that some changes in a row are about.
+/// The gems that consecutive changes affect.
 pub(crate) struct Touched {
-    /// By name: whether the last of the changes published or withdrew a version.
+    /// By name: whether the last of these changes published or withdrew a version.
     pub(crate) gems: BTreeMap<String, gem::versions::Op>,
-    /// The last of the changes.
+    /// The number of the last change.
     pub(crate) through: Seq,
     /// Whether there are no more.
     pub(crate) last: bool,
 }
 
-/// The gems that the next changes after `after` are about.
+/// The gems that the next changes after `after` affect.
 pub(crate) async fn touched(hosted: Hosted<'_>, after: Seq, event: &mut Event) -> Result<Touched, Error> {
     let lines = hosted.store.lines(hosted.repository.id, after, PAGE, event).await?;
     let through = lines.last().map_or(after, |(seq, _)| *seq);

@@ -1,6 +1,7 @@
-//! The cache of answers from rows, for views that do not show all there is: through a policy, or as of a moment.
+//! The cache of answers from rows, for views that differ from the full content: through a policy, or as of a moment.
 //!
-//! An answer as of a moment is found by the last change of the repository by then, so that all moments between two changes share one.
+//! An as-of answer has the last change of the repository by that moment as its key, so that all moments between two
+//! changes share one answer.
 
 use crate::error::Error;
 use crate::gem::Found;
@@ -14,20 +15,21 @@ use store::{RepositoryId, Seq};
 use telemetry::{Bound, BoundName, Event, Millis, Op, Slot, Tick};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// Tasks that may wait to make a whole index as of an earlier moment: anybody can name as many moments as there were changes.
+/// Maximum number of tasks that wait to render a whole index of an earlier moment. A client can name as many moments as
+/// there were changes.
 const WAITING: u64 = 16;
 
-/// The cache, bounded in bytes.
+/// The cache, limited in bytes.
 #[derive(Debug)]
 pub(crate) struct Views {
     pub(crate) cache: ViewCache,
-    /// Held by the task that makes a whole index as of an earlier moment: one at a time.
+    /// Held by the task that renders a whole index of an earlier moment: one at a time.
     one: Semaphore,
     /// The tasks that wait for it.
     making: Arc<Bound>,
 }
 
-/// A part of a repository that is made from rows.
+/// A part of a repository that is rendered from rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum ViewPart {
     Versions,
@@ -38,7 +40,7 @@ pub(crate) enum ViewPart {
     Told(Describe),
 }
 
-/// An answer made from rows. Clones share the bytes.
+/// An answer from rows. Clones share the bytes.
 #[derive(Debug, Clone)]
 pub(crate) enum ViewAnswer {
     Found(Arc<Found>),
@@ -48,23 +50,24 @@ pub(crate) enum ViewAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ViewKey {
     pub(crate) repository: RepositoryId,
-    /// The group that it is seen through.
+    /// The group through which it is seen.
     pub(crate) through: Option<RepositoryId>,
-    /// `None`: as it is.
+    /// `None`: now.
     pub(crate) past: Option<ViewMoment>,
     pub(crate) part: ViewPart,
 }
 
-/// All moments at which the same is seen.
+/// All moments with the same content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ViewMoment {
-    /// The last change of the repository by then.
+    /// The number of the last change of the repository by then.
     pub(crate) through: Seq,
-    /// The moment as of which ages count, where they do.
+    /// The moment as of which ages count, if the policy has a cooldown.
     pub(crate) until: Option<Millis>,
 }
 
-/// Answers with stamps of what they were made from: the settings, among them the policy, and of now also the repository.
+/// Answers with stamps. A stamp covers the settings, including the policy; for a view of now it covers the repository
+/// too.
 type ViewCache = StampedCache<ViewKey, ViewAnswer>;
 
 fn weigh(key: &ViewKey, view: &Stamped<ViewAnswer>) -> u64 {
@@ -84,7 +87,7 @@ fn weigh(key: &ViewKey, view: &Stamped<ViewAnswer>) -> u64 {
 }
 
 impl ViewPart {
-    /// The one gem that it is about.
+    /// The only gem that it is about.
     pub(crate) fn gem(&self) -> Option<&str> {
         match self {
             ViewPart::Info(name) | ViewPart::Needs(_, name) => Some(name),
@@ -93,7 +96,7 @@ impl ViewPart {
         }
     }
 
-    /// Bytes of the names in it.
+    /// The size of its names, in bytes.
     fn weight(&self) -> usize {
         let base = if let ViewPart::Told(ask) = self { ask.base.len() + ask.what.weight() } else { 0 };
         self.gem().map_or(0, str::len) + base
@@ -101,10 +104,10 @@ impl ViewPart {
 }
 
 impl Views {
-    /// For the size of the table: an answer about one gem.
+    /// An estimate for the size of the table: an answer about one gem, in bytes.
     const TYPICAL: u64 = 4 << 10;
 
-    /// An empty cache of at most so many bytes.
+    /// An empty cache of at most this number of bytes.
     pub(crate) fn new(bytes: u64) -> Self {
         let items = usize::try_from(bytes / Self::TYPICAL).unwrap_or(usize::MAX);
         // One large index may take the whole bound.
@@ -112,12 +115,12 @@ impl Views {
         Self { cache, one: Semaphore::new(1), making: Bound::new(BoundName::ViewsMade, "", WAITING) }
     }
 
-    /// How full the cache is, and how many tasks want to make a whole index of the past.
+    /// The bounds of the cache, and of the tasks that wait to render an index of the past.
     pub(crate) fn bounds(&self) -> [&Arc<Bound>; 2] {
         [self.cache.bound(), &self.making]
     }
 
-    /// The turn to make a whole index as of an earlier moment. It is refused at once where too many wait for theirs.
+    /// The turn to render a whole index of an earlier moment. This fails at once if too many tasks wait.
     pub(crate) async fn only_one(&self, event: &mut Event) -> Result<(SemaphorePermit<'_>, Slot), Error> {
         let place = self.making.enter().map_err(store::Error::from)?;
         let (began, waiting) = (Tick::now(), self.making.wait());
@@ -143,7 +146,7 @@ impl ViewAnswer {
         }
     }
 
-    /// What one gem needs.
+    /// The dependencies of one gem.
     pub(crate) fn needs(self) -> Result<Arc<Piece>, Error> {
         match self {
             ViewAnswer::Needs(piece) => Ok(piece),

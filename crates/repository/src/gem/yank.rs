@@ -1,4 +1,4 @@
-//! Withdrawing a version: a tombstone in the journal. The bytes stay until no row within the horizon refers to them.
+//! Yanks a version: the journal gets a tombstone. The bytes stay until no row within the horizon refers to them.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -15,10 +15,10 @@ use std::sync::Arc;
 use store::{Change, CommitError, Entry, Expect, Lane, State, UnitRows, Withdrawal, Withdrawals};
 use telemetry::{Event, Millis, Op};
 
-/// How often a yank that lost a race tries again.
+/// Maximum number of attempts of a yank that conflicts with other changes.
 const TRIES: usize = 100;
 
-/// Withdraws a version. `reload` finds the repository as it is set by now.
+/// Yanks a version. `reload` returns the repository with its present settings.
 pub(crate) async fn yank(
     hosted: Hosted<'_>,
     what: &Yanked,
@@ -39,7 +39,7 @@ pub(crate) async fn yank(
         let withdraw = move || withdrawn(unit, &seen_by, &what, at);
         let entry = aside(&context.workers, Lane::Change, Op::IndexRender, rows, event, withdraw).await?;
         let gone = entry.clone();
-        // As late as possible: nothing may be changed at a later moment before this is.
+        // Taken as late as possible: no other change may get a later date before this one commits.
         let at = now();
         let expect = vec![repository.unchanged(), Expect::UnitAt { repository: id, unit: name.to_owned(), seq }];
         let changes = vec![Change::Entry { repository: id, entry: Entry { changed: at, ..entry } }];
@@ -62,7 +62,7 @@ pub(crate) async fn yank(
     Err(Error::Contended(name.to_owned()))
 }
 
-/// The entry as it will be, with the line that announces it.
+/// The new entry with its line for `/versions`.
 fn withdrawn(unit: UnitRows, repository: &Repository, what: &Yanked, now: Millis) -> Result<Entry, Error> {
     let Yanked { name, number, platform } = what;
     if unit.entries.is_empty() {
