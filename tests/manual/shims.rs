@@ -1,0 +1,75 @@
+//! Programs that stand in for those that cannot run in a test. Each writes down how it was called, and checks what can be checked.
+
+use super::page::root;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Name, what stands in, and why the real program cannot run here.
+const SHIMS: [(&str, &str, &str); 7] = [
+    (
+        "make",
+        "exec /usr/bin/make --directory \"$ROOT\" --dry-run \"$@\" >/dev/null",
+        "it would build this tree within its own test",
+    ),
+    (
+        "sudo",
+        "while [ \"${1#-}\" != \"$1\" ]; do [ \"$1\" = -u ] && shift; shift; done; exec \"$@\"",
+        "a test has no other user",
+    ),
+    (
+        "systemctl",
+        "case \"$1\" in daemon-reload|enable|start|stop|restart|reload|status|disable|show|is-active) ;; *) exit 64 ;; esac",
+        "there is no systemd here",
+    ),
+    ("journalctl", "true", "there is no systemd here"),
+    ("apt-get", "case \"$1\" in update|install) ;; *) exit 64 ;; esac", "a test installs nothing"),
+    ("useradd", "true", "a test makes no user"),
+    ("chown", "true", "a test has no other user"),
+];
+
+/// A server that a page starts is stopped as soon as it listens, on any port; whatever else the program does, it does.
+const DAYLIGHT: &str = r#"
+[ "${1-}" = serve ] || exec "$REAL" "$@"
+arguments=()
+while [ $# -gt 0 ]; do
+  if [ "$1" = --listen ]; then shift; else arguments+=("$1"); fi
+  shift
+done
+coproc SERVER { exec "$REAL" "${arguments[@]}" --listen 127.0.0.1:0 2>&1; }
+server=$SERVER_PID
+exec 3<&"${SERVER[0]}"
+while read -r line <&3; do
+  printf '%s\n' "$line"
+  case "$line" in "listening on "*) kill -TERM "$server" ;; esac
+done
+wait "$server"
+"#;
+
+/// Where they are, in a home, for the front of `PATH`.
+pub(super) fn folder(home: &Path) -> PathBuf {
+    home.join(".shims")
+}
+
+/// Where `daylight` is, in a home.
+pub(super) fn daylight(home: &Path) -> PathBuf {
+    folder(home).join("daylight")
+}
+
+/// Writes the programs into a home. They write their calls into the file `calls`.
+pub(super) fn write(home: &Path, calls: &Path) {
+    let folder = folder(home);
+    fs::create_dir_all(&folder).unwrap();
+    let real = PathBuf::from(env!("CARGO_BIN_EXE_daylight"));
+    let head = format!("#!/bin/bash\nset -eu\nROOT='{}' REAL='{}'\n", root().display(), real.display());
+    let note = format!("printf '%s\\n' \"${{0##*/}} $*\" >>'{}'\n", calls.display());
+    for (name, text, _) in SHIMS {
+        program(&folder.join(name), &format!("{head}{note}{text}\n"));
+    }
+    program(&daylight(home), &format!("{head}{DAYLIGHT}"));
+}
+
+fn program(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
