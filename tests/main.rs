@@ -68,6 +68,7 @@ mod pages;
 mod passwords;
 mod policy;
 mod protocols;
+mod public_url;
 mod raw_hosted;
 mod readme;
 mod rebuild;

@@ -69,9 +69,11 @@ impl Connection {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> io::Result<Answer> {
-        let length = body.len().to_string();
-        let mut all = vec![("Host", "localhost")];
-        all.extend_from_slice(headers);
+        let (length, here) = (body.len().to_string(), self.stream().peer_addr()?.to_string());
+        let mut all = headers.to_vec();
+        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            all.insert(0, ("Host", &here));
+        }
         if !body.is_empty() {
             all.push(("Content-Length", &length));
         }

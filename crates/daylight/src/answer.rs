@@ -91,10 +91,11 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
     };
     let people = if scope == Scope::AddOwner { Some(app.access.table(event).await?) } else { None };
     let query = request.query().unwrap_or_default().to_owned();
+    let server = app.urls.of(request);
     let parameters = Parameters {
         query: &query,
         form: &form,
-        server: &app.url,
+        server: Some(&server),
         segment: &url.segment,
         origin: origin.as_ref(),
         people: people.as_deref().map(|table| table as &dyn People),
@@ -110,10 +111,11 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
     let answer = app.repositories.answer((&ask, stamp), upload, who.actor(), event).await;
     let until = app.repositories.fresh_until(&ask, &answer);
     let stamp = stamp.map(|stamp| until.map_or(stamp, |until| stamp.until(until)));
-    let reply = match answer {
+    let mut reply = match answer {
         Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request)),
         Err(error) => app.missing(error, &ask, event)?, // a proven absence is an answer, and may be a page
     };
+    server.protect(&mut reply);
     app.keep(request, &reply, &ask, &who, stamp, event); // as a page, where it may be one
     Ok(reply)
 }

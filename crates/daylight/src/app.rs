@@ -5,6 +5,7 @@ use crate::class::{Class, Classes, Place};
 use crate::config::References;
 use crate::error::Error;
 use crate::last_uses::LastUses;
+use crate::public_url::PublicUrls;
 use crate::recent_paths::RecentPaths;
 use crate::reply;
 use front::{Pages, Reply, Request};
@@ -46,8 +47,8 @@ pub struct App {
     pub classes: Classes,
     /// The secrets that the settings of repositories may refer to.
     pub references: References,
-    /// The URL at which clients reach the server, without a slash at the end.
-    pub url: String,
+    /// The URLs by which clients reach the server.
+    pub urls: PublicUrls,
     /// Whether the calls of a conformance suite are answered.
     pub conformance: bool,
     /// Wakes the regular work after the time of day was set.

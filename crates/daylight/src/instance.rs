@@ -6,6 +6,7 @@ use crate::class::Classes;
 use crate::config::{self, Settings};
 use crate::first_start::{self, FirstContent};
 use crate::last_uses::LastUses;
+use crate::public_url::PublicUrls;
 use crate::recent_paths::RecentPaths;
 use crate::signals::Signals;
 use crate::{conformance, declared_repositories, route, upstreams, use_recording};
@@ -39,7 +40,7 @@ pub struct StartOptions {
     pub sinks: Vec<Box<dyn Sink>>,
     /// A listening socket, in place of the address in the settings.
     pub listener: Option<Listener>,
-    /// The URL at which clients reach the server, without a slash at the end.
+    /// The URL of the listening socket, without a slash at the end.
     pub url: String,
     /// From where the first content of a new folder is made.
     pub from: ChangeSource,
@@ -119,6 +120,7 @@ impl Instance {
             wait: Op::WorkWait,
         };
         let workers = Workers::start(options, &recorder, threads)?;
+        let urls = PublicUrls::new(&settings.server, url, log.clone());
         let (repositories, access, first) =
             back.block_on(open_repositories(settings, &store, workers, &clock, &recorder, &log, from))?;
         let access = Arc::new(access);
@@ -135,7 +137,7 @@ impl Instance {
             clock,
             classes,
             references: settings.references.clone(),
-            url,
+            urls,
             conformance: settings.conformance,
             time_was_set: Notify::new(),
             max_upload_bytes: settings.server.max_upload_bytes,

@@ -28,6 +28,7 @@ mod last_uses;
 mod maintenance;
 pub mod multipart;
 mod origin_headers;
+pub mod public_url;
 pub mod recent_paths;
 mod reply;
 pub mod route;

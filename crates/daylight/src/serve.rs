@@ -6,8 +6,8 @@ use crate::config::{Loaded, Settings};
 use crate::handover::{Program, warn_of_listen};
 use crate::instance::{Instance, StartOptions};
 use crate::signals::{SignalAction, Signals};
-use crate::{conformance, descriptors, hooks, maintenance, sinks};
-use front::{Listener, Proxies, Stop};
+use crate::{conformance, descriptors, hooks, maintenance, public_url, sinks};
+use front::{Listener, Stop};
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -61,7 +61,8 @@ pub fn start(settings: &Settings, log: Log, mut options: StartOptions) -> anyhow
     let certificate = Certificate::open(settings)?;
     let (address, accepting) = (listener.local_addr()?, listener.try_clone()?);
     let scheme = if certificate.is_some() { "https" } else { "http" };
-    options.url = settings.server.public_url.0.clone().unwrap_or_else(|| format!("{scheme}://{address}"));
+    options.url = format!("{scheme}://{address}");
+    public_url::warn(settings, address, &log);
     let instance = Instance::open(settings, log.clone(), options)?;
     if let Some(certificate) = &certificate {
         instance.back.spawn(certificate.clone().watch(log, instance.app.clock.clone()));
@@ -72,10 +73,7 @@ pub fn start(settings: &Settings, log: Log, mut options: StartOptions) -> anyhow
     let front_options = front::Options {
         cores: settings.server.cores,
         limits: limits(settings),
-        proxies: Proxies {
-            trusted: settings.server.trusted_proxies.0.clone(),
-            client_from: settings.server.client_from,
-        },
+        proxies: public_url::proxies(&settings.server),
         tls: certificate.as_ref().map(|certificate| certificate.tls()),
         shutdown_timeout: STOP_TIMEOUT,
         sendfile: settings.server.sendfile,
@@ -154,7 +152,10 @@ pub fn run(
     let mut signals = Signals::listen(&running.instance.back)?;
     announce(&running);
     let data = settings.store.data.display().to_string();
-    log.info("serving", &[("address", &running.address), ("url", &running.instance.app.url), ("data", &data)]);
+    log.info(
+        "serving",
+        &[("address", &running.address), ("url", &running.instance.app.urls.configured()), ("data", &data)],
+    );
     loop {
         match running.wait(&mut signals) {
             SignalAction::Stop => break,

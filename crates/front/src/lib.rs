@@ -30,6 +30,7 @@ mod request;
 pub use body::growing::{Growing, Grown, Growth, Waiting};
 pub use body::rope::Rope;
 pub use clients::client;
+pub use clients::forwarded_url::ForwardedUrl;
 pub use clients::network::Network;
 pub use clients::proxies::{ClientFrom, Proxies};
 pub use clients::proxy_protocol::announced;

@@ -68,7 +68,7 @@ pub use crate::index::rope::PIECE;
 pub use crate::maven::version_policy::VersionPolicy;
 pub use crate::name::{BadName, RepositoryName};
 pub use crate::origin::OriginClaim;
-pub use crate::parameters::{Parameters, People};
+pub use crate::parameters::{Parameters, People, ServerUrl};
 pub use crate::policy::hidden::{Hidden, Why};
 pub use crate::policy::package_version::{PackageVersion, Since};
 pub use crate::policy::rules::{Rules, View};

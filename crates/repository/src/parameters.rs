@@ -12,14 +12,20 @@ pub struct Parameters<'a> {
     pub query: &'a str,
     /// The form in the body, as bytes.
     pub form: &'a [u8],
-    /// The URL of the server, without a slash at its end.
-    pub server: &'a str,
+    /// The URL of the server.
+    pub server: Option<&'a dyn ServerUrl>,
     /// The repository's name as the URL has it, including an as-of moment.
     pub segment: &'a str,
     /// The original publication that an upload claims.
     pub origin: Option<&'a OriginClaim>,
     /// The owners of tokens, for questions that may name a person.
     pub people: Option<&'a dyn People>,
+}
+
+/// The URL by which the client reaches the server.
+pub trait ServerUrl: Debug + Sync {
+    /// The URL, without a slash at its end. An answer that has it is for this client alone.
+    fn url(&self) -> String;
 }
 
 /// The owners of the tokens of this server.
@@ -31,7 +37,8 @@ pub trait People: Debug + Sync {
 impl<'a> Parameters<'a> {
     /// The URL that the client uses for the repository, without a slash at its end.
     pub(crate) fn base(&self) -> String {
-        format!("{}/repository/{}", self.server, segment(self.segment))
+        let server = self.server.map(ServerUrl::url).unwrap_or_default();
+        format!("{server}/repository/{}", segment(self.segment))
     }
 
     /// The query.

@@ -69,7 +69,7 @@ pub(super) async fn explain(
         About::Content(_, Ok(question)) if question.has_parameters() => return Ok(None),
         About::Content(_, question) => question.map_err(|why| url.unread(why, &repository))?,
     };
-    let parameters = Parameters { server: &app.url, segment: &url.segment, ..Parameters::default() };
+    let parameters = Parameters { server: Some(&app.urls), segment: &url.segment, ..Parameters::default() };
     let ask = Ask { repository, settings, question, parameters, place: Arc::default() };
     let mut explained = *Event::job("GET", app.clock.now());
     (explained.subject, explained.path) = (ask.subject(), format!("/repository/{}/{}", url.segment, url.path));

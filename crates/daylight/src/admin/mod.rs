@@ -23,7 +23,7 @@ use crate::reply;
 use crate::route::{Admin, AdminVerb as Verb};
 use front::{Reply, Request};
 use http::Method;
-use repository::Author;
+use repository::{Author, ServerUrl};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use telemetry::{Event, Layer};
@@ -56,21 +56,23 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
     let (by, name, path) = (caller.author(), admin.name.as_str(), admin.path.as_str());
     let query = request.query().unwrap_or_default().to_owned();
     let query = query.as_str();
+    let server = app.urls.of(request).url();
+    let server = server.as_str();
     match admin.verb {
-        Verb::Document => Ok(openapi::document(&app.url)),
-        Verb::Repositories => repositories::list(app, event).await,
-        Verb::AddRepository => repositories::add(app, body(request, event).await?, by, event).await,
-        Verb::Repository => repositories::show(app, name, event).await,
-        Verb::ChangeRepository => repositories::change(app, name, body(request, event).await?, by, event).await,
+        Verb::Document => Ok(openapi::document(server)),
+        Verb::Repositories => repositories::list(app, server, event).await,
+        Verb::AddRepository => repositories::add(app, server, body(request, event).await?, by, event).await,
+        Verb::Repository => repositories::show(app, server, name, event).await,
+        Verb::ChangeRepository => repositories::change(app, server, name, body(request, event).await?, by, event).await,
         Verb::PreviewRepository => preview::show(app, name, body(request, event).await?, &caller, event).await,
         Verb::AddException => exceptions::add(app, name, body(request, event).await?, by, event).await,
         Verb::EndException => exceptions::end(app, name, path, by, event).await,
-        Verb::CompactRepository => repositories::compact(app, name, by, event).await,
+        Verb::CompactRepository => repositories::compact(app, server, name, by, event).await,
         Verb::CheckIndex => repositories::check_index(app, name, query, event).await,
         Verb::Collisions => collisions::list(app, name, query, event).await,
-        Verb::AcceptIndex => repositories::accept_index(app, name, event).await,
+        Verb::AcceptIndex => repositories::accept_index(app, server, name, event).await,
         Verb::RemoveRepository => removal::remove(app, name, query, by, event).await,
-        Verb::RestoreRepository => removal::restore(app, name, body(request, event).await?, by, event).await,
+        Verb::RestoreRepository => removal::restore(app, server, name, body(request, event).await?, by, event).await,
         Verb::Holding => removal::holding(app, name, event).await,
         Verb::Contents | Verb::ContentsBelow => contents::list(app, name, path, query, event).await,
         Verb::RemoveContents => contents::remove(app, name, path, &caller, event).await,

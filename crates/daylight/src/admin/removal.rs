@@ -43,6 +43,7 @@ pub(super) async fn remove(
 
 pub(super) async fn restore(
     app: &App,
+    server: &str,
     name: &str,
     body: RestoreBody,
     by: Author<'_>,
@@ -50,5 +51,5 @@ pub(super) async fn restore(
 ) -> Result<Value, Error> {
     let new_name = body.new_name.as_deref().unwrap_or(name);
     let restored = app.repositories.restore_repository(name, new_name, by, event).await?;
-    Ok(to_json(app, &restored))
+    Ok(to_json(app, server, &restored))
 }

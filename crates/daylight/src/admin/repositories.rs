@@ -21,12 +21,12 @@ pub(super) fn holds_json(holds: Held) -> Value {
     json!({ "files": holds.files, "size_bytes": holds.size_bytes, "packages": holds.packages })
 }
 
-/// A repository as JSON.
-pub(super) fn to_json(app: &App, repository: &Repository) -> Value {
+/// A repository as JSON. `server` is the URL of the server.
+pub(super) fn to_json(app: &App, server: &str, repository: &Repository) -> Value {
     let record = &repository.record;
     let mut value = json!({
         "name": record.name,
-        "url": format!("{}/repository/{}/", app.url, record.name),
+        "url": format!("{server}/repository/{}/", record.name),
         "format": record.format,
         "kind": record.kind,
         "private": record.private,
@@ -102,21 +102,22 @@ fn hooks_json(hooks: HintFigures) -> Value {
     })
 }
 
-pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn list(app: &App, server: &str, event: &mut Event) -> Result<Value, Error> {
     let known = app.repositories.table(event).await?;
     let mut all: Vec<_> = known.by_name.values().collect();
     all.sort_by(|a, b| a.record.name.cmp(&b.record.name));
-    let all: Vec<Value> = all.into_iter().map(|repository| to_json(app, repository)).collect();
+    let all: Vec<Value> = all.into_iter().map(|repository| to_json(app, server, repository)).collect();
     Ok(json!({ "repositories": all }))
 }
 
-pub(super) async fn show(app: &App, name: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn show(app: &App, server: &str, name: &str, event: &mut Event) -> Result<Value, Error> {
     let (repository, _) = app.repositories.find(name, event).await?;
-    Ok(to_json(app, &repository))
+    Ok(to_json(app, server, &repository))
 }
 
 pub(super) async fn add(
     app: &App,
+    server: &str,
     body: RepositoryDefinition,
     by: Author<'_>,
     event: &mut Event,
@@ -124,11 +125,12 @@ pub(super) async fn add(
     body.settings()?.check_references(&app.references)?;
     let record = body.record(conformance::info_format(app.conformance))?;
     let made = app.repositories.add(record, by, event).await?;
-    Ok(to_json(app, &made))
+    Ok(to_json(app, server, &made))
 }
 
 pub(super) async fn change(
     app: &App,
+    server: &str,
     name: &str,
     body: SettingsPatch,
     by: Author<'_>,
@@ -144,7 +146,7 @@ pub(super) async fn change(
     if let Some(info_format) = info_format {
         changed = app.repositories.reform(name, info_format, by, event).await?;
     }
-    let mut answer = to_json(app, &changed);
+    let mut answer = to_json(app, server, &changed);
     if let Some(former) = former.filter(|former| former.files > 0) {
         answer["cached"] = cached_json(former, body.former_files());
     }
@@ -157,16 +159,22 @@ pub(super) async fn change(
     })
 }
 
-pub(super) async fn compact(app: &App, name: &str, by: Author<'_>, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn compact(
+    app: &App,
+    server: &str,
+    name: &str,
+    by: Author<'_>,
+    event: &mut Event,
+) -> Result<Value, Error> {
     let now = app.clock.now();
     let compacted = app.repositories.rebuild_versions(name, now, by, event).await?;
-    Ok(to_json(app, &compacted))
+    Ok(to_json(app, server, &compacted))
 }
 
 /// Believes an index of the upstream that is held back. Where the upstream fails now, it is told as accepted, and counts later.
-pub(super) async fn accept_index(app: &App, name: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn accept_index(app: &App, server: &str, name: &str, event: &mut Event) -> Result<Value, Error> {
     let repository = app.repositories.accept_index(name, event).await?;
-    Ok(to_json(app, &repository))
+    Ok(to_json(app, server, &repository))
 }
 
 pub(super) async fn check_index(app: &App, name: &str, query: &str, event: &mut Event) -> Result<Value, Error> {

@@ -88,8 +88,9 @@ keys! {
         tls_certificate: PathBuf = |_| (PathBuf::new(), "a server that ends TLS may stand in front".into());
         /// File with the key of the certificate (PEM).
         tls_key: PathBuf = |_| (PathBuf::new(), "as `server.tls_certificate`".into());
-        /// Where clients reach the server, when that is not where it listens: for the URLs it shows.
-        public_url: PublicUrl = |_| (PublicUrl::default(), "the address and port of `server.listen`".into());
+        /// The URL at which clients reach the server, for the URLs that it shows. Not set: the URL that a trusted proxy tells, or
+        /// the `Host` of each request.
+        public_url: PublicUrl = |_| (PublicUrl::default(), "derived from each request".into());
         /// Threads that serve, each with a runtime of its own.
         cores: usize = Shares::cores, 1..=1024;
         /// Memory for complete answers.

@@ -9,7 +9,7 @@ const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const HOPS: usize = 16;
 
 /// The hops of a request, farthest first; `None` for a hop that is not named by an address.
-type Chain = Vec<Option<IpAddr>>;
+pub(super) type Chain = Vec<Option<IpAddr>>;
 
 pub(super) fn x_forwarded_for(headers: &HeaderMap) -> Chain {
     nearest(headers.get_all(X_FORWARDED_FOR).iter().flat_map(|line| match line.to_str() {
@@ -31,20 +31,25 @@ fn nearest(hops: impl Iterator<Item = Option<IpAddr>>) -> Chain {
     hops
 }
 
-/// The value of `for` in one element of `Forwarded`: pairs separated by `;` (RFC 7239, 4).
+/// The client that one element of `Forwarded` names.
 fn node(element: &str) -> Option<IpAddr> {
+    address(parameter(element, "for")?)
+}
+
+/// The value of a parameter in one element of `Forwarded`: pairs separated by `;` (RFC 7239, 4). `None` where it is there twice.
+pub(super) fn parameter<'a>(element: &'a str, wanted: &str) -> Option<&'a str> {
     let mut named = split(element, ';').into_iter().filter_map(|pair| {
         let (name, value) = pair.split_once('=')?;
-        name.trim().eq_ignore_ascii_case("for").then_some(value.trim())
+        name.trim().eq_ignore_ascii_case(wanted).then_some(value.trim())
     });
     let value = named.next().filter(|_| named.next().is_none())?;
-    // No address needs an escape, so a value with one is not an address.
-    address(value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value))
+    // Neither an address nor a host needs an escape, so a value with one is neither.
+    Some(value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value))
 }
 
 /// The parts between separators outside of quotes. An unclosed quote takes in the rest, so that the element is not
 /// readable.
-fn split(text: &str, separator: char) -> Vec<&str> {
+pub(super) fn split(text: &str, separator: char) -> Vec<&str> {
     let (mut quoted, mut escaped) = (false, false);
     text.split(move |letter: char| {
         let separates = letter == separator && !quoted;

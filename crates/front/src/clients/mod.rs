@@ -1,6 +1,7 @@
 //! Limits how many connections each client has open, so that no client takes all of them.
 
 pub(crate) mod forwarded;
+pub(crate) mod forwarded_url;
 pub(crate) mod network;
 pub(crate) mod proxies;
 pub(crate) mod proxy_protocol;

@@ -1,7 +1,8 @@
 //! Finds the real client behind proxies. Only listed proxies are trusted, and only in the one way that is configured.
 //! What any other address claims is ignored, and so is what a proxy passes on without checking.
 
-use super::forwarded;
+use super::forwarded::{self, Chain};
+use super::forwarded_url::{self, ForwardedUrl};
 use super::network::Network;
 use http::HeaderMap;
 use std::net::IpAddr;
@@ -74,6 +75,28 @@ impl Proxies {
             }
         }
         client
+    }
+
+    /// The URL that the client used, as trusted proxies tell it. `None`: `peer` is not one that tells.
+    pub fn forwarded_url(&self, peer: IpAddr, headers: &HeaderMap) -> Option<ForwardedUrl> {
+        match self.client_from {
+            ClientFrom::XForwardedFor if self.trust(peer) => {
+                let nearer = self.nearer(&forwarded::x_forwarded_for(headers));
+                Some(forwarded_url::x_forwarded(headers, nearer))
+            }
+            ClientFrom::Forwarded if self.trust(peer) => {
+                let nearer = self.nearer(&forwarded::forwarded(headers));
+                Some(forwarded_url::forwarded(headers, nearer))
+            }
+            _ => None,
+        }
+    }
+
+    /// How many trusted proxies are between the one that the client reached and this server.
+    fn nearer(&self, chain: &Chain) -> usize {
+        let trusted = chain.iter().rev().take_while(|hop| hop.is_some_and(|address| self.trust(address))).count();
+        // The farthest is the client.
+        trusted.min(chain.len().saturating_sub(1))
     }
 }
 

@@ -130,6 +130,7 @@ async fn drive<H: Handler>(
         sendfile: core.file_access.sendfile && transport.sends_files(),
         proxies: core.proxies.clone(),
         client,
+        tls: core.tls.is_some(),
         client_text: client.to_string().into(),
         agent: RefCell::default(),
         state: state.clone(),

@@ -21,6 +21,8 @@ pub(crate) struct ConnectionContext<H> {
     pub(crate) proxies: Arc<Proxies>,
     /// The peer, or the client that a proxy announced.
     pub(crate) client: IpAddr,
+    /// Whether the connection is encrypted here.
+    pub(crate) tls: bool,
     /// The client as events name it.
     pub(crate) client_text: Text,
     /// The last `User-Agent`, and its text in events. All requests of a connection usually send the same.

@@ -105,7 +105,8 @@ async fn answer<H: Handler>(
     } else {
         let Parts { method, uri, headers, .. } = head;
         // Passed by reference: it is large, and would be moved with each future that takes it.
-        let mut request = Request { method, uri, headers, client, upload };
+        let (peer, tls) = (connection.client, connection.tls);
+        let mut request = Request { method, uri, headers, client, peer, tls, upload };
         guarded(handler.as_ref(), &mut request, search, event).await
     };
     let mut reply = conditional::apply(reply, &method, &conditions);

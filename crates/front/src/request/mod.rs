@@ -3,7 +3,7 @@
 pub(crate) mod framing;
 pub(crate) mod upload;
 
-use http::{HeaderMap, Method, Uri};
+use http::{HeaderMap, Method, Uri, header};
 use std::net::IpAddr;
 use upload::Upload;
 
@@ -16,6 +16,10 @@ pub struct Request {
     pub headers: HeaderMap,
     /// The client: the peer of the connection, or the address that a trusted proxy names.
     pub client: IpAddr,
+    /// The peer of the connection, or the address that the PROXY protocol names.
+    pub peer: IpAddr,
+    /// Whether the connection is encrypted here.
+    pub tls: bool,
     /// The body.
     pub upload: Upload,
     pub(crate) uri: Uri,
@@ -24,7 +28,13 @@ pub struct Request {
 impl Request {
     /// A request without a body. [`Request::upload`] may be replaced.
     pub fn new(method: Method, uri: Uri, headers: HeaderMap, client: IpAddr) -> Self {
-        Self { method, headers, client, upload: Upload::default(), uri }
+        Self { method, headers, client, peer: client, tls: false, upload: Upload::default(), uri }
+    }
+
+    /// The host that the client named, as sent: `:authority`, the host of an absolute URL, or `Host`.
+    pub fn host(&self) -> Option<&str> {
+        let named = || self.headers.get(header::HOST)?.to_str().ok();
+        self.uri.authority().map(http::uri::Authority::as_str).or_else(named)
     }
 
     /// The path as sent, still percent-encoded. Empty for `CONNECT`, and `*` for `OPTIONS *`.

@@ -50,10 +50,7 @@ pub(crate) async fn describe(
         let until = found.fresh_until();
         Ok((found.into(), until))
     };
-    // Only answers that link to gems contain the URL of the repository, which differs for each as-of moment.
-    let links = matches!(ask.what, What::Gem(_) | What::Version(..));
-    let base = if links { ask.base.clone() } else { String::new() };
-    hosted.once(ViewPart::Told(Describe { base, ..ask.clone() }), now, event, made).await?.found()
+    hosted.once(ViewPart::Told(ask.clone()), now, event, made).await?.found()
 }
 
 async fn tell(

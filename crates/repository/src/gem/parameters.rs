@@ -60,7 +60,8 @@ pub(crate) fn describe(
         // Calls about accounts are not questions to a repository.
         Call::Key | Call::Profile | Call::Device | Call::Hooks => return Err(Error::GivenUp),
     };
-    Ok(Describe { what, base: parameters.base(), form })
+    let base = if what.has_urls() { parameters.base() } else { String::new() };
+    Ok(Describe { what, base, form })
 }
 
 fn not_yet(what: &str) -> Error {

@@ -48,6 +48,15 @@ impl What {
         self.gem().is_some() && !matches!(self, What::Owners(_))
     }
 
+    /// Whether the answer has URLs of the repository in it.
+    pub(crate) fn has_urls(&self) -> bool {
+        match self {
+            What::Versions(_) | What::Latest(_) | What::Owners(_) | What::Complete(_) => false,
+            What::Gem(_) | What::Version(..) | What::Own | What::Search(..) => true,
+            What::Newest | What::Updated | What::Between(..) => true,
+        }
+    }
+
     /// The size of its texts apart from the name of the gem, in bytes.
     pub(crate) fn weight(&self) -> usize {
         match self {

@@ -20,6 +20,49 @@ fn asks(client_from: ClientFrom, peer: &str, name: &'static str, lines: &[&str])
     proxies(client_from).client(ip(peer), &headers)
 }
 
+fn url(client_from: ClientFrom, peer: &str, lines: &[(&'static str, &str)]) -> Option<ForwardedUrl> {
+    let mut headers = HeaderMap::new();
+    for (name, line) in lines {
+        headers.append(HeaderName::from_static(name), line.parse().unwrap());
+    }
+    proxies(client_from).forwarded_url(ip(peer), &headers)
+}
+
+#[test]
+fn the_url_is_what_the_first_trusted_proxy_says_and_no_client() {
+    let named = |scheme: &str, host: &str| {
+        Some(ForwardedUrl { scheme: Some(scheme.into()), host: Some(host.into()), ..ForwardedUrl::default() })
+    };
+    let (x, f) = (ClientFrom::XForwardedFor, ClientFrom::Forwarded);
+    let lines = |by, proto, host| [("x-forwarded-for", by), ("x-forwarded-proto", proto), ("x-forwarded-host", host)];
+    assert_eq!(url(x, "10.0.0.1", &lines("192.0.2.1", "https", "a")), named("https", "a"));
+    // One proxy that adds its own value behind what the client sent.
+    assert_eq!(url(x, "10.0.0.1", &lines("1.1.1.1, 192.0.2.1", "http, https", "evil, a")), named("https", "a"));
+    // Two proxies, both of which add theirs; the client lied again.
+    let two = lines("1.1.1.1, 192.0.2.1, 10.0.0.9", "gopher, https, http", "evil, a, inner");
+    assert_eq!(url(x, "10.0.0.1", &two), named("https", "a"));
+    // Two proxies, of which the second replaces the values.
+    assert_eq!(url(x, "10.0.0.1", &lines("192.0.2.1, 10.0.0.9", "https", "a")), named("https", "a"));
+    // A client with the address of a proxy is the client.
+    assert_eq!(url(x, "10.0.0.1", &lines("10.0.0.5", "http, https", "evil, a")), named("https", "a"));
+
+    let element = |host: &str| format!("for=192.0.2.1;proto=https;host=\"{host}\"");
+    assert_eq!(url(f, "10.0.0.1", &[("forwarded", &element("a:8443"))]), named("https", "a:8443"));
+    let chain = format!("for=1.1.1.1;host=evil, {}, for=10.0.0.9;host=inner;proto=http", element("a"));
+    assert_eq!(url(f, "10.0.0.1", &[("forwarded", &chain)]), named("https", "a"));
+    assert_eq!(url(f, "10.0.0.1", &[("forwarded", "for=192.0.2.1")]), Some(ForwardedUrl::default()));
+    assert_eq!(url(f, "10.0.0.1", &[("x-forwarded-host", "evil")]), Some(ForwardedUrl::default()));
+
+    let more = [("x-forwarded-port", "8443"), ("x-forwarded-prefix", "/packages")];
+    let port = ForwardedUrl { port: Some("8443".into()), prefix: Some("/packages".into()), ..ForwardedUrl::default() };
+    assert_eq!(url(x, "10.0.0.1", &more), Some(port));
+    // Who is no trusted proxy says nothing, and one that is believed in another way neither.
+    assert_eq!(url(x, "192.0.2.1", &lines("192.0.2.7", "https", "evil")), None);
+    for other in [ClientFrom::Connection, ClientFrom::ProxyProtocol] {
+        assert_eq!(url(other, "10.0.0.1", &lines("192.0.2.7", "https", "evil")), None);
+    }
+}
+
 #[test]
 fn a_network_holds_what_begins_with_its_bits() {
     let network = |text: &str| text.parse::<Network>().unwrap();

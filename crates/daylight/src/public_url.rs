@@ -1,0 +1,225 @@
+//! The URL by which a client reaches the server, for everything that shows a URL of ours: [`PublicUrls::of`].
+//!
+//! `server.public_url` comes first. Without it, a trusted proxy tells the URL (`Forwarded` or `X-Forwarded-*`, whichever
+//! `server.client_from` names). Without a proxy it is the `Host` that the client sent. A client can send any `Host`, so an
+//! answer with such a URL is for this client alone: it becomes no page and no cache may store it.
+
+use crate::config::{Server, Settings};
+use front::{ClientFrom, ForwardedUrl, Proxies, Reply, Request};
+use http::{HeaderValue, header};
+use repository::ServerUrl;
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use telemetry::Log;
+
+/// Longest name of a host (RFC 1035), in bytes.
+const HOST_MAX: usize = 253;
+/// Longest path below which a proxy has the server, in bytes.
+const PREFIX_MAX: usize = 256;
+/// The headers in which proxies tell a URL.
+const TELLING: [&str; 4] = ["forwarded", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-prefix"];
+
+/// The proxies that the settings trust.
+pub(crate) fn proxies(server: &Server) -> Proxies {
+    Proxies { trusted: server.trusted_proxies.0.clone(), client_from: server.client_from }
+}
+
+/// Warns at the start where URLs in answers will be wrong.
+pub(crate) fn warn(settings: &Settings, address: SocketAddr, log: &Log) {
+    let server = &settings.server;
+    let tls = !server.tls_certificate.as_os_str().is_empty();
+    let told = matches!(server.client_from, ClientFrom::XForwardedFor | ClientFrom::Forwarded);
+    match &server.public_url.0 {
+        Some(url) if tls && url.starts_with("http:") => {
+            let hint = "begin `server.public_url` with `https`, unless a proxy in front serves plain HTTP";
+            log.warn("`server.public_url` is plain HTTP, and this server speaks TLS", &[("url", url), ("hint", &hint)]);
+        }
+        None if !tls && !told && !address.ip().is_loopback() => {
+            let message = "`server.public_url` is not set: URLs in answers have the host of each request, and begin with `http`, \
+                           also behind a proxy that serves TLS";
+            let hint = "set `server.public_url`; or set `server.trusted_proxies` and `server.client_from`, if your proxy \
+                        sets forwarding headers";
+            log.warn(message, &[("listening", &address), ("hint", &hint)]);
+        }
+        _ => {}
+    }
+}
+
+/// From a request to the URL by which its client reaches the server.
+pub struct PublicUrls {
+    configured: Option<String>,
+    /// The URL of the listening socket.
+    listening: String,
+    proxies: Proxies,
+    log: Log,
+    /// Whether the log has named a proxy that is not trusted.
+    named: AtomicBool,
+}
+
+impl PublicUrls {
+    /// `listening` is the URL of the socket, without a slash at the end.
+    pub fn new(server: &Server, listening: String, log: Log) -> Self {
+        let (configured, proxies) = (server.public_url.0.clone(), proxies(server));
+        Self { configured, listening, proxies, log, named: AtomicBool::new(false) }
+    }
+
+    /// The URL where no request tells one.
+    pub fn configured(&self) -> &str {
+        self.configured.as_deref().unwrap_or(&self.listening)
+    }
+
+    /// The URL by which the client of `request` reaches the server.
+    pub(crate) fn of(&self, request: &Request) -> RequestUrl<'_> {
+        let derived = match self.configured {
+            Some(_) => None,
+            None => self.derived(request),
+        };
+        RequestUrl { urls: self, derived, shown: AtomicBool::new(false) }
+    }
+
+    fn derived(&self, request: &Request) -> Option<Origin> {
+        let told = self.proxies.forwarded_url(request.peer, &request.headers);
+        if told.is_none() && TELLING.iter().any(|name| request.headers.contains_key(*name)) {
+            self.name(request.peer);
+        }
+        Origin::of(&told.unwrap_or_default(), request.host(), request.tls)
+    }
+
+    /// Logs, once, that an untrusted peer sends forwarding headers.
+    fn name(&self, peer: IpAddr) {
+        if !self.named.swap(true, Relaxed) {
+            let message = "forwarding headers of an untrusted address are ignored, so URLs in answers may be wrong";
+            let hint =
+                "if this is your proxy, set `server.public_url`, or `server.trusted_proxies` and `server.client_from`";
+            self.log.warn(message, &[("from", &peer), ("hint", &hint)]);
+        }
+    }
+}
+
+/// The URL by which the client of one request reaches the server. It remembers whether it was shown.
+pub(crate) struct RequestUrl<'a> {
+    urls: &'a PublicUrls,
+    /// What the request says of it.
+    derived: Option<Origin>,
+    shown: AtomicBool,
+}
+
+impl RequestUrl<'_> {
+    /// Keeps a reply that has this URL from every cache, ours included, unless all clients get the same URL.
+    pub(crate) fn protect(&self, reply: &mut Reply) {
+        if self.shown.load(Relaxed) {
+            reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+        }
+    }
+}
+
+impl ServerUrl for RequestUrl<'_> {
+    fn url(&self) -> String {
+        match &self.derived {
+            None => self.urls.configured().to_owned(),
+            Some(origin) => {
+                self.shown.store(true, Relaxed);
+                origin.to_string()
+            }
+        }
+    }
+}
+
+impl ServerUrl for PublicUrls {
+    fn url(&self) -> String {
+        self.configured().to_owned()
+    }
+}
+
+/// A checked URL of this server.
+#[derive(Debug, PartialEq, Eq)]
+struct Origin {
+    tls: bool,
+    /// In lower case; an IPv6 address in brackets.
+    host: String,
+    port: Option<u16>,
+    /// Empty, or a path that begins with a slash and ends with none.
+    prefix: String,
+}
+
+impl Origin {
+    /// From what a proxy tells, the host that the request names, and whether it came through TLS. `None`: no valid host.
+    fn of(told: &ForwardedUrl, host: Option<&str>, tls: bool) -> Option<Self> {
+        let tls = match told.scheme.as_deref() {
+            Some(scheme) if scheme.eq_ignore_ascii_case("https") => true,
+            Some(scheme) if scheme.eq_ignore_ascii_case("http") => false,
+            _ => tls,
+        };
+        let (host, port) = told.host.as_deref().and_then(host_and_port).or_else(|| host_and_port(host?))?;
+        let port = port.or_else(|| told.port.as_deref().and_then(read_port));
+        let prefix = told.prefix.as_deref().and_then(read_prefix).unwrap_or_default();
+        Some(Self { tls, host, port: port.filter(|port| *port != if tls { 443 } else { 80 }), prefix })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tls, host, port, prefix } = self;
+        write!(f, "{}://{host}", if *tls { "https" } else { "http" })?;
+        port.iter().try_for_each(|port| write!(f, ":{port}"))?;
+        f.write_str(prefix)
+    }
+}
+
+/// A name or an address, perhaps with a port. Credentials, spaces, control characters and escapes are in none.
+fn host_and_port(text: &str) -> Option<(String, Option<u16>)> {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (address, port) = rest.split_once(']')?;
+            let address: Ipv6Addr = address.parse().ok()?;
+            (format!("[{address}]"), port)
+        }
+        None => {
+            let (name, port) = text.split_at(text.find(':').unwrap_or(text.len()));
+            let label = |label: &str| {
+                let known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+                !label.is_empty() && label.bytes().all(known)
+            };
+            let valid = name.len() <= HOST_MAX && name.split('.').all(label);
+            (valid.then(|| name.to_ascii_lowercase())?, port)
+        }
+    };
+    match port.strip_prefix(':') {
+        None if port.is_empty() => Some((host, None)),
+        None => None,
+        // RFC 3986 3.2.3: a port may be empty.
+        Some("") => Some((host, None)),
+        Some(digits) => Some((host, Some(read_port(digits)?))),
+    }
+}
+
+fn read_port(text: &str) -> Option<u16> {
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|port| digits && *port != 0)
+}
+
+/// A path of plain characters. A second slash would begin a host.
+fn read_prefix(text: &str) -> Option<String> {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    let segment =
+        |segment: &str| !segment.is_empty() && segment.bytes().all(known) && !segment.trim_matches('.').is_empty();
+    let path = text.strip_suffix('/').unwrap_or(text);
+    let valid = path.len() <= PREFIX_MAX && path.strip_prefix('/')?.split('/').all(segment);
+    valid.then(|| path.to_owned())
+}
+
+impl fmt::Debug for PublicUrls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("PublicUrls").field(&self.configured()).finish()
+    }
+}
+
+impl fmt::Debug for RequestUrl<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RequestUrl").field(&self.derived).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;
