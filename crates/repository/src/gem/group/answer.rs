@@ -1,4 +1,4 @@
-//! Answers the questions of a group of repositories of gems.
+//! Answers the questions of a group of gem repositories.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -47,7 +47,7 @@ impl GroupGems<'_> {
         }
     }
 
-    /// The refusal of a change, with the members that take it.
+    /// The refusal of a change, with the members that accept it.
     fn unsupported(self) -> Error {
         let hosted = self.leaves().iter().filter(|leaf| is_hosted(leaf));
         let names: Vec<String> = hosted.map(|leaf| format!("`{}`", leaf.record.name)).collect();

@@ -1,4 +1,5 @@
-//! The names that several members of a group have: whose each is and why, and which members would take one if the order alone decided.
+//! The names that several members of a group have: the owner of each and the reason, and the members that would own it
+//! if only the order counted.
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
@@ -11,18 +12,18 @@ use std::collections::BTreeSet;
 use store::Lane;
 use telemetry::{Event, Op};
 
-/// Why a name is its owner's.
+/// The reason why a member owns a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhyOwner {
     /// It claims the name.
     Claimed,
     /// It is hosted, and has or had the name.
     Hosted,
-    /// It is the first in the order of the members.
+    /// It comes first in the order of the members.
     Order,
-    /// It had the name before a member that stands before it.
+    /// It had the name before a member that comes earlier in the order.
     FirstSeen,
-    /// It is the first of those that share the name.
+    /// It comes first among the members that share the name.
     Shared,
 }
 
@@ -31,32 +32,33 @@ pub enum WhyOwner {
 pub struct Collision {
     /// The name.
     pub name: String,
-    /// The member whose it is.
+    /// The member that owns it.
     pub owner: String,
-    /// Why.
+    /// The reason.
     pub because: WhyOwner,
-    /// The members that have it or had it, in their order.
+    /// The members that have or had it, in order.
     pub members: Vec<String>,
-    /// Those of them that began to have it and stand before the owner: it waits for an administrator who gives it to one of them.
+    /// The members that began to have the name later and come before the owner. An administrator has to decide between
+    /// them.
     pub waiting: Vec<String>,
 }
 
-/// A part of the names that several members have, with the figures of all.
+/// A page of the names that several members have, with the totals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Collisions {
-    /// How many names there are.
+    /// The number of these names.
     pub names: usize,
-    /// How many of them wait.
+    /// The number of names that wait for a decision.
     pub waiting: usize,
-    /// The remote members of whose index nothing is known yet.
+    /// The remote members whose index was never seen.
     pub unknown: Vec<String>,
     /// The next ones, by name.
     pub rows: Vec<Collision>,
-    /// The last name, unless there are no more.
+    /// The last name of this page; `None`: there are no more.
     pub next: Option<String>,
 }
 
-/// The same by the places of the members.
+/// The same with the indexes of the members.
 struct Contest {
     owner: usize,
     because: WhyOwner,
@@ -78,8 +80,8 @@ impl WhyOwner {
 }
 
 impl Repositories {
-    /// The names that several members of a group of gems have: those after `after`, `limit` at most; or only those of them that wait. No
-    /// upstream is asked.
+    /// The names that several members of a gem group have: those after `after`, at most `limit`, optionally only those
+    /// that wait. This calls no upstream.
     pub async fn collisions(
         &self,
         group: &str,
@@ -123,11 +125,11 @@ impl KnownMembers {
         all
     }
 
-    /// The names that more than one member may have, or claim.
+    /// The names that more than one member may have or claim.
     pub(super) fn contested(&self) -> BTreeSet<String> {
         let mut names: BTreeSet<String> = self.published.keys().cloned().collect();
         names.extend(self.leaves.iter().flat_map(|leaf| leaf.record.claims.iter().cloned()));
-        // The names of all others are looked up in the longest.
+        // The names of all other members are looked up in the longest list.
         let longest = self.listings.iter().max_by_key(|(place, listing)| (listing.log().names(), **place));
         for (place, listing) in
             self.listings.iter().filter(|(place, _)| longest.is_none_or(|(longest, _)| longest != *place))
@@ -143,7 +145,7 @@ impl KnownMembers {
         names
     }
 
-    /// Who contests a name. `None`: its owner alone has it.
+    /// The members that contest a name. `None`: only its owner has it.
     fn contest(&self, name: &str) -> Option<Contest> {
         let holders = self.holders(name);
         let owners = self.owners_among(&holders, name);
@@ -166,7 +168,7 @@ impl KnownMembers {
         Some(Contest { owner, because, holders, waiting })
     }
 
-    /// What is to be told of a name that several members have. `None`: they do not.
+    /// The entry of a name that several members have. `None`: not several have it.
     pub(super) fn collision(&self, name: &str) -> Option<Collision> {
         self.contest(name).map(|contest| self.tell(name, contest))
     }
@@ -185,7 +187,7 @@ impl KnownMembers {
         }
     }
 
-    /// Whether members would own the name if the order alone decided. Nothing waits where it is claimed or shared.
+    /// Whether other members would own the name if only the order counted. A claimed or shared name never waits.
     pub(super) fn is_waiting(&self, name: &str) -> bool {
         self.contest(name).is_some_and(|contest| !contest.waiting.is_empty())
     }

@@ -1,4 +1,4 @@
-//! The dependency API of a group: of each gem what its owner says.
+//! The dependency API of a group: the owner of each gem answers for it.
 
 use crate::error::Error;
 use crate::gem::group::{GroupGems, Member};
@@ -12,8 +12,8 @@ use std::sync::Arc;
 use telemetry::Event;
 
 impl GroupGems<'_> {
-    /// What the visible versions of these gems need. A gem that no member lists has none. A gem whose owner cannot tell fails the whole
-    /// answer: an answer without it would say that there is no such gem.
+    /// The dependencies of the visible versions of these gems. A gem that no member lists has none. If the owner of a
+    /// gem fails, the whole answer fails, because an answer without the gem would say that it does not exist.
     pub(crate) async fn dependencies(
         self,
         names: Option<&[String]>,
@@ -51,7 +51,7 @@ impl GroupGems<'_> {
         }
     }
 
-    /// What the versions of a gem need that several members share, each as the first of them has it.
+    /// The dependencies of a gem that several members share. Each version comes from the first member that has it.
     async fn joined_piece(
         self,
         owners: &[usize],

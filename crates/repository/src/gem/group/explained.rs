@@ -1,5 +1,5 @@
-//! Whose a name is and why, for the event of an answer: the record of each member that was asked or passed over, and for `daylight explain`
-//! the reason in words.
+//! The owner of a name and the reason, for the event of an answer: a record of each member that was asked or passed
+//! over, and a text for `daylight explain`.
 
 use crate::error::Error;
 use crate::gem::Question;
@@ -11,7 +11,7 @@ use format::gem::spelling::{READINGS, readings};
 use telemetry::{Event, MemberRecord, MemberSaid, Reason};
 
 impl GroupGems<'_> {
-    /// Notes the members that have the name, or had it, and are not asked for it.
+    /// Records the members that have or had the name and are not asked for it.
     pub(crate) fn tell_passed_over(self, name: &str, members: &KnownMembers, owners: &[usize], event: &mut Event) {
         let holders = members.holders(name);
         for holder in holders.iter().filter(|holder| !owners.contains(&holder.place)) {
@@ -25,7 +25,7 @@ impl GroupGems<'_> {
         }
     }
 
-    /// Notes what a member said that was asked, unless it told that itself.
+    /// Records the answer of a member, unless the member recorded it itself.
     pub(crate) fn tell_asked<T>(self, place: usize, found: &Result<T, Error>, event: &mut Event) {
         self.tell(place, found.as_ref().err(), event);
     }
@@ -50,14 +50,14 @@ impl GroupGems<'_> {
         event.absorb(MemberRecord::new(&leaf.record.name, said, reason));
     }
 
-    /// Notes the members of whose index nothing is known, so that nobody knows whose a name is.
+    /// Records the members whose index was never seen, so that the owner of the name is unknown.
     pub(crate) fn tell_unknown(self, unknown: &[(usize, Error)], event: &mut Event) {
         for (place, error) in unknown {
             self.tell(*place, Some(error), event);
         }
     }
 
-    /// Notes for a whole index how the index of each member stands.
+    /// Records the state of each member's index, for the answer with a whole index.
     pub(crate) fn tell_all(self, event: &mut Event) {
         for leaf in self.leaves() {
             let failed = match is_hosted(leaf) {
@@ -69,7 +69,7 @@ impl GroupGems<'_> {
         }
     }
 
-    /// Puts the records into the order of the members.
+    /// Sorts the records in the order of the members.
     pub(crate) fn order_members(self, event: &mut Event) {
         let place = |record: &MemberRecord| self.leaves().iter().position(|leaf| *leaf.record.name == record.member);
         event.members.sort_by_key(|record| place(record).unwrap_or(usize::MAX));
@@ -98,8 +98,8 @@ impl GroupGems<'_> {
         }
     }
 
-    /// Adds to the details of the event whose the name is that was asked for, and what its owner is made from. For `daylight explain`, which
-    /// asks no upstream.
+    /// Adds the owner of the requested name and the source of its answer to the event, for `daylight explain`. This
+    /// calls no upstream.
     pub(crate) async fn explain(self, question: &Question<'_>, event: &mut Event) -> Result<(), Error> {
         let names: Vec<&str> = match *question {
             Question::Info(name) => vec![name],
@@ -117,7 +117,7 @@ impl GroupGems<'_> {
         let members = KnownMembers::of_names(self, names.iter().copied(), event).await?;
         for name in &names {
             let (holders, owners) = (members.holders(name), members.owners(name));
-            // Of the readings of a full name most are of no gem.
+            // Most readings of a full name match no gem.
             if owners.is_empty() && names.len() > 1 {
                 continue;
             }
@@ -133,7 +133,7 @@ impl GroupGems<'_> {
         Ok(())
     }
 
-    /// Whose a name is, in words.
+    /// The owner of a name, in words.
     fn whose(self, name: &str, holders: &[Holder], members: &KnownMembers, owners: &[usize]) -> String {
         let named = |place: &usize| self.leaves().get(*place).map(|leaf| format!("`{}`", leaf.record.name));
         let of = owners.iter().filter_map(named).collect::<Vec<_>>().join(", ");
@@ -150,7 +150,7 @@ impl GroupGems<'_> {
         }
     }
 
-    /// What a remote member's answer is made from.
+    /// The source of a remote member's answer.
     async fn explain_member(
         self,
         place: usize,

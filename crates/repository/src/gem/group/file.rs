@@ -1,4 +1,4 @@
-//! What a group answers about one version: the member answers whose the name is.
+//! The answer of a group about one version. It comes from the owner of the name.
 
 use crate::error::Error;
 use crate::found::Found as Any;
@@ -9,7 +9,7 @@ use crate::tree;
 use format::gem::spelling::{READINGS, readings};
 use telemetry::Event;
 
-/// What is asked of a version.
+/// The requested part of a version.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Part {
     Gem,
@@ -18,8 +18,9 @@ pub(crate) enum Part {
 }
 
 impl GroupGems<'_> {
-    /// A part of the version of this full name. It may be of more than one gem: of each, its owner is asked, and for no other name. The
-    /// members' order decides which one is meant, and not how a full name is split: whoever publishes upstream chooses that.
+    /// A part of the version with this full name. The name can be read as versions of several gems. Each gem is
+    /// requested from its owner only, and under no other name. The order of the members decides between the readings,
+    /// not the position of the split, because publishers upstream can choose that.
     pub(crate) async fn file(self, part: Part, full_name: &str, event: &mut Event) -> Result<Any, Error> {
         let mut meant: Vec<(&str, Vec<usize>)> = Vec::new();
         let mut refusal = Error::NoSuchPackage;
@@ -33,7 +34,7 @@ impl GroupGems<'_> {
         let asked = meant.iter().flat_map(|(name, owners)| owners.iter().map(|place| (*place, *name)));
         let mut refused: Option<(usize, &str)> = None;
         for (place, name) in asked {
-            // What another member calls so does not stand in for what is gone.
+            // A version of another member with the same full name does not replace a removed one.
             if refused.is_some_and(|(by, of)| by != place && of != name) {
                 continue;
             }
@@ -51,7 +52,7 @@ impl GroupGems<'_> {
         Err(refusal)
     }
 
-    /// Whose reading of a full name goes first: a hosted member's, then that of one that claims the name, then by the members' order.
+    /// The precedence of a reading: hosted members first, then members that claim the name, then the order.
     fn rank(self, place: usize, name: &str) -> (bool, bool, usize) {
         let leaf = &self.leaves()[place];
         (!is_hosted(leaf), !leaf.record.claims(name), place)
@@ -94,7 +95,7 @@ impl GroupGems<'_> {
     }
 }
 
-/// The redirection of the URL that gems had before 2010.
+/// The redirect of the URL that clients used before 2010.
 pub(crate) fn download(full_name: &str) -> Any {
     Any::Gem(Found::Elsewhere(format!("../gems/{full_name}.gem")))
 }

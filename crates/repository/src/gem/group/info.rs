@@ -15,8 +15,8 @@ use std::collections::HashSet;
 use telemetry::Event;
 
 impl GroupGems<'_> {
-    /// `/info/NAME`. A name that a member lists has one, even if its owner has no version of it: Bundler leaves the compact index where a
-    /// name in `/versions` has no `/info`.
+    /// `/info/NAME`. A name that a member lists has one even if its owner has no version, because Bundler leaves the
+    /// compact index if a name in `/versions` has no `/info`.
     pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Index, Error> {
         let owners = self.owners_told(name, event).await?;
         let before = match owners.len() {
@@ -50,7 +50,8 @@ impl GroupGems<'_> {
         Ok(first)
     }
 
-    /// Remembers the MD5 of what members come to that share a name, for its line in `/versions`, unless they changed meanwhile.
+    /// Stores the MD5 of a file that is joined from members that share a name, for its line in `/versions`, unless the
+    /// members changed meanwhile.
     async fn learn(self, name: &str, before: &Option<ToSay>, made: &Index, event: &mut Event) -> Result<(), Error> {
         let now = KnownMembers::of_names(self, [name], event).await?.says(name);
         let Some(ToSay { tokens, md5: Md5OfInfo::Unknown { basis, .. }, .. }) = &now else { return Ok(()) };
@@ -63,7 +64,7 @@ impl GroupGems<'_> {
         Ok(())
     }
 
-    /// Whether clients may know the name from the group: a member lists it, or ever did, or one that left did.
+    /// Whether clients may know the name from the group: a present or former member lists or listed it.
     async fn is_listed(self, name: &str, event: &mut Event) -> Result<bool, Error> {
         if !KnownMembers::of_names(self, [name], event).await?.holders(name).is_empty() {
             return Ok(true);
@@ -87,7 +88,7 @@ impl GroupGems<'_> {
     }
 }
 
-/// The lines of one, and those of another for versions that the first has not.
+/// The lines of the first file, and those lines of the other whose versions the first lacks.
 fn joined(first: Index, other: Index) -> Result<Index, Error> {
     let read = |index: &Index| Info::read(index.pieces.concat().into()).map_err(|_| Error::GivenUp);
     let (one, two) = (read(&first)?, read(&other)?);

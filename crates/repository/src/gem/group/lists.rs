@@ -1,4 +1,4 @@
-//! `/names` and the older index of a group, made of what its `/versions` says. Whoever made one of them reads only the lines that came
+//! `/names` and the older index of a group, made from its `/versions`. An update reads only the lines that were added
 //! since, also after a start.
 
 use crate::error::Error;
@@ -22,15 +22,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::{Lane, Seq};
 use telemetry::{Event, Op};
 
-/// What a log says that whoever read a part of it does not know.
+/// The part of a log after a known position.
 struct News {
     gems: Gems,
-    /// The end of the log, and the last change that is in it.
+    /// The end of the log, and the last change that it includes.
     end: LogEnd,
     through: Seq,
 }
 
-/// Gems, each with the versions that may be seen.
+/// Gems with their visible versions.
 enum Gems {
     All(Versions),
     These(BTreeMap<String, Vec<String>>),
@@ -66,7 +66,7 @@ impl GroupGems<'_> {
     }
 
     async fn logged_names(self, event: &mut Event) -> Result<Index, Error> {
-        // Whoever has the turn of a list takes that of the log, and nobody the other way round.
+        // A task that has the turn of a list takes that of the log, never the other way round.
         let mut turn = self.local.indexes.names.clone().lock_owned().await;
         turn = self.local.context.read_index(turn, event).await?;
         let read = turn.source().and_then(NameList::read_of).cloned();
@@ -92,7 +92,7 @@ impl GroupGems<'_> {
         Ok(Index { fresh_until: log.fresh_until, ..index })
     }
 
-    /// The same made whole: as of a moment, or to explain it.
+    /// The same, rendered as a whole: as of a moment, or for an explanation.
     async fn rendered_names(self, event: &mut Event) -> Result<Index, Error> {
         let make = async |event: &mut Event| {
             let (says, until) = self.says_then(event).await?;
@@ -154,7 +154,7 @@ impl GroupGems<'_> {
         Ok(self.local.context.settle_index(turn, stamp, files))
     }
 
-    /// The same made whole: as of a moment, or to explain it.
+    /// The same, rendered as a whole: as of a moment, or for an explanation.
     async fn rendered_specs(self, file: specs::File, event: &mut Event) -> Result<Found, Error> {
         let now = self.now();
         let make = async |event: &mut Event| {
@@ -174,7 +174,7 @@ impl GroupGems<'_> {
     }
 }
 
-/// The names that have a version to offer, in their order.
+/// The names that have a published version, in order.
 fn offered(said: &Versions) -> Vec<String> {
     let mut names = Vec::new();
     said.read_each(usize::MAX, |name, tokens, _, _| {

@@ -1,4 +1,4 @@
-//! What is known of the members of a group: enough to tell whose names are, and what their owners say of them.
+//! The known facts about the members of a group that decide who owns a name, and what the owner publishes under it.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -19,25 +19,26 @@ use std::sync::Arc;
 use store::{Entry, Lane, Store};
 use telemetry::{Event, Millis};
 
-/// Gems that are read in one turn of a reader.
+/// Number of gems that one step of a reader thread reads.
 const PAGE: usize = 1_000;
 
-/// What is known of a name from its rows in a hosted member: its place, the member, the rows and the time.
+/// Makes the facts about a name from its rows in a hosted member. The arguments are the member's index, the member, the
+/// rows and the time.
 type ReadRows = fn(usize, &Repository, &[Entry], Millis) -> Result<Option<Published>, Error>;
 
-/// What is known of the members: of the hosted ones about some names, or all, and the indexes of the upstreams of the others.
+/// The known facts about the members: the names of hosted members, all or some, and the indexes of the upstreams.
 #[derive(Debug)]
 pub(crate) struct KnownMembers {
     pub(super) leaves: Arc<[Arc<Repository>]>,
-    /// What each hosted member has of a name, or had.
+    /// By name: the hosted members that have or had it.
     pub(super) published: BTreeMap<String, Vec<Published>>,
-    /// What upstreams list, by the place of the member. Where one is missing it is read as it is now.
+    /// The listings of upstreams, by the index of the member. A missing one is read in its present state.
     pub(super) listings: HashMap<usize, Listing>,
-    /// The largest of these, where nothing of it is hidden: the place of the member, and its lines.
+    /// The largest of these, if no rule hides any of it: the index of the member, and its lines.
     largest: Option<(usize, Log)>,
-    /// Whether any member shares names.
+    /// Whether any name is shared.
     shares: bool,
-    /// Where something is said for a group: what it shares with those who see it otherwise.
+    /// For the answers of a group: the state that all its views share.
     group: Option<Arc<Shared>>,
     now: Millis,
 }
@@ -51,7 +52,7 @@ pub(super) struct Published {
 }
 
 impl KnownMembers {
-    /// What is known of these names.
+    /// The facts about these names.
     pub(crate) async fn of_names<'n>(
         group: GroupGems<'_>,
         names: impl IntoIterator<Item = &'n str>,
@@ -61,7 +62,7 @@ impl KnownMembers {
         Ok(Self { group: Some(group.local.repository.shared.clone()), ..members })
     }
 
-    /// The same of members that nobody asks a question.
+    /// The same, for members outside of a request.
     pub(crate) async fn of_these<'n>(
         leaves: &[Arc<Repository>],
         store: &Store,
@@ -81,14 +82,14 @@ impl KnownMembers {
         Ok(members)
     }
 
-    /// What is known of all names, as it is now: indexes that change meanwhile are read as they were.
+    /// The present facts about all names.
     pub(crate) async fn of_all(group: GroupGems<'_>, event: &mut Event) -> Result<Self, Error> {
         let mut members = Self::of_upstreams(group.leaves(), group.now());
         members.read_hosted(group.local.store, Published::of, event).await?;
         Ok(Self { group: Some(group.local.repository.shared.clone()), ..members })
     }
 
-    /// Who has which names, of all names, and nothing of what is said of them.
+    /// The members that have each name, without what they publish.
     pub(crate) async fn holding(
         leaves: &[Arc<Repository>],
         store: &Store,
@@ -100,7 +101,7 @@ impl KnownMembers {
         Ok(members)
     }
 
-    /// What is known of the upstreams alone.
+    /// The facts about the upstreams alone.
     pub(crate) fn of_upstreams(leaves: &[Arc<Repository>], now: Millis) -> Self {
         let mut members = Self::new(leaves, now);
         for (place, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| !is_hosted(leaf)) {
@@ -115,7 +116,7 @@ impl KnownMembers {
         members
     }
 
-    /// Adds what `of` makes of the rows of each name that hosted members have, or had.
+    /// Adds what `of` makes from the rows of each name that hosted members have or had.
     async fn read_hosted(&mut self, store: &Store, of: ReadRows, event: &mut Event) -> Result<(), Error> {
         for place in 0..self.leaves.len() {
             let (leaf, now) = (self.leaves[place].clone(), self.now);
@@ -138,7 +139,7 @@ impl KnownMembers {
     }
 
     pub(super) fn new(leaves: &[Arc<Repository>], now: Millis) -> Self {
-        // Whose a name is does not depend on the moment that is looked at.
+        // The owner of a name does not depend on the as-of moment.
         let as_it_is = |leaf: &Arc<Repository>| match leaf.as_of {
             None => leaf.clone(),
             Some(_) => Arc::new(leaf.seen(leaf.rules.clone(), None)),
@@ -148,7 +149,7 @@ impl KnownMembers {
         Self { leaves, published: BTreeMap::new(), listings: HashMap::new(), largest: None, shares, group: None, now }
     }
 
-    /// The members that have the name, or had it.
+    /// The members that have or had the name.
     pub(crate) fn holders(&self, name: &str) -> Vec<Holder> {
         let mut holders = self.published_by(name);
         for (place, leaf) in self.remotes() {
@@ -159,7 +160,7 @@ impl KnownMembers {
         holders
     }
 
-    /// The hosted ones among them.
+    /// The hosted members among them.
     fn published_by(&self, name: &str) -> Vec<Holder> {
         let holder = |published: &Published| {
             let (place, stands) = (published.place, self.leaves[published.place].stands_since);
@@ -176,18 +177,18 @@ impl KnownMembers {
         claiming.min_by_key(|place| (!is_hosted(&self.leaves[*place]), *place))
     }
 
-    /// The owner of a name, where that does not depend on what upstreams list.
+    /// The owner of a name, if it does not depend on the lists of upstreams.
     pub(crate) fn sure_owner(&self, name: &str) -> Option<usize> {
         let hosted = || owner::owner(&self.published_by(name));
         self.claiming(name).or_else(hosted).filter(|_| !self.shares)
     }
 
-    /// The places of the members that answer for a name, hosted ones first: its owner, and those that share it.
+    /// The indexes of the members that answer for a name, hosted ones first: its owner, or all that share it.
     pub(crate) fn owners(&self, name: &str) -> Vec<usize> {
         self.owners_among(&self.holders(name), name)
     }
 
-    /// The same, where it is known who has it.
+    /// The same, given the members that have it.
     pub(super) fn owners_among(&self, holders: &[Holder], name: &str) -> Vec<usize> {
         let owner = self.claiming(name).or_else(|| owner::owner(holders));
         let mut owners: Vec<usize> = owner.into_iter().collect();
@@ -200,25 +201,26 @@ impl KnownMembers {
         owners
     }
 
-    /// What the group says of a name; `None`: no member ever had it.
+    /// What the group publishes under a name; `None`: no member ever had it.
     pub(crate) fn says(&self, name: &str) -> Option<ToSay> {
         let says: Vec<ToSay> =
             self.owners(name).into_iter().filter_map(|place| self.member_says(place, name)).collect();
         joined(says, self.group.as_ref().and_then(|group| group.gem.as_ref()).map(|gem| &gem.learned))
     }
 
-    /// The largest of the indexes of upstreams, where nothing of it is hidden.
+    /// The largest index of the upstreams, if no rule hides any of it.
     pub(crate) fn largest(&self) -> Option<(Log, Versions)> {
         let (place, lines) = self.largest.as_ref()?;
         Some((lines.clone(), self.listings.get(place)?.log().clone()))
     }
 
-    /// Calls `say` with each name that a member has, or had, and what the group says of it.
+    /// Calls `say` with each name that a member has or had, and with what the group publishes under it.
     pub(crate) fn each(&self, say: impl FnMut(&str, ToSay)) {
         self.each_beside(None, say);
     }
 
-    /// The same without the names that only the [largest](Self::largest) index has: the group says of them what that one does.
+    /// The same without the names that only the [largest](Self::largest) index has: for these the group publishes the
+    /// lines of that index.
     pub(crate) fn each_beside_largest(&self, say: impl FnMut(&str, ToSay)) {
         self.each_beside(self.largest.as_ref().map(|(place, _)| *place), say);
     }
@@ -250,7 +252,7 @@ impl KnownMembers {
         }
     }
 
-    /// Whether no remote member before this one lists the name.
+    /// Whether no earlier remote member lists the name.
     fn is_first_listing(&self, place: usize, name: &str) -> bool {
         !self.listings.iter().any(|(other, listing)| *other < place && listing.log().lists(name))
     }
@@ -271,7 +273,7 @@ impl KnownMembers {
         self.leaves.iter().enumerate().filter(|(_, leaf)| !is_hosted(leaf))
     }
 
-    /// What `read` finds in the index of a member's upstream.
+    /// What `read` returns for the index of a member's upstream.
     fn listed<T>(&self, place: usize, read: impl FnOnce(&Listing) -> T) -> Option<T> {
         match self.listings.get(&place) {
             Some(listing) => Some(read(listing)),
@@ -295,7 +297,7 @@ impl Published {
         Ok(Some(Self { place, began, says: hosted_says(rows, leaf, leaf.view(now))? }))
     }
 
-    /// The same without what it says.
+    /// The facts without what is published.
     fn silent(place: usize, _: &Repository, rows: &[Entry], _: Millis) -> Result<Option<Self>, Error> {
         let began = rows.iter().map(|row| row.published).min();
         Ok(began.map(|began| Self { place, began, says: ToSay::nothing(None) }))

@@ -40,7 +40,7 @@ use crate::upstream::Remote;
 use std::sync::Arc;
 use telemetry::Millis;
 
-/// A group of repositories of gems, and what its members work with.
+/// A group of gem repositories, and the tools that its members need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GroupGems<'a> {
     pub(crate) repositories: &'a Repositories,
@@ -49,7 +49,7 @@ pub(crate) struct GroupGems<'a> {
     pub(crate) local: Hosted<'a>,
 }
 
-/// A member as it is asked for one request.
+/// A member, prepared for one request.
 #[derive(Debug)]
 pub(crate) enum Member<'a> {
     Hosted(Hosted<'a>),
@@ -66,7 +66,7 @@ impl<'a> GroupGems<'a> {
         &self.local.repository.leaves
     }
 
-    /// A member, to be asked.
+    /// A member, prepared for a request.
     pub(crate) fn member(self, leaf: &'a Arc<Repository>) -> Result<Member<'a>, Error> {
         let local = self.repositories.hosted(leaf, self.local.settings).ok_or(Error::GivenUp)?;
         let local = Hosted { through: Some(self.local.repository.id), ..local };
@@ -84,7 +84,7 @@ impl<'a> GroupGems<'a> {
         RemoteGems { remote, context: self.local.context, local, index: &local.repository.shared.followed }
     }
 
-    /// Whether the member stands for an upstream that nobody has named yet.
+    /// Whether the member is a remote repository without an upstream URL.
     pub(crate) fn is_unset(leaf: &Repository) -> bool {
         leaf.record.remote.as_ref().is_none_or(|remote| remote.urls.is_empty())
     }

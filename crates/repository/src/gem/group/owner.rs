@@ -1,14 +1,14 @@
-//! Whose a name is that several members of a group have. Pure.
+//! Decides which member of a group owns a name that several members have. Pure.
 
 use telemetry::Millis;
 
-/// A member of a group that has a name, or had it.
+/// A member of a group that has or had a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Holder {
-    /// Its place among the hosted and remote members.
+    /// Its index among the hosted and remote members.
     pub(crate) place: usize,
     pub(crate) is_hosted: bool,
-    /// Since when it stands there, before those behind it.
+    /// Since when it has had that place before the members after it.
     pub(crate) stands: Millis,
     /// When it began to have the name; `None`: it always had.
     pub(crate) began: Option<Millis>,
@@ -20,14 +20,16 @@ impl Holder {
         self.began.unwrap_or(self.stands).max(self.stands)
     }
 
-    /// Whether the group has the name from it because somebody made it a member, and not because it began to have the name.
+    /// Whether the group has the name from it because an administrator made it a member, and not because it began to
+    /// have the name later.
     fn by_order(&self) -> bool {
         self.began.is_none_or(|began| began <= self.stands)
     }
 }
 
-/// The member whose the name is: a hosted one before others; among these the first, but for those that began to have the name when
-/// another member of the group had it. Who sets the order of members decides by that; an upstream that lists a name does not.
+/// The member that owns the name. Hosted members come before remote ones. Among these it is the first in order, without
+/// those that began to have the name when another member already had it. So an administrator decides by the order of
+/// the members, and an upstream that begins to list a name takes nothing.
 pub(crate) fn owner(holders: &[Holder]) -> Option<usize> {
     let hosted = holders.iter().any(|holder| holder.is_hosted);
     let mut holders: Vec<&Holder> = holders.iter().filter(|holder| holder.is_hosted == hosted).collect();
@@ -61,15 +63,15 @@ mod tests {
     fn whoever_begins_to_have_a_name_does_not_take_it_from_another() {
         let (late, early) = (remote(0, 10, Some(50)), remote(1, 10, Some(20)));
         assert_eq!(owner(&[late, early]), Some(1));
-        // Behind the other it would not have it anyway.
+        // After the other member it would not own the name anyway.
         assert_eq!(owner(&[remote(1, 10, Some(50)), remote(0, 10, Some(20))]), Some(0));
     }
 
     #[test]
     fn whoever_sets_the_members_decides() {
-        // The first was moved there later.
+        // The first member was moved there later.
         assert_eq!(owner(&[remote(0, 60, Some(50)), remote(1, 10, Some(20))]), Some(0));
-        // Another that is added behind takes nothing.
+        // A member that is added at the end takes no name.
         assert_eq!(owner(&[remote(0, 10, Some(50)), remote(1, 60, Some(20))]), Some(0));
         assert_eq!(owner(&[remote(0, 10, Some(50)), remote(1, 60, None)]), Some(0));
     }

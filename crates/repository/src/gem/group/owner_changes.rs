@@ -1,4 +1,4 @@
-//! Which names would have another owner with changed settings.
+//! The names whose owner a change of settings would change.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -10,13 +10,13 @@ use std::sync::Arc;
 use store::{Lane, RepositoryId};
 use telemetry::{Event, Op};
 
-/// Most names that are listed; all are counted.
+/// Maximum number of names that are listed. All are counted.
 const LISTED_MAX: usize = 20;
 
 /// The names that would have another owner.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnerChanges {
-    /// How many there are, in all groups.
+    /// Their number, in all groups.
     pub count: usize,
     /// The first of them.
     pub names: Vec<OwnerChange>,
@@ -29,15 +29,15 @@ pub struct OwnerChange {
     pub group: String,
     /// The name.
     pub name: String,
-    /// Whose it is.
+    /// Its present owner.
     pub before: String,
-    /// Whose it would be; `None`: the group would not have it.
+    /// Its later owner; `None`: the group would not have it.
     pub after: Option<String>,
 }
 
 impl Repositories {
-    /// The names in groups of gems that would have another owner with the settings in `after`, where those of one repository are changed.
-    /// No upstream is asked. `None`: it is in no group of gems, or it would stand for another upstream, whose names nobody knows.
+    /// The names in gem groups whose owner changes with the settings in `after`, which differ in one repository. This
+    /// calls no upstream. `None`: the repository is in no gem group, or gets another upstream, whose names are unknown.
     pub async fn owner_changes(
         &self,
         before: &RepositoryTable,
@@ -84,7 +84,7 @@ impl KnownMembers {
     fn owner_changes(&self, then: &Self, group: &str, room: usize) -> OwnerChanges {
         let mut names: BTreeSet<String> = self.contested();
         names.extend(then.contested());
-        // All that the members have who would go.
+        // All names of the members that would be removed.
         for (place, leaf) in self.leaves.iter().enumerate() {
             if then.leaves.iter().all(|other| other.id != leaf.id)
                 && let Some(listing) = self.listings.get(&place)
@@ -109,7 +109,7 @@ impl KnownMembers {
     }
 
     fn owner_of(&self, name: &str) -> Option<&Repository> {
-        // Who claims a name that nobody has owns nothing.
+        // A claim of a name that nobody has makes no owner.
         let holders = Some(self.holders(name)).filter(|holders| !holders.is_empty())?;
         self.owners_among(&holders, name).first().map(|place| &*self.leaves[*place])
     }

@@ -1,4 +1,4 @@
-//! Asks the members of a group who of them has a name, to tell whose it is. No upstream is asked for a name: its index tells.
+//! Finds the owner of a name among the members of a group. No upstream is called with a name: its index is enough.
 
 use crate::error::Error;
 use crate::gem::group::members::KnownMembers;
@@ -11,33 +11,34 @@ use crate::upstream::WIDTH;
 use std::sync::Arc;
 use telemetry::{Event, Op, Tick};
 
-/// How recently an upstream's index must have been looked at.
+/// How recently an upstream's index must have been checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recent {
-    /// Something must be known of it.
+    /// It must have been seen once.
     Known,
-    /// As recently as a client expects.
+    /// As recently as the regular interval.
     Usual,
-    /// As recently as somebody expects who asks for a name that is not listed.
+    /// A few seconds ago: the client requests a name that is not listed.
     JustNow,
 }
 
 impl<'a> GroupGems<'a> {
-    /// The places of the members that answer for a name. The event is told who is passed over, or of whom nothing is known.
+    /// The indexes of the members that answer for a name. The event gets the members that are passed over, or whose
+    /// index is unknown.
     pub(crate) async fn owners_told(self, name: &str, event: &mut Event) -> Result<Vec<usize>, Error> {
         let (owners, members) = self.known_owners(name, event).await?;
         self.tell_passed_over(name, &members, &owners, event);
         Ok(owners)
     }
 
-    /// The places of the members that answer for a name: its owner, and before or behind it those that share it. None: no member has it.
+    /// The indexes of the members that answer for a name: its owner, or all that share it. Empty: no member has it.
     pub(crate) async fn owners(self, name: &str, event: &mut Event) -> Result<Vec<usize>, Error> {
         Ok(self.known_owners(name, event).await?.0)
     }
 
     async fn known_owners(self, name: &str, event: &mut Event) -> Result<(Vec<usize>, KnownMembers), Error> {
         let mut members = KnownMembers::of_names(self, [name], event).await?;
-        // No upstream is waited for that has no say.
+        // Upstreams that do not matter for the decision are not waited for.
         if let Some(owner) = members.sure_owner(name) {
             return Ok((vec![owner], members));
         }
@@ -47,7 +48,7 @@ impl<'a> GroupGems<'a> {
             members = KnownMembers::of_names(self, [name], event).await?;
         }
         let owners = members.owners(name);
-        // Whose a name is that a member before its owner may have is not known.
+        // A member before the owner may have the name, so the owner is unknown.
         let is_sure =
             |place: usize| is_hosted(&self.leaves()[place]) || unknown.iter().all(|(unknown, _)| *unknown > place);
         match owners.first() {
@@ -59,7 +60,8 @@ impl<'a> GroupGems<'a> {
         }
     }
 
-    /// Has the indexes of all remote members looked at, several at once. Returns the members of whose index nothing is known, and why.
+    /// Checks the indexes of all remote members, several concurrently. Returns the members whose index is unknown, with
+    /// the reason.
     pub(crate) async fn look(self, recent: Recent, event: &mut Event) -> Vec<(usize, Error)> {
         let remote = |(place, leaf): (usize, &'a Arc<Repository>)| {
             let follower = self.follower(leaf)?;
@@ -88,7 +90,7 @@ impl<'a> GroupGems<'a> {
         failed
     }
 
-    /// What follows the index of a remote member; `None`: it is hosted, or its upstream is not named yet.
+    /// The follower of a remote member's index; `None`: the member is hosted, or has no upstream URL.
     pub(crate) fn follower(self, leaf: &'a Arc<Repository>) -> Option<Follow> {
         if is_hosted(leaf) || Self::is_unset(leaf) {
             return None;

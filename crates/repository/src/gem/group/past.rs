@@ -1,4 +1,5 @@
-//! What a group had to say as of a moment. Whose a name is does not depend on the moment: what another member had then is not shown.
+//! The names and versions of a group as of a moment. The owner of a name is that of now: what another member had then
+//! is not shown.
 
 use crate::error::Error;
 use crate::gem::group::members::KnownMembers;
@@ -11,11 +12,11 @@ use std::collections::BTreeMap;
 use store::Entry;
 use telemetry::Event;
 
-/// Gems that are read in one turn of a reader.
+/// Number of gems that one step of a reader thread reads.
 const PAGE: usize = 1_000;
 
 impl GroupGems<'_> {
-    /// What is said of each name as of the moment that is looked at.
+    /// The published state of each name as of the moment.
     pub(crate) async fn past_says(
         self,
         members: &KnownMembers,
@@ -44,7 +45,7 @@ impl GroupGems<'_> {
                 }
                 Member::Remote(remote, local) => match self.remote(&remote, local).visible_gems(event).await {
                     Ok(seen) => seen.gems.into_iter().map(|gem| (gem.name.clone(), of_visible(gem))).collect(),
-                    // It was made, or first asked, later.
+                    // The member was created, or first used, later.
                     Err(Error::BeforeItsTime { .. }) => Vec::new(),
                     Err(error) => return Err(error),
                 },

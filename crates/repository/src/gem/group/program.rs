@@ -1,4 +1,5 @@
-//! What a group answers programs: about one gem the owner of its name answers, and those that share it answer together.
+//! The answers of a group for programs. The owner of a gem's name answers about the gem; members that share the name
+//! answer together.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -61,7 +62,7 @@ impl GroupGems<'_> {
         Err(refusal)
     }
 
-    /// About a gem that several members share.
+    /// The answer about a gem that several members share.
     async fn of_shared(self, ask: &Describe, name: &str, owners: &[usize], event: &mut Event) -> Result<Found, Error> {
         let told = self.told(name, owners, Depth::Whole, event).await;
         owners.iter().for_each(|place| self.tell_asked(*place, &told, event));

@@ -1,5 +1,5 @@
-//! Of which names a group may say something else since its members were set anew. Most names of a large member are its own, whatever
-//! becomes of the others: they are not looked at.
+//! The names that a change of members can affect. Most names of a large member are its own in any order, so they are
+//! not read.
 
 #[cfg(test)]
 mod tests;
@@ -14,33 +14,33 @@ use std::sync::Arc;
 use store::RepositoryId;
 use telemetry::{Event, Millis};
 
-/// Gems that are read in one turn of a reader.
+/// Number of gems that one step of a reader thread reads.
 const PAGE: usize = 1_000;
 
-/// A member at its place, as a log notes it.
+/// A member with its place, as the log records it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stood {
     member: Member,
     stands: Millis,
 }
 
-/// A member, and what it stands for.
+/// A member and its upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Member {
     id: RepositoryId,
     /// The number of the origin.
     origin: i64,
-    /// Whether anything is known of its upstream.
+    /// Whether the index of its upstream was ever seen.
     known: bool,
 }
 
-/// How the members differ from those before.
+/// The difference between two lists of members.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Regrouping {
-    /// Those that are there now and were not.
+    /// The added members.
     added: Vec<Member>,
     removed: Vec<Member>,
-    /// Whether others have another order. Then it may be another's what several of them have.
+    /// Whether the others have a new order. Then names that several of them have may have another owner.
     moved: bool,
 }
 
@@ -66,7 +66,7 @@ impl fmt::Display for Stood {
 }
 
 impl Regrouping {
-    /// How these members differ from those that are noted; `None`: the note is of another form.
+    /// The difference from the recorded members; `None`: the record has another format.
     pub(crate) fn of(before: &str, now: &[Stood]) -> Option<Self> {
         let before: Vec<Stood> = before.split(',').map(Stood::read).collect::<Option<_>>()?;
         let of = |all: &[Stood]| all.iter().map(|stood| stood.member).collect::<HashSet<Member>>();
@@ -79,14 +79,14 @@ impl Regrouping {
         Some(Self { added: only(now, &were), removed: only(&before, &are), moved: kept != kept_before })
     }
 
-    /// Whether this member was not there before.
+    /// Whether this member was added.
     pub(crate) fn adds(&self, leaf: &Repository) -> bool {
         self.added.contains(&Stood::of(leaf).member)
     }
 }
 
 impl GroupGems<'_> {
-    /// The names of which something else may be said. `None`: it may be any, or nobody knows.
+    /// The affected names. `None`: any name, or unknown.
     pub(crate) async fn regrouped(
         self,
         regrouping: &Regrouping,
@@ -142,8 +142,8 @@ impl GroupGems<'_> {
     }
 }
 
-/// The members one of which has each name that several have: all remote ones but the largest, and hosted ones where there are several. The
-/// name of a hosted member is not a remote one's, whatever their order.
+/// Members such that each name that several members have is in one of them: all remote ones except the largest, and
+/// hosted ones if there are several. A hosted member's name never belongs to a remote one, whatever their order.
 fn several(leaves: &[Arc<Repository>]) -> impl Iterator<Item = &Arc<Repository>> {
     let size = |leaf: &Repository| leaf.shared.followed.read(leaf.origin, |known| known.listing.log().names());
     let largest = leaves.iter().filter(|leaf| !is_hosted(leaf)).max_by_key(|leaf| size(leaf)).map(|leaf| leaf.id);

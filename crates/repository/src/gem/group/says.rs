@@ -1,4 +1,4 @@
-//! What is said of a name in the `/versions` of a group: by a hosted member, or by several.
+//! The state of a name in the `/versions` of a group: from one hosted member, or from several members.
 
 use crate::content::soonest;
 use crate::error::Error;
@@ -11,7 +11,7 @@ use crate::visible::{next_change, visible};
 use format::gem::info::{md5_hex, render};
 use store::Entry;
 
-/// What a hosted member says of a name with these rows.
+/// The state of a name in a hosted member with these rows.
 pub(crate) fn hosted_says(rows: &[Entry], leaf: &Repository, view: View<'_>) -> Result<ToSay, Error> {
     let until = next_change(rows, view);
     let (lines, _) = info_lines(visible(rows, view), leaf.info_format())?;
@@ -22,8 +22,8 @@ pub(crate) fn hosted_says(rows: &[Entry], leaf: &Repository, view: View<'_>) -> 
     Ok(ToSay { tokens, md5: Md5OfInfo::Known(md5_hex(&render(&lines))), until })
 }
 
-/// What several members come to that share a name: each version is that of the first that has it. `learned`: the MD5s of what such lines
-/// came to.
+/// The joined state of several members that share a name: each version comes from the first member that has it.
+/// `learned` has the MD5s of files that were rendered from such lines.
 pub(crate) fn joined(says: Vec<ToSay>, learned: Option<&Learned>) -> Option<ToSay> {
     let many = says.len() > 1;
     let mut says = says.into_iter();

@@ -1,5 +1,5 @@
-//! Looking for gems in a group: names are those of its `/names`, and each gem is as the members tell whose the name is. What is new is told
-//! of hosted members: upstreams do not tell it.
+//! Searches for gems in a group. Names come from its `/names`, and facts about a gem from its owner. Lists of new gems
+//! cover hosted members only, because upstreams have no such list.
 
 use crate::actor::Actor;
 use crate::error::Error;
@@ -17,11 +17,11 @@ use serde_json::Value;
 use store::{Entry, Lane, Span};
 use telemetry::{Event, Op};
 
-/// The newest versions that are told of several hosted members: those of each are read.
+/// Maximum number of newest versions of several hosted members. That many are read from each.
 const NEWEST_MAX: usize = 3_000;
 
 impl GroupGems<'_> {
-    /// The gems of a search, each by its newest version, or the names that begin so.
+    /// The gems that match a search, each described by its newest version, or the names with a prefix.
     pub(crate) async fn search(self, ask: Describe, event: &mut Event) -> Result<Found, Error> {
         let names = self.names(event).await?;
         let (fresh_until, rows, what) = (names.fresh_until, names.pieces.len() * versions::PAGE, ask.what.clone());
@@ -41,7 +41,7 @@ impl GroupGems<'_> {
         Ok(Found::Document(Index { fresh_until, ..index }, ask.form))
     }
 
-    /// What hosted members alone tell: the gems that somebody owns, and what is new.
+    /// The answers that come from hosted members alone: the gems of an owner, and new gems.
     pub(crate) async fn of_hosted(self, ask: Describe, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
         let mut hosted: Vec<(usize, Hosted<'_>)> = Vec::new();
         for (place, leaf) in self.leaves().iter().enumerate() {
@@ -70,7 +70,7 @@ impl GroupGems<'_> {
         Ok(Found::Document(Index::of(document::render(&told, ask.form)), ask.form))
     }
 
-    /// What is new in hosted members, the newest first.
+    /// The newest versions in hosted members, newest first.
     async fn newest_versions(
         self,
         what: &What,
@@ -104,7 +104,7 @@ impl GroupGems<'_> {
         Ok(all.iter().skip(skip).take(asked.limit).map(|(_, seen)| json::gem(seen, base)).collect())
     }
 
-    /// These gems, each by its newest version.
+    /// These gems, each described by its newest version.
     async fn newest_of(self, names: Vec<String>, base: &str, event: &mut Event) -> Result<Value, Error> {
         let members = KnownMembers::of_names(self, names.iter().map(String::as_str), event).await?;
         let mut told = Vec::with_capacity(names.len());

@@ -1,4 +1,5 @@
-//! The versions of a gem that a group offers, as the members tell of them whose the name is: each version as the first of them does.
+//! The versions of a gem in a group, as the owner of the name describes them, or the first of the members that share
+//! it.
 
 use crate::content::soonest;
 use crate::error::Error;
@@ -13,12 +14,12 @@ use serde_json::Value;
 use std::collections::HashSet;
 use telemetry::{Event, Millis};
 
-/// How much is to be told.
+/// The level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Depth {
-    /// All that is known. Of a gem of an upstream its `/info` is read.
+    /// All facts. For a gem of an upstream its `/info` is read.
     Whole,
-    /// What indexes tell that are known.
+    /// The facts in the known indexes.
     Brief,
 }
 
@@ -26,11 +27,11 @@ pub(crate) enum Depth {
 pub(crate) struct Told {
     pub(crate) versions: Vec<Published>,
     pub(crate) of_upstreams: OfUpstreams,
-    /// From when on others may be offered.
+    /// When other versions become visible.
     pub(crate) until: Option<Millis>,
 }
 
-/// Those that an upstream tells of, by their numbers and platforms.
+/// The versions that come from an upstream, by number and platform.
 #[derive(Debug, Default)]
 pub(crate) struct OfUpstreams(HashSet<(String, String)>);
 
@@ -39,7 +40,7 @@ impl OfUpstreams {
         (version.package.number.as_str().to_owned(), version.package.platform.clone())
     }
 
-    /// Leaves out what an upstream does not tell of a version.
+    /// Removes the fields that an upstream does not have.
     pub(crate) fn leave_out(&self, shown: &mut Value) {
         let text = |key: &str| shown.get(key).and_then(Value::as_str).map(str::to_owned);
         let (number, platform) = (text("number").or_else(|| text("version")), text("platform"));
@@ -52,7 +53,7 @@ impl OfUpstreams {
 }
 
 impl Told {
-    /// The gem by its newest version.
+    /// The gem, described by its newest version.
     pub(crate) fn newest(&self, base: &str) -> Option<Value> {
         let latest = json::latest(&self.versions)?;
         Some(match self.of_upstreams.0.contains(&OfUpstreams::key(latest)) {
@@ -63,7 +64,7 @@ impl Told {
 }
 
 impl GroupGems<'_> {
-    /// The versions of a gem that these members offer.
+    /// The versions of a gem in these members.
     pub(crate) async fn told(
         self,
         name: &str,

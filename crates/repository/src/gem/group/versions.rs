@@ -1,4 +1,4 @@
-//! `/versions` of a group, as a log that only grows: see [`ViewLog`].
+//! `/versions` of a group, a log that only grows: see [`ViewLog`].
 
 use crate::content::{Freshness, How, soonest};
 use crate::error::Error;
@@ -23,27 +23,29 @@ use std::sync::Arc;
 use store::{Lane, RepositoryId, Seq, Stamp};
 use telemetry::{Event, Millis, Op};
 
-/// From so many names on all are looked at.
+/// From this number of names on, all names are checked.
 const MANY: usize = 20_000;
-/// From so many names on all of the hosted members are read, which costs less than to read each by itself.
+/// From this number of names on, all names of the hosted members are read, which costs less than reading each
+/// separately.
 const SINGLY: usize = 500;
 
-/// What may have something else to say, and up to which changes of the members.
+/// The names that may need a new line, and the changes of the members that they include.
 struct News {
     names: Names,
     through: Vec<(RepositoryId, Seq)>,
 }
 
-/// The log as it was read.
+/// The log, and what a reader found in it.
 pub(crate) struct ReadLog<T> {
     pub(crate) index: Index,
-    /// The stamp of what it was made from.
+    /// The stamp that it is valid for.
     pub(crate) stamp: Stamp,
     pub(crate) found: T,
 }
 
 impl GroupGems<'_> {
-    /// `/versions`. Where a member's index was never seen, nobody knows what the group has.
+    /// `/versions`. This fails if the index of a member was never seen, because the content of the group is unknown
+    /// then.
     pub(crate) async fn versions(self, event: &mut Event) -> Result<Index, Error> {
         self.look_at_all(event).await?;
         let index = match self.is_logged() {
@@ -53,7 +55,7 @@ impl GroupGems<'_> {
         Ok(self.dated(index))
     }
 
-    /// Has the indexes of all remote members looked at. Where nothing is known of one, nobody knows what the group has.
+    /// Checks the indexes of all remote members. This fails if one of them is unknown.
     pub(crate) async fn look_at_all(self, event: &mut Event) -> Result<(), Error> {
         let unknown = self.look(Recent::Usual, event).await;
         self.tell_unknown(&unknown, event);
@@ -64,20 +66,19 @@ impl GroupGems<'_> {
         Ok(())
     }
 
-    /// Whether the log tells what is to be shown: nobody else sees what other settings would come to, and of an earlier moment there is
-    /// nothing to go on with.
+    /// Whether the log has the answer. A preview of other settings and an as-of view are rendered without it.
     pub(crate) fn is_logged(self) -> bool {
         self.local.repository.asks && self.local.repository.as_of.is_none()
     }
 
-    /// A whole index, with the moment from which on it may be another.
+    /// A whole index, with the moment at which it may change.
     pub(crate) fn dated(self, index: Index) -> Index {
         let (stale, again) = self.freshness();
         Index { freshness: stale, fresh_until: soonest(index.fresh_until, again), ..index }
     }
 
-    /// Why the index of a member's upstream could not be proven lately, of the one that is the oldest; and when the first of them is
-    /// looked at again.
+    /// Why the oldest of the upstreams' indexes could not be confirmed recently, and when the first of them is checked
+    /// again.
     fn freshness(self) -> (Option<Freshness>, Option<Millis>) {
         let (mut stale, mut again): (Option<Freshness>, Option<Millis>) = (None, None);
         for leaf in self.leaves().iter().filter(|leaf| !is_hosted(leaf)) {
@@ -92,7 +93,7 @@ impl GroupGems<'_> {
         (stale, again.filter(|_| self.local.repository.as_of.is_none()))
     }
 
-    /// The log as it is now, and what `read` finds in it.
+    /// Brings the log up to date, and returns what `read` finds in it.
     pub(crate) async fn log<T>(
         self,
         event: &mut Event,
@@ -152,7 +153,7 @@ impl GroupGems<'_> {
     ) -> Result<(Turn<ViewLog>, Index), Error> {
         let change = move |log: &mut ViewLog| {
             let done = change(log);
-            // What was touched and not settled would be said twice.
+            // Names that were touched and not settled would get two lines.
             if done.is_err() {
                 *log = ViewLog::default();
             }
@@ -161,7 +162,7 @@ impl GroupGems<'_> {
         self.local.context.change_index(turn, event, change).await
     }
 
-    /// The names of which something else may be said than by the log.
+    /// The names that may need a new line.
     async fn news(self, log: &ViewLog, of: &MadeOf, rules: &ViewRules, event: &mut Event) -> Result<News, Error> {
         let mut through = Vec::new();
         let mut changed = Some(BTreeSet::new());
@@ -199,7 +200,8 @@ impl GroupGems<'_> {
             (Some(changed), Some(shared)) => changed.extend(shared),
             _ => changed = None,
         }
-        // Behind what tells up to which change the members are read: what an added one has more by now is touched twice, and nothing never.
+        // Read after the numbers of the members' last changes: a later change of an added member is touched twice, and
+        // none is missed.
         let regrouped = match regrouping {
             Some(regrouping) if changed.is_some() => self.regrouped(&regrouping, MANY, event).await?,
             _ => None,
@@ -233,7 +235,7 @@ impl GroupGems<'_> {
         }
     }
 
-    /// Whether files of an upstream told something since the log was made.
+    /// Whether new facts of an upstream were learned since the log was made.
     fn is_told(self, log: &ViewLog) -> bool {
         self.heard_of().iter().any(|(origin, until)| log.heard(*origin) != *until)
     }
@@ -258,7 +260,7 @@ impl GroupGems<'_> {
         made_of(&members.join(","), dates, rules)
     }
 
-    /// The same made whole: as of a moment, or to explain it.
+    /// The same, rendered as a whole: as of a moment, or for an explanation.
     async fn rendered_versions(self, event: &mut Event) -> Result<Index, Error> {
         let make = async |event: &mut Event| {
             let (says, until) = self.says_then(event).await?;
@@ -275,7 +277,7 @@ impl GroupGems<'_> {
         }
     }
 
-    /// What is said of each name as of the moment that is looked at, and until when.
+    /// The published state of each name as of the moment, and how long it is valid.
     pub(crate) async fn says_then(self, event: &mut Event) -> Result<(BTreeMap<String, ToSay>, Option<Millis>), Error> {
         let members = KnownMembers::of_all(self, event).await?;
         let says = match self.local.repository.as_of {
@@ -293,15 +295,16 @@ impl GroupGems<'_> {
 
 fn touch(log: &mut ViewLog, name: &str, says: Option<ToSay>) {
     match says {
-        // Also where nothing of it may be seen: the log may be new, and clients may know the name from the one before.
+        // Also for a name without visible versions: the log may be new, and clients may know the name from the one
+        // before.
         Some(says) => log.touch(name, says),
         None if log.has(name) => log.touch(name, ToSay::nothing(None)),
-        // What no member ever had is told to nobody.
+        // A name that no member ever had is not published.
         None => {}
     }
 }
 
-/// Touches all names. A log begins with the lines of the largest upstream, if all of them may be seen, and stay as they are.
+/// Touches all names. A new log begins with the lines of the largest upstream if all of them are visible.
 fn touch_all(log: &mut ViewLog, members: &KnownMembers, now: Millis) -> Result<(), Error> {
     if !log.is_begun() {
         if let Some((lines, said)) = members.largest() {

@@ -1,4 +1,4 @@
-//! Notices names that begin to wait: an upstream began to list a name of another member that stands behind it.
+//! Finds names that wait for a decision: an upstream began to list a name of another member that comes after it.
 
 use crate::error::Error;
 use crate::gem::group::collisions::Collision;
@@ -11,11 +11,11 @@ use std::sync::Arc;
 use store::Lane;
 use telemetry::{Event, Op, Outcome, Tick};
 
-/// Most names that a line of the log has.
+/// Maximum number of names in a log line.
 const TOLD_MAX: usize = 20;
 
 impl Repositories {
-    /// Looks for names that wait in each group of gems, as far as the members' indexes are known, and tells of those that are new.
+    /// Looks for waiting names in each gem group, as far as the members' indexes are known, and reports new ones.
     pub(crate) async fn note_waiting(&self, table: &RepositoryTable) {
         for group in table.by_name.values().filter(|one| one.is_group_of_gems()) {
             let mut event = Event::job("names.wait", self.clock.now());
@@ -65,7 +65,7 @@ impl Repositories {
         if changed.as_ref().is_some_and(BTreeSet::is_empty) && waited.is_empty() {
             return Ok(Vec::new());
         }
-        // Those that waited may do so no more: a hosted member may have them by now.
+        // A name may have stopped waiting, for example because a hosted member has it now.
         changed.iter_mut().for_each(|changed| changed.extend(waited.iter().cloned()));
         let now = self.clock.now();
         let upstreams = match changed {
@@ -92,7 +92,7 @@ impl Repositories {
     }
 }
 
-/// The first of them, and how many more there are.
+/// The first of them, and the number of the others.
 fn first_of(names: &[String]) -> String {
     let first = names[..names.len().min(TOLD_MAX)].join("; ");
     match names.len() - names.len().min(TOLD_MAX) {

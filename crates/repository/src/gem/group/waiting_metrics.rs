@@ -1,4 +1,4 @@
-//! How many names wait in each group of gems, for `/metrics`.
+//! The number of waiting names of each gem group, for `/metrics`.
 
 use crate::repositories::holding::label;
 use crate::repository::RepositoryTable;

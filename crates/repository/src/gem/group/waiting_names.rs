@@ -1,4 +1,4 @@
-//! The names that wait in a group, as they were last found, and what of the members they were found from.
+//! The waiting names of a group, as they were last found, and the state of the members at that time.
 
 use crate::policy::rules::Rules;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use store::{Origin, RepositoryId, Seq};
 use telemetry::Millis;
 
-/// Most names that are remembered.
+/// Maximum number of remembered names.
 pub(crate) const NAMES_MAX: usize = 10_000;
 
-/// The names that wait in a group. It is the same while the repository lives, and empty in all other repositories.
+/// The waiting names of a group. They survive changes of its settings. In other repositories this is empty.
 #[derive(Debug, Default)]
 pub(crate) struct WaitingNames(Mutex<Option<Arc<Noted>>>);
 
-/// The names that were found, from members that stood so, and by these changes of their indexes.
+/// The names, with the members and the changes of their indexes that they were found from.
 #[derive(Debug, Clone)]
 pub(crate) struct Noted {
     pub(crate) members: Vec<MemberMark>,
@@ -21,7 +21,7 @@ pub(crate) struct Noted {
     pub(crate) names: BTreeSet<String>,
 }
 
-/// What of a member decides whose names are, beside the names that it has.
+/// The facts about a member that decide about owners, apart from its names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MemberMark {
     pub(crate) id: RepositoryId,
@@ -34,17 +34,17 @@ pub(crate) struct MemberMark {
 }
 
 impl WaitingNames {
-    /// What was found last.
+    /// The last result.
     pub(crate) fn noted(&self) -> Option<Arc<Noted>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Keeps what was found.
+    /// Stores a result.
     pub(crate) fn note(&self, noted: Noted) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(noted));
     }
 
-    /// How many names wait.
+    /// The number of waiting names.
     pub(crate) fn count(&self) -> usize {
         self.noted().map_or(0, |noted| noted.names.len())
     }

@@ -20,11 +20,11 @@ use store::Seq;
 pub(crate) struct NameList {
     chunks: Chunks<1>,
     through: Seq,
-    /// The file, rendered; `None` once a name has come or gone.
+    /// The rendered file; `None` after a name has appeared or disappeared.
     whole: Option<Index>,
-    /// Names that came or went since it was written.
+    /// The number of changed names since the last write to the data folder.
     unwritten: u64,
-    /// In a group: the part of its `/versions` that the names were read of.
+    /// In a group: the position in its `/versions` up to which names were read.
     of: Option<LogEnd>,
 }
 
@@ -42,12 +42,12 @@ fn part(name: &str) -> ChunkPart {
 }
 
 impl NameList {
-    /// An empty list, as of this change.
+    /// An empty list as of this change.
     pub(crate) fn new(through: Seq) -> Self {
         Self { chunks: Chunks::new(), through, whole: None, unwritten: 0, of: None }
     }
 
-    /// Adds names behind all others, in byte order.
+    /// Appends names, which sort after all present ones.
     pub(crate) fn append(&mut self, names: &[String]) -> Result<(), Error> {
         self.unwritten += names.len() as u64;
         for names in names.chunks(UNITS) {
@@ -56,17 +56,17 @@ impl NameList {
         Ok(())
     }
 
-    /// The part of a log that the names were read of, where they were.
+    /// The position in a log up to which names were read.
     pub(crate) fn read_of(&self) -> Option<&LogEnd> {
         self.of.as_ref()
     }
 
-    /// Notes that the names were read of this part of a log.
+    /// Sets the position in a log up to which names were read.
     pub(crate) fn is_read_of(&mut self, end: LogEnd) {
         self.of = Some(end);
     }
 
-    /// Whether it has this name.
+    /// Whether it contains this name.
     pub(crate) fn holds(&self, name: &str) -> bool {
         self.chunks.holds(name)
     }
@@ -76,12 +76,12 @@ impl NameList {
         self.whole.as_ref()
     }
 
-    /// Notes that no name came or went up to this change.
+    /// Records that no name appeared or disappeared up to this change.
     pub(crate) fn skip(&mut self, through: Seq) {
         self.through = through;
     }
 
-    /// Adds the names that are offered as of this change, and removes the others.
+    /// Adds the names that have a published version as of this change, and removes the others.
     pub(crate) fn change(&mut self, changes: BTreeMap<String, bool>, through: Seq) -> Result<(), Error> {
         self.unwritten += changes.len() as u64;
         let parts = |name: &str, offered| [if offered { part(name) } else { ChunkPart::default() }];

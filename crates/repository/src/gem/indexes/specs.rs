@@ -24,20 +24,20 @@ pub(crate) struct SpecFiles {
     through: Seq,
     /// When they last changed.
     modified: Millis,
-    /// While they are made for the first time, the last name that was read.
+    /// During the first rendering: the last gem that was read.
     at: Option<String>,
-    /// Gems that came or changed since they were written.
+    /// The number of changed gems since the last write to the data folder.
     unwritten: u64,
-    /// In a group: the part of its `/versions` that the versions were read of.
+    /// In a group: the position in its `/versions` up to which versions were read.
     of: Option<LogEnd>,
 }
 
-/// One of the files, as it is sent. It is gzip by itself, not by a coding of the reply.
+/// One of the files in the form that is sent. It is a gzip file; the reply has no content coding.
 #[derive(Debug, Clone)]
 pub struct Packed {
     /// Its bytes.
     pub pieces: Arc<[Bytes]>,
-    /// When it last changed, or later.
+    /// A date no earlier than its last change.
     pub modified: Millis,
 }
 
@@ -52,7 +52,7 @@ struct Head {
     of: Option<LogEnd>,
 }
 
-/// One of the three files, of all their chunks.
+/// One of the three files, joined from all chunks.
 pub(crate) fn packed(chunks: &Chunks<3>, file: specs::File, modified: Millis) -> Result<Packed, Error> {
     let (count, chunks) = chunks.file(file as usize);
     let opening = Coded::of(&specs::opening(count))?;
@@ -60,27 +60,27 @@ pub(crate) fn packed(chunks: &Chunks<3>, file: specs::File, modified: Millis) ->
 }
 
 impl SpecFiles {
-    /// Empty files, as of this change.
+    /// Empty files as of this change.
     pub(crate) fn new(through: Seq, now: Millis) -> Self {
         Self { chunks: Chunks::new(), through, modified: now, at: Some(String::new()), unwritten: 0, of: None }
     }
 
-    /// The last name that was read, while they are made for the first time.
+    /// During the first rendering: the last gem that was read.
     pub(crate) fn unfinished(&self) -> Option<&str> {
         self.at.as_deref()
     }
 
-    /// The part of a log that the versions were read of, where they were.
+    /// The position in a log up to which versions were read.
     pub(crate) fn read_of(&self) -> Option<&LogEnd> {
         self.of.as_ref()
     }
 
-    /// Notes that the versions were read of this part of a log.
+    /// Sets the position in a log up to which versions were read.
     pub(crate) fn is_read_of(&mut self, end: LogEnd) {
         self.of = Some(end);
     }
 
-    /// Adds gems behind all others, in the order of their names. `at` is the last of them, unless there are no more.
+    /// Appends gems, which sort after all present ones. `at` is the last of them; `None`: there are no more.
     pub(crate) fn append(&mut self, units: Vec<(String, GemParts)>, at: Option<String>) -> Result<(), Error> {
         self.unwritten += units.len() as u64;
         let mut units = units.into_iter().peekable();
@@ -91,7 +91,7 @@ impl SpecFiles {
         Ok(())
     }
 
-    /// Puts these gems in place of what they were before this change.
+    /// Replaces these gems as of this change.
     pub(crate) fn change(
         &mut self,
         changes: BTreeMap<String, GemParts>,

@@ -1,4 +1,4 @@
-//! `/versions` in memory: a log of lines, and what it begins with.
+//! `/versions` in memory: a log of lines, which may begin with a summary.
 
 use crate::error::Error;
 use crate::index::document::Index;
@@ -18,9 +18,9 @@ use telemetry::Millis;
 pub(crate) struct VersionLog {
     log: Log,
     through: Seq,
-    /// What it begins with: `None` is nothing but the header.
+    /// The compaction that it begins with; `None`: only the header.
     base: Option<IndexBase>,
-    /// Bytes that came since it was written.
+    /// The number of bytes that were added since the last write to the data folder.
     unwritten: u64,
 }
 
@@ -32,20 +32,20 @@ struct Head {
     pieces: Vec<usize>,
 }
 
-/// The last change that the beginning of a log comes to. Each beginning comes to more than the one before.
+/// The last change in the summary of a log. Each compaction includes more than the one before.
 fn begun(base: Option<IndexBase>) -> Option<Seq> {
     base.map(|base| base.through)
 }
 
 impl VersionLog {
-    /// A log of nothing but the header, of a repository that was created then.
+    /// A log with nothing but the header, for a repository that was created at this moment.
     pub(crate) fn empty(created: Millis) -> Result<Self, Error> {
         let mut log = Log::default();
         log.add(gem::versions::header(created.seconds()).as_bytes())?;
         Ok(Self { log, through: Seq(0), base: None, unwritten: 0 })
     }
 
-    /// A log that begins with what the lines up to `base` come to.
+    /// A log that begins with the summary of all lines up to `base`.
     pub(crate) fn beginning(base: IndexBase, sum: gem::versions::Sum) -> Result<Self, Error> {
         let mut log = Log::default();
         log.add(&gem::versions::render(base.created.seconds(), sum.lines()))?;
@@ -53,22 +53,22 @@ impl VersionLog {
         Ok(Self { log, through: base.through, base: Some(base), unwritten })
     }
 
-    /// Whether it begins with less than `base`.
+    /// Whether its summary includes less than `base`.
     pub(crate) fn begins_before(&self, base: Option<IndexBase>) -> bool {
         begun(self.base) < begun(base)
     }
 
-    /// Whether it begins with less than `other` does.
+    /// Whether its summary includes less than that of `other`.
     pub(crate) fn is_older_than(&self, other: &Self) -> bool {
         self.begins_before(other.base)
     }
 
-    /// Whether adding so many bytes takes its time.
+    /// Whether adding this number of bytes takes long.
     pub(crate) fn seals(&self, bytes: usize) -> bool {
         self.log.seals(bytes)
     }
 
-    /// The index as it is now.
+    /// The present index.
     pub(crate) fn index(&mut self) -> Result<Index, Error> {
         self.log.index()
     }
@@ -78,7 +78,7 @@ impl VersionLog {
         let text = gem::versions::lines(lines.iter().map(|(_, line)| line));
         self.log.add(&text)?;
         self.through = lines.last().map_or(self.through, |(seq, _)| *seq);
-        // An index of one piece is read faster from the truth.
+        // An index of one piece is read faster from the database.
         self.unwritten = if self.log.len() < PIECE { 0 } else { self.unwritten + text.len() as u64 };
         Ok(())
     }

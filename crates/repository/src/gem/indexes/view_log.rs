@@ -1,9 +1,11 @@
-//! `/versions` as a view shows it, where that is not what its members say: a log that only grows for those who read it.
+//! `/versions` of a view: a log that only grows for its clients, although the members, the rules and the order of a
+//! group change.
 //!
-//! One operation changes it: [`ViewLog::touch`] adds the line that leads from what the log says of a name to what is to be said of it. It
-//! does not know where names and versions come from: whoever brings a log up to date asks [`ViewLog::names`] which names may have
-//! something else to say, reads the members, and touches these. A name that was said once is said for ever, if only as one without
-//! versions, as clients would read a missing one from their own old file.
+//! One operation changes it: [`ViewLog::touch`] compares what the log says of a name with what it has to say now, and
+//! adds the line that leads from the first to the second. It does not know where names and versions come from. The
+//! caller asks [`ViewLog::names`] for the names that may need a new line, reads the members, and touches these names. A
+//! name never disappears from the log; a name without versions stays as such, because clients would otherwise keep
+//! their own old state.
 
 mod file;
 #[cfg(test)]
@@ -21,35 +23,35 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use store::{Origin, RepositoryId, Seq};
 use telemetry::Millis;
 
-/// It is begun anew when what was added to it is as long as its beginning, divided by this.
+/// The log restarts when the added lines are longer than the original part divided by this number.
 const ANEW: usize = 4;
 
 /// The log.
 #[derive(Debug, Default)]
 pub(crate) struct ViewLog {
     log: Log,
-    /// The same with a table of its names.
+    /// The same lines with an index by name.
     said: Versions,
-    /// Lines that are not in it yet.
+    /// New lines that are not in the log yet.
     news: String,
-    /// The length that it was begun with, and how many of those lines no client can read.
+    /// The length of the original part. Lines of it that no client can parse are counted with it.
     begun: usize,
     unreadable: u64,
-    /// The last change of each member that is in it.
+    /// The last change of each member that the log includes.
     through: BTreeMap<RepositoryId, Seq>,
-    /// What it was made of.
+    /// The members and rules that the log was made from.
     of: Option<MadeOf>,
-    /// Where it was made since the start: the rules themselves, to tell how others differ.
+    /// The rules themselves, if the log was made since the start. They show in which names new rules differ.
     rules: Option<ViewRules>,
-    /// When ages were last looked at, and the names of which something else may be said from a moment on.
+    /// When ages were last checked, and the names whose visible versions change at a later moment.
     at: Millis,
     due: BTreeSet<(Millis, Box<str>)>,
-    /// For names whose MD5 is that of no line of a member: of what the said one was made.
+    /// For names whose MD5 is not that of a member's line: the input that the published MD5 was made from.
     basis: HashMap<Box<str>, String>,
-    /// For each upstream up to which number it was read what its files told. A start begins with nothing.
+    /// For each upstream: the number up to which its learned facts were read. Empty after a start.
     heard: HashMap<Origin, u64>,
     unwritten: u64,
-    /// Whether the lines that are not in it yet change what it says of a name.
+    /// Whether the new lines change the state of a name that the log already has.
     revises: bool,
 }
 
@@ -58,20 +60,20 @@ pub(crate) struct ViewLog {
 pub(crate) struct MadeOf {
     pub(crate) members: String,
     pub(crate) rules: String,
-    /// What tells the dates that count from others. They may be lost at a start.
+    /// Identifies the set of known dates. Dates can be lost at a start.
     pub(crate) dates: u64,
 }
 
-/// The rules through which each member is seen, and the names that they claim.
+/// The rules through which each member is seen, and the names that members claim.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ViewRules {
     pub(crate) members: BTreeMap<RepositoryId, Rules>,
-    /// Each with the member that claims it.
+    /// Each claimed name with the member that claims it.
     pub(crate) claims: BTreeSet<(RepositoryId, String)>,
 }
 
 impl ViewRules {
-    /// What tells these rules from others, also those of an earlier start of the server.
+    /// Identifies these rules, also across restarts.
     pub(crate) fn fingerprint(&self) -> String {
         let rules: Vec<String> = self.members.values().map(Rules::fingerprint).collect();
         let claims = self.claims.iter().map(|(member, name)| format!("{} {name}", member.0));
@@ -79,7 +81,8 @@ impl ViewRules {
         [rules.join(","), claims.join(",")].join(";")
     }
 
-    /// The names of which others may say something else, where they are few. `None`: it may be any. Members that only one has do not count.
+    /// The names in which the two sets of rules can differ, if they are few. `None`: any name. Members that only one of
+    /// them has do not count.
     fn names_of_difference(&self, other: &ViewRules) -> Option<BTreeSet<String>> {
         let mut pairs = self.members.iter().filter_map(|(member, rules)| Some((rules, other.members.get(member)?)));
         let claims = self.claims.symmetric_difference(&other.claims).map(|(_, name)| name.clone()).collect();
@@ -87,22 +90,23 @@ impl ViewRules {
     }
 }
 
-/// What is to be said of a name.
+/// The state of a name that the log has to publish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToSay {
-    /// The versions that may be seen.
+    /// The visible versions.
     pub(crate) tokens: Vec<String>,
     pub(crate) md5: Md5OfInfo,
-    /// From when on something else may be seen without any change.
+    /// When the visible versions change without any change of the repository.
     pub(crate) until: Option<Millis>,
 }
 
-/// The MD5 of `/info` that is to be said.
+/// The MD5 of `/info` that the log has to publish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Md5OfInfo {
     Known(String),
-    /// It is that of a part of a file. `basis` is another one whenever the file may be another one. Clients compare the MD5 only with that
-    /// of the file that they have, to decide whether to ask; so until it is `known`, what lines come to is said, or the basis instead.
+    /// The MD5 of a filtered file that was not rendered yet. `basis` differs whenever the file may differ. Clients
+    /// compare the MD5 only with that of their own file, to decide whether to request it. So until the MD5 is `known`,
+    /// the log publishes the MD5 that its lines give, or the basis.
     Unknown {
         basis: String,
         known: Option<String>,
@@ -111,13 +115,13 @@ pub(crate) enum Md5OfInfo {
 }
 
 impl ToSay {
-    /// That nothing may be seen.
+    /// The state of a name without visible versions.
     pub(crate) fn nothing(until: Option<Millis>) -> Self {
         Self { tokens: Vec::new(), md5: Md5OfInfo::Known(Said::nothing_md5()), until }
     }
 }
 
-/// The names that may have something else to say.
+/// The names that may need a new line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Names {
     All,
@@ -125,33 +129,33 @@ pub(crate) enum Names {
 }
 
 impl ViewLog {
-    /// Whether it says anything yet.
+    /// Whether it has any lines.
     pub(crate) fn is_begun(&self) -> bool {
         self.of.is_some()
     }
 
-    /// Whether ages were looked at later than now: the clock was set back.
+    /// Whether ages were checked at a moment in the future: the clock was set back.
     pub(crate) fn is_ahead(&self, now: Millis) -> bool {
         self.is_begun() && self.at > now
     }
 
-    /// Up to which number it was read what the files of an upstream told.
+    /// The number up to which the learned facts of an upstream were read.
     pub(crate) fn heard(&self, upstream: Origin) -> u64 {
         self.heard.get(&upstream).copied().unwrap_or_default()
     }
 
-    /// Notes up to which number that was read, and for the names touched.
+    /// Sets the number up to which these facts were read and their names touched.
     pub(crate) fn hear(&mut self, upstream: Origin, until: u64) {
         self.heard.insert(upstream, until);
     }
 
-    /// What its members were.
+    /// The members that the log was made from.
     pub(crate) fn members(&self) -> Option<&str> {
         self.of.as_ref().map(|of| &*of.members)
     }
 
-    /// The names of which something else may be said than by this log, besides those that its members say have changed since. `regrouped`:
-    /// those of which it may be because the members are others; `None`: any.
+    /// The names that may need a new line, apart from those that members report as changed. `regrouped`: the names that
+    /// a change of members affects; `None`: any.
     pub(crate) fn names(
         &self,
         of: &MadeOf,
@@ -173,20 +177,20 @@ impl ViewLog {
         Names::These(names)
     }
 
-    /// Begins with the lines of a member, which are shared with it.
+    /// Starts with the lines of a member. The pieces are shared.
     pub(crate) fn begin_as(&mut self, log: Log, said: Versions) {
         let begun = log.len();
         let unreadable = said.unreadable();
         *self = Self { log, said, begun, unreadable, unwritten: begun as u64, ..Self::default() };
     }
 
-    /// Begins with nothing but a header of that moment.
+    /// Starts with a header of that moment.
     pub(crate) fn begin(&mut self, at: Millis) -> Result<(), Error> {
         *self = Self::default();
         self.begin_with(gem::versions::header(at.seconds()).as_bytes())
     }
 
-    /// Says of a name what is to be said of it now.
+    /// Adds the line of a name if its published state differs from `now`.
     pub(crate) fn touch(&mut self, name: &str, now: ToSay) {
         let ToSay { tokens, md5, until } = now;
         if let Some(until) = until {
@@ -195,7 +199,7 @@ impl ViewLog {
         let md5 = match md5 {
             Md5OfInfo::Known(md5) => {
                 self.basis.remove(name);
-                // Most names have one line, and nothing to be added.
+                // Most names have one line and need no new one.
                 if !tokens.is_empty() && self.said.says_only(name, &format!("{name} {} {md5}", tokens.join(","))) {
                     return;
                 }
@@ -214,7 +218,7 @@ impl ViewLog {
                 md5
             }
         };
-        // A longer one is not read, and would end the whole file. The name stays as it was.
+        // Clients stop reading the whole file at a longer line. The name keeps its old state.
         let before = self.said.said(name);
         let line = (Said { tokens, md5 }).line_after(name, before.as_ref());
         if let Some(line) = line.filter(|line| line.len() <= LINE_BYTES) {
@@ -224,42 +228,42 @@ impl ViewLog {
         }
     }
 
-    /// The last change of a member that is in it.
+    /// The last change of a member that the log includes.
     pub(crate) fn through_of(&self, member: RepositoryId) -> Option<Seq> {
         self.through.get(&member).copied()
     }
 
-    /// The versions that it says of a name.
+    /// The published versions of a name.
     pub(crate) fn tokens(&self, name: &str) -> Vec<String> {
         self.said.said(name).map(|said| said.tokens).unwrap_or_default()
     }
 
-    /// What it says, with a table of its names.
+    /// The lines with an index by name.
     pub(crate) fn said(&self) -> &Versions {
         &self.said
     }
 
-    /// Whether it ever said the name.
+    /// Whether the log has the name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.said.has(name)
     }
 
-    /// Whether lines are to be added.
+    /// Whether there are new lines.
     pub(crate) fn has_news(&self) -> bool {
         !self.news.is_empty()
     }
 
-    /// Whether the lines that are to be added change what it says of a name that it has.
+    /// Whether the new lines change the state of a name that the log already has.
     pub(crate) fn revises(&self) -> bool {
         self.revises
     }
 
-    /// Whether the lines that are to be added are many beside so many bytes.
+    /// Whether the new lines are long in comparison with this number of bytes.
     pub(crate) fn is_much(&self, beside: usize) -> bool {
         self.news.len() > (beside / ANEW).max(PIECE)
     }
 
-    /// The names that it says and `are_known` does not know.
+    /// The names in the log that `is_known` does not accept.
     pub(crate) fn names_beyond(&self, is_known: impl Fn(&str) -> bool) -> Vec<String> {
         let mut names = Vec::new();
         self.said.read_each(usize::MAX, |name, tokens, _, _| {
@@ -270,12 +274,12 @@ impl ViewLog {
         names
     }
 
-    /// Forgets when something else may be said: all names are touched next.
+    /// Discards the moments at which visible versions change, so that all names are touched next.
     pub(crate) fn forget_due(&mut self) {
         self.due.clear();
     }
 
-    /// Adds what was found by touching names. It says now what `of` comes to, up to these changes of its members.
+    /// Adds the new lines. From now on the log represents `of`, including these changes of its members.
     pub(crate) fn settle(
         &mut self,
         of: MadeOf,
@@ -292,7 +296,7 @@ impl ViewLog {
             self.unwritten += news.len() as u64;
             self.log.add(news.as_bytes())?;
             self.said.push(news.into()).map_err(refused)?;
-            // A name may have so much to say that no line more is read.
+            // The lines of a name may be so many that clients cannot read a further one.
             let is_full = self.said.unreadable() > self.unreadable;
             if is_full || self.log.len() - self.begun > (self.begun / ANEW).max(PIECE) {
                 self.begin_anew(now)?;
@@ -307,7 +311,7 @@ impl ViewLog {
         Ok(Index { fresh_until: until, ..self.log.index()? })
     }
 
-    /// Begins with what it says, in one line for each name.
+    /// Restarts the log with one line for each name.
     fn begin_anew(&mut self, now: Millis) -> Result<(), Error> {
         let whole = gem::versions::render(now.seconds(), self.said.sums().filter(|line| line.len() <= LINE_BYTES));
         (self.log, self.said) = (Log::default(), Versions::new());
@@ -323,7 +327,7 @@ impl ViewLog {
         self.said.push(Bytes::copy_from_slice(header)).map_err(refused)
     }
 
-    /// Adds much at once, and shares it with the table.
+    /// Adds many bytes at once, and shares them with the index.
     fn extend(&mut self, bytes: Vec<u8>) -> Result<(), Error> {
         self.log.add(&bytes)?;
         self.unwritten += bytes.len() as u64;

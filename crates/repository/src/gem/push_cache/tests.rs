@@ -1,4 +1,4 @@
-//! A state is what the gem's versions come to, and says nothing where somebody has to look.
+//! A state summarises the versions of a gem, and gives no answer if the rows have to be read.
 
 use super::*;
 use crate::format::Format;
@@ -61,7 +61,7 @@ fn a_head_is_only_for_a_version_that_is_new_and_comes_last_in_the_form_that_is_s
     assert!(!known(&usual, "2.0", "ruby"), "nothing is known yet");
     push_cache.put(ID, "lamp", gem_state(&usual, entries.into()));
     assert!(known(&usual, "2.0", "ruby") && known(&usual, "1.0", "java") && known(&usual, "1.2", "ruby"));
-    // The same version, however it is written, and whether or not it is offered.
+    // The same version in any spelling, published or not.
     assert!(!known(&usual, "1.0.0", "ruby") && !known(&usual, "1.0", "ruby") && !known(&usual, "1.2.0", "java"));
     let state = push_cache.for_push(&usual, &package("2.0", "ruby")).unwrap();
     let moment = |number, now| state.moment_of_next(&package(number, "ruby"), Millis(now)).map(|at| at.0);
@@ -98,7 +98,7 @@ proptest! {
             let package = package(&format!("1.{number}"), if java { "java" } else { "ruby" });
             let moment = Millis(at as i64);
             if at <= read_at {
-                // What was withdrawn is only known from reading.
+                // Withdrawn versions are known only from the rows.
                 let state = if live { State::Live } else { State::Withdrawn };
                 entries.push(entry(&package, moment.0, state));
                 kept = gem_state(&repository, entries.clone());

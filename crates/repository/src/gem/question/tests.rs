@@ -1,4 +1,4 @@
-//! What each method and path asks, costs and brings, for each format.
+//! The question, the cost class and the body of each method and path, for each format.
 
 use crate::format::Format;
 use crate::question::Question;

@@ -1,11 +1,11 @@
-//! What one gem says in each of the three files.
+//! The entries of one gem in each of the three files.
 
 use super::*;
 use crate::policy::rules::Rules;
 use store::State;
 use telemetry::Millis;
 
-/// One in short, and one as it was kept before there was such a thing.
+/// A row with the short form of the facts, and one of an earlier program without it.
 fn row(number: &str, platform: &str, state: State) -> Outline {
     let facts = if platform == "ruby" {
         Facts::Brief(format!("{number} oil:>= 0"))

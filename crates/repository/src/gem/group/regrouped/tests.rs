@@ -1,4 +1,4 @@
-//! How members differ from those that a log noted.
+//! The difference between members and those that a log recorded.
 
 use super::*;
 
@@ -23,7 +23,7 @@ fn what_was_added_removed_or_moved_is_told_from_what_stays() {
     assert_eq!(Regrouping::of(&before, &[one, three, two]), regrouping(&[three], &[], false));
     assert_eq!(Regrouping::of(&before, &[two]), regrouping(&[], &[one], false));
     assert_eq!(Regrouping::of(&before, &[stood(2, 9), one]), regrouping(&[], &[], true));
-    // The order may be another though nobody moved a member: it stood in two places, in a nested group.
+    // The order can change although no member of the group moved: a member was listed twice, once in a nested group.
     assert_eq!(Regrouping::of(&before, &[two, one]), regrouping(&[], &[], true));
     assert_eq!(Regrouping::of("", &[one]), None);
     assert_eq!(Regrouping::of("something else", &[one]), None);

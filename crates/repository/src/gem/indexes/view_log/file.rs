@@ -1,4 +1,4 @@
-//! A view's log in the data folder, so that clients go on with it after a restart.
+//! A view's log in the data folder, so that clients can continue with it after a restart.
 
 use crate::gem::indexes::view_log::{MadeOf, ViewLog};
 use crate::index::document::Index;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use store::{RepositoryId, Seq};
 use telemetry::Millis;
 
-/// What the file says about itself.
+/// The header of the file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
     mark: Mark,
@@ -21,7 +21,7 @@ struct Head {
     due: Vec<(Millis, Box<str>)>,
     basis: Vec<(Box<str>, String)>,
     pieces: Vec<usize>,
-    /// The last change of each member that is in it.
+    /// The last change of each member that the log includes.
     #[serde(default)]
     through: Vec<(RepositoryId, Seq)>,
 }

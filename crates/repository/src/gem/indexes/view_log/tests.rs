@@ -1,4 +1,4 @@
-//! What a log gains, when it begins anew, and that it goes on from its file.
+//! The lines that a log gains, when it restarts, and how it continues from its file.
 
 use super::*;
 use crate::index::incremental_index::IndexSource;
@@ -34,7 +34,7 @@ fn a_log_gains_the_line_of_each_difference_and_none_where_there_is_none() {
     assert!(settle(&mut log, 3) == [&begun[..], format!("lamp -1,3 other\noil 1 {MD5}\n").as_bytes()].concat());
 }
 
-/// A name whose versions no line can list must not end the file for all others.
+/// A name whose versions fit into no line must not end the file for all others.
 #[test]
 fn a_line_that_would_be_too_long_is_left_out() {
     let mut log = ViewLog::default();
@@ -45,7 +45,7 @@ fn a_line_that_would_be_too_long_is_left_out() {
     log.touch("oil", say(&["1"], MD5));
     let begun = format!("created_at: 1970-01-01T00:00:00Z\n---\noil 1 {MD5}\n");
     assert_eq!(String::from_utf8(settle(&mut log, 1)).unwrap(), begun);
-    // Two lines that can be read come to one that cannot.
+    // Two lines that clients can read add up to one that they cannot.
     log.touch("lamp", say(&all[..100_000], MD5));
     settle(&mut log, 2);
     log.touch("lamp", say(&all, MD5));
@@ -72,7 +72,7 @@ fn an_unknown_md5_is_said_until_it_is_known_and_then_as_long_as_the_file_is_made
     assert_eq!(said("a", None, None), "true");
     assert_eq!(said("b", None, None), "b");
     assert_eq!(said("a", None, None), "a");
-    // What is known goes before what lines come to, and is said until the file may be another one.
+    // A known MD5 takes precedence over that of the lines, and stays until the file may have changed.
     assert_eq!(said("c", None, Some("likely")), "likely");
     assert_eq!(said("c", Some("true"), Some("likely")), "true");
     assert_eq!(said("c", None, Some("likely")), "true");
