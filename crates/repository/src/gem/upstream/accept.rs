@@ -1,12 +1,12 @@
-//! An operator believes a file of the upstream's that is held back because it lacks many names.
+//! An operator accepts a file of the upstream that is held back because it lacks many names.
 
 use crate::gem::upstream::follow::Follow;
 use crate::upstream::PATIENCE;
 use tokio::time::timeout;
 
 impl Follow {
-    /// Has the file that is held back counted by the next look, which begins now. Returns whether there is one. Where the upstream fails,
-    /// or is slow, a later look has it counted.
+    /// Makes the next look, which begins now, use the file that is held back. Returns whether there is one. If the
+    /// upstream fails or is slow, a later look uses it.
     pub(crate) async fn accept(&self) -> bool {
         let accept = || {
             let origin = self.remote.repository.origin;
@@ -17,9 +17,9 @@ impl Follow {
         }
         let look = async {
             let turn = self.index().looking.clone().lock_owned().await;
-            // A look that was under way may have found it once more.
+            // A look that was running may have held it back again.
             if accept().is_some() {
-                // How it ends is told with what is known of the index.
+                // The result is reported with the state of the index.
                 let _ = self.start(turn).await;
             }
         };

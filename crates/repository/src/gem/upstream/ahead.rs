@@ -1,13 +1,13 @@
-//! The gems whose `/info` is fetched before a client asks for it: the index says another one than it did.
+//! The gems whose `/info` is fetched before a client requests it, because its MD5 in the index changed.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Mutex as Turn, OwnedMutexGuard};
 
-/// Most gems that wait for it. What comes after is fetched when a client asks.
+/// Maximum number of queued gems. Further ones are fetched when a client requests them.
 const GEMS_MAX: usize = 10_000;
 
-/// The gems that wait for it.
+/// The queue of these gems.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
     gems: Mutex<BTreeSet<String>>,
@@ -16,14 +16,14 @@ pub(crate) struct Ahead {
 }
 
 impl Ahead {
-    /// Has the `/info` of these gems fetched.
+    /// Queues the `/info` of these gems.
     pub(crate) fn want(&self, names: Vec<String>) {
         let mut gems = self.gems();
         let room = GEMS_MAX.saturating_sub(gems.len());
         gems.extend(names.into_iter().take(room));
     }
 
-    /// The turn to fetch them; `None`: there are none, or another job has it.
+    /// The turn to fetch them; `None`: the queue is empty, or another job has the turn.
     pub(crate) fn turn(&self) -> Option<OwnedMutexGuard<()>> {
         if self.gems().is_empty() {
             return None;
@@ -31,7 +31,7 @@ impl Ahead {
         self.fetching.clone().try_lock_owned().ok()
     }
 
-    /// The next ones, and at most so many.
+    /// Takes at most this number of gems from the queue.
     pub(crate) fn take(&self, most: usize) -> Vec<String> {
         let mut gems = self.gems();
         std::iter::from_fn(|| gems.pop_first()).take(most).collect()

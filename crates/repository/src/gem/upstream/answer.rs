@@ -1,4 +1,4 @@
-//! Answers the questions of a remote repository of gems.
+//! Answers the questions of a remote gem repository.
 
 use crate::content::{Content, Freshness, How, soonest};
 use crate::error::Error;
@@ -34,7 +34,7 @@ impl RemoteGems<'_> {
         answer.map(|found| self.until_looked_at(found))
     }
 
-    /// The same, until the upstream is to be looked at again: a page that nobody has to make again would keep it from that.
+    /// The same, valid until the upstream has to be checked again. A page without an end would prevent that check.
     pub(crate) fn until_looked_at(self, found: Any) -> Any {
         let again = self.known(|known| known.tried.plus(LOOK_EVERY)).ok();
         until(found, again.filter(|_| self.remote.repository.as_of.is_none()))
@@ -69,7 +69,7 @@ impl RemoteGems<'_> {
         }
     }
 
-    /// `/versions`. Nobody answers it for longer without looking at the upstream's, which is when it is known that somebody asks.
+    /// `/versions`. Its page ends when the upstream has to be checked again, so that requests for it are noticed.
     async fn versions(self, event: &mut Event) -> Result<Found, Error> {
         let by_rows = self.local.by_rows();
         if !by_rows && self.remote.repository.asks {
@@ -94,7 +94,7 @@ impl RemoteGems<'_> {
     }
 }
 
-/// The same, which may be otherwise from then on.
+/// The same, valid until this moment.
 fn until(found: Any, again: Option<Millis>) -> Any {
     let soon = |index: Index| Index { fresh_until: soonest(index.fresh_until, again), ..index };
     match found {

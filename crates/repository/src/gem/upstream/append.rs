@@ -1,4 +1,5 @@
-//! Writes what a look brought to the journal, and adds it to what is known: first the lines, then everybody who asks is told of them.
+//! Writes the new lines of a look to the journal, and then adds them to the index in memory. The lines are durable
+//! before any client sees them.
 
 use crate::error::Error;
 use crate::gem::upstream::follow::Follow;
@@ -11,7 +12,7 @@ use store::{Lane, Seq};
 use telemetry::{Event, Op};
 
 impl Follow {
-    /// Begins our log.
+    /// Starts our log.
     pub(crate) async fn begin(
         &self,
         text: Vec<u8>,
@@ -35,7 +36,7 @@ impl Follow {
         Ok(())
     }
 
-    /// Has our log gain lines.
+    /// Appends lines to our log.
     pub(crate) async fn append(
         &self,
         difference: Difference,
@@ -56,7 +57,7 @@ impl Follow {
         self.fits(lines.len())?;
         let written = rows::write(&self.remote, &lines, from, false, last, event).await;
         let Ok(Some((at, last))) = written else {
-            // The journal may have rows that are not known here.
+            // The journal may have rows that are not in memory.
             followed.forget();
             return Err(written.err().unwrap_or(Error::GivenUp));
         };
@@ -80,7 +81,8 @@ impl Follow {
         Ok(())
     }
 
-    /// Whether there is memory for lines of so many bytes: for themselves, coded, and what tells where each is.
+    /// Checks that there is memory for this number of bytes of lines: for the text, for its encoded form, and for the
+    /// positions of lines.
     fn fits(&self, bytes: usize) -> Result<(), Error> {
         let room = self.remote.remotes.indexes.hold(2 * bytes as u64);
         room.map(drop)

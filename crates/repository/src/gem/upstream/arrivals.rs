@@ -1,10 +1,10 @@
-//! Where requests find the first `/versions` of an upstream while it arrives.
+//! Gives requests access to the first `/versions` of an upstream while it arrives.
 
 use crate::gem::found::ArrivingIndex;
 use store::Origin;
 use tokio::sync::watch;
 
-/// The file, if it can be read by now, and the upstream that it is of.
+/// The file, if it can be read already, and its upstream.
 #[derive(Debug)]
 pub(crate) struct Arrivals(watch::Sender<Option<(Origin, ArrivingIndex)>>);
 
@@ -15,19 +15,20 @@ impl Default for Arrivals {
 }
 
 impl Arrivals {
-    /// Waits until that of this upstream can be read. That of another may arrive still, as the repository's upstream can be changed.
+    /// Waits until the file of this upstream can be read. The file of a former upstream may still be arriving after a
+    /// change of the URL.
     pub(crate) async fn shown(&self, of: Origin) -> Option<ArrivingIndex> {
         let is_of = |shown: &Option<(Origin, ArrivingIndex)>| shown.as_ref().is_some_and(|(origin, _)| *origin == of);
-        // Whoever shows it lives as long as this.
+        // The sender lives as long as this value.
         self.0.subscribe().wait_for(is_of).await.ok().and_then(|shown| shown.clone()).map(|(_, index)| index)
     }
 
-    /// Lets requests read it.
+    /// Makes it readable for requests.
     pub(crate) fn show(&self, of: Origin, index: ArrivingIndex) {
         self.0.send_replace(Some((of, index)));
     }
 
-    /// Lets no more requests read it.
+    /// Hides it from further requests.
     pub(crate) fn hide(&self) {
         self.0.send_replace(None);
     }

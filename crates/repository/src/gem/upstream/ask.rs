@@ -1,4 +1,5 @@
-//! Asks an upstream for its `/versions`: for the continuation where that can be verified, then for the last lines too, else for the whole.
+//! Requests the `/versions` of an upstream: the continuation if that can be verified, then the continuation with an
+//! overlap, and otherwise the whole file.
 
 use crate::error::Error;
 use crate::gem::upstream::body::{self, Body, Wanted};
@@ -13,20 +14,21 @@ use telemetry::{Event, Millis};
 
 const HOUR_MS: i64 = 3_600_000;
 const TOO_OFTEN: &str = "it is another one each time, and was fetched as often as it may be within an hour";
-/// Requests of one look: for the continuation, for the last lines too, for the whole file, and for that once more where its ETag is in doubt.
+/// Maximum number of requests of one look: for the continuation, for the overlap, for the whole file, and for the whole
+/// file again if its ETag is in doubt.
 const REQUESTS: usize = 4;
 
-/// A file that breaks off counts as one that was sent, if it was to be larger than this.
+/// An aborted response for a file that was to be larger than this counts as a transfer of the whole file.
 const BROKEN_BYTES: u64 = 1 << 20;
 
 impl Follow {
-    /// Asks the upstream. The `first` file is shown while it arrives, unless it is in doubt.
+    /// Calls the upstream. The `first` file is shown to clients while it arrives, unless it is in doubt.
     pub(crate) async fn ask(&self, first: &mut FirstBody<'_>, event: &mut Event) -> Result<Looked, Error> {
         let (origin, followed, now) = (self.remote.repository.origin, self.index(), self.now());
         let known = followed.read(origin, |known| (known.file.clone(), known.held_back));
         let (mut file, held) = known.clone().unwrap_or_default();
         let upstream = self.remote.upstream(event).await?;
-        // ETags that tell nothing of the bytes are believed for a while only.
+        // An ETag that is not derived from the bytes is trusted for a limited time.
         let overdue = file.opaque_etags && !followed.took_whole_since(Millis(now.0 - HOUR_MS));
         let (mut wanted, mut doubted) = (Wanted::Continuation, None);
         if file.kept.is_none() || overdue {
@@ -34,7 +36,7 @@ impl Follow {
         }
         for asked in 0..REQUESTS {
             if !followed.may_take_whole(now) && (wanted == Wanted::Whole || file.ignores_range) {
-                // Its last lines need not be asked for again until the whole file is.
+                // The overlap need not be requested again before the whole file is.
                 followed.change(origin, |known| known.file.diverged = file.diverged);
                 return if known.is_some() { Ok(Looked::Later) } else { Err(invalid(TOO_OFTEN).into()) };
             }
@@ -55,7 +57,7 @@ impl Follow {
             self.hints().cached_until(schedule::cached_until(age, cached, now));
             let (etag, status) = (answer.header("etag").map(str::to_owned), answer.status());
             file.ignores_range = (file.ignores_range || ranged && status == 200) && status != 206;
-            // Whatever becomes of the answer: one that is refused cost as much.
+            // Counted for any result: a refused response costs the upstream as much.
             followed.change(origin, |known| known.file.ignores_range = file.ignores_range);
             let opaque = file.opaque_etags || doubted.is_some();
             let shown = (known.is_none() && asked == 0).then_some(&mut *first);
@@ -63,7 +65,7 @@ impl Follow {
             let read = body::read(&mut answer, file.kept.as_ref(), opaque, shown, event).await;
             let counts = match &read {
                 Ok(read) => !matches!(read, Err(Refusal::Html | Refusal::NoHeader)),
-                // It broke off. Where that cost little, the next client may try again.
+                // The response was aborted. If that cost little, the next client may try again.
                 Err(_) => large,
             };
             if status == 200 && counts {
@@ -72,18 +74,19 @@ impl Follow {
             match read? {
                 Ok(Body::Unchanged) if held.is_some() => return Ok(Looked::HeldBack(held, file)),
                 Ok(Body::Unchanged) => return Ok(Looked::Unchanged(file)),
-                // It is another one than the one that was in doubt.
+                // This file differs from the one that was in doubt.
                 Ok(Body::Read { seen, .. }) if doubted.is_some_and(|sha256| sha256 != seen.kept.sha256()) => {
                     doubted = Some(seen.kept.sha256());
                 }
                 Ok(Body::Read { seen, text, is_whole }) => {
-                    // The same file twice with an ETag that is not its MD5: its ETags are none.
+                    // The same file came twice with an ETag that is not its MD5, so its ETags are not MD5s.
                     file.opaque_etags |= doubted.is_some();
                     let now_kept =
                         UpstreamFile { kept: Some(seen.kept.clone()), etag, diverged: false, ..file.clone() };
                     match self.compare(&seen, text, is_whole, now_kept, event).await? {
                         Some(looked) => return Ok(looked),
-                        // A line of the continuation cannot be relayed as it is, or the last lines do not tell what they hid.
+                        // A line of the continuation cannot be relayed unchanged, or the overlap does not show what
+                        // changed.
                         None => wanted = file.go_on(wanted, None),
                     }
                 }
@@ -100,7 +103,7 @@ impl Follow {
 }
 
 impl UpstreamFile {
-    /// What is asked for after an answer that could not be used.
+    /// The next request after an unusable response.
     fn go_on(&mut self, wanted: Wanted, why: Option<Tail>) -> Wanted {
         let overlaps = self.kept.as_ref().and_then(Kept::overlap).is_some() && !self.diverged;
         match wanted {

@@ -1,10 +1,10 @@
-//! Turns to ask an upstream again for the `/info` of a gem: one at a time for each gem.
+//! Turns to request the `/info` of a gem again: one task at a time for each gem.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
-/// Gems that share no turn, but for chance.
+/// The number of turns. Gems with the same hash share one.
 const TURNS: usize = 256;
 
 /// The turns.
@@ -21,7 +21,7 @@ impl Default for Asking {
 }
 
 impl Asking {
-    /// The turn to ask for a gem, once nobody else has it.
+    /// Waits for the turn to request a gem.
     pub(crate) async fn turn(&self, name: &str) -> OwnedMutexGuard<()> {
         let place = self.hasher.hash_one(name) % TURNS as u64;
         self.turns[usize::try_from(place).unwrap_or_default()].clone().lock_owned().await

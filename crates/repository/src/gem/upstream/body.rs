@@ -1,4 +1,4 @@
-//! The body of an answer for `/versions`, read and verified while it arrives.
+//! The body of a response for `/versions`, read and verified while it arrives.
 
 use crate::gem::upstream::first_body::FirstBody;
 use crate::gem::upstream::index::UpstreamFile;
@@ -11,10 +11,10 @@ use telemetry::{Event, Millis, Op, Reason};
 /// The path of the index.
 pub(crate) const PATH: &str = "versions";
 
-/// What an answer has.
+/// The content of a response.
 pub(crate) enum Body {
     Unchanged,
-    /// A file, or what it continues with.
+    /// A file, or its continuation.
     Read {
         seen: Box<Seen>,
         text: Box<Versions>,
@@ -22,17 +22,17 @@ pub(crate) enum Body {
     },
 }
 
-/// How much of the file is asked for.
+/// How much of the file is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
-    /// What continues it.
+    /// The bytes after the known part.
     Continuation,
-    /// Its last lines too, where it may have changed.
+    /// The last known lines too, because they may have changed.
     Overlap,
     Whole,
 }
 
-/// What is asked for.
+/// The headers of the request.
 pub(crate) fn conditions(file: &UpstreamFile, wanted: Wanted) -> Conditions {
     match (&file.kept, wanted) {
         (Some(kept), Wanted::Continuation) => {
@@ -43,12 +43,12 @@ pub(crate) fn conditions(file: &UpstreamFile, wanted: Wanted) -> Conditions {
     }
 }
 
-/// All of it, unless it is unchanged.
+/// The headers of a request for the whole file unless it is unchanged.
 pub(crate) fn unless_unchanged(file: &UpstreamFile) -> Conditions {
     Conditions { etag: file.etag.clone(), ..Conditions::default() }
 }
 
-/// Why an answer is none that has a body, or says that there is no other.
+/// The failure for a response that has neither a body nor the status 304.
 pub(crate) fn failure(answer: &Arriving, paused_until: Option<Millis>) -> Option<Failure> {
     match answer.status() {
         200 | 206 | 304 | 416 => None,
@@ -61,7 +61,8 @@ pub(crate) fn failure(answer: &Arriving, paused_until: Option<Millis>) -> Option
     }
 }
 
-/// Reads an answer to its end, and shows it while it arrives if it is the `first`. The inner error says why it is not believed.
+/// Reads a response to its end, and shows it to clients while it arrives if it is the `first`. The inner error says why
+/// it is not accepted.
 pub(crate) async fn read(
     answer: &mut Arriving,
     kept: Option<&Kept>,

@@ -1,4 +1,5 @@
-//! Answers for programs about one gem of an upstream, from the lines of its `/info`. What these do not tell is null.
+//! Answers for programs about one gem of an upstream, from the lines of its `/info`. Facts that the lines lack are
+//! null.
 
 use crate::error::Error;
 use crate::gem::Found;
@@ -16,9 +17,9 @@ use serde_json::Value;
 use store::Lane;
 use telemetry::{Event, Millis, Op};
 
-/// What lines do not tell.
+/// Fields that no line has.
 const UNKNOWN: [&str; 7] = ["authors", "info", "licenses", "description", "summary", "built_at", "requirements"];
-/// What some lines tell.
+/// Fields that only some lines have.
 const MAY_BE_UNKNOWN: [&str; 3] = ["sha", "created_at", "version_created_at"];
 
 impl RemoteGems<'_> {
@@ -58,7 +59,7 @@ impl RemoteGems<'_> {
 }
 
 impl RemoteGems<'_> {
-    /// The versions of a gem that may be seen, by their tokens, and from when on others may be.
+    /// The visible versions of a gem, by their tokens, and when others become visible.
     pub(crate) async fn told(self, name: &str, event: &mut Event) -> Result<Told, Error> {
         let rows = match self.whole_info(name, event).await {
             Err(Error::NoSuchPackage | Error::Hidden(_)) => return Err(Error::NoSuchGem),
@@ -70,13 +71,13 @@ impl RemoteGems<'_> {
     }
 }
 
-/// What lines tell of a gem.
+/// The facts in the lines of a gem.
 pub(crate) struct Told {
     pub(crate) versions: Vec<json::Published>,
     pub(crate) until: Option<Millis>,
 }
 
-/// A version as its line tells it; `None`: it cannot be told, as its number or its needs cannot be read.
+/// A version from its line; `None`: its number or its dependencies cannot be parsed.
 fn published(row: &InfoRow) -> Option<json::Published> {
     let package = upstream::package(&row.name, &row.line)?;
     let sha256 = row.checksum.map(|checksum| store::Digest(checksum.0).to_string()).unwrap_or_default();

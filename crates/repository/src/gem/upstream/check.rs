@@ -1,5 +1,5 @@
-//! Checks what is kept of an upstream's index: that the rows of the journal can be read and say what is answered, and that each kept file
-//! is one that the index lists. No upstream is asked.
+//! Checks the stored index of an upstream: the rows of the journal must be readable and match the answers, and each
+//! cached file must be listed. This calls no upstream.
 
 use crate::error::Error;
 use crate::gem::upstream::follow::Follow;
@@ -11,22 +11,22 @@ use store::{CachedFile, Digest, Lane};
 use telemetry::{Event, Op};
 use tokio::time::timeout;
 
-/// What a part of a check found. The first part has the figures of the index, each part those of its files.
+/// The result of a part of a check. The first part has the figures of the index, each part those of its files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IndexCheck {
-    /// The names that the index ever listed.
+    /// The number of names that the index has ever listed.
     pub names: usize,
-    /// The versions that it lists.
+    /// The number of listed versions.
     pub versions: usize,
-    /// Kept files of `/info` that were compared with it.
+    /// The number of cached `/info` files that were compared with the index.
     pub infos: u64,
-    /// Those of them that it said before, and no more.
+    /// How many of them match an earlier state of the index.
     pub older: u64,
-    /// Kept packages that were compared with the lines of their versions.
+    /// The number of cached packages that were compared with the lines of their versions.
     pub gems: u64,
-    /// Kept packages of which no kept line has a checksum.
+    /// The number of cached packages for which no cached line has a checksum.
     pub unproven: u64,
-    /// A sentence for each thing that does not fit.
+    /// A sentence for each mismatch.
     pub problems: Vec<String>,
     /// Where the next part begins; `None`: this is the last.
     pub next: Option<String>,
@@ -40,7 +40,7 @@ struct Lines {
 }
 
 impl Follow {
-    /// Checks the rows, where `after` is empty, and the kept files that come after it, `limit` at most.
+    /// Checks the rows if `after` is empty, and the cached files that come after it, at most `limit`.
     pub(crate) async fn check(&self, after: &str, limit: usize, event: &mut Event) -> Result<IndexCheck, Error> {
         let mut check = IndexCheck::default();
         if after.is_empty() {
@@ -66,11 +66,11 @@ impl Follow {
         Ok(check)
     }
 
-    /// Reads the rows, and compares them with what is answered. Where nothing is known yet, it is known then.
+    /// Reads the rows and compares them with the answers. If the index is not in memory, it is loaded.
     async fn check_rows(&self, check: &mut IndexCheck, event: &mut Event) -> Result<(), Error> {
         let (origin, shared) = (self.remote.repository.origin, self.remote.repository.shared.clone());
         if shared.followed.read(origin, |_| ()).is_none() {
-            // A look reads the rows before it asks.
+            // A look reads the rows before it calls the upstream.
             let turn = timeout(PATIENCE, shared.followed.looking.clone().lock_owned()).await;
             if turn.is_ok()
                 && shared.followed.read(origin, |_| ()).is_none()
@@ -84,7 +84,7 @@ impl Follow {
             let (log, mut problems) = (read.listing.log(), Vec::new());
             let answered = |known: &Known| {
                 let text = known.listing.log().text();
-                // What came meanwhile is not in the rows that were read.
+                // Lines that arrived meanwhile are not in the rows that were read.
                 known.last != read.last || same(text, log.text())
             };
             if shared.followed.read(origin, answered) == Some(false) {
@@ -153,7 +153,7 @@ impl Follow {
         Ok(())
     }
 
-    /// The `/info` of a gem as it is kept.
+    /// The cached `/info` of a gem.
     async fn kept_info(&self, name: &str, event: &mut Event) -> Result<Option<Info>, Error> {
         let path = format!("info/{name}");
         let Some(Remembered::File(kept)) = self.remote.recall(&self.remote.repository.file(&path), event).await? else {

@@ -1,4 +1,4 @@
-//! What our log gains of a file of the upstream: lines as they came, or lines that say the same.
+//! The lines that our log gains from a file of the upstream: unchanged lines, or lines with the same meaning.
 
 use crate::error::Error;
 use crate::gem::upstream::follow::Follow;
@@ -10,7 +10,7 @@ use store::Lane;
 use telemetry::{Event, Op};
 
 impl Follow {
-    /// What our log gains of what came. `None`: that cannot be told without the whole file.
+    /// The lines that our log gains from a response. `None`: the whole file is needed to decide that.
     pub(crate) async fn compare(
         &self,
         seen: &Seen,
@@ -34,7 +34,7 @@ impl Follow {
         if seen.outcome == Outcome::Unchanged && held.is_none() {
             return Ok(Some(Looked::Unchanged(file)));
         }
-        // The log lacks lines that are held back, so what continues them does not continue the log.
+        // Our log lacks lines that are held back, so a continuation of the file does not continue the log.
         if !is_whole && file.held.iter().any(|name| text.has(name)) {
             return Ok(None);
         }
@@ -57,7 +57,7 @@ impl Follow {
         };
         let compared = self.context.workers.run(Lane::Index, Op::IndexRender, event, compare).await?;
         let Some((difference, from)) = compared.flatten() else { return Ok(None) };
-        // Where no digest tells, a file that was cut at the end of a line looks like one that went back.
+        // Without a digest, a file that was cut at the end of a line looks like an older version of the file.
         let shorter = kept.is_some_and(|kept| seen.kept.len() < kept);
         let cut = shorter && seen.verified == Verified::Unverified && difference.is_earlier_file();
         if cut || difference.is_mass_removal() {
@@ -71,7 +71,7 @@ impl Follow {
     }
 }
 
-/// The last lines of the upstream's file as it was.
+/// The last known lines of the upstream's file.
 fn last_lines(known: &Known) -> Option<Versions> {
     let mut lines = Versions::appended();
     for piece in known.file.kept.iter().flat_map(Kept::overlapping) {

@@ -1,4 +1,5 @@
-//! Lines of our log that correct the upstream's: they say the MD5 of the `/info` that it has, where its own line says another.
+//! Lines in our log that correct the upstream's index: they have the MD5 of the upstream's actual `/info`, where its
+//! own line has another one.
 
 use crate::error::Error;
 use crate::gem::upstream::follow::Follow;
@@ -9,8 +10,8 @@ use telemetry::{Event, Outcome, Tick};
 use tokio::sync::OwnedMutexGuard;
 
 impl Follow {
-    /// Has our log say this MD5 of a gem instead of `listed`, which is not that of the `/info` that the upstream has. As the job that has
-    /// the turn.
+    /// Adds a line with this MD5 of a gem. The upstream's `listed` MD5 is not that of its `/info`. The caller has the
+    /// turn.
     pub(crate) async fn write_correction(
         self,
         name: String,
@@ -34,7 +35,7 @@ impl Follow {
                     Difference { lines: line.into_bytes(), changes: vec![change], ..Difference::default() };
                 Box::pin(self.append(difference, Lines::Correcting, file, &mut event)).await
             }
-            // The index said something else meanwhile.
+            // The index changed meanwhile.
             None => Ok(()),
         };
         event.reason = done.as_ref().err().map(Error::reason);
@@ -46,7 +47,7 @@ impl Follow {
     }
 }
 
-/// The line that says only another MD5 of a gem, of which this version was said last.
+/// A line that changes only the MD5 of a gem. `last` is its most recently listed version.
 fn correction(name: &str, last: Option<&str>, md5: &str) -> String {
     let line = match last {
         Some(token) => versions::replacing_line(name, token, "ruby", md5),

@@ -1,7 +1,7 @@
-//! When versions were published that the upstream had when it was first seen: as their `/info` says. Of later ones the first sight counts,
-//! as an upstream could say anything to escape a cooldown.
+//! The publication dates of versions that the upstream had at the first look, from their `/info`. For later versions
+//! the first sight counts, because an upstream could set any date to pass a cooldown.
 //!
-//! A date is remembered where it changes what a cooldown shows, so that every protocol counts from the same moment.
+//! A date is stored if it changes the effect of a cooldown, so that every protocol counts from the same moment.
 
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::listing::Listed;
@@ -13,7 +13,8 @@ use std::collections::HashMap;
 use telemetry::Millis;
 
 impl RemoteGems<'_> {
-    /// What is listed of a gem, with the dates that its `/info` has. Where that shows other versions, all that lists them is made anew.
+    /// The listed versions of a gem with the dates of its `/info`. If the dates make other versions visible, all
+    /// indexes with the gem are made again.
     pub(crate) fn dated(self, name: &str, info: &Info, listed: Listed) -> Listed {
         let view = self.remote.repository.view(self.now());
         if !view.rules.count_ages() || !listed.versions.iter().any(|version| version.from_start) {
@@ -26,7 +27,7 @@ impl RemoteGems<'_> {
         let mut dates: Vec<(Box<str>, Millis)> = Vec::new();
         for (row, version) in rows.iter().zip(&listed.versions).filter(|(_, version)| version.from_start) {
             let Some(told) = told.get(version.token.as_str()) else { continue };
-            // What was seen was there.
+            // A version that was seen existed.
             let told = *told.min(&version.seen);
             let is_known = version.dated && told == version.since;
             if is_known || told > version.since || view.finds_young(row) {
@@ -42,7 +43,7 @@ impl RemoteGems<'_> {
             let rows = token_rows(name, listed);
             visible(&rows, view).map(|seen| seen.entry().token.to_owned()).collect::<Vec<_>>()
         };
-        // Dates that were told to somebody who looks at an earlier moment count for all.
+        // Dates that an as-of view used apply to all views.
         let of_now =
             || seen(&self.gem_now(name).unwrap_or_default(), View { as_of: None, exceptions_by: None, ..view });
         let before = of_now();

@@ -1,5 +1,5 @@
-//! The dates that files of `/info` told, in the data folder: a start does not read all these files again. If they are lost, versions count
-//! as young until their file is asked for again.
+//! Saves the dates from `/info` files in the data folder, so that a start need not read all these files. If the dates
+//! are lost, versions count as young until their `/info` is requested again.
 
 use crate::context::Context;
 use crate::gem::upstream::index::Known;
@@ -11,17 +11,17 @@ use telemetry::{Event, Outcome, Tick};
 
 /// The name of the file.
 const FILE: &str = "dates";
-/// They are written while the server runs when so many of all are new: one of so many.
+/// They are saved during operation when one in this number is new.
 const NEW: usize = 10;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Head {
-    /// The upstream that they are of.
+    /// The upstream of the dates.
     origin: i64,
     gems: Vec<(String, Dates)>,
 }
 
-/// Adds the dates that were written before the start.
+/// Loads the saved dates.
 pub(crate) async fn read(context: &Context, repository: &Repository, known: &mut Known, event: &mut Event) {
     let Ok(Some(bytes)) = context.store.derived(repository.id, FILE, event).await else { return };
     let Some((Head { origin, gems }, _)) = form::read::<Head>(bytes) else { return };
@@ -30,7 +30,7 @@ pub(crate) async fn read(context: &Context, repository: &Repository, known: &mut
     }
 }
 
-/// Writes the dates that are new. `all`: also where they are few.
+/// Saves the dates if enough are new, or in any case if `all`.
 pub(crate) async fn keep(context: &Context, repository: &Repository, all: bool) {
     let origin = repository.origin;
     let news = repository.shared.followed.change(origin, |known| {

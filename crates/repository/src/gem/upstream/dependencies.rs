@@ -9,8 +9,9 @@ use format::gem::dependencies::{self, Form, Piece};
 use telemetry::Event;
 
 impl RemoteGems<'_> {
-    /// What the visible versions of these gems need. A gem that is not listed has none. A gem that is, and of which nobody can tell, fails
-    /// the whole answer: an answer without it would say that there is no such gem.
+    /// The dependencies of the visible versions of these gems. A gem that is not listed has none. If the facts about a
+    /// listed gem are unavailable, the whole answer fails, because an answer without the gem would say that it does not
+    /// exist.
     pub(crate) async fn dependencies(
         self,
         names: Option<&[String]>,
@@ -26,13 +27,13 @@ impl RemoteGems<'_> {
         Ok(Found::Dependencies(dependencies::list(form, pieces.iter()).into(), form))
     }
 
-    /// What the visible versions of a gem need; `None`: it is not listed, or policy hides its name.
+    /// The dependencies of a gem's visible versions; `None`: it is not listed, or the policy hides its name.
     pub(crate) async fn needs(self, name: &str, form: Form, event: &mut Event) -> Result<Option<Piece>, Error> {
         let briefs = self.briefs(name, event).await?;
         Ok(briefs.map(|briefs| Piece::new(form, name, briefs.iter().map(String::as_str))))
     }
 
-    /// The same, each version in short.
+    /// The same, in the short form of each version.
     pub(crate) async fn briefs(self, name: &str, event: &mut Event) -> Result<Option<Vec<String>>, Error> {
         let info = match self.whole_info(name, event).await {
             Err(Error::NoSuchPackage | Error::Hidden(_)) => return Ok(None),

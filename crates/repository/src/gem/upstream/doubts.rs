@@ -1,47 +1,47 @@
-//! Files of `/info` that are not the ones that the index says: why, and when each may be asked for again.
+//! The `/info` files that do not match the index: the reason, and when each may be requested again.
 
 use crate::upstream::failure::Failure;
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use telemetry::Millis;
 
-/// The upstream is asked again after so many milliseconds, each time that it did not help.
+/// Milliseconds until the next request after each failed attempt.
 const AGAIN_MS: [i64; 5] = [2_000, 5_000, 10_000, 30_000, 60_000];
-/// Most gems that are remembered. One that is not is asked for whenever a client asks.
+/// Maximum number of remembered gems. Any other mismatching file is requested whenever a client requests it.
 const GEMS_MAX: usize = 10_000;
 
-/// The gems whose `/info` is in doubt.
+/// The gems whose `/info` does not match.
 #[derive(Debug, Default)]
 pub(crate) struct Doubts(Mutex<HashMap<String, Doubt>>);
 
-/// What is wrong with the `/info` of a gem.
+/// The mismatch of a gem's `/info`.
 #[derive(Debug, Clone)]
 pub(crate) struct Doubt {
-    /// The MD5 that the index said.
+    /// The MD5 in the index.
     listed: String,
-    /// How often it was asked for in vain.
+    /// The number of failed attempts.
     asked: usize,
-    /// It is not asked for again before.
+    /// The earliest time of the next request.
     pub(crate) again: Millis,
-    /// Why what came is not what the index says.
+    /// Why the received file does not match the index.
     pub(crate) why: Failure,
 }
 
 impl Doubts {
-    /// The doubt about a gem of which the index says this MD5, until it is asked for again.
+    /// The mismatch of a gem with this MD5 in the index, until the next request is due.
     pub(crate) fn find(&self, name: &str, listed: &str, now: Millis) -> Option<Doubt> {
         let doubts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let most = AGAIN_MS.last().copied().unwrap_or_default();
-        // Where the clock was set back it is asked again at once.
+        // After the clock was set back, the request is due at once.
         let holds = |doubt: &&Doubt| doubt.listed == listed && now < doubt.again && doubt.again.0 - now.0 <= most;
         doubts.get(name).filter(holds).cloned()
     }
 
-    /// It was asked for in vain.
+    /// Records a failed attempt.
     pub(crate) fn add(&self, name: &str, listed: &str, why: Failure, now: Millis) {
         let mut doubts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = doubts.get(name).filter(|doubt| doubt.listed == listed);
-        // Two asked at the same time.
+        // Two tasks requested it at the same time.
         if known.is_some_and(|doubt| now < doubt.again) {
             return;
         }
@@ -57,15 +57,15 @@ impl Doubts {
         doubts.insert(name.to_owned(), Doubt { listed: listed.to_owned(), asked: before + 1, again, why });
     }
 
-    /// The gems whose `/info` may be asked for again.
+    /// The gems whose `/info` may be requested again.
     pub(crate) fn due(&self, now: Millis) -> Vec<String> {
         let doubts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that was asked for often enough waits for a client.
+        // After the last attempt the next request waits for a client.
         let due = |doubt: &Doubt| now >= doubt.again && doubt.asked <= AGAIN_MS.len();
         doubts.iter().filter(|(_, doubt)| due(doubt)).map(|(name, _)| name.clone()).collect()
     }
 
-    /// It is what the index says.
+    /// Records that the file matches the index.
     pub(crate) fn settle(&self, name: &str) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
     }

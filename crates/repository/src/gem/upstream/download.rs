@@ -1,4 +1,4 @@
-//! A gem of an upstream: the file whose SHA-256 is the one in the line of its version.
+//! A gem of an upstream: the file whose SHA-256 stands in the line of its version.
 
 use crate::content::Content;
 use crate::error::Error;
@@ -37,7 +37,8 @@ impl RemoteGems<'_> {
         Ok(Content { lasting: true, media: "application/octet-stream", ..found? })
     }
 
-    /// What the upstream attests of the gem of this full name. It is relayed: clients verify the signatures.
+    /// The upstream's attestations of the gem with this full name. They are relayed unchanged, because clients verify
+    /// the signatures.
     pub(crate) async fn attestations(
         self,
         full_name: &str,
@@ -57,7 +58,7 @@ impl RemoteGems<'_> {
         Ok(Content { media: "application/json", ..found? })
     }
 
-    /// The version of this full name, whatever policy says of it.
+    /// The version with this full name, regardless of the policy.
     pub(crate) async fn version(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<InfoRow, Error> {
         self.ready(event).await?;
         let end = self.end()?;
@@ -86,7 +87,7 @@ impl RemoteGems<'_> {
             behind = behind.or_else(|| versions.behind());
         }
         match behind {
-            // The index lists it, and what the upstream says of it is still to come.
+            // The index lists it, and its `/info` has not arrived yet.
             Some(why) => {
                 let text = format!("the upstream's index lists `{full_name}`, and its `/info` has no such line yet");
                 Err(Failure::new(why, text).into())
@@ -95,7 +96,7 @@ impl RemoteGems<'_> {
         }
     }
 
-    /// The version of this full name that the `/info` of a listed gem has, and the index has not yet.
+    /// The version with this full name that the `/info` of a listed gem has and the index still lacks.
     async fn version_ahead(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Option<InfoRow>, Error> {
         if self.remote.repository.as_of.is_some() {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! Why a remote repository of gems answers as it does: what its upstream's index lists, since when, what is kept, and how the index stands.
-//! For `daylight explain`, which asks no upstream.
+//! For `daylight explain`: the entries of the upstream's index, their dates, the cached files, and the state of the
+//! index. This calls no upstream.
 
 use crate::gem::Question;
 use crate::gem::upstream::RemoteGems;
@@ -11,11 +11,11 @@ use crate::visible::hidden;
 use format::gem::upstream::full_name::candidates_by;
 use telemetry::Event;
 
-/// Hidden versions that are told with their reasons.
+/// Maximum number of hidden versions that are shown with their reasons.
 const HIDDEN_MAX: usize = 5;
 
 impl RemoteGems<'_> {
-    /// Adds to the details of the event what an answer is made from.
+    /// Adds the sources of an answer to the event.
     pub(crate) async fn explain(self, question: &Question<'_>, event: &mut Event) {
         let mut told = vec![std::mem::take(&mut event.detail)];
         match *question {
@@ -30,7 +30,7 @@ impl RemoteGems<'_> {
         event.detail = told.join("; ");
     }
 
-    /// How the upstream's index stands.
+    /// The state of the upstream's index.
     fn of_index(self) -> String {
         let known = |known: &crate::gem::upstream::index::Known| {
             let mut text = format!(
@@ -95,7 +95,7 @@ impl RemoteGems<'_> {
         told
     }
 
-    /// What is kept of a file.
+    /// The cached state of a file.
     async fn of_file(
         self,
         path: &str,

@@ -1,4 +1,5 @@
-//! Fetches files of `/info` before a client asks for them: those that were asked for before, once the index says others.
+//! Fetches `/info` files before a client requests them: files that were requested before and whose MD5 in the index
+//! changed.
 
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::forbidden::forbidden;
@@ -7,7 +8,7 @@ use telemetry::{Event, Outcome, Tick};
 use tokio::task::JoinSet;
 
 impl Follow {
-    /// Fetches them in a job, unless one does so already.
+    /// Starts a job that fetches them, unless one is running.
     pub(crate) fn fetch_ahead(self) {
         let Some(turn) = self.index().ahead.turn() else { return };
         let back = self.remote.remotes.back.clone();
@@ -30,7 +31,7 @@ impl Follow {
         });
     }
 
-    /// Fetches those that were asked for before. Where one cannot be had, whoever asks for it is told why.
+    /// Fetches those that were requested before. A failure is reported to the next client that requests the file.
     async fn fetch(&self, names: Vec<String>, event: &mut Event) {
         let mut fetches = JoinSet::new();
         for name in names {

@@ -1,8 +1,9 @@
-//! The first `/versions` of an upstream on its way here. Clients read it as it arrives, as they wait for some seconds only (Bundler: 10), and
-//! its end once the whole is verified and in the journal.
+//! The first `/versions` of an upstream while it arrives. Clients read it as it arrives, because they wait for a few
+//! seconds only (Bundler: 10). They get its end after the whole file is verified and in the journal.
 //!
-//! It is shown only if the upstream announces its MD5, which clients look for in the `ETag`, and only while it can be relayed as it is. If it
-//! turns out not to be what was announced, all replies with it break off, so that no client takes it for the whole.
+//! It is shown only if the upstream announces its MD5, which clients look for in the `ETag`, and only while its lines
+//! can be relayed unchanged. If it turns out to differ, all replies with it are aborted, so that no client takes it for
+//! the whole file.
 
 use crate::content::Growing;
 use crate::gem::found::ArrivingIndex;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use store::{Origin, Staged, Store};
 use telemetry::Event;
 
-/// The file, as the look that brings it sees it.
+/// The file, from the side of the look that fetches it.
 pub(crate) struct FirstBody<'a> {
     store: &'a Store,
     arrivals: &'a Arrivals,
@@ -23,7 +24,7 @@ pub(crate) struct FirstBody<'a> {
     shown: Option<Shown>,
 }
 
-/// What the upstream says of the file before it sends it.
+/// The upstream's announcements about the file.
 #[derive(Clone)]
 struct Promise {
     md5: String,
@@ -31,7 +32,7 @@ struct Promise {
     length: Option<u64>,
 }
 
-/// What clients can read of it.
+/// The part that clients can read.
 struct Shown {
     staged: Staged,
     growth: Growth,
@@ -39,21 +40,21 @@ struct Shown {
 }
 
 impl<'a> FirstBody<'a> {
-    /// Nothing of it has come yet.
+    /// A file without bytes.
     pub(crate) fn new(store: &'a Store, arrivals: &'a Arrivals, origin: Origin) -> Self {
         Self { store, arrivals, origin, promise: None, shown: None }
     }
 
-    /// Notes what the upstream says of it: its MD5 and its SHA-256, and its length.
+    /// Sets the announced MD5, SHA-256 and length.
     pub(crate) fn expect(&mut self, md5: Option<String>, sha256: Option<[u8; 32]>, length: Option<u64>) {
         self.promise = md5.map(|md5| Promise { md5, sha256, length });
     }
 
-    /// Shows what has come of it. A file that cannot be written is no trouble to the look.
+    /// Shows the bytes that have arrived. A failure to write them does not affect the look.
     pub(crate) async fn show(&mut self, text: &Versions, event: &mut Event) {
         let Some(promise) = self.promise.clone() else { return };
         let shown = match text.relayable() {
-            // A short one is sent once it is whole.
+            // A short file is sent after it is complete.
             Some(until) if self.shown.is_none() && until as u64 <= TAIL => return,
             Some(until) => self.write(promise, text, until, event).await.is_ok(),
             None => false,
@@ -91,7 +92,7 @@ impl<'a> FirstBody<'a> {
         Ok(())
     }
 
-    /// It is verified, and our log begins with `lines` bytes of it: whoever reads it may have its end.
+    /// The file is verified, and our log begins with its first `lines` bytes, so clients may have its end.
     pub(crate) fn land(mut self, kept: Option<&Kept>, from: Lines, lines: usize) {
         let right = self.promise.take().is_some_and(|promise| kept.is_some_and(|kept| kept.md5_hex() == promise.md5));
         if let Some(Shown { growth, written, .. }) = self.shown.take()
@@ -103,9 +104,9 @@ impl<'a> FirstBody<'a> {
         }
     }
 
-    /// It is not what it was said to be, or cannot be relayed.
+    /// The file differs from its announcement, or cannot be relayed.
     pub(crate) fn break_off(&mut self) {
-        // Nobody finds it any more when those who read it are told.
+        // It is hidden before its readers are told, so that no further request finds it.
         self.arrivals.hide();
         (self.promise, self.shown) = (None, None);
     }

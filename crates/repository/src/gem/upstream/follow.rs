@@ -1,4 +1,4 @@
-//! A look at an upstream's `/versions`, as a job: what is new of it is written to the journal, and then answered with.
+//! A look at an upstream's `/versions`, as a job: new lines are written to the journal and then served.
 
 use crate::context::Context;
 use crate::error::Error;
@@ -19,21 +19,21 @@ pub(crate) struct Follow {
     pub(crate) context: Context,
 }
 
-/// Whether a look proved what is known.
+/// Whether a look confirmed the known index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Proven {
     Yes,
     No,
 }
 
-/// Whose wish a look is.
+/// Who needs a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Whose {
-    /// A client wants the index.
+    /// A client needs the index.
     AClient,
-    /// The regular work's. An index that was never asked for is not fetched.
+    /// The regular work. It does not fetch an index that no client ever requested.
     Ours,
-    /// That of hints. Neither is it then.
+    /// A hint. It does not fetch such an index either.
     Hints,
 }
 
@@ -42,19 +42,19 @@ impl Follow {
         self.remote.now()
     }
 
-    /// What is known of the index.
+    /// The known state of the index.
     pub(crate) fn index(&self) -> &FollowedIndex {
         &self.remote.repository.shared.followed
     }
 
-    /// Looks, as the job that has the turn.
+    /// Looks. The caller has the turn.
     pub(crate) async fn run(self, whose: Whose, turn: OwnedMutexGuard<()>) -> Result<(), Error> {
         let recorder = &self.remote.remotes.recorder;
         recorder.attempt();
         let mut event = Event::job("index.look", self.remote.now());
         event.subject.repository = self.remote.repository.record.name.as_str().into();
         event.subject.kind = "versions";
-        // What it finds is as of its begin.
+        // The result describes the upstream at the beginning of the look.
         let now = self.remote.now();
         let look = self.hints().begin_look(now, whose == Whose::Hints);
         let done = Box::pin(self.look(whose, &mut event)).await;

@@ -1,4 +1,5 @@
-//! A gemspec of an upstream's gem (`.rz`), made from the gem itself: that is verified, and some upstreams have gemspecs of only some gems.
+//! The gemspec of an upstream's gem (`.rz`), extracted from the gem itself. The gem is verified, and some upstreams
+//! lack the gemspecs of some gems.
 
 use crate::content::{Content, Grown, Source};
 use crate::error::Error;
@@ -23,7 +24,7 @@ impl RemoteGems<'_> {
         let published = row.created_at.unwrap_or_else(|| row.moment().seconds());
         let make = move |(): &mut ()| -> Result<Vec<u8>, Error> {
             let gem = package::read(gem, &Limits::default())?;
-            // The index proves the bytes, and not that they are a package of this gem.
+            // The index proves the bytes, but not that they are a package of this gem.
             if !row.is_of(&gem) {
                 let text = format!(
                     "the gem that the upstream lists as `{}-{}` says that it is {} {} for {}",
@@ -38,7 +39,7 @@ impl RemoteGems<'_> {
     }
 }
 
-/// Reads a file that others read too, so its cursor is not used.
+/// Reads a file by offset, because other requests read it at the same time.
 struct SharedFile {
     file: Arc<File>,
     at: u64,
@@ -52,7 +53,7 @@ impl Read for SharedFile {
     }
 }
 
-/// The bytes of a file, once it has arrived.
+/// The bytes of a file after it has arrived.
 async fn whole(content: Content) -> Result<Box<dyn Read + Send>, Error> {
     Ok(match content.source {
         Source::Memory(bytes) => Box::new(Cursor::new(bytes)),

@@ -1,5 +1,5 @@
-//! How much the log of an upstream may grow. Each line stays in the journal, so an upstream that says something else of every gem at each look
-//! must not fill the disk, or make a log that is too long to be read.
+//! Limits the growth of an upstream's log. The journal keeps every line, so an upstream that changes every gem at each
+//! look must not fill the disk or make the log too long to read.
 
 use crate::error::Error;
 use crate::gem::upstream::follow::Follow;
@@ -8,11 +8,12 @@ use format::gem::upstream::NAMES_MAX;
 use telemetry::Millis;
 
 const DAY_MS: i64 = 86_400_000;
-/// The most bytes of a log, which is in memory.
+/// Maximum length of a log, in bytes. It is in memory.
 const LOG_BYTES: usize = 1 << 30;
 
 impl Follow {
-    /// Refuses so many bytes of lines if the log would be too long with them, or would gain more within a day than is allowed.
+    /// Refuses lines of this length if they would make the log too long, or exceed the growth that is allowed within a
+    /// day.
     pub(crate) fn admit(&self, bytes: usize) -> Result<(), Error> {
         let (since, allowed) = (Millis(self.now().0 - DAY_MS), self.remote.remotes.store.first_seen_max_bytes());
         let grown = self.index().read(self.remote.repository.origin, |known| {
@@ -20,7 +21,7 @@ impl Follow {
             (log.text().len(), log.names(), known.listing.grown_since(since))
         });
         let (len, names, grown) = grown.unwrap_or_default();
-        // Those that are gone are told for ever, so there may be some more than a file has.
+        // The log keeps the names of removed gems, so it may have more names than a file.
         if names > 2 * NAMES_MAX {
             return Err(invalid(&format!("it ever listed more than {} names", 2 * NAMES_MAX)).into());
         }

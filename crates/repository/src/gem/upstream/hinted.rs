@@ -1,4 +1,4 @@
-//! Hints that a gem changed upstream: the index is looked at until it says so.
+//! Hints that a gem changed upstream: the index is checked until it confirms the change.
 
 use crate::gem::upstream::follow::{Follow, Whose};
 use crate::gem::upstream::index::Known;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use telemetry::Millis;
 
-/// What is looked for in `/versions`. A version for any platform but Ruby's has that in its token.
+/// The change to look for in `/versions`. A version for a platform other than Ruby has the platform in its token.
 pub(crate) fn hint(said: &Announcement) -> Hint {
     let version = said.version.clone().unwrap_or_default();
     let platform = said.platform.as_deref().filter(|platform| !matches!(*platform, "" | "ruby"));
@@ -22,7 +22,7 @@ pub(crate) fn hint(said: &Announcement) -> Hint {
 }
 
 impl Follow {
-    /// Takes a hint, and looks at once where that is due.
+    /// Accepts a hint, and looks at once if a look is due.
     pub(crate) fn take_hint(&self, hint: Hint, published: Option<Millis>, shared: &Arc<AtomicBool>) {
         let (hints, at) = (self.hints(), self.now());
         let (basis, seen) = (self.said_of(&hint), self.shows(&hint, None) || self.is_withdrawn(&hint));
@@ -31,21 +31,21 @@ impl Follow {
         self.look_for_hints();
     }
 
-    /// Starts the look that hints want now. Returns when the next is due.
+    /// Starts a look if one is due. Returns the time of the next.
     pub(crate) fn look_for_hints(&self) -> Option<Millis> {
         let (hints, now) = (self.hints(), self.now());
         let due = hints.due(now)?;
         if due > now || !self.remote.repository.asks {
             return Some(due);
         }
-        // While another look is under way this one waits: that may have begun before the hint came.
+        // A running look may have begun before the hint arrived, so this one waits for its end.
         if let Ok(turn) = self.index().looking.clone().try_lock_owned() {
             drop(self.start_if_followed(Whose::Hints, turn));
         }
         Some(due)
     }
 
-    /// Notes what a look that had this number came to.
+    /// Evaluates the hints after the look with this number.
     pub(crate) fn settle_hints(&self, look: u64, began: Millis) {
         let hints = self.hints();
         if self.index().read(self.remote.repository.origin, |_| ()).is_none() {
@@ -55,7 +55,7 @@ impl Follow {
         self.remote.remotes.hints.changed.notify_one();
     }
 
-    /// Holds what a look brought against the hints.
+    /// Compares the changes that a look found with the hints.
     pub(crate) fn hold_against_hints(&self, changes: &[Change]) {
         let of = |change: &Change, tokens: &[String], gone: bool| {
             let made = |token: &String| Hint { package: change.name.clone(), version: token.clone(), gone };
@@ -70,7 +70,7 @@ impl Follow {
         &self.remote.repository.shared.hints
     }
 
-    /// Whether the index says what a hint does. `basis` is what it said when the hint came.
+    /// Whether the index confirms a hint. `basis` is the state of the index when the hint arrived.
     fn shows(&self, hint: &Hint, basis: Option<&str>) -> bool {
         if !hint.is_exact() {
             return basis.is_some_and(|basis| self.said_of(hint) != basis);
@@ -81,13 +81,13 @@ impl Follow {
         known && listed != hint.gone
     }
 
-    /// Whether a version that is hinted at was listed and is gone: an old hook that is sent again.
+    /// Whether the announced version was listed once and is gone: an old hook was sent again.
     fn is_withdrawn(&self, hint: &Hint) -> bool {
         let gone = |known: &Known| known.listing.gone(&hint.package, &hint.version, 0).is_some();
         hint.is_exact() && !hint.gone && self.index().read(self.remote.repository.origin, gone) == Some(true)
     }
 
-    /// What the index says of the gem of a hint, or in all: another text means that it changed.
+    /// The state of the hint's gem, or of the whole index. A different text means that it changed.
     fn said_of(&self, hint: &Hint) -> String {
         let origin = self.remote.repository.origin;
         let said = match hint.package.as_str() {

@@ -1,4 +1,4 @@
-//! What is known of an upstream's `/versions`: our log of its lines, and what they come to.
+//! The known state of an upstream's `/versions`: our log of its lines, and the versions that follow from them.
 
 use crate::error::Error;
 use crate::gem::upstream::ahead::Ahead;
@@ -18,75 +18,75 @@ use store::{Origin, Seq};
 use telemetry::{Bound, Millis, Reason};
 use tokio::sync::Mutex as Turn;
 
-/// The latest rows whose names are remembered. An index that is older is made from all names.
+/// Number of recent rows whose names are remembered. An index that is older is made from all names.
 const CHANGES_MAX: usize = 10_000;
 
-/// The whole file is fetched at most so often within an hour.
+/// Maximum number of transfers of the whole file within an hour.
 const WHOLES_MAX: usize = 6;
 const HOUR_MS: i64 = 3_600_000;
 
-/// A file that would take away many names is believed once the upstream has had it for so many milliseconds.
+/// A file that would remove many names is accepted after the upstream has served it for this number of milliseconds.
 const HELD_BACK_MS: i64 = 3_600_000;
 
-/// The index of one remote repository. It is the same while the repository lives.
+/// The index of one remote repository. It survives changes of the settings.
 #[derive(Debug, Default)]
 pub(crate) struct FollowedIndex {
-    /// Held by the job that asks the upstream.
+    /// Held by the job that calls the upstream.
     pub(crate) looking: Arc<Turn<()>>,
     known: RwLock<Option<Known>>,
-    /// The dates that were known of an upstream before all else was forgotten.
+    /// The dates of an upstream, kept while its other state is discarded and read again.
     dates: Mutex<Option<(Origin, HashMap<String, Dates>)>>,
-    /// Its first body, while it arrives.
+    /// The first file while it arrives.
     pub(crate) arrivals: Arrivals,
-    /// When a client asked the repository for anything that needs the index; 0: not since the start.
+    /// When a client last requested anything that needs the index; 0: not since the start.
     asked: AtomicI64,
-    /// When it was last looked at, or was to be, though nobody asks; 0: not since the start.
+    /// When the last look without a client was due; 0: not since the start.
     idle: AtomicI64,
-    /// When the whole file was last sent, at most as often as it may be in an hour.
+    /// When the whole file was transferred, for the transfers of the last hour.
     wholes: Mutex<VecDeque<Millis>>,
-    /// How many looks failed, and how the last one did.
+    /// The number of failed looks, and the last failure.
     failed: RwLock<(u64, Option<Failure>)>,
-    /// Held by the job that writes down what a start need not make again, with how many pieces of the log it wrote last.
+    /// Held by the job that saves the encoded log, with the number of pieces that it saved last.
     pub(crate) saving: Arc<Turn<usize>>,
-    /// Whether the upstream's file is not written as it is, and the journal does not tell it either.
+    /// Whether the state of the upstream's file has to be saved, because the journal does not contain it.
     pub(crate) unsaved: AtomicBool,
-    /// What its files of `/info` have instead of what it says.
+    /// The `/info` files that do not match the index.
     pub(crate) doubts: Doubts,
-    /// Who asks for one of them again.
+    /// The turns to request one of them again.
     pub(crate) asking: Asking,
-    /// Those that are fetched before a client asks.
+    /// The `/info` files that are fetched before a client requests them.
     pub(crate) ahead: Ahead,
 }
 
-/// What is known.
+/// The known state.
 #[derive(Debug)]
 pub(crate) struct Known {
-    /// The upstream that it is of. Another URL is another upstream.
+    /// The upstream. A change of the URL changes it.
     pub(crate) origin: Origin,
     pub(crate) listing: Listing,
     pub(crate) log: Log,
-    /// The log as it is answered with.
+    /// The log as clients get it.
     pub(crate) index: Index,
-    /// The last row of the journal that is in it.
+    /// The last row of the journal that it includes.
     pub(crate) last: Seq,
     pub(crate) file: UpstreamFile,
-    /// When the upstream was last asked, and when it last proved it.
+    /// When the upstream was last called, and when it last confirmed the index.
     pub(crate) tried: Millis,
     pub(crate) checked: Millis,
-    /// Why it could not be proven again since.
+    /// Why later calls failed.
     pub(crate) failed: Option<Reason>,
-    /// A file without many of the names, and since when the upstream has it.
+    /// A file that lacks many names, and since when the upstream has served it.
     pub(crate) held_back: Option<HeldBack>,
-    /// MD5s that the upstream's file says of gems, and that are not those of their `/info`.
+    /// By gem: the MD5 in the upstream's file that is not that of the gem's `/info`.
     wrong: HashMap<String, String>,
-    /// The names in the rows after `changes_after`, for indexes that are made of this one.
+    /// The names in the rows after `changes_after`, for indexes that are made from this one.
     changes: VecDeque<(Seq, Vec<String>)>,
     changes_after: Seq,
-    /// The memory that it takes of what all may.
+    /// Its share of the memory bound.
     room: Room,
 }
 
-/// Memory of a bound. It is given back at the end.
+/// A share of a memory bound. Dropping it returns the share.
 #[derive(Debug)]
 struct Room {
     bound: Arc<Bound>,
@@ -94,7 +94,8 @@ struct Room {
 }
 
 impl Room {
-    /// Takes so much in all. What does not fit is counted as turned away: lines are not taken where there is none ([`Follow::append`]).
+    /// Sets the size of the share. A part that does not fit is counted as turned away: lines are refused if there is no
+    /// memory ([`Follow::append`]).
     ///
     /// [`Follow::append`]: crate::gem::upstream::follow::Follow::append
     fn take(&mut self, bytes: u64) {
@@ -113,48 +114,49 @@ impl Drop for Room {
     }
 }
 
-/// What is known of the upstream's own file, of which our log has the lines.
+/// The known state of the upstream's own file, whose lines our log has.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UpstreamFile {
-    /// What a continuation of it is verified with; `None`: only the whole file can be.
+    /// The digest state that verifies a continuation; `None`: only the whole file can be verified.
     pub(crate) kept: Option<Kept>,
     pub(crate) etag: Option<String>,
-    /// Whether its ETags look like an MD5 and are none.
+    /// Whether its ETags look like MD5s and are not.
     pub(crate) opaque_etags: bool,
-    /// Whether it sends the whole file where only its continuation is asked for.
+    /// Whether it ignores `Range`.
     pub(crate) ignores_range: bool,
-    /// Whether another file than this one is known to be there, which could not be told from its last lines.
+    /// Whether the upstream has another file whose changes the overlap did not show.
     pub(crate) diverged: bool,
-    /// The names whose last line has no MD5 yet, and is not in our log.
+    /// The names whose last line has no MD5 yet and is missing from our log.
     pub(crate) held: BTreeSet<String>,
 }
 
-/// A file of the upstream that is not believed yet.
+/// A file of the upstream that is not accepted yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HeldBack {
     pub(crate) since: Millis,
-    /// How many names it would take away, and how many it would have then.
+    /// The number of names that it would remove, and the number that would remain.
     pub(crate) names: usize,
     pub(crate) names_then: usize,
-    /// Whether an operator believes it.
+    /// Whether an operator accepted it.
     pub(crate) accepted: bool,
 }
 
 impl HeldBack {
-    /// One without so many names, which follows another that was held back, if any. Where it lacks far more, its time begins anew: few
-    /// names that were lacking for an hour must not have all others go at once.
+    /// A file without this number of names, which may follow another one that was held back. If it lacks far more
+    /// names, the waiting time restarts.
     pub(crate) fn again(held: Option<Self>, names: usize, now: Millis) -> Self {
         let same = held.filter(|held| names <= held.names_then.saturating_mul(2));
         let (since, names_then) = same.map_or((now, names), |held| (held.since, held.names_then));
         Self { since, names, names_then, accepted: false }
     }
 
-    /// Whether it may be believed now, so that the whole of it is asked for.
+    /// Whether it may be accepted now, so that the whole file is requested.
     pub(crate) fn is_due(&self, now: Millis) -> bool {
         self.accepted || now.0 - self.since.0 >= HELD_BACK_MS
     }
 
-    /// Whether a file without so many names is believed now. An operator accepted one that lacks as many as this, or fewer.
+    /// Whether a file without this number of names is accepted now. An operator's acceptance covers a file that lacks
+    /// as many names or fewer.
     pub(crate) fn covers(&self, names: usize, now: Millis) -> bool {
         let waited = now.0 - self.since.0 >= HELD_BACK_MS && names <= self.names_then.saturating_mul(2);
         waited || self.accepted && names <= self.names
@@ -162,7 +164,7 @@ impl HeldBack {
 }
 
 impl Known {
-    /// Nothing but the rows of the journal, which are added next.
+    /// An empty state, to which the rows of the journal are added.
     pub(crate) fn new(origin: Origin, bound: &Arc<Bound>) -> Result<Self, Error> {
         let mut log = Log::default();
         let index = log.index()?;
@@ -188,18 +190,20 @@ impl Known {
         })
     }
 
-    /// The lines as they are answered with. A clone shares the pieces.
+    /// The lines as clients get them. A clone shares the pieces.
     pub(crate) fn log(&self) -> &Log {
         &self.log
     }
 
-    /// Adds lines that were first seen at `at`; `first`: they are of the first body. [`Known::settle`] must follow.
+    /// Adds lines that were first seen at `at`; `first`: they belong to the first file. Call [`Known::settle`]
+    /// afterwards.
     pub(crate) fn add(&mut self, lines: Bytes, at: Millis, of: Lines, first: bool) -> Result<(), Error> {
         self.log.share(lines.clone())?;
         self.listing.add(lines, at, of, first).map_err(|refusal: Refusal| Error::Unsupported(refusal.to_string()))
     }
 
-    /// Notes that what is said now of these gems is wrong, because lines that correct it follow; or right after all, where they say it again.
+    /// Marks the present MD5s of these gems as wrong, because correcting lines follow; or as right, if the lines repeat
+    /// them.
     pub(crate) fn corrects(&mut self, lines: &str) {
         for line in lines.lines() {
             let (name, md5) = (line.split(' ').next().unwrap_or_default(), line.rsplit(' ').next().unwrap_or_default());
@@ -211,24 +215,24 @@ impl Known {
         }
     }
 
-    /// Notes that the upstream says something else of these gems now: nobody knows whether that is wrong.
+    /// Removes these marks, because the upstream changed the lines of these gems.
     pub(crate) fn forgives(&mut self, lines: &str) {
         if !self.wrong.is_empty() {
             lines.lines().filter_map(|line| line.split(' ').next()).for_each(|name| drop(self.wrong.remove(name)));
         }
     }
 
-    /// Whether the MD5 that is said of a gem is ours, and the upstream says another.
+    /// Whether our log has a corrected MD5 for this gem.
     pub(crate) fn is_corrected(&self, name: &str) -> bool {
         self.wrong.contains_key(name)
     }
 
-    /// Whether this MD5 of a gem, from the upstream's file, is known not to be that of its `/info`.
+    /// Whether this MD5 of a gem in the upstream's file is known not to be that of its `/info`.
     pub(crate) fn is_wrong(&self, name: &str, md5: &str) -> bool {
         self.wrong.get(name).is_some_and(|wrong| wrong == md5)
     }
 
-    /// Makes the index of what was added, up to this row. `changed`: the names in it; `None`: they are not known.
+    /// Finishes the additions up to this row. `changed`: the names in them; `None`: unknown.
     pub(crate) fn settle(&mut self, last: Seq, changed: Option<Vec<String>>) -> Result<(), Error> {
         (self.index, self.last) = (self.log.index()?, last);
         self.room.take(self.log.weight() + self.listing.weight());
@@ -244,7 +248,7 @@ impl Known {
         Ok(())
     }
 
-    /// The names that changed after this row; `None`: it is too long ago to tell.
+    /// The names that changed after this row; `None`: the row is too old.
     pub(crate) fn changed_since(&self, through: Seq) -> Option<BTreeSet<String>> {
         let later = self.changes.iter().filter(|(seq, _)| *seq > through);
         (through >= self.changes_after).then(|| later.flat_map(|(_, names)| names.clone()).collect())
@@ -252,21 +256,22 @@ impl Known {
 }
 
 impl FollowedIndex {
-    /// Notes that a client asked.
+    /// Records a request of a client.
     pub(crate) fn ask(&self, now: Millis) {
         self.asked.fetch_max(now.0, Ordering::Relaxed);
     }
 
-    /// Whether a client asked since.
+    /// Whether a client made a request since then.
     pub(crate) fn was_asked_since(&self, since: Millis) -> bool {
         let asked = self.asked.load(Ordering::Relaxed);
         asked > 0 && asked >= since.0
     }
 
-    /// Whether an index that nobody asks for is to be looked at, because that was last due so long ago. At a start that time begins.
+    /// Whether an index without clients has to be checked, because the last check is `every` milliseconds ago. At a
+    /// start that time begins.
     pub(crate) fn is_idle_look_due(&self, now: Millis, every: i64) -> bool {
         let last = self.idle.load(Ordering::Relaxed);
-        // Where the clock was set back it begins anew.
+        // After the clock was set back, the time begins again.
         let waits = last > 0 && last <= now.0 && now.0 - last < every;
         if waits {
             return false;
@@ -275,65 +280,66 @@ impl FollowedIndex {
         last > 0 && last <= now.0
     }
 
-    /// Whether the whole file may be sent once more.
+    /// Whether the whole file may be requested once more.
     pub(crate) fn may_take_whole(&self, now: Millis) -> bool {
         let mut wholes = self.wholes.lock().unwrap_or_else(PoisonError::into_inner);
         wholes.retain(|at| now.0 - at.0 < HOUR_MS && *at <= now);
         wholes.len() < WHOLES_MAX
     }
 
-    /// The whole file was sent.
+    /// Records a transfer of the whole file.
     pub(crate) fn take_whole(&self, now: Millis) {
         self.wholes.lock().unwrap_or_else(PoisonError::into_inner).push_back(now);
     }
 
-    /// Whether the whole file was sent since.
+    /// Whether the whole file was transferred since then.
     pub(crate) fn took_whole_since(&self, since: Millis) -> bool {
         self.wholes.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|at| *at > since)
     }
 
-    /// How many looks failed.
+    /// The number of failed looks.
     pub(crate) fn failures(&self) -> u64 {
         self.failed.read().unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// How the last look failed, if any did after so many failures.
+    /// The last failure, if there were more failures than this number.
     pub(crate) fn failure_after(&self, failures: u64) -> Option<Failure> {
         let failed = self.failed.read().unwrap_or_else(PoisonError::into_inner);
         failed.1.clone().filter(|_| failed.0 > failures)
     }
 
-    /// Notes that a look failed.
+    /// Records a failed look.
     pub(crate) fn fail(&self, failure: Failure) {
         let mut failed = self.failed.write().unwrap_or_else(PoisonError::into_inner);
         *failed = (failed.0 + 1, Some(failure));
     }
 
-    /// What `read` finds in what is known of this upstream; `None`: nothing is known of it yet.
+    /// What `read` returns for the state of this upstream; `None`: its index was never seen.
     pub(crate) fn read<T>(&self, origin: Origin, read: impl FnOnce(&Known) -> T) -> Option<T> {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         known.as_ref().filter(|known| known.origin == origin).map(read)
     }
 
-    /// What is listed of a gem; `None`: its name was never listed.
+    /// The listed versions of a gem; `None`: its name was never listed.
     pub(crate) fn gem(&self, origin: Origin, name: &str) -> Option<Listed> {
         self.read(origin, |known| known.listing.gem(name)).flatten()
     }
 
-    /// Changes what is known of this upstream.
+    /// Changes the state of this upstream.
     pub(crate) fn change<T>(&self, origin: Origin, change: impl FnOnce(&mut Known) -> T) -> Option<T> {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
         known.as_mut().filter(|known| known.origin == origin).map(change)
     }
 
-    /// Forgets what is known, where the journal may have more: the next look reads it. The dates that it does not have are kept.
+    /// Discards the state, because the journal may have more. The next look reads it again. Dates that the journal does
+    /// not have are kept.
     pub(crate) fn forget(&self) {
         let known = self.known.write().unwrap_or_else(PoisonError::into_inner).take();
         let dates = known.map(|known| (known.origin, known.listing.into_dates()));
         *self.dates.lock().unwrap_or_else(PoisonError::into_inner) = dates;
     }
 
-    /// Puts this in place of what was known.
+    /// Replaces the state.
     pub(crate) fn replace(&self, mut new: Known) {
         let dates = self.dates.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((_, dates)) = dates.filter(|(origin, _)| *origin == new.origin) {
@@ -362,7 +368,7 @@ mod tests {
         let (start, late, hour) = (Millis(0), Millis(HELD_BACK_MS - 1), Millis(HELD_BACK_MS));
         let held = HeldBack::again(None, 10, start);
         assert!(held.covers(10, hour) && held.covers(20, hour) && !held.covers(10, late) && !held.covers(21, hour));
-        // A little more each time, which is what an upstream does that is used.
+        // Reserves a little more each time, because the log of an active upstream grows steadily.
         let more = HeldBack::again(Some(HeldBack::again(Some(held), 15, late)), 20, late);
         assert_eq!((more.since, more.names, more.names_then), (start, 20, 10));
         let most = HeldBack::again(Some(more), 1_000, late);

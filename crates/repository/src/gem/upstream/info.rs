@@ -1,4 +1,4 @@
-//! `/info/NAME` of an upstream: as it was fetched, while the index says the same MD5 of it.
+//! `/info/NAME` of an upstream: from the cache while the index has the same MD5 for it.
 
 use crate::content::{Content, Freshness, How, soonest};
 use crate::error::Error;
@@ -28,20 +28,20 @@ use std::collections::HashSet;
 use store::Lane;
 use telemetry::{Event, Millis, Op, Reason, Tick};
 
-/// What an upstream says of the versions of a gem.
+/// The versions of a gem in an upstream's `/info`.
 #[derive(Debug)]
 pub(crate) struct Versions {
     pub(crate) info: Info,
-    /// What the index lists.
+    /// The listed versions in the index.
     listed: Listed,
     pub(crate) rows: Vec<InfoRow>,
-    /// Why it is not the file that the index says.
+    /// Why the file does not match the index.
     stale: Option<Stale>,
-    /// The upstream is asked again from then on.
+    /// When the upstream is called again.
     until: Option<Millis>,
 }
 
-/// The file, and what the index says of the gem.
+/// The file, and the index entry of the gem.
 #[derive(Debug)]
 pub(crate) struct InfoFile {
     info: Info,
@@ -50,24 +50,24 @@ pub(crate) struct InfoFile {
     until: Option<Millis>,
 }
 
-/// Why a file is not the one that the index says.
+/// Why a file does not match the index.
 #[derive(Debug, Clone, Copy)]
 struct Stale {
     why: Reason,
-    /// Seconds since the upstream had it.
+    /// Seconds since the upstream served it.
     age_s: u64,
 }
 
 impl Versions {
-    /// Why the file is not the one that the index says; `None`: it is.
+    /// Why the file does not match the index; `None`: it does.
     pub(crate) fn behind(&self) -> Option<Reason> {
         self.stale.map(|stale| stale.why)
     }
 }
 
 impl RemoteGems<'_> {
-    /// `/info/NAME`, as policy shows it. A listed gem of which nothing may be seen has none: Bundler leaves the compact index where a name
-    /// has no `/info`.
+    /// `/info/NAME`, filtered by the policy. A listed gem without visible versions still has an empty one: Bundler
+    /// leaves the compact index if a name has no `/info`.
     pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Found, Error> {
         let Versions { info, listed, rows, stale, until } = match self.whole_info(name, event).await {
             Err(Error::Hidden(_)) => return Ok(Found::Index(Index::of(render([""; 0])))),
@@ -87,7 +87,7 @@ impl RemoteGems<'_> {
         Ok(Found::Index(Index { fresh_until: soonest(until, next_change(&rows, view)), freshness, ..made }))
     }
 
-    /// Remembers the MD5 of what is shown of a file, for the line of the gem in `/versions`, where the file is as the index lists it.
+    /// Stores the MD5 of a filtered file, for the gem's line in `/versions`, if the file matches the index.
     fn learn(self, name: &str, info: &Info, listed: &Listed, md5: &str) {
         let (repository, rows) = (&self.remote.repository, token_rows(name, listed));
         let tokens: Vec<&str> = visible(&rows, repository.view(self.now())).map(|seen| seen.entry().token).collect();
@@ -95,12 +95,12 @@ impl RemoteGems<'_> {
         let is_listed = info.lines().count() == rows.len() && info.lines().all(|line| all.contains(line.token));
         if repository.asks && is_listed && !tokens.is_empty() && tokens.len() < rows.len() {
             let basis = basis(&repository.rules, name, &tokens, &listed.md5);
-            // Nothing else shows it, so that nothing is made anew for it.
+            // No index contains the gem, so nothing has to be made again.
             self.local.indexes.learned.learn(name, basis, md5.to_owned());
         }
     }
 
-    /// What the upstream says of the versions of a gem, whatever policy shows of them.
+    /// The unfiltered versions of a gem.
     pub(crate) async fn whole_info(self, name: &str, event: &mut Event) -> Result<Versions, Error> {
         let found = match self.remote.repository.as_of.is_some() {
             true => self.past_info(name, event).await?,
@@ -112,7 +112,7 @@ impl RemoteGems<'_> {
         Ok(Versions { info, listed, rows, stale, until })
     }
 
-    /// What is known of it as of the moment.
+    /// The versions as of the moment.
     async fn past_info(self, name: &str, event: &mut Event) -> Result<InfoFile, Error> {
         self.ready(event).await?;
         let end = self.end()?;
@@ -129,7 +129,8 @@ impl RemoteGems<'_> {
 }
 
 impl Follow {
-    /// What is listed of a gem. Where its name is not listed, the index is looked at again: no upstream is asked for a name.
+    /// The listed versions of a gem. If its name is not listed, the index is checked again; no upstream is called with
+    /// the name.
     pub(crate) async fn listed(&self, name: &str, event: &mut Event) -> Result<Listed, Error> {
         self.ready(event).await?;
         let origin = self.remote.repository.origin;
@@ -140,7 +141,7 @@ impl Follow {
         self.index().gem(origin, name).ok_or(Error::NoSuchPackage)
     }
 
-    /// The file as the upstream has it, or had it last.
+    /// The upstream's file, or the last one that it served.
     pub(crate) async fn info(&self, name: &str, event: &mut Event) -> Result<InfoFile, Error> {
         let mut listed = self.listed(name, event).await?;
         if let Some(hidden) = forbidden(&self.remote.repository, name, "") {
@@ -154,7 +155,7 @@ impl Follow {
             let info = read_info(name, render([""; 0]).into())?;
             return Ok(InfoFile { info, listed, stale: None, until: None });
         }
-        // Who asks for it again at the same time waits for what the first makes of it.
+        // A concurrent request waits for the result of the first.
         let _turn = match self.is_behind(name, &listed, event).await? {
             true => Some(self.index().asking.turn(name).await),
             false => None,
@@ -173,7 +174,7 @@ impl Follow {
                 self.index().doubts.settle(name);
                 None
             }
-            // It was asked for again and did not come.
+            // The second request failed.
             (_, Some(How::Stale(why))) => {
                 let failure = Failure::new(why, format!("the upstream's `/info/{name}` could not be fetched again"));
                 self.index().doubts.add(name, &listed.md5, failure, self.now());
@@ -190,12 +191,12 @@ impl Follow {
         Ok(InfoFile { info, listed, stale, until: stale.map(|_| again.unwrap_or_else(|| self.now())) })
     }
 
-    /// Whether the MD5 that is said of it is ours, as the upstream says another.
+    /// Whether our log has a corrected MD5 for this gem.
     fn is_corrected(&self, name: &str) -> bool {
         self.index().read(self.remote.repository.origin, |known| known.is_corrected(name)) == Some(true)
     }
 
-    /// Whether the file that is kept is another one than the index says, or may be, so that the upstream is asked again.
+    /// Whether the cached file differs from the index, or may differ, so that the upstream is called.
     async fn is_behind(&self, name: &str, listed: &Listed, event: &mut Event) -> Result<bool, Error> {
         if self.index().doubts.find(name, &listed.md5, self.now()).is_some() {
             return Ok(false);
@@ -206,7 +207,7 @@ impl Follow {
         Ok(matches!(kept, Some(Remembered::File(kept)) if is_corrected || kept.known.hashes.md5 != listed.md5))
     }
 
-    /// The file, as it is kept or fetched.
+    /// The file, from the cache or fetched.
     async fn fetched_info(
         &self,
         name: &str,
@@ -227,12 +228,12 @@ impl Follow {
         let found = Box::pin(file_by(&self.remote, &file, proof, &mut trace, event)).await;
         trace.finish(&self.remote, began, &found, event);
         match found {
-            // The upstream has it not, or something else: to ask at once again would not help.
+            // The upstream lacks it or has something else: another request at once would not help.
             Err(Error::Upstream(failure)) if failure.reason == Reason::UpstreamInvalid => {
                 self.index().doubts.add(name, &listed.md5, failure.clone(), self.now());
                 Err(failure.into())
             }
-            // Kept from when the path was not that of an index. A gem that is listed has a file.
+            // The cached answer is from a time when the path did not belong to an index. A listed gem has a file.
             Err(Error::Missing { .. }) => {
                 let text = format!("the upstream lists {name} and has no `/info` of it");
                 Err(Failure::new(Reason::UpstreamInvalid, text).into())
@@ -241,7 +242,7 @@ impl Follow {
         }
     }
 
-    /// What is wrong with a file whose MD5 is not the one that the index says; `None`: nothing, so that the index says its MD5 now.
+    /// The mismatch of a file whose MD5 differs from the index; `None`: the index was corrected and matches now.
     async fn judge(
         &self,
         name: &str,
@@ -253,11 +254,11 @@ impl Follow {
         let origin = self.remote.repository.origin;
         let ever_said = || self.index().read(origin, |known| known.listing.log().ever_said(name, md5)) == Some(true);
         if !ever_said() {
-            // It is newer than the index, or that is wrong.
+            // Either the file is newer than the index, or the index is wrong.
             self.ready_for_new(event).await?;
             *listed = self.index().gem(origin, name).ok_or(Error::NoSuchPackage)?;
         }
-        // It was corrected, and the upstream says now what it said then, in both places.
+        // The gem was corrected, and the upstream has returned to its earlier state in both places.
         let is_right = || self.index().read(origin, |known| known.is_wrong(name, md5)) == Some(true);
         if listed.md5 != md5 && (!ever_said() || is_right()) && has_all(info, listed) {
             self.correct(name, &listed.md5, md5).await?;
@@ -279,7 +280,7 @@ fn read_info(name: &str, body: Bytes) -> Result<Info, Failure> {
     Info::read(body).map_err(invalid)
 }
 
-/// Whether a file with the MD5 that is said is known to be good: not where it could not be asked for again, though it had to be.
+/// Whether a file with the MD5 of the index is proven. It is not if it had to be requested again and that failed.
 fn proves(how: Option<How>, corrected: bool, doubt: Option<&Doubt>) -> bool {
     match how {
         Some(How::Stale(_)) => false,
@@ -288,7 +289,7 @@ fn proves(how: Option<How>, corrected: bool, doubt: Option<&Doubt>) -> bool {
     }
 }
 
-/// Whether a file is whole and has every version that the index lists. Some upstreams list `0` in place of all versions.
+/// Whether a file is complete and has every listed version. Some upstreams list `0` in place of all versions.
 fn has_all(info: &Info, listed: &Listed) -> bool {
     let tokens: HashSet<&str> = info.lines().map(|line| line.token).collect();
     let has = |version: &ListedVersion| version.token == "0" || tokens.contains(version.token.as_str());

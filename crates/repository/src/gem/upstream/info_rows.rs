@@ -1,4 +1,4 @@
-//! The lines of an upstream's `/info`, as policy sees them.
+//! The lines of an upstream's `/info` as the input of a policy.
 
 use crate::format::Format;
 use crate::gem::upstream::listing::{Listed, ListedVersion};
@@ -17,17 +17,17 @@ pub(crate) struct InfoRow {
     pub(crate) name: String,
     /// `1.0`, `1.0-java`.
     pub(crate) token: String,
-    /// The version alone.
+    /// The version without the platform.
     number: String,
     /// The line, without its newline.
     pub(crate) line: String,
-    /// What the version needs, in the form of [`format::gem::dependencies::brief`].
+    /// The dependencies, in the form of [`format::gem::dependencies::brief`].
     pub(crate) brief: String,
     /// The SHA-256 of the package.
     pub(crate) checksum: Option<Checksum>,
-    /// When it was published, in seconds since the epoch, as the line says.
+    /// The publication date in the line, in seconds since the epoch.
     pub(crate) created_at: Option<i64>,
-    /// Since when it exists, as far as it is known.
+    /// The date that its age counts from.
     pub(crate) since: Since,
 }
 
@@ -44,7 +44,8 @@ impl Row for InfoRow {
 }
 
 impl InfoRow {
-    /// Whether a package is the one that the line is about. A platform may be spelled otherwise there; a content address names none.
+    /// Whether a package belongs to this line. The line may spell the platform in another way, and a content address
+    /// has no platform.
     pub(crate) fn is_of(&self, package: &Package) -> bool {
         let platform = self.token.split_once('-').map_or("ruby", |(_, platform)| platform);
         let is_of_platform = content_address(&self.token).is_some()
@@ -53,7 +54,7 @@ impl InfoRow {
         self.name == package.name && self.number == package.number.as_str() && is_of_platform
     }
 
-    /// Since when it exists.
+    /// The date that its age counts from.
     pub(crate) fn moment(&self) -> Millis {
         match self.since {
             Since::Moment(since) | Since::FirstSeen(since) => since,
@@ -62,7 +63,7 @@ impl InfoRow {
     }
 }
 
-/// The lines of a body of `/info`. A version that the index does not list yet was first seen at `now`.
+/// Parses the lines of a body of `/info`. A version that the index does not list yet was first seen at `now`.
 pub(crate) fn read(name: &str, info: &Info, listed: &Listed, now: Millis) -> Vec<InfoRow> {
     let listed: HashMap<&str, &ListedVersion> =
         listed.versions.iter().map(|version| (version.token.as_str(), version)).collect();

@@ -1,38 +1,39 @@
-//! What files of `/info` told that lines of `/versions` do not: the MD5 of a file of which a part is hidden, and dates. Whoever keeps a log
-//! of what may be seen looks at these names again; there are several who do, and each reads all of it.
+//! Facts that `/info` files reveal and `/versions` does not: the MD5 of a filtered file, and dates. Each log of a view
+//! checks the affected names again. There are several such logs, and each reads all facts.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Most MD5s that are remembered.
+/// Maximum number of stored MD5s.
 const MD5S_MAX: usize = 10_000;
-/// Most names that are remembered for those who have not read them. Who has read fewer looks at all names.
+/// Maximum number of names that are kept for logs that have not read them. A log that is further behind checks all
+/// names.
 const NEWS_MAX: usize = 10_000;
 
-/// What was told.
+/// The learned facts.
 #[derive(Debug, Default)]
 pub(crate) struct Learned(Mutex<Told>);
 
 #[derive(Debug, Default)]
 struct Told {
-    /// By what the file is made of.
+    /// The MD5s, by the input that a file is made from.
     md5s: HashMap<String, String>,
-    /// The names that something was told of, the oldest first. They are numbered; so many before them are forgotten.
+    /// The names with new facts, oldest first. They are numbered; this many before them were dropped.
     news: VecDeque<Box<str>>,
     forgotten: u64,
 }
 
-/// What was told since a number.
+/// The facts that were learned after a number.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct News {
-    /// The names that something was told of; `None`: too many to tell.
+    /// The names with new facts; `None`: too many to list.
     pub(crate) names: Option<BTreeSet<String>>,
-    /// The number up to which this is everything.
+    /// The number up to which this is complete.
     pub(crate) until: u64,
 }
 
 impl Learned {
-    /// That this is the MD5 of the file of a gem that is made of `basis`.
+    /// Stores the MD5 of a gem's file that is made from `basis`.
     pub(crate) fn learn(&self, name: &str, basis: String, md5: String) {
         let mut told = self.told();
         if told.md5s.get(&basis) == Some(&md5) {
@@ -45,22 +46,22 @@ impl Learned {
         told.note(name);
     }
 
-    /// The MD5 of the file that is made of `basis`.
+    /// The MD5 of the file that is made from `basis`.
     pub(crate) fn md5(&self, basis: &str) -> Option<String> {
         self.told().md5s.get(basis).cloned()
     }
 
-    /// That something else is known of a gem.
+    /// Records that there are new facts about a gem.
     pub(crate) fn note(&self, name: &str) {
         self.told().note(name);
     }
 
-    /// Whether something was told since this number; 0: ever since the start.
+    /// Whether there are facts after this number; 0: since the start.
     pub(crate) fn has_news(&self, since: u64) -> bool {
         self.told().last() != since
     }
 
-    /// The names that something was told of since this number; 0: ever since the start.
+    /// The names with facts after this number; 0: since the start.
     pub(crate) fn news(&self, since: u64) -> News {
         let told = self.told();
         let read = since.checked_sub(told.forgotten).and_then(|read| usize::try_from(read).ok());
@@ -69,7 +70,7 @@ impl Learned {
         News { names, until: told.last() }
     }
 
-    /// The number of the last name that something was told of.
+    /// The number of the last fact.
     pub(crate) fn last(&self) -> u64 {
         self.told().last()
     }

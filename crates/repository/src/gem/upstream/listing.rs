@@ -1,4 +1,5 @@
-//! What the lines of an upstream's `/versions` come to: the versions of each gem, since when each is listed, and the MD5 of its `/info`.
+//! The result of an upstream's `/versions` lines: the versions of each gem, their first sights, and the MD5 of the
+//! gem's `/info`.
 
 #[cfg(test)]
 mod tests;
@@ -13,53 +14,53 @@ use telemetry::Millis;
 
 /// The text before the date in the first line.
 const CREATED: &str = "created_at: ";
-/// Most versions whose dates are remembered. Of others, the date of the first body counts.
+/// Maximum number of versions whose dates are stored. For others the date of the first file counts.
 const DATES_MAX: usize = 200_000;
 
-/// When versions of a gem were published.
+/// The publication dates of a gem's versions.
 pub(crate) type Dates = Vec<(Box<str>, Millis)>;
 
-/// What the lines come to. A clone shares their text.
+/// The result of the lines. A clone shares their text.
 #[derive(Debug, Clone)]
 pub(crate) struct Listing {
     log: Versions,
-    /// The lines that came together.
+    /// The groups of lines that arrived together.
     seen: Vec<Seen>,
-    /// The length of the first body, the end of its oldest part, and when that part was written.
+    /// The length of the first file, the end of its oldest part, and when that part was written.
     first: usize,
     oldest: usize,
     written: Option<Millis>,
-    /// When versions of the first body were published, as their `/info` says: of gems that were asked for.
+    /// The publication dates of versions in the first file, from the `/info` files that clients requested.
     dates: HashMap<String, Dates>,
     dated: usize,
-    /// How many of them are not written, and what tells all of them from others.
+    /// How many of the dates are not saved, and a mark that identifies the set of dates.
     new: usize,
     mark: u64,
 }
 
-/// Where lines come from.
+/// The source of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lines {
-    /// The upstream's own file has them, byte for byte.
+    /// The upstream's own file contains them, byte for byte.
     Relayed,
-    /// They say the same as the upstream's file.
+    /// They have the same meaning as the upstream's file.
     Made,
-    /// They say another MD5 than the upstream's file, which is wrong.
+    /// They correct an MD5 of the upstream's file.
     Correcting,
 }
 
-/// Lines that came together.
+/// Lines that arrived together.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     /// Where they begin.
     from: usize,
     /// When they were first seen.
     at: Millis,
-    /// Whether they are the upstream's own. If not, one of them may have come of several changes.
+    /// Whether they are the upstream's own. If not, one of them may stand for several changes.
     relayed: bool,
 }
 
-/// What is listed of one gem, as it stands in the lines.
+/// The listed versions of one gem, borrowed from the lines.
 #[derive(Debug)]
 pub(crate) struct Offer<'a> {
     pub(crate) name: &'a str,
@@ -68,27 +69,27 @@ pub(crate) struct Offer<'a> {
     pub(crate) md5: &'a str,
 }
 
-/// What is known of the age of a version.
+/// The known facts about the age of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Moments {
-    /// Since when it exists, as far as it is known.
+    /// The date that its age counts from.
     pub(crate) since: Millis,
     /// When it was first seen here.
     pub(crate) seen: Millis,
-    /// Whether it was listed when the upstream was first seen. It may be older than `since` then.
+    /// Whether it was listed at the first look. Then it may be older than `since`.
     pub(crate) from_start: bool,
-    /// Whether `since` is a date of the upstream. If not, it is the first sight.
+    /// Whether `since` is a date from the upstream. If not, it is the first sight.
     pub(crate) dated: bool,
 }
 
 impl Moments {
-    /// Since when it exists, as policy counts it.
+    /// The date for policies.
     pub(crate) fn age(self) -> Since {
         if self.dated { Since::Moment(self.since) } else { Since::FirstSeen(self.since) }
     }
 }
 
-/// What is listed of one gem.
+/// The listed versions of one gem.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Listed {
     /// Its versions in the order in which they were listed.
@@ -107,7 +108,7 @@ impl Listed {
 /// One version that is listed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ListedVersion {
-    /// As `/versions` writes it: `1.0`, `1.0-java`.
+    /// The form of `/versions`: `1.0`, `1.0-java`.
     pub(crate) token: String,
     pub(crate) since: Millis,
     pub(crate) seen: Millis,
@@ -116,13 +117,13 @@ pub(crate) struct ListedVersion {
 }
 
 impl ListedVersion {
-    /// What is known of its age.
+    /// The known facts about its age.
     pub(crate) fn moments(&self) -> Moments {
         let Self { since, seen, from_start, dated, .. } = *self;
         Moments { since, seen, from_start, dated }
     }
 
-    /// Since when it exists, as policy counts it.
+    /// The date for policies.
     pub(crate) fn age(&self) -> Since {
         self.moments().age()
     }
@@ -141,12 +142,12 @@ impl Listing {
         &self.log
     }
 
-    /// Bytes of memory beside the text, which the log shares.
+    /// The size in memory without the text, which the log shares, in bytes.
     pub(crate) fn weight(&self) -> u64 {
         (self.log.weight() + self.seen.capacity() * size_of::<Seen>()) as u64
     }
 
-    /// Adds lines that were first seen at `at`. `first`: they are of the first body.
+    /// Adds lines that were first seen at `at`. `first`: they belong to the first file.
     pub(crate) fn add(&mut self, lines: Bytes, at: Millis, of: Lines, first: bool) -> Result<(), Refusal> {
         let from = self.log.text().len();
         self.seen.push(Seen { from, at, relayed: of == Lines::Relayed });
@@ -163,45 +164,45 @@ impl Listing {
         Ok(())
     }
 
-    /// What is listed of a gem; `None`: its name was never listed.
+    /// The listed versions of a gem; `None`: its name was never listed.
     pub(crate) fn gem(&self, name: &str) -> Option<Listed> {
         self.gem_by(name, usize::MAX)
     }
 
-    /// When a name was first listed; `None` within: in the first body, so that nobody knows.
+    /// When a name was first listed. `Some(None)`: in the first file, so the date is unknown.
     pub(crate) fn began(&self, name: &str) -> Option<Option<Millis>> {
         let first = self.log.offsets_of(name, usize::MAX).pop()?;
         Some((first >= self.first).then(|| self.moments(None, "", first).seen))
     }
 
-    /// The same when the lines ended at `end`.
+    /// The same for the lines before `end`.
     pub(crate) fn gem_by(&self, name: &str, end: usize) -> Option<Listed> {
         let (said, at) = self.log.said_at(name, end)?;
         Some(self.listed(name, said, &at))
     }
 
-    /// Where the lines ended at the end of a moment; `None`: nothing had been seen by then.
+    /// The length of the lines at the end of a moment; `None`: nothing had been seen by then.
     pub(crate) fn end(&self, moment: Millis) -> Option<usize> {
         let by_then = self.seen.partition_point(|seen| seen.at <= moment);
         (by_then > 0).then(|| self.seen.get(by_then).map_or_else(|| self.log.text().len(), |seen| seen.from))
     }
 
-    /// How many bytes of lines were seen first after a moment, beside the first body.
+    /// The number of bytes that were first seen after a moment, apart from the first file.
     pub(crate) fn grown_since(&self, moment: Millis) -> usize {
         self.log.text().len() - self.end(moment).unwrap_or_default().max(self.first)
     }
 
-    /// When anything was seen first.
+    /// The moment of the first look.
     pub(crate) fn since(&self) -> Option<Millis> {
         self.seen.first().map(|seen| seen.at)
     }
 
-    /// When a version was gone that had been listed when the lines ended at `end`.
+    /// When a version disappeared that was listed in the lines before `end`.
     pub(crate) fn gone(&self, name: &str, token: &str, end: usize) -> Option<Millis> {
         self.log.withdrawn(name, token, end).map(|at| self.moments(None, token, at).seen)
     }
 
-    /// Remembers when versions of the first body of a gem were published.
+    /// Stores the publication dates of a gem's versions in the first file.
     pub(crate) fn date(&mut self, name: &str, dates: Dates) {
         let before = self.dates.get(name).map_or(0, Vec::len);
         if !dates.is_empty() && self.dated - before + dates.len() <= DATES_MAX {
@@ -214,18 +215,18 @@ impl Listing {
         }
     }
 
-    /// Remembers the dates that were known before.
+    /// Restores saved dates.
     pub(crate) fn set_dates(&mut self, gems: impl IntoIterator<Item = (String, Dates)>) {
         gems.into_iter().for_each(|(name, dates)| self.date(&name, dates));
         self.new = 0;
     }
 
-    /// How many dates are not written, and how many there are.
+    /// The number of dates that are not saved, and the number of all dates.
     pub(crate) fn new_dates(&self) -> (usize, usize) {
         (self.new, self.dated)
     }
 
-    /// All dates, to be written.
+    /// All dates, to be saved.
     pub(crate) fn take_new_dates(&mut self) -> Vec<(String, Dates)> {
         self.new = 0;
         self.dates.iter().map(|(name, dates)| (name.clone(), dates.clone())).collect()
@@ -236,17 +237,17 @@ impl Listing {
         self.dates
     }
 
-    /// What tells all dates from others.
+    /// A mark that identifies the set of dates.
     pub(crate) fn dates_mark(&self) -> u64 {
         self.mark
     }
 
-    /// The names that were ever listed, in the order of their bytes, each with what `read` reads of it.
+    /// All names that were ever listed, in byte order, each with the result of `read`.
     pub(crate) fn all<T>(&self, read: impl Fn(&str, &Listed) -> T) -> Vec<(String, T)> {
         self.all_by(usize::MAX, read)
     }
 
-    /// The same when the lines ended at `end`.
+    /// The same for the lines before `end`.
     pub(crate) fn all_by<T>(&self, end: usize, read: impl Fn(&str, &Listed) -> T) -> Vec<(String, T)> {
         let mut all: Vec<(String, T)> = Vec::new();
         self.read_each(end, |offer| {
@@ -259,7 +260,7 @@ impl Listing {
         all
     }
 
-    /// Reads what was listed of each name when the lines ended at `end`.
+    /// Calls `read` with the listed versions of each name in the lines before `end`.
     pub(crate) fn read_each(&self, end: usize, mut read: impl FnMut(&Offer<'_>)) {
         self.log.read_each(end, |name, tokens, at, md5| {
             let dates = self.dates_of(name);
@@ -269,7 +270,7 @@ impl Listing {
         });
     }
 
-    /// Reads what is listed of one name; `None`: it was never listed.
+    /// The result of `read` for the listed versions of one name; `None`: it was never listed.
     pub(crate) fn read_one<T>(&self, name: &str, read: impl FnOnce(&Offer<'_>) -> T) -> Option<T> {
         let (said, at) = self.log.said_at(name, usize::MAX)?;
         let dates = self.dates_of(name);
@@ -284,12 +285,12 @@ impl Listing {
         self.seen.get(lines.checked_sub(1)?).map(|seen| seen.at)
     }
 
-    /// The MD5 of the `/info` of a gem without the tokens that are hidden, where the lines tell it.
+    /// The MD5 of a gem's `/info` without the hidden tokens, if the lines have it.
     pub(crate) fn md5_without(&self, name: &str, hidden: impl Fn(&str) -> bool) -> Option<String> {
         self.log.md5_without(name, usize::MAX, hidden, |at| self.row_of(at).is_some_and(|seen| seen.relayed))
     }
 
-    /// What the line at this offset came with.
+    /// The group of lines that contains this offset.
     fn row_of(&self, at: usize) -> Option<&Seen> {
         self.seen.get(self.seen.partition_point(|seen| seen.from <= at).checked_sub(1)?)
     }
@@ -301,12 +302,12 @@ impl Listing {
         Listed { versions: said.tokens.into_iter().zip(at).map(version).collect(), md5: said.md5 }
     }
 
-    /// The dates of a gem by its versions, of which an upstream may list a hundred thousand.
+    /// The dates of a gem by version. An upstream may list a hundred thousand versions.
     fn dates_of(&self, name: &str) -> Option<HashMap<&str, Millis>> {
         self.dates.get(name).map(|dates| dates.iter().map(|(token, date)| (&**token, *date)).collect())
     }
 
-    /// What is known of the age of a version of the line at this offset.
+    /// The known facts about the age of a version in the line at this offset.
     fn moments(&self, dates: Option<&HashMap<&str, Millis>>, token: &str, at: usize) -> Moments {
         let seen = self.row_of(at).map_or(Millis(0), |seen| seen.at);
         let from_start = at < self.first;
@@ -329,8 +330,9 @@ fn mark(name: &str, dates: &Dates) -> u64 {
     hasher.finish()
 }
 
-/// Where the last line ends, before `before`, that lists several versions: up to there lines are sums of what was said before the file was
-/// begun, at the date in its header. Lines of one version may be of any later moment, as some servers' header has the date of their birth.
+/// The end of the last line before `before` that lists several versions. Lines up to there are the summary with which
+/// the file was written, at the date in its header. A line with one version may be of any later date; the header of
+/// some servers has the date of their creation.
 fn end_of_sums(lines: &str, before: usize) -> Option<usize> {
     let (mut at, mut end) = (0, None);
     for line in lines.split_inclusive('\n') {

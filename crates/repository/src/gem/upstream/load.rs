@@ -1,5 +1,5 @@
-//! Reads back what is known of an upstream's index, at the first question after a start: the rows of the journal, and what was [saved] of
-//! the work with them.
+//! Reads the known state of an upstream's index back at the first request after a start: from the rows of the journal,
+//! and from the [saved] results.
 //!
 //! [saved]: super::saved
 
@@ -14,7 +14,7 @@ use store::Lane;
 use telemetry::{Event, Op};
 
 impl Follow {
-    /// Reads it, unless it is known, or a look is under way: that reads it first.
+    /// Loads the state, unless it is in memory, or a look is running, which loads it first.
     pub(crate) async fn load(&self, event: &mut Event) -> Result<(), Error> {
         match self.index().looking.clone().try_lock_owned() {
             Ok(_turn) => self.load_as_job(event).await,
@@ -22,7 +22,7 @@ impl Follow {
         }
     }
 
-    /// The same as the job that has the turn.
+    /// The same. The caller has the turn.
     pub(crate) async fn load_as_job(&self, event: &mut Event) -> Result<(), Error> {
         if self.index().read(self.remote.repository.origin, |_| ()).is_some() {
             return Ok(());
@@ -34,7 +34,7 @@ impl Follow {
         Ok(())
     }
 
-    /// What the journal has; `None`: nothing.
+    /// The state in the journal; `None`: there is none.
     pub(crate) async fn read_journal(&self, event: &mut Event) -> Result<Option<Known>, Error> {
         let read = rows::read(&self.remote, event).await?;
         if read.is_empty() {
@@ -47,7 +47,8 @@ impl Follow {
     }
 }
 
-/// What the rows come to. While all of them were relayed as they came, or all since the upstream's file was saved, they tell what that is.
+/// The state that follows from the rows. If all rows were relayed unchanged, or all since the upstream's file was
+/// saved, they also give the state of that file.
 fn make(mut known: Known, rows: Vec<SeenRow>, saved: Saved) -> Result<Known, Error> {
     let (first, last) = (rows.first().map(|row| row.at), rows.last().map(|row| row.seq));
     let (mut file, saved_by) = saved.file.map_or_else(Default::default, |(file, seq)| (file, Some(seq)));
@@ -65,7 +66,7 @@ fn make(mut known: Known, rows: Vec<SeenRow>, saved: Saved) -> Result<Known, Err
             file.kept = file.kept.filter(|_| row.relayed);
             file.kept.iter_mut().for_each(|kept| kept.add(row.lines.as_bytes()));
         }
-        // The index was proven when it gained these.
+        // The upstream confirmed the index when it gained these lines.
         known.checked = at;
         let of = row.of();
         known.add(row.lines.into(), at, of, !row.corrects && Some(at) == first)?;

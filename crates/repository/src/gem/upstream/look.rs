@@ -1,4 +1,5 @@
-//! When an upstream's index is looked at: when somebody asks, and it was not looked at for a while. One job does it, and all wait for it.
+//! Decides when an upstream's index is checked: when a client needs it and the last check is too old. One job does it,
+//! and all clients wait for it.
 
 use crate::error::Error;
 use crate::gem::found::ArrivingIndex;
@@ -13,24 +14,28 @@ use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// The index is looked at again after so many milliseconds.
+/// The interval between two looks.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(60);
 const LOOK_EVERY_MS: i64 = 60_000;
-/// An index that no client asked for in so many milliseconds, 30 days, or since the start, is looked at less often.
+/// An index that no client requested for this number of milliseconds, 30 days, or since the start, is checked less
+/// often.
 const PAUSED_AFTER_MS: i64 = 30 * 86_400_000;
-/// That often: every half an hour, so that it is never an hour behind.
+/// The interval for such an index, in milliseconds: half an hour, so that it is never an hour behind.
 const IDLE_EVERY_MS: i64 = 1_800_000;
-/// Whoever asks for a name that is not listed has the index looked at again, unless that was done within so many milliseconds.
+/// A request for a name that is not listed causes a look, unless the last one is at most this number of milliseconds
+/// old.
 pub(crate) const RECENT_MS: i64 = 3_000;
 
 impl Follow {
-    /// Has the index looked at where nothing is known of it, or for too long. Where the upstream fails and something is known, that counts.
+    /// Checks the index if it was never seen, or if the last check is too old. If the upstream fails, the known state
+    /// is used.
     pub(crate) async fn ready(&self, event: &mut Event) -> Result<(), Error> {
         self.index().ask(self.now());
         self.checked_since(Millis(self.now().0 - LOOK_EVERY_MS), event).await
     }
 
-    /// The same for somebody who can read the first file while it arrives: returns that, if it comes before the index is looked at.
+    /// The same for a client that can read the first file while it arrives. Returns that file if it becomes readable
+    /// before the check ends.
     pub(crate) async fn ready_or_arriving(&self, event: &mut Event) -> Result<Option<ArrivingIndex>, Error> {
         let began = Tick::now();
         let arriving = {
@@ -48,13 +53,13 @@ impl Follow {
         Ok(arriving)
     }
 
-    /// The same for somebody who asks for a name that is not listed.
+    /// The same for a client that requests a name that is not listed.
     pub(crate) async fn ready_for_new(&self, event: &mut Event) -> Result<(), Error> {
         self.checked_since(Millis(self.now().0 - RECENT_MS), event).await
     }
 
-    /// Has the index looked at, and its doubtful files fetched, by jobs that nobody waits for: less often where no client asked for long,
-    /// and only if it was ever fetched.
+    /// Starts background jobs that check the index and fetch mismatching files: less often without clients, and only
+    /// for an index that was fetched before.
     pub(crate) fn follow(&self) {
         let now = self.now();
         if !self.remote.repository.asks {
@@ -65,37 +70,38 @@ impl Follow {
             return;
         }
         self.index().ahead.want(self.index().doubts.due(now));
-        // A little earlier than a client would, so that none has to wait. Where hints have it looked at, too, no earlier than that takes.
+        // A little before a client would need it, so that no client waits. If hints cause looks too, this one is not
+        // early.
         let every = if self.hints().had_looks(now) { LOOK_EVERY_MS / 12 * 11 } else { LOOK_EVERY_MS / 2 };
         if self.was_tried(Millis(now.0 - every)) {
             return self.clone().fetch_ahead();
         }
-        // While another look is under way this one is not needed.
+        // A running look makes this one unnecessary.
         if let Ok(turn) = self.index().looking.clone().try_lock_owned() {
-            // An index that clients ask for is fetched, though its first fetch failed.
+            // An index that clients request is fetched although its first fetch failed.
             drop(if asked { self.start(turn) } else { self.start_if_followed(Whose::Ours, turn) });
         }
     }
 
-    /// Has our log say this MD5 of a gem instead of `listed`.
+    /// Adds a line with the right MD5 of a gem in place of `listed`.
     pub(crate) async fn correct(&self, name: &str, listed: &str, md5: &str) -> Result<(), Error> {
         let turn = self.index().looking.clone().lock_owned().await;
         let correct = self.clone().write_correction(name.to_owned(), listed.to_owned(), md5.to_owned(), turn);
-        // Whoever asked may leave between the row and what is known of it.
+        // The client may leave between the commit of the row and the change in memory.
         self.remote.remotes.back.spawn(correct).await.map_err(|_| Error::GivenUp)?
     }
 
-    /// Starts a look. It goes on though whoever asked leaves: others wait for it.
+    /// Starts a look. It continues after the client leaves, because other clients wait for it.
     pub(crate) fn start(&self, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<(), Error>> {
         self.remote.remotes.back.spawn(self.clone().run(Whose::AClient, turn))
     }
 
-    /// The same where no client waits: an index that was never asked for is not fetched.
+    /// The same without a client: an index that was never requested is not fetched.
     pub(crate) fn start_if_followed(&self, whose: Whose, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<(), Error>> {
         self.remote.remotes.back.spawn(self.clone().run(whose, turn))
     }
 
-    /// Whether anything is known of the index.
+    /// Whether the index was ever seen.
     pub(crate) fn is_known(&self) -> bool {
         self.index().read(self.remote.repository.origin, |_| ()).is_some()
     }
@@ -126,13 +132,13 @@ impl Follow {
             if self.was_tried(since) {
                 return Ok(());
             }
-            // Who waited for a look that failed asks no more than that did.
+            // A request that waited for a failed look starts no other look.
             match self.index().failure_after(failures) {
                 Some(failure) => Err(failure.into()),
                 None => self.start(turn).await.map_err(|_| Error::GivenUp)?,
             }
         };
-        // Whoever has something to be answered with waits no longer for an upstream than this.
+        // A request that has another answer waits no longer for an upstream than this.
         let mut looked = pin!(looked);
         let done = loop {
             match timeout(PATIENCE, &mut looked).await {

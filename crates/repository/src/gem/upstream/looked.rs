@@ -1,4 +1,4 @@
-//! What a look at an upstream's `/versions` came to.
+//! The result of a look at an upstream's `/versions`.
 
 use crate::gem::upstream::index::{HeldBack, UpstreamFile};
 use crate::gem::upstream::listing::Lines;
@@ -6,7 +6,7 @@ use crate::upstream::failure::Failure;
 use format::gem::upstream::Difference;
 use telemetry::Reason;
 
-/// What came.
+/// The result.
 pub(crate) enum Looked {
     Unchanged(UpstreamFile),
     /// Lines that our log gains.
@@ -22,11 +22,11 @@ pub(crate) enum Looked {
         file: UpstreamFile,
     },
     HeldBack(Option<HeldBack>, UpstreamFile),
-    /// The whole file was fetched as often as it may be. It is looked at again later.
+    /// The whole file was transferred too often. The next look is later.
     Later,
 }
 
-/// Why a file is not believed.
+/// The failure for a file that is not accepted.
 pub(crate) fn invalid(why: &str) -> Failure {
     Failure::new(Reason::UpstreamInvalid, format!("the upstream's `/versions` is refused: {why}"))
 }

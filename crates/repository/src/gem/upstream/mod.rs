@@ -58,12 +58,12 @@ use crate::gem::upstream::index::FollowedIndex;
 use crate::upstream::Remote;
 use telemetry::{Event, Millis};
 
-/// A remote repository of gems, and what it works with.
+/// A remote gem repository, and the tools that it needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RemoteGems<'a> {
     pub(crate) remote: &'a Remote,
     pub(crate) context: &'a Context,
-    /// The indexes that are made of its upstream's, and the cache of views.
+    /// The indexes that are made from its upstream's, and the cache of views.
     pub(crate) local: Hosted<'a>,
     pub(crate) index: &'a FollowedIndex,
 }
@@ -73,17 +73,18 @@ impl RemoteGems<'_> {
         self.remote.now()
     }
 
-    /// What follows the upstream's index, also after the request.
+    /// The follower of the upstream's index. It can outlive the request.
     pub(crate) fn follower(&self) -> Follow {
         Follow { remote: self.remote.clone(), context: self.context.clone() }
     }
 
-    /// Has the index looked at where nothing is known of it, or for too long. Where the upstream fails and something is known, that counts.
+    /// Checks the index if it was never seen, or if the last check is too old. If the upstream fails, the known state
+    /// is used.
     pub(crate) async fn ready(self, event: &mut Event) -> Result<(), Error> {
         self.follower().ready(event).await
     }
 
-    /// The same for somebody who asks for a name that is not listed.
+    /// The same for a client that requests a name that is not listed.
     pub(crate) async fn ready_for_new(self, event: &mut Event) -> Result<(), Error> {
         self.follower().ready_for_new(event).await
     }

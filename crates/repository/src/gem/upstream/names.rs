@@ -1,4 +1,4 @@
-//! `/names` of a remote repository: the gems of its upstream's index that have a version to offer.
+//! `/names` of a remote repository: the gems in its upstream's index that have a version.
 
 use crate::error::Error;
 use crate::gem::Found;
@@ -53,7 +53,7 @@ impl RemoteGems<'_> {
         Ok(Found::Index(self.context.settle_index(turn, stamp, index)))
     }
 
-    /// The same through a policy.
+    /// The same, filtered by a policy.
     async fn visible_names(self, event: &mut Event) -> Result<crate::gem::upstream::view::Made, Error> {
         let view = self.visible_gems(event).await?;
         let names = view.gems.iter().filter(|gem| !gem.tokens.is_empty());

@@ -1,6 +1,7 @@
-//! An upstream of gems as of a moment: its log as it was then, and the lines of `/info` and the gems that are known of it.
+//! A gem upstream as of a moment: its log at that moment, and the `/info` lines and gems that are stored.
 //!
-//! A version that was yanked since has its line in the journal where it was asked for here ([`vanished`]), and its gem while that is kept.
+//! The line of a version that was yanked since is in the journal if a client requested the gem here ([`vanished`]). Its
+//! package is available while it is cached.
 
 use crate::content::{Content, How};
 use crate::error::Error;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 use telemetry::Event;
 
 impl RemoteGems<'_> {
-    /// Where the log ended at the moment as of which the repository is looked at.
+    /// The length of the log at the as-of moment.
     pub(crate) fn end(self) -> Result<usize, Error> {
         let Some(past) = self.remote.repository.as_of else { return Ok(usize::MAX) };
         let (end, since) = self.known(|known| (known.listing.end(past.exceptions_by), known.listing.since()))?;
@@ -30,23 +31,24 @@ impl RemoteGems<'_> {
         end.ok_or_else(|| Error::BeforeItsTime { what: what(), since: since.unwrap_or_default() })
     }
 
-    /// The same upstream as it is today, without policy: what was to be seen then is known.
+    /// The same upstream as of today and without a policy. The visibility at the moment is already decided.
     fn today(self) -> Remote {
         let Remote { remotes, repository, place } = self.remote;
         let today = Repository::seen(repository, OPEN.clone(), None);
         Remote { remotes: remotes.clone(), repository: Arc::new(today), place: place.clone() }
     }
 
-    /// `/info` of a gem of which this was listed then. Versions whose lines nobody ever asked for here are missing.
+    /// The `/info` of a gem with the versions that were listed then. Versions whose lines no client ever requested here
+    /// are missing.
     pub(crate) async fn info_then(self, name: &str, listed: &Listed, event: &mut Event) -> Result<Bytes, Error> {
         let remote = self.today();
         let today = RemoteGems { remote: &remote, ..self };
         let now = Box::pin(today.whole_info(name, event)).await;
-        // Read after it: where today's is replaced meanwhile, the lines that vanish are written down first.
+        // Read after it: if today's file is replaced meanwhile, the lines that disappear are recorded first.
         let mut lines: HashMap<String, String> = vanished::read(self.remote, name, event).await?.into_iter().collect();
         match now {
             Ok(versions) => lines.extend(versions.rows.into_iter().map(|row| (row.token, row.line))),
-            // Nobody has to be asked for what is known.
+            // No call is needed for stored lines.
             Err(_) if listed.versions.iter().all(|version| lines.contains_key(&version.token)) => {}
             Err(error) => return Err(error),
         }
@@ -54,7 +56,7 @@ impl RemoteGems<'_> {
         Ok(render(&lines).into())
     }
 
-    /// The gem of a version that was listed then.
+    /// The package of a version that was listed then.
     pub(crate) async fn gem_then(
         self,
         row: &InfoRow,

@@ -1,7 +1,7 @@
-//! The rows of the journal that keep an upstream's `/versions`: all lines that were ever seen, each with the moment at which it was first
-//! seen.
+//! The journal rows of an upstream's `/versions`: all lines that were ever seen, each with its first sight.
 //!
-//! They are first-seen rows of one unit. The first ones have the first body, in parts; each later one has what one look brought.
+//! They are first-seen rows of one unit. The first ones contain the first file in parts; each later one has the new
+//! lines of one look.
 
 use crate::author::Author;
 use crate::error::Error;
@@ -12,26 +12,26 @@ use serde::{Deserialize, Serialize};
 use store::{Change, CommitError, Expect, Seq};
 use telemetry::{Event, Millis};
 
-/// The name of the unit, before the number of the upstream.
+/// The name of the unit, without the number of the upstream.
 const UNIT: &str = "versions";
-/// Most bytes of lines in a row.
+/// Maximum number of bytes of lines in a row.
 const ROW_BYTES: usize = 1 << 20;
 
-/// What a row says.
+/// The content of a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IndexRow {
     /// Lines of `/versions`, each with its newline.
     pub(crate) lines: String,
-    /// Whether they are what the upstream's own file had, or gained, byte for byte. If not, they say the same in other lines.
+    /// Whether the upstream's own file contains them, byte for byte. If not, they have the same meaning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) relayed: bool,
-    /// Whether they say another MD5 than the upstream's file does, which is not that of the `/info` that the upstream has.
+    /// Whether they correct MD5s of the upstream's file that are not those of its `/info` files.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) corrects: bool,
 }
 
 impl IndexRow {
-    /// Where its lines come from.
+    /// The source of its lines.
     pub(crate) fn of(&self) -> Lines {
         match (self.relayed, self.corrects) {
             (_, true) => Lines::Correcting,
@@ -41,7 +41,7 @@ impl IndexRow {
     }
 }
 
-/// A row, its number, and when its lines were first seen.
+/// A row, its number, and the first sight of its lines.
 #[derive(Debug)]
 pub(crate) struct SeenRow {
     pub(crate) seq: Seq,
@@ -54,7 +54,7 @@ pub(crate) fn unit(remote: &Remote) -> String {
     FirstSeenStore::of(remote).units.unit(UNIT)
 }
 
-/// All rows of the repository's upstream, the oldest first.
+/// All rows of the repository's upstream, oldest first.
 pub(crate) async fn read(remote: &Remote, event: &mut Event) -> Result<Vec<SeenRow>, Error> {
     let unit = unit(remote);
     let parse = |rows: Vec<store::FirstSeen>| -> Result<Vec<SeenRow>, serde_json::Error> {
@@ -68,8 +68,8 @@ pub(crate) async fn read(remote: &Remote, event: &mut Event) -> Result<Vec<SeenR
     read.map_err(|source| Error::Unreadable { key: unit, source })
 }
 
-/// Writes lines, if `last` still is the last row. `whole`: no row before them is read any more. The moment of the rows and the number of
-/// the last one; `None`: somebody else was quicker, or the repository was removed.
+/// Writes lines if `last` is still the last row. `whole`: earlier rows are no longer read. Returns the date of the rows
+/// and the number of the last one; `None`: a concurrent write succeeded first, or the repository was removed.
 pub(crate) async fn write(
     remote: &Remote,
     lines: &str,
@@ -84,7 +84,7 @@ pub(crate) async fn write(
         let (relayed, corrects) = (from == Lines::Relayed, from == Lines::Correcting);
         let row = IndexRow { lines: lines.to_owned(), relayed, corrects };
         let seen = serde_json::to_value(row).map_err(unreadable)?;
-        // The upstream's index is limited by its own size.
+        // The index of an upstream has a size limit of its own.
         Ok(Change::FirstSeen { repository, unit: unit.clone(), whole: whole && at == 0, uncounted: true, seen })
     };
     let changes = parts(lines).enumerate().map(row).collect::<Result<Vec<_>, Error>>()?;
@@ -98,7 +98,7 @@ pub(crate) async fn write(
     }
 }
 
-/// The lines in parts of about a row's size, each of whole lines.
+/// The lines in parts of about the size of a row. No line is split.
 fn parts(mut lines: &str) -> impl Iterator<Item = &str> {
     std::iter::from_fn(move || {
         let end = match lines.as_bytes().get(ROW_BYTES..) {

@@ -1,6 +1,6 @@
-//! What a start need not make again of an upstream's index: its log as it is coded, and what must be known of the upstream's own file
-//! where the rows of the journal do not tell that. Both are files in the data folder that may be lost: then the log is coded again, and
-//! the upstream is asked for its whole file once.
+//! Results that a start need not compute again: the encoded log of an upstream's index, and the state of the upstream's
+//! own file if the journal does not contain it. Both are files in the data folder and may be lost. Then the log is
+//! encoded again, and the upstream's whole file is requested once.
 
 use crate::error::Error;
 use crate::gem::upstream::follow::Follow;
@@ -21,29 +21,29 @@ use tokio::sync::OwnedMutexGuard;
 /// The names of the files in the data folder.
 const PIECES: &str = "upstream_pieces";
 const FILE: &str = "upstream_file";
-/// So many new pieces are worth writing all of them again.
+/// All pieces are saved again after this number of new pieces.
 const MUCH: usize = 16;
 
-/// What was saved. What is missing, damaged or of another journal is left out.
+/// The saved results. Missing or damaged files, and those of another journal, are left out.
 #[derive(Debug, Default)]
 pub(crate) struct Saved {
-    /// The pieces of the log, from its beginning.
+    /// The first pieces of the log.
     pub(crate) pieces: Vec<Coded>,
-    /// The upstream's file, as it was with this row of the journal.
+    /// The state of the upstream's file as of this row of the journal.
     pub(crate) file: Option<(UpstreamFile, Seq)>,
 }
 
-/// What the file of pieces says about itself.
+/// The header of the file with the pieces.
 #[derive(Debug, Serialize, Deserialize)]
 struct PiecesHead {
     mark: Mark,
-    /// The unit of the rows that the log is made of.
+    /// The unit of the rows that the log is made from.
     unit: String,
-    /// The length of each when coded, and its checksum.
+    /// The encoded length of each piece, and its checksum.
     pieces: Vec<(usize, u32)>,
 }
 
-/// What the file of the upstream's file says about itself.
+/// The header of the file with the state of the upstream's file.
 #[derive(Debug, Serialize, Deserialize)]
 struct FileHead {
     mark: Mark,
@@ -54,12 +54,13 @@ struct FileHead {
 }
 
 impl Follow {
-    /// Saves what came since it was saved, by a job that nobody waits for. `file`: the journal does not tell the upstream's file any more.
+    /// Starts a background job that saves new results. `file`: the journal no longer contains the state of the
+    /// upstream's file.
     pub(crate) fn save(&self, file: bool) {
         let (origin, followed) = (self.remote.repository.origin, self.index());
         followed.unsaved.fetch_or(file, Ordering::Relaxed);
         let pieces = followed.read(origin, |known| known.log.coded().len()).unwrap_or_default();
-        // While it is written, what came meanwhile waits for the next time.
+        // New results that arrive during the write are saved the next time.
         let Ok(turn) = followed.saving.clone().try_lock_owned() else { return };
         if file || is_much(pieces, *turn) {
             let job = self.clone();
@@ -67,7 +68,7 @@ impl Follow {
         }
     }
 
-    /// Saves what the journal does not tell, before the store is closed.
+    /// Saves the state that the journal does not contain, before the store is closed.
     pub(crate) async fn close(self) {
         let turn = self.index().saving.clone().lock_owned().await;
         if self.index().unsaved.load(Ordering::Relaxed) {
@@ -91,7 +92,7 @@ impl Follow {
         recorder.release(event);
     }
 
-    /// How many pieces are written then.
+    /// Saves the pieces. Returns how many are saved now.
     async fn write(&self, written: usize, event: &mut Event) -> Result<usize, Error> {
         let (origin, id) = (self.remote.repository.origin, self.remote.repository.id);
         let (store, unit) = (&self.remote.remotes.store, rows::unit(&self.remote));
@@ -119,7 +120,7 @@ impl Follow {
         Ok(pieces.len())
     }
 
-    /// Reads what was saved.
+    /// Reads the saved results.
     pub(crate) async fn saved(&self, event: &mut Event) -> Result<Saved, Error> {
         let (id, store, unit) = (self.remote.repository.id, &self.remote.remotes.store, rows::unit(&self.remote));
         let mut saved = Saved::default();
@@ -143,12 +144,12 @@ impl Follow {
     }
 }
 
-/// Whether so many pieces are worth writing, where so many were written.
+/// Whether the new pieces are worth another write.
 fn is_much(pieces: usize, written: usize) -> bool {
     pieces >= written + MUCH || pieces < written || written == 0 && pieces > 0
 }
 
-/// Pieces of these lengths; `None` where the bytes are fewer.
+/// Splits the bytes into pieces of these lengths; `None`: there are too few bytes.
 fn pieces(lens: &[(usize, u32)], mut bytes: Bytes) -> Option<Vec<Coded>> {
     let piece = |(len, crc): &(usize, u32)| {
         (*len <= bytes.len()).then(|| Coded { deflate: bytes.split_to(*len), crc: *crc, len: PIECE as u64 })

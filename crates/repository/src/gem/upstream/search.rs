@@ -1,4 +1,4 @@
-//! Looking for gems of an upstream by words in their names. Its index alone is read: no upstream is asked for what is found.
+//! Searches an upstream's gems by words in their names. Only the index is read: no upstream is called for a match.
 
 use crate::error::Error;
 use crate::gem::describe::{COMPLETIONS, PAGE};
@@ -19,7 +19,7 @@ use store::Lane;
 use telemetry::{Event, Op};
 
 impl RemoteGems<'_> {
-    /// The gems of a search, each by its newest version that may be seen, or the names that begin so.
+    /// The gems that match a search, each described by its newest visible version, or the names with a prefix.
     pub(crate) async fn search(self, ask: Describe, event: &mut Event) -> Result<Found, Error> {
         let Found::Index(names) = self.names(event).await? else { return Err(Error::GivenUp) };
         let (repository, now, end, form) = (self.remote.repository.clone(), self.now(), self.end()?, ask.form);
@@ -48,12 +48,13 @@ impl RemoteGems<'_> {
     }
 }
 
-/// A gem by the newest of its versions, as far as `/versions` tells of it. What it needs is in `/info`, which is not read for a search.
+/// A gem described by its newest version, from the facts in `/versions`. Its dependencies are in `/info`, which a
+/// search does not read.
 fn newest(name: &str, listed: &Listed, view: View<'_>, base: &str) -> Option<Value> {
     Some(briefly(json::latest(&listed_versions(name, listed, view))?, base))
 }
 
-/// A version of which nothing is known but what `/versions` tells.
+/// A version with only the facts in `/versions`.
 pub(crate) fn briefly(version: &json::Published, base: &str) -> Value {
     let mut told = json::gem(version, base);
     leave_out_unknown(&mut told);
@@ -61,7 +62,7 @@ pub(crate) fn briefly(version: &json::Published, base: &str) -> Value {
     told
 }
 
-/// The versions that may be seen, as far as `/versions` tells of them.
+/// The visible versions, with the facts in `/versions`.
 pub(crate) fn listed_versions(name: &str, listed: &Listed, view: View<'_>) -> Vec<json::Published> {
     let rows = token_rows(name, listed);
     let published = |token: &str| {

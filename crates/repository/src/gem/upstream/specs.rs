@@ -1,4 +1,4 @@
-//! The older index of a remote repository, made from the versions that its upstream's index lists.
+//! The older index of a remote repository, made from the versions in its upstream's index.
 
 use crate::error::Error;
 use crate::gem::Found;
@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 use store::Lane;
 use telemetry::{Event, Millis, Op};
 
-/// Hexadecimal digits of a token that names a package by its content, and no platform (RubyGems 4.1).
+/// The number of hexadecimal digits in a token that identifies a package by its content and has no platform (RubyGems
+/// 4.1).
 const CONTENT_DIGITS: std::ops::RangeInclusive<usize> = 8..=64;
 
 impl RemoteGems<'_> {
@@ -74,7 +75,7 @@ impl RemoteGems<'_> {
         Ok(found(self.context.settle_index(turn, stamp, files)))
     }
 
-    /// The same through a policy.
+    /// The same, filtered by a policy.
     async fn visible_specs(self, file: specs::File, event: &mut Event) -> Result<Made, Error> {
         let (repository, now) = (self.remote.repository.clone(), self.now());
         let (shared, end) = (repository.shared.clone(), self.end()?);
@@ -118,7 +119,7 @@ fn parts(name: &str, gem: &Listed, view: View<'_>) -> Result<GemParts, Error> {
     parts_of(name, &rows, view, |row| identity(row.token).ok_or(Error::GivenUp))
 }
 
-/// The number and platform of a version; `None`: it has none that the older index can tell.
+/// The number and platform of a version; `None`: the older index cannot express it.
 pub(crate) fn identity(token: &str) -> Option<Identity> {
     let (number, platform) = token.split_once('-').unwrap_or((token, "ruby"));
     let is_content = CONTENT_DIGITS.contains(&platform.len()) && platform.bytes().all(|byte| byte.is_ascii_hexdigit());

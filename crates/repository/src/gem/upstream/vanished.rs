@@ -1,5 +1,5 @@
-//! Lines that the `/info` of an upstream had and has no more: its versions were yanked. They stay in the journal where somebody asked for
-//! the gem here, so that a build of an earlier moment can be made again.
+//! Lines that an upstream's `/info` once had and no longer has, because their versions were yanked. The journal keeps
+//! them if a client requested the gem here, so that an earlier build can be repeated.
 //!
 //! They are first-seen rows of a unit for each gem.
 
@@ -14,10 +14,10 @@ use std::collections::{BTreeMap, HashSet};
 use store::{Change, CommitError, Expect, FirstSeen};
 use telemetry::Event;
 
-/// What a row says.
+/// The content of a row.
 #[derive(Debug, Serialize, Deserialize)]
 struct Row {
-    /// Versions with their platforms, each with its line.
+    /// Versions with their platforms, and the line of each.
     vanished: BTreeMap<String, String>,
 }
 
@@ -25,7 +25,7 @@ fn unit(remote: &Remote, name: &str) -> String {
     FirstSeenStore::of(remote).units.unit(&format!("info/{name}"))
 }
 
-/// The lines that vanished of a gem.
+/// The lines of a gem that disappeared.
 pub(crate) async fn read(remote: &Remote, name: &str, event: &mut Event) -> Result<BTreeMap<String, String>, Error> {
     let unit = unit(remote, name);
     let parse = |rows: Vec<FirstSeen>| -> Result<BTreeMap<String, String>, serde_json::Error> {
@@ -39,7 +39,7 @@ pub(crate) async fn read(remote: &Remote, name: &str, event: &mut Event) -> Resu
     read.map_err(|source| Error::Unreadable { key: unit, source })
 }
 
-/// Writes down the lines of a kept `/info` whose versions are not listed any more. It is replaced next.
+/// Records the lines of a cached `/info` whose versions are no longer listed. The caller replaces the file next.
 pub(crate) async fn note(
     remote: &Remote,
     name: &str,

@@ -1,4 +1,4 @@
-//! An upstream's index through a policy: which of its versions may be seen.
+//! An upstream's index filtered by a policy.
 
 use crate::content::soonest;
 use crate::error::Error;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use store::{Lane, State};
 use telemetry::{Event, Millis, Op};
 
-/// What was made through a policy, and from when on that shows something else.
+/// A filtered answer, and when the policy shows other content.
 pub(crate) type Made = (ViewAnswer, Option<Millis>);
 
 /// One version of a gem as `/versions` lists it.
@@ -55,23 +55,23 @@ impl Row for TokenRow<'_> {
     }
 }
 
-/// What may be seen of a gem.
+/// The visible versions of a gem.
 #[derive(Debug)]
 pub(crate) struct VisibleGem {
     pub(crate) name: String,
     /// The versions that may be seen.
     pub(crate) tokens: Vec<String>,
-    /// Whether these are all.
+    /// Whether all versions are visible.
     pub(crate) all: bool,
     /// The MD5 of the upstream's `/info`.
     pub(crate) md5: String,
 }
 
-/// What may be seen of all gems.
+/// The visible versions of all gems.
 #[derive(Debug)]
 pub(crate) struct VisibleGems {
     pub(crate) gems: Vec<VisibleGem>,
-    /// From when on something else may be seen.
+    /// When other versions become visible.
     pub(crate) until: Option<Millis>,
 }
 
@@ -85,17 +85,17 @@ pub(crate) fn token_rows<'a>(name: &'a str, gem: &'a Listed) -> Vec<TokenRow<'a>
 }
 
 impl RemoteGems<'_> {
-    /// What `read` finds in what is known of the upstream's index, once that is `ready`.
+    /// What `read` returns for the known state of the upstream's index. Call it after `ready`.
     pub(crate) fn known<T>(self, read: impl FnOnce(&Known) -> T) -> Result<T, Error> {
         self.index.read(self.remote.repository.origin, read).ok_or(Error::GivenUp)
     }
 
-    /// What is listed of a gem now.
+    /// The present listed versions of a gem.
     pub(crate) fn gem_now(self, name: &str) -> Option<Listed> {
         self.index.gem(self.remote.repository.origin, name)
     }
 
-    /// What may be seen of all gems.
+    /// The visible versions of all gems.
     pub(crate) async fn visible_gems(self, event: &mut Event) -> Result<VisibleGems, Error> {
         let (repository, now) = (self.remote.repository.clone(), self.now());
         let (shared, end) = (repository.shared.clone(), self.end()?);
@@ -110,12 +110,12 @@ impl RemoteGems<'_> {
         seen.ok_or(Error::GivenUp)
     }
 
-    /// `/versions` through a policy, made whole.
+    /// The filtered `/versions`, rendered as a whole.
     pub(crate) async fn rendered_versions(self, event: &mut Event) -> Result<Found, Error> {
         let make = async |event: &mut Event| {
             let VisibleGems { gems, until } = self.visible_gems(event).await?;
             let end = self.end()?;
-            // All that it lists existed then, which whoever follows it counts on.
+            // All listed versions existed at that date; clients that follow the index rely on it.
             let written = self.known(|known| known.listing.seen_by(end))?.unwrap_or_default();
             let created = written.seconds();
             let render = move |(): &mut ()| Index::of(gem::versions::render(created, gems.iter().map(line)));
@@ -126,7 +126,7 @@ impl RemoteGems<'_> {
     }
 }
 
-/// What may be seen of a gem, and from when on something else.
+/// The visible versions of a gem, and when others become visible.
 fn visible_gem(repository: &Arc<Repository>, name: &str, gem: &Listed, now: Millis) -> (VisibleGem, Option<Millis>) {
     let (rows, view) = (token_rows(name, gem), repository.view(now));
     let tokens: Vec<String> = visible(&rows, view).map(|seen| seen.entry().token.to_owned()).collect();
@@ -135,8 +135,8 @@ fn visible_gem(repository: &Arc<Repository>, name: &str, gem: &Listed, now: Mill
     (seen, soonest(None, next_change(&rows, view)))
 }
 
-/// The line of a gem. Clients compare the MD5 only with that of the file that they have, to decide whether to ask. So where versions are
-/// hidden, any digits do that change whenever the file may have changed.
+/// The line of a gem. Clients compare the MD5 only with that of their own file, to decide whether to request it. So if
+/// versions are hidden, any digits are valid that change whenever the file may have changed.
 fn line(gem: &VisibleGem) -> String {
     let VisibleGem { name, tokens, all, md5 } = gem;
     match (tokens.is_empty(), all) {

@@ -1,4 +1,4 @@
-//! `/versions` of an upstream through a policy, as a log that only grows: see [`ViewLog`].
+//! The filtered `/versions` of an upstream, a log that only grows: see [`ViewLog`].
 
 #[cfg(test)]
 mod tests;
@@ -23,10 +23,10 @@ use std::sync::atomic::Ordering;
 use telemetry::{Event, Millis};
 
 impl RemoteGems<'_> {
-    /// `/versions` through a policy.
+    /// The filtered `/versions`.
     pub(crate) async fn visible_versions(self, event: &mut Event) -> Result<Found, Error> {
         let (repository, now) = (self.remote.repository.clone(), self.now());
-        // Nobody else sees what other settings would come to, and of an earlier moment there is nothing to go on with.
+        // A preview of other settings and an as-of view are rendered without the log.
         if !repository.asks || repository.as_of.is_some() {
             return self.rendered_versions(event).await;
         }
@@ -58,7 +58,8 @@ impl RemoteGems<'_> {
 }
 
 impl GemIndexes {
-    /// Notes that clients read `/versions` as it is without rules. A log of what may be seen begins with that one if there are rules again.
+    /// Records that clients read the unfiltered `/versions`. If a policy is set later, the log of the filtered one
+    /// continues from it.
     pub(crate) fn whole_is_read(&self) {
         self.whole_was_read.store(true, Ordering::Relaxed);
         if let Ok(mut log) = self.view.try_lock()
@@ -69,7 +70,7 @@ impl GemIndexes {
     }
 }
 
-/// Has the log say what is to be said now.
+/// Brings the log up to date.
 fn bring_up_to_date(log: &mut ViewLog, repository: &Arc<Repository>, now: Millis) -> Result<Index, Error> {
     let (followed, origin, view) = (&repository.shared.followed, repository.origin, repository.view(now));
     let indexes = repository.shared.gem.as_ref().ok_or(Error::GivenUp)?;
@@ -90,7 +91,7 @@ fn bring_up_to_date(log: &mut ViewLog, repository: &Arc<Repository>, now: Millis
     });
     let through = match few.ok_or(Error::GivenUp)? {
         Some(through) => through,
-        // Nobody who reads or follows the index waits for this.
+        // No reader and no look waits for this.
         None => {
             let known = followed.read(origin, |known| (known.listing.clone(), known.log().clone(), known.last));
             let (listing, lines, through) = known.ok_or(Error::GivenUp)?;
@@ -119,13 +120,13 @@ pub(super) fn touch<'a>(
         match listing.read_one(name, |offer| to_say(listing, learned, offer, view)) {
             Some(now) => log.touch(name, now),
             None if log.has(name) => log.touch(name, ToSay::nothing(None)),
-            // Rules name what no member ever listed. It is told to nobody.
+            // A policy can name gems that were never listed. They are not published.
             None => {}
         }
     }
 }
 
-/// Touches all names. `lines`: those of the listing. `was_read`: clients have them.
+/// Touches all names. `lines`: those of the listing. `was_read`: clients may have read them.
 pub(super) fn touch_all(
     log: &mut ViewLog,
     listing: &Listing,
@@ -153,7 +154,8 @@ pub(super) fn touch_all(
     }
     let whole = lines.len();
     log.begin_as(lines, listing.log().clone());
-    // Whoever read the file before goes on with it, and what is denied now was in it. What is young is not told before its time.
+    // Clients that read the unfiltered file continue from it, and it contained the names that are denied now. Young
+    // versions are not published early.
     let is_young = touch_listed(log);
     if is_young || log.has_news() && !was_read || log.is_much(whole) {
         log.begin(view.now)?;
@@ -162,7 +164,7 @@ pub(super) fn touch_all(
     Ok(())
 }
 
-/// What is to be said of a name.
+/// The state of a name that the log has to publish.
 pub(crate) fn to_say(listing: &Listing, learned: &Learned, offer: &Offer<'_>, view: View<'_>) -> ToSay {
     let rows: Vec<TokenRow<'_>> = TokenRow::of(offer).collect();
     let tokens: Vec<&str> = visible(&rows, view).map(|seen| seen.entry().token).collect();
@@ -170,7 +172,7 @@ pub(crate) fn to_say(listing: &Listing, learned: &Learned, offer: &Offer<'_>, vi
     if tokens.is_empty() {
         return ToSay::nothing(until);
     }
-    // Some upstreams list `0` in place of all versions: then `/info` alone tells what is hidden.
+    // Some upstreams list `0` in place of all versions. Then only `/info` shows what is hidden.
     let is_zero = tokens == ["0"];
     let md5 = if tokens.len() == rows.len() && !is_zero {
         Md5OfInfo::Known(offer.md5.to_owned())
@@ -178,14 +180,15 @@ pub(crate) fn to_say(listing: &Listing, learned: &Learned, offer: &Offer<'_>, vi
         let seen: HashSet<&str> = tokens.iter().copied().collect();
         let without = || listing.md5_without(offer.name, |token| !seen.contains(token));
         let basis = basis(view.rules, offer.name, &tokens, offer.md5);
-        // What the file showed goes before what lines come to: the upstream may itself have one line for several changes.
+        // The MD5 of a rendered file takes precedence over that of the lines, because the upstream itself may have one
+        // line for several changes.
         let (known, likely) = (learned.md5(&basis), if is_zero { None } else { without() });
         Md5OfInfo::Unknown { basis, known, likely }
     };
     ToSay { tokens: tokens.into_iter().map(str::to_owned).collect(), md5, until }
 }
 
-/// What the `/info` of a gem is made of where a part of it is hidden: it is another one whenever the file may be another one.
+/// The input of a gem's filtered `/info`. It differs whenever the file may differ.
 pub(super) fn basis(rules: &Rules, name: &str, tokens: &[&str], md5: &str) -> String {
     let rules = if tokens == ["0"] { rules.fingerprint() } else { String::new() };
     md5_hex(format!("{name} {} {md5} {rules}", tokens.join(",")).as_bytes())

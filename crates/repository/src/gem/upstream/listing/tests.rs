@@ -1,4 +1,4 @@
-//! Ages, moments, and what was listed by then.
+//! Ages, moments, and the versions that were listed by a moment.
 
 use super::*;
 
@@ -19,12 +19,12 @@ fn a_version_is_as_old_as_the_file_that_listed_it_first_or_as_its_first_sight() 
     let a = [version("2", written, true, true), version("3", start, true, false), version("4", later, false, false)];
     assert_eq!(listing.gem("a").unwrap().versions, a);
     assert_eq!(listing.gem("c").unwrap().versions, [version("1", start, true, false)]);
-    // What the upstream says of the age of a later version is not believed.
+    // The upstream's date of a later version is not believed.
     listing.date("a", vec![("3".into(), Millis(1)), ("4".into(), Millis(1))]);
     let a = [version("2", written, true, true), version("3", Millis(1), true, true), version("4", later, false, false)];
     assert_eq!(listing.gem("a").unwrap().versions, a);
     assert_eq!(listing.gem("d"), None);
-    // A line that says only another MD5 makes no version younger, and one that was gone is new.
+    // A line that changes only the MD5 makes no version younger. A version that disappeared and returns is new.
     let mut again = listing.clone();
     again
         .add(format!("a -3,3 {MD5}\na -4 {MD5}\na 4 {MD5}\n").into(), Millis(later.0 + 1), Lines::Made, false)
@@ -32,7 +32,7 @@ fn a_version_is_as_old_as_the_file_that_listed_it_first_or_as_its_first_sight() 
     let seen: Vec<_> = again.gem("a").unwrap().versions.into_iter().map(|one| (one.token, one.seen)).collect();
     let seen_at = |token: &str, at| (token.to_owned(), at);
     assert_eq!(seen, [seen_at("2", start), seen_at("3", start), seen_at("4", Millis(later.0 + 1))]);
-    // Lines of one version tell nothing of when they were written.
+    // Lines with one version do not show when they were written.
     let mut young = Listing::default();
     young
         .add(

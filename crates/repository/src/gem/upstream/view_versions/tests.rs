@@ -1,5 +1,5 @@
-//! Random histories of an upstream, of rules and of the time of day, with clients that read the log: whatever it was before, each client
-//! then has what may be seen, and no more. `PROPTEST_CASES` says how many histories.
+//! Random histories of an upstream, of policies and of the clock, with clients that read the log. After each step every
+//! client has exactly the visible versions, whatever log it had before. `PROPTEST_CASES` sets the number of histories.
 
 use super::*;
 use crate::format::Format;
@@ -17,15 +17,15 @@ use store::{Digest, Origin, RepositoryId, RepositoryKind, Seq};
 const NAMES: u8 = 4;
 const VERSIONS: u8 = 5;
 const HOUR: i64 = 3_600_000;
-/// When the upstream's file was begun.
+/// When the upstream's file was written.
 const WRITTEN: &str = "2026-11-01T00:00:00Z";
 
-/// An upstream as it is followed.
+/// An upstream, and the state that a look has of it.
 #[derive(Default)]
 struct Upstream {
     listing: Listing,
     log: Log,
-    /// The lines of each `/info`, in order, and when each version was first seen.
+    /// The lines of each `/info`, in order, and the first sight of each version.
     infos: BTreeMap<String, Vec<(String, u32)>>,
     seen: BTreeMap<(String, String), i64>,
     changes: u32,
@@ -76,7 +76,7 @@ impl Upstream {
         let mut of = Lines::Relayed;
         let said = match (kind % 4, listed) {
             (0..2, None) => {
-                // Two changes between two looks have one line, where that is our own.
+                // Two changes between two looks have one line if the log is our own.
                 if kind & 4 > 0 {
                     of = Lines::Made;
                     info.first_mut().into_iter().for_each(|(_, first)| *first = content);
@@ -89,7 +89,8 @@ impl Upstream {
                 info.remove(place);
                 format!("-{token}")
             }
-            // Other bytes of a version; our own log says so by the version that was said last, which is no younger for it.
+            // Other bytes of a version. Our own log reports them with the last listed version, whose age does not
+            // change.
             (3, Some(place)) => {
                 of = Lines::Made;
                 info[place].1 = content;
@@ -103,7 +104,7 @@ impl Upstream {
         self.changed.insert(name);
     }
 
-    /// Whether a version may be seen.
+    /// Whether a version is visible.
     fn shows(&self, name: &str, token: &str, view: View<'_>) -> bool {
         let since = Since::FirstSeen(Millis(self.seen[&(name.to_owned(), token.to_owned())]));
         let (package, version) = (name.into(), token.into());
@@ -145,7 +146,7 @@ fn rules(kind: u8, now: i64) -> Rules {
     Rules::of(&record, Format::Gem)
 }
 
-/// A client: the text that it has, and its files of `/info`.
+/// A client: its copy of the log, and its `/info` files.
 #[derive(Default)]
 struct Reader {
     text: Vec<u8>,
@@ -153,7 +154,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads the log, and each file that the log says is another one. Those that were fetched.
+    /// Reads the log, and each file that the log reports as changed. Returns the names of the fetched files.
     fn read(&mut self, text: &[u8], info: impl Fn(&str) -> Vec<u8>) -> Vec<String> {
         self.text = text.to_vec();
         let said = says(text);
@@ -168,7 +169,7 @@ impl Reader {
     }
 }
 
-/// What lines come to, as clients read them.
+/// The versions that follow from lines, as clients read them.
 fn says(text: &[u8]) -> BTreeMap<String, (Vec<String>, String)> {
     let text = String::from_utf8(text.to_vec()).unwrap();
     let (_, lines) = text.split_once("---\n").unwrap();
@@ -187,7 +188,7 @@ fn says(text: &[u8]) -> BTreeMap<String, (Vec<String>, String)> {
     said
 }
 
-/// What a log is brought up to date by, as a request does it.
+/// Brings the log up to date as a request does.
 fn update(log: &mut ViewLog, upstream: &mut Upstream, learned: &Learned, view: View<'_>) -> Vec<u8> {
     let rules = ViewRules { members: [(RepositoryId(1), view.rules.clone())].into(), ..ViewRules::default() };
     let of = made_of("1", 0, &rules);
@@ -252,7 +253,7 @@ proptest! {
                 prop_assert!(seldom.files.iter().all(|(name, file)| *file == shown(name)));
             }
             prop_assert!(often.files.iter().all(|(name, file)| *file == shown(name)), "{}", String::from_utf8_lossy(&text));
-            // Who asks for a file has its MD5 known, sometimes.
+            // The MD5 of a file becomes known when a client requests it, at random.
             for name in fetched.iter().filter(|_| reads % 3 == 0) {
                 let listed = upstream.listing.gem(name).unwrap();
                 let all: Vec<&str> = listed.versions.iter().map(|version| version.token.as_str()).collect();
