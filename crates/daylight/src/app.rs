@@ -23,7 +23,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// The state that all requests share.
 #[derive(Debug)]
 pub struct App {
-    /// Complete answers. The front gives them out before it asks for anything else.
+    /// The pages: complete answers, which the front serves before it asks anything else.
     pub pages: Pages<Stamp>,
     /// Access control.
     pub access: Arc<Access>,
@@ -37,7 +37,7 @@ pub struct App {
     pub recent: Arc<RecentEvents>,
     /// The paths that clients requested within the last day.
     pub recent_paths: Arc<RecentPaths>,
-    /// When versions were last downloaded, as far as it is not written yet.
+    /// The last downloads of versions that are not written yet.
     pub last_uses: Arc<LastUses>,
     /// The process log.
     pub log: Log,

@@ -6,7 +6,7 @@ use repository::{Freshness, How};
 
 /// `Cache-Status` (RFC 9211).
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
-/// Why the file is older than it should be.
+/// Why the file is stale.
 const STALE: HeaderName = HeaderName::from_static("daylight-stale");
 
 /// Inserts the headers. Only a stale file has an `Age`: other replies may be cached as pages, in which the age would not grow.

@@ -13,12 +13,12 @@ use validity::Validity;
 
 /// How often the files are read.
 const EVERY: Duration = Duration::from_secs(10);
-/// Far more than any chain of certificates.
+/// Maximum size of each file, far more than any chain of certificates needs.
 const FILE_MAX_BYTES: u64 = 1 << 20;
 
-/// A certificate expires soon when less than two weeks are left, in milliseconds...
+/// A certificate expires soon when less than two weeks remain, in milliseconds...
 const SOON: i64 = 14 * 86_400_000;
-/// ... or less than this part of its lifetime, where that is shorter.
+/// ... or less than this part of its lifetime, if that is shorter.
 const SOON_PART: i64 = 3;
 
 /// The certificate that is in use, and its files.
@@ -30,7 +30,7 @@ pub(crate) struct Certificate {
     tls: Arc<Tls>,
 }
 
-/// What was read last.
+/// The result of the last read.
 #[derive(Debug)]
 struct Current {
     files: PemFiles,

@@ -1,11 +1,11 @@
-//! Which settings have other values by now than this process began with.
+//! Finds settings that have changed since this process began.
 
 use crate::config::{Entry, Origin};
 use serde_json::Value;
 use telemetry::Log;
 
-/// Warns of settings that count only after a restart. The address has a warning of its own. A default that nobody replaced follows the
-/// machine, and is no change.
+/// Warns of settings that apply only after a restart. The address has a warning of its own. A default follows the
+/// machine, so a changed default is no change.
 pub(crate) fn warn(began_with: &[Entry], now: &[Entry], log: &Log) {
     for (before, now) in began_with.iter().zip(now) {
         let written = [before, now].iter().any(|entry| entry.origin != Origin::Default);
@@ -17,7 +17,7 @@ pub(crate) fn warn(began_with: &[Entry], now: &[Entry], log: &Log) {
     }
 }
 
-/// A value without the quotes of a text, which the log has itself.
+/// A value without the quotes of a text; the log adds its own.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,8 +1,8 @@
-//! Cost classes: how many requests of a kind may be under way. Where there are too many of one kind, further ones are refused with
-//! 503 before any work, and requests of other kinds still have their places. One client, and one token, gets only a share of each
-//! class.
+//! Cost classes: limits of the concurrent requests of each kind. If there are too many of one kind, further ones are
+//! refused with 503 before any work, and requests of other kinds are not affected. One client, and one token, gets only
+//! a share of each class.
 //!
-//! A page needs no place: the front answers it at once, so it never waits.
+//! A page needs no place: the front answers it at once.
 
 use crate::config;
 use crate::error::Error;
@@ -13,12 +13,12 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, KeyedBound, KeyedSlot, Recorder, Slot};
 
-/// Most hooks at once. Each has 64 KiB of body in memory at most.
+/// Maximum number of concurrent hooks. Each has at most 64 KiB of body in memory.
 const HOOKS_MAX: u64 = 64;
-/// Most readiness probes at once. They wait only while settings are read again.
+/// Maximum number of concurrent readiness probes. They wait only while settings are read again.
 const PROBES_MAX: u64 = 64;
 
-/// What a request costs, as far as its URL tells. A closed list.
+/// The cost class of a request, as far as its URL shows. A closed list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// A small answer from memory, and paths that the format does not have.
@@ -33,7 +33,8 @@ pub enum Class {
     Admin,
     /// Keys that clients make, and who owns a gem.
     Accounts,
-    /// A form that still arrives. Its request takes a place in another class afterwards, so a slow client holds none there.
+    /// A form that is still arriving. Its request takes a place in another class afterwards, so a slow client occupies
+    /// no place there.
     Forms,
     /// Hooks that upstreams changed, with their bodies.
     Hooks,
@@ -72,7 +73,7 @@ impl Class {
         }
     }
 
-    /// The name of its requests in the error that there are too many.
+    /// The plural noun for its requests, in the error for too many of them.
     pub fn doc(self) -> &'static str {
         match self {
             Class::Small => "requests",
@@ -87,9 +88,9 @@ impl Class {
         }
     }
 
-    /// The class of what a URL asks for. `None`: it is below a repository, whose format decides ([`Cost`]); or it is
-    /// answered from memory in the turn in which it is read, so that it waits for nobody and nobody can take its place: a failed
-    /// probe would have the server killed, and who sees no metrics mends nothing.
+    /// The class of a URL. `None`: the path is below a repository, whose format decides ([`Cost`]); or the request is
+    /// answered from memory at once and needs no place. Health probes and metrics are such requests: a failed probe
+    /// could make a supervisor kill the server.
     pub fn of(route: &Route) -> Option<Self> {
         match route {
             Route::Content(_) | Route::Live | Route::Metrics | Route::Welcome => None,
@@ -112,15 +113,15 @@ impl From<Cost> for Class {
     }
 }
 
-/// Who takes places.
+/// The holder of places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Holder {
     Client(IpAddr),
-    /// By the class of its pages, which no two tokens share.
+    /// A token, by the class of its pages, which is unique.
     Token(u64),
 }
 
-/// A place in a class, given back when dropped.
+/// A place in a class. Dropping it returns the place.
 #[derive(Debug)]
 pub struct Place {
     _class: Slot,
@@ -138,7 +139,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// As many places as the settings say.
+    /// The classes with the limits of the settings.
     pub fn new(server: &config::Server, recorder: &Recorder) -> Self {
         let places = |class| match class {
             Class::Small => server.max_pages,
@@ -164,11 +165,12 @@ impl Classes {
         Self { all, each }
     }
 
-    /// A place in `class` until it is dropped, for the request of this client that shows this token, if it is a good one.
-    /// Refused at once where there is none, or where either has its part already.
+    /// Takes a place in `class` for a request of this client with this token, if it has a valid one. Fails at once if
+    /// the class is full, or if the client or the token has its share already.
     pub fn enter(&self, class: Class, client: IpAddr, token: Option<u64>) -> Result<Place, Error> {
         let (all, each) = (&self.all[class as usize], &self.each[class as usize]);
-        // First, so that one who asks for more than that takes nothing of it from others, not even for a moment.
+        // The share of the client comes first, so that a refused client takes no place from others, not even for a
+        // moment.
         let (client, token) = (Holder::Client(front::client(client)), token.map(Holder::Token));
         let held = |holder| each.enter(holder).map_err(|_| Error::BusyForOne(class.doc()));
         let has_share_limit = each.bound().capacity() < all.capacity();
@@ -178,7 +180,7 @@ impl Classes {
         Ok(Place { _class, _client, _token })
     }
 
-    /// Requests that may be under way in all classes together.
+    /// Maximum number of concurrent requests in all classes together.
     pub fn places(&self) -> u64 {
         self.all.iter().map(|bound| bound.capacity()).sum()
     }

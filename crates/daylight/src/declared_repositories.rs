@@ -17,7 +17,8 @@ pub(crate) struct DeclarationError {
     source: Error,
 }
 
-/// Makes the declared repositories that do not exist, and changes the settings of those that do. Other repositories stay as they are.
+/// Creates the declared repositories that do not exist, and changes the settings of those that do. Other repositories
+/// are not changed.
 pub(crate) async fn apply(
     declared: &[DeclaredRepository],
     repositories: &Repositories,
@@ -120,7 +121,7 @@ async fn apply_one(
         Ok((existing, _)) => existing,
         Err(Error::NoSuchRepository(_)) => {
             match repositories.add(definition.record(info_format)?, Author::SERVER, event).await {
-                // Somebody was quicker. What the file declares is put into force on theirs.
+                // Another process created it first. The declared settings are applied to it.
                 Err(Error::NameTaken(name)) => repositories.find(&name, event).await?.0,
                 added => return added.map(drop),
             }

@@ -10,15 +10,15 @@ use repository::{Repositories, VersionPolicy};
 use store::{CommitError, Expect, RepositoryKind, Seq, Store};
 use telemetry::{Event, Millis};
 
-/// The name of the first remote repository of Maven.
+/// The name of the default remote Maven repository.
 pub(crate) const MAVEN_CENTRAL: &str = "maven-central";
-/// The name of the first remote repository of gems.
+/// The name of the default remote gem repository.
 pub(crate) const RUBYGEMS: &str = "rubygems";
-/// The names of the first groups, each of all repositories of its format.
+/// The names of the default groups, each with its format. A group joins all default repositories of its format.
 const GROUPS: [(&str, &str); 2] = [("maven", "maven"), ("gems", "gem")];
 /// The name of the admin token.
 const ADMIN: &str = "admin";
-/// How often it is tried while others change the folder.
+/// Maximum number of attempts while other processes change the folder.
 const TRIES: usize = 100;
 
 /// What [`prepare`] made.
@@ -30,11 +30,11 @@ pub struct FirstContent {
     pub repositories: Vec<String>,
 }
 
-/// Makes the first repositories in a folder without any changes, and an admin token in a folder without one. An admin token from the
-/// settings (`DAYLIGHT_ADMIN_TOKEN`) is put in force at every start.
+/// Creates the default repositories in an empty folder, and an admin token in a folder without one. An admin token from
+/// the settings (`DAYLIGHT_ADMIN_TOKEN`) is applied at every start.
 ///
-/// All of it is one batch, so a crash leaves everything or nothing, and nobody is locked out. The batch expects that nothing has changed
-/// since the folder was looked at: if somebody else is quicker, what they made is looked at again.
+/// All of it is one batch, so a crash leaves everything or nothing, and nobody is locked out. The batch expects that
+/// nothing has changed since the folder was read; otherwise the folder is read again.
 pub(crate) async fn prepare(
     store: &Store,
     admin_token: Option<&Secret>,

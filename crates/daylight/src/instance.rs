@@ -31,7 +31,7 @@ const SPARE_PLACES: u64 = 64;
 /// How long a stop waits for the sinks.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Options of a start that are no settings.
+/// Options of a start that are not settings.
 #[derive(Default)]
 pub struct StartOptions {
     /// The time of day.
@@ -42,7 +42,7 @@ pub struct StartOptions {
     pub listener: Option<Listener>,
     /// The URL of the listening socket, without a slash at the end.
     pub url: String,
-    /// From where the first content of a new folder is made.
+    /// The origin of the changes that create the first content of a new folder.
     pub from: ChangeSource,
 }
 
@@ -53,7 +53,7 @@ pub struct Instance {
     pub app: Arc<App>,
     /// What was made at the first start.
     pub first: FirstContent,
-    /// Runs what no client waits for.
+    /// The runtime of work that no client waits for.
     pub(crate) back: Runtime,
 }
 
@@ -165,7 +165,7 @@ impl Instance {
             self.app.repositories.close().await;
             let mut event = Event::job("last_uses", self.app.clock.now());
             if use_recording::record_all(&self.app, &mut event).await.is_ok() {
-                // Where this fails, the recording starts over at the next start.
+                // If this fails, the recording starts again at the next start.
                 let _ = self.app.store.end_uses(&mut event).await;
             }
         });

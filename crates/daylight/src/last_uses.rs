@@ -1,5 +1,5 @@
-//! Records by the day when versions and files were last downloaded, so that cleanup can keep what is used. A sink gathers that from
-//! events, after the reply; a job writes it down every minute.
+//! Records by the day when versions and files were last downloaded, so that cleanup can keep what is in use. A sink
+//! collects uses from events, after the reply; a job writes them every minute.
 
 use repository::used_name;
 use std::collections::HashSet;
@@ -7,7 +7,8 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use telemetry::{Bound, BoundName, Event, Kind, Millis, Sink};
 
-/// Most uses that wait to be written. More are lost: then nothing counts as unused for as long as rules say.
+/// Maximum number of unwritten uses. Further ones are lost; then the recording starts again, and nothing counts as
+/// unused for a while.
 const WAITING_MAX: u64 = 1 << 20;
 /// A day, in milliseconds.
 const DAY: i64 = 86_400_000;
@@ -26,22 +27,22 @@ pub struct LastUses {
 #[derive(Debug, Default)]
 struct Waiting {
     uses: HashSet<Use>,
-    /// The last use, which is often the next one again.
+    /// The last use. The next one is often equal.
     last: Option<Use>,
-    /// How many events of the process were lost when it was last looked at.
+    /// The number of lost events of the process at the last check.
     lost_before: u64,
-    /// Whether uses were lost because they could not be written.
+    /// Whether uses were lost because the write failed.
     failed: bool,
 }
 
-/// The name of the repository that was asked, the name of what was used, and the number of the day.
+/// The name of the repository, the name of the used version or file, and the number of the day.
 pub(crate) type Use = (Box<str>, Box<str>, i64);
 
-/// Uses to be written.
+/// Uses that are being written.
 #[derive(Debug)]
 pub(crate) struct TakenUses {
     pub(crate) uses: HashSet<Use>,
-    /// Whether no use was lost before them.
+    /// Whether no earlier use was lost.
     pub(crate) complete: bool,
 }
 
@@ -49,7 +50,7 @@ pub(crate) struct TakenUses {
 struct UseSink(Arc<LastUses>);
 
 impl LastUses {
-    /// Without any uses yet.
+    /// An empty record.
     pub fn new() -> Arc<Self> {
         Arc::new(Self {
             waiting: Mutex::default(),
@@ -63,12 +64,13 @@ impl LastUses {
         Box::new(UseSink(self.clone()))
     }
 
-    /// The bound on uses that wait, to be registered.
+    /// The bound of unwritten uses, to be registered.
     pub fn bound(&self) -> &Arc<Bound> {
         &self.bound
     }
 
-    /// Takes the uses that wait. `lost`: how many events of the process were lost so far, which tells whether all uses are known.
+    /// Takes the unwritten uses. `lost` is the number of events that the process has lost so far, which shows whether
+    /// all uses are known.
     pub(crate) fn take(&self, lost: u64) -> TakenUses {
         let lost = lost + self.bound.rejected();
         let mut waiting = self.lock();
@@ -79,7 +81,7 @@ impl LastUses {
         TakenUses { uses: std::mem::take(&mut waiting.uses), complete }
     }
 
-    /// What was taken could not be written.
+    /// Records that taken uses could not be written.
     pub(crate) fn lose(&self) {
         self.lock().failed = true;
     }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use telemetry::{Event, Millis, Outcome, Reason, Tick};
 use tokio::time::timeout;
 
-/// How often last uses are written, at least. A crash loses what came since.
+/// Maximum interval between two writes of last uses. A crash loses newer ones.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// The collector does not look at blobs that are due more often than this.
+/// Minimum interval between two rounds of the collector.
 const COLLECT_EVERY: Duration = Duration::from_secs(15);
 
 /// How often snapshots are pruned: retention counts in days. By the time of day, which conformance mode may set many times within an hour.
@@ -35,7 +35,7 @@ pub(crate) async fn run(app: Arc<App>) {
     }
 }
 
-/// The wait for the next turn: it comes early where blobs are due before.
+/// The wait for the next round. It is shorter if blobs are due earlier.
 fn until_next(app: &App) -> Duration {
     let due = app.store.next_collection().map(|due| due.0.saturating_sub(app.store.now().0));
     due.map_or(EVERY, |ms| Duration::from_millis(ms.max(0).cast_unsigned()).clamp(COLLECT_EVERY, EVERY))
@@ -56,7 +56,7 @@ async fn collect(app: &App, all: bool) {
                 app.log.info("bytes that nothing needs any more were deleted", &figures);
             }
         }
-        // A store that is closing, or busy: the next round goes on.
+        // The store is closing or busy: the next round continues.
         Err(error) => {
             event.reason = Some(Reason::Io);
             event.detail = error.to_string();
@@ -66,7 +66,7 @@ async fn collect(app: &App, all: bool) {
     app.recorder.release(event);
 }
 
-/// Writes down when things were last used.
+/// Writes the last uses.
 async fn record_uses(app: &App) {
     let mut event = Event::job("last_uses", app.clock.now());
     if let Err(error) = use_recording::record(app, &mut event).await {

@@ -1,4 +1,4 @@
-//! Two programs on one store, as two processes will be: what one of them changes, the other did not see.
+//! Two programs on one store, like two processes: one makes a change that the other has not seen.
 
 use super::*;
 use crate::config::{self, Environment, Machine, References};

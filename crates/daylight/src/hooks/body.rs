@@ -1,13 +1,13 @@
-//! The body of a hook, in all forms: what RubyGems sends, what its Bundler API was sent, and a plain one.
+//! Parses the body of a hook in all accepted forms: that of RubyGems, that of the Bundler API, and a plain one.
 
 use repository::Announcement;
 use serde::Deserialize;
 use telemetry::{Event, Millis};
 
-/// Longest text in a body that names something, in bytes.
+/// Maximum length of a name in the body, in bytes.
 const TEXT_MAX: usize = 1_024;
 
-/// What a hook says. All of it may be missing.
+/// The announcement in a hook. Every field may be missing.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, expecting = "an object")]
 pub struct Said {
@@ -30,12 +30,12 @@ impl std::fmt::Debug for Said {
 }
 
 impl Said {
-    /// Reads a body; nothing is a body, too. Why it cannot be read is a sentence for the sender.
+    /// Parses a body, which may be empty. An error is a sentence for the sender.
     pub fn read(body: &[u8]) -> Result<Self, String> {
         if body.trim_ascii().is_empty() {
             return Ok(Self::default());
         }
-        // The reader of a struct would take a list of its fields, too.
+        // Serde would also accept a list of the fields for a struct.
         if body.trim_ascii_start().first() != Some(&b'{') {
             return Err("the body is neither a JSON object nor empty".to_owned());
         }
@@ -59,7 +59,7 @@ impl Said {
         name.is_none() && group.is_none() && path.is_none()
     }
 
-    /// What it announces. `gone`: the URL says that it was withdrawn.
+    /// The announced change. `gone`: the URL says that the package was withdrawn.
     pub fn announcement(self, gone: bool) -> Announcement {
         let filled = |text: Option<String>| text.filter(|text| !text.is_empty());
         let of_artifact = self.group.zip(self.artifact).map(|(group, artifact)| format!("{group}:{artifact}"));
@@ -68,7 +68,7 @@ impl Said {
         let path = filled(self.path);
         let names = package.is_some() || path.is_some();
         Announcement {
-            // A version of nothing tells nothing.
+            // A version without a package means nothing.
             version: filled(self.version).filter(|_| names),
             platform: filled(self.platform).filter(|_| names),
             package,

@@ -5,14 +5,14 @@
 pub struct HookCall {
     /// The name of the repository.
     pub repository: String,
-    /// What the URL says of the change.
+    /// The kind of change in the URL.
     pub says: Says,
 }
 
-/// What the URL of a hook says of the change.
+/// The kind of change in the URL of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Says {
-    /// Nothing: the body may.
+    /// Unknown: the body may have it.
     Any,
     /// Something was published.
     Added,
@@ -21,7 +21,7 @@ pub enum Says {
 }
 
 impl HookCall {
-    /// The hook of a path after `/hooks/`. `None`: there is none.
+    /// Reads a path after `/hooks/`. `None`: it is not the URL of a hook.
     pub(crate) fn read(segments: &[&str]) -> Option<Self> {
         let (repository, says) = match *segments {
             [repository] => (repository, Says::Any),

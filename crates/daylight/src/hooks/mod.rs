@@ -1,7 +1,8 @@
-//! Hooks: what an upstream, or who publishes there, says has changed. The repository then looks until it has seen that.
+//! Hooks: an upstream, or somebody who publishes there, announces a change. The repository then looks at the upstream
+//! until it confirms the change.
 //!
-//! [`body`] reads what a hook says, [`signature`] whether its sender knows the repository's secret, and [`watch`] is the job that
-//! looks again.
+//! [`body`] parses a hook, [`signature`] checks that its sender knows the repository's secret, and [`watch`] is the job
+//! that looks again.
 
 pub mod body;
 mod call;
@@ -23,9 +24,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use telemetry::{Event, Layer};
 
-/// Longest body, in bytes.
+/// Maximum length of a body, in bytes.
 const BODY_MAX: u64 = 64 << 10;
-/// Most folders whose answers in memory are voided by a hook that names nothing.
+/// Maximum number of folders whose answers in memory are voided by a hook that names nothing.
 const RECENT_MAX: usize = 1_000;
 
 /// Answers a hook.
@@ -38,13 +39,13 @@ pub(crate) async fn answer(
     event.layer = Layer::Admin;
     event.subject.kind = "hook";
     access::refuse_cross_site(&request.headers)?;
-    // Whether its repository exists is not told by an answer that comes before the body.
+    // An answer before the body has arrived would reveal whether the repository exists.
     let whole = request.upload.hold(BODY_MAX, app.form_time, event).await;
     let known = app.repositories.table(event).await?;
     let missing = || Error::from(repository::Error::NoSuchRepository(call.repository.clone()));
     let repository = known.by_name.get(&call.repository).ok_or_else(missing)?;
     let readable = app.access.knows(request, repository, event).await?;
-    // Who may not know that it exists learns nothing more of it.
+    // A caller who may not know that the repository exists gets no further information.
     let hidden = |error: Error| if readable { error } else { missing() };
     event.subject.repository = repository.record.name.as_str().into();
     let said = match Box::pin(admit(app, &call, repository, readable, whole, request, event)).await {
@@ -68,7 +69,7 @@ pub(crate) async fn answer(
     Ok(reply::accepted("the upstream is looked at\n"))
 }
 
-/// What a hook says, if its sender may say it.
+/// The announcement in a hook, if its sender may make it.
 async fn admit(
     app: &App,
     call: &HookCall,
@@ -115,13 +116,15 @@ async fn admit(
     Ok(said)
 }
 
-/// Whether a request comes from this machine itself. One that a proxy passed on does not, though the proxy may run here and not be trusted.
+/// Whether a request comes from this machine itself. A forwarded request does not, even if the proxy runs here and is
+/// not trusted.
 fn is_from_here(request: &Request) -> bool {
     let passed_on = [header::FORWARDED, HeaderName::from_static("x-forwarded-for"), header::VIA];
     request.client.to_canonical().is_loopback() && !passed_on.iter().any(|name| request.headers.contains_key(name))
 }
 
-/// The folders of the paths that clients asked for of late, of whatever repository: groups answer with what their members have.
+/// The folders of the paths that clients requested recently in any repository, because groups answer with the files of
+/// their members.
 fn recent_folders(app: &App) -> Vec<String> {
     let mut folders = BTreeSet::new();
     for (path, _) in app.recent_paths.counts().paths {

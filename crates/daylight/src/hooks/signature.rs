@@ -1,4 +1,5 @@
-//! Whether the sender of a hook knows the secret of its repository. Secrets and signatures are compared in constant time.
+//! Checks that the sender of a hook knows the secret of its repository. Secrets and signatures are compared in constant
+//! time.
 
 use crate::hooks::body::Said;
 use client::Secret;
@@ -8,14 +9,14 @@ use http::header::{self, HeaderName};
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
-/// Longest header that is read, in bytes.
+/// Maximum length of a header that is read, in bytes.
 const MAX: usize = 1_024;
 /// The HMAC of the body, as GitHub and others send it.
 const HUB: HeaderName = HeaderName::from_static("x-hub-signature-256");
 /// The secret itself, as GitLab sends it.
 const GITLAB: HeaderName = HeaderName::from_static("x-gitlab-token");
 
-/// Whether any of the forms proves it. `said` is the body, if that can be read.
+/// Whether one of the forms proves it. `said` is the parsed body, if it is valid.
 pub fn is_right(secret: &Secret, headers: &HeaderMap, body: &[u8], said: Option<&Said>) -> bool {
     let secret = secret.expose().as_bytes();
     let text = |name: &HeaderName| headers.get(name).map(|value| value.as_bytes()).filter(|text| text.len() <= MAX);
@@ -31,7 +32,7 @@ pub fn is_right(secret: &Secret, headers: &HeaderMap, body: &[u8], said: Option<
         if let Some((_, token)) = bearer {
             right |= same(token.trim_ascii(), secret);
         }
-        // RubyGems signs with the key, or where it only has the hash of that, with the hash.
+        // RubyGems signs with the key, or with the hash of the key if it has only that.
         let named = said.and_then(|said| said.name.as_deref().zip(said.version.as_deref()));
         if let Some((name, version)) = named {
             let hashed = hex(&Sha256::digest(secret));
@@ -47,7 +48,7 @@ pub fn is_right(secret: &Secret, headers: &HeaderMap, body: &[u8], said: Option<
     right.into()
 }
 
-/// Compares hashes, so that the time tells nothing of the lengths either.
+/// Compares hashes, so that the duration does not reveal lengths.
 fn same(shown: &[u8], right: &[u8]) -> Choice {
     Sha256::digest(shown).ct_eq(&Sha256::digest(right))
 }
@@ -88,7 +89,7 @@ mod tests {
             let other = br#"{"name": "lamp", "version": "1.1"}"#;
             assert!(!right("hush", &[(&header::AUTHORIZATION, signed)], other), "{signed}");
         }
-        // The repository may know the hash alone.
+        // The settings may contain the hash alone.
         assert!(right(&hex(&Sha256::digest("hush")), &[(&header::AUTHORIZATION, &with_hash)], BODY));
         assert!(!right("hush", &[(&header::AUTHORIZATION, &hex(&Sha256::digest("hush")))], b""));
     }

@@ -1,4 +1,4 @@
-//! The job that has upstreams looked at again until they agree with what hooks said.
+//! The job that looks at upstreams again until they confirm the announced changes.
 
 use crate::app::App;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::time::Duration;
 use telemetry::Millis;
 use tokio::time::timeout;
 
-/// The longest wait, as the time of day may be corrected meanwhile.
+/// Maximum wait, because the clock may be corrected meanwhile.
 const LONGEST: Duration = Duration::from_secs(60);
-/// The shortest: a look that is due may have to wait for another.
+/// Minimum wait, because a look that is due may have to wait for another one.
 const SHORTEST: Duration = Duration::from_millis(250);
 
-/// Does so as long as the runtime lives.
+/// Runs as long as the runtime lives.
 pub(crate) async fn run(app: Arc<App>) {
     loop {
         let due = app.repositories.look_for_hints().await;
@@ -20,7 +20,7 @@ pub(crate) async fn run(app: Arc<App>) {
     }
 }
 
-/// The wait until then.
+/// The time until this moment.
 fn until(due: Millis, now: Millis) -> Duration {
     Duration::from_millis(due.0.saturating_sub(now.0).max(0).cast_unsigned()).clamp(SHORTEST, LONGEST)
 }
