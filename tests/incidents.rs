@@ -106,7 +106,7 @@ fn an_upstream_that_fails_is_said_to_be_left_alone_once_and_to_answer_again_once
         assert!(world.anon().file("far", &format!("no/{number}")).status >= 502);
     }
     let host = format!("host={}", upstream.address());
-    let alone = "an upstream failed again and again, and is left alone";
+    let alone = "the circuit of an upstream opened after repeated failures";
     await_said(&world, alone);
     assert!(world.log().lines().any(|line| line.contains(alone) && line.contains(&host) && line.contains("until=")));
     let told = ready(&world);
@@ -118,7 +118,12 @@ fn an_upstream_that_fails_is_said_to_be_left_alone_once_and_to_answer_again_once
     upstream.plug();
     set_time("2026-11-01T12:20:00Z");
     assert_eq!(world.anon().file("far", "tool").expect(200).text(), "tool");
-    await_said(&world, "an upstream answers again");
-    assert_eq!((said(&world, alone), said(&world, "an upstream answers again")), (1, 1), "{}", world.log());
+    await_said(&world, "the circuit of an upstream closed: it responds again");
+    assert_eq!(
+        (said(&world, alone), said(&world, "the circuit of an upstream closed: it responds again")),
+        (1, 1),
+        "{}",
+        world.log()
+    );
     assert_eq!(ready(&world), "ready\n");
 }

@@ -14,11 +14,11 @@ use std::time::Duration;
 use telemetry::{Event, Op, Tick};
 use tokio::time::timeout;
 
-/// How much of an error response is read, so that its connection can be used again.
+/// The part of an error response that is read, so that its connection can be used again.
 const SAID_MAX_BYTES: usize = 64 << 10;
-/// The longest time for that. The status is already known.
+/// The time limit for reading it. The status is already known.
 const LISTEN_AT_MOST: Duration = Duration::from_secs(2);
-/// How much of it is kept as an excerpt for people.
+/// The part of it that is kept as an excerpt for people.
 const EXCERPT_MAX_BYTES: usize = 512;
 
 /// The response to a call. If its body is not read to the end with [`Arriving::next`], the connection is closed with
@@ -31,11 +31,11 @@ pub struct Arriving {
     host: String,
     peer: Option<IpAddr>,
     said: String,
-    /// Whether the path is a folder: a redirect led to the same path with a slash at the end.
+    /// Whether the path is a folder: the server redirected to the same path with a slash at the end.
     folder: bool,
     timeouts: Timeouts,
     rate_budget: RateBudget,
-    /// `None` once the body has ended, well or not.
+    /// `None` once the body has ended, completely or with an error.
     open: Option<Open>,
 }
 
@@ -81,7 +81,7 @@ impl Arriving {
         self.status
     }
 
-    /// Whether the path is a folder and not a file: a redirect led to the same path with a slash at the end.
+    /// Whether the path is a folder and not a file: the server redirected to the same path with a slash at the end.
     pub fn is_of_folder(&self) -> bool {
         self.folder
     }
@@ -105,13 +105,13 @@ impl Arriving {
         self.peer
     }
 
-    /// An excerpt of an error response in plain text, for people. Empty for all others.
+    /// An excerpt of an error response in plain text, for people. Empty for all other responses.
     pub fn said(&self) -> &str {
         &self.said
     }
 
-    /// The next chunk of the body; `None` after the last. A body that ends before its announced length, or arrives
-    /// too slowly, is an error. After an error nothing more comes.
+    /// The next chunk of the body; `None` after the last. A body that ends before its announced length, or arrives too slowly, is
+    /// an error. After an error there are no more chunks.
     pub async fn next(&mut self, event: &mut Event) -> Option<Result<Bytes, Error>> {
         let open = self.open.as_mut()?;
         let limit = self.timeouts.idle.min(self.rate_budget.left(&self.timeouts));
@@ -141,7 +141,7 @@ impl Arriving {
         Some(Err(error))
     }
 
-    /// Reads an error response as far as it is useful, and lets go of the connection.
+    /// Reads an error response as far as it is useful, and releases the connection.
     pub(crate) async fn listen(&mut self, event: &mut Event) {
         let mut said = BytesMut::new();
         let listen = async {
@@ -168,7 +168,7 @@ impl Arriving {
     }
 }
 
-/// Measures how slowly a body arrives. Waiting uses the budget up, and enough bytes restore it.
+/// Measures how slowly a body arrives. Waiting consumes the budget, and enough bytes restore it.
 #[derive(Debug, Default)]
 struct RateBudget {
     /// Nanoseconds waited since it was full.

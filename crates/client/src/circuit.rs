@@ -25,12 +25,12 @@ impl Default for CircuitOptions {
 /// The state of a circuit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Circuit {
-    /// The host is called.
+    /// Calls are made.
     Closed {
         /// Failures in a row.
         failures: u32,
     },
-    /// The host is not called.
+    /// No calls are made.
     Open {
         /// The next trial.
         until: Millis,
@@ -52,8 +52,7 @@ pub(crate) enum Admitted {
 }
 
 impl Circuit {
-    /// Whether a call may be made now. A call that is admitted as a trial must report how it went, or that it was
-    /// abandoned.
+    /// Whether a call may be made now. A call that is admitted as a trial must report its result, or that it was abandoned.
     pub(crate) fn admit(&mut self, now: Millis) -> Result<Admitted, Option<Millis>> {
         match *self {
             Circuit::Closed { .. } => Ok(Admitted::Plainly),
@@ -71,7 +70,7 @@ impl Circuit {
         *self = Circuit::Closed { failures: 0 };
     }
 
-    /// A call failed. A call that was admitted before the circuit opened changes nothing.
+    /// A call failed. A call that was admitted before the circuit opened does not count.
     pub(crate) fn failed(&mut self, admitted: Admitted, now: Millis, options: &CircuitOptions) {
         match (*self, admitted) {
             (Circuit::Closed { failures }, _) if failures + 1 < options.failures => {
@@ -106,8 +105,8 @@ impl Circuit {
     }
 }
 
-/// Paths that a host answered with a server error since the last success. A path counts once: builds ask for one
-/// broken file again and again, and that does not make the host fail.
+/// Paths that a host answered with a server error since the last success. A path counts once: builds request one broken file
+/// again and again, and this does not mean that the host fails.
 #[derive(Debug, Default)]
 pub(crate) struct FailingPaths(VecDeque<u64>);
 

@@ -84,7 +84,7 @@ impl Body for RequestBody {
     }
 }
 
-/// The next bytes. The length has been announced, so a file that has become shorter is an error.
+/// The next bytes. The length was already sent, so a file that has become shorter is an error.
 fn piece(file: &File, at: &mut u64, left: &mut u64) -> io::Result<Bytes> {
     let mut piece = vec![0; usize::try_from(*left).unwrap_or(PIECE).min(PIECE)];
     file.read_exact_at(&mut piece, *at)?;

@@ -5,8 +5,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderValue;
 
-/// The value of `Authorization` for `user:password`, or for a token, which holds no colon (RFC 7617, RFC 6750 2.1).
-/// `None` where HTTP cannot carry it.
+/// The value of `Authorization` for `user:password`, or for a token, which contains no colon (RFC 7617, RFC 6750 2.1). `None`
+/// where HTTP cannot carry it.
 pub(crate) fn authorization(secret: &Secret) -> Option<HeaderValue> {
     let text = secret.expose();
     let value = if text.contains(':') {

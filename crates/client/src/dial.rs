@@ -32,7 +32,7 @@ pub(crate) const LOST_AFTER: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DialOptions<'a> {
     pub(crate) tls: &'a Tls,
-    /// Whether the client certificate may be shown there.
+    /// Whether the client certificate may be sent to this server.
     pub(crate) own: bool,
     pub(crate) proxy: Option<&'a Proxy>,
     pub(crate) address_policy: AddressPolicy,
@@ -43,7 +43,7 @@ pub(crate) struct DialOptions<'a> {
     pub(crate) lost_after: Option<Duration>,
 }
 
-/// Directly, with the settings of the machine. An upload may wait for its reader.
+/// Directly, with the settings of the machine. A large upload may take longer than [`LOST_AFTER`] to be acknowledged.
 pub(crate) const DIRECT: DialOptions<'_> = DialOptions {
     tls: &Tls::MACHINE,
     own: false,
@@ -54,7 +54,7 @@ pub(crate) const DIRECT: DialOptions<'_> = DialOptions {
     lost_after: None,
 };
 
-/// A proxy may be in a private network even if upstreams may not: it is then the way to upstreams outside.
+/// A proxy may be in a private network even if upstreams may not: it then connects to upstreams outside.
 const PROXIES: AddressPolicy =
     AddressPolicy::Named { networks: Networks { private: true, link_local: false }, pinned: None };
 
@@ -135,7 +135,7 @@ async fn first_of(mut addresses: impl Iterator<Item = SocketAddr>) -> io::Result
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that dials")]
+#[expect(clippy::disallowed_methods, reason = "the only code that dials")]
 async fn connect_to(address: SocketAddr) -> io::Result<TcpStream> {
     TcpStream::connect(address).await
 }
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use std::net::TcpListener;
 
-    #[expect(clippy::disallowed_methods, reason = "a stand-in, not a server of ours")]
+    #[expect(clippy::disallowed_methods, reason = "a fake server, not Daylight's")]
     fn listener() -> (TcpListener, SocketAddr) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -184,7 +184,7 @@ mod tests {
         let origin = Origin { tls: false, name: address.ip().to_string(), port: address.port() };
         for lost_after in [None, Some(LOST_AFTER)] {
             let dialled = runtime.block_on(dial(&origin, DialOptions { lost_after, ..DIRECT }));
-            let Stream::Plain(tcp) = dialled.unwrap().stream else { panic!("no TLS was asked for") };
+            let Stream::Plain(tcp) = dialled.unwrap().stream else { panic!("the URL is not https") };
             assert_eq!(SockRef::from(&tcp).tcp_user_timeout().unwrap(), lost_after);
             assert!(tcp.nodelay().unwrap());
         }

@@ -27,9 +27,9 @@ pub enum Error {
     /// The certificates or the key cannot be used.
     #[error("the {what} cannot be used: {cause}")]
     BadPem {
-        /// Which of the two.
+        /// Which of the two: certificates or key.
         what: &'static str,
-        /// What is wrong.
+        /// The problem.
         cause: String,
     },
     /// The TLS handshake failed.
@@ -37,19 +37,19 @@ pub enum Error {
     Tls {
         /// The host that was called.
         host: String,
-        /// What is wrong.
+        /// The error of the handshake.
         source: std::io::Error,
     },
     /// The proxy refuses the connection.
-    #[error("the proxy `{proxy}` does not let us through: it says {status}")]
+    #[error("the proxy `{proxy}` refused the connection with status {status}")]
     ProxyRefuses {
         /// The proxy.
         proxy: String,
-        /// Its status.
+        /// The status of its response.
         status: u16,
     },
-    /// A header or the credentials hold bytes that HTTP does not allow.
-    #[error("the credentials for `{host}` hold characters that HTTP does not allow")]
+    /// A header or the credentials contain bytes that HTTP does not allow.
+    #[error("the credentials for `{host}` contain characters that HTTP does not allow")]
     CredentialsUnsendable {
         /// The host that was called.
         host: String,
@@ -85,7 +85,7 @@ pub enum Error {
         waited_ms: u64,
     },
     /// The connection ended before the response did.
-    #[error("`{host}` closed the connection before its answer was complete")]
+    #[error("`{host}` closed the connection before its response was complete")]
     Cut {
         /// The host that was called.
         host: String,
@@ -93,15 +93,15 @@ pub enum Error {
         source: hyper::Error,
     },
     /// The response is not HTTP.
-    #[error("what `{host}` answered is not HTTP")]
+    #[error("the response of `{host}` is not HTTP")]
     NotHttp {
         /// The host that was called.
         host: String,
         /// The error of hyper.
         source: hyper::Error,
     },
-    /// The response is over the limit.
-    #[error("the answer of `{host}` is larger than {limit_bytes} bytes")]
+    /// The response exceeds the size limit.
+    #[error("the response of `{host}` is larger than {limit_bytes} bytes")]
     TooLarge {
         /// The host that was called.
         host: String,
@@ -109,7 +109,7 @@ pub enum Error {
         limit_bytes: u64,
     },
     /// The body arrives too slowly.
-    #[error("`{host}` sends its answer too slowly: fewer than {bytes} bytes in {waited_ms} ms")]
+    #[error("`{host}` sends its response too slowly: fewer than {bytes} bytes in {waited_ms} ms")]
     TooSlow {
         /// The host that was called.
         host: String,
@@ -119,30 +119,30 @@ pub enum Error {
         waited_ms: u64,
     },
     /// Too many other calls to the host are in progress.
-    #[error("too many calls are made to `{host}` already")]
+    #[error("too many calls to `{host}` are already in progress")]
     Crowded {
         /// The host that was called.
         host: String,
     },
-    /// The host asked for a pause.
-    #[error("`{host}` asked not to be called before {until}")]
+    /// The host requested a pause (`Retry-After`, or a 429 without it).
+    #[error("`{host}` requested a pause until {until}")]
     Paused {
         /// The host that was called.
         host: String,
         /// The end of the pause.
         until: Millis,
     },
-    /// The circuit of the host is open: it failed again and again.
-    #[error("`{host}` is left alone for a while, as it failed again and again: {last}")]
+    /// The circuit of the host is open after repeated failures.
+    #[error("the circuit of `{host}` is open after repeated failures: {last}")]
     LeftAlone {
         /// The host that was called.
         host: String,
-        /// The next trial; `None` while one is being made.
+        /// The time of the next trial; `None` while a trial is in progress.
         until: Option<Millis>,
         /// The last failure.
         last: String,
     },
-    /// One redirect leads to the next.
+    /// The server redirects more often than the limit allows.
     #[error("`{host}` redirects more than {limit} times")]
     TooManyRedirects {
         /// The host that was called first.
@@ -150,40 +150,40 @@ pub enum Error {
         /// How many redirects are followed.
         limit: usize,
     },
-    /// A redirect is invalid, or leads where none may lead.
-    #[error("`{host}` redirects to where Daylight does not follow: {why}")]
+    /// A redirect is invalid, or leads to a forbidden URL.
+    #[error("`{host}` sent a redirect that is not followed: {why}")]
     BadRedirect {
         /// The host that redirects.
         host: String,
-        /// What is wrong with the redirect.
+        /// The problem with the redirect.
         why: &'static str,
     },
-    /// A redirect leads further inside than the host that redirects.
-    #[error("a redirect leads to `{host}`, which is further inside than who redirects, and is not followed")]
+    /// A redirect leads to a more private network than that of the server that redirects.
+    #[error("a redirect to `{host}` is not followed, because it leads into a more private network")]
     OutOfReach {
-        /// Where it leads.
+        /// The host in the redirect.
         host: String,
     },
     /// The host is in a network in which upstreams are not allowed.
-    #[error("`{host}` has a {} address, where no upstream may be", zone.as_str())]
+    #[error("`{host}` has a {} address, which upstreams may not have", zone.as_str())]
     NetworkNotAllowed {
         /// The host that was called.
         host: String,
         /// The zone of its address.
         zone: Zone,
     },
-    /// The name of an upstream leads further inside than when it was first resolved.
+    /// The name of an upstream resolves to a more private network than when it was first resolved.
     #[error("`{host}` has a {} address now, and had a {} one when it was first called", zone.as_str(), pinned.as_str())]
     MovedInside {
         /// The host that was called.
         host: String,
-        /// The zone that it leads to now.
+        /// The zone of its address now.
         zone: Zone,
-        /// The zone that it led to first.
+        /// The zone of its address when it was first called.
         pinned: Zone,
     },
     /// The file to be sent cannot be read.
-    #[error("cannot read what was to be sent to `{host}`")]
+    #[error("cannot read the file to send to `{host}`")]
     NotRead {
         /// The host that was called.
         host: String,
@@ -191,7 +191,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The caller could not store the response.
-    #[error("cannot write what `{host}` answered")]
+    #[error("cannot write the response of `{host}`")]
     NotTaken {
         /// The host that was called.
         host: String,
@@ -201,7 +201,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Which side it comes from.
+    /// The side that the failure comes from.
     pub fn side(&self) -> Side {
         match self {
             Error::NotAUrl { .. }
@@ -252,7 +252,7 @@ impl Error {
         }
     }
 
-    /// Whether it tells about the host or the network, and not only about this one response.
+    /// Whether the error concerns the host or the network, and not only this one response.
     pub(crate) fn tells_of_host(&self) -> bool {
         matches!(
             self,
@@ -342,20 +342,20 @@ impl Error {
         match self {
             Error::BadPem { .. } => Some("a PEM file holds certificates, and, where one is shown, its key"),
             Error::Tls { source, .. } => tls_error::trouble(source).map(TlsTrouble::hint),
-            Error::ProxyRefuses { status: 407, .. } => Some("it asks for credentials, or others than these"),
+            Error::ProxyRefuses { status: 407, .. } => {
+                Some("it requires credentials, or rejects the ones that were sent")
+            }
             Error::CredentialsUnsendable { .. } => Some("look for a line break at the end of the token"),
-            Error::NotHttp { .. } => Some("is that the right port, and is it `http` there or `https`?"),
-            Error::OutOfReach { .. } => {
-                Some("if that host is meant, make it the URL of the repository: nobody else may choose it")
-            }
-            Error::NetworkNotAllowed { zone: Zone::LinkLocal, .. } => {
-                Some("there clouds tell machines their credentials; `upstream.link_local_networks = true` allows it")
-            }
+            Error::NotHttp { .. } => Some("check the port, and whether it expects `http` or `https`"),
+            Error::OutOfReach { .. } => Some("if this host is intended, make it the URL of the repository"),
+            Error::NetworkNotAllowed { zone: Zone::LinkLocal, .. } => Some(
+                "clouds serve machine credentials at such addresses; `upstream.link_local_networks = true` allows them",
+            ),
             Error::NetworkNotAllowed { .. } => Some("`upstream.private_networks = true` allows it"),
             Error::MovedInside { .. } => Some(
-                "if it has moved there, `daylight repo set NAME --remote URL` says so; else somebody else moved its name",
+                "if the upstream moved there, run `daylight repo set NAME --remote URL`; otherwise its DNS name may have been hijacked",
             ),
-            Error::Unresolved { .. } => Some("is the name spelt right, and does this machine's DNS know it?"),
+            Error::Unresolved { .. } => Some("check the spelling of the name, and this machine's DNS"),
             _ => None,
         }
     }
@@ -373,7 +373,8 @@ pub(crate) fn broken(host: &str, source: hyper::Error) -> Error {
     if source.is_parse() {
         return Error::NotHttp { host, source };
     }
-    // A server that wants a certificate says so only after its handshake, where the response would begin (RFC 8446
+    // A server that requires a client certificate reports its absence only after the handshake, in place of the response (RFC
+    // 8446
     // 4.4.2.4).
     let mut cause = source.source();
     while let Some(error) = cause {

@@ -28,7 +28,7 @@ pub(crate) struct Host {
     permits: Arc<Semaphore>,
     calls: Arc<Bound>,
     health: Mutex<Health>,
-    /// The time for which the circuit is open, for the log.
+    /// The period in which the circuit is open, for the log.
     left_alone_incident: Incident,
     log: Log,
     /// Raised when the host is found to hang. Calls that wait for its response then fail.
@@ -50,9 +50,9 @@ struct Health {
 /// The last failure of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// When.
+    /// When it happened.
     pub at: Millis,
-    /// What failed, for people.
+    /// A description of the failure.
     pub what: String,
 }
 
@@ -61,7 +61,7 @@ pub struct Trouble {
 pub struct HostState {
     /// `name:port`.
     pub host: String,
-    /// Its name in metrics.
+    /// Its label in metrics, instead of its name.
     pub number: u64,
     /// Calls in progress.
     pub calls: u64,
@@ -71,7 +71,7 @@ pub struct HostState {
     pub waiting: u64,
     /// Idle connections in the pool.
     pub kept: u64,
-    /// Whether the host is called.
+    /// The state of its circuit.
     pub circuit: Circuit,
     /// The host asked for a pause until then.
     pub paused_until: Option<Millis>,
@@ -82,7 +82,7 @@ pub struct HostState {
 impl Host {
     pub(crate) fn new(name: String, clock: Clock, log: Log, options: HostsOptions) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        // Anybody may read metrics, and a name may be that of a private repository's upstream.
+        // Metrics show the number instead of the name: anybody may read metrics, and the name may be that of a private upstream.
         let number = NEXT.fetch_add(1, Relaxed);
         let which = number.to_string();
         Self {
@@ -117,7 +117,7 @@ impl Host {
         recorder.unregister(self.pool.bound());
     }
 
-    /// Whether it can be forgotten without losing anything.
+    /// Whether it can be removed from the table without losing information.
     pub(crate) fn is_plain(&self) -> bool {
         let health = self.health();
         health.circuit == Circuit::Closed { failures: 0 } && health.paused_until.is_none()
@@ -139,21 +139,21 @@ impl Host {
         }
     }
 
-    /// Waits at most `limit` for a slot. Fails at once while the host may not be called.
+    /// Waits at most `limit` for a slot. Fails at once while the host is paused or its circuit is open.
     pub(crate) async fn enter(self: &Arc<Self>, limit: Duration, event: &mut Event) -> Result<CallSlot, Error> {
         self.may_be_called()?;
         let permit = match self.permits.clone().try_acquire_owned() {
             Ok(permit) => permit,
             Err(_) => self.wait(limit, event).await?,
         };
-        // The permits are the bound, so there is room for the holder of one.
+        // There are as many permits as units in the bound, so this takes a unit.
         let slot = self.calls.enter().ok();
         let admitted = self.admit()?;
         let (host, began, hung) = (self.clone(), Tick::now(), self.hung.subscribe());
         Ok(CallSlot { host, admitted, began, hung, told: false, _slot: slot, _permit: permit })
     }
 
-    /// Whether the host failed last, so that the next call is a trial.
+    /// Whether the host's last call failed, so that the next call is a trial.
     pub(crate) fn is_in_doubt(&self) -> bool {
         !matches!(self.health().circuit, Circuit::Closed { .. })
     }
@@ -190,14 +190,14 @@ impl Host {
     /// Logs when the circuit opens and when it closes. A failed trial is not logged.
     fn tell(&self, health: &Health) {
         match health.circuit {
-            Circuit::Closed { .. } => {
-                self.left_alone_incident.end(|| self.log.info("an upstream answers again", &[("host", &self.name)]))
-            }
+            Circuit::Closed { .. } => self
+                .left_alone_incident
+                .end(|| self.log.info("the circuit of an upstream closed: it responds again", &[("host", &self.name)])),
             Circuit::Open { until, .. } => self.left_alone_incident.begin(|| {
                 let why = health.trouble.as_ref().map_or("", |trouble| &trouble.what);
                 let fields: [(&str, &dyn std::fmt::Display); 3] =
                     [("host", &self.name), ("why", &why), ("until", &until)];
-                self.log.warn("an upstream failed again and again, and is left alone", &fields);
+                self.log.warn("the circuit of an upstream opened after repeated failures", &fields);
             }),
             Circuit::Trial { .. } => {}
         }
@@ -225,7 +225,7 @@ impl Health {
     }
 }
 
-/// A call to a host, within the limit. Its holder reports how the call went.
+/// A call to a host, within the limit. The owner reports the call's result.
 #[derive(Debug)]
 pub(crate) struct CallSlot {
     pub(crate) host: Arc<Host>,
@@ -258,7 +258,7 @@ impl CallSlot {
         .await
     }
 
-    /// The head of a response to `path` has arrived.
+    /// The head of the response for `path` has arrived.
     pub(crate) fn answered(&mut self, path: &Uri, status: u16, retry_after: Option<&str>) {
         let now = self.host.clock.now();
         let options = self.host.options;
@@ -277,23 +277,23 @@ impl CallSlot {
         } else if health.failing_paths.note(self.host.hasher.hash_one(path)) {
             health.circuit.failed(self.admitted, now, &options.circuit);
         } else if self.admitted == Admitted::AsTrial {
-            // The path was broken before the circuit opened, so it tells nothing about the host now.
+            // The path was broken before the circuit opened, so this response does not show whether the host works.
             health.circuit.abandoned(now);
         }
         if status == 429 || status >= 500 {
-            health.trouble = Some(Trouble { at: now, what: format!("it answered {status}") });
+            health.trouble = Some(Trouble { at: now, what: format!("it responded with {status}") });
         }
         self.host.tell(&health);
     }
 
-    /// There was no response, or only a part of it.
+    /// There was no response, or only a part of one.
     pub(crate) fn failed(&mut self, error: &Error) {
         let now = self.host.clock.now();
         let mut health = self.host.health();
         if error.tells_of_host() {
             self.told = true;
             let options = &self.host.options.circuit;
-            // A host that answered other calls in the meantime does not hang: only this path takes long.
+            // A host that answered other calls in the meantime does not hang: only this path is slow.
             let hangs = error.is_silence() && health.answered.is_none_or(|answered| answered < self.began);
             if hangs {
                 health.circuit.hung(self.admitted, now, options);

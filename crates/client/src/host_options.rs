@@ -1,11 +1,11 @@
-//! How every host is treated, whichever repository calls it.
+//! The settings for all hosts, whichever repository calls them.
 
 use crate::circuit::CircuitOptions;
 use crate::ssrf::Networks;
 use crate::timeouts::Timeouts;
 use std::time::Duration;
 
-/// How hosts are treated. The same for all hosts.
+/// The settings for all hosts.
 #[derive(Debug, Clone, Copy)]
 pub struct HostsOptions {
     /// Calls to one host at a time.
@@ -32,7 +32,8 @@ impl Default for HostsOptions {
     fn default() -> Self {
         Self {
             calls: 32,
-            // With the calls a quarter of all fetches that a server has: a slow host leaves room for the others.
+            // Together with `calls`, this is a quarter of the server's limit of downloads, so one slow host leaves room for the
+            // others.
             waiting: 224,
             kept: 16,
             keep_for: Duration::from_secs(45),

@@ -77,7 +77,7 @@ impl Hosts {
         }
         let host =
             Arc::new(Host::new(origin.to_string(), self.recorder.clock().clone(), self.recorder.log(), self.options));
-        // A host beyond the limit is called all the same, and then forgotten.
+        // A host beyond the limit can be called, and its state is then forgotten.
         if table.len() < HOSTS_MAX {
             host.register(&self.recorder);
             table.insert(origin.clone(), host.clone());

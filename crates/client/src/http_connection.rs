@@ -104,8 +104,7 @@ impl<C: Future<Output = hyper::Result<()>>> ConnectionDriver<C> {
         .await
     }
 
-    /// The cause of `error`: a call that comes after the end of a connection only learns that it is closed, and not
-    /// why.
+    /// The cause of `error`: a call that starts after the connection ended learns only that it is closed, and not why.
     pub(crate) fn why(&mut self, host: &str, error: hyper::Error) -> Error {
         let cause = self.ended.take().filter(|_| error.is_canceled() || error.is_closed());
         broken(host, cause.unwrap_or(error))

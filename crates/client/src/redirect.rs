@@ -3,29 +3,28 @@
 use crate::error::Error;
 use crate::target::Target;
 
-/// Redirects followed in one call. Package registries redirect to file stores, some of them through another name.
+/// Redirects followed in one call. Package registries redirect to file stores, some of them through a second host.
 pub(crate) const REDIRECTS_MAX: usize = 5;
 
-/// The redirects that are followed. A 300 leaves a choice, and a 304 is a response.
+/// The redirects that are followed. A 300 offers a choice, and a 304 is not a redirect.
 pub(crate) fn leads_on(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// Whether a redirect leads to the same path with a slash at the end. Servers tell in this way that a path is a
-/// folder.
+/// Whether a redirect leads to the same path with a slash at the end. Servers mark a folder in this way.
 pub(crate) fn is_to_folder(from: &Target, to: &Target) -> bool {
     to.path.path().strip_suffix('/') == Some(from.path.path())
 }
 
-/// The target of `location`, seen from `from`.
+/// The target of `location`, relative to `from`.
 pub(crate) fn follow(from: &Target, location: Option<&str>) -> Result<Target, Error> {
     let bad = |why| Error::BadRedirect { host: from.authority.clone(), why };
-    let location = location.ok_or_else(|| bad("it does not say where to"))?;
+    let location = location.ok_or_else(|| bad("it has no `Location`"))?;
     let location = location.split('#').next().unwrap_or_default().trim();
     let url = resolve(from, location);
-    let to = Target::of(&url).map_err(|_| bad("that is no URL of a web server"))?;
+    let to = Target::of(&url).map_err(|_| bad("its `Location` is not an HTTP URL"))?;
     if from.origin.tls && !to.origin.tls {
-        return Err(bad("from `https` to plain `http`, where anybody on the way could change what comes"));
+        return Err(bad("it leads from `https` to plain `http`, where the response could be modified in transit"));
     }
     Ok(to)
 }

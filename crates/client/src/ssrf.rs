@@ -1,6 +1,6 @@
-//! Which addresses may be called, against server-side request forgery. Some addresses answer only this machine or
-//! this network. An operator chooses the host of an upstream once; nobody else may move its name further inside
-//! later. The target of a redirect is chosen by the server that redirects.
+//! Which addresses may be called, against server-side request forgery. Some addresses answer only this machine or this network.
+//! An operator chooses the host of an upstream once; whoever controls DNS must not be able to move its name into a more private
+//! network later. The target of a redirect is chosen by the server that redirects.
 
 use crate::error::Error;
 use crate::target::Origin;
@@ -27,9 +27,9 @@ impl Default for Networks {
 pub(crate) enum AddressPolicy {
     /// Any: the user of the command line chose the host.
     Anywhere,
-    /// For an upstream or a proxy that an operator named: never further inside than the zone it was first found in.
+    /// For an upstream or a proxy that an operator named: never a more private zone than the one it first resolved to.
     Named { networks: Networks, pinned: Option<Zone> },
-    /// For the target of a redirect: never further inside than the zone of the server that redirects.
+    /// For the target of a redirect: never a more private zone than that of the server that redirects.
     Redirected(Zone),
 }
 
@@ -52,7 +52,7 @@ impl AddressPolicy {
         AddressPolicy::Redirected(if networks.private { zone } else { Zone::Public })
     }
 
-    /// The same for an upstream that was first found in this zone.
+    /// Like `self`, for an upstream that first resolved to this zone.
     pub(crate) fn pinned(self, zone: Zone) -> Self {
         match self {
             AddressPolicy::Named { networks, .. } => AddressPolicy::Named { networks, pinned: Some(zone) },
@@ -74,7 +74,7 @@ impl AddressPolicy {
         }
     }
 
-    /// Whether a host may be called, as far as its name alone tells where it is.
+    /// Whether a host may be called, as far as its name alone shows its zone.
     pub(crate) fn check_name(self, origin: &Origin) -> Result<(), Error> {
         let name = origin.name.trim_end_matches('.');
         let local = name == "localhost" || name.ends_with(".localhost");
@@ -85,7 +85,7 @@ impl AddressPolicy {
         }
     }
 
-    /// Why a host in this zone is not called.
+    /// The error for a host in this zone.
     pub(crate) fn refusal(self, origin: &Origin, zone: Zone) -> Error {
         let host = origin.to_string();
         match self {

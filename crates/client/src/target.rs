@@ -35,7 +35,7 @@ pub(crate) struct Target {
 
 impl Target {
     pub(crate) fn of(url: &str) -> Result<Self, Error> {
-        // The host stands behind an `@`. The part before it may hold a password, which must not appear in messages.
+        // The host follows an `@`. The part before it may contain a password, which must not appear in messages.
         let shown = url.rsplit_once('@').map_or(url, |(_, host)| host);
         let refused = || Error::NotAUrl { url: shown.to_owned() };
         let uri: Uri = url.parse().map_err(|_| refused())?;

@@ -11,7 +11,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{self, ClientConfig, ConfigBuilder, RootCertStore};
 
-/// The text of a PEM file. It may hold a key, so it cannot be printed.
+/// The text of a PEM file. It may contain a key, so it cannot be printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Pem(Vec<u8>);
 
@@ -32,12 +32,12 @@ impl std::fmt::Debug for Pem {
 pub(crate) struct Tls {
     /// For its own hosts. `None`: the settings of the machine, which all upstreams share.
     own: Option<Arc<ClientConfig>>,
-    /// For hosts that its redirects lead to. No client certificate is shown there.
+    /// For hosts that its redirects lead to. They get no client certificate.
     others: Option<Arc<ClientConfig>>,
 }
 
 impl Tls {
-    /// Trusts the certificates of the machine, and shows none.
+    /// Trusts the certificates of the machine, and sends no client certificate.
     pub(crate) const MACHINE: Tls = Tls { own: None, others: None };
 
     /// `trust`: certificates that are trusted besides the machine's. `certificate`: the client certificate, with its
@@ -64,7 +64,7 @@ impl Tls {
     }
 }
 
-/// The authorities that the machine trusts. An unreadable one is left out.
+/// The certificate authorities that the machine trusts. An unreadable one is left out.
 fn machine() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -82,7 +82,7 @@ fn trusting(trust: &Pem) -> Result<RootCertStore, Error> {
 fn certificates(pem: &Pem, what: &'static str) -> Result<Vec<CertificateDer<'static>>, Error> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem.0).collect();
     let found = found.map_err(|error| unusable(what, &error))?;
-    if found.is_empty() { Err(unusable(what, &"there is none in the file")) } else { Ok(found) }
+    if found.is_empty() { Err(unusable(what, &"the file contains none")) } else { Ok(found) }
 }
 
 type Builder = ConfigBuilder<ClientConfig, rustls::client::WantsClientCert>;

@@ -29,9 +29,9 @@ use telemetry::Event;
 /// The URLs of an upstream, and how it is reached.
 #[derive(Debug, Clone, Default)]
 pub struct UpstreamOptions {
-    /// Base URLs: the upstream's, then those of its mirrors, in the order in which they are asked. At least one.
+    /// Base URLs: the upstream's, then those of its mirrors, in the order in which they are tried. At least one.
     pub urls: Vec<String>,
-    /// `user:password`, or a token. Shown only to the hosts of `urls`.
+    /// `user:password`, or a token. Sent only to the hosts of `urls`.
     pub credentials: Option<Secret>,
     /// The HTTP proxy to it, and to the targets of its redirects.
     pub proxy: Option<ProxyOptions>,
@@ -39,15 +39,15 @@ pub struct UpstreamOptions {
     pub trust: Option<Pem>,
     /// The client certificate for the hosts of `urls`, with its key.
     pub certificate: Option<Pem>,
-    /// The zones in which its hosts (`name:port`) were first found, from [`Upstream::newly_pinned`]. They are never
-    /// called further inside.
+    /// The zones that its hosts (`name:port`) first resolved to, from [`Upstream::newly_pinned`]. A more private zone is refused.
     pub pinned: Vec<(String, Zone)>,
 }
 
 /// The validators of a copy of the file. The upstream answers 304 while the copy is current.
 #[derive(Debug, Clone, Default)]
 pub struct Conditions {
-    /// The first byte that is wanted (RFC 9110 section 14.2). The upstream may ignore it and send the whole file with 200.
+    /// The first byte of the requested range (RFC 9110 section 14.2). The upstream may ignore it and send the whole file with
+    /// 200.
     pub first_byte: Option<u64>,
     /// Its `ETag`.
     pub etag: Option<String>,
@@ -72,9 +72,9 @@ struct Base {
     /// Without a slash at the end.
     url: String,
     origin: Origin,
-    /// Held so that the state of the host is not forgotten.
+    /// Keeps the state of the host in the table.
     host: Arc<Host>,
-    /// The zone in which it was first found.
+    /// The zone that it first resolved to.
     zone: OnceLock<Zone>,
     /// Whether the zone has been reported.
     told: AtomicBool,
@@ -86,7 +86,7 @@ impl Base {
     }
 }
 
-/// The pool keys of its connections: to its own hosts, which see the client certificate, and to others.
+/// The pool keys of its connections: to its own hosts, which get the client certificate, and to others.
 #[derive(Debug, Clone, Copy)]
 struct PoolKeys {
     own: PoolKey,
@@ -129,19 +129,19 @@ impl Upstream {
         Ok(Self { bases, authorization, tls, proxy, timeouts: hosts.timeouts(), pool_keys, hosts })
     }
 
-    /// Requests a file: `path` below the base URL, decoded, without a leading slash. Redirects are followed. If the
-    /// upstream neither sends the file nor says that there is none, its mirrors are asked in turn. If none of them
-    /// does either, the last response counts.
+    /// Requests a file: `path` below the base URL, decoded, without a leading slash. Redirects are followed. If the upstream
+    /// neither sends the file nor reports it missing, its mirrors are tried in turn. If none of them succeeds, the last response
+    /// counts.
     pub async fn get(&self, path: &str, conditions: &Conditions, event: &mut Event) -> Result<Arriving, Error> {
         self.ask(path, &Ask { method: Method::GET, conditions }, event).await
     }
 
-    /// The same with `HEAD`.
+    /// Like [`Upstream::get`], with `HEAD`.
     pub async fn head(&self, path: &str, event: &mut Event) -> Result<Arriving, Error> {
         self.ask(path, &Ask { method: Method::HEAD, conditions: &Conditions::default() }, event).await
     }
 
-    /// The states of its hosts, in the order in which they are asked.
+    /// The states of its hosts, in the order in which they are tried.
     pub fn states(&self) -> Vec<HostState> {
         self.bases.iter().map(|base| base.host.state()).collect()
     }
@@ -161,7 +161,7 @@ impl Upstream {
             }
             match said {
                 Ok(answer) if is_sure(answer.status()) => return Ok(answer),
-                // A response tells more than an error.
+                // A response is more informative than an error.
                 Err(_) if matches!(unsure, Some(Ok(_))) => {}
                 other => unsure = Some(other),
             }
@@ -170,7 +170,7 @@ impl Upstream {
         unsure.unwrap_or_else(|| Err(Error::NotAUrl { url: String::new() }))
     }
 
-    /// Asks at one base URL, and follows its redirects.
+    /// Sends the request to one base URL, and follows its redirects.
     async fn follow(&self, base: &Base, path: &str, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
         let target = Target::of(&format!("{}/{}", base.url, escaped(path)))?;
         let networks = self.hosts.networks();
@@ -211,8 +211,7 @@ impl Upstream {
     }
 }
 
-/// Records for operators what each of several hosts answered, so that they see which one answered in the end, and why
-/// it was asked.
+/// Records the result of each host for operators, so that they see which host responded in the end, and why it was tried.
 fn tell(event: &mut Event, base: &Base, said: &Result<Arriving, Error>) {
     let said = match said {
         Ok(answer) if is_sure(answer.status()) => return,
@@ -224,7 +223,7 @@ fn tell(event: &mut Event, base: &Base, said: &Result<Arriving, Error>) {
     event.detail += &said;
 }
 
-/// Whether a response is the file, or proves that there is none. All others leave it open: the upstream may have the
+/// Whether a response is the file, or proves that there is none. Any other response proves nothing: the upstream may have the
 /// file and be unable to send it now.
 fn is_sure(status: u16) -> bool {
     matches!(status, 200 | 206 | 304 | 404 | 410)

@@ -1,9 +1,9 @@
-//! How far inside an address is: on the link, on this machine, in a private network, or in the public one.
+//! How private the network of an address is: the local link, this machine, a private network, or the public one.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// How far inside an address is, from the innermost zone outwards. A server in one zone may redirect to the zones
-/// after it.
+/// How private the network of an address is, from the most private to the public one. A server in one zone may redirect to the
+/// same zone and to the zones after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zone {
     /// The local link, where clouds give machines their credentials.
@@ -44,8 +44,8 @@ impl Zone {
         Self::ALL.into_iter().find(|zone| zone.as_str() == name)
     }
 
-    /// The zone of an address. An IPv6 address that stands for an IPv4 address is as far inside as that one, whether
-    /// or not it would be translated here.
+    /// The zone of an address. An IPv6 address that stands for an IPv4 address is in the zone of that one, whether or not it
+    /// would be translated here.
     pub fn of(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V4(v4) => of_v4(v4),
@@ -62,7 +62,7 @@ fn of_v4(address: Ipv4Addr) -> Zone {
     let tests = one == 198 && two & 0xfe == 18;
     match () {
         () if address.is_link_local() || CLOUDS.contains(&address.into()) => Zone::LinkLocal,
-        // All of 0.0.0.0/8 is this network (RFC 1122 3.2.1.3); Linux takes 0.0.0.0 for this machine.
+        // All of 0.0.0.0/8 is this network (RFC 1122 3.2.1.3); Linux connects to this machine for 0.0.0.0.
         () if address.is_loopback() || one == 0 => Zone::Loopback,
         () if address.is_private() || shared || tests => Zone::Private,
         () => Zone::Public,
@@ -81,8 +81,8 @@ fn of_v6(address: Ipv6Addr) -> Zone {
     }
 }
 
-/// The IPv4 addresses that an IPv6 address may stand for. The prefix of local NAT64 may have any length of RFC 6052
-/// 2.2, so the address may be in several places.
+/// The IPv4 addresses that an IPv6 address may embed. The prefix of local NAT64 may have any length of RFC 6052 2.2, so the
+/// address may be in several places.
 fn embedded(address: Ipv6Addr) -> [Option<Ipv4Addr>; 4] {
     let s = address.segments();
     let v4 = |high: u16, low: u16| Some(Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low)));
@@ -90,7 +90,7 @@ fn embedded(address: Ipv6Addr) -> [Option<Ipv4Addr>; 4] {
     let bytes = address.octets();
     let at = |places: [usize; 4]| Some(Ipv4Addr::from(places.map(|place| bytes[place])));
     match s {
-        // The loopback and the unspecified address stand for none.
+        // The loopback and the unspecified address embed none.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => [None; 4],
         // IPv4-compatible (RFC 4291 2.5.5.1), IPv4-translated (RFC 2765 2.1), NAT64 (RFC 6052 2.1).
         [0, 0, 0, 0, 0, 0, high, low] | [0, 0, 0, 0, 0xffff, 0, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use telemetry::{LoopMonitor, Tick, turn};
 use tokio::time::sleep;
 
-/// Runs the future that `make` makes, and times each of its turns. It is made in here because it is large: passed as
+/// Runs the future that `make` makes, and times each of its turns. The future is created here because it is large: as
 /// an argument it would be stored twice.
 pub(crate) async fn timed<F: Future>(make: impl FnOnce() -> F) -> F::Output {
     let mut task = pin!(make());

@@ -11,14 +11,13 @@ pub trait Handler: Send + Sync + 'static {
     /// The stamp of its pages; `()` for a handler without pages.
     type Stamp: Clone + Send + Sync + 'static;
 
-    /// The pages of this handler. The front answers from them, and calls [`Handler::answer`] when they hold no
-    /// answer.
+    /// The pages of this handler. The front answers from them, and calls [`Handler::answer`] when no page matches.
     fn pages(&self) -> Option<&Pages<Self::Stamp>> {
         None
     }
 
     /// Answers a request. Records its work in `event`, and may set its outcome, reason, layer and subject. When the
-    /// client leaves, the future is dropped at the point where it waits.
+    /// client disconnects, the future is dropped at its current await.
     fn answer(&self, request: &mut Request, event: &mut Event) -> impl Future<Output = Reply>;
 
     /// Whether this request is also answered on a reserved connection: health checks and metrics are.

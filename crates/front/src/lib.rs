@@ -1,13 +1,13 @@
 //! Incoming HTTP: from the socket to the handler and back, for every client.
 //!
 //! [`run`] accepts connections on every core from one [`Listener`]. Each connection is a `connection::socket`, which
-//! counts and times its bytes, under HTTP/1 (hyper) or HTTP/2 (h2). Each request on it is an `exchange`, which owns
-//! the event of the request. A [`Handler`] turns a [`Request`] into a [`Reply`]. Only [`conditional`] decides about
-//! 304, ranges and `HEAD`. The event is released when the last byte of the reply has been handed to the kernel.
+//! counts and times its bytes, under HTTP/1 (hyper) or HTTP/2 (h2). Each request on it is an `exchange`, which owns the
+//! event of the request. A [`Handler`] turns a [`Request`] into a [`Reply`]. Only [`conditional`] decides about 304,
+//! ranges and `HEAD`. The event is released when the last byte of the reply has been handed to the kernel.
 //!
 //! [`Pages`] are complete replies in memory. The front searches them before it calls the handler.
 //!
-//! Nothing here knows a repository, a URL or a token. Apart from the limits of the front, the program chooses every
+//! This crate knows no repository, no URL and no token. Apart from the limits of the front, the program chooses every
 //! status.
 
 mod body;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What a client may send, and how slowly. Sizes are in bytes.
+/// Limits on what a client sends, and how slowly. Sizes are in bytes.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Request line and headers together. Above it: 431.
@@ -13,41 +13,41 @@ pub struct Limits {
     pub uri: usize,
     /// Body of a request, unless the handler sets another limit with [`crate::Upload::limit`]. Above it: `TooLarge`.
     pub upload: u64,
-    /// From the first byte of a head (on a new connection: from its start) to the end of the head. After it the
-    /// connection closes.
+    /// From the first byte of a head (on a new connection: from its start) to the end of the head. The connection is
+    /// then closed.
     pub head_time: Duration,
-    /// From the end of a reply to the first byte of the next request. After it the connection closes.
+    /// From the end of a reply to the first byte of the next request. The connection is then closed.
     pub keep_alive: Duration,
-    /// Time without a byte of an upload that the handler waits for. After it: `TooSlow`.
+    /// Longest time without a byte while the handler waits for an upload. Then: `TooSlow`.
     pub upload_idle: Duration,
     /// Bytes per second that an upload must bring on average, over the time the handler waited for it. Below it:
-    /// `TooSlow`. Without this limit a client could hold a slot indefinitely with a byte now and then.
+    /// `TooSlow`. Without this limit a client could occupy a slot indefinitely by sending a byte now and then.
     pub upload_rate: u64,
     /// How long the handler waits for an upload before `upload_rate` applies. Slow lines need time to start.
     pub upload_grace: Duration,
-    /// Time in which the client takes no byte of a reply that is ready for it. After it the connection closes.
+    /// Longest time without the client taking a byte of a reply that is ready. The connection is then closed.
     pub write_stall: Duration,
-    /// Connections open at once. Above it a connection is reserved for one request: health checks and metrics are
-    /// answered, all other requests are told to try again.
+    /// Connections open at once. A connection above this limit may send one request: health checks and metrics are
+    /// answered, and other requests get 503 with Retry-After.
     pub connections: u64,
     /// Connections open at once from one address (in IPv6: from one network of 64 bits). Above it: as for
     /// `connections`.
     pub client_connections: u64,
-    /// Requests in progress at once on one HTTP/2 connection. Each that outlasts its turn counts as a connection too,
-    /// except the first. Above it the stream is refused, and the client may try again.
+    /// Requests in progress at once on one HTTP/2 connection. Except for the first, each that outlasts its turn counts
+    /// as a connection too. A stream above the limit is refused, and the client may retry it.
     pub streams: u32,
-    /// Bytes of one upload on HTTP/2 that may arrive before the handler asks for them.
+    /// Bytes of one upload on HTTP/2 that may arrive before the handler requests them.
     pub stream_window: u32,
-    /// The same for all uploads of one connection together.
+    /// Such bytes of all uploads of one connection together.
     pub connection_window: u32,
     /// Buffers of 64 KiB for parts of files that the kernel cannot send itself. When all are in use, replies continue
     /// in chunks of 4 KiB.
     pub file_buffers: u64,
     /// Bytes of an unwanted upload that are read and discarded so that the connection can be used again.
     pub drain: u64,
-    /// How long a connection that the server ends stays half open after the client's last byte, and at most for
-    /// `head_time`. A client that is still sending can then read the reply; closing a socket with unread bytes would
-    /// reset the connection (RFC 9112, 9.6).
+    /// When the server ends a connection, it stays half open for this long after the client's last byte, and at most
+    /// for `head_time`. A client that is still sending can then read the reply; closing a socket with unread bytes
+    /// would reset the connection (RFC 9112, 9.6).
     pub linger: Duration,
 }
 

@@ -9,10 +9,10 @@ use std::fs::File;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Every reply names the event that it is recorded under.
+/// Every reply has the id of its event in this header.
 pub(crate) const DAYLIGHT_EVENT: HeaderName = HeaderName::from_static("daylight-event");
 
-/// A complete reply, as if the request had no conditions. [`crate::conditional`] turns it into a 304, a 206 or a 416,
+/// A complete reply, as for a request without conditions. [`crate::conditional`] turns it into a 304, a 206 or a 416,
 /// and removes the body for `HEAD`.
 #[derive(Debug)]
 pub struct Reply {
@@ -24,10 +24,10 @@ pub struct Reply {
     pub body: Body,
     /// The ranges of the body that a client may ask for.
     pub ranges: Ranges,
-    /// The reason phrase behind the status on HTTP/1.1, where the standard one is not enough. ASCII only.
+    /// The reason phrase after the status on HTTP/1.1, where the standard one is not enough. ASCII only.
     pub phrase: Option<&'static str>,
-    /// A client is told that its copy is unchanged only if the copy is this much newer than `Last-Modified`. For
-    /// clients that date their copy by their own clock.
+    /// A client gets a 304 only if the date of its copy is this much later than `Last-Modified`. For clients that date
+    /// their copy by their own clock.
     pub margin: Duration,
 }
 
@@ -42,7 +42,7 @@ pub enum Body {
     /// Segments in memory that other replies share. Never becomes a page.
     Rope(Rope),
     /// A part of an open file. The kernel sends it, or it is read in chunks; a read that must wait for a disk happens
-    /// off the core.
+    /// on another thread.
     File {
         /// The file. Its cursor does not move. It must not be truncated while it is sent.
         file: Arc<File>,
@@ -86,8 +86,8 @@ pub enum Ranges {
     None,
     /// Single byte ranges (RFC 9110, 14).
     Bytes,
-    /// The tail of an append-only index, for a client that proves that it holds everything before the tail. Other
-    /// clients get the whole index.
+    /// The tail of an append-only index, for a client that proves that it has everything before the tail. Other clients
+    /// get the whole index.
     Prefix(Checkpoints),
 }
 

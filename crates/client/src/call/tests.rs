@@ -20,7 +20,7 @@ const OPTIONS: ClientOptions = ClientOptions {
     trust: Trust::MACHINE,
 };
 
-#[expect(clippy::disallowed_methods, reason = "a stand-in, not a server of ours")]
+#[expect(clippy::disallowed_methods, reason = "a fake server, not Daylight's")]
 fn listener() -> TcpListener {
     TcpListener::bind("127.0.0.1:0").unwrap()
 }

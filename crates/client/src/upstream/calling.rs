@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 use telemetry::{Event, Op, Tick};
 use tokio::time::timeout;
 
-/// What is asked for, at one hop after the other.
+/// The request that is repeated at each hop.
 pub(super) struct Ask<'a> {
     pub(super) method: Method,
     pub(super) conditions: &'a Conditions,
@@ -35,7 +35,7 @@ pub(super) struct Hop {
 }
 
 impl Upstream {
-    /// Makes one call, once there is a slot for it.
+    /// Makes one call, once it has a slot.
     pub(super) async fn call(&self, hop: &Hop, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
         let target = &hop.target;
         let host = self.hosts.of(&target.origin);
@@ -150,7 +150,7 @@ impl Upstream {
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let known = [(IF_NONE_MATCH, &ask.conditions.etag), (IF_MODIFIED_SINCE, &ask.conditions.modified)];
         for (name, value) in known {
-            // A value that came in a header fits into a header.
+            // This value came from a header, so it is valid in a header.
             if let Some(value) = value.as_ref().and_then(|text| HeaderValue::from_str(text).ok()) {
                 headers.insert(name, value);
             }
@@ -174,7 +174,7 @@ impl Upstream {
         self.proxy.as_ref().filter(|proxy| proxy.is_for(origin))
     }
 
-    /// Where the zone of one of its own hosts is stored. A name that a proxy resolves has no known zone.
+    /// The stored zone of one of its own hosts. A name that a proxy resolves has no known zone.
     fn pin(&self, origin: &Origin) -> Option<&OnceLock<Zone>> {
         self.own(origin).filter(|_| self.proxy(origin).is_none()).map(|base| &base.zone)
     }

@@ -195,7 +195,7 @@ fn silence_and_dripping_are_told_apart() {
     ]);
     let world = World::new();
     assert_eq!(world.get(&world.upstream(&[&there.url]), "silent"), Err("silent"));
-    // Its circuit is open for a while.
+    // The circuit of the host is open.
     assert_eq!(world.get(&world.upstream(&[&there.url]), "stops"), Err("left_alone"));
     world.later(Duration::from_secs(2));
     assert_eq!(world.get(&world.upstream(&[&there.url]), "stops"), Err("silent"));
@@ -215,7 +215,7 @@ fn a_path_that_takes_long_is_no_host_that_hangs() {
     world.runtime.block_on(async {
         let mut other = Event::job("test", Millis(1));
         let answers = async {
-            // Answered while the other waits.
+            // This one is answered while the other waits.
             tokio::task::yield_now().await;
             upstream.get("a", &known, &mut other).await.map(drop)
         };
@@ -250,7 +250,7 @@ fn a_host_that_says_how_long_it_wants_to_rest_is_not_called_before() {
     assert_eq!(world.get(&upstream, "busy"), Ok((429, String::new())));
     let error = world.get_if(&upstream, "a", &Conditions::default()).unwrap_err();
     assert_eq!((error.label(), error.until()), ("paused", Some(Millis(1_030_000))));
-    // For all repositories on that host.
+    // The pause holds for all repositories on that host.
     assert_eq!(world.get(&world.upstream(&[&there.url]), "a"), Err("paused"));
     assert_eq!(there.heads().len(), 1);
     world.later(Duration::from_secs(30));
@@ -274,7 +274,7 @@ fn a_host_that_fails_again_and_again_is_left_alone_and_tried_once() {
     assert_eq!((error.label(), error.until()), ("left_alone", Some(Millis(1_002_000))));
     assert!(error.to_string().contains("it answered 500"), "{error}");
     world.later(Duration::from_secs(2));
-    // This path is known to fail, so it proves nothing, and the next call is the trial.
+    // This path is known to fail, so its response proves nothing, and the next call is the trial.
     assert_eq!(world.get(&upstream, "ill"), Ok((500, String::new())));
     assert_eq!(upstream.states()[0].circuit, Circuit::Open { until: Millis(1_002_000), times: 1 });
     assert_eq!(world.get(&upstream, "still"), Ok((500, String::new())));

@@ -1,17 +1,17 @@
 //! Buffers for parts of files that the kernel does not send itself.
 //!
 //! A reply holds one buffer at a time, and the number of buffers is fixed. So memory is bounded, however many clients
-//! read and however slowly. When all buffers are in use, a reply continues in small chunks instead of waiting. So
-//! slow clients delay nobody.
+//! read and however slowly. When all buffers are in use, a reply continues in small chunks instead of waiting. So slow
+//! clients do not delay other replies.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use telemetry::{Bound, BoundName};
 
 /// Size of a buffer.
 pub(crate) const SIZE: usize = 64 << 10;
-/// Size of a buffer when the pool is empty. It is small enough to be part of the cost of any connection.
+/// Size of a buffer when the pool is empty. It is small compared with the memory of a connection.
 const SMALL: usize = 4 << 10;
-/// Free buffers that are kept for the next reply. The memory of any more goes back to the system.
+/// Free buffers that are kept for the next reply. The memory of further buffers is freed.
 const SPARE: usize = 64;
 
 /// The buffers of all cores.
@@ -27,7 +27,7 @@ pub(crate) struct Buffer {
     bytes: Box<[u8]>,
     /// How many of its bytes are in use.
     filled: usize,
-    /// The pool it returns to; `None` for a small one.
+    /// The pool that it returns to; `None` for a small one.
     home: Option<Arc<BufferPool>>,
 }
 

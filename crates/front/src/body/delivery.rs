@@ -7,14 +7,14 @@ use telemetry::Tally;
 /// The progress of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Progress {
-    /// There may be more.
+    /// More may follow.
     #[default]
     Going,
-    /// hyper has all of it.
+    /// hyper has the whole body.
     Ended,
     /// Reading it failed.
     Broken,
-    /// Its source broke off.
+    /// The source of the body broke off.
     BrokeOff,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Delivery {
     reads: Cell<Tally>,
     /// Chunks that are not written yet; on HTTP/2 also a head without a body.
     held: Cell<u32>,
-    /// A head without a body is not written yet. Nothing is dropped when it has been.
+    /// A head without a body is not written yet. h2 drops nothing once it is written, so the flag is needed.
     bare: Cell<bool>,
     /// The length of the body.
     len: Cell<u64>,
@@ -37,13 +37,13 @@ pub(crate) struct Delivery {
 }
 
 impl Delivery {
-    /// Counts a read of a file, and the time it took.
+    /// Counts a read of a file and its time.
     pub(crate) fn read(&self, nanos: u64) {
         let Tally { count, nanos: before } = self.reads.get();
         self.reads.set(Tally { count: count + 1, nanos: before + nanos });
     }
 
-    /// A chunk is handed over.
+    /// A chunk was passed to hyper or h2.
     pub(crate) fn hold(&self) {
         self.held.set(self.held.get() + 1);
     }
@@ -87,7 +87,7 @@ impl Delivery {
         self.len.set(len);
     }
 
-    /// Whether everything was handed over and written.
+    /// Whether everything was passed on and written.
     pub(crate) fn gone(&self) -> bool {
         self.progress.get() == Progress::Ended && !self.is_held()
     }

@@ -1,5 +1,5 @@
-//! Reads a part of a file in chunks of one buffer. A read happens on the core if the kernel has the bytes in memory,
-//! else on another thread.
+//! Reads a part of a file in chunks of one buffer. The core reads bytes that the kernel has in memory; another thread
+//! reads all others.
 
 use crate::body::buffer_pool::{Buffer, BufferPool};
 use crate::body::delivery::Delivery;
@@ -14,10 +14,10 @@ use std::task::{Context, Poll, ready};
 use telemetry::{Bound, Tick};
 use tokio::task::JoinHandle;
 
-/// How much is read ahead when a disk has to be waited for anyway.
+/// How much is read ahead when a read must wait for a disk anyway.
 const AHEAD: u64 = 1 << 20;
 
-/// The part of a file that has not been handed out yet.
+/// The part of a file that is still to be read.
 pub(crate) struct FileReader {
     file: Arc<File>,
     at: u64,

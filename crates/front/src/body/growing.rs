@@ -1,5 +1,5 @@
-//! A file that is sent to clients while it is still being written. Clients need not wait for its end, and none
-//! mistakes a broken file for the whole one.
+//! A file that is sent to clients while it is still being written. Clients need not wait for its end, and cannot
+//! mistake a broken file for a complete one.
 
 use std::fmt;
 use std::fs::File;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// The last bytes of a range are held back until the file is whole. A complete range must be a part of the real file,
-/// and only the end of the file proves what the file is.
+/// and the file is verified only at its end.
 const PART_END: u64 = 64 << 10;
 
 /// How many bytes a file has so far.
@@ -23,7 +23,7 @@ pub enum Grown {
     Broken,
 }
 
-/// Tells how far a file has grown. Each reader has one.
+/// Reports how far a file has grown. Each reader has one.
 pub trait Growth: fmt::Debug + Send {
     /// How far it is now.
     fn now(&self) -> Grown;
@@ -50,12 +50,12 @@ pub struct Growing {
 }
 
 impl Growing {
-    /// The whole of `file`. `len` is its announced length.
+    /// The whole of `file`. `len` is its declared length.
     pub fn new(file: Arc<File>, len: Option<u64>, growth: impl Growth + 'static) -> Self {
         Self { file, from: 0, at: 0, end: len, held: 0, growth: Box::new(growth), waiting: None }
     }
 
-    /// The bytes from `from` to before `to`, both within the announced length. The last bytes are held back until the
+    /// The bytes from `from` to before `to`, both within the declared length. The last bytes are held back until the
     /// file is whole.
     pub(crate) fn slice(self, from: u64, to: u64) -> Self {
         Self { from, at: from, end: Some(to), held: PART_END, ..self }
@@ -70,7 +70,7 @@ impl Growing {
         self.end.map(|end| end - self.from)
     }
 
-    /// How much has not been handed out, once it is known.
+    /// The number of bytes that are still to be sent, once it is known.
     pub(crate) fn left(&self) -> Option<u64> {
         self.end.map(|end| end - self.at)
     }
@@ -90,8 +90,8 @@ impl Growing {
         }
     }
 
-    /// The next bytes that may be sent, at most `most` of them: where they begin, and how many. `None` at the proper
-    /// end.
+    /// The next bytes that may be sent, at most `most` of them: their offset and number. `None` at the end of the
+    /// complete file.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>, most: u64) -> Poll<Option<io::Result<(u64, u64)>>> {
         loop {
             let grown = match &mut self.waiting {
@@ -115,7 +115,7 @@ impl Growing {
             }
             match (self.end == Some(at), whole) {
                 (true, _) => return Poll::Ready(None),
-                // The file ended before its announced length.
+                // The file ended before its declared length.
                 (false, true) => return Poll::Ready(Some(Err(io::ErrorKind::UnexpectedEof.into()))),
                 (false, false) => self.waiting = Some(self.growth.beyond(there.max(at))),
             }

@@ -23,7 +23,7 @@ const KNOWN: usize = 512;
 /// Bytes per read when a part of a file is brought into memory.
 const PIECE: usize = 64 << 10;
 
-/// A chunk that was in memory: the address of the file's handle, the index of the chunk, and when it was probed.
+/// A chunk that was in memory: the address of the file's handle, the index of the chunk, and the time of the probe.
 type Found = (usize, u64, Tick);
 
 thread_local! {
@@ -44,7 +44,7 @@ pub(crate) fn in_memory(file: &Arc<File>, at: u64, end: u64) -> bool {
     let (now, address) = (Tick::now(), Arc::as_ptr(file).addr());
     FOUND.with_borrow_mut(|found| {
         (at / CHUNK..end.div_ceil(CHUNK)).all(|chunk| {
-            // Handles lie some hundred bytes apart, so the low bits of the address tell nothing.
+            // Handles lie some hundred bytes apart, so the low bits of the address do not differ.
             let place = &mut found[((address >> 5).wrapping_add(chunk as usize)) % KNOWN];
             if (place.0, place.1) == (address, chunk) && now.since(place.2) <= KEPT {
                 return true;
@@ -59,7 +59,7 @@ pub(crate) fn in_memory(file: &Arc<File>, at: u64, end: u64) -> bool {
     })
 }
 
-/// Probes now. Whatever lies behind the end of the file needs no disk.
+/// Probes now. Bytes behind the end of the file need no disk.
 fn is_there(file: &File, from: u64, to: u64) -> bool {
     let mut byte = [0];
     for at in (from..to).step_by(STEP as usize).chain([to - 1]) {

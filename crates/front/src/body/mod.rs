@@ -123,7 +123,7 @@ impl OutgoingBody {
         Some(piece)
     }
 
-    /// How much has not been handed out, where that is known by now.
+    /// The number of bytes that are still to be sent, where it is known by now.
     pub(crate) fn left(&self) -> Option<u64> {
         match &self.source {
             BodySource::Whole(bytes) => Some(bytes.len() as u64),
@@ -216,7 +216,8 @@ impl GrowingSource {
             if let Some(part) = self.part.as_mut().filter(|part| part.left() > 0) {
                 return part.poll_next(cx, delivery).map_ok(Data::Memory).map(Some);
             }
-            // At most one turn at a time: h2 and hyper may cut a stand-in, and it must then be shown whole.
+            // At most [`sendfile::TURN`] bytes at a time: h2 and hyper may cut a stand-in, and it must then be shown
+            // whole.
             let (at, len) = match ready!(self.growing.poll_next(cx, sendfile::TURN as u64)) {
                 Some(Ok(part)) => part,
                 Some(Err(error)) => {

@@ -17,10 +17,10 @@ use std::task::{Context, Poll, ready};
 use telemetry::{Bound, Tick};
 use tokio::task::JoinHandle;
 
-/// Bytes that a connection may send before the other connections of its core get their turn. As many are probed in
-/// memory at once.
+/// Bytes that a connection may send before the other connections of its core run. The same number is probed in memory
+/// at once.
 pub(crate) const TURN: usize = 1 << 20;
-/// How long after a pause of the client the bytes are still taken to be in memory, in nanoseconds. Most clients
+/// How long after a pause of the client the bytes are still assumed to be in memory, in nanoseconds. Most clients
 /// continue within milliseconds, and probing again each time costs more than sending.
 const KEPT: u64 = 1_000_000_000;
 
@@ -107,13 +107,13 @@ impl FilePart {
             // The kernel may have evicted the bytes.
             self.known.set(0);
         }
-        // As much as is sent at once.
+        // As many bytes as are sent at once.
         let end = self.at.get() + self.turn_of(TURN) as u64;
         if self.known.get() >= end {
             return Poll::Ready(Ok(()));
         }
         let at = self.at.get().max(self.known.get());
-        // A read from disk brings the next turn too.
+        // A read from disk also reads the bytes of the next turn.
         let ahead = self.at.get() + self.turn_of(2 * TURN) as u64;
         let mut reading = self.reading.borrow_mut();
         if reading.is_none() && !in_memory(&self.file, at, end) {

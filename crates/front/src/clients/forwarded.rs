@@ -1,11 +1,11 @@
-//! Reads the headers in which proxies name their clients, farthest first. Each proxy appends the client that asked
-//! it.
+//! Reads the headers in which proxies name their clients, farthest first. Each proxy appends the client that it got the
+//! request from.
 
 use http::{HeaderMap, HeaderName, header};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
-/// Proxies in a row. Only the nearest are read.
+/// The longest chain of proxies. Only the nearest ones are read.
 const HOPS: usize = 16;
 
 /// The hops of a request, farthest first; `None` for a hop that is not named by an address.

@@ -13,7 +13,7 @@ use telemetry::{Bound, BoundName, Full, KeyedBound, KeyedSlot};
 /// The prefix of an IPv6 address that a provider gives to one customer. The customer can use any address below it.
 const NETWORK: u128 = u128::MAX << 64;
 
-/// Counts connections by client. Its bound shows the client that has most.
+/// Counts connections by client. Its bound shows the client that has the most.
 #[derive(Debug)]
 pub(crate) struct ClientConnections(Arc<KeyedBound<IpAddr>>);
 

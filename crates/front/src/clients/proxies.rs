@@ -1,5 +1,5 @@
 //! Finds the real client behind proxies. Only listed proxies are trusted, and only in the one way that is configured.
-//! What any other address claims is ignored, and so is what a proxy passes on without checking.
+//! Claims of other addresses are ignored, and so are names that a trusted proxy forwards without checking them.
 
 use super::forwarded::{self, Chain};
 use super::forwarded_url::{self, ForwardedUrl};
@@ -51,13 +51,13 @@ impl Proxies {
         self.client_from != ClientFrom::Connection && self.trusted.iter().any(|network| network.contains(address))
     }
 
-    /// Whether a connection from `peer` begins with a header of the PROXY protocol.
+    /// Whether a connection from `peer` begins with a PROXY header.
     pub(crate) fn announces(&self, peer: IpAddr) -> bool {
         self.client_from == ClientFrom::ProxyProtocol && self.trust(peer)
     }
 
-    /// The client of a request that `peer` sent: the last address it names that is not a trusted proxy. `None` where
-    /// that is the peer itself.
+    /// The client of a request that `peer` sent: the last address in its headers that is not a trusted proxy. `None`
+    /// where that is the peer itself.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> Option<IpAddr> {
         let chain = match self.client_from {
             ClientFrom::XForwardedFor if self.trust(peer) => forwarded::x_forwarded_for(headers),
@@ -65,7 +65,7 @@ impl Proxies {
             _ => return None,
         };
         let mut client = None;
-        // From the nearest to the farthest. A hop beyond an untrusted one may be invented by it.
+        // From the nearest to the farthest. An untrusted hop may have invented the hops beyond it.
         for hop in chain.into_iter().rev() {
             // The hop has no readable name, so the hop that passed it on is the last known one.
             let Some(address) = hop else { break };

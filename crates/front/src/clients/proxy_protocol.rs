@@ -14,15 +14,15 @@ const SIGNATURE: [u8; FIRST] = *b"\r\n\r\n\0\r\nQUIT\n";
 const LINE: usize = 107;
 /// The fixed part behind the signature of version 2.
 const FIXED: usize = 4;
-/// The longest variable part of version 2: the longest addresses, and what cloud providers add. The field could say
+/// The longest variable part of version 2: the longest addresses, and what cloud providers add. The length field allows
 /// 65,535.
 const REST: usize = 2048;
 
 /// Why a connection is refused.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProxyHeaderError {
-    /// It ended before its first byte: a check whether the port is open.
-    #[error("nothing was said")]
+    /// It ended before its first byte, as a port check does.
+    #[error("no bytes arrived")]
     Silent,
     /// It ended within the header.
     #[error("the connection ended within the PROXY header")]
@@ -38,7 +38,7 @@ impl From<io::Error> for ProxyHeaderError {
     }
 }
 
-/// Reads the header and nothing beyond it. `None`: the proxy checks the server, and names no client.
+/// Reads the header and nothing beyond it. `None`: the proxy checks the server's health, and names no client.
 pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, ProxyHeaderError> {
     let mut first = [0; FIRST];
     if from.read(&mut first[..1]).await? == 0 {
@@ -48,7 +48,7 @@ pub(crate) async fn read(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<I
     if first == SIGNATURE { binary(from).await } else { line(first, from).await }
 }
 
-/// Reads a header that has arrived as a whole, and returns the bytes behind it. `None`: it is not a header, or not a
+/// Reads a header that has arrived completely, and returns the bytes behind it. `None`: it is not a header, or not a
 /// complete one.
 pub fn announced(bytes: &[u8]) -> Option<(Option<IpAddr>, &[u8])> {
     let mut rest = bytes;
@@ -63,7 +63,7 @@ async fn line(first: [u8; FIRST], from: &mut (impl AsyncRead + Unpin)) -> Result
         return Err(ProxyHeaderError::Invalid("it does not begin with `PROXY` or the signature"));
     }
     let mut line = first.to_vec();
-    // Byte by byte, once per connection, so that the request behind it stays in the socket.
+    // Byte by byte, once per connection, so that the request that follows stays in the socket.
     while !line.ends_with(b"\r\n") {
         if line.len() == LINE {
             return Err(ProxyHeaderError::Invalid("the line is too long"));
@@ -72,7 +72,7 @@ async fn line(first: [u8; FIRST], from: &mut (impl AsyncRead + Unpin)) -> Result
     }
     line.truncate(line.len() - 2);
     let line = std::str::from_utf8(&line).map_err(|_| ProxyHeaderError::Invalid("the line is not text"))?;
-    read_line(line).ok_or(ProxyHeaderError::Invalid("the line does not have the right form"))
+    read_line(line).ok_or(ProxyHeaderError::Invalid("the line is malformed"))
 }
 
 /// `PROXY TCP4 SOURCE DESTINATION PORT PORT`, or `PROXY UNKNOWN` with anything behind it.
@@ -103,7 +103,7 @@ async fn binary(from: &mut (impl AsyncRead + Unpin)) -> Result<Option<IpAddr>, P
     let mut rest = vec![0; length];
     from.read_exact(&mut rest).await?;
     match (command, family) {
-        // LOCAL: the proxy names no client.
+        // LOCAL: the proxy opened the connection itself and names no client.
         (0x20, _) => Ok(None),
         (0x21, 0x11) => source(&rest, 12, |address: [u8; 4]| address.into()),
         (0x21, 0x21) => source(&rest, 36, |address: [u8; 16]| address.into()),

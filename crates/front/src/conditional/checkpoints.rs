@@ -12,12 +12,13 @@ impl Checkpoints {
     /// Bytes between two states, and so the most that a proof hashes.
     pub const EVERY: u64 = 64 << 10;
 
-    /// The first of `states` has hashed the first [`Checkpoints::EVERY`] bytes, the second twice as many, and so on.
+    /// The first of `states` is the MD5 state after [`Checkpoints::EVERY`] bytes, the second after twice as many, and
+    /// so on.
     pub fn new(states: Arc<[Md5]>) -> Self {
         Self(Some(states).filter(|states| !states.is_empty()))
     }
 
-    /// The last state that is not beyond `at`, and how many bytes it has hashed.
+    /// The last state that is not beyond `at`, and the number of bytes that it has hashed.
     pub(super) fn before(&self, at: u64) -> (u64, Md5) {
         let states = self.0.as_deref().unwrap_or_default();
         let passed = usize::try_from(at / Self::EVERY).unwrap_or(usize::MAX).min(states.len());

@@ -1,4 +1,4 @@
-//! The only code about 304, 412, ranges and `HEAD`: it turns a complete reply into the part that was asked for.
+//! The only code about 304, 412, ranges and `HEAD`: it turns a complete reply into the requested part.
 //!
 //! RFC 9110, 13.2.2 gives the order: `If-Match`, else `If-Unmodified-Since`; then `If-None-Match`, else
 //! `If-Modified-Since`; then `Range`, if `If-Range` allows it. Conditions on changes are not evaluated here, as the
@@ -14,7 +14,7 @@ use md5::{Digest, Md5};
 use std::time::Duration;
 use tags::{Tag, Tags};
 
-/// The conditions of a request. They are kept here while the handler owns the rest of the request.
+/// The conditions of a request. They are copied because the handler owns the rest of the request.
 #[derive(Debug, Default)]
 pub struct Conditions {
     matches: Vec<HeaderValue>,
@@ -90,15 +90,15 @@ impl Conditions {
 /// The part of a body that a `Range` selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Selection {
-    /// All of it: there is no range, there are several, or it is not understood.
+    /// All of it: there is no range, or several, or one that is not understood.
     Whole,
-    /// From the first to before the second.
+    /// From the first number up to, but not including, the second.
     Bytes(u64, u64),
     /// Nothing: the range lies behind the end.
     Beyond,
 }
 
-/// Turns a complete `reply` into the part that was asked for.
+/// Turns a complete `reply` into the part that was requested.
 pub fn apply(mut reply: Reply, method: &Method, conditions: &Conditions) -> Reply {
     let reads = method == Method::GET || method == Method::HEAD;
     if reads && reply.status == StatusCode::OK {
@@ -130,14 +130,14 @@ pub fn apply(mut reply: Reply, method: &Method, conditions: &Conditions) -> Repl
     reply
 }
 
-/// Tells clients that they may ask for ranges, where they may.
+/// Adds `Accept-Ranges` where ranges are allowed.
 pub(crate) fn announce_ranges(headers: &mut HeaderMap, ranges: &Ranges) {
     if ranges.any() {
         headers.insert(header::ACCEPT_RANGES, HeaderValue::from_static("bytes"));
     }
 }
 
-/// Whether a request asks for a range, as far as its headers tell.
+/// Whether the headers of a request ask for a range.
 pub(crate) fn asks_for_range(headers: &HeaderMap) -> bool {
     headers.contains_key(header::RANGE)
 }
@@ -233,7 +233,7 @@ impl ByteRange {
         (unit.eq_ignore_ascii_case("bytes") && orderly).then_some(Self { first, last })
     }
 
-    /// What it selects of a body of this length.
+    /// The part of a body of this length that the range selects.
     fn of_length(self, len: u64) -> Selection {
         let (from, to) = match (self.first, self.last) {
             (Some(first), last) => (first, last.map_or(len, |last| last.saturating_add(1).min(len))),
@@ -251,10 +251,10 @@ fn number(digits: &str) -> Option<Option<u64>> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| Some(digits.parse().unwrap_or(u64::MAX)))
 }
 
-/// A compact index only grows between rewrites. Bundler asks for `bytes=<size - 1>-` with the MD5 of its copy (1.12
-/// to 1.14: `bytes=<size>-`). The tail alone is right only if the copy is a prefix of this body: else the client
-/// would end up with a file that matches no digest. A 416 makes clients fetch the full index anyway, so the whole
-/// body is sent instead.
+/// Between rewrites, bytes are only appended to a compact index. Bundler asks for `bytes=<size - 1>-` with the MD5 of
+/// its copy (1.12 to 1.14: `bytes=<size>-`). A reply with only the tail is correct only if the copy is a prefix of this
+/// body; otherwise the client would assemble a file that matches no digest. A 416 makes clients fetch the full index
+/// anyway, so the whole body is sent instead.
 fn after_prefix(reply: &Reply, len: u64, known: &Checkpoints, conditions: &Conditions, from: u64) -> Selection {
     if from >= len || reply.headers.contains_key(header::CONTENT_ENCODING) || !conditions.tags().any(is_md5) {
         return Selection::Whole;

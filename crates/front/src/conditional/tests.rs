@@ -1,4 +1,4 @@
-//! The conditions and ranges of requests, case by case. The module tells what a wrong one costs.
+//! The conditions and ranges of requests, case by case. The module describes what an error would cost.
 
 use super::*;
 use crate::body::rope::Rope;
@@ -152,7 +152,7 @@ fn the_tail_of_an_index_is_sent_only_to_a_client_that_holds_the_rest() {
     let ask = |range: &str, held: &str| get(new, prefix(), &[(header::RANGE, range), (header::IF_NONE_MATCH, held)]);
     assert_eq!(ask("bytes=7-", &held), (206, b"\nb 1\n".to_vec()));
     assert_eq!(ask("bytes=7-", &format!("W/{held}")), (206, b"\nb 1\n".to_vec()));
-    // Bundler 1.12 to 1.14 asks without the byte of overlap.
+    // Bundler 1.12 to 1.14 requests the range without the byte of overlap.
     assert_eq!(ask("bytes=8-", &held), (206, b"b 1\n".to_vec()));
     // Another file of that length, a longer one, an opaque tag, other forms of range.
     assert_eq!(ask("bytes=7-", &format!("\"{}\"", md5(b"---\nz 9\n"))), whole);
@@ -184,7 +184,7 @@ fn a_part_of_a_file_is_a_window_on_it() {
 }
 
 proptest! {
-    /// The model picks single bytes, following the wording of the standard.
+    /// The model selects single bytes, following the wording of the standard.
     #[test]
     fn a_single_range_is_what_the_standard_says(
         body in proptest::collection::vec(any::<u8>(), 0..20),
@@ -211,7 +211,7 @@ proptest! {
         prop_assert_eq!(got, expected);
     }
 
-    /// Whatever a client claims to hold, it ends up with the new file or with one that no digest accepts.
+    /// Whatever a client claims to hold, it gets the new file, or assembles one that no digest matches.
     #[test]
     fn a_client_of_an_index_ends_up_with_the_index(
         new in proptest::collection::vec(0_u8..3, 1..12),
@@ -229,7 +229,7 @@ proptest! {
         prop_assert_eq!(status == 206, new.starts_with(&old) && (overlap == 1 || new.len() > old.len()));
     }
 
-    /// For every layout in memory and every distance between checkpoint and proof.
+    /// For every split into segments and every distance between checkpoint and proof.
     #[test]
     fn a_rope_is_continued_where_the_same_bytes_in_one_would_be(
         cuts in proptest::collection::vec(0..LONG, 0..5),

@@ -36,8 +36,8 @@ pub(super) async fn watch<H>(
         loop {
             if !listening {
                 listening = true;
-                // The notification only wakes; the answer is in `idle_grace`. A connection accepted just before the
-                // stop would miss the notification.
+                // The notification only wakes the task; the decision is in `idle_grace`. A connection accepted just
+                // before the stop would miss the notification.
                 let _ = stopping.as_mut().poll(cx);
             }
             if let Some(idle_grace) = core.idle_grace.get()
@@ -51,7 +51,7 @@ pub(super) async fn watch<H>(
             if protocol.may_go_idle() && state.idle() {
                 protocol.go_idle();
                 if std::mem::replace(&mut went_idle, true) {
-                    // It had its turn. A client that pipelines has sent more than is taken in one turn.
+                    // This connection has had its turn. A client that pipelines has sent more than one turn handles.
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
@@ -78,8 +78,8 @@ pub(super) async fn watch<H>(
     .await
 }
 
-/// Has a timer wake the task that polls it, even at the end of a long turn. A timer that is polled with no budget
-/// left asks to be polled again and wakes nothing else, so it is polled without a budget. It is not due, so it is not
+/// Has a timer wake the task that polls it, even at the end of a long turn. A timer that is polled with no budget left
+/// asks to be polled again and does not set its alarm, so it is polled without a budget. It is not due, so it is not
 /// ready.
 fn armed(timer: Pin<&mut Sleep>, cx: &mut Context<'_>) -> Poll<()> {
     pin!(unconstrained(timer)).poll(cx)
@@ -106,9 +106,9 @@ mod tests {
                 }
                 return armed(timer.as_mut(), cx);
             }
-            // This is how a connection looks for it.
+            // This is how a connection checks it.
             if timer.is_elapsed() { Poll::Ready(()) } else { Poll::Pending }
         });
-        timeout(STUCK, kept).await.expect("it never fires");
+        timeout(STUCK, kept).await.expect("the timer never fires");
     }
 }

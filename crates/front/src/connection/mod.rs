@@ -62,7 +62,7 @@ pub(crate) async fn serve<H: Handler>(core: Rc<CoreContext<H>>, mut stream: TcpS
     }
 }
 
-/// The protocol that the client speaks. `None`: it sends nothing, or leaves, and the connection ends.
+/// The protocol that the client speaks. `None`: it sends nothing or disconnects, and the connection ends.
 async fn detected<H>(
     core: &CoreContext<H>,
     transport: &Transport,
@@ -144,7 +144,7 @@ async fn drive<H: Handler>(
 }
 
 /// Records a connection that ended outside of a request. Events of requests are released by their exchange or by the
-/// state. Returns whether the client sent something that was not read to its end, and may be told so.
+/// state. Returns whether the client sent bytes that were not read to their end, and may get a reply that says so.
 fn account(state: &ConnectionState, client: IpAddr, end: ConnectionEnd) -> bool {
     let head = state.abandoned_head();
     let ending = match (end, head) {
@@ -155,7 +155,7 @@ fn account(state: &ConnectionState, client: IpAddr, end: ConnectionEnd) -> bool 
         (ConnectionEnd::Closed(Err(error)), Some(_)) => Ending::client_gone(error.detail),
         _ => return false,
     };
-    // A client that floods is not listened to any longer.
+    // A client that floods gets no further reply, and nothing more is read from it.
     let may_be_told = ending.outcome == Outcome::Malformed && ending.reason != Some(Reason::Flooded);
     release(state.recorder(), client, head.unwrap_or_else(Tick::now), ending);
     may_be_told

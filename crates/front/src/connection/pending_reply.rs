@@ -5,14 +5,14 @@ use crate::connection::reply_stream::ReplyStream;
 use std::rc::Rc;
 use telemetry::{Event, Tick};
 
-/// A reply that has not left completely.
+/// A reply that is not completely sent.
 pub(super) struct PendingReply {
     pub(super) event: Box<Event>,
     pub(super) delivery: Rc<Delivery>,
     pub(super) first_byte: Option<Tick>,
     /// Its stream on HTTP/2, where the client may stall it.
     pub(super) stream: Option<ReplyStream>,
-    /// How much had left at the last look, and since when that has not changed.
+    /// The bytes sent at the last check, and since when that number has not changed.
     seen: (u64, Option<Tick>),
 }
 
@@ -21,7 +21,7 @@ impl PendingReply {
         Self { event, delivery, first_byte: None, stream: None, seen: (0, None) }
     }
 
-    /// Since when none of it has left, although it could.
+    /// Since when the client has taken no bytes of the reply, although they were ready.
     pub(super) fn stalled_since(&mut self, now: Tick) -> Option<Tick> {
         if !self.delivery.is_held() || self.stream.is_none() {
             self.seen.1 = None;

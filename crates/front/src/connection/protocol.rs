@@ -19,7 +19,7 @@ pub(crate) trait Protocol {
 
 /// Why a protocol could not continue.
 pub(crate) struct ProtocolError {
-    /// The client sent something invalid: the status it was told, if any, and the reason.
+    /// The client sent something invalid: the status of the reply to it, if any, and the reason.
     pub(crate) malformed: Option<(u16, Reason)>,
     pub(crate) detail: String,
 }

@@ -1,4 +1,4 @@
-//! The HTTP/2 stream that a reply leaves on. Stalled streams are reset through it.
+//! The HTTP/2 stream of a reply. Stalled streams are reset through it.
 
 use crate::body::chunk::Chunk;
 use crate::connection::stream_slots::StreamSlot;

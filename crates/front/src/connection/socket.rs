@@ -1,4 +1,4 @@
-//! The socket as hyper sees it. Every byte in and out is counted here, and the flush that ends an exchange is seen
+//! The socket as hyper sees it. Every byte in and out is counted here, and the flush that ends an exchange is detected
 //! here.
 
 use crate::body::sendfile::stands_in;
@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-/// Capacity for the next request that a connection keeps after a larger one.
+/// Buffer capacity that a connection keeps after a larger request.
 const KEPT: usize = 1 << 10;
 
 /// The socket of a connection.
@@ -36,14 +36,14 @@ impl Socket {
         self.again += bytes.len();
     }
 
-    /// The bytes that were read and wait, if they are all that came since the last request and their line ends are
-    /// valid. Bytes that are not [`Socket::consume`]d are checked when they are read.
+    /// The bytes that were read and not yet handled, if no other bytes came since the last request and their line ends
+    /// are valid. Bytes that are not [`Socket::consume`]d are checked when they are read.
     pub(crate) fn waiting(&mut self) -> Option<&[u8]> {
         self.state.arrived();
         (self.again == 0 && !has_lone_lf(&self.ahead)).then_some(&*self.ahead)
     }
 
-    /// The waiting bytes were a request, and have been handled.
+    /// The waiting bytes were a request, which is now handled.
     pub(crate) fn consume(&mut self) {
         self.ahead.clear();
         self.ahead.shrink_to(KEPT);
@@ -61,7 +61,7 @@ impl Socket {
         })
     }
 
-    /// Reads up to `room` bytes, once, and hands them to `take`.
+    /// Reads up to `room` bytes, once, and passes them to `take`.
     pub(crate) fn poll_take(
         &mut self,
         cx: &mut Context<'_>,
@@ -126,7 +126,7 @@ impl Write for Socket {
                 let Some(part) = self.state.shown_file() else {
                     return Poll::Ready(Err(io::Error::other("a stand-in without its file")));
                 };
-                // Waiting here is for a disk and not for the client.
+                // This wait is for a disk and not for the client.
                 ready!(part.poll_ready(cx))?;
                 let poll = self.transport.poll_send(cx, &from[..at], &part, from[at].len());
                 if poll.is_pending() {
@@ -143,7 +143,8 @@ impl Write for Socket {
         poll
     }
 
-    /// hyper calls this only when its own buffer is empty. So every byte so far is with the kernel, or with TLS.
+    /// hyper calls this only when its own buffer is empty. So every byte so far has been passed to the kernel or to
+    /// TLS.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let poll = self.transport.poll_flush(cx);
         match &poll {
@@ -155,7 +156,7 @@ impl Write for Socket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Bytes that may still come are not a request.
+        // Bytes that arrive after this are not a request.
         self.state.at_message_end.set(false);
         self.transport.poll_shutdown(cx)
     }

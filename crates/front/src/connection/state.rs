@@ -1,8 +1,8 @@
 //! The state of one connection, and the one place where the events of its exchanges end.
 //!
 //! hyper drops a reply's body when its last frame is *buffered*, before anything is written, so the end of the body
-//! tells nothing. The body only updates its [`Delivery`]. The event waits here until the first completed flush after
-//! that, or until the connection is gone.
+//! does not mean that it was sent. The body only updates its [`Delivery`]. The event waits here until the first
+//! completed flush after that, or until the connection is gone.
 
 use crate::body::delivery::{Delivery, Progress};
 use crate::body::sendfile::{FilePart, TURN};
@@ -21,7 +21,7 @@ use telemetry::{Event, Op, Outcome, Reason, Recorder, Tick, arrived};
 pub(crate) struct ConnectionState {
     recorder: Arc<Recorder>,
     pending: RefCell<VecDeque<PendingReply>>,
-    /// Parts of files that hyper was shown stand-ins for, in that order.
+    /// The parts of files for which hyper was given stand-ins, in that order.
     parts: RefCell<VecDeque<Weak<FilePart>>>,
     /// Requests whose handler is working.
     working: Cell<u32>,
@@ -33,11 +33,11 @@ pub(crate) struct ConnectionState {
     head_began: Cell<Option<Tick>>,
     /// When its last byte so far arrived.
     pub(crate) head_last_byte: Cell<Tick>,
-    /// When the kernel took the first bytes of a reply, if nothing has happened since.
+    /// When the kernel accepted the first bytes of a reply, if nothing has happened since.
     wrote_at: Cell<Option<Tick>>,
     /// Bytes written in this turn of the connection's task.
     written: Cell<usize>,
-    /// Since when nothing is in progress.
+    /// Since when no request is in progress.
     idle_since: Cell<Tick>,
     /// Whether any request was read.
     had_request: Cell<bool>,
@@ -49,11 +49,11 @@ pub(crate) struct ConnectionState {
     closing: Cell<Option<(Tick, Duration)>>,
     /// The client may still be sending bytes that will not be read.
     pub(crate) unread: Cell<bool>,
-    /// HTTP/2: several exchanges at a time.
+    /// HTTP/2: several exchanges run at a time.
     multiplexed: bool,
     /// HTTP/2: the client sends too many frames that ask for nothing.
     pub(crate) flooded: Cell<bool>,
-    /// Why the next abandoned request was refused.
+    /// Why the next request that is abandoned was refused by the server.
     refused: Cell<Option<Reason>>,
 }
 
@@ -104,7 +104,7 @@ impl ConnectionState {
         self.closing.get().is_some()
     }
 
-    /// No handler works and no reply is leaving.
+    /// No handler works and no reply is being sent.
     fn nothing_pending(&self) -> bool {
         self.working.get() == 0 && self.pending.borrow().is_empty()
     }
@@ -123,8 +123,8 @@ impl ConnectionState {
         }
     }
 
-    /// A head is complete. Returns when its first byte arrived, and its last. A pipelined request arrived with an
-    /// earlier one, and begins now.
+    /// A head is complete. Returns when its first byte arrived, and its last. A pipelined request arrived together with
+    /// an earlier one, so it begins now.
     pub(crate) fn begin(&self) -> (Tick, Tick) {
         self.working.set(self.working.get() + 1);
         self.had_request.set(true);
@@ -137,12 +137,12 @@ impl ConnectionState {
         }
     }
 
-    /// When the head began that will never be complete.
+    /// When the first byte of a head arrived that will never be complete.
     pub(crate) fn abandoned_head(&self) -> Option<Tick> {
         self.head_began.take()
     }
 
-    /// The handler has answered. The event waits until the reply has left.
+    /// The handler has answered. The event waits until the reply is sent.
     pub(crate) fn reply_pending(&self, event: Box<Event>) -> Rc<Delivery> {
         self.working.set(self.working.get() - 1);
         let delivery = Rc::new(Delivery::default());
@@ -150,16 +150,16 @@ impl ConnectionState {
         delivery
     }
 
-    /// The reply of this `delivery` leaves on this stream.
+    /// The reply of this `delivery` is sent on this stream.
     pub(crate) fn attach_stream(&self, delivery: &Rc<Delivery>, stream: ReplyStream) {
-        // It is one of the last.
+        // The reply is one of the most recent.
         let mut pending = self.pending.borrow_mut();
         if let Some(one) = pending.iter_mut().rev().find(|one| Rc::ptr_eq(&one.delivery, delivery)) {
             one.stream = Some(stream);
         }
     }
 
-    /// The rest of the reply of this `delivery` will never leave: the client does not want it, or the server cannot
+    /// The rest of the reply of this `delivery` will never be sent: the client has cancelled it, or the server cannot
     /// send it.
     pub(crate) fn abort_reply(&self, delivery: &Rc<Delivery>, why: Option<Reason>) {
         let at = self.pending.borrow().iter().position(|one| Rc::ptr_eq(&one.delivery, delivery));
@@ -172,7 +172,7 @@ impl ConnectionState {
         }
     }
 
-    /// The next abandoned request was refused by the server, and not left by its client.
+    /// The next request that is abandoned was refused by the server; its client did not disconnect.
     pub(crate) fn refuse(&self, why: Reason) {
         self.refused.set(Some(why));
     }
@@ -205,12 +205,12 @@ impl ConnectionState {
         self.recorder.release(event);
     }
 
-    /// hyper is shown a stand-in for this part.
+    /// hyper is given a stand-in for this part.
     pub(crate) fn show_file(&self, part: &Rc<FilePart>) {
         self.parts.borrow_mut().push_back(Rc::downgrade(part));
     }
 
-    /// The part behind the first stand-in that hyper still shows.
+    /// The part behind the first stand-in that hyper still writes.
     pub(crate) fn shown_file(&self) -> Option<Rc<FilePart>> {
         let mut parts = self.parts.borrow_mut();
         loop {
@@ -226,8 +226,8 @@ impl ConnectionState {
         self.written.set(0);
     }
 
-    /// Waits for the next turn once enough was written in this one. Else a client that takes everything at once would
-    /// occupy the core.
+    /// Waits for the next turn once enough was written in this one. Otherwise a client that reads as fast as it can
+    /// would monopolize the core.
     pub(crate) fn poll_turn(&self, cx: &mut Context<'_>) -> Poll<()> {
         if self.written.get() < TURN {
             return Poll::Ready(());
@@ -259,11 +259,11 @@ impl ConnectionState {
         }
     }
 
-    /// Everything that was written is with the kernel. Replies that were complete have left.
+    /// Everything written so far was passed to the kernel. Complete replies are now sent.
     pub(crate) fn flushed(&self) {
         self.stalled_since.set(None);
         loop {
-            // Not borrowed while the event is released.
+            // The borrow must end before the event is released.
             let one = {
                 let mut pending = self.pending.borrow_mut();
                 // In order on HTTP/1, in any order on HTTP/2.
@@ -277,7 +277,7 @@ impl ConnectionState {
         }
     }
 
-    /// The connection has ended. Replies that have not left never will.
+    /// The connection has ended. Replies that are not sent never will be.
     pub(crate) fn close(&self) {
         let now = Tick::now();
         for one in self.pending.take() {
@@ -314,8 +314,8 @@ impl ConnectionState {
         self.recorder.release(event);
     }
 
-    /// Whether nothing is in progress and the next byte begins a request. If it could be the rest of an upload, a
-    /// client could smuggle a request in it.
+    /// Whether nothing is in progress and the next byte begins a request. If the byte could belong to an upload, a
+    /// client could smuggle a request in the upload.
     pub(crate) fn idle(&self) -> bool {
         let uploads = self.draining.get() > 0 || self.unread.get() || !self.at_message_end.get();
         self.nothing_pending() && self.head_began.get().is_none() && !uploads && !self.stalled()

@@ -11,7 +11,7 @@ use telemetry::{BoundName, Full, Reason, Slot};
 pub(crate) struct StreamSlots<H> {
     core: Rc<CoreContext<H>>,
     client: IpAddr,
-    /// How many are in use. The first is free, as it comes with the connection.
+    /// How many are in use. The first is free, because the connection itself is counted.
     taken: Rc<Cell<u32>>,
 }
 

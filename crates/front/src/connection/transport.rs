@@ -48,7 +48,7 @@ impl Transport {
             match tcp.try_read(into) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Ok(read) if (1..into.len()).contains(&read) => {
-                    // The socket is empty now. The kernel tells when more arrives, so the next request need not begin
+                    // The socket is empty now. The kernel signals when more arrives, so the next request need not begin
                     // with a read that finds nothing.
                     let _ = tcp.try_io(Interest::READABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
                     return Poll::Ready(Ok(read));
@@ -106,8 +106,8 @@ impl Transport {
         matches!(self, Transport::Plain(_))
     }
 
-    /// Has the kernel send a part of a file. If something comes before the part, that is sent first, in one packet
-    /// with the beginning of the file.
+    /// Has the kernel send a part of a file. Bytes before the part are sent first, in one packet with the beginning of
+    /// the file.
     pub(super) fn poll_send(
         &self,
         cx: &mut Context<'_>,
@@ -136,7 +136,7 @@ impl Transport {
     }
 
     /// Ends the sending direction and discards what the client still sends, until it stops. Closing a socket with
-    /// unread bytes would reset the connection, and the client would lose the reply that tells it why (RFC 9112,
+    /// unread bytes would reset the connection, and the client would lose the reply with the reason (RFC 9112,
     /// 9.6).
     ///
     /// A client that sends nothing for `idle` has stopped.
@@ -146,7 +146,7 @@ impl Transport {
         }
         let discarded = || poll_fn(|cx| SCRATCH.with_borrow_mut(|scratch| self.poll_read(cx, scratch)));
         while matches!(timeout(idle, discarded()).await, Ok(Ok(1..))) {
-            // A client that sends as fast as it can gets no more of the core than others.
+            // A client that sends as fast as it can gets no more time of the core than others.
             tokio::task::yield_now().await;
         }
     }

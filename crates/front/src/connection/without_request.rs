@@ -3,9 +3,9 @@
 use std::net::IpAddr;
 use telemetry::{Event, Outcome, Reason, Recorder, Tick};
 
-/// How a connection ended that never brought a request.
+/// The result of a connection that brought no request.
 pub(super) struct Ending {
-    /// The status that the client was told; 0 for none.
+    /// The status of the reply; 0 for none.
     pub(super) status: u16,
     pub(super) outcome: Outcome,
     pub(super) reason: Option<Reason>,
@@ -18,7 +18,7 @@ impl Ending {
         Self { status: 0, outcome: Outcome::TurnedAway, reason: Some(reason), detail }
     }
 
-    /// The client has left.
+    /// The client has disconnected.
     pub(super) fn client_gone(detail: String) -> Self {
         Self { status: 0, outcome: Outcome::ClientGone, reason: None, detail }
     }

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use telemetry::{Event, Op};
 
-/// An event whose request has no reply yet. If it is dropped, the client has left, and the event is released.
+/// An event whose request has no reply yet. If it is dropped, the client has disconnected, and the event is released.
 pub(super) struct OpenEvent {
     /// `None` once there is a reply.
     pub(super) event: Option<Box<Event>>,
@@ -15,7 +15,7 @@ pub(super) struct OpenEvent {
     state: Rc<ConnectionState>,
 }
 
-/// What an event records of a request.
+/// The facts of a request that its event records.
 pub(crate) struct RequestFacts<'a> {
     pub(crate) method: &'static str,
     pub(crate) protocol: &'static str,

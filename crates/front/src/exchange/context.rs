@@ -1,4 +1,4 @@
-//! What all requests of a connection share.
+//! The state that all requests of a connection share.
 
 use crate::body::file_reader::FileAccess;
 use crate::clients::proxies::Proxies;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use telemetry::Text;
 
-/// What all requests of a connection share.
+/// The state that all requests of a connection share.
 pub(crate) struct ConnectionContext<H> {
     pub(crate) handler: Arc<H>,
     pub(crate) limits: Arc<Limits>,

@@ -1,5 +1,5 @@
-//! Discards the part of an upload that the handler did not read. The client may still be sending it, and must be able
-//! to read the reply.
+//! Discards the part of an upload that the handler did not read. The client may still be sending it, and must still be
+//! able to read the reply.
 
 use crate::connection::state::ConnectionState;
 use crate::event_loop::timed;
@@ -15,8 +15,8 @@ use std::time::Duration;
 use tokio::task::spawn_local;
 use tokio::time::timeout;
 
-/// Discards a small rest, so that the connection can be used again. Returns `false` if the rest is too large; then
-/// the connection ends with the reply.
+/// Discards a small remainder, so that the connection can be used again. Returns `false` if the remainder is too large;
+/// the connection then ends with the reply.
 pub(crate) fn discard(unread: &UnreadBody, expects: bool, limits: &Limits, state: &Rc<ConnectionState>) -> bool {
     match unread.lock().unwrap_or_else(PoisonError::into_inner).take() {
         Some(UploadSource::Http1(incoming)) => discard_body(incoming, expects, limits, state),
@@ -31,7 +31,7 @@ pub(crate) fn discard(unread: &UnreadBody, expects: bool, limits: &Limits, state
 
 fn discard_body(mut incoming: Incoming, expects: bool, limits: &Limits, state: &Rc<ConnectionState>) -> bool {
     if expects || http_body::Body::size_hint(&incoming).lower() > limits.drain {
-        // The client waits for a 100, or has too much to send. It is not asked for it.
+        // The client waits for a 100, or has too much to send. It gets no 100.
         state.unread.set(true);
         return false;
     }
@@ -71,7 +71,7 @@ impl Drop for Draining {
     }
 }
 
-/// A stream is reset when its last reader is dropped. A client that is still sending may take that for an error and
+/// A stream is reset when its last reader is dropped. A client that is still sending may treat that as an error and
 /// ignore the reply before it (curl 7.88), so it gets time to stop.
 async fn discard_stream(mut stream: RecvStream, drain: u64, linger: Duration) {
     let mut left = usize::try_from(drain).unwrap_or(usize::MAX);

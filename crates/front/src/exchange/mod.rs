@@ -23,8 +23,8 @@ use std::rc::Rc;
 use std::task::Poll;
 use telemetry::{Event, EventId, Layer, Op, Outcome, Reason};
 
-/// Takes one request to its reply. Its event counts from the call and not from the first poll: in between the
-/// protocol may find that the client has left.
+/// Runs one request until its reply. Its event counts from the call and not from the first poll: in between the
+/// protocol may notice that the client has disconnected.
 pub(crate) fn exchange<H: Handler>(
     connection: Rc<ConnectionContext<H>>,
     head: Parts,
@@ -42,8 +42,8 @@ pub(crate) fn exchange<H: Handler>(
     async move { answer(&connection, open_event, head, upload, search).await }
 }
 
-/// Takes one request to a page that was found in `nanos` nanoseconds. Returns the id of the event, and the body, which
-/// is empty unless `sends_body`.
+/// Answers one request with a page that was found in `nanos` nanoseconds. Returns the id of the event, and the body,
+/// which is empty unless `sends_body`.
 pub(crate) fn prepared<H>(
     connection: &ConnectionContext<H>,
     facts: &RequestFacts<'_>,
@@ -81,7 +81,7 @@ async fn answer<H: Handler>(
     let ConnectionContext { handler, limits, file_access, state, .. } = connection;
     let client = open_event.client;
     let Some(event) = open_event.event.as_mut() else {
-        unreachable!("an open event holds its event until there is a reply")
+        unreachable!("an open event keeps its event until there is a reply")
     };
     // HTTP/2 cuts bodies into frames, so it needs their bytes.
     let (version, sendfile) = (head.version, connection.sendfile && head.version < Version::HTTP_2);
@@ -104,7 +104,7 @@ async fn answer<H: Handler>(
         reply
     } else {
         let Parts { method, uri, headers, .. } = head;
-        // Passed by reference: it is large, and would be moved with each future that takes it.
+        // Passed by reference: it is large, and would be copied into each future that owns it.
         let (peer, tls) = (connection.client, connection.tls);
         let mut request = Request { method, uri, headers, client, peer, tls, upload };
         guarded(handler.as_ref(), &mut request, search, event).await
@@ -144,7 +144,7 @@ async fn whole(reply: &mut Reply, event: &mut Event) {
         Err(error) => {
             (event.outcome, event.reason) = (Some(Outcome::Failed), Some(Reason::BrokeOff));
             event.detail = error.to_string();
-            *reply = Reply::text(StatusCode::BAD_GATEWAY, "what was asked for broke off on its way here\n");
+            *reply = Reply::text(StatusCode::BAD_GATEWAY, "the requested file broke off while it was being fetched\n");
         }
     }
 }
@@ -169,8 +169,8 @@ async fn guarded<H: Handler>(handler: &H, request: &mut Request, search: PageSea
         event.outcome = Some(Outcome::Failed);
         event.reason = Some(Reason::Panicked);
         let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        event.detail = Event::text(said.unwrap_or("a panic that says nothing"));
-        Reply::text(StatusCode::INTERNAL_SERVER_ERROR, "something went wrong here\n")
+        event.detail = Event::text(said.unwrap_or("a panic without a message"));
+        Reply::text(StatusCode::INTERNAL_SERVER_ERROR, "internal error\n")
     })
 }
 
@@ -197,7 +197,7 @@ fn protocol(version: Version) -> &'static str {
     }
 }
 
-/// The outcome that a status stands for, when the handler has set none.
+/// The outcome for a status, when the handler has set none.
 fn outcome(status: StatusCode, headers: &HeaderMap) -> Outcome {
     match status.as_u16() {
         304 => Outcome::NotModified,

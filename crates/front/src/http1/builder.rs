@@ -21,8 +21,8 @@ pub(crate) fn builder(limits: &Limits) -> Builder {
         // This also limits how much of a body hyper queues before it flushes: one chunk, where the default allows
         // several.
         .max_buf_size(limits.head.max(SMALLEST_BUFFER))
-        // hyper's own timer starts again for each head and includes idle time. The deadlines of the connection tell
-        // them apart.
+        // hyper's own timer restarts for each head and includes idle time. The deadlines of the connection distinguish
+        // the two.
         .header_read_timeout(None);
     builder
 }

@@ -1,6 +1,5 @@
-//! The fast path: requests that are answered within their turn, such as pages. They are read and answered here in a
-//! fraction of hyper's steps, because no body follows and nothing has to be waited for. All other requests go to
-//! hyper.
+//! The fast path: requests that are answered within their turn, such as pages. They are parsed and answered here with
+//! much less work than in hyper, because they have no body and need no wait. All other requests go to hyper.
 
 use crate::body::OutgoingBody;
 use crate::body::chunk::Chunk;
@@ -54,8 +53,8 @@ impl<H: Handler> FastPath<H> {
         Some(leaving)
     }
 
-    /// Answers from a page, without a future and without a table of headers. A request that depends on more than
-    /// path, query and coding goes through the exchange; `search` then tells it which pages are still to be searched.
+    /// Answers from a page, without a future and without a table of headers. A request that depends on more than path,
+    /// query and coding goes through the exchange; `search` then holds the pages that are still to be searched.
     fn page(&self, plain: &PlainRequest<'_>, search: &mut PageSearch) -> Option<FastReply> {
         let ConnectionContext { handler, limits, proxies, client, state, .. } = &*self.connection;
         if plain.conditional || plain.hosts != 1 || plain.target.len() > limits.uri {
@@ -71,7 +70,7 @@ impl<H: Handler> FastPath<H> {
         let (pages, now) = (handler.pages()?, self.now());
         *search = PageSearch::AccessClass;
         let page = pages.prepared(path, query, &|| accepts_gzip(|| plain.codings()), now)?;
-        // Including the head, which takes no longer than reading the clock.
+        // This includes parsing the head, which takes no longer than reading the clock.
         let nanos = Tick::now().since(state.head_last_byte.get());
         let (method, agent) = (method_name(&plain.method), plain.agent);
         let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
@@ -83,8 +82,8 @@ impl<H: Handler> FastPath<H> {
         FastReply::new(head, body)
     }
 
-    /// Answers through the handler, if the reply is in memory and comes at once. An exchange that does not end so is
-    /// kept for hyper.
+    /// Answers through the handler, if the reply is in memory and available at once. Any other exchange is kept for
+    /// hyper.
     fn exchange(&self, plain: &PlainRequest<'_>, search: PageSearch, cx: &mut Context<'_>) -> Option<FastReply> {
         let head = plain.parts()?;
         let get = head.method == Method::GET;

@@ -1,6 +1,6 @@
 //! HTTP/1 with or without hyper. hyper's connection exists from the first byte of a request that needs it until its
-//! reply has left. Between requests only the socket is kept, because hyper's buffers take 16 KiB, and a request on
-//! the fast path costs less than half of one through hyper.
+//! reply is sent. Between requests only the socket is kept, because hyper's buffers take 16 KiB, and a request on the
+//! fast path costs less than half of one through hyper.
 
 use crate::connection::protocol::{Protocol, ProtocolError};
 use crate::connection::socket::Socket;
@@ -26,12 +26,12 @@ enum State<S: HttpService<Incoming>> {
     Busy(Box<Connection<Socket, S>>),
     /// Without hyper, perhaps with a reply of the fast path.
     Idle(Socket, Option<FastReply>),
-    /// Between the two others.
+    /// In transition between the two other states.
     Switching,
 }
 
 impl<S: HttpService<Incoming>, H: Handler, F> Http1<S, H, F> {
-    /// Idle, as there was no request yet.
+    /// Starts idle, because there was no request yet.
     pub(crate) fn new(socket: Socket, fast_path: FastPath<H>, make: F) -> Self {
         Self { fast_path, make, state: State::Idle(socket, None) }
     }
@@ -55,7 +55,7 @@ impl<S: HttpService<Incoming>, H: Handler, F> Http1<S, H, F> {
     }
 }
 
-/// What follows an idle time.
+/// The next state after an idle time.
 enum Next {
     Hyper,
     End,
@@ -88,7 +88,7 @@ where
         matches!(self.state, State::Busy(_))
     }
 
-    /// Only while nothing is in progress and every written byte has left.
+    /// Called only while no request is in progress and every written byte is sent.
     fn go_idle(&mut self) {
         if let State::Busy(hyper) = std::mem::replace(&mut self.state, State::Switching) {
             let Parts { mut io, read_buf, .. } = hyper.into_parts();

@@ -1,9 +1,9 @@
-//! Checks the line ends of heads. RFC 9112 (2.2) lets a server accept a lone LF as the end of a line, and hyper does.
-//! A proxy in front may not, and then reads one long line where this server reads two: a smuggled header. So a lone
+//! Checks the line ends of heads. RFC 9112 (2.2) lets a server accept a lone LF as the end of a line, and hyper does. A
+//! proxy in front may reject it, and then reads one long line where this server reads two: a smuggled header. So a lone
 //! LF in a head is replaced by a NUL, which hyper refuses. Bodies stay unchanged; their length is read as hyper reads
 //! it.
 
-/// No more of a line is kept. A longer line that tells the length of a body is invalidated too.
+/// The most bytes of a line that are kept. A longer line that declares the length of a body is invalidated.
 const LINE: usize = 256;
 
 /// The position in the stream of messages on a connection.
@@ -19,24 +19,24 @@ pub(crate) struct LineEnds {
     body: Framing,
 }
 
-/// What the next bytes belong to.
+/// The part of a message that the next bytes belong to.
 #[derive(Debug, Default, Clone, Copy)]
 enum Position {
     #[default]
     Head,
-    /// So many bytes of a body.
+    /// The remaining bytes of a body.
     Body(u64),
     /// The line with the size of a chunk.
     Size,
-    /// So many bytes of a chunk, including its line end.
+    /// The remaining bytes of a chunk, including its line end.
     Chunk(u64),
-    /// Headers behind the last chunk.
+    /// Headers after the last chunk.
     Trailer,
-    /// Something that hyper refuses, so nothing behind it is read.
+    /// Bytes that hyper refuses, so nothing after them is read.
     Refused,
 }
 
-/// What follows the head, as far as is known.
+/// The kind of body after the head, as far as it is known.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Framing {
     #[default]
@@ -55,7 +55,7 @@ pub(crate) fn has_lone_lf(bytes: &[u8]) -> bool {
 }
 
 impl LineEnds {
-    /// Replaces the lone LFs in the heads of these bytes. They follow directly the bytes of the last call.
+    /// Replaces the lone LFs in the heads of these bytes. They directly follow the bytes of the last call.
     pub(crate) fn check(&mut self, mut bytes: &mut [u8]) {
         while !bytes.is_empty() {
             let taken = match self.position {
@@ -73,7 +73,7 @@ impl LineEnds {
         matches!(self.position, Position::Head)
     }
 
-    /// Skips the rest of a body or a chunk.
+    /// Skips the remaining bytes of a body or a chunk.
     fn pass(&mut self, left: u64, there: usize) -> usize {
         let taken = usize::try_from(left).map_or(there, |left| left.min(there));
         let left = left - taken as u64;
@@ -123,7 +123,7 @@ impl LineEnds {
         self.line.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// Handles a complete line. `None`: it tells the length of a body and is too long.
+    /// Handles a complete line. `None`: it declares the length of a body and is too long.
     fn ended(&mut self, line: &[u8]) -> Option<()> {
         self.position = match self.position {
             // Empty lines before a head are ignored.
@@ -176,7 +176,7 @@ impl Framing {
         Some(match (self, said) {
             (Framing::None, said) => said,
             (Framing::Sized(one), Framing::Sized(other)) if one == other => self,
-            // Two codings are refused. hyper reads nothing behind a body with both a coding and a length.
+            // Two codings are refused. hyper reads nothing after a body with both a coding and a length.
             _ => Framing::Refused,
         })
     }

@@ -16,7 +16,7 @@ pub(super) fn lines<'a>() -> [MaybeUninit<Header<'a>>; LINES] {
     [const { MaybeUninit::uninit() }; LINES]
 }
 
-/// A plain request, in the buffer it was read into.
+/// A plain request, borrowed from the buffer that it was read into.
 pub(super) struct PlainRequest<'a> {
     bytes: &'a [u8],
     pub(super) method: Method,
@@ -31,20 +31,20 @@ pub(super) struct PlainRequest<'a> {
     pub(super) conditional: bool,
 }
 
-/// What a header line is about.
+/// The kind of a header line.
 #[derive(PartialEq)]
 enum About {
     Host,
     Agent,
     Condition,
     Connection,
-    /// A body, or another protocol.
+    /// It declares a body, or requests another protocol.
     Body,
     Other,
 }
 
 impl<'a> PlainRequest<'a> {
-    /// Reads a request that takes all of `bytes`. `None`: it is not plain, or not valid.
+    /// Parses a request that fills `bytes` exactly. `None`: it is not plain, or not valid.
     pub(super) fn read(
         bytes: &'a [u8],
         lines: &'a mut [MaybeUninit<Header<'a>>; LINES],
@@ -121,7 +121,7 @@ fn about(name: &str) -> About {
     }
 }
 
-/// The place of `part` in `whole`.
+/// The range of `part` in `whole`.
 fn place(whole: &[u8], part: &[u8]) -> Option<Range<usize>> {
     let from = part.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
     (from + part.len() <= whole.len()).then(|| from..from + part.len())

@@ -7,7 +7,7 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 const ROOM: usize = 640;
 
 /// Status and headers, without `Date` and the empty line at the end. `body` is the length of the body, if the head is
-/// to tell it.
+/// to contain it.
 pub(crate) fn begin<'a>(
     status: StatusCode,
     headers: impl Iterator<Item = (&'a HeaderName, &'a HeaderValue)>,
@@ -19,7 +19,7 @@ pub(crate) fn begin<'a>(
     head.push(b' ');
     head.extend_from_slice(status.canonical_reason().unwrap_or("<none>").as_bytes());
     head.extend_from_slice(b"\r\n");
-    // A reply to `HEAD` has the length already.
+    // A reply to `HEAD` already has a length.
     let mut sized = is_bodiless(status);
     for (name, value) in headers.filter(|(name, _)| *name != header::DATE) {
         sized |= *name == header::CONTENT_LENGTH;

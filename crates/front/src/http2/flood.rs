@@ -1,16 +1,17 @@
 //! Guards against floods of frames that ask for nothing. Each frame is cheap to send and costs the server a little:
-//! streams that are opened and reset at once (CVE-2023-44487), pings and settings that want an answer, priorities, a
-//! head in thousands of pieces (CVE-2024-27316), data a byte at a time. No client needs many of them besides
-//! requests. So a connection has a budget of such frames; time and bytes of bodies refill it, and a connection
-//! without budget is closed.
+//! streams that are opened and reset at once (CVE-2023-44487), pings and settings that require a reply, priorities, a
+//! head in thousands of pieces (CVE-2024-27316), data a byte at a time. No client needs many such frames. So a
+//! connection has a budget of such frames; time and bytes of bodies refill it, and a connection that has used its
+//! budget up is closed.
 
 use telemetry::Tick;
 
-/// The largest budget, and the first.
+/// The largest budget, which is also the initial one.
 const BUDGET: i64 = 1_000;
 /// Frames added per second.
 const RATE: u64 = 100;
-/// Bytes of bodies that add one frame: a client that reads grants new windows, which takes frames too.
+/// Bytes of bodies that add one frame to the budget: a client that reads a body sends window updates, which are frames
+/// too.
 const WORTH: usize = 64;
 /// The head of a frame: length, type, flags and stream.
 const HEAD: usize = 9;
@@ -21,7 +22,7 @@ const HEADERS: u8 = 1;
 /// Reads the frames that a client sends, from the first on.
 #[derive(Debug)]
 pub(super) struct FloodGuard {
-    /// The bytes of the next head that have arrived.
+    /// The bytes of the next frame head that have arrived.
     head: [u8; HEAD],
     has: usize,
     /// Bytes to skip before it.
@@ -57,7 +58,7 @@ impl FloodGuard {
         self.budget > 0 || self.refill()
     }
 
-    /// So many bytes of replies have been sent.
+    /// This many bytes of replies have been sent.
     pub(super) fn sent(&mut self, bytes: usize) {
         self.add(bytes / WORTH);
     }
@@ -66,7 +67,7 @@ impl FloodGuard {
         let [high, middle, low, kind, ..] = self.head;
         self.skip = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
         match kind {
-            // A request. Its cost is limited where it is answered.
+            // A request. Its cost is limited by other means.
             HEADERS => {}
             DATA => {
                 self.budget -= 1;
@@ -105,7 +106,7 @@ mod tests {
         frame
     }
 
-    /// How many of `of` frames are accepted. Time adds a few.
+    /// The number of `of` frames that are accepted. Time adds a few.
     fn borne(frame: &[u8], of: usize) -> usize {
         let mut flood = FloodGuard::new(0);
         (0..of).take_while(|_| flood.received(frame)).count()
@@ -141,7 +142,7 @@ mod tests {
         stream.extend(data(5_000));
         for piece in [1, 7, 9, 100, stream.len()] {
             let mut flood = FloodGuard::new(24);
-            // The result is ignored, so that no time refills the budget.
+            // The result is ignored, so that time does not refill the budget.
             for bytes in stream.chunks(piece) {
                 let _ = flood.received(bytes);
             }

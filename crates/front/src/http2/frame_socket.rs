@@ -1,5 +1,5 @@
-//! The socket as h2 sees it. Incoming frames are checked for floods, and one connection's frames do not occupy a
-//! core. Outgoing bytes leave when the connection's turn ends: h2 would write each reply alone, while twenty small
+//! The socket as h2 sees it. Incoming frames are checked for floods, and one connection's frames cannot monopolize a
+//! core. Outgoing bytes are sent when the connection's turn ends: h2 would write each reply alone, while twenty small
 //! replies fit into one write.
 
 use super::flood::FloodGuard;
@@ -14,12 +14,12 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// Bytes that a connection reads before other connections get their turn: about a thousand frames, or a millisecond.
+/// Bytes that a connection reads before other connections run: about a thousand frames, or a millisecond.
 const TURN: usize = 32 << 10;
 /// The most bytes that wait for the end of a turn.
 const WAITING: usize = 16 << 10;
 
-/// Clones are the same socket: one for h2, and one to end the turn.
+/// Clones share the socket: one for h2, and one to end the turn.
 #[derive(Clone)]
 pub(super) struct FrameSocket(Rc<RefCell<Inner>>);
 
@@ -40,14 +40,14 @@ impl FrameSocket {
         Self(Rc::new(RefCell::new(Inner { socket, state, flood, turn: 0, waiting: Vec::new(), blocked: false })))
     }
 
-    /// The turn ends: the waiting bytes leave.
+    /// The turn ends: the waiting bytes are sent.
     pub(super) fn poll_send(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let inner = &mut *self.0.borrow_mut();
         while !inner.waiting.is_empty() {
             ready!(inner.poll_write(cx, &[]))?;
         }
         if inner.blocked {
-            // By a larger write, whose bytes h2 still holds.
+            // A larger write is blocked, whose bytes h2 still holds.
             return Poll::Pending;
         }
         Pin::new(&mut inner.socket).poll_flush(cx)
@@ -55,7 +55,7 @@ impl FrameSocket {
 }
 
 impl Inner {
-    /// Writes the waiting bytes, and `from` behind them. Returns how much of `from` was written.
+    /// Writes the waiting bytes, and `from` after them. Returns how much of `from` was written.
     fn poll_write(&mut self, cx: &mut Context<'_>, from: &[IoSlice<'_>]) -> Poll<io::Result<usize>> {
         let mut slices = Vec::with_capacity(from.len() + 1);
         slices.push(IoSlice::new(&self.waiting));
@@ -136,7 +136,7 @@ impl AsyncWrite for FrameSocket {
         Poll::Ready(Ok(wrote))
     }
 
-    /// h2 flushes after each reply. The replies of a turn leave together at its end.
+    /// h2 flushes after each reply. The replies of a turn are sent together at its end.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

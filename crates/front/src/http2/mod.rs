@@ -1,5 +1,5 @@
-//! HTTP/2 on one connection: each request is an exchange of its own, and replies leave in the order in which they are
-//! ready.
+//! HTTP/2 on one connection: each request is an exchange of its own, and replies are sent in the order in which they
+//! are ready.
 //!
 //! A request that is answered within its turn (from a page, or with a refusal) needs no task and no timer. A request
 //! that outlasts its turn takes a slot, as a connection does. So a client has no more requests in progress on streams
@@ -36,7 +36,7 @@ use std::task::{Context, Poll, ready};
 use telemetry::Reason;
 use tokio::task::JoinSet;
 
-/// Streams that may be refused or reset for their client's mistakes before the connection ends.
+/// Streams that may be refused, or reset for errors of the client, before the connection is closed.
 const FORBEARANCE: usize = 200;
 
 /// A connection of HTTP/2.
@@ -49,7 +49,7 @@ pub(crate) struct Http2<H> {
     /// Exchanges and replies that outlast their turn. They end with the connection.
     tasks: JoinSet<()>,
     slots: Rc<StreamSlots<H>>,
-    /// The client has been told that the connection ends.
+    /// The client was notified that the connection ends (GOAWAY).
     closing_sent: bool,
 }
 
@@ -119,7 +119,7 @@ impl<H: Handler> Http2<H> {
             let Stage::Open(machine) = &mut self.stage else { return Poll::Pending };
             if self.state.closing() && !self.closing_sent {
                 self.closing_sent = true;
-                // The client completes what it has begun and sends nothing new. Accepted requests are answered (RFC
+                // The client completes its open requests and sends no new ones. Accepted requests are answered (RFC
                 // 9113, 6.8).
                 machine.graceful_shutdown();
             }
@@ -129,7 +129,7 @@ impl<H: Handler> Http2<H> {
                 Poll::Ready(None) => return Poll::Ready(Ok(())),
                 Poll::Pending if self.state.flooded.get() => {
                     machine.abrupt_shutdown(Code::ENHANCE_YOUR_CALM);
-                    // The client may read this; it is not waited for.
+                    // The client may read this; nothing waits for it.
                     let _ = machine.poll_closed(cx);
                     return Poll::Ready(Err(ProtocolError::flood()));
                 }
@@ -147,7 +147,7 @@ impl<H: Handler> Http2<H> {
         let slot = match (!may_be_refused_later).then(|| self.slots.take()).transpose() {
             Ok(slot) => slot,
             Err(full) => {
-                // Nothing of the request was done, so the client may send it again (RFC 9113, 8.7).
+                // No work was done for the request, so the client may send it again (RFC 9113, 8.7).
                 respond.send_reset(Code::REFUSED_STREAM);
                 return turn_away(&self.core.recorder, self.context.client, why(full));
             }
@@ -178,8 +178,8 @@ impl<H: Handler> Http2<H> {
                             if requested.take_if(|requested| requested.load(Relaxed)).is_some() {
                                 send_continue(&mut respond);
                             }
-                            // A client that resets the stream no longer wants the reply, so the exchange ends where
-                            // it waits.
+                            // A client that resets the stream no longer wants the reply, so the exchange is dropped at
+                            // its current await.
                             respond.poll_reset(cx).map(|_| None)
                         }
                     });
@@ -194,16 +194,16 @@ impl<H: Handler> Http2<H> {
     }
 }
 
-/// Sends a 100 to a client that waits for it before it sends the body (RFC 9110, 10.1.1). The handler has asked for
-/// the body, so it has already refused what it refuses without one.
+/// Sends a 100 to a client that waits for it before it sends the body (RFC 9110, 10.1.1). The handler requests the body
+/// only after it has checked the head.
 fn send_continue(respond: &mut SendResponse<Chunk>) {
     let mut send_continue = Response::new(());
     *send_continue.status_mut() = StatusCode::CONTINUE;
-    // Fails if the client has reset the stream, which is noticed elsewhere.
+    // Fails if the client has reset the stream, which is handled elsewhere.
     let _ = respond.send_informational(send_continue);
 }
 
-/// Adds the `Host` header that `:authority` stands for, for code that reads headers.
+/// Adds the `Host` header for `:authority`, for code that reads headers.
 fn add_host(headers: &mut HeaderMap, authority: Option<&Authority>) {
     if let Some(authority) = authority
         && !headers.contains_key(header::HOST)
@@ -215,7 +215,7 @@ fn add_host(headers: &mut HeaderMap, authority: Option<&Authority>) {
 
 impl From<h2::Error> for ProtocolError {
     fn from(error: h2::Error) -> Self {
-        // An error that h2 raised itself. Otherwise the client left, or told why it leaves.
+        // An error that h2 raised itself. Otherwise the client disconnected, or sent a GOAWAY.
         let ours = error.reason().filter(|_| error.is_library());
         let malformed = ours.map(|code| match code {
             Code::ENHANCE_YOUR_CALM => (0, Reason::Flooded),

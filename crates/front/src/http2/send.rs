@@ -20,7 +20,7 @@ use std::rc::Rc;
 use std::task::{Poll, ready};
 use telemetry::Millis;
 
-/// A reply of which more than this waits for the client's windows takes a slot of its own.
+/// A reply takes a slot of its own if more than this many bytes of it wait for the client's windows.
 pub(super) const SEND_BUFFER: usize = 1 << 20;
 
 /// Sends as much as possible at once. Returns a future for the rest.
@@ -74,14 +74,14 @@ pub(super) fn send<H>(
 
 /// Adds the headers that hyper adds on HTTP/1.
 fn complete(head: &mut Parts, len: Option<u64>, now: Millis) {
-    // One connection carries many requests, so a reply does not tell whether it ends (RFC 9113, 8.2.2).
+    // One connection carries many requests, so a reply does not contain whether it ends (RFC 9113, 8.2.2).
     head.headers.remove(header::CONNECTION);
     if !head.headers.contains_key(header::DATE) {
         head.headers.insert(header::DATE, date::at(now));
     }
     let bare = is_bodiless(head.status);
-    // A reply to `HEAD` has its length already, if it is known. The head of another reply without a body tells that
-    // it ends the stream.
+    // A reply to `HEAD` already has its length, if it is known. The head of another reply without a body ends the
+    // stream.
     if let Some(len) = len.filter(|len| *len > 0)
         && !bare
         && !head.headers.contains_key(header::CONTENT_LENGTH)
@@ -99,7 +99,7 @@ async fn piece_by_piece(
 ) {
     loop {
         let next = poll_fn(|cx| {
-            // Reset by the client, by the watch over stalled streams, or with the connection.
+            // The client, the watch over stalled streams, or the end of the connection has reset the stream.
             if sending.borrow_mut().poll_reset(cx).is_ready() {
                 return Poll::Ready(None);
             }
@@ -112,7 +112,7 @@ async fn piece_by_piece(
                 sending.borrow_mut().send_reset(Code::INTERNAL_ERROR);
                 None
             }
-            // The body turned out to have ended with the chunk before.
+            // The body ended with the chunk before.
             Some(None) => Some(Chunk::nothing(delivery.clone())),
             None => None,
         };

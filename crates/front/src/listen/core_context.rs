@@ -1,4 +1,4 @@
-//! What the connections of one core share: its handler, its limits, and whether the server stops.
+//! The state that the connections of one core share: the handler, the limits, and whether the server stops.
 
 use crate::body::file_reader::FileAccess;
 use crate::clients::proxies::Proxies;
@@ -18,7 +18,7 @@ use telemetry::{Bound, Full, Recorder};
 use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
-/// What the connections of one core share.
+/// The state that the connections of one core share.
 pub(crate) struct CoreContext<H> {
     pub(crate) handler: Arc<H>,
     pub(crate) limits: Arc<Limits>,
@@ -28,7 +28,7 @@ pub(crate) struct CoreContext<H> {
     pub(crate) builder: Builder,
     /// Counts the connections of all cores, and streams that count as connections.
     pub(crate) connections: Arc<Bound>,
-    /// The same, by client.
+    /// Counts the same connections by client.
     pub(crate) clients: Arc<ClientConnections>,
     pub(crate) proxies: Arc<Proxies>,
     pub(crate) tls: Option<Arc<Tls>>,
@@ -42,16 +42,17 @@ pub(crate) struct CoreContext<H> {
     pub(crate) emptied: Notify,
 }
 
-/// Why a wait before or after the requests of a connection ended.
+/// Why a wait before the first request or after the last one ended.
 pub(crate) enum WaitError {
     /// The client took too long.
     Slow,
-    /// The server stops, and the grace for idle connections is over.
+    /// The server stops, and the grace period of idle connections is over.
     Stopping,
 }
 
 impl<H> CoreContext<H> {
-    /// The same core for connections with another handler. They may be open for `open_for` and count in this bound.
+    /// A context of the same core for connections with another handler. They may be open for `open_for` and count in
+    /// the bound `connections`.
     pub(crate) fn with<V>(&self, handler: Arc<V>, open_for: Duration, connections: Arc<Bound>) -> CoreContext<V> {
         let stays =
             Limits { head_time: open_for, keep_alive: open_for, write_stall: open_for, ..(*self.limits).clone() };
@@ -78,7 +79,8 @@ impl<H> CoreContext<H> {
         if self.proxies.trust(client) { Ok(None) } else { self.clients.enter(client).map(Some) }
     }
 
-    /// Waits for what comes before the first request of a connection or after its last, as long as a head may take.
+    /// Waits for `opening`, a step before the first request of a connection or after its last, at most for the time
+    /// limit of a head.
     pub(crate) async fn in_time<T>(&self, opening: impl Future<Output = T>) -> Result<T, WaitError> {
         let mut opening = pin!(timeout(self.limits.head_time, opening));
         let mut stopping = pin!(async {

@@ -5,7 +5,7 @@ use socket2::{Domain, Protocol, SockRef, Socket, Type};
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Connections that the kernel completes while every core is busy.
+/// Connections that the kernel accepts on its own while every core is busy.
 const BACKLOG: i32 = 4096;
 /// A bound socket. Clients that connect wait in its backlog until [`run`](crate::run) accepts them.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ impl Listener {
     pub fn bind(address: SocketAddr) -> Result<Self, Error> {
         let bind = || {
             let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-            // A restart must not wait for the connections of the previous process.
+            // A restart must not wait until the connections of the previous process are gone.
             socket.set_reuse_address(true)?;
             socket.set_nonblocking(true)?;
             socket.bind(&address.into())?;

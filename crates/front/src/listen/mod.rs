@@ -44,15 +44,15 @@ const BLOCKING: usize = 4;
 /// Turns of connections before a core looks for new events and due timers. Each turn may send a part of a file, which
 /// takes a tenth of a millisecond.
 const TURNS: u32 = 16;
-/// How long a core waits after an accept that failed for lack of descriptors or memory. They do not come back sooner.
+/// How long a core waits after an accept that failed for lack of descriptors or memory. They are not available sooner.
 const REST: Duration = Duration::from_millis(100);
 
-/// How [`run`] serves.
+/// The options of [`run`].
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Threads that accept and serve.
     pub cores: usize,
-    /// What clients may do.
+    /// The limits for clients.
     pub limits: Limits,
     /// The proxies that are trusted.
     pub proxies: Proxies,
@@ -60,7 +60,7 @@ pub struct Options {
     pub tls: Option<Arc<Tls>>,
     /// How long requests in progress may take after [`Stop::now`].
     pub shutdown_timeout: Duration,
-    /// Whether the kernel sends large files where it can. Else they pass through buffers.
+    /// Whether the kernel sends large files where it can. Otherwise buffers are used.
     pub sendfile: bool,
 }
 
@@ -171,12 +171,12 @@ async fn accept<H: Handler>(
                         let why = if full.is_err() { Reason::TooManyConnections } else { Reason::TooManyOfClient };
                         drop(full);
                         reserved.accept(core, stream, client, why);
-                        // The reserved connections have their turn before the next one may push one of them out.
+                        // The reserved connections run before the next one may evict one of them.
                         yield_now().await;
                     }
                 }
             }
-            // The client has left already; the next one is accepted at once.
+            // The client has already disconnected; the next one is accepted at once.
             Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             Ok(Err(_)) => sleep(REST).await,
         }
@@ -190,7 +190,7 @@ fn open<H: Handler>(
     slot: Slot,
     client_slot: Option<clients::ClientSlot>,
 ) {
-    // Replies leave when they are written. A failure means that the client has gone.
+    // Replies are sent as soon as they are written. A failure means that the client has disconnected.
     if stream.set_nodelay(true).is_err() {
         return;
     }

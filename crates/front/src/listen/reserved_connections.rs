@@ -1,6 +1,6 @@
 //! Connections in reserve for health checks and metrics when all others are taken. Each is open for one request: a
-//! health check or metrics are answered, any other request is told to try again. A connection leaves the reserve
-//! within seconds, and when the reserve is full the oldest one is closed, so no client can occupy it.
+//! health check or metrics are answered, any other request gets 503 with Retry-After. A connection stays in the reserve
+//! for at most seconds, and when the reserve is full the oldest one is closed, so no client can block it.
 
 use crate::connection;
 use crate::connection::without_request::turn_away;
@@ -21,8 +21,8 @@ use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-/// Reserved connections of all cores together. A health check is answered within a few turns, so it is closed only if
-/// that many connections arrive meanwhile.
+/// Reserved connections of all cores together. A health check is answered within a few turns, so it is closed early
+/// only if this many connections arrive in between.
 pub const RESERVED: usize = 64;
 /// How long one may stay. A health check sends its request at once and reads the reply.
 const STAY: Duration = Duration::from_secs(2);
@@ -41,7 +41,7 @@ impl ReservedConnections {
         Arc::new(Self { inside: Mutex::default(), bound })
     }
 
-    /// Accepts a connection that would be turned away for this reason.
+    /// Accepts a connection that would otherwise be rejected for this reason.
     pub(crate) fn accept<H: Handler>(&self, core: &Rc<CoreContext<H>>, stream: TcpStream, client: IpAddr, why: Reason) {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         inside.retain(|one| !one.is_finished());
@@ -51,7 +51,7 @@ impl ReservedConnections {
             self.bound.reject();
             oldest.abort();
         }
-        let probes = Arc::new(ProbeHandler { handler: core.handler.clone(), why, asked: AtomicBool::new(false) });
+        let probes = Arc::new(ProbeHandler { handler: core.handler.clone(), why, had_request: AtomicBool::new(false) });
         let connection = ReservedConnection { recorder: core.recorder.clone(), probes: probes.clone(), client };
         let core = Rc::new(core.with(probes, STAY, self.bound.clone()));
         // A connection that was closed keeps its slot until its task ends.
@@ -64,20 +64,20 @@ impl ReservedConnections {
     }
 }
 
-/// Answers health checks and metrics, and tells all other clients that there is no room.
+/// Answers health checks and metrics, and rejects all other requests.
 pub(crate) struct ProbeHandler<H> {
     handler: Arc<H>,
     why: Reason,
     /// Whether there was a request.
-    asked: AtomicBool,
+    had_request: AtomicBool,
 }
 
 impl<H: Handler> Handler for ProbeHandler<H> {
-    /// No pages: a request that is not vital must be told that there is no room.
+    /// No pages: a request that is not vital must be rejected.
     type Stamp = ();
 
     async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
-        self.asked.store(true, Relaxed);
+        self.had_request.store(true, Relaxed);
         let mut reply = if self.handler.is_vital(request) {
             self.handler.answer(request, event).await
         } else {
@@ -91,7 +91,7 @@ impl<H: Handler> Handler for ProbeHandler<H> {
     }
 }
 
-/// One reserved connection. If it ends without a request, it was turned away.
+/// One reserved connection. If it ends without a request, it counts as rejected.
 struct ReservedConnection<H> {
     recorder: Arc<Recorder>,
     probes: Arc<ProbeHandler<H>>,
@@ -100,7 +100,7 @@ struct ReservedConnection<H> {
 
 impl<H> Drop for ReservedConnection<H> {
     fn drop(&mut self) {
-        if !self.probes.asked.load(Relaxed) {
+        if !self.probes.had_request.load(Relaxed) {
             turn_away(&self.recorder, self.client, self.probes.why);
         }
     }

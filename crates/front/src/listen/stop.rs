@@ -20,8 +20,8 @@ impl Stop {
         self.after(Duration::ZERO);
     }
 
-    /// Stops, and leaves connections without a request open until they were idle for `idle_grace`. A request that
-    /// arrives meanwhile is answered, and the reply says that the connection ends. So a busy client never sends into
+    /// Stops, and keeps connections without a request open until they were idle for `idle_grace`. A request that
+    /// arrives meanwhile is answered, and its reply has `Connection: close`. So a busy client never sends a request on
     /// a connection that is being closed.
     pub fn after(&self, idle_grace: Duration) {
         self.0.send_if_modified(|asked| asked.replace(idle_grace).is_none());
@@ -34,7 +34,7 @@ impl Stop {
 
     /// Waits until the front is told to stop. Returns how long idle connections may stay.
     pub async fn asked(&self) -> Duration {
-        // An error would mean that every sender is gone, and this is one.
+        // An error would mean that every sender was dropped, but `self` is one.
         let mut asked = self.0.subscribe();
         asked.wait_for(Option::is_some).await.ok().and_then(|idle_grace| *idle_grace).unwrap_or_default()
     }

@@ -16,7 +16,7 @@ pub(crate) const HTTP2: &[u8] = b"h2";
 /// Protocols that the server offers, the preferred one first.
 const PROTOCOLS: [&[u8]; 2] = [HTTP2, b"http/1.1"];
 
-/// The current certificate and its key. Open connections keep the one they began with.
+/// The current certificate and its key. Open connections keep the certificate of their handshake.
 #[derive(Debug)]
 pub struct Tls(RwLock<Arc<ServerConfig>>);
 
@@ -45,7 +45,7 @@ fn config(certificates: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, Error> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificates).collect();
     let chain = chain.map_err(|error| pem("certificate", error))?;
     if chain.is_empty() {
-        return Err(Error::Pem { what: "certificate", cause: "there is none in the file".to_owned() });
+        return Err(Error::Pem { what: "certificate", cause: "the file contains none".to_owned() });
     }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| pem("key", error))?;
     let build = || {
@@ -55,7 +55,7 @@ fn config(certificates: &[u8], key: &[u8]) -> Result<Arc<ServerConfig>, Error> {
             .with_no_client_auth()
             .with_single_cert(chain, key)?;
         config.alpn_protocols = PROTOCOLS.map(<[u8]>::to_vec).to_vec();
-        // Sessions are resumed with tickets that clients keep, so the server stores nothing.
+        // Sessions are resumed with tickets that clients keep, so the server stores no sessions.
         config.ticketer = ring::Ticketer::new()?;
         Ok(Arc::new(config))
     };

@@ -4,8 +4,8 @@ use crate::conditional::asks_for_range;
 use crate::request::Request;
 use http::{HeaderMap, header};
 
-/// Whether `request` is to get the gzip representation. Ranges are always of identity: clients append them to decoded
-/// bytes.
+/// Whether the reply to `request` is the gzip representation. Ranges are always of identity: clients append them to
+/// decoded bytes.
 pub fn takes_gzip(request: &Request) -> bool {
     accepts_gzip(|| codings(&request.headers)) && !asks_for_range(&request.headers)
 }

@@ -1,8 +1,8 @@
-//! Which replies may become pages. These never do: replies to anything but a `GET`, or to a request with a body; a
-//! status other than 200 and 404; files and other bodies outside memory; replies with `no-store`, a cookie or a
-//! coding of their own, or that vary by more than credentials and codings; and replies heavier than the cache allows.
-//! The program takes no stamp for lists of names, search, explain, as-of indexes and ropes, so they become no pages
-//! either.
+//! Decides which replies may become pages. The following never do: replies to anything but a `GET`, or to a request
+//! with a body; a status other than 200 and 404; files and other bodies outside memory; replies with `no-store`, a
+//! cookie or a coding of their own, or that vary by more than credentials and codings; and replies heavier than the
+//! cache allows. The program takes no stamp for lists of names, search, explain, as-of indexes and ropes, so these do
+//! not become pages either.
 
 use crate::reply::Body;
 use crate::reply::Reply;

@@ -1,5 +1,5 @@
-//! Compresses pages on a thread of its own. A page is compressed once a client that accepts gzip has been answered
-//! without.
+//! Compresses pages on a thread of its own. A page is compressed once a client that accepts gzip was served the
+//! uncompressed page.
 
 use super::page::Page;
 use super::page_cache::{PageCache, PageKey};
@@ -11,9 +11,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use telemetry::{Bound, BoundName, Event, Op, Outcome, Recorder, Slot, Tick, background, give_way};
 
-/// Pages that may wait for the thread. Beyond that a page is not compressed now; the next client asks for it again.
+/// Pages that may wait for the thread. A page beyond that is not compressed now; the request of the next client queues
+/// it again.
 const QUEUE: u64 = 256;
-/// Bytes between two pauses. Compressing them takes about 100 us.
+/// Bytes between two yields. Compressing them takes about 100 us.
 const AT_ONCE: usize = 4 << 10;
 
 /// A page to compress, and its key.
@@ -35,7 +36,7 @@ impl<S: Clone + Send + Sync + 'static> Compressor<S> {
         let bound = Bound::new(BoundName::PageCompression, "", QUEUE);
         recorder.register(bound.clone());
         let (jobs, waiting) = channel();
-        // If the thread cannot start, nobody receives jobs, and they are dropped.
+        // If the thread cannot start, the receiver is gone and jobs are dropped.
         let _ = std::thread::Builder::new()
             .name("page-gzip".to_owned())
             .spawn(move || compress_each(&waiting, &cache, &recorder));

@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, OnceLock};
 use telemetry::{Bound, BoundName, Recorder, Slot};
 
-/// Sizes of bodies that get a copy. A smaller body is written faster than it is sent, and making a larger copy would
-/// keep a core from its other clients for too long.
+/// Sizes of bodies that get a copy. For a smaller body, write(2) is faster than sendfile(2), and making a larger copy
+/// would block a core's other clients for too long.
 const WORTH: RangeInclusive<usize> = 24 << 10..=1 << 20;
 
 /// Makes the copies. Each of them takes a descriptor.
@@ -54,7 +54,7 @@ impl KernelCopy {
     }
 }
 
-/// A file that cannot be changed any more.
+/// A sealed memory file, which cannot be changed any more.
 fn write(body: &[u8]) -> io::Result<File> {
     let mut file = File::from(memfd_create("page", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?);
     file.write_all(body)?;

@@ -1,7 +1,7 @@
-//! Complete replies in memory. A page is given out only while its stamp holds, so nothing ever invalidates a page.
+//! Complete replies in memory. A page is used only while its stamp holds, so no code invalidates pages.
 //!
-//! The front stands before access control. A page is therefore found by everything its reply depended on: the path, the
-//! query where the URL reads one, and the access class of the credentials.
+//! The front looks for pages before access control. The key of a page therefore has everything that its reply depends
+//! on: the path, the query where the URL reads one, and the access class of the credentials.
 
 pub(crate) mod accept_encoding;
 mod admission;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use telemetry::{Event, Layer, Millis, Op, Reason, Recorder, Subject};
 
-/// The access class of pages that anyone may have.
+/// The access class of pages for every client, with or without a token.
 pub const PUBLIC: u64 = 0;
 
 /// From the headers of a request to its access class, and when that expires.
@@ -35,23 +35,23 @@ pub type ClassOf = dyn Fn(&HeaderMap) -> Option<(u64, Millis)> + Send + Sync;
 /// Whether a stamp holds at a moment.
 pub type StampHolds<S> = dyn Fn(&S, Millis) -> bool + Send + Sync;
 
-/// What the pages ask the program. They call these for every request, so none may wait or take a lock.
+/// Functions of the program that the pages call for every request, so none may wait or take a lock.
 pub struct PageHooks<S> {
-    /// The page that a path and a query stand for.
+    /// The page for a path and a query.
     pub canon: for<'a> fn(&'a str, Option<&'a str>) -> PageUrl<'a>,
-    /// The access class of the credentials in these headers, never [`PUBLIC`], and when they expire. `None` where there
-    /// are no credentials or the table in memory does not hold them: that is a miss and never a refusal.
+    /// The access class of the credentials in these headers, never [`PUBLIC`], and when they expire. `None` if there
+    /// are no credentials or the table in memory does not contain them: that is a cache miss and never a refusal.
     pub class: Box<ClassOf>,
-    /// Whether nothing that the stamp was made from has changed, and its time has not come.
+    /// Whether nothing that the stamp was made from has changed, and it has not expired.
     pub holds: Box<StampHolds<S>>,
 }
 
-/// The page that a URL stands for.
+/// The page for a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageUrl<'a> {
     /// The path of the page.
     pub path: Cow<'a, str>,
-    /// The query, where the reply depends on it. Without it, a query that changes with each request finds the same page.
+    /// The query, where the reply depends on it. `None` otherwise, so that changing queries find the same page.
     pub query: Option<&'a str>,
 }
 
@@ -59,13 +59,13 @@ pub struct PageUrl<'a> {
 pub struct Pages<S> {
     hooks: PageHooks<S>,
     found: Arc<PageCache<S>>,
-    /// Pages with status 404 have a small cache of their own: clients can ask for any number of names.
+    /// Pages with status 404 have a small cache of their own: clients can request any number of names.
     missing: PageCache<S>,
     compressor: Compressor<S>,
     copies: KernelCopies,
 }
 
-/// Which pages are to be searched for a request. Each is searched once.
+/// The pages that are to be searched for a request. Each is searched once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PageSearch {
     /// The public pages, then those of the access class of the request's credentials.
@@ -88,12 +88,12 @@ pub(crate) struct PreparedPage {
 }
 
 impl<S: Clone + Send + Sync + 'static> Pages<S> {
-    /// Pages of up to `bytes` in all, and the thread that compresses them. Up to `files` large pages also get a copy that
-    /// the kernel can send. `recorder` is told how full they are.
+    /// Pages of up to `bytes` in all, and the thread that compresses them. Up to `files` large pages also get a copy
+    /// that the kernel can send. The bounds are registered at `recorder`.
     pub fn new(bytes: u64, files: u64, hooks: PageHooks<S>, recorder: &Arc<Recorder>) -> Self {
         let missing = bytes / 16;
         let found = bytes - missing;
-        // A build asks for most files once, and the next build asks for the same files.
+        // A build requests most files once, and the next build requests the same files.
         let found = Arc::new(PageCache::new("found", found, found / 2, recorder));
         let compressor = Compressor::start(found.clone(), recorder.clone());
         let missing = PageCache::new("missing", missing, 0, recorder);
@@ -116,7 +116,7 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         Some(Reply { status, headers, body, ranges, phrase: None, margin: Duration::ZERO })
     }
 
-    /// Public pages come first, as they need no look at the credentials.
+    /// Public pages are searched first, as they do not need the credentials.
     fn find(&self, request: &Request, search: PageSearch, now: Millis) -> Option<Arc<Page<S>>> {
         let gzip = || takes_gzip(request);
         let find = |class| self.holding(&(self.hooks.canon)(request.path(), request.query()).key(class), gzip, now);
@@ -125,7 +125,7 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
     }
 
     /// The public page for a `GET` or `HEAD` without conditions, ranges or a body, if there is one whose stamp holds.
-    /// `gzip` tells whether the client accepts gzip.
+    /// `gzip`: whether the client accepts gzip.
     pub(crate) fn prepared(
         &self,
         path: &str,
@@ -139,7 +139,7 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         Some(PreparedPage { status: page.status, head, body, file, subject: page.subject.clone(), reason: page.reason })
     }
 
-    /// The page with this key, from either cache, if its stamp holds. Removes it where the stamp no longer holds.
+    /// The page with this key, from either cache, if its stamp holds. Removes the page if its stamp no longer holds.
     fn holding(&self, key: &PageKeyRef<'_>, gzip: impl Fn() -> bool, now: Millis) -> Option<Arc<Page<S>>> {
         let caches = [&*self.found, &self.missing];
         let (cache, page) = caches.into_iter().find_map(|cache| Some((cache, cache.get(key)?)))?;
@@ -159,8 +159,9 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         (class != PUBLIC && now < expires).then_some(class)
     }
 
-    /// Keeps `reply` as a page if it may be one and the cache admits it. `stamp` was taken before the work and stands for
-    /// everything the reply was made from. `public`: anyone may have it; else only clients of the request's access class.
+    /// Keeps `reply` as a page if it may be one and the cache admits it. `stamp` was taken before the work and covers
+    /// everything that the reply was made from. `public`: it is for every client; otherwise only for clients of the
+    /// request's access class.
     pub fn keep(&self, request: &Request, reply: &Reply, public: bool, stamp: S, event: &mut Event) {
         if !admission::may_be_read(request) || !admission::may_be_kept(request, reply) {
             return;
@@ -169,7 +170,7 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         let Some(class) = (if public { Some(PUBLIC) } else { self.class(request, event.at) }) else { return };
         let url = (self.hooks.canon)(request.path(), request.query());
         let key = url.key(class);
-        // Refused before any more work is done.
+        // Checked before any more work is done.
         if !cache.admits(&key) || !admission::lets_it_be_kept(&reply.headers) {
             return;
         }

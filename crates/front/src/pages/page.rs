@@ -1,4 +1,4 @@
-//! One page: its representations, and the facts that complete an event without another lookup.
+//! One page: its representations, and the facts that an event needs.
 
 use super::kernel_copy::KernelCopy;
 use crate::conditional;
@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use telemetry::{Reason, Subject};
 
-/// A smaller body fits into one packet as it is.
+/// A smaller body fits into one packet without compression.
 const SMALLEST: usize = 1 << 10;
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 
@@ -42,9 +42,9 @@ pub(super) struct Representation {
 /// The state of the gzip representation.
 #[derive(Debug)]
 pub(super) enum GzipState {
-    /// There will be none.
+    /// The page cannot be compressed, or not enough.
     Unfit,
-    /// It can be made. The flag tells whether it has been asked for.
+    /// It can be made. The flag is set when it was requested.
     Possible(AtomicBool),
     /// It is made.
     Ready(Representation),
@@ -56,10 +56,10 @@ impl<S> Page<S> {
         const FIXED: usize = 512;
         let Body::Bytes(body) = &reply.body else { return None };
         let mut headers = reply.headers.clone();
-        // Replaced in each reply. It stands here so that the headers of a hit need not grow, which costs more than
+        // Replaced in each reply. A value is set here so that the headers of a hit need not grow, which costs more than
         // copying them.
         headers.insert(DAYLIGHT_EVENT, HeaderValue::from_static("0000000000000000"));
-        // `Cache-Status` tells how this reply was found, and the next one is a hit (RFC 9211).
+        // `Cache-Status` describes how this reply was found, and the next one is a hit (RFC 9211).
         if headers.contains_key(&CACHE_STATUS) {
             headers.insert(CACHE_STATUS, HeaderValue::from_static("daylight; hit"));
         }
@@ -85,7 +85,7 @@ impl<S> Page<S> {
         Self { stamp, status, identity, gzip: GzipState::Ready(gzip), ranges, subject, reason, weight }
     }
 
-    /// The representation for one client. `gzip` tells whether it accepts gzip.
+    /// The representation for one client. `gzip` returns whether the client accepts gzip.
     pub(super) fn representation(&self, gzip: impl Fn() -> bool) -> &Representation {
         match &self.gzip {
             GzipState::Ready(form) if gzip() => form,
@@ -123,8 +123,8 @@ impl Representation {
         (headers.sum::<usize>() + self.head.len() + bodies) as u64
     }
 
-    /// The same in another coding. Its tag becomes weak, because the bytes differ while the meaning does not (RFC
-    /// 9110, 8.8.1). Bundler removes the `W/` and compares the rest with the MD5 of the decoded body, and
+    /// The representation in another coding. Its tag becomes weak, because the bytes differ while the meaning does not
+    /// (RFC 9110, 8.8.1). Bundler removes the `W/` and compares the rest with the MD5 of the decoded body, and
     /// `Repr-Digest` is also of the decoded body.
     fn coded(&self, status: StatusCode, coding: HeaderValue, body: Bytes) -> Self {
         let mut headers = self.headers.clone();

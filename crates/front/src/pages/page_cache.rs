@@ -1,5 +1,5 @@
-//! The cache of pages, bounded in bytes. When little room is left, its doorkeeper admits only pages that were asked
-//! for twice.
+//! The cache of pages, bounded in bytes. When little space is left, its doorkeeper admits only pages that were
+//! requested twice.
 
 use super::doorkeeper::Doorkeeper;
 use super::page::Page;
@@ -70,8 +70,8 @@ impl<S> PageCache<S> {
     /// Used for the size of the tables: the index of a gem is about this large.
     const TYPICAL: u64 = 4 << 10;
 
-    /// A cache for `bytes` of pages, which tells `recorder` how full it is. The first `roomy` bytes are open to every
-    /// page.
+    /// A cache for `bytes` of pages, whose bound is registered at `recorder`. While less than `roomy` bytes are used,
+    /// every page is admitted.
     pub(super) fn new(which: &str, bytes: u64, roomy: u64, recorder: &Recorder) -> Self {
         let items = usize::try_from(bytes / Self::TYPICAL).unwrap_or(usize::MAX);
         let hasher = DefaultHashBuilder::default();
@@ -82,8 +82,8 @@ impl<S> PageCache<S> {
         Self { cache, heaviest, roomy, doorkeeper: Doorkeeper::new(items), hasher, bound }
     }
 
-    /// Whether a page with this key is admitted: while there is room, and after that if the key was asked for before.
-    /// It is remembered from now on.
+    /// Whether a page with this key is admitted: while there is space, and after that if the key was requested before.
+    /// Remembers the key.
     pub(super) fn admits(&self, key: &PageKeyRef<'_>) -> bool {
         self.bound.used() < self.roomy || self.doorkeeper.again(self.hasher.hash_one(key))
     }
@@ -103,8 +103,8 @@ impl<S> PageCache<S> {
     /// Replaces `old` by `new`, if `old` is still in the cache and `new` is not too heavy.
     pub(super) fn replace(&self, key: PageKey, old: &Arc<Page<S>>, new: Page<S>) {
         if new.weight <= self.heaviest && self.cache.peek(&key).is_some_and(|there| Arc::ptr_eq(&there, old)) {
-            // A newer page that was added in between is lost, but not for long: `new` has the stamp of `old`, which
-            // no longer holds, so it is removed at the next request.
+            // This may replace a newer page that was added in between. `new` has the stamp of `old`, which then no
+            // longer holds, so the next request removes it and makes the page again.
             let _ = self.cache.replace(key, Arc::new(new), true);
             self.observe();
         }

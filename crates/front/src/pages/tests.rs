@@ -1,4 +1,4 @@
-//! Pages and their stamps: which replies are kept, for which clients, and how long.
+//! Pages and their stamps: which replies become pages, for which clients, and how long.
 
 use super::*;
 use crate::conditional::Checkpoints;
@@ -14,8 +14,8 @@ mod representations;
 
 const LATER: Millis = Millis(i64::MAX);
 
-/// Pages whose stamps are counters of a changing world, with two classes: the anonymous one, and `a`, which expires
-/// at 10.
+/// Pages whose stamps are counters of a changing model, with two access classes: the anonymous one, and `a`, which
+/// expires at 10.
 struct World {
     pages: Pages<(usize, u64)>,
     revisions: Arc<Mutex<Vec<u64>>>,
@@ -238,7 +238,7 @@ fn a_query_that_the_url_does_not_read_finds_the_page_without() {
     }
 }
 
-/// Also where the URL reads the query, and a crawler makes up a new one each time.
+/// Also where the URL reads the query, and a crawler invents a new one each time.
 #[test]
 fn a_million_queries_that_are_asked_once_drive_out_no_page_that_is_in_use() {
     let world = World::new(1 << 20);
@@ -262,7 +262,7 @@ fn a_million_queries_that_are_asked_once_drive_out_no_page_that_is_in_use() {
     }
     assert!(hot.iter().all(|request| world.hit(request).is_some()));
     let strangers = event.tally(Op::PageKeep).count;
-    assert!(strangers < 100, "{strangers} of a million were let in");
+    assert!(strangers < 100, "{strangers} of a million were admitted");
     assert!(world.used() <= used + u64::from(strangers) * 2000);
 }
 
@@ -272,9 +272,9 @@ enum Step {
     Change(usize),
     /// A request takes its stamp. The client accepts gzip, or does not.
     Begin(usize, bool),
-    /// One of the requests under way ends and keeps a page of what it read, however long ago.
+    /// One of the open requests ends and adds a page from the state that it read, however long ago.
     End(usize),
-    /// The compressor has done its work.
+    /// The compressor empties its queue.
     Settle,
 }
 
@@ -310,7 +310,7 @@ proptest! {
                 },
                 Step::End(which) if !under_way.is_empty() => {
                     let (unit, stamp) = under_way.swap_remove(which % under_way.len());
-                    // The work reads a state that is as new as the stamp, or newer.
+                    // The request reads a state that is as new as the stamp, or newer.
                     let (oldest, newest) = (stamp.1, world.stamp(unit).1);
                     let read = representations::index(long(oldest + which as u64 % (newest - oldest + 1)));
                     world.pages.keep(&get(&format!("/{unit}")), &read, true, stamp, &mut event());

@@ -1,6 +1,5 @@
-//! Refuses requests that two servers in a row could read differently. One of them may take for a body what the other
-//! takes for the next request of another client (request smuggling). hyper refuses most of them; the rest is refused
-//! here.
+//! Refuses requests that two servers in a row could parse differently: bytes that are a body to one of them may be the
+//! next client's request to the other (request smuggling). hyper refuses most of them; the rest is refused here.
 
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode, Version, header};
@@ -8,23 +7,23 @@ use http::{HeaderValue, Method, StatusCode, Version, header};
 /// Why a request is refused: the status, and a sentence for the client.
 pub(crate) fn refusal(head: &Parts) -> Option<(StatusCode, &'static str)> {
     if head.version > Version::HTTP_11 {
-        return refusal_http2(head); // its frames tell how long a body is
+        return refusal_http2(head); // HTTP/2 frames carry the length of a body
     }
     let mut hosts = head.headers.get_all(header::HOST).iter();
     // RFC 9112, 3.2: exactly one. HTTP/1.0 did not have `Host`.
     if (hosts.next().is_none() && head.version == Version::HTTP_11) || hosts.next().is_some() {
-        return Some((StatusCode::BAD_REQUEST, "a request names one `Host`\n"));
+        return Some((StatusCode::BAD_REQUEST, "a request has exactly one `Host`\n"));
     }
     let mut codings = head.headers.get_all(header::TRANSFER_ENCODING).iter();
     // RFC 9112, 6.1: `chunked`, once. Clients do not compress uploads in transfer.
     match (codings.next(), codings.next()) {
         (None, _) => None,
         (Some(coding), None) if coding.as_bytes().eq_ignore_ascii_case(b"chunked") => None,
-        _ => Some((StatusCode::NOT_IMPLEMENTED, "the only `Transfer-Encoding` here is one `chunked`\n")),
+        _ => Some((StatusCode::NOT_IMPLEMENTED, "the only supported `Transfer-Encoding` is one `chunked`\n")),
     }
 }
 
-/// For HTTP/2. h2 refuses connection headers and invalid names; the rest of RFC 9113, 8.3.1 is here.
+/// For HTTP/2. h2 refuses connection headers and invalid names; the other rules of RFC 9113, 8.3.1 are here.
 fn refusal_http2(head: &Parts) -> Option<(StatusCode, &'static str)> {
     let (authority, mut hosts) = (head.uri.authority(), head.headers.get_all(header::HOST).iter());
     let (host, second) = (hosts.next(), hosts.next());
@@ -32,10 +31,10 @@ fn refusal_http2(head: &Parts) -> Option<(StatusCode, &'static str)> {
         authority.is_some_and(|name| !host.as_bytes().eq_ignore_ascii_case(name.as_str().as_bytes()))
     };
     if second.is_some() || host.is_some_and(differ) || (host.is_none() && authority.is_none()) {
-        return Some((StatusCode::BAD_REQUEST, "a request names one `:authority`, or one `Host`\n"));
+        return Some((StatusCode::BAD_REQUEST, "a request has one `:authority`, or one `Host`\n"));
     }
     if authority.is_some_and(|name| name.as_str().contains('@')) {
-        return Some((StatusCode::BAD_REQUEST, "`:authority` holds no credentials\n"));
+        return Some((StatusCode::BAD_REQUEST, "`:authority` contains no credentials\n"));
     }
     let path = head.uri.path();
     if path.starts_with('/') || head.method == Method::CONNECT || (path == "*" && head.method == Method::OPTIONS) {

@@ -7,7 +7,7 @@ use http::{HeaderMap, Method, Uri, header};
 use std::net::IpAddr;
 use upload::Upload;
 
-/// A request, read except for its body.
+/// A request, without its body read.
 #[derive(Debug)]
 pub struct Request {
     /// The method.

@@ -1,4 +1,4 @@
-//! The body of a request, read in chunks within limits of size and of pace.
+//! The body of a request, read in chunks, with limits of size and rate.
 
 use crate::limits::Limits;
 use bytes::Bytes;
@@ -17,33 +17,33 @@ use tokio::time::timeout;
 /// Why an upload was not received completely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum UploadError {
-    /// It is longer than the limit, by its announced length or in fact.
+    /// It is longer than the limit, by its declared length or by its actual one.
     #[error("the upload is longer than {limit} bytes")]
     TooLarge {
         /// The limit, in bytes.
         limit: u64,
     },
-    /// Nothing arrived for too long, or too little on average.
+    /// Nothing arrived for too long, or the average rate was too low.
     #[error("the upload stopped arriving")]
     TooSlow,
     /// The connection ended before the body did, or the framing is invalid.
-    #[error("the upload ended before its announced length")]
+    #[error("the upload ended before its declared length")]
     Short,
 }
 
-/// Where the bytes of an upload come from.
+/// The source of an upload's bytes.
 #[derive(Debug, Default)]
 pub(crate) enum UploadSource {
     #[default]
     None,
     Whole(Bytes),
     Http1(Incoming),
-    /// HTTP/2: h2 holds no more than the windows that it grants.
+    /// HTTP/2: h2 buffers no more than the windows that it grants.
     Http2(RecvStream),
 }
 
 impl UploadSource {
-    /// Whether nothing more comes.
+    /// Whether the body has ended.
     fn is_ended(&self) -> bool {
         match self {
             UploadSource::None => true,
@@ -54,13 +54,13 @@ impl UploadSource {
     }
 }
 
-/// Returns the unread part of a body from the handler. The exchange decides about it.
+/// Returns the unread part of a body from the handler to the exchange, which drains it or closes the connection.
 pub(crate) type UnreadBody = Arc<Mutex<Option<UploadSource>>>;
 
 /// The body of a request. It is read in chunks and never held as a whole.
 ///
-/// With `Expect: 100-continue` the client is told to continue when the body is first asked for. A handler that
-/// answers without reading the body saves the client from sending it.
+/// With `Expect: 100-continue`, the client gets the 100 when the body is first read. If a handler answers without
+/// reading the body, the client need not send it.
 #[derive(Debug, Default)]
 pub struct Upload {
     source: UploadSource,
@@ -70,14 +70,14 @@ pub struct Upload {
     pace: Pace,
     unread: Option<UnreadBody>,
     requested: Option<BodyRequested>,
-    /// All of it, after [`Upload::hold`].
+    /// The whole body, after [`Upload::hold`].
     held: Option<Bytes>,
 }
 
-/// Whether the handler has asked for the body. For HTTP/2, where h2 does not send the 100 by itself.
+/// Whether the handler has started to read the body. For HTTP/2, where h2 does not send the 100 by itself.
 pub(crate) type BodyRequested = Arc<AtomicBool>;
 
-/// How slowly an upload may arrive.
+/// The limits on how slowly an upload may arrive.
 #[derive(Debug, Default)]
 struct Pace {
     /// Longest time without a byte.
@@ -85,12 +85,12 @@ struct Pace {
     /// Bytes per second on average, after a wait of `grace`.
     rate: u64,
     grace: Duration,
-    /// How long the handler has waited so far. Time that the handler spends on its own work does not count.
+    /// How long the handler has waited so far. The handler's own work does not count.
     waited: Duration,
 }
 
 impl Pace {
-    /// Adds a wait, after which `received` bytes have arrived in all. Returns whether that is fast enough.
+    /// Adds a wait, after which `received` bytes have arrived in all. Returns whether the rate is high enough.
     fn keeps(&mut self, waited: Duration, received: u64) -> bool {
         self.waited += waited;
         let due = u128::from(self.rate) * self.waited.as_nanos() / 1_000_000_000;
@@ -156,7 +156,7 @@ impl Upload {
         self.limit = bytes;
     }
 
-    /// The announced length; `None` for a chunked body.
+    /// The declared length; `None` for a chunked body.
     pub fn declared(&self) -> Option<u64> {
         self.declared
     }
@@ -166,7 +166,7 @@ impl Upload {
         matches!(self.source, UploadSource::None)
     }
 
-    /// The next chunk; `None` at the proper end. After an error nothing more comes.
+    /// The next chunk; `None` after the last one. After an error there are no more chunks.
     pub async fn next(&mut self, event: &mut Event) -> Option<Result<Bytes, UploadError>> {
         if self.declared.is_some_and(|declared| declared > self.limit) {
             self.give_back();
@@ -215,7 +215,7 @@ impl Upload {
         Some(piece)
     }
 
-    /// The whole body, for small ones. `limit` is the most that may be held in memory.
+    /// The whole body, for small bodies. `limit` is the most that may be in memory.
     pub async fn collect(&mut self, limit: u64, event: &mut Event) -> Result<Bytes, UploadError> {
         if let Some(held) = self.held.take() {
             return if held.len() as u64 > limit { Err(UploadError::TooLarge { limit }) } else { Ok(held) };
@@ -266,8 +266,8 @@ async fn receive(from: &mut UploadSource, idle: Duration) -> Option<Result<Bytes
                 }
                 UploadSource::Http2(stream) => {
                     let data = poll_fn(|cx| stream.poll_data(cx)).await?;
-                    // Grants the client as many bytes again. This fails where the stream has ended, which does no
-                    // harm.
+                    // Grants the client the same number of bytes again. This fails after the end of the stream, which
+                    // is harmless.
                     let _ = data.as_ref().map(|data| stream.flow_control().release_capacity(data.len()));
                     Some(data.map(Some).map_err(|_| UploadError::Short))
                 }
@@ -293,11 +293,11 @@ mod tests {
         let seconds = Duration::from_secs;
         let pace = || Pace { idle: seconds(30), rate: 1024, grace: seconds(30), waited: Duration::ZERO };
         let mut trickle = pace();
-        assert!(trickle.keeps(seconds(29), 1), "within the grace");
+        assert!(trickle.keeps(seconds(29), 1), "within the grace period");
         assert!(!trickle.keeps(seconds(29), 2));
         let mut slow = pace();
         assert!((1..1000).all(|second| slow.keeps(seconds(1), second * 1024)));
-        assert!(!slow.keeps(seconds(2), 1000 * 1024), "on average, not at the moment");
+        assert!(!slow.keeps(seconds(2), 1000 * 1024), "the average counts, not the current rate");
         assert!(Pace { rate: 0, ..pace() }.keeps(seconds(1 << 40), 0));
     }
 }

@@ -1,6 +1,6 @@
 //! Many clients at once, most of them misbehaving: the front continues to serve, and its counters add up.
 
-use crate::people::Front;
+use crate::running_front::Front;
 use front::Limits;
 use proptest::prelude::*;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! From the first byte of a request to the last of its reply, and the event that follows.
 
-use crate::people::{BIG, Front, HANGS};
+use crate::running_front::{BIG, Front, HANGS};
 use front::Limits;
 use std::time::Duration;
 use telemetry::{Op, Outcome, Reason};
@@ -26,7 +26,7 @@ fn an_event_is_released_after_the_last_byte_has_left_and_not_before() {
         slow.send(format!("GET {path} HTTP/1.1\r\nhost: a\r\n\r\n"));
         let (status, _) = slow.head();
         assert_eq!((status, slow.body(1000).len()), (200, 1000));
-        // Another request and its event pass meanwhile.
+        // Another request runs meanwhile and its event is released.
         let other = front.client().get("/other");
         assert_eq!(other.header("daylight-event"), Some(front.event().id.to_string().as_str()));
         assert_eq!(front.released(), 1, "{path}");

@@ -1,11 +1,11 @@
-//! Files on their way to clients: every byte is the file's, whether the kernel sends it or it passes through buffers.
+//! Files in responses: every byte is the file's, whether the kernel sends it or it passes through buffers.
 
-use crate::people::{Client, Front, HANGS, ROPE, pattern};
+use crate::running_front::{Client, Front, HANGS, ROPE, pattern};
 use front::{Limits, Options, Proxies};
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Op, Outcome, Reason};
 
-/// Sizes around every limit: a buffer, what the kernel sends, a turn.
+/// Sizes around every limit: a buffer, the threshold of sendfile, a turn.
 const SIZES: [usize; 13] = [
     1, 65_535, 65_536, 65_537, 262_143, 262_144, 262_145, 1_048_575, 1_048_576, 1_048_577, 2_097_152, 5_000_003,
     16_777_217,
@@ -207,7 +207,7 @@ fn a_file_that_is_only_on_disk_is_read_by_a_thread_and_not_by_the_core() {
         // Creates the file; then the kernel evicts it.
         front.client().send(format!("HEAD /files/{size}/{size} HTTP/1.1\r\nhost: a\r\n\r\n"));
         front.event();
-        crate::people::forget(size);
+        crate::running_front::forget(size);
         check(&front.client().get(&format!("/files/{size}/{size}")).body, &pattern(size));
         assert!(front.event().tally(Op::BlobRead).count > 0);
         let threads = bound(&front, BoundName::FileThreads);
@@ -272,7 +272,7 @@ fn slow_readers_that_hold_all_buffers_hold_up_nobody_and_give_them_back() {
     assert_eq!((buffers.used(), buffers.highest()), (0, 2));
 }
 
-/// Takes little at once, so that replies are written in parts.
+/// Takes few bytes at once, so that replies are written in parts.
 fn client_with_small_window(front: &Front) -> Client {
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.set_recv_buffer_size(4096).unwrap();

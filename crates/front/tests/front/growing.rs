@@ -1,6 +1,6 @@
 //! Files that are sent to clients while they are still being written.
 
-use crate::people::{Client, Front, HANGS, pattern};
+use crate::running_front::{Client, Front, HANGS, pattern};
 use front::{Body, Growing, Grown, Growth, Limits, Options, Proxies, Waiting};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -41,15 +41,15 @@ impl Growth for Watched {
     }
 }
 
-/// The writer of such a file.
-pub(crate) struct Plant {
+/// The writer of a growing file.
+pub(crate) struct FileWriter {
     path: String,
     file: File,
     len: u64,
     grown: watch::Sender<Grown>,
 }
 
-impl Plant {
+impl FileWriter {
     pub(crate) fn new(name: &str, announced: Option<u64>) -> Self {
         let file = tempfile::tempfile().unwrap();
         let (grown, seen) = watch::channel(Grown::Going(0));
@@ -62,7 +62,7 @@ impl Plant {
         &self.path
     }
 
-    /// Writes more bytes, and announces them.
+    /// Writes more bytes, and reports the new length.
     pub(crate) fn grow(&mut self, by: usize) {
         let from = usize::try_from(self.len).unwrap();
         self.file.write_all(&pattern(from + by)[from..]).unwrap();
@@ -122,19 +122,19 @@ fn what_has_come_is_sent_before_the_rest_is_there() {
     for sendfile in [true, false] {
         let (front, sum) = (front(sendfile), STEPS.iter().sum::<usize>());
         for announced in [Some(sum as u64), None] {
-            let mut plant = Plant::new(&format!("steps-{sendfile}-{announced:?}"), announced);
+            let mut writer = FileWriter::new(&format!("steps-{sendfile}-{announced:?}"), announced);
             let mut client = front.client();
-            ask(&mut client, "1.1", "GET", plant.path(), "");
+            ask(&mut client, "1.1", "GET", writer.path(), "");
             let (status, head) = client.head();
             let length = announced.map(|announced| format!("content-length: {announced}\r\n"));
             let framing = length.as_deref().unwrap_or("transfer-encoding: chunked\r\n");
             assert!(status == 200 && head.contains(framing), "{head}");
             let mut body = Vec::new();
             for step in STEPS {
-                plant.grow(step);
+                writer.grow(step);
                 body.extend(if announced.is_some() { client.body(step) } else { chunked(&mut client, step) });
             }
-            plant.whole();
+            writer.whole();
             if announced.is_none() {
                 assert_eq!(chunk(&mut client), b"");
             }
@@ -151,21 +151,23 @@ fn what_has_come_is_sent_before_the_rest_is_there() {
 fn what_breaks_breaks_the_connection_and_is_never_taken_for_the_whole() {
     for sendfile in [true, false] {
         for announced in [Some(300_000), None] {
-            for (name, end) in [("breaks", Plant::breaks as fn(&Plant)), ("short", Plant::whole), ("left", |_| ())] {
+            for (name, end) in
+                [("breaks", FileWriter::breaks as fn(&FileWriter)), ("short", FileWriter::whole), ("left", |_| ())]
+            {
                 if announced.is_none() && name == "short" {
-                    continue; // which is all of it then
+                    continue; // the range is the whole file then
                 }
                 let front = front(sendfile);
-                let mut plant = Plant::new(&format!("{name}-{sendfile}-{announced:?}"), announced);
+                let mut writer = FileWriter::new(&format!("{name}-{sendfile}-{announced:?}"), announced);
                 let mut client = front.client();
-                ask(&mut client, "1.1", "GET", plant.path(), "");
+                ask(&mut client, "1.1", "GET", writer.path(), "");
                 client.head();
-                plant.grow(100_000);
+                writer.grow(100_000);
                 let body = if announced.is_some() { client.body(100_000) } else { chunked(&mut client, 100_000) };
                 assert!(body == pattern(100_000), "other bytes");
-                end(&plant);
-                // The writer leaves, and nothing else holds its end.
-                drop(plant);
+                end(&writer);
+                // The writer is dropped, and nothing else keeps the file growing.
+                drop(writer);
                 assert_eq!(client.rest(), b"", "neither a byte nor the last chunk");
                 let event = front.event();
                 assert_eq!((event.outcome, event.reason), (Some(Outcome::Failed), Some(Reason::BrokeOff)), "{name}");
@@ -178,30 +180,30 @@ fn what_breaks_breaks_the_connection_and_is_never_taken_for_the_whole() {
 #[test]
 fn a_part_is_sent_as_it_comes_but_for_its_end_and_a_head_at_once() {
     let front = front(true);
-    let mut plant = Plant::new("part", Some(1_000_000));
+    let mut writer = FileWriter::new("part", Some(1_000_000));
     let mut client = front.client();
-    ask(&mut client, "1.1", "HEAD", plant.path(), "");
+    ask(&mut client, "1.1", "HEAD", writer.path(), "");
     let (status, head) = client.head();
     assert!(status == 200 && head.contains("content-length: 1000000\r\n"), "{head}");
-    ask(&mut client, "1.1", "GET", plant.path(), "range: bytes=150000-399999\r\n");
-    plant.grow(300_000);
+    ask(&mut client, "1.1", "GET", writer.path(), "range: bytes=150000-399999\r\n");
+    writer.grow(300_000);
     let (status, head) = client.head();
     assert!(status == 206 && head.contains("content-range: bytes 150000-399999/1000000\r\n"), "{head}");
     assert!(client.body(150_000) == pattern(300_000)[150_000..], "other bytes");
-    plant.grow(200_000);
+    writer.grow(200_000);
     assert!(client.body(100_000 - HELD) == pattern(400_000 - HELD)[300_000..], "other bytes");
-    plant.grow(500_000);
-    plant.whole();
+    writer.grow(500_000);
+    writer.whole();
     assert!(client.body(HELD) == pattern(400_000)[400_000 - HELD..], "other bytes");
     assert_eq!(client.get("/next").status, 200);
     assert_eq!((front.event().bytes_out, front.event().bytes_out), (0, 250_000));
     // The length is unknown, so no range can be selected.
-    let mut plant = Plant::new("unknown", None);
-    ask(&mut client, "1.1", "HEAD", plant.path(), "");
+    let mut writer = FileWriter::new("unknown", None);
+    ask(&mut client, "1.1", "HEAD", writer.path(), "");
     assert!(!client.head().1.contains("content-length"));
-    ask(&mut client, "1.1", "GET", plant.path(), "range: bytes=1-2\r\n");
-    plant.grow(3);
-    plant.whole();
+    ask(&mut client, "1.1", "GET", writer.path(), "range: bytes=1-2\r\n");
+    writer.grow(3);
+    writer.whole();
     assert_eq!(client.head().0, 200);
     assert_eq!((chunk(&mut client), chunk(&mut client)), (pattern(3), vec![]));
 }
@@ -213,14 +215,14 @@ fn a_part_of_a_file_that_breaks_is_never_complete_however_small_and_far_from_the
         for (name, range, sent) in
             [("small", "0-99", 0), ("middle", "100000-399999", 300_000 - HELD), ("end", "900000-", 100_000 - HELD)]
         {
-            let mut plant = Plant::new(&format!("part-{name}-{sendfile}"), Some(1_000_000));
+            let mut writer = FileWriter::new(&format!("part-{name}-{sendfile}"), Some(1_000_000));
             let mut client = front.client();
-            ask(&mut client, "1.1", "GET", plant.path(), &format!("range: bytes={range}\r\n"));
-            plant.grow(1_000_000);
+            ask(&mut client, "1.1", "GET", writer.path(), &format!("range: bytes={range}\r\n"));
+            writer.grow(1_000_000);
             assert_eq!(client.head().0, 206);
             let body = client.body(sent);
-            plant.breaks();
-            drop(plant);
+            writer.breaks();
+            drop(writer);
             assert_eq!((body.len(), client.rest()), (sent, vec![]), "{name}");
             let event = front.event();
             assert_eq!((event.outcome, event.reason), (Some(Outcome::Failed), Some(Reason::BrokeOff)), "{name}");
@@ -231,20 +233,20 @@ fn a_part_of_a_file_that_breaks_is_never_complete_however_small_and_far_from_the
 #[test]
 fn the_oldest_clients_get_what_nobody_knows_the_length_of_when_it_is_whole_or_hear_that_it_broke() {
     let front = front(true);
-    let mut plant = Plant::new("oldest", None);
+    let mut writer = FileWriter::new("oldest", None);
     let mut client = front.client();
-    ask(&mut client, "1.0", "GET", plant.path(), "");
-    plant.grow(100_000);
-    plant.whole();
+    ask(&mut client, "1.0", "GET", writer.path(), "");
+    writer.grow(100_000);
+    writer.whole();
     let answer = client.answer();
     assert_eq!((answer.status, answer.header("content-length")), (200, Some("100000")));
     assert!(answer.body == pattern(100_000), "other bytes");
     assert_eq!(front.event().outcome, Some(Outcome::Answered));
-    let mut plant = Plant::new("oldest-breaks", None);
+    let mut writer = FileWriter::new("oldest-breaks", None);
     let mut client = front.client();
-    ask(&mut client, "1.0", "GET", plant.path(), "");
-    plant.grow(100_000);
-    plant.breaks();
+    ask(&mut client, "1.0", "GET", writer.path(), "");
+    writer.grow(100_000);
+    writer.breaks();
     assert_eq!(client.answer().status, 502);
     assert_eq!(front.event().outcome, Some(Outcome::Failed));
 }
@@ -252,19 +254,19 @@ fn the_oldest_clients_get_what_nobody_knows_the_length_of_when_it_is_whole_or_he
 #[test]
 fn a_hundred_who_wait_for_one_file_hold_no_buffer_and_one_who_leaves_harms_nobody() {
     let front = front(true);
-    let mut plant = Plant::new("crowd", Some(5_000_003));
+    let mut writer = FileWriter::new("crowd", Some(5_000_003));
     let mut clients: Vec<_> = (0..100).map(|_| front.client()).collect();
     for client in &mut clients {
-        ask(client, "1.1", "GET", plant.path(), "");
+        ask(client, "1.1", "GET", writer.path(), "");
         client.head();
     }
-    plant.grow(100_000);
+    writer.grow(100_000);
     for client in &mut clients {
         client.body(1);
     }
     drop(clients.split_off(50));
-    plant.grow(4_900_003);
-    plant.whole();
+    writer.grow(4_900_003);
+    writer.whole();
     for client in &mut clients {
         assert!(client.body(5_000_002) == pattern(5_000_003)[1..], "other bytes");
     }

@@ -1,7 +1,7 @@
 //! HTTP/2, with h2 as a client.
 
-use crate::growing::Plant;
-use crate::people::{BIG, Front, HANGS, pattern};
+use crate::growing::FileWriter;
+use crate::running_front::{BIG, Front, HANGS, pattern};
 use crate::tls::{Certificate, serve};
 use front::Limits;
 use h2::client::{Builder, SendRequest};
@@ -31,7 +31,7 @@ async fn tcp(front: &Front) -> tokio::net::TcpStream {
     tokio::net::TcpStream::from_std(stream).unwrap()
 }
 
-/// A connection whose streams may bring so many bytes before they are read.
+/// A connection whose streams may receive this many bytes before they are read.
 async fn spoken(io: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, window: u32) -> Sender {
     let (sender, connection) =
         Builder::new().initial_window_size(window).initial_connection_window_size(1 << 20).handshake(io).await.unwrap();
@@ -121,14 +121,14 @@ fn what_is_still_being_written_is_sent_as_it_grows_and_ends_or_breaks_with_its_s
         let mut sender = spoken(tcp(&front).await, 100_000).await;
         for announced in [Some(300_000), None] {
             for breaks in [false, true] {
-                let mut plant = Plant::new(&format!("frames-{announced:?}-{breaks}"), announced);
-                let answer = ask(&mut sender, plant.path()).await;
+                let mut writer = FileWriter::new(&format!("frames-{announced:?}-{breaks}"), announced);
+                let answer = ask(&mut sender, writer.path()).await;
                 let said = answer.headers().get("content-length").map(|len| len.to_str().unwrap().parse().unwrap());
                 assert_eq!(said, announced);
                 let mut body = answer.into_body();
                 let mut all = Vec::new();
                 for step in [1, 99_999, 200_000] {
-                    plant.grow(step);
+                    writer.grow(step);
                     let due = all.len() + step;
                     while all.len() < due {
                         let piece = body.data().await.unwrap().unwrap();
@@ -141,11 +141,11 @@ fn what_is_still_being_written_is_sent_as_it_grows_and_ends_or_breaks_with_its_s
                 }
                 assert!(all == pattern(all.len()), "other bytes");
                 let outcome = if breaks {
-                    plant.breaks();
+                    writer.breaks();
                     assert_eq!(body.data().await.unwrap().unwrap_err().reason(), Some(Code::INTERNAL_ERROR));
                     Outcome::Failed
                 } else {
-                    plant.whole();
+                    writer.whole();
                     assert!(body.data().await.is_none_or(|piece| piece.unwrap().is_empty()));
                     Outcome::Answered
                 };
@@ -212,7 +212,7 @@ fn a_stop_lets_replies_end_and_says_goodbye() {
         let file = ask(&mut sender, "/file").await;
         front.stop.now();
         assert_eq!(text(file).await.len(), BIG);
-        // Every request is refused now, by the goodbye or by the closed connection.
+        // Every request is refused now, by the GOAWAY or by the closed connection.
         while let Ok(ready) = sender.clone().ready().await {
             sender = ready;
             let request = Request::get("http://front/who").body(()).unwrap();
@@ -247,7 +247,7 @@ fn through_tls_it_is_agreed_on_and_another_certificate_leaves_connections_as_the
         assert_eq!(text(ask(&mut before, "/file").await).await.len(), BIG);
         tls.replace(&two.certificate, &two.key).unwrap();
         assert_eq!(text(ask(&mut before, "/who").await).await, "127.0.0.1");
-        assert!(connect(&one).await.is_err(), "the old one is still shown");
+        assert!(connect(&one).await.is_err(), "the old certificate is still sent");
         let mut after = connect(&two).await.unwrap();
         assert_eq!(text(ask(&mut after, "/who").await).await, "127.0.0.1");
     });

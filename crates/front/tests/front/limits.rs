@@ -1,6 +1,6 @@
-//! Limits of size and of time on everything that comes in.
+//! Limits of size and of time on everything that a client sends.
 
-use crate::people::{Front, HANGS};
+use crate::running_front::{Front, HANGS};
 use front::Limits;
 use std::time::Duration;
 use telemetry::{BoundName, Outcome, Reason};

@@ -1,17 +1,17 @@
 //! The front over real loopback sockets, in raw bytes.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot continue fails")]
 
 #[path = "../../../../tests/world/bad_sinks.rs"]
 mod bad_sinks;
 mod crowd;
-mod direct;
 mod exchanges;
+mod fast_path;
 mod files;
 mod growing;
 mod http2;
 mod limits;
-mod people;
 mod proxies;
+mod running_front;
 mod sinks;
 mod tls;
 mod uploads;

@@ -1,6 +1,6 @@
 //! Clients behind a proxy: the handler and the event see the real client.
 
-use crate::people::{Client, Front};
+use crate::running_front::{Client, Front};
 use front::{ClientFrom, Limits};
 use telemetry::{Outcome, Reason};
 

@@ -1,7 +1,7 @@
 //! Events never delay a client.
 
 use crate::bad_sinks::{Hangs, Panics, Refuses};
-use crate::people::{Front, HANGS};
+use crate::running_front::{Front, HANGS};
 use front::Limits;
 use std::sync::mpsc::channel;
 

@@ -1,6 +1,6 @@
-//! The same front through TLS, with certificates of its own.
+//! The front with TLS, with certificates of its own.
 
-use crate::people::{BIG, Client, Front, HANGS};
+use crate::running_front::{BIG, Client, Front, HANGS};
 use front::{Limits, Options, Proxies, Tls};
 use std::io::{Read, Write};
 use std::process::Command;
@@ -63,7 +63,7 @@ fn ask(client: &mut Secured, path: &str, more: &str) {
     client.write_all(format!("GET {path} HTTP/1.1\r\nhost: a\r\n{more}\r\n").as_bytes()).unwrap();
 }
 
-/// The whole reply of a connection that ends with it.
+/// The whole reply of a connection that ends with the reply.
 fn last(mut client: Secured, path: &str) -> String {
     ask(&mut client, path, "connection: close\r\n");
     let mut reply = Vec::new();
@@ -116,7 +116,7 @@ fn another_certificate_is_shown_from_the_moment_it_is_there_and_open_connections
     assert!(last(kept, "/kept").ends_with("/kept None"));
     let mut stranger = client(&front, &old);
     assert!(stranger.write_all(b"GET").and_then(|()| stranger.read_exact(&mut [0])).is_err());
-    // From two cores, in any order.
+    // The events come from two cores, in any order.
     let mut events: Vec<_> = (0..5).map(|_| front.event()).map(|event| (event.path, event.reason)).collect();
     events.sort_by(|one, other| one.0.cmp(&other.0));
     assert_eq!(events[0], (String::new(), Some(Reason::TlsFailed)));

@@ -1,6 +1,6 @@
-//! Bodies of requests: wanted, unwanted, too long, too slow, too short.
+//! Bodies of requests: read, unread, too long, too slow, too short.
 
-use crate::people::{Front, HANGS};
+use crate::running_front::{Front, HANGS};
 use front::Limits;
 use std::time::Duration;
 use telemetry::{Op, Outcome, Reason};
@@ -49,7 +49,7 @@ fn an_upload_over_the_limit_is_refused_by_its_announcement_or_as_it_comes() {
     client.send(post("/upload?10", "transfer-encoding: chunked\r\n"));
     client.send("6\r\nabcdef\r\n6\r\nabcdef\r\n0\r\n\r\n");
     assert_eq!(client.answer().status, 413);
-    assert_eq!(client.get("/next").status, 200, "what little was left is thrown away");
+    assert_eq!(client.get("/next").status, 200, "a small remainder is discarded");
     let events: Vec<_> = (0..3).map(|_| front.event()).collect();
     let refused = events.iter().filter(|event| event.outcome == Some(Outcome::Refused));
     assert_eq!(refused.filter(|event| event.reason == Some(Reason::TooLarge)).count(), 2);
@@ -93,7 +93,7 @@ fn the_rest_of_an_upload_that_nobody_wants_is_no_request_whatever_came_before_it
         let first = before.matches("POST").count();
         client.send(format!("{before}{begun}"));
         (0..=first).for_each(|_| assert_eq!(client.answer().status, 200));
-        // A connection that was quiet for that long would be idle.
+        // A connection that was quiet for this long would count as idle.
         assert_eq!(front.client().get("/meanwhile").status, 200);
         client.send(format!("{smuggled}{after}GET /next HTTP/1.1\r\nhost: a\r\n\r\n"));
         assert_eq!(client.answer().body, b"/next None", "{begun}");
@@ -107,7 +107,7 @@ fn a_client_still_sending_what_nobody_wants_can_read_why() {
     let front = Front::limited(Limits { linger: HANGS, ..Limits::default() });
     let mut client = front.client();
     client.send(post("/upload?10", "content-length: 20000000\r\n"));
-    // More than the sockets hold: it only arrives because it is read and discarded.
+    // More than the sockets buffer: it only arrives because the server reads and discards it.
     client.send(vec![b'u'; 20_000_000]);
     let answer = client.answer();
     assert_eq!((answer.status, answer.header("connection")), (413, Some("close")));
@@ -145,5 +145,5 @@ fn an_upload_that_brings_too_little_is_too_slow_though_it_never_stops() {
     assert_eq!(front.event().reason, Some(Reason::BodyTooSlow));
     let mut client = front.client();
     client.send(post("/upload", "content-length: 5\r\n\r\nabcde"));
-    assert_eq!(client.answer().body, b"5", "what is there is taken");
+    assert_eq!(client.answer().body, b"5", "the bytes that have arrived are taken");
 }

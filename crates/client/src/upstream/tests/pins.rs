@@ -43,7 +43,7 @@ fn where_an_upstream_is_first_found_is_remembered_and_told_once() {
     let host = url.strip_prefix("http://").unwrap().to_owned();
     assert_eq!(upstream.newly_pinned(), [(host.clone(), Zone::Loopback)]);
     assert_eq!((upstream.newly_pinned(), there.connections()), (vec![], 1));
-    // A further call expects the zone in which it was found.
+    // Another call expects the zone that the name first resolved to.
     resolve(&table, "files.test", &["169.254.169.254", "127.0.0.1"]);
     let pinned = vec![(host, Zone::Loopback)];
     let again = world.upstream_with(&[&url], UpstreamOptions { pinned, ..UpstreamOptions::default() });

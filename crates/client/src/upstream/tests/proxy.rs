@@ -13,7 +13,7 @@ struct Tunnels {
 }
 
 impl Tunnels {
-    #[expect(clippy::disallowed_methods, reason = "a stand-in, not a server of ours")]
+    #[expect(clippy::disallowed_methods, reason = "a fake server, not Daylight's")]
     fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -35,7 +35,7 @@ impl Tunnels {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a stand-in, not a client of ours")]
+#[expect(clippy::disallowed_methods, reason = "a fake client, not Daylight's")]
 fn tunnel(mut client: TcpStream, all: &Mutex<Vec<String>>) {
     let (mut head, mut piece) = (Vec::new(), [0; 1]);
     while !head.ends_with(b"\r\n\r\n") {

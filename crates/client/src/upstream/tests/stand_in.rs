@@ -21,7 +21,7 @@ impl StandIn {
         Self::start(Some(tls), table)
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a stand-in, not a server of ours")]
+    #[expect(clippy::disallowed_methods, reason = "a fake server, not Daylight's")]
     fn start<const N: usize>(tls: Option<Arc<ServerConfig>>, table: [(&'static str, String); N]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let scheme = if tls.is_some() { "https" } else { "http" };
@@ -83,7 +83,7 @@ fn serve(socket: &mut (impl Read + Write), table: &[(&'static str, String)], all
 }
 
 /// A port that is closed again.
-#[expect(clippy::disallowed_methods, reason = "a stand-in, not a server of ours")]
+#[expect(clippy::disallowed_methods, reason = "a fake server, not Daylight's")]
 pub(super) fn nobody() -> String {
     format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap())
 }

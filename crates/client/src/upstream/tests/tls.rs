@@ -98,10 +98,10 @@ fn a_certificate_for_another_name_and_a_port_without_tls_are_told_apart() {
     let (label, said) = hint(&there.url);
     assert!(label == "tls" && said.contains("another name"), "{label} {said}");
     let plain = StandIn::new([("/a", ok("hello"))]);
-    // The server waits for more of what it takes for a handshake, and the client waits for a response.
+    // The server takes the request for a part of a handshake and waits for the rest, and the client waits for a response.
     let (label, _) = hint(&plain.url.replace("http:", "https:"));
     assert_eq!(label, "silent");
-    // The other way round, a TLS server sends an alert, which is not HTTP.
+    // In the opposite case, a TLS server sends an alert, which is not HTTP.
     let (label, said) = hint(&there.url.replace("https:", "http:"));
     assert!(label == "not_http" && said.contains("`https`"), "{label} {said}");
 }
@@ -129,7 +129,7 @@ fn a_certificate_is_shown_to_the_upstream_s_own_hosts_only() {
 #[test]
 fn a_body_that_is_cut_below_tls_is_cut() {
     let certificate = Certificate::of("IP:127.0.0.1");
-    // Without a length the end of the connection is the end of the body, and TLS tells whether it was cut off.
+    // Without a length the end of the connection is the end of the body, and TLS shows whether it was cut off.
     let body = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhello";
     let there = StandIn::with_tls(certificate.server(None), [("/a", body.into())]);
     let world = World::new();

@@ -1,4 +1,4 @@
-//! Only listed proxies are trusted, and a client cannot write itself another address.
+//! Only listed proxies are trusted, and a client cannot forge its address.
 
 use super::*;
 use http::HeaderName;
@@ -135,7 +135,7 @@ proptest! {
         }
         let line = format!("{before}, {real}");
         prop_assert_eq!(asks(ClientFrom::XForwardedFor, "10.0.0.1", "x-forwarded-for", &[&line]), Some(real));
-        // Behind an open quote nothing is readable, so only the proxy itself is trusted.
+        // Nothing after an open quote is readable, so only the proxy itself is trusted.
         let line = format!("{before}, for={real}");
         let told = asks(ClientFrom::Forwarded, "10.0.0.1", "forwarded", &[&line]);
         prop_assert!(told == Some(real) || told.is_none(), "{told:?}");

@@ -1,9 +1,9 @@
-//! Every form of the PROXY header is read, and nothing else is taken for one.
+//! Every form of the PROXY header is read, and no other bytes are accepted as one.
 
 use super::*;
 use proptest::prelude::*;
 
-/// The client, and how many bytes are left behind the header.
+/// The client, and the number of bytes after the header.
 fn heard(mut bytes: &[u8]) -> (Result<Option<IpAddr>, ProxyHeaderError>, usize) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let heard = runtime.block_on(read(&mut bytes));
@@ -12,7 +12,7 @@ fn heard(mut bytes: &[u8]) -> (Result<Option<IpAddr>, ProxyHeaderError>, usize) 
 
 fn client(bytes: &[u8]) -> Option<IpAddr> {
     let (heard, left) = heard(&[bytes, b"GET"].concat());
-    assert_eq!(left, 3, "exactly the header is taken");
+    assert_eq!(left, 3, "exactly the header is read");
     heard.unwrap()
 }
 

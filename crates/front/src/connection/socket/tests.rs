@@ -1,4 +1,4 @@
-//! The bytes of a stand-in never reach a client, however the socket is written to; and no client occupies its core.
+//! The bytes of a stand-in never reach a client, however the socket is written to; and no client monopolizes its core.
 
 use super::*;
 use crate::body::delivery::Delivery;
@@ -77,8 +77,8 @@ fn a_stand_in_without_its_file_is_an_error_and_no_byte() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// As hyper does: it advances by what was taken, shows a stand-in for the rest again, and writes memory between
-    /// two parts.
+    /// Acts as hyper does: advances by the bytes that were written, shows a stand-in for the rest again, and writes
+    /// memory between two parts.
     #[test]
     fn parts_and_memory_come_in_order_and_nothing_else_does(
         parts in proptest::collection::vec((0_u64..1 << 20, 1_u64..2 << 20, 0_usize..200), 1..5)

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// The bytes that hyper is given for these reads.
+/// The bytes that hyper gets for these reads.
 fn given(reads: &[&str]) -> String {
     let mut ends = LineEnds::default();
     let mut all = Vec::new();
@@ -121,7 +121,7 @@ proptest! {
     ) {
         let (mut sent, mut expected, mut hidden) = (String::new(), String::new(), false);
         for (head, body) in requests {
-            // A line behind a lone LF is part of the line before it, so it tells nothing of a body. Nothing behind it
+            // A line behind a lone LF is part of the line before it, so it does not describe a body. Nothing after it
             // is read.
             hidden |= has_lone_lf(head.as_bytes());
             sent += &head;

@@ -74,9 +74,9 @@ fn the_first_who_takes_gzip_gets_identity_and_the_next_gets_gzip() {
     let before = world.used();
     assert_eq!(world.hit(&get("/x")).as_deref(), Some(&*body));
     world.pages.compressor.settle();
-    assert_eq!(world.used(), before, "nobody has asked for it");
+    assert_eq!(world.used(), before, "no client has requested it");
     assert!(world.compresses());
-    assert!(world.used() > before, "it is weighed");
+    assert!(world.used() > before, "it has a weight");
 
     let reply = world.reply(&saying("gzip;q=1.0,deflate;q=0.6,identity;q=0.3"));
     assert_eq!(text(&reply), body);

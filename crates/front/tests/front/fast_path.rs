@@ -1,6 +1,6 @@
-//! The fast path answers as hyper would have.
+//! The fast path answers exactly as hyper does.
 
-use crate::people::{Answer, Front, ROPE};
+use crate::running_front::{Answer, Front, ROPE};
 use telemetry::Event;
 
 const REQUESTS: &[&str] = &[
@@ -35,7 +35,7 @@ const REQUESTS: &[&str] = &[
     "GET /wh o HTTP/1.1\r\nHost: a\r\n\r\n",
 ];
 
-/// The reply without the parts that differ each time, and what is recorded of it.
+/// The reply without the parts that differ each time, and its recorded event.
 fn told(answer: &Answer, event: &Event) -> String {
     let of_its_own = |line: &&str| !line.starts_with("date:") && !line.starts_with("daylight-event:");
     let head: Vec<&str> = answer.head.lines().filter(of_its_own).collect();
@@ -75,7 +75,7 @@ fn whatever_is_asked_gets_the_reply_that_it_gets_behind_a_request_with_a_body() 
     let all = REQUESTS.iter().copied().chain([long.as_str(), &lines, &many]);
     for request in all {
         let alone = answer(&front, request, "");
-        // hyper reads bodies, and requests that arrive in parts.
+        // hyper handles bodies, and requests that arrive in parts.
         let behind = answer(&front, request, "POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx");
         assert_eq!(alone, behind, "{request:?}");
     }

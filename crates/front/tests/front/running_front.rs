@@ -14,13 +14,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use telemetry::{Clock, Counter, Event, Outcome, Reason, Recorder, RecorderOptions, Sink, Tick};
 
-/// Longer than anything here takes: reaching it means that something hangs.
+/// Longer than any step here takes: reaching it means that something hangs.
 pub(crate) const HANGS: Duration = Duration::from_secs(20);
 
-/// Passes events on to the test.
-struct Pass(Sender<Event>);
+/// Passes events to the test.
+struct EventSender(Sender<Event>);
 
-impl Sink for Pass {
+impl Sink for EventSender {
     fn name(&self) -> &'static str {
         "pass"
     }
@@ -69,14 +69,14 @@ impl Front {
 
     pub(crate) fn with(options: Options, mut sinks: Vec<Box<dyn Sink>>) -> Self {
         let (pass, events) = channel();
-        sinks.push(Box::new(Pass(pass)));
+        sinks.push(Box::new(EventSender(pass)));
         let records = RecorderOptions { clock: Clock::default(), shards: 2, buffered_events: 1000 };
         let recorder = Recorder::start(records, sinks);
         let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
         let (address, stop) = (listener.local_addr().unwrap(), Stop::default());
         let serving = {
             let (recorder, stop) = (recorder.clone(), stop.clone());
-            std::thread::spawn(move || front::run(listener, options, Arc::new(House), recorder, stop).unwrap())
+            std::thread::spawn(move || front::run(listener, options, Arc::new(TestHandler), recorder, stop).unwrap())
         };
         Self { address, recorder, stop, events: Mutex::new(events), serving: Some(serving) }
     }
@@ -117,7 +117,7 @@ impl Front {
         let events = self.events.lock().unwrap();
         let began = Tick::now();
         loop {
-            // The recorder passes events on four times a second: asking for them is quicker.
+            // The recorder passes events on four times a second: a flush is quicker.
             assert!(self.recorder.flush(HANGS));
             match events.try_recv() {
                 Ok(event) => return event,
@@ -146,7 +146,7 @@ pub(crate) struct Client {
     ahead: Vec<u8>,
 }
 
-/// A reply as it came.
+/// A reply as it was received.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -231,10 +231,10 @@ impl Client {
 pub(crate) const BIG: usize = 64 << 20;
 pub(crate) const ROPE: usize = 5_000_003;
 
-/// Answers by path.
-pub(crate) struct House;
+/// A handler that answers by path.
+pub(crate) struct TestHandler;
 
-impl Handler for House {
+impl Handler for TestHandler {
     type Stamp = ();
 
     fn is_vital(&self, request: &Request) -> bool {
@@ -278,7 +278,7 @@ impl Handler for House {
     }
 }
 
-/// Answers with the length of the upload, or with a status that a program might choose.
+/// Answers with the length of the upload, or with a status that another program might choose.
 async fn upload(request: &mut Request, event: &mut Event) -> Reply {
     if let Some(limit) = request.query() {
         request.upload.limit(limit.parse().unwrap());
@@ -307,7 +307,7 @@ fn file_of(len: u64) -> File {
     file
 }
 
-/// No byte is zero, and parts of any size that is a power of two differ from each other.
+/// No byte is zero, and two parts of the same size differ if that size is a power of two.
 pub(crate) fn pattern(len: usize) -> Vec<u8> {
     let piece: Vec<_> = (0..65_521_u32).map(|at| (at * 7919 / 64 % 255 + 1) as u8).collect();
     let mut bytes = piece.repeat(len / piece.len() + 1);
