@@ -90,7 +90,7 @@ fn check_reads_a_sample_of_what_is_kept_of_upstreams_and_all_of_it_if_asked() {
         let (code, told) = check(flags);
         assert_eq!(code, Some(1), "{told}");
         for (name, whole) in damaged {
-            let line = format!("the file `{}`, kept of an upstream for `{}`", hex(&Sha256::digest(whole)), path(name));
+            let line = format!("the cached file `{}` of `{}`", hex(&Sha256::digest(whole)), path(name));
             assert!(told.contains(&line), "{told}");
         }
         assert!(told.contains("fetches it again"), "{told}");

@@ -1,4 +1,4 @@
-//! The truth as of an earlier change: the current state, and where that changed since, the journal.
+//! The truth as of an earlier change: current rows, and for entries that changed since, rows of the journal.
 
 use crate::catalog::{Catalog, Subject};
 use crate::change::Change;
@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::record::{RepositoryId, Seq};
 use telemetry::Millis;
 
-/// A catalog as it was when `through` was its last change.
+/// A catalog as of the change `through`.
 #[derive(Debug)]
 pub struct CatalogAsOf<'a, C: ?Sized + 'a> {
     truth: &'a mut C,
@@ -15,7 +15,7 @@ pub struct CatalogAsOf<'a, C: ?Sized + 'a> {
 }
 
 impl<'a, C: Catalog + ?Sized> CatalogAsOf<'a, C> {
-    /// `truth` as of a change that it has.
+    /// `truth` as of the change `through`, which must exist.
     pub fn new(truth: &'a mut C, through: Seq) -> Self {
         Self { truth, through }
     }
@@ -29,7 +29,7 @@ impl<'a, C: Catalog + ?Sized> CatalogAsOf<'a, C> {
         }
     }
 
-    /// The entries of one unit, withdrawn ones too, ordered by `published`, then `key`.
+    /// The entries of one unit, including withdrawn ones, ordered by `published`, then `key`.
     pub fn unit(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Entry>, Error> {
         let now = self.truth.unit(repository, unit)?;
         let mut entries = Vec::with_capacity(now.entries.len());
@@ -40,7 +40,7 @@ impl<'a, C: Catalog + ?Sized> CatalogAsOf<'a, C> {
         Ok(entries)
     }
 
-    /// Entries whose keys begin with `prefix`, ordered by key. Looks at the first `limit` that exist now.
+    /// Entries whose keys begin with `prefix`, ordered by key. Considers the first `limit` entries that exist now.
     pub fn entries_beginning(
         &mut self,
         repository: RepositoryId,
@@ -54,8 +54,8 @@ impl<'a, C: Catalog + ?Sized> CatalogAsOf<'a, C> {
         Ok(entries)
     }
 
-    /// Calls `read` with each of the next `limit` units after `after` and its entries, withdrawn ones too. Units that had no entries then
-    /// are among them. Returns the results, and the last unit unless there are no more.
+    /// Calls `read` with each of the next `limit` units after `after` and its entries, including withdrawn ones. Units that had
+    /// no entries at that time are included. Returns the results, and the last unit unless there are no more.
     pub fn units<T>(
         &mut self,
         repository: RepositoryId,
@@ -69,7 +69,7 @@ impl<'a, C: Catalog + ?Sized> CatalogAsOf<'a, C> {
         Ok((made, units.last().filter(|_| units.len() == limit).cloned()))
     }
 
-    /// What an entry was. `unit_seq`: the last change of its unit, if the caller knows it.
+    /// The state of an entry at that change. `unit_seq`: the last change of its unit, if the caller knows it.
     fn entry_as_of(
         &mut self,
         repository: RepositoryId,
@@ -87,8 +87,8 @@ impl<'a, C: Catalog + ?Sized> CatalogAsOf<'a, C> {
     }
 }
 
-/// The last change that was made by `moment`. Moments never go back from one row to the next, but in rows of earlier programs they may,
-/// where the clock was set back. Several changes qualify then, and the result is always the same one of them.
+/// The last change that was made by `moment`. Moments never decrease from row to row, except in rows of earlier versions of
+/// Daylight, where the clock was set back. Several changes qualify then, and the result is always the same one of them.
 pub(crate) fn last_change_by<C: Catalog + ?Sized>(truth: &mut C, moment: Millis) -> Result<Seq, Error> {
     let last = truth.last()?.0;
     let mut through = 0;

@@ -1,7 +1,8 @@
-//! Copies a data folder, also while a server works on it, into a folder that always is one whole backup: the last, or the one before.
+//! Copies a data folder, also while a server uses it, into a folder that is a complete backup at any time: the new one or the
+//! previous one.
 //!
-//! The order is what makes it safe. The truth is copied first, beside the one of the backup before. Blobs are only added; when all that
-//! the new truth names are durable, it takes the place of the old one. Only then are blobs deleted that it does not name.
+//! The order of the steps ensures that. The truth is copied first, beside that of the previous backup. Blobs are only added. Once
+//! all blobs that the new truth names are durable, it replaces the old truth. Only then are other blobs deleted.
 
 mod cached;
 mod files;
@@ -27,30 +28,31 @@ use std::sync::Arc;
 use target::Target;
 use telemetry::Log;
 
-/// Blobs that are read from the truth at a time.
+/// The number of blobs that are read from the truth at a time.
 const PAGE: usize = 4096;
 
-/// What a backup has now.
+/// The contents of a backup.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BackedUp {
-    /// The last change in it.
+    /// The number of its last change.
     pub seq: Seq,
-    /// Its blobs.
+    /// The number of its blobs.
     pub blobs: u64,
-    /// Their bytes.
+    /// The sum of their sizes.
     pub size_bytes: u64,
-    /// The blobs that the backup before did not have.
+    /// The number of blobs that the previous backup did not have.
     pub new_blobs: u64,
-    /// Their bytes.
+    /// The sum of their sizes.
     pub new_bytes: u64,
-    /// Blobs that the truth names and the data folder does not have, so neither has the backup.
+    /// Blobs that the truth names and that are missing in the data folder, and so in the backup.
     pub missing: Vec<Digest>,
-    /// Cached files of upstreams.
+    /// The number of cached files of upstreams.
     pub cached_files: u64,
 }
 
-/// Brings the backup in the folder `target` up to date with the data folder `data`: truth, blobs and segments, and with `with_cached` what
-/// is cached of upstreams. Blobs are hard links where both folders are on one file system. Writers do not wait.
+/// Brings the backup in the folder `target` up to date with the data folder `data`: truth, blobs and segments, and with
+/// `with_cached` the cached files of upstreams. Blobs are hard links where both folders are on one file system. Writers do not
+/// wait.
 pub fn backup(
     data: &Path,
     target: &Path,
@@ -69,7 +71,7 @@ pub fn backup(
     }
     let target = Target::open(&from, target)?;
     let to = target.layout();
-    // Before the truth is read, so that all blobs that it names stay.
+    // The collector is paused before the truth is read, so that all blobs that it names stay.
     let _pause = from.pause_collector()?;
     let new = with_suffix(&to.truth(), ".new");
     copy_database(&from.truth(), &new, progress)?;
@@ -101,15 +103,15 @@ pub(crate) fn all_blobs(truth: &mut Sqlite) -> Result<Vec<(Digest, u64)>, Error>
     }
 }
 
-/// Gives a synced file its name.
+/// Renames a synced file to its final name.
 pub(crate) fn put(from: &Path, to: &Path) -> Result<(), Error> {
     RealDisk.rename(from, to).map_err(Error::io("rename", from))?;
     let folder = to.parent().unwrap_or(to);
     RealDisk.open_folder(folder).and_then(|folder| folder.sync()).map_err(Error::io("sync", folder))
 }
 
-/// Writes segments of the rows that the backup has in none. They are a second copy of the journal, from which a rebuild is possible after a
-/// restore. Not the segments of the data folder: those of a busy server are many and small.
+/// Writes segments with the rows that no segment of the backup has. They are a second copy of the journal, which allows a rebuild
+/// after a restore. The segments of the data folder are not copied: those of a busy server are many and small.
 fn ship(truth: &mut dyn Catalog, to: &Layout, until: Seq) -> Result<(), Error> {
     let disk = Arc::new(RealDisk);
     let space = Space::new(disk.clone(), to.data().to_owned(), 0, Log::silent());

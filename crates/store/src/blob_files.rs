@@ -1,4 +1,4 @@
-//! Lists files that are named by their digests, two folders deep.
+//! Lists files named by their digests, in two levels of folders.
 
 use crate::digest::Digest;
 use crate::disk::Disk;
@@ -6,7 +6,7 @@ use crate::error::Error;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The names in a folder, sorted. A folder that does not exist is empty: no blob was ever kept in it.
+/// The names in a folder, sorted. A folder that does not exist counts as empty: no blob was ever written to it.
 pub(crate) fn names(disk: &dyn Disk, folder: &Path) -> Result<Vec<String>, Error> {
     match disk.list(folder) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(Vec::new()),
@@ -14,7 +14,7 @@ pub(crate) fn names(disk: &dyn Disk, folder: &Path) -> Result<Vec<String>, Error
     }
 }
 
-/// The files in the folders of a folder, in the order of their names, with the digests that are their names.
+/// The files in the subfolders of a folder, ordered by name, with the digests in their names.
 pub(crate) fn files_in(disk: &dyn Disk, outer: &Path) -> Result<Vec<(Option<Digest>, PathBuf)>, Error> {
     let mut files = Vec::new();
     for inner in names(disk, outer)? {

@@ -1,18 +1,18 @@
-//! For how long a blob is kept after entries stopped naming it.
+//! How long a blob is kept after the last entry stopped naming it.
 
 use std::time::Duration;
 use telemetry::Millis;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The periods after which bytes that nothing names any more may be deleted.
+/// The periods after which unreferenced bytes may be deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlobLife {
-    /// For how long bytes stay that an earlier state named. As-of views reach back as far.
+    /// How long bytes are kept that an earlier state refers to. As-of views reach back equally far.
     pub horizon: Duration,
-    /// For how long a deletion can be undone. Never longer than the horizon.
+    /// How long a deletion can be undone. At most the horizon.
     pub undo: Duration,
-    /// How long the collector waits between two looks at a blob before it deletes it.
+    /// How long the collector waits between its two checks of a blob.
     pub collect_after: Duration,
 }
 
@@ -22,23 +22,23 @@ impl Default for BlobLife {
     }
 }
 
-/// Which period begins when an entry stops naming a blob.
+/// The period that begins when an entry stops naming a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keep {
-    /// The horizon: its publisher withdrew the entry, or it got other bytes.
+    /// The horizon: the publisher withdrew the entry or replaced its bytes.
     Horizon,
-    /// The time for undoing: the entry was deleted, by hand or by a rule.
+    /// The undo period: a user or a rule deleted the entry.
     Undo,
-    /// None: the retention of snapshots removed the entry.
+    /// No period: the retention of snapshots removed the entry.
     Nothing,
-    /// None, and the collector does not wait either: the entry was purged.
+    /// No period, and the collector does not wait either: the entry was purged.
     Purged,
 }
 
 impl Keep {
     pub(crate) const ALL: [Self; 4] = [Self::Horizon, Self::Undo, Self::Nothing, Self::Purged];
 
-    /// The period.
+    /// The length of the period.
     pub fn period(self, life: &BlobLife) -> Duration {
         match self {
             Self::Horizon => life.horizon,
@@ -53,21 +53,22 @@ impl Keep {
 pub struct UseEnd {
     /// When the entry stopped naming the blob.
     pub at: Millis,
-    /// Which period began then.
+    /// The period that began then.
     pub keep: Keep,
 }
 
-/// One entry that names a blob, or did.
+/// One entry that names or named a blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlobUse {
-    /// `None`: the entry names it now.
+    /// `None`: the entry still names it.
     pub ended: Option<UseEnd>,
     /// When the repository of the entry was removed, if it was.
     pub removed: Option<Millis>,
 }
 
 impl BlobUse {
-    /// Until when this use keeps the blob; `None`: without end. The removal of a repository counts like the deletion of all its entries.
+    /// Until when this use keeps the blob; `None`: without limit. The removal of a repository counts as the deletion of all its
+    /// entries.
     pub fn keeps_until(&self, life: &BlobLife) -> Option<Millis> {
         let own = self.ended.map(|end| end.at.plus(end.keep.period(life)));
         let removed = self.removed.map(|at| at.plus(life.undo));

@@ -21,26 +21,26 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
 
-/// The folder of blobs. Its functions wait for the disk, so threads of the store call them.
+/// The folder of blobs. Its functions block on the disk, so only threads of the store call them.
 #[derive(Debug)]
 pub(crate) struct Blobs {
     disk: Arc<dyn Disk>,
     layout: Layout,
     space: Arc<Space>,
-    /// Folders whose names are synced. A folder that merely exists may have been made by another thread that has not synced it yet.
+    /// Folders whose names are synced. A folder may exist and be unsynced, because another thread has just made it.
     synced_folders: Mutex<HashSet<PathBuf>>,
-    /// Shared while a blob gets its place, held alone while a folder is removed: a folder that is removed and made again between a
-    /// rename and the sync of the folder would leave the new one unsynced.
+    /// Locked for reading while a blob is renamed into its folder, and for writing while a folder is removed. Otherwise a folder
+    /// could be removed and made again between a rename and the sync of the folder, and the new one would stay unsynced.
     placing: RwLock<()>,
     next: AtomicU64,
-    /// The blobs that uploads under way rely on.
+    /// The blobs that uploads in progress rely on.
     holds: Holds,
-    /// Held while a derived file is written: one at a time.
+    /// Locked while a derived file is written, so that only one is written at a time.
     writing_derived: Mutex<()>,
 }
 
 impl Blobs {
-    /// Makes the folders, and removes the temporary files of the last process.
+    /// Makes the folders, and removes temporary files of an earlier process.
     pub(crate) fn open(disk: Arc<dyn Disk>, layout: Layout, space: Arc<Space>) -> Result<Self, Error> {
         let blobs = Self {
             disk,
@@ -71,7 +71,7 @@ impl Blobs {
         Ok(TemporaryBlob { blobs: self.clone(), path: Some(path), file, hashing: Hashing::default() })
     }
 
-    /// Opens a blob. Returns its size too.
+    /// Opens a blob. Also returns its size.
     pub(crate) fn open_blob(&self, digest: &Digest) -> Result<(File, u64), Error> {
         let path = self.layout.blob(digest).file;
         let file = self.disk.open(&path).map_err(|e| match e.kind() {
@@ -96,7 +96,7 @@ impl Blobs {
         self.disk.open(path).map_err(Error::io("open", path))
     }
 
-    /// The blobs that uploads under way rely on.
+    /// The blobs that uploads in progress rely on.
     pub(crate) fn holds(&self) -> &Holds {
         &self.holds
     }
@@ -105,7 +105,7 @@ impl Blobs {
         &self.layout
     }
 
-    /// Removes the file of a blob unless somebody holds it, and returns its size. `None`: it stays, or it is gone already.
+    /// Removes the file of a blob unless it is held, and returns its size. `None`: it stays, or was already gone.
     pub(crate) fn remove(&self, digest: &Digest) -> Result<Option<u64>, Error> {
         self.space.check_sound()?;
         let path = self.layout.blob(digest).file;
@@ -116,7 +116,7 @@ impl Blobs {
         }
     }
 
-    /// Removes a folder of blobs if it is empty. Where a blob gets its place just now, in whatever folder, it stays for the next time.
+    /// Removes a folder of blobs if it is empty. If a blob is being renamed into any folder at that moment, nothing is removed.
     pub(crate) fn remove_empty_folder(&self, folder: &Path) -> Result<(), Error> {
         let _alone = match self.placing.try_write() {
             Ok(alone) => alone,
@@ -136,7 +136,7 @@ impl Blobs {
         derived::read(&*self.disk, &self.layout.derived(repository, name))
     }
 
-    /// Makes a folder and syncs its name, once for each process.
+    /// Makes a folder and syncs its name, once per process.
     fn make_synced_folder(&self, folder: &Path) -> Result<(), Error> {
         if lock(&self.synced_folders).contains(folder) {
             return Ok(());
@@ -152,7 +152,7 @@ impl Blobs {
 pub struct KeptBlob {
     /// All digests of the bytes.
     pub hashes: Hashes,
-    /// Keeps the blob from being deleted: goes into the batch that publishes the bytes.
+    /// Keeps the blob from being deleted. It belongs to the batch that publishes the bytes.
     pub hold: Hold,
 }
 
@@ -184,7 +184,7 @@ impl TemporaryBlob {
         self.hashing.clone().finish()
     }
 
-    /// Renames the file without syncing anything: a crash may lose it.
+    /// Renames the file without a sync: a crash may lose it.
     pub(crate) fn place(mut self, path: &Path) -> Result<(), Error> {
         let temporary = self.path.take().ok_or(Error::GivenUp)?;
         let placed = self.blobs.disk.rename(&temporary, path).map_err(Error::io("rename", &temporary));
@@ -204,10 +204,10 @@ impl TemporaryBlob {
         Ok(())
     }
 
-    /// Makes the bytes durable under their digest. If the blob exists already, its name moves to the new file, which has the same
-    /// bytes: that costs nothing, repairs a damaged file, and does not rely on somebody else's sync.
+    /// Makes the bytes durable under their digest. If the blob exists already, the new file with the same bytes replaces it: that
+    /// costs nothing, repairs a damaged file, and does not rely on another thread's sync.
     ///
-    /// The blob is held before it has its name, so that the collector never deletes what a batch is about to name.
+    /// The blob is held before it is renamed, so that the collector never deletes a blob that a batch is about to name.
     pub(crate) fn keep(mut self) -> Result<KeptBlob, Error> {
         let blobs = self.blobs.clone();
         blobs.space.check_sound()?;
@@ -228,7 +228,7 @@ impl TemporaryBlob {
 impl Drop for TemporaryBlob {
     fn drop(&mut self) {
         if let Some(path) = self.path.take() {
-            // The next start removes a file that cannot be removed now.
+            // If it cannot be removed now, the next start removes it.
             let _ = self.blobs.disk.unlink(&path);
         }
     }

@@ -1,8 +1,9 @@
-//! What upstreams were proven to have or not to have, and the files they gave: a second database, which may be deleted at any time.
+//! Facts about files of upstreams (present or missing) and the cached files themselves: a second database, which may be deleted
+//! at any time.
 //!
-//! It records facts about members, not answers of groups. Order, nesting and policy are applied when reading, so a change of
-//! those invalidates nothing here. It is not journaled and is synced lazily: a crash may lose the last facts, and they are asked
-//! for again.
+//! It records facts about members, not answers of groups. Order, nesting and policy are applied when reading, so changing them
+//! invalidates nothing here. It is not journaled and is synced lazily: a crash may lose the last facts, which are then requested
+//! again.
 
 mod cached_file;
 mod database;

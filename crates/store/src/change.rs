@@ -1,4 +1,4 @@
-//! The changes that the journal records. They stay readable for ever, so fields are only ever added.
+//! The changes that the journal records. They must stay readable forever, so fields are only ever added.
 
 use crate::digest::Digest;
 use crate::entry::{Entry, State};
@@ -14,58 +14,59 @@ use telemetry::Millis;
 pub enum Change {
     /// An entry was published, withdrawn or otherwise changed.
     Entry {
-        /// Where.
+        /// The repository.
         repository: RepositoryId,
-        /// Its state now.
+        /// Its new state.
         entry: Entry,
     },
     /// The facts of a unit itself changed.
     Unit {
-        /// Where.
+        /// The repository.
         repository: RepositoryId,
-        /// Which unit.
+        /// The unit.
         unit: String,
-        /// Its facts now; null: it has none any more. Opaque: the caller writes and reads them.
+        /// Its new facts; null: it has none any more. Opaque to the store.
         facts: serde_json::Value,
     },
-    /// Something of an upstream was seen for the first time. A row says only what is new and adds to the earlier rows of its unit; or
-    /// it repeats everything, and no earlier row is read any more.
+    /// Something of an upstream was seen for the first time. A row contains only new facts and adds to the earlier rows of its
+    /// unit; or it is complete, and earlier rows are no longer read.
     FirstSeen {
-        /// Where.
+        /// The repository.
         repository: RepositoryId,
-        /// Of which unit.
+        /// The unit.
         unit: String,
-        /// Whether it repeats everything that is known of the unit.
+        /// Whether it repeats all known facts of the unit.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         whole: bool,
-        /// Whether it takes nothing of the repository's budget for such rows, because no reader causes it and its caller limits it.
+        /// Whether it does not count in the repository's budget for such rows. Set if no client's request causes the row and the
+        /// code that writes it limits the number.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         uncounted: bool,
-        /// What is new. Opaque: the caller writes and reads it.
+        /// The new facts. Opaque to the store.
         seen: serde_json::Value,
     },
-    /// A repository was made, changed or removed.
+    /// A repository was created, changed or removed.
     Repository {
-        /// Which; 0 makes a new one, which takes this change's number.
+        /// Its id; 0 creates a repository, which takes this change's number.
         id: RepositoryId,
-        /// Its settings now.
+        /// Its new settings.
         record: RepositoryRecord,
     },
-    /// A token was made, changed or revoked. Its hash identifies it.
+    /// A token was created, changed or revoked. Its hash identifies it.
     Token {
-        /// Its state now.
+        /// Its new state.
         record: TokenRecord,
     },
     /// A setting of the server.
     Setting {
         /// Its name.
         key: String,
-        /// Its value now; null: back to the default.
+        /// Its new value; null: the default.
         value: serde_json::Value,
     },
     /// The bytes of blobs were deleted, because nothing had named them for long enough. Each is named by earlier rows.
     Collected {
-        /// Which.
+        /// Their digests.
         blobs: Vec<Digest>,
     },
 }
@@ -82,7 +83,7 @@ impl Change {
         }
     }
 
-    /// Whether there is something after the change. A change to null facts leaves nothing.
+    /// Whether anything is left after the change. A change to null facts leaves nothing.
     pub(crate) fn leaves_something(&self) -> bool {
         !matches!(self, Change::Unit { facts, .. } if facts.is_null())
     }
@@ -103,8 +104,8 @@ impl Change {
         }
     }
 
-    /// Replaces the moment of the batch by a later one, wherever the change has it. A tombstone keeps its moment: one removal may take
-    /// several batches, and undoing it finds its entries by the moment that they share.
+    /// Replaces the moment of the batch by a later one, everywhere in the change. A tombstone keeps its moment: one removal may
+    /// take several batches, and undoing it finds its entries by their common moment.
     pub(crate) fn move_moments(&mut self, from: Millis, to: Millis) {
         let moved = |at: &mut Millis| {
             if *at == from {
@@ -113,7 +114,7 @@ impl Change {
         };
         match self {
             Change::Entry { entry, .. } if entry.state == State::Live => {
-                // An entry whose publication is this change has both moments.
+                // An entry that is published by this change has both moments.
                 if entry.published == entry.changed {
                     moved(&mut entry.published);
                 }

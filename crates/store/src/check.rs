@@ -1,4 +1,4 @@
-//! Checks the data folder: rows, blobs and segments are compared with each other.
+//! Checks the data folder: compares rows, blobs and segments with each other.
 
 mod cached_files;
 mod problem;
@@ -21,11 +21,11 @@ use sha2::{Digest as _, Sha256};
 use std::io::Read;
 use std::path::Path;
 
-/// Rows or blobs that are read at a time.
+/// The number of rows or blobs that are read at a time.
 const PAGE: usize = 1024;
 
-/// Checks the folder of a server that is not running. Changes nothing: it does not open the store, which would remove and complete what
-/// a killed process left.
+/// Checks the folder of a server that is not running. Changes nothing: it does not open the store, which would remove and
+/// complete the files of a killed process.
 pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report, Error> {
     let layout = Layout::new(data);
     if layout.is_being_restored() {
@@ -42,8 +42,8 @@ pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> R
     check_on(&RealDisk, &layout, verify, progress)
 }
 
-/// Checks everything. With `verify`, reads every byte of every blob and of every cached file; without it, reads only a sample of the
-/// cached files. Nobody else may write to the folder.
+/// Checks everything. With `verify`, reads every byte of every blob and of every cached file; without it, reads only a sample of
+/// the cached files. No process may write to the folder meanwhile.
 pub(crate) fn check_on(
     disk: &dyn Disk,
     layout: &Layout,
@@ -100,7 +100,7 @@ fn journal(truth: &mut dyn Catalog, report: &mut Report, progress: &mut dyn FnMu
         }
     }
     if last < end {
-        let why = format!("the journal ends at `{}` and the counter says `{}`", last.0, end.0);
+        let why = format!("the journal ends at `{}` and the counter is at `{}`", last.0, end.0);
         report.problems.push(Problem::Journal(why));
     }
     Ok(())

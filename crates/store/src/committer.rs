@@ -1,7 +1,7 @@
 //! Commits batches for the writer's thread: one transaction, then the revisions, then the log of recent rows.
 //!
-//! The order is what makes it safe: blobs were synced before the batch arrived, then COMMIT, then the revisions, then the log, then the
-//! reply.
+//! The order ensures durability: blobs were synced before the batch arrived, then COMMIT, then the revisions, then the log, then
+//! the reply.
 
 use crate::blob_life::BlobUse;
 use crate::catalog::{Batch, Catalog, Conflict};
@@ -38,7 +38,7 @@ pub(crate) struct Committer {
     clock: Arc<JournalClock>,
 }
 
-/// What one transaction made.
+/// The results of one transaction.
 struct Written {
     /// For each batch the number of its last change, or why it was refused.
     answers: Vec<Result<Seq, Conflict>>,
@@ -63,14 +63,14 @@ impl Committer {
         Ok(committer)
     }
 
-    /// Tells the budget how many bytes each repository uses.
+    /// Sets the used bytes of each repository in its budget.
     fn update_first_seen_budget(&mut self) -> Result<(), Error> {
         let bytes = self.truth.first_seen_bytes()?;
         self.first_seen.update(bytes, &lock(&self.membership).repositories());
         Ok(())
     }
 
-    /// Which groups contain a repository. This committer keeps it up to date.
+    /// The groups that contain a repository. This committer keeps the map up to date.
     pub(crate) fn membership(&self) -> Arc<Mutex<GroupMembership>> {
         self.membership.clone()
     }
@@ -82,7 +82,7 @@ impl Committer {
         Ok(())
     }
 
-    /// Gives the catalog back.
+    /// Returns the catalog.
     pub(crate) fn into_catalog(self) -> Box<dyn Catalog> {
         self.truth
     }
@@ -102,7 +102,7 @@ impl Committer {
         }
     }
 
-    /// Makes each batch or refuses it, all in one transaction, and voids the stamps that the changes touch.
+    /// Applies or refuses each batch, all in one transaction, and invalidates the stamps that the changes affect.
     pub(crate) fn commit(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
         let before = Seq(self.last.load(Ordering::Acquire));
         let mut written = self.transact(batches, before);
@@ -122,7 +122,7 @@ impl Committer {
         }
         if made().any(|(batch, _)| batch.changes.iter().any(|change| matches!(change, Change::Repository { .. }))) {
             // The members of groups may have changed, so the revisions are raised for the groups before the change and after it.
-            // If the repositories cannot be read, later changes could not raise the right groups: nothing more is written.
+            // If the repositories cannot be read, later changes could not raise the right groups: writing stops.
             *lock(&self.membership) = GroupMembership::new(self.space.synced(self.truth.repositories())?);
             made().for_each(|(batch, last)| self.raise(batch, *last));
         }
@@ -145,10 +145,10 @@ impl Committer {
         Ok(answers)
     }
 
-    /// Makes the changes durable, or returns an error. If the disk is full, nothing is changed. `before`: the last change before them.
+    /// Commits the changes, or returns an error. If the disk is full, nothing is changed. `before`: the last change before them.
     fn transact(&mut self, batches: &[Batch], before: Seq) -> Result<Written, Error> {
         let answers = self.truth.begin(batches)?;
-        // Read before COMMIT: if the rows cannot be read, nothing is changed.
+        // Read before COMMIT: if the rows cannot be read, the transaction is rolled back.
         let rows = self.truth.journal_text(before, usize::MAX, usize::MAX);
         let rows = match self.failpoint(Failpoint::BeforeCommit).and(rows) {
             Ok(rows) => rows,
@@ -157,14 +157,15 @@ impl Committer {
                 return Err(error);
             }
         };
-        // After a failed COMMIT it is unknown whether the changes are durable. As after a failed sync, only a restart can tell.
+        // After a failed COMMIT it is unknown whether the changes are durable. As after a failed sync, only a restart shows which
+        // are.
         match self.truth.commit() {
             Err(error) if error.is_disk_full() => Err(error),
             committed => self.space.synced(committed).map(|()| Written { answers, rows }),
         }
     }
 
-    /// Raises the revisions that the changes of a batch touch.
+    /// Raises the revisions that the changes of a batch affect.
     fn raise(&self, batch: &Batch, last: Seq) {
         let first = last.0 + 1 - batch.changes.len() as u64;
         let membership = lock(&self.membership);
@@ -188,7 +189,7 @@ impl Committer {
                 }
                 Change::Token { .. } => self.revisions.raise(Unit::Tokens),
                 Change::Setting { .. } => self.revisions.raise(Unit::Settings),
-                // No answer changes: nothing that can be asked for names these bytes.
+                // No answer changes: no path leads to these bytes.
                 Change::Collected { .. } => {}
             }
         }
@@ -199,15 +200,15 @@ impl Committer {
     }
 }
 
-/// Whether a batch publishes something. The last free space is reserved for other changes, so that a token can always be revoked, and
-/// so that what is withdrawn can free space.
+/// Whether a batch publishes something. The last free space is reserved for other changes, so that a token can always be revoked,
+/// and so that withdrawals can free space.
 fn writes_content(batch: &Batch) -> bool {
     let withdrawn = |change: &Change| matches!(change, Change::Entry { entry, .. } if entry.state == State::Withdrawn);
     let withdraws = batch.changes.iter().any(withdrawn);
     let small = |change: &Change| match change {
         Change::Repository { .. } | Change::Token { .. } | Change::Setting { .. } | Change::Collected { .. } => true,
         Change::Entry { entry, .. } => entry.state == State::Withdrawn,
-        // The listing that a withdrawal changes.
+        // A withdrawal also changes the facts of the folder that lists the entry.
         Change::Unit { .. } => withdraws,
         Change::FirstSeen { .. } => false,
     };

@@ -15,7 +15,7 @@ pub(crate) fn remove_database(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// A free name for a database that is replaced: `.old`, `.old2` and so on. No replaced database is ever overwritten.
+/// The first unused name for a database that is replaced: `.old`, `.old2` and so on. No replaced database is ever overwritten.
 pub(crate) fn free_name(database: &Path) -> Result<PathBuf, Error> {
     let mut count = 1;
     loop {

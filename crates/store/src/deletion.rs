@@ -1,4 +1,5 @@
-//! Deletes blobs in the turn of the writer's thread, so that no change comes between the last look at a blob and the end of it.
+//! Deletes blobs in the turn of the writer's thread, so that no change is committed between the last check of a blob and its
+//! deletion.
 
 use crate::blob_life::BlobLife;
 use crate::blobs::Blobs;
@@ -12,25 +13,25 @@ use std::sync::Arc;
 use std::time::Duration;
 use telemetry::{Millis, Tick};
 
-/// Most blobs that one turn looks at.
+/// The most blobs that are checked in one turn.
 pub(crate) const TURN_MAX: usize = 32;
-/// A turn removes no more files after this time. Large files take long, and changes wait meanwhile.
+/// A turn stops removing files after this time. Large files take long, and changes wait meanwhile.
 const TURN_TIME: Duration = Duration::from_millis(3);
 
-/// Deletes blobs that nothing names any more and nobody holds.
+/// Deletes blobs that no row needs and no upload holds.
 pub(crate) struct Deletion {
     blobs: Arc<Blobs>,
     life: BlobLife,
 }
 
-/// What a turn did.
+/// The result of a turn.
 #[derive(Debug, Default)]
 pub(crate) struct Deleted {
     pub(crate) blobs: u64,
     pub(crate) size_bytes: u64,
-    /// Blobs for another turn: their rows are written, and their files are still there.
+    /// Blobs whose rows are written and whose files are still to be removed in another turn.
     pub(crate) rest: Vec<Digest>,
-    /// The others stay until the next round: a backup needs all blobs, or no row could be written for them.
+    /// The other blobs stay until the next round: a backup needs all blobs, or no row could be written for them.
     pub(crate) paused: bool,
 }
 
@@ -39,10 +40,10 @@ impl Deletion {
         Self { blobs, life }
     }
 
-    /// Looks at each blob once more, and deletes those that nothing needs at `now`.
+    /// Checks each blob once more, and deletes those that are unneeded at `now`.
     ///
-    /// Blobs that no row names go first: they need no row of their own, so this frees space on a disk that has none. For the others the row
-    /// comes before the file goes. After a crash in between, the file is one that no row names.
+    /// Blobs that no row names are deleted first: they need no row, so this frees space even on a full disk. For the others the
+    /// row is written before the file is removed. A crash in between leaves a file that no row names.
     pub(crate) fn turn(&self, committer: &mut Committer, blobs: &[Digest], now: Millis) -> Result<Deleted, Error> {
         let until = Tick::now().plus(TURN_TIME);
         let mut deleted = Deleted::default();
@@ -64,7 +65,7 @@ impl Deletion {
             let (by, from) = ("daylight".to_owned(), "server".to_owned());
             let answers = committer.commit(&[Batch { by, from, at: now, changes, ..Batch::default() }])?;
             if answers.iter().any(Result::is_err) {
-                // No file goes without its row.
+                // No file is removed without its row.
                 return Ok(Deleted { paused: true, ..deleted });
             }
             self.remove(&mut named, until, &mut deleted)?;
@@ -73,7 +74,7 @@ impl Deletion {
         Ok(deleted)
     }
 
-    /// Removes files until the time is over, one at least. A removal that a crash undoes leaves a file that no row names.
+    /// Removes files until the time is over, but at least one. If a crash undoes a removal, a file without a row is left.
     fn remove(&self, blobs: &mut VecDeque<Digest>, until: Tick, deleted: &mut Deleted) -> Result<(), Error> {
         while (deleted.blobs == 0 || Tick::now() < until)
             && let Some(digest) = blobs.pop_front()

@@ -1,6 +1,6 @@
-//! Files with data that is derived from the truth, so that it need not be computed again. They may be lost at any moment.
+//! Files with data that is derived from the truth, so that it need not be computed again. They may be deleted at any time.
 //!
-//! Each begins with the SHA-256 of its content, and a file whose content does not match is ignored.
+//! Each file starts with the SHA-256 of its content, and is ignored if they do not match.
 
 use crate::disk::Disk;
 use crate::error::Error;
@@ -12,8 +12,8 @@ use std::io::Read;
 
 const DIGEST: usize = 32;
 
-/// Writes `parts` one after the other to a temporary file, and renames it. Nothing is synced: pushes would wait for the disk, for a
-/// file that may be lost.
+/// Writes `parts` to a temporary file and renames it. Nothing is synced: pushes would wait for the disk, although the file may be
+/// lost.
 pub(crate) fn keep(disk: &dyn Disk, space: &Space, place: &NestedFile, parts: &[Bytes]) -> Result<(), Error> {
     space.check()?;
     for folder in [&place.outer, &place.inner] {

@@ -60,7 +60,7 @@ pub(crate) fn unhex<const N: usize>(text: &str) -> Result<[u8; N], NotHex> {
     Ok(bytes)
 }
 
-/// The digests that clients may ask for, all computed in one pass while the bytes arrive.
+/// The digests that clients may request, all computed in one pass while the bytes arrive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hashes {
     /// The name of the blob.

@@ -17,7 +17,7 @@ pub enum Failpoint {
     Write,
     /// Syncing a file's bytes.
     SyncFile,
-    /// Giving a file another name.
+    /// Renaming a file.
     Rename,
     /// Opening a folder to sync it.
     OpenFolder,
@@ -25,11 +25,11 @@ pub enum Failpoint {
     SyncFolder,
     /// Removing a file.
     Unlink,
-    /// All changes are in the transaction, which is not committed yet.
+    /// All changes are in the transaction, which is not yet committed.
     BeforeCommit,
     /// The transaction is committed, and no revision is raised yet.
     AfterCommit,
-    /// The revisions are raised, and nobody has been answered yet.
+    /// The revisions are raised, and no batch is acknowledged yet.
     BeforeAcknowledgement,
 }
 
@@ -61,19 +61,20 @@ pub struct SpaceBytes {
 
 /// The operations of the store on files.
 pub trait Disk: Send + Sync + std::fmt::Debug {
-    /// Makes one folder; fine if it exists.
+    /// Makes one folder. No error if it exists.
     fn make_folder(&self, path: &Path) -> io::Result<()>;
     /// Creates a file that does not exist.
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>>;
-    /// Renames a file and replaces the one that has the new name.
+    /// Renames a file. Replaces an existing file.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Opens a folder to sync it. Do so before changing names in it: if there are no descriptors left, nothing has been done yet.
+    /// Opens a folder to sync it. Open it before changing names in it: if there are no descriptors left, nothing has been changed
+    /// yet.
     fn open_folder(&self, path: &Path) -> io::Result<Box<dyn DiskFolder>>;
     /// Removes a file.
     fn unlink(&self, path: &Path) -> io::Result<()>;
-    /// Removes a folder with everything in it.
+    /// Removes a folder with all files in it.
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
-    /// Removes a folder if nothing is in it. `false`: something is, or there is no such folder.
+    /// Removes an empty folder. `false`: it is not empty, or does not exist.
     fn remove_empty_folder(&self, path: &Path) -> io::Result<bool>;
     /// Opens a file for reading.
     fn open(&self, path: &Path) -> io::Result<File>;
@@ -87,7 +88,7 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn point(&self, point: Failpoint) -> io::Result<()>;
 }
 
-/// A file that is being written, from its start to its end.
+/// A file that is written sequentially.
 pub trait DiskFile: Send {
     /// Appends all of `bytes`.
     fn write(&mut self, bytes: &[u8]) -> io::Result<()>;
@@ -117,7 +118,7 @@ impl Disk for RealDisk {
         Ok(Box::new(RealFile(OpenOptions::new().create_new(true).write(true).open(path)?)))
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the only place that renames")]
+    #[expect(clippy::disallowed_methods, reason = "the only code that renames")]
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         std::fs::rename(from, to)
     }
@@ -126,7 +127,7 @@ impl Disk for RealDisk {
         Ok(Box::new(RealFolder(File::open(path)?)))
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the only place that unlinks")]
+    #[expect(clippy::disallowed_methods, reason = "the only code that unlinks")]
     fn unlink(&self, path: &Path) -> io::Result<()> {
         std::fs::remove_file(path)
     }

@@ -15,7 +15,7 @@ pub enum State {
     Withdrawn,
 }
 
-/// A published file, as it is after its last change.
+/// A published file after its last change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// The group of entries that change together, for which revisions are counted. An entry never moves to another unit.
@@ -30,43 +30,43 @@ pub struct Entry {
     pub changed: Millis,
     /// The digests of its bytes.
     pub hashes: Hashes,
-    /// What the format extracted from it. Opaque: the format alone writes, reads and versions it.
+    /// The facts that the format extracted from it. Opaque: only the format writes, reads and versions them.
     pub facts: serde_json::Value,
-    /// The line that this change appends to the repository's index. It is rendered once and never again.
+    /// The line that this change appends to the repository's index. It is never rendered again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<String>,
-    /// Where and when it was published before it came here, as far as that is known.
+    /// Where and when it was published before it was imported, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Box<EntryOrigin>>,
-    /// Why it was withdrawn. `None`: it is live, or an earlier version of this program withdrew it.
+    /// The reason of its withdrawal. `None`: it is live, or an earlier version of Daylight withdrew it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withdrawal: Option<Withdrawal>,
 }
 
 impl Entry {
-    /// When it was first published: at its origin, where that is known, else here. Its age counts from then.
+    /// When it was first published: at its origin, if that is known, otherwise here. Its age counts from then.
     pub fn first_published(&self) -> Millis {
         self.origin.as_ref().map_or(self.published, |origin| origin.at)
     }
 
-    /// The entry as a change at `at` withdraws it. It keeps no index line: the caller adds the line of this change.
+    /// The entry after a change at `at` that withdraws it. It has no index line: the caller adds the line of this change.
     pub fn withdrawn(&self, withdrawal: Withdrawal, at: Millis) -> Self {
         let withdrawal = Some(withdrawal);
         Self { state: State::Withdrawn, changed: at, line: None, withdrawal, ..self.clone() }
     }
 
-    /// Which period of its bytes its withdrawal began. Rows of earlier versions have no reason.
+    /// The period of its bytes that its withdrawal began. Rows of earlier versions have no reason.
     pub fn keep(&self) -> Keep {
         self.withdrawal.as_ref().map_or(Keep::Horizon, Withdrawal::keep)
     }
 
-    /// The entry as a change at `at` restores it. It keeps no index line: the caller adds the line of this change.
+    /// The entry after a change at `at` that restores it. It has no index line: the caller adds the line of this change.
     pub fn restored(&self, at: Millis) -> Self {
         Self { state: State::Live, changed: at, line: None, withdrawal: None, ..self.clone() }
     }
 }
 
-/// The publication of an entry on another server, before it came here. An admin claims it.
+/// The publication of an entry on another server, before it was imported. An admin claims it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EntryOrigin {
     /// When it was published there. Never later than the change that claims it.
@@ -78,7 +78,7 @@ pub struct EntryOrigin {
     pub claimed_by: String,
 }
 
-/// Why an entry was withdrawn. It decides when its bytes may be deleted.
+/// The reason of a withdrawal. It decides when the bytes may be deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "cause", rename_all = "lowercase")]
 pub enum Withdrawal {
@@ -90,7 +90,7 @@ pub enum Withdrawal {
     Deleted,
     /// A rule of `cleanup` removed it. That can be undone for a while.
     Cleanup {
-        /// The rule, as settings name it.
+        /// The rule's name in the settings.
         rule: String,
     },
     /// An admin removed it with its bytes. That can never be undone.
@@ -101,7 +101,7 @@ pub enum Withdrawal {
 }
 
 impl Withdrawal {
-    /// Which period of its bytes it begins.
+    /// The period of its bytes that it begins.
     pub fn keep(&self) -> Keep {
         match self {
             Self::Retracted => Keep::Horizon,

@@ -15,7 +15,7 @@ pub enum Error {
     #[error("the folder `{}` is in use", .0.display())]
     Locked(PathBuf),
     /// The folder has files but no `version`, so it is not a data folder.
-    #[error("the folder `{}` holds `{found}` and no file `version`, so it is not a data folder", data.display())]
+    #[error("the folder `{}` has `{found}` and no file `version`, so it is not a data folder", data.display())]
     Foreign {
         /// The folder.
         data: PathBuf,
@@ -23,13 +23,13 @@ pub enum Error {
         found: String,
     },
     /// A later version wrote the folder.
-    #[error("the folder `{}` has the form `{found}`, and this version reads `{known}`", data.display())]
+    #[error("the folder `{}` has the data format `{found}`, and this version supports up to `{known}`", data.display())]
     TooNew {
         /// The folder.
         data: PathBuf,
-        /// The form that was found.
+        /// The data format of the folder.
         found: String,
-        /// The newest form that is known.
+        /// The newest supported data format.
         known: u32,
     },
     /// The folder is on a network file system, whose locks and syncs the store cannot rely on.
@@ -40,12 +40,12 @@ pub enum Error {
         /// Its kind.
         kind: &'static str,
     },
-    /// The disk has too little room for something that is about to begin.
+    /// The disk has too little free space for an operation.
     #[error("{what} needs {needed_bytes} free bytes in `{}`, and {free_bytes} are free", folder.display())]
     NoRoom {
-        /// What is about to begin.
+        /// The operation.
         what: &'static str,
-        /// Where.
+        /// The folder that needs the space.
         folder: PathBuf,
         /// The free space.
         free_bytes: u64,
@@ -53,7 +53,7 @@ pub enum Error {
         needed_bytes: u64,
     },
     /// Free space is below the floor: nothing is written, but everything can be read.
-    #[error("{free_bytes} bytes are free on the disk and {floor_bytes} must stay so: nothing is written")]
+    #[error("{free_bytes} bytes are free on the disk and {floor_bytes} must stay free: nothing is written")]
     DiskNearlyFull {
         /// The free space.
         free_bytes: u64,
@@ -66,19 +66,19 @@ pub enum Error {
     /// A queue was full.
     #[error("`{}` is full", .0.as_str())]
     Busy(BoundName),
-    /// The store is closing, or a defect of ours ended the work.
+    /// The store is closing, or a bug ended the operation.
     #[error("the store is closed")]
     Closed,
-    /// The staged bytes were given up after a failed or interrupted write.
-    #[error("the staged bytes were given up after a failed write")]
+    /// The staged bytes were discarded after a failed or interrupted write.
+    #[error("the staged bytes were discarded after a failed write")]
     GivenUp,
-    /// A batch does not say who made it, or from where. A defect of ours.
+    /// A batch has no author or no address. This is a bug.
     #[error("a change without `{0}` is not written")]
     NoAuthor(&'static str),
     /// A name contains a NUL character.
     #[error("the {what} {name:?} contains a NUL character")]
     Nul {
-        /// What has the name.
+        /// What the name belongs to.
         what: &'static str,
         /// The name.
         name: String,
@@ -86,7 +86,7 @@ pub enum Error {
     /// A row refers to a blob that is not on disk.
     #[error("the blob `{0}` is not on disk")]
     BlobMissing(Digest),
-    /// The operating system failed an input or output.
+    /// The operating system reported an input or output error.
     #[error("cannot {what} `{}`: {source}", path.display())]
     Io {
         /// The operation that failed: a verb.
@@ -107,20 +107,20 @@ pub enum Error {
         /// The error of SQLite.
         source: Arc<rusqlite::Error>,
     },
-    /// A stored row does not have the form that this version writes.
-    #[error("the row `{seq}` of the journal or of what is derived from it cannot be read: {why}", seq = seq.0)]
+    /// A stored row is not in the format that this version writes.
+    #[error("the row `{seq}` of the journal or of a derived table cannot be read: {why}", seq = seq.0)]
     Row {
         /// Its number; 0: the row is derived.
         seq: Seq,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
     /// Rows do not follow each other without a gap.
     #[error("the journal has `{}` where `{}` must follow", found.0, after.0 + 1)]
     Gap {
-        /// The last row before it.
+        /// The last row before the gap.
         after: Seq,
-        /// The row that came.
+        /// The row that was found.
         found: Seq,
     },
     /// The segments have changes that the truth does not have. The truth was lost, or replaced by an older one.
@@ -132,45 +132,45 @@ pub enum Error {
         truth: Seq,
     },
     /// The folder is not empty.
-    #[error("the folder `{}` is not empty: it holds `{found}`", folder.display())]
+    #[error("the folder `{}` is not empty: it has `{found}`", folder.display())]
     NotEmpty {
         /// The folder.
         folder: PathBuf,
         /// One of the files in it.
         found: String,
     },
-    /// One folder is in the other.
-    #[error("of the folders `{}` and `{}` one is in the other", data.display(), other.display())]
+    /// One folder is inside the other.
+    #[error("one of the folders `{}` and `{}` is inside the other", data.display(), other.display())]
     Nested {
         /// The data folder.
         data: PathBuf,
         /// The other one.
         other: PathBuf,
     },
-    /// The folder has a backup of another data folder, or of a later state of this one.
-    #[error("the folder `{}` has a backup of another data folder, or one with later changes than this one has", .0.display())]
+    /// The folder contains a backup of another data folder, or of a later state of this one.
+    #[error("the folder `{}` contains a backup of another data folder, or one with later changes than this one", .0.display())]
     OtherHistory(PathBuf),
-    /// The folder is a backup, on which no server works.
-    #[error("the folder `{}` is a backup, and no data folder", .0.display())]
+    /// The folder is a backup and not a server's data folder.
+    #[error("the folder `{}` is a backup and not a data folder", .0.display())]
     IsBackup(PathBuf),
-    /// The folder is no backup, or none that was ever complete.
-    #[error("the folder `{}` holds no complete backup", .0.display())]
+    /// The folder is not a backup, or not a complete one.
+    #[error("the folder `{}` is not a complete backup", .0.display())]
     NoBackup(PathBuf),
-    /// A restore into the folder was interrupted, or is under way.
-    #[error("the folder `{}` is not restored completely", .0.display())]
+    /// A restore into the folder was interrupted, or is running.
+    #[error("the folder `{}` is not completely restored", .0.display())]
     Unrestored(PathBuf),
     /// The folder has no truth.
     #[error("the folder `{}` has no database `truth.sqlite`", .0.display())]
     NoTruth(PathBuf),
-    /// The folder has no segments to make the truth from.
-    #[error("the folder `{}` holds no segments", .0.display())]
+    /// The folder has no segments to rebuild the truth from.
+    #[error("the folder `{}` has no segments", .0.display())]
     NoSegments(PathBuf),
     /// A segment does not match its name.
     #[error("the segment `{name}` is damaged: {why}")]
     Segment {
         /// Its file name.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
 }
@@ -180,35 +180,33 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Locked(_) => {
-                Some("another daylight works on it: wait until that ends, stop it, or name another folder".into())
+                Some("another daylight process uses it: wait until that ends, stop it, or name another folder".into())
             }
             Self::Foreign { .. } => Some("name an empty folder or one that does not exist yet with `--data`".into()),
             Self::TooNew { .. } => Some("run the version of daylight that wrote it, or a later one".into()),
             Self::Network { .. } => Some("put the data folder on a disk of this machine".into()),
             Self::DiskNearlyFull { .. } => Some("free space on the disk, or make the disk larger".into()),
-            Self::Poisoned => Some("look at the disk and the system's log, then restart".into()),
+            Self::Poisoned => Some("check the disk and the system's log, then restart".into()),
             Self::Nul { .. } => Some("choose a name without it".into()),
             Self::BlobMissing(_) => Some("run `daylight check` to see what else is missing".into()),
             Self::NoTruth(data) if Layout::new(data).segments().is_dir() => {
-                Some("`daylight rebuild` makes it again from the segments".into())
+                Some("`daylight rebuild` rebuilds it from the segments".into())
             }
             Self::NotEmpty { .. } => Some("name a folder that is empty or does not exist".into()),
             Self::Nested { .. } => Some("name a folder elsewhere, best on another disk".into()),
             Self::OtherHistory(_) => Some("make the backup in a new folder".into()),
-            Self::IsBackup(_) => Some("`daylight restore TARGET --data DIR` makes a data folder of it".into()),
+            Self::IsBackup(_) => Some("`daylight restore TARGET --data DIR` makes a data folder from it".into()),
             Self::NoBackup(_) => Some(
-                "name a folder that `daylight backup` made; if it was interrupted, run it again: it goes on".into(),
+                "name a folder that `daylight backup` made; if it was interrupted, run it again to complete it".into(),
             ),
-            Self::Unrestored(_) => Some("delete the folder, and start `daylight restore` again".into()),
+            Self::Unrestored(_) => Some("delete the folder, and run `daylight restore` again".into()),
             Self::NoTruth(_) | Self::NoSegments(_) => Some("name the data folder of a server with `--data`".into()),
-            Self::SegmentsAhead { .. } => {
-                Some("run `daylight rebuild` to make the truth again from the segments".into())
-            }
+            Self::SegmentsAhead { .. } => Some("run `daylight rebuild` to rebuild the truth from the segments".into()),
             Self::Segment { .. } => {
-                Some("restore the file from a backup; `daylight check` names all that are damaged".into())
+                Some("restore the file from a backup; `daylight check` lists all damaged files".into())
             }
             Self::Sqlite { source, .. } if is_corrupt(source) => {
-                Some("run `daylight rebuild` to make the truth again from the segments".into())
+                Some("run `daylight rebuild` to rebuild the truth from the segments".into())
             }
             full if full.is_disk_full() => Some("free space on the disk, or make the disk larger".into()),
             Self::Io { what, path, source } => hint_of_io(what, path, source).map(Into::into),
@@ -216,8 +214,8 @@ impl Error {
         }
     }
 
-    /// Whether the disk is full, by our floor or by the operating system. The operation was not done, nothing is in doubt, and it may
-    /// succeed once there is space.
+    /// Whether the disk is full, by Daylight's floor or by the operating system. The operation was not done, so it may be
+    /// repeated once there is space.
     pub fn is_disk_full(&self) -> bool {
         use io::ErrorKind::{QuotaExceeded, StorageFull};
         match self {
@@ -252,7 +250,7 @@ impl From<Full> for Error {
     }
 }
 
-/// What an operator can do about what the operating system refused.
+/// What an operator can do about an error of the operating system.
 fn hint_of_io(what: &str, path: &Path, source: &io::Error) -> Option<&'static str> {
     use io::ErrorKind::{AlreadyExists, NotADirectory, PermissionDenied, ReadOnlyFilesystem};
     match source.kind() {
@@ -268,7 +266,7 @@ fn hint_of_io(what: &str, path: &Path, source: &io::Error) -> Option<&'static st
     }
 }
 
-/// Whether the file is no database, or a damaged one.
+/// Whether the file is not a database, or is a damaged one.
 pub(crate) fn is_corrupt(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))

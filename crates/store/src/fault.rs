@@ -1,9 +1,9 @@
-//! A disk in memory that loses what was not synced, for tests. Behind the feature `fault` for other crates.
+//! A disk in memory that loses unsynced data, for tests. Behind the feature `fault` for other crates.
 //!
-//! What survives a crash of the machine: of a file, what was synced and any part of what came after, perhaps as zeros;
-//! of a folder, the names that were synced and any of the later changes, each for itself. That is more than a real
-//! file system loses, and less than a careful writer may rely on.
-//! SQLite's files are not in it: they are real, beside it.
+//! A crash of the machine keeps of a file the synced bytes and any part of the later ones, perhaps as zeros; of a folder it keeps
+//! the synced names and any subset of the later changes. That is more loss than real file systems cause.
+//!
+//! SQLite's files are not in it: they are real files in the same folder.
 
 use crate::disk::{Disk, DiskFile, DiskFolder, Failpoint, SpaceBytes};
 use crate::pool::lock;
@@ -13,19 +13,19 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// What ends a run.
+/// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// The process was killed: the machine goes on and knows all that was done.
+    /// The process was killed: the operating system keeps all its writes.
     Process,
-    /// The machine stopped. The number decides what is lost of what was not synced.
+    /// The machine stopped. The number is the seed that decides which unsynced data is lost.
     Machine(u64),
 }
 
-/// The disk. Clones are the same disk.
+/// The disk. Clones share it.
 #[derive(Debug, Clone)]
 pub struct SimDisk {
-    /// The folder that it stands for; must exist for the locks and SQLite.
+    /// The real folder in its place. It must exist for the locks and SQLite.
     root: PathBuf,
     state: Arc<Mutex<State>>,
 }
@@ -44,7 +44,7 @@ struct State {
     crash_at: Option<usize>,
     fail_next: Option<Failpoint>,
     crashed: bool,
-    /// Counts restarts: what was opened before is dead.
+    /// Counts restarts: handles from before the last one no longer work.
     life: u64,
     space: SpaceBytes,
 }
@@ -64,23 +64,23 @@ impl SimDisk {
         Self { root: root.to_owned(), state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Crashes at the `n`th point from now (0: the next). From there on every operation fails.
+    /// Crashes at the `n`th point from now (0: the next). Every operation fails from then on.
     pub fn crash_at(&self, n: usize) {
         let mut state = lock(&self.state);
         state.crash_at = Some(state.trace.len() + n);
     }
 
-    /// The next operation of that kind fails, once, and does nothing.
+    /// The next operation of that kind fails once, without an effect.
     pub fn fail_next(&self, point: Failpoint) {
         lock(&self.state).fail_next = Some(point);
     }
 
-    /// Sets what is free, in bytes.
+    /// Sets the free space, in bytes.
     pub fn set_free(&self, bytes: u64) {
         lock(&self.state).space.free = bytes;
     }
 
-    /// Whether the run has come to its crash.
+    /// Whether the crash has happened.
     pub fn crashed(&self) -> bool {
         lock(&self.state).crashed
     }
@@ -90,7 +90,7 @@ impl SimDisk {
         lock(&self.state).trace.clone()
     }
 
-    /// Starts again with what is left.
+    /// Restarts with the data that survived.
     pub fn restart(&self, loss: Loss) {
         let mut state = lock(&self.state);
         (state.crashed, state.crash_at, state.fail_next) = (false, None, None);
@@ -101,7 +101,7 @@ impl SimDisk {
         }
     }
 
-    /// Overwrites a file's bytes where they lie, as a failing disk would.
+    /// Overwrites bytes of a file in place, as a failing disk would.
     pub fn damage(&self, path: &Path, with: &[u8]) -> io::Result<()> {
         let mut state = lock(&self.state);
         let node = state.find(&self.root, path)?;
@@ -129,7 +129,7 @@ impl SimDisk {
         if !state.crashed {
             return effect(&mut state);
         }
-        // What was being done may have been done; but nothing is synced by it.
+        // The operation may have been done, but it has synced nothing.
         if !matches!(point, Failpoint::SyncFile | Failpoint::SyncFolder) {
             let _ = effect(&mut state);
         }
@@ -347,7 +347,7 @@ impl DiskFile for SimFile {
     }
 }
 
-/// SplitMix64: the same seed always loses the same.
+/// SplitMix64: the same seed always loses the same data.
 struct Dice(u64);
 
 impl Dice {

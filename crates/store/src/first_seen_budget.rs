@@ -12,12 +12,12 @@ const ROW_BYTES: u64 = 64;
 /// A budget that was used up counts as available again once this fraction of it is free.
 const SPARE: u64 = 16;
 
-/// Roughly the bytes of the disk that a row takes: its text in the journal and again in a segment, and its unit in the index.
+/// Roughly the disk space of a row: its text in the journal and again in a segment, and its unit in the index.
 pub(crate) fn cost(body_bytes: usize, unit: &str) -> u64 {
     2 * body_bytes as u64 + unit.len() as u64 + ROW_BYTES
 }
 
-/// The budgets. The bound shows the use of the repository that uses most and is not removed.
+/// The budgets. The bound shows the repository with the highest use, among those that are not removed.
 #[derive(Debug)]
 pub(crate) struct FirstSeenBudget {
     each: Arc<Bound>,
@@ -40,8 +40,8 @@ impl FirstSeenBudget {
         self.each.observe(most.unwrap_or(0));
     }
 
-    /// Whether a repository may use `more` bytes. A refusal is counted. `was_full`: the budget was used up before. Then a fraction of it must
-    /// be free as well, so that small rows that still fit do not make it alternate.
+    /// Whether a repository may use `more` bytes. A refusal is counted. `was_full`: the budget was used up before. A fraction of
+    /// it must then be free, so that small rows do not make the state alternate.
     pub(crate) fn admits(&self, id: RepositoryId, more: u64, was_full: bool) -> bool {
         let used = lock(&self.used).get(&id).copied().unwrap_or(0);
         let spare = if was_full { self.each.capacity() / SPARE } else { 0 };

@@ -1,4 +1,5 @@
-//! Which groups contain a repository, directly or through other groups. A change of the repository outdates the pages of all of them.
+//! Maps a repository to the groups that contain it, directly or through other groups. A change of the repository invalidates the
+//! pages of all of them.
 
 use crate::record::{RepositoryId, RepositoryRecord};
 use std::collections::{BTreeSet, HashMap, HashSet};

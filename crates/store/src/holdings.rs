@@ -1,4 +1,4 @@
-//! How much each repository holds, in memory: for metrics and lists, which read it at any time without waiting for a database.
+//! The size of each repository, in memory: metrics and lists read it without waiting for a database.
 
 use crate::cache::Origin;
 use crate::catalog::Holding;
@@ -7,12 +7,12 @@ use crate::record::RepositoryId;
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-/// The figures, as the databases had them after their last change.
+/// The figures after the last change of the databases.
 #[derive(Debug, Default)]
 pub(crate) struct Holdings {
-    /// What is published.
+    /// Published files.
     published: Mutex<HashMap<RepositoryId, Holding>>,
-    /// What is cached of each upstream.
+    /// Cached files, by upstream.
     cached: Mutex<HashMap<(RepositoryId, i64), Holding>>,
 }
 
@@ -30,14 +30,14 @@ impl Holdings {
         lock(&self.published).extend(changed);
     }
 
-    /// Sets the figures of one repository, one for each upstream of which files are cached.
+    /// Sets the figures of one repository, one for each upstream whose files are cached.
     pub(crate) fn set_cached(&self, id: RepositoryId, each: impl IntoIterator<Item = (i64, Holding)>) {
         let mut cached = lock(&self.cached);
         cached.retain(|(of, _), _| *of != id);
         cached.extend(each.into_iter().map(|(urls, holding)| ((id, urls), holding)));
     }
 
-    /// Forgets all cached files: their database is a new one.
+    /// Removes the figures of all cached files: their database is a new one.
     pub(crate) fn clear_cached(&self) {
         lock(&self.cached).clear();
     }

@@ -1,4 +1,4 @@
-//! Holds: bytes that uploads have made durable and that no row names yet. The collector deletes no blob that is held.
+//! Holds protect bytes that uploads have made durable and that no row names yet. The collector deletes no blob that is held.
 
 use crate::digest::Digest;
 use crate::pool::lock;
@@ -16,7 +16,7 @@ impl Holds {
         Hold(Arc::new(Held { digest, holds: self.clone() }))
     }
 
-    /// Runs `remove` unless the blob is held. Nobody can hold it meanwhile.
+    /// Runs `remove` unless the blob is held. It cannot become held meanwhile.
     pub(crate) fn unless_held<T>(&self, digest: &Digest, remove: impl FnOnce() -> T) -> Option<T> {
         let held = lock(&self.0);
         (!held.contains_key(digest)).then(remove)
@@ -28,7 +28,7 @@ impl Holds {
     }
 }
 
-/// Keeps the bytes of a blob from being deleted. A batch that publishes them carries it until it is answered.
+/// Keeps the bytes of a blob from being deleted. The batch that publishes them owns it until it is decided.
 #[derive(Debug, Clone)]
 pub struct Hold(Arc<Held>);
 

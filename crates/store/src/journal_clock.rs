@@ -1,4 +1,4 @@
-//! The moment of the next change: that of the clock, but never before the last change.
+//! The moment of the next change: the clock's, but never before the last change.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use telemetry::log::Incident;
@@ -27,12 +27,13 @@ impl JournalClock {
         this
     }
 
-    /// The moment that a change gets if it is made now and no other comes first.
+    /// The moment that a change made now would get.
     pub(crate) fn now(&self) -> Millis {
         self.clock.now().max(Millis(self.last.load(Ordering::Acquire)))
     }
 
-    /// A change was made at this moment. Warns once if that is in the future: the clock is wrong now, or was wrong then.
+    /// A change was made at this moment. Warns once if that is in the future: the clock is wrong now, or was wrong at that
+    /// change.
     pub(crate) fn advance(&self, at: Millis) {
         let last = self.last.fetch_max(at.0, Ordering::AcqRel).max(at.0);
         let clock = self.clock.now();
@@ -40,8 +41,8 @@ impl JournalClock {
             self.ahead.end(|| self.log.info("the clock has passed the last change", &[]));
             return;
         }
-        let text = "the last change was made in the future by this machine's clock: changes get its moment until then";
-        let hint = "set the clock of the machine right; if it is right, it was wrong at that change";
+        let text = "the last change is in the future by this machine's clock: until then, changes get its moment";
+        let hint = "correct the machine's clock; if it is correct, it was wrong at that change";
         self.ahead.begin(|| {
             self.log.warn(text, &[("last_change", &Millis(last)), ("clock", &clock), ("hint", &hint)]);
         });

@@ -1,4 +1,4 @@
-//! Lanes: queues in front of shared threads. No lane can take all threads from another.
+//! Lanes: separate queues for shared threads, so that no kind of job can take all threads from another.
 
 use std::collections::VecDeque;
 
@@ -35,7 +35,7 @@ pub(crate) struct Lanes<J> {
     waiting: [VecDeque<J>; Lane::COUNT],
     working: [usize; Lane::COUNT],
     threads: usize,
-    /// The lane that last began a job.
+    /// The lane that last started a job.
     turn: usize,
 }
 
@@ -48,8 +48,8 @@ impl<J> Lanes<J> {
         self.waiting[lane as usize].push_back(job);
     }
 
-    /// The next job for an idle thread. Lanes take turns. If there are enough threads, a lane with running jobs leaves one thread free for
-    /// each idle lane, so that the next job of an idle lane begins at once.
+    /// The next job for an idle thread. Lanes take turns. If there are enough threads, one stays free for each idle lane, so that
+    /// its next job starts at once.
     pub(crate) fn next(&mut self) -> Option<(Lane, J)> {
         let idle = self.threads.saturating_sub(self.working.iter().sum());
         for step in 1..=Lane::COUNT {

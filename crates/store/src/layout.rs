@@ -1,4 +1,4 @@
-//! The tree of the data folder, and the checks before anything in it is touched.
+//! The layout of the data folder, and the checks before any file in it is changed.
 //!
 //! ```text
 //! DATA/
@@ -41,15 +41,16 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// The version of the layout that this program writes, and the newest that it reads.
+/// The version of the layout that this program writes, and the newest that it can read.
 pub const FORM: u32 = 1;
 
-/// What a folder may hold and still count as empty: files that are made before `version`, and what a new file system has.
+/// Names that a folder may contain and still count as empty: files that are made before `version`, and those of a new file
+/// system.
 const IGNORED: [&str; 5] = ["daylight.lock", "collecting.lock", "version.new", "events", "lost+found"];
 
-/// The file that a backup has and a data folder does not.
+/// A file that only a backup has.
 pub(crate) const MARKER: &str = "backup";
-/// The file that a folder has while a backup is restored into it.
+/// A file that a folder has while a backup is restored into it.
 const RESTORING: &str = "restoring";
 
 /// The paths in a data folder.
@@ -69,7 +70,7 @@ pub struct CollectorPause {
 pub(crate) struct NestedFile {
     /// The folder in the root.
     pub(crate) outer: PathBuf,
-    /// The folder in that one.
+    /// The folder inside `outer`.
     pub(crate) inner: PathBuf,
     pub(crate) file: PathBuf,
 }
@@ -123,7 +124,7 @@ impl Layout {
         NestedFile { outer, inner, file }
     }
 
-    /// The folder of a rehearsal of an upgrade, while it goes on.
+    /// The folder of a running upgrade rehearsal.
     pub fn rehearsal(&self) -> PathBuf {
         self.data.join("rehearsal")
     }
@@ -183,22 +184,22 @@ impl Layout {
         }
     }
 
-    /// Whether the folder is a backup, and no data folder.
+    /// Whether the folder is a backup and not a data folder.
     pub(crate) fn is_backup(&self) -> bool {
         self.data.join(MARKER).is_file()
     }
 
-    /// Whether a backup is being restored into the folder, or was in vain.
+    /// Whether a restore into the folder is running or was interrupted.
     pub(crate) fn is_being_restored(&self) -> bool {
         self.data.join(RESTORING).exists()
     }
 
-    /// Says that the folder is not complete.
+    /// Marks the folder as incomplete.
     pub(crate) fn begin_restore(&self, space: &Space) -> Result<(), Error> {
         space.put(&self.data.join("version.new"), &self.data.join(RESTORING), b"")
     }
 
-    /// Says that the folder is complete, which makes it a data folder.
+    /// Marks the folder as complete, which makes it a data folder.
     pub(crate) fn end_restore(&self, disk: &dyn Disk, space: &Space) -> Result<(), Error> {
         let restoring = self.data.join(RESTORING);
         disk.unlink(&restoring).map_err(Error::io("remove", &restoring))?;
@@ -209,15 +210,15 @@ impl Layout {
         space.put(&self.data.join("version.new"), &self.version(), format!("{FORM}\n").as_bytes())
     }
 
-    /// Keeps all blobs where they are until the returned value is dropped, also when another process serves the folder: a backup takes
-    /// it before it reads the truth. Waits while blobs are being deleted, which takes some milliseconds.
+    /// Keeps all blobs from being deleted until the returned value is dropped, even by another process that serves the folder. A
+    /// backup calls it before it reads the truth. Waits some milliseconds if blobs are being deleted.
     pub fn pause_collector(&self) -> Result<CollectorPause, Error> {
         let (path, file) = self.collecting_lock()?;
         file.lock_shared().map_err(Error::io("lock", &path))?;
         Ok(CollectorPause { _file: file })
     }
 
-    /// The right to delete blobs; `None`: somebody needs them to stay.
+    /// The lock for deleting blobs; `None`: a backup needs them to stay.
     pub(crate) fn try_collect(&self) -> Result<Option<File>, Error> {
         let (path, file) = self.collecting_lock()?;
         match file.try_lock() {
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "a file that is not ours")]
+    #[expect(clippy::disallowed_methods, reason = "not a file of Daylight")]
     fn a_newer_folder_and_a_foreign_one_are_refused_with_a_hint() {
         let (folder, layout) = folder();
         std::fs::write(folder.path().join("holiday.jpg"), "").unwrap();
@@ -328,7 +329,7 @@ mod tests {
         let held = layout.lock().unwrap();
         let error = layout.lock().unwrap_err();
         assert!(error.to_string().contains(&folder.path().display().to_string()));
-        assert!(error.hint().unwrap().contains("another daylight works on it"));
+        assert!(error.hint().unwrap().contains("another daylight process uses it"));
         drop(held);
         layout.lock().unwrap();
     }

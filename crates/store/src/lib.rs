@@ -1,4 +1,4 @@
-//! Blobs by digest, the truth about who has what, and the journal from which everything else can be made again.
+//! Blobs by digest, the truth about who has what, and the journal from which all other data can be rebuilt.
 //!
 //! This crate knows digests, keys and revisions. It knows no package format and no network protocol.
 

@@ -1,4 +1,4 @@
-//! The truth in memory, in the plainest code: the oracle that SQLite and other crates' property tests are compared with.
+//! The truth in memory, in the simplest code: the model that SQLite and other crates' property tests are compared with.
 
 mod blob_uses;
 mod entries;

@@ -1,4 +1,4 @@
-//! Recognizes network file systems, which keep neither locks nor syncs as the store needs them.
+//! Detects network file systems, whose locks and syncs the store cannot rely on.
 
 /// The name of a network file system with this magic number (statfs(2)). 9p and FUSE are accepted: virtual machines and containers
 /// use them for local disks.

@@ -1,4 +1,4 @@
-//! When the collector has to look again, by the first byte of the digests: a round then looks only at the blobs that may be due.
+//! The times of the collector's next checks, by the first byte of the digests, so that a round checks only blobs that may be due.
 
 use crate::blob_life::{BlobLife, Keep};
 use crate::catalog::Batch;
@@ -8,10 +8,11 @@ use crate::entry::State;
 use std::sync::atomic::{AtomicI64, Ordering};
 use telemetry::Millis;
 
-/// Nothing is known to be due.
+/// No check is due.
 const NEVER: i64 = i64::MAX;
 
-/// The earliest moment at which a blob of each first byte may be marked or deleted. It may be too early, which costs a look.
+/// The earliest moment at which a blob of each first byte may be marked or deleted. It may be too early, which only costs a
+/// check.
 #[derive(Debug)]
 pub(crate) struct NextLooks([AtomicI64; 256]);
 
@@ -21,11 +22,11 @@ impl Default for NextLooks {
     }
 }
 
-/// The looks that a batch needs once it is committed.
+/// The checks that become necessary once a batch is committed.
 pub(crate) struct NeededLooks(Vec<(Option<u8>, Millis)>);
 
 impl NeededLooks {
-    /// A purge and the removal of a repository may concern any blob: a purge ends the use of earlier bytes, too.
+    /// A purge and the removal of a repository may affect any blob: a purge also ends the uses of earlier bytes.
     pub(crate) fn of(batch: &Batch, life: &BlobLife) -> Self {
         let look = |change: &Change| match change {
             Change::Entry { entry, .. } if entry.state == State::Withdrawn => {
@@ -41,7 +42,7 @@ impl NeededLooks {
 }
 
 impl NextLooks {
-    /// Looks at the blobs that begin with `first` at `at`, or earlier.
+    /// Schedules a check of the blobs that start with the byte `first`, at `at` or earlier.
     pub(crate) fn need(&self, first: u8, at: Millis) {
         self.0[usize::from(first)].fetch_min(at.0, Ordering::AcqRel);
     }
@@ -50,7 +51,7 @@ impl NextLooks {
         self.need(blob.0[0], at);
     }
 
-    /// Called after the batch was committed, so that the look sees it.
+    /// Called after the batch was committed, so that the checks see it.
     pub(crate) fn need_all(&self, looks: &NeededLooks) {
         for (first, at) in &looks.0 {
             match first {
@@ -60,13 +61,14 @@ impl NextLooks {
         }
     }
 
-    /// The earliest of them.
+    /// The earliest scheduled check.
     pub(crate) fn next(&self) -> Option<Millis> {
         let earliest = self.0.iter().map(|at| at.load(Ordering::Acquire)).min()?;
         (earliest != NEVER).then_some(Millis(earliest))
     }
 
-    /// Whether a look is due at `now`. Called before the look, it is needed no more: what comes after this call needs another one.
+    /// Whether a check is due at `now`. Unschedules it, and must be called before the check: a change after this call schedules
+    /// another one.
     pub(crate) fn take(&self, first: u8, now: Millis) -> bool {
         let at = &self.0[usize::from(first)];
         let due = at.load(Ordering::Acquire) <= now.0;

@@ -1,5 +1,5 @@
-//! The identity of the data folder: a random number in the file `node`, written once. A backup does not copy it, so a restored folder
-//! gets another.
+//! The identity of the data folder: a random number in the file `node`, written once. A backup does not copy it, so a restored
+//! folder gets another one.
 
 use crate::disk::Disk;
 use crate::error::Error;
@@ -10,13 +10,13 @@ use std::io::Read as _;
 /// Digits of an identity: 128 bits, hexadecimal.
 const DIGITS: usize = 32;
 
-/// Reads the identity of a folder, or makes one. A file that is none is replaced.
+/// Reads the identity of a folder, or makes one. An invalid file is replaced.
 pub(crate) fn read_or_make(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<u128, Error> {
     let path = layout.node();
     if disk.size(&path).map_err(Error::io("look at", &path))?.is_some() {
         let mut text = String::new();
         let file = disk.open(&path).map_err(Error::io("open", &path))?;
-        // A file that is not text is none of ours.
+        // A file that is not text is invalid.
         let read = file.take(DIGITS as u64 + 1).read_to_string(&mut text);
         let digits = text.trim_end();
         if read.is_ok()

@@ -4,7 +4,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// The fields of a JSON object in their order, each with its name and the text of its value. The owner of the repositories writes and
+/// The fields of a JSON object in their order, each with its name and the text of its value. The crate `repository` writes and
 /// reads them.
 #[derive(Clone, Default)]
 pub struct OpaqueSettings(Vec<(String, Box<RawValue>)>);

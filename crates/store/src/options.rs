@@ -30,13 +30,13 @@ pub struct StoreOptions {
     pub blob_operations_max: u64,
     /// The operations on the cache that may wait or run at once. One more is refused with [`crate::Error::Busy`].
     pub cache_operations_max: u64,
-    /// Most bytes of cached files of upstreams, for all repositories together. The least recently used are evicted first.
+    /// The most bytes of cached files of upstreams, in all repositories. The least recently used are evicted first.
     pub cached_max_bytes: u64,
-    /// Most bytes of first-seen rows for one repository, in the truth and in segments. Beyond it no more are written.
+    /// The most bytes of first-seen rows of one repository, in the truth and in segments. Further ones are not written.
     pub first_seen_max_bytes: u64,
-    /// Bytes of the disk that must stay free. Below it no content is written.
+    /// Bytes of the disk that must stay free. With less free space no content is written.
     pub floor_bytes: u64,
-    /// For how long blobs are kept that nothing names any more.
+    /// How long unreferenced blobs are kept.
     pub blob_life: BlobLife,
     /// How often new journal rows are copied into segments.
     pub ship_every: Duration,

@@ -1,7 +1,7 @@
 //! Blobs on disk that no row refers to.
 //!
-//! Bytes are kept before their row is written. So there are orphans after an upload that was interrupted between the two, and after a
-//! crash that lost the truth and the log of recent rows.
+//! Blobs are stored before their row is written. So an upload that is interrupted between the two leaves an orphan, and so does a
+//! crash that loses the truth and the log of recent rows.
 
 use crate::blob_files::{files_in, names};
 use crate::catalog::Catalog;
@@ -11,17 +11,17 @@ use crate::layout::Layout;
 use crate::progress::Progress;
 use std::path::PathBuf;
 
-/// Most orphans that are listed. All of them are counted.
+/// The most orphans that are listed. All of them are counted.
 const LISTED_MAX: usize = 1_000;
 
 /// Blobs on disk that no row refers to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Orphans {
-    /// How many there are.
+    /// The number of all of them.
     pub blobs: u64,
     /// The sum of their sizes, in bytes.
     pub size_bytes: u64,
-    /// The files of the first thousand, in the order of their digests.
+    /// The files of the first thousand, ordered by digest.
     pub files: Vec<PathBuf>,
 }
 

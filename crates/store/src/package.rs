@@ -1,7 +1,7 @@
-//! Which package an entry belongs to, as far as that can be told from names: the packages of a repository are counted by it.
+//! Derives the package of an entry from names, to count the packages of a repository.
 
-/// The package of an entry. A unit is a package; but where the unit is the folder that the key is in, it is one version of the package
-/// that the folder above it is. `None`: the folder is not deep enough to have a package above it.
+/// The package of an entry. It is the unit, except if the unit is the folder of the key: that is a version, and its parent folder
+/// is the package. `None`: the folder has no parent.
 pub(crate) fn package<'a>(unit: &'a str, key: &str) -> Option<&'a str> {
     let in_folder = key.strip_prefix(unit).is_some_and(|rest| rest.starts_with('/'));
     if !in_folder {

@@ -1,5 +1,5 @@
-//! Threads for blocking or long work, which async runtimes must not do. Each thread has a context of its own, and each lane has a
-//! bounded queue in front of them.
+//! Threads for blocking or long work, which would block an async runtime. Each thread has a context of its own, and each lane has
+//! a bounded queue.
 
 use crate::error::Error;
 use crate::lane::{Lane, Lanes};
@@ -11,12 +11,12 @@ use tokio::sync::oneshot;
 
 type Job<C> = Box<dyn FnOnce(&mut C) + Send>;
 
-/// The kind of threads in a pool, with their name.
+/// The kind of a pool's threads, with their name.
 #[derive(Debug, Clone, Copy)]
 pub enum Threads {
-    /// They wait for disks most of the time.
+    /// Threads that mostly wait for disks.
     Waiting(&'static str),
-    /// They compute for long, and let other threads of the process go first.
+    /// Threads that compute for long, and yield to other threads of the process.
     Working(&'static str),
 }
 
@@ -74,8 +74,8 @@ impl<C: Send + 'static> Pool<C> {
         Ok(pool)
     }
 
-    /// Runs `job` on one of the threads, and records how long it waited, and as `op` how long it ran. Dropping the future cancels a job
-    /// that has not begun.
+    /// Runs `job` on one of the threads, and records its waiting time, and its running time as `op`. Dropping the future cancels
+    /// a job that has not started.
     pub async fn run<T: Send + 'static>(
         &self,
         lane: Lane,
@@ -96,7 +96,7 @@ impl<C: Send + 'static> Pool<C> {
             let began = Tick::now();
             let done = job(context);
             drop(slot);
-            // If nobody waits any more, the result is dropped here and not on a runtime.
+            // If the future was dropped, the result is dropped here and not on a runtime thread.
             let _ = answer.send((done, began, Tick::now()));
         });
         self.send(lane, job)?;
@@ -117,7 +117,7 @@ impl<C: Send + 'static> Pool<C> {
         let mut state = lock(&self.queue.state);
         if state.closed {
             drop(state);
-            // Dropped after the lock is released, because what the job owns may call this again when it is dropped.
+            // Dropped after the lock is released, because dropping the job may call this function again.
             drop(job);
             return Err(Error::Closed);
         }
@@ -140,17 +140,17 @@ impl<C> Pool<C> {
 
 fn work<C>(queue: &Queue<C>, mut context: C) {
     while let Some((lane, job)) = queue.next() {
-        // A panic ends only its job: the caller gets `Closed`, and the thread goes on.
+        // A panic ends only its job: the caller gets `Closed`, and the thread continues.
         let _ = catch_unwind(AssertUnwindSafe(|| job(&mut context)));
-        // At most one more job may begin now, and this thread takes it. So no other thread is woken.
+        // At most one more job may start now, and this thread takes it. So no other thread is woken.
         lock(&queue.state).lanes.done(lane);
     }
-    // Other threads may be asleep although there are jobs, if the lanes did not let them begin.
+    // Other threads may sleep although jobs wait, if their lanes did not let them start.
     queue.changed.notify_all();
 }
 
 impl<C> Queue<C> {
-    /// Waits for a job that may begin; `None`: the pool is closed and all jobs are done.
+    /// Waits for a job that may start; `None`: the pool is closed and all jobs are done.
     fn next(&self) -> Option<(Lane, Job<C>)> {
         let mut state = lock(&self.state);
         loop {
@@ -195,7 +195,7 @@ mod tests {
         Arc::new(Pool::start(options, recorder, vec![(); Lane::COUNT]).unwrap())
     }
 
-    /// A job in the index lane that runs until the other end is dropped.
+    /// A job in the index lane that runs until the sender is dropped.
     async fn long(pool: Arc<Pool<()>>, until: Receiver<()>) -> Result<bool, Error> {
         let mut event = Event::job("test", Millis(1));
         pool.run(Lane::Index, Op::TruthRead, &mut event, move |()| until.recv().is_err()).await

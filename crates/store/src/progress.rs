@@ -1,12 +1,12 @@
-//! How far a long operation is.
+//! The progress of a long operation.
 
-/// How far a long operation is.
+/// The progress of a long operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// How much is done.
+    /// The number of items that are done.
     pub done: u64,
-    /// How much there is to do.
+    /// The number of all items.
     pub total: u64,
-    /// What is counted: `rows`, `blobs`.
+    /// The unit: `rows`, `blobs`.
     pub of: &'static str,
 }

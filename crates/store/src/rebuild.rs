@@ -1,4 +1,4 @@
-//! Makes the truth again from the segments and the log of recent rows: after it was lost or damaged, or to prove that this works.
+//! Rebuilds the truth from the segments and the log of recent rows: after it was lost or damaged, or to prove that this works.
 
 use crate::catalog::Catalog;
 use crate::database_files::{free_name, remove_database, with_suffix};
@@ -21,9 +21,9 @@ use telemetry::Log;
 pub struct Rebuilt {
     /// The last change in the segments or in the log of recent rows, and now in the truth.
     pub last: Seq,
-    /// Blobs that no row refers to. Those that only the lost truth referred to are among them.
+    /// Blobs that no row refers to. They include those that only the lost truth referred to.
     pub orphans: Orphans,
-    /// Where the truth is kept that was there before.
+    /// The new path of the replaced truth, if there was one.
     pub replaced: Option<PathBuf>,
 }
 
@@ -38,7 +38,7 @@ pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rebuil
     rebuild_on(Arc::new(RealDisk), &layout, progress)
 }
 
-/// The same on any disk. The truth itself is always on the real one, because SQLite accesses its own files.
+/// [`rebuild`] on any disk. The truth itself is always on the real one, because SQLite accesses its own files.
 pub(crate) fn rebuild_on(
     disk: Arc<dyn Disk>,
     layout: &Layout,
@@ -66,7 +66,7 @@ pub(crate) fn rebuild_on(
         last = segment.last;
         progress(Progress { done: last.0, total: end.0, of: "rows" });
     }
-    // A gap is what could not be logged, for example because the disk was full. Nothing after it can be replayed.
+    // A gap is caused by rows that could not be logged, for example because the disk was full. Nothing after it can be replayed.
     let rest = recent.into_iter().filter(|(seq, _)| *seq > last);
     let rest: Vec<_> = rest.zip(last.0 + 1..).take_while(|((seq, _), next)| seq.0 == *next).collect();
     let parse = |((seq, row), _): &((Seq, String), u64)| serde_json::from_str(row).map_err(Error::row(*seq));
@@ -79,9 +79,9 @@ pub(crate) fn rebuild_on(
     truth.close()?;
     std::fs::File::open(&new).and_then(|file| file.sync_all()).map_err(Error::io("sync", &new))?;
 
-    // The old write-ahead log must never stand beside the new database: SQLite would replay it into that. So the old files are
-    // renamed first, the database before its log. A crash in between leaves no truth. `Store::open` tells that from an empty folder
-    // by the segments, and the next rebuild starts over.
+    // The old write-ahead log must never be beside the new database: SQLite would replay it. So the old files are renamed first,
+    // the database before its log. After a crash in between there is no truth. The segments then distinguish the folder from an
+    // empty one, and the next rebuild starts over.
     let replaced = layout.truth().exists().then(|| old.clone());
     for suffix in ["", "-wal"] {
         let from = with_suffix(&layout.truth(), suffix);

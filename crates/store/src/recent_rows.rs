@@ -1,8 +1,8 @@
-//! The log of recent rows: what no segment has yet.
+//! The log of recent rows, which no segment has yet.
 //!
 //! Segments are up to a second behind. The committer appends the rows of each commit here and syncs them before it acknowledges
-//! the change, so a rebuild after a crash that lost the truth brings back every acknowledged change. A file is removed once
-//! segments have all of its rows.
+//! the change, so a rebuild after a crash that lost the truth restores every acknowledged change. A file is removed once segments
+//! have all of its rows.
 
 use crate::catalog::Catalog;
 use crate::database_files::with_suffix;
@@ -20,12 +20,12 @@ use std::sync::{Arc, Mutex};
 use telemetry::Log;
 use telemetry::log::Incident;
 
-/// A file of this many bytes or more gets no further rows.
+/// A file of this size gets no further rows.
 const FILE_BYTES: usize = 1 << 20;
 /// Digits of the checksum in front of each row.
 const SUM_DIGITS: usize = 16;
 
-/// The log, as the committer writes it and the shipper removes its files.
+/// The log. The committer writes it, and the shipper removes its files.
 #[derive(Debug)]
 pub(crate) struct RecentRows {
     disk: Arc<dyn Disk>,
@@ -40,7 +40,7 @@ pub(crate) struct RecentRows {
 #[derive(Debug, Default)]
 struct Files {
     open: Option<OpenFile>,
-    /// Files that get no further rows, with the last row that each may have.
+    /// Files that get no further rows, each with the last row that it may have.
     complete: Vec<(PathBuf, Seq)>,
 }
 
@@ -52,7 +52,7 @@ struct OpenFile {
 }
 
 impl RecentRows {
-    /// A log that goes on after the row `last` of the truth. Files of earlier processes have rows up to there.
+    /// A log that continues after the row `last` of the truth. Files of earlier processes have rows up to there.
     pub(crate) fn new(
         disk: Arc<dyn Disk>,
         space: Arc<Space>,
@@ -65,8 +65,8 @@ impl RecentRows {
         Ok(Self { disk, space, layout, log, failing: Incident::default(), files })
     }
 
-    /// Appends committed rows and syncs them. If they cannot be written, for example because the disk is full, the change is made all the
-    /// same: the truth has it, and the next segment will. Only a failed sync is an error.
+    /// Appends committed rows and syncs them. If they cannot be written, for example because the disk is full, the change is made
+    /// nevertheless: the truth has it, and the next segment will have it. Only a failed sync is an error.
     pub(crate) fn append(&self, rows: &[(Seq, String)]) -> Result<(), Error> {
         let (Some((first, _)), Some((last, _))) = (rows.first(), rows.last()) else { return Ok(()) };
         let mut text = String::new();
@@ -80,7 +80,7 @@ impl RecentRows {
                 let text =
                     "recent changes cannot be logged: until they are in a segment, only the truth database has them";
                 self.failing.begin(|| self.log.error(text, &[("error", &error)]));
-                // It may end in a part of a row, after which nothing would be read.
+                // The file may end in the middle of a row, after which nothing can be read.
                 files.complete_open();
                 return self.space.check_sound();
             }
@@ -101,7 +101,8 @@ impl RecentRows {
         if files.open.is_none() {
             let folder = self.layout.segments();
             let path = folder.join(name(first));
-            // A file of this name has no whole row: otherwise its first row were in the truth, and this one had another number.
+            // A file of this name has no complete row: otherwise its first row would be in the truth, and this row would have
+            // another number.
             if self.disk.size(&path).map_err(Error::io("look at", &path))?.is_some() {
                 files.complete.retain(|(complete, _)| *complete != path);
                 self.disk.unlink(&path).map_err(Error::io("remove", &path))?;
@@ -128,7 +129,7 @@ impl RecentRows {
         }
     }
 
-    /// The store closes: nothing more is appended, so the last file goes too if segments have all of its rows.
+    /// The store closes: no more rows are appended, so the last file is removed too if segments have all of its rows.
     pub(crate) fn close(&self, shipped: Seq) {
         lock(&self.files).complete_open();
         self.remove_shipped(shipped);
@@ -151,7 +152,7 @@ pub(crate) fn is_recent(file: &str) -> bool {
     number.is_some_and(|number| name(Seq(number)) == file)
 }
 
-/// A row with its checksum in front: bytes that a crash left may be anything, also a part of another row.
+/// A row with its checksum in front: after a crash the bytes may be anything, even a part of another row.
 fn line(row: &str) -> String {
     format!("{} {row}\n", sum(row))
 }
@@ -167,7 +168,7 @@ fn list(disk: &dyn Disk, layout: &Layout) -> Result<Vec<PathBuf>, Error> {
     Ok(names.into_iter().filter(|name| is_recent(name)).map(|name| folder.join(name)).collect())
 }
 
-/// The rows of a file, up to the first that is not whole.
+/// The rows of a file, up to the first incomplete one.
 fn read(disk: &dyn Disk, path: &Path) -> Result<Vec<String>, Error> {
     let mut bytes = Vec::new();
     disk.open(path).and_then(|mut file| file.read_to_end(&mut bytes)).map_err(Error::io("read", path))?;
@@ -179,8 +180,8 @@ fn read(disk: &dyn Disk, path: &Path) -> Result<Vec<String>, Error> {
     Ok(bytes.split_inclusive(|byte| *byte == b'\n').map_while(whole).collect())
 }
 
-/// Moves files with rows after `last` out of the folder: what comes after a gap can never be used, and would be taken for a sign that the
-/// truth is an old one.
+/// Moves files with rows after `last` out of the folder: rows after a gap can never be used, and would look as if the truth were
+/// an old copy.
 pub(crate) fn put_aside(disk: &dyn Disk, layout: &Layout, last: Seq) -> Result<(), Error> {
     for path in list(disk, layout)? {
         let rows = numbered(read(disk, &path)?)?;
@@ -193,7 +194,7 @@ pub(crate) fn put_aside(disk: &dyn Disk, layout: &Layout, last: Seq) -> Result<(
     Ok(())
 }
 
-/// All logged rows in their order, with their numbers. There may be gaps where rows could not be logged.
+/// All logged rows in order, with their numbers. There may be gaps where rows could not be logged.
 pub(crate) fn logged(disk: &dyn Disk, layout: &Layout) -> Result<Vec<(Seq, String)>, Error> {
     let mut rows = Vec::new();
     for path in list(disk, layout)? {
@@ -214,7 +215,7 @@ fn numbered(rows: Vec<String>) -> Result<Vec<(Seq, String)>, Error> {
     rows.into_iter().map(number).collect()
 }
 
-/// A row of the log that differs from the journal, or that the journal lacks. `None`: there is none.
+/// A row of the log that differs from the journal, or that is missing in the journal. `None`: there is none.
 pub(crate) fn differing(truth: &mut dyn Catalog, disk: &dyn Disk, layout: &Layout) -> Result<Option<Seq>, Error> {
     for (seq, row) in logged(disk, layout)? {
         let kept = truth.journal_text(Seq(seq.0.saturating_sub(1)), 1, usize::MAX)?;

@@ -12,7 +12,7 @@ use telemetry::Millis;
 #[serde(transparent)]
 pub struct Seq(pub u64);
 
-/// Identifies a repository, whatever its name becomes: the number of the change that made it.
+/// Identifies a repository, even after it is renamed: the number of the change that created it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RepositoryId(pub u64);
@@ -23,7 +23,7 @@ pub struct RepositoryId(pub u64);
 pub enum RepositoryKind {
     /// Has entries of its own.
     Hosted,
-    /// Stands for one upstream.
+    /// Caches one upstream.
     Remote,
     /// Combines other repositories.
     Group,
@@ -58,9 +58,9 @@ pub struct RepositoryRecord {
     pub members: Vec<String>,
     /// All other settings.
     pub settings: OpaqueSettings,
-    /// When it was made.
+    /// When it was created.
     pub created: Millis,
-    /// When it was removed. Then its name is free again, and its content stays for a while.
+    /// When it was removed. Its name is then free again, and its content stays for a while.
     pub removed: Option<Millis>,
 }
 
@@ -80,7 +80,7 @@ impl RepositoryRecord {
     }
 }
 
-/// On disk the opaque settings are fields like the others, between `members` and `created`.
+/// In the journal, the opaque settings are fields like the others, between `members` and `created`.
 impl Serialize for RepositoryRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

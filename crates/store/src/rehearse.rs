@@ -14,7 +14,7 @@ use telemetry::Tick;
 
 /// Rows that are compared or replayed at a time.
 const PAGE: usize = 4096;
-/// The space that a rehearsal needs: a copy of the truth, a replayed one, and what SQLite writes beside them.
+/// The space that a rehearsal needs: a copy of the truth, a replayed truth, and SQLite's other files.
 const COPIES: u64 = 3;
 
 /// The result of a rehearsal.
@@ -22,14 +22,14 @@ const COPIES: u64 = 3;
 pub struct Rehearsal {
     /// The last change of the copy.
     pub seq: Seq,
-    /// The form of the truth as it is.
+    /// The version of the tables before.
     pub form_before: u32,
-    /// Its form after this program opened it.
+    /// The version of the tables after this program opened the copy.
     pub form_after: u32,
-    /// How long that took, during which a server would not answer.
+    /// How long opening took. A server would not answer meanwhile.
     pub opened_in: Duration,
-    /// Tables with other rows than a replay of the journal gives them. `journal`: opening changed rows of the journal. Empty: the upgrade
-    /// works.
+    /// Tables whose rows differ from those of a replay of the journal. `journal`: opening changed rows of the journal. Empty: the
+    /// upgrade works.
     pub differing: Vec<String>,
 }
 
@@ -38,13 +38,14 @@ struct Folder(PathBuf);
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // The next rehearsal begins with whatever is left.
+        // The next rehearsal first removes the rest.
         let _ = RealDisk.remove_folder(&self.0);
     }
 }
 
-/// Copies the truth of the folder `data`, opens the copy, which brings it to the form of this program, and compares it with what was there
-/// and with a replay of the whole journal. A server may work on the folder. The copies are in a folder of their own and are removed.
+/// Copies the truth of the folder `data`, opens the copy, which migrates it to the tables of this program, and compares it with
+/// the original and with a replay of the whole journal. A server may use the folder meanwhile. The copies are in a folder of
+/// their own and are removed.
 pub fn rehearse(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rehearsal, Error> {
     let layout = Layout::new(data);
     let truth = layout.truth();
@@ -74,7 +75,7 @@ pub fn rehearse(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rehea
     while last < seq {
         let rows = opened.journal(last, PAGE)?;
         let Some(row) = rows.last() else { break };
-        // The journal only grows, so the one of a server at work has these rows, too.
+        // The journal only grows, so that of a running server has these rows, too.
         let text = |truth: &mut Sqlite| truth.journal_text(last, rows.len(), usize::MAX);
         changed |= text(&mut opened)? != text(&mut source)?;
         replayed.replay(&rows)?;

@@ -1,7 +1,8 @@
-//! Bytes of the disk that are set aside, so that a token can be revoked and space can be freed while the disk is full.
+//! Reserves disk space, so that tokens can be revoked and space can be freed while the disk is full.
 //!
-//! Every such change is a row of the journal, and a row needs some pages of the database. Below the floor these changes are still
-//! written, but other programs may use the last bytes too. Then the file is removed, and its bytes are there for these changes.
+//! Every such change is a row of the journal, and a row needs some pages of the database. These changes are still written when
+//! free space is below the floor, but other programs may use the last bytes. Then the file is removed, and these changes use its
+//! space.
 
 use crate::disk::Disk;
 use std::io;
@@ -11,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Enough for some hundred small changes.
 const MAX_BYTES: u64 = 4 << 20;
-/// The part of the floor that the file takes at most.
+/// The largest part of the floor that the file takes.
 const PART_OF_FLOOR: u64 = 4;
 /// Bytes that are written at a time.
 const PIECE: usize = 64 << 10;
@@ -22,9 +23,9 @@ pub(crate) struct Reserve {
     disk: Arc<dyn Disk>,
     path: PathBuf,
     size_bytes: u64,
-    /// Whether the file is known to be there.
+    /// Whether the file exists, as far as is known.
     present: AtomicBool,
-    /// Held while the file is made or removed.
+    /// Locked while the file is made or removed.
     turn: Mutex<()>,
 }
 
@@ -50,7 +51,7 @@ impl Reserve {
             if found.is_some() {
                 self.disk.unlink(&self.path)?;
             }
-            // Written and not only allocated: some file systems promise no space for a hole.
+            // The bytes are written and not only allocated: some file systems guarantee no space for a hole.
             let mut file = self.disk.create(&self.path)?;
             let mut left = self.size_bytes;
             while left > 0 {
@@ -63,7 +64,7 @@ impl Reserve {
         Ok(())
     }
 
-    /// Removes the file. Whether it was there, so that trying again may succeed.
+    /// Removes the file. Returns whether it existed, so that a retry may succeed.
     pub(crate) fn release(&self) -> bool {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         self.present.swap(false, Ordering::AcqRel) && self.disk.unlink(&self.path).is_ok()

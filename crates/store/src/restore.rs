@@ -1,4 +1,4 @@
-//! Makes a data folder from a backup. It shares no file with the backup, so that neither can damage the other.
+//! Makes a data folder from a backup. They share no files, so that neither can damage the other.
 
 use crate::backup::{Blobs, Transfer, all_blobs, are_nested, copy_cached, lock_target, sync_all};
 use crate::catalog::JournalReads as _;
@@ -15,25 +15,25 @@ use std::path::Path;
 use std::sync::Arc;
 use telemetry::{Log, Millis};
 
-/// What a restored folder has.
+/// The contents of a restored folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
-    /// The last change in it.
+    /// The number of its last change.
     pub seq: Seq,
-    /// When that was made. `None`: there is no change.
+    /// The time of that change. `None`: there is no change.
     pub at: Option<Millis>,
-    /// Its blobs.
+    /// The number of its blobs.
     pub blobs: u64,
-    /// Their bytes.
+    /// The sum of their sizes.
     pub size_bytes: u64,
-    /// Blobs that the truth names and the backup does not have.
+    /// Blobs that the truth names and that are missing in the backup.
     pub missing: Vec<Digest>,
-    /// Cached files of upstreams.
+    /// The number of cached files of upstreams.
     pub cached_files: u64,
 }
 
-/// Makes the data folder `data`, which is absent or empty, from the backup in `from`. Until everything is durable it is no data folder:
-/// its file `version` is written last.
+/// Makes the data folder `data`, which is absent or empty, from the backup in `from`. The file `version` is written last, so it
+/// becomes a data folder once everything is durable.
 pub fn restore(from: &Path, data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Restored, Error> {
     let (from, to) = (Layout::new(from), Layout::new(data));
     let truth = RealDisk.size(&from.truth()).map_err(Error::io("look at", &from.truth()))?;

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, Hash};
 use std::sync::atomic::{AtomicU64, Ordering};
 use telemetry::Millis;
 
-/// Something that an answer may depend on.
+/// A thing that an answer may depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Unit<'a> {
     /// One unit of a repository.
@@ -21,12 +21,12 @@ pub enum Unit<'a> {
     Tokens,
 }
 
-/// What an answer was made from: at most four slots with their values, and the moment from which it may no longer be served.
+/// The state that an answer was made from: at most four slots with their values, and the moment when the answer expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     slots: [(u32, u64); Self::SLOTS],
     used: u8,
-    /// The next moment at which the answer could differ without any change. It is never served from then on.
+    /// The next moment at which the answer could differ without any change. It must not be served from then on.
     pub fresh_until: Millis,
 }
 
@@ -34,7 +34,7 @@ impl Stamp {
     /// The most units that an answer may depend on.
     pub const SLOTS: usize = 4;
 
-    /// The same stamp, but not valid from `moment` on.
+    /// The same stamp, valid only until `moment`.
     pub fn until(mut self, moment: Millis) -> Stamp {
         self.fresh_until = self.fresh_until.min(moment);
         self
@@ -62,7 +62,7 @@ impl Revisions {
     /// The number of slots.
     pub const SLOTS: usize = 1 << 20;
 
-    /// Counters that all begin at `last`.
+    /// Counters that all start at `last`.
     pub fn new(last: Seq) -> Self {
         Self {
             slots: (0..Self::SLOTS).map(|_| AtomicU64::new(last.0)).collect(),
@@ -74,8 +74,8 @@ impl Revisions {
         (self.hasher.hash_one(unit) as usize) & (Self::SLOTS - 1)
     }
 
-    /// A stamp with the current values of `units`. Take it before reading what the answer is made from. `None`: there are more than
-    /// [`Stamp::SLOTS`] units, which is a defect.
+    /// A stamp with the current values of `units`. Take it before reading the rows for the answer. `None`: there are more than
+    /// [`Stamp::SLOTS`] units, which is a bug.
     pub fn stamp(&self, units: &[Unit<'_>], fresh_until: Millis) -> Option<Stamp> {
         if units.len() > Stamp::SLOTS {
             return None;
@@ -88,7 +88,7 @@ impl Revisions {
         Some(Stamp { slots, used: units.len() as u8, fresh_until })
     }
 
-    /// Whether none of the stamp's units has changed, and its time has not come.
+    /// Whether none of the stamp's units has changed, and it has not expired.
     pub fn holds(&self, stamp: &Stamp, now: Millis) -> bool {
         now < stamp.fresh_until
             && stamp.slots[..usize::from(stamp.used)]
@@ -96,8 +96,8 @@ impl Revisions {
                 .all(|(slot, value)| self.slots[*slot as usize].load(Ordering::Acquire) == *value)
     }
 
-    /// Raises `unit`: earlier stamps of it no longer hold. The writer calls this after COMMIT and before the reply. So does a fetch that
-    /// brought other bytes from an upstream, before they are served.
+    /// Raises `unit`: earlier stamps of it no longer hold. The writer calls this after COMMIT and before the reply. A download
+    /// that got other bytes from an upstream also calls it, before they are served.
     pub fn raise(&self, unit: Unit<'_>) {
         self.slots[self.slot(&unit)].fetch_add(1, Ordering::AcqRel);
     }

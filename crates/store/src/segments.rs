@@ -17,21 +17,22 @@ use std::io::Read;
 
 pub(crate) use merge::{merge, weight};
 
-/// Most bytes in a segment, unless a single row has more.
+/// The most bytes in a segment, unless a single row has more.
 const SEGMENT_BYTES: usize = 8 << 20;
-/// Most rows in a segment.
+/// The most rows in a segment.
 pub(crate) const SEGMENT_ROWS: usize = 4096;
 /// The name of a segment while it is written. A killed process leaves it behind, and the next one overwrites it.
 pub(crate) const TEMPORARY: &str = "arriving";
 
-const OTHER_HASH: &str = "its bytes do not have the hash that its name says";
-/// Most bytes of the text in a compressed segment: far more than any has, but no disk of zeros.
+const OTHER_HASH: &str = "its bytes do not have the hash in its name";
+/// The most bytes of text in a compressed segment. It is far more than any segment has, and limits decompression.
 const TEXT_BYTES: u64 = 1 << 30;
 
-/// How a segment is written. The name ends with it.
+/// The encoding of a segment, which is the ending of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
-    /// Compressed with gzip. The hash is that of the compressed bytes. First, so that it comes before the same rows as text.
+    /// Compressed with gzip. The hash is that of the compressed bytes. It is the first variant, so that it is sorted before the
+    /// same rows as text.
     Gzip,
     Text,
 }
@@ -104,7 +105,7 @@ impl Segment {
             rows.push(row);
         }
         if last != self.last {
-            return Err(self.damaged("it ends before the row that its name says"));
+            return Err(self.damaged("it ends before the last row in its name"));
         }
         Ok(rows)
     }
@@ -124,12 +125,12 @@ fn hash(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes)[..8])
 }
 
-/// All segments, ordered by their rows. None has only rows that others have.
+/// All segments, ordered by their rows, without those whose rows are all in others.
 pub(crate) fn list(disk: &dyn Disk, layout: &Layout) -> Result<Vec<Segment>, Error> {
     Ok(all(disk, layout)?.0)
 }
 
-/// All segments, and apart those that have only rows that others have, too: a merge made those, or a copy of the folder has both.
+/// All segments, and separately those whose rows are all in others: a merge made the larger one, or the folder is a copy of both.
 fn all(disk: &dyn Disk, layout: &Layout) -> Result<(Vec<Segment>, Vec<Segment>), Error> {
     let folder = layout.segments();
     let names = disk.list(&folder).map_err(Error::io("list", &folder))?;
@@ -144,12 +145,12 @@ fn all(disk: &dyn Disk, layout: &Layout) -> Result<(Vec<Segment>, Vec<Segment>),
     Ok(segments.into_iter().partition(adds))
 }
 
-/// The last row that any segment has.
+/// The last row of all segments.
 pub(crate) fn last_row(segments: &[Segment]) -> Seq {
     segments.iter().map(|segment| segment.last).max().unwrap_or_default()
 }
 
-/// Rows between segments that are in none.
+/// Rows between segments that no segment has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gap {
     /// The last row before the gap.
@@ -176,7 +177,7 @@ pub(crate) struct Shipped {
     /// Its last row.
     pub(crate) last: Seq,
     pub(crate) size_bytes: u64,
-    /// How much it adds to a merge.
+    /// Its weight for a merge.
     pub(crate) weight: usize,
 }
 

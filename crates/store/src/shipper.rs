@@ -1,4 +1,5 @@
-//! The thread that copies new journal rows into segments: within a second of their commit, and the rest when the store closes.
+//! The thread that copies new journal rows into segments: within a second of their commit, and all remaining ones when the store
+//! closes.
 
 use crate::catalog::Catalog;
 use crate::disk::Disk;
@@ -16,7 +17,7 @@ use std::time::Duration;
 use telemetry::{Clock, Event, Log, Op, Outcome, Reason, Recorder, Tick};
 use tokio::sync::oneshot;
 
-/// What the thread works with.
+/// The state of the thread.
 pub(crate) struct Shipment {
     pub(crate) truth: Box<dyn Catalog>,
     pub(crate) disk: Arc<dyn Disk>,
@@ -25,7 +26,7 @@ pub(crate) struct Shipment {
     pub(crate) clock: Clock,
     pub(crate) log: Log,
     pub(crate) recorder: Arc<Recorder>,
-    /// Has the rows that are not shipped yet.
+    /// The log of rows that are not shipped yet.
     pub(crate) recent: Arc<RecentRows>,
     /// The last committed row.
     pub(crate) last: Arc<AtomicU64>,
@@ -35,17 +36,17 @@ pub(crate) struct Shipment {
     pub(crate) last_at_start: Seq,
     /// The gaps between the segments at start. They are filled first.
     pub(crate) gaps: Vec<Gap>,
-    /// The sum of the weights of the young segments, which are merged when it is enough.
+    /// The sum of the weights of the small segments, which decides about a merge.
     pub(crate) young: usize,
     /// Whether the last attempt failed. A failure is logged once, not at every attempt.
     pub(crate) failing: bool,
 }
 
-/// What other threads ask of this one.
+/// Requests to the thread.
 #[derive(Default)]
 struct Requests {
     stop: bool,
-    /// Those who wait until everything committed is shipped.
+    /// Callers that wait until all committed rows are shipped.
     waiting: Vec<oneshot::Sender<Result<Seq, Error>>>,
 }
 
@@ -62,7 +63,7 @@ pub(crate) struct Shipper {
 }
 
 impl Shipper {
-    /// Starts the thread, which looks for new rows after each `interval`.
+    /// Starts the thread, which checks for new rows after each `interval`.
     pub(crate) fn start(mut shipment: Shipment, interval: Duration) -> Result<Self, Error> {
         let mailbox = Arc::new(Mailbox::default());
         let requested = mailbox.clone();
@@ -83,7 +84,7 @@ impl Shipper {
         Ok(Self { mailbox, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Ships everything that is committed by now. Returns the last shipped row.
+    /// Ships all rows that are committed by now. Returns the last shipped row.
     pub(crate) async fn now(&self, event: &mut Event) -> Result<Seq, Error> {
         let (answer, answered) = oneshot::channel();
         let began = Tick::now();
@@ -100,7 +101,7 @@ impl Shipper {
         reached
     }
 
-    /// Ships the rest and ends the thread.
+    /// Ships the remaining rows and ends the thread.
     pub(crate) fn close(&self) {
         lock(&self.mailbox.requests).stop = true;
         self.mailbox.changed.notify_one();
@@ -121,7 +122,7 @@ impl Mailbox {
 }
 
 impl Shipment {
-    /// Ships what is committed by now. If there is something to ship, that is a job with an event of its own.
+    /// Ships the rows that are committed by now. If there are any, it is a job with its own event.
     fn run(&mut self) -> Result<Seq, Error> {
         // Only updates the figures: a segment is small, so it is shipped even on a nearly full disk.
         let _ = self.space.check();
@@ -171,17 +172,17 @@ impl Shipment {
 }
 
 impl Shipment {
-    /// Merges young segments, once: what is committed meanwhile waits to be shipped.
+    /// Merges small segments once. Rows that are committed meanwhile wait to be shipped.
     fn merge(&mut self) -> Result<(), Error> {
         if self.young >= SEGMENT_ROWS {
-            // After a failure it waits for as many again.
+            // After a failure it waits for the same number again.
             self.young = 0;
             self.young = segments::merge(&*self.disk, &self.space, &self.layout)?;
         }
         Ok(())
     }
 
-    /// All rows are shipped, so nothing is lost where that fails.
+    /// All rows are shipped, so a failure loses nothing.
     fn done_merging(&self, merged: Result<(), Error>) {
         if let Err(error) = merged {
             self.log.error("small segments cannot be merged", &[("error", &error)]);

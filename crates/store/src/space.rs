@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use telemetry::log::Incident;
 use telemetry::{Bound, BoundName, Log};
 
-/// An error if the free space of a folder's file system is below a floor. For logs and events, which may be lost. No error if the
-/// free space is unknown.
+/// An error if the free space of a folder's file system is below a floor. Used for logs and events, which may be lost. No error
+/// if the free space is unknown.
 pub fn above_floor(folder: &Path, floor_bytes: u64) -> io::Result<()> {
     match RealDisk.space(folder) {
         Ok(space) if space.free < floor_bytes => {
@@ -21,8 +21,8 @@ pub fn above_floor(folder: &Path, floor_bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Every write asks this first. A failed sync says nothing about which bytes reached the disk, and the kernel may
-/// report it only once. So after one, nothing is written until a restart reads the disk again.
+/// Every write checks this first. A failed sync says nothing about which bytes reached the disk, and the kernel may report it
+/// only once. So after a failed sync nothing is written until a restart reads the disk again.
 #[derive(Debug)]
 pub(crate) struct Space {
     disk: Arc<dyn Disk>,
@@ -38,7 +38,7 @@ pub(crate) struct Space {
     log: Log,
 }
 
-/// Why nothing is written, while everything can be read.
+/// The reason why nothing is written. Everything can still be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReadOnly {
     /// A sync failed.
@@ -47,7 +47,7 @@ pub enum ReadOnly {
     /// The disk was full.
     #[error("the disk is full")]
     Full,
-    /// Free space is below the floor. The rest is reserved for changes of settings and tokens.
+    /// Free space is below the floor. The remaining space is reserved for changes of settings and tokens.
     #[error("free space on the disk is below `store.free_space_floor_bytes`")]
     Low,
 }
@@ -93,23 +93,23 @@ impl Space {
         }
         if space.free - self.floor_bytes >= HYSTERESIS_BYTES.min(self.floor_bytes / 16) {
             self.low.end(|| self.log.info("free space is above the floor again: everything is written", &figures));
-            // Without it everything works until the disk is full. The next check tries again.
+            // Without the reserve everything works until the disk is full. The next check tries again.
             let _ = self.reserve.make();
         }
         Ok(())
     }
 
-    /// Frees what was set aside. Whether that made space.
+    /// Frees the reserved bytes. Returns whether that made space.
     pub(crate) fn use_reserve(&self) -> bool {
         self.reserve.release()
     }
 
-    /// Passes the result of a write on. If the disk is full, logs that once.
+    /// Returns the result of a write. If the disk is full, logs that once.
     pub(crate) fn wrote<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
         match &result {
-            Ok(_) => self.full.end(|| self.log.info("the disk has room again", &[])),
+            Ok(_) => self.full.end(|| self.log.info("the disk has free space again", &[])),
             Err(error) if error.is_disk_full() && !matches!(error, Error::DiskNearlyFull { .. }) => {
-                let text = "the disk is full: changes are refused until there is room";
+                let text = "the disk is full: changes are refused until there is free space";
                 self.full.begin(|| self.log.error(text, &[("error", error)]));
             }
             Err(_) => {}
@@ -117,7 +117,7 @@ impl Space {
         result
     }
 
-    /// Why nothing is written, if that is so.
+    /// Why nothing is written, if the store is read-only.
     pub(crate) fn read_only(&self) -> Option<ReadOnly> {
         let why = [
             (self.check_sound().is_err(), ReadOnly::Poisoned),
@@ -127,12 +127,12 @@ impl Space {
         why.into_iter().find(|(is, _)| *is).map(|(_, why)| why)
     }
 
-    /// An error if a sync has failed: nothing at all may be written then.
+    /// An error if a sync has failed: nothing may be written then.
     pub(crate) fn check_sound(&self) -> Result<(), Error> {
         if self.poisoned.load(Ordering::Acquire) { Err(Error::Poisoned) } else { Ok(()) }
     }
 
-    /// Passes the result of a sync or a commit on. Nothing is written after a failed one.
+    /// Returns the result of a sync or a commit. After a failed one, nothing is written any more.
     pub(crate) fn synced<T, E: std::fmt::Display>(&self, result: Result<T, E>) -> Result<T, E> {
         if let Err(error) = &result {
             self.poisoned.store(true, Ordering::Release);
@@ -166,7 +166,7 @@ impl Space {
         self.synced(open.sync()).map_err(Error::io("sync", folder))
     }
 
-    /// Makes the names in a folder durable. If it cannot be opened, nothing was synced and nothing is in doubt.
+    /// Makes the names in a folder durable. If the folder cannot be opened, nothing was synced and no state is unknown.
     pub(crate) fn sync_folder(&self, folder: &Path) -> Result<(), Error> {
         let open = self.disk.open_folder(folder).map_err(Error::io("open", folder))?;
         self.synced(open.sync()).map_err(Error::io("sync", folder))

@@ -1,4 +1,4 @@
-//! An upload on its way into the store, as its caller sees it.
+//! An upload on its way into the store: the public handle.
 
 use crate::blobs::{Blobs, KeptBlob, TemporaryBlob};
 use crate::digest::{Digest, Hashes};
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use telemetry::{Event, Op};
 
-/// Bytes in a temporary file. Dropping this, or one of its futures before the end, removes the file.
+/// Bytes in a temporary file. The file is removed when this is dropped, or one of its futures before completion.
 #[derive(Debug)]
 pub struct Staged {
     threads: Arc<Pool<Arc<Blobs>>>,
@@ -73,7 +73,7 @@ impl Staged {
         self.threads.run(Lane::Change, Op::BlobRead, event, read).await?
     }
 
-    /// Makes the bytes durable under their digest: when this returns they are on disk, and a row may refer to them.
+    /// Makes the bytes durable under their digest: once this returns they are on disk, and a row may refer to them.
     pub async fn keep(mut self, event: &mut Event) -> Result<KeptBlob, Error> {
         let writing = self.writing.take().ok_or(Error::GivenUp)?;
         self.threads.run(Lane::Change, Op::BlobSync, event, |_| writing.keep()).await?

@@ -1,4 +1,4 @@
-//! The store as its callers see it: asynchronous functions that run on its threads and record in the event how long that took.
+//! The public interface of the store: asynchronous functions that run on its threads and record their time in the event.
 
 mod as_of;
 mod blobs;
@@ -63,49 +63,50 @@ pub struct Store {
     blobs: Arc<Blobs>,
     blob_threads: Arc<Pool<Arc<Blobs>>>,
     cache: Pool<Cache>,
-    /// What the cache knows of folders, in memory.
+    /// The facts about folders of upstreams, in memory.
     presence: Arc<PresenceCache>,
     /// When cached files were last verified.
     last_verified: Arc<LastVerified>,
     /// Whether a large cached file is being verified after it was served. One at a time.
     verifying: Arc<AtomicBool>,
     log: Log,
-    /// For how long blobs are kept that nothing names any more.
+    /// How long unreferenced blobs are kept.
     blob_life: BlobLife,
     collector: Arc<CollectorFigures>,
     space: Arc<Space>,
     first_seen: Arc<FirstSeenBudget>,
     membership: Arc<Mutex<GroupMembership>>,
-    /// How much each repository holds.
+    /// The size of each repository.
     holdings: Arc<Holdings>,
-    /// The lock of the data folder, held until nothing is written any more.
+    /// The lock of the data folder, held until all writing has ended.
     lock: Mutex<Option<File>>,
 }
 
 impl Store {
-    /// Makes all changes of a batch or none. When this returns, the changes are durable and no stamp that they touch holds. Dropping the
-    /// future does not cancel the batch.
+    /// Makes all changes of a batch or none. When this returns, the changes are durable and no stamp that they affect holds.
+    /// Dropping the future does not cancel the batch.
     pub async fn commit(&self, batch: Batch, event: &mut Event) -> Result<Seq, CommitError> {
         batch.check()?;
-        // Where the caller does not wait for the reply, the next round through all blobs finds them.
+        // If the caller does not wait for the reply, the next round through all blobs finds them.
         let looks = NeededLooks::of(&batch, &self.blob_life);
         let seq = self.writer.commit(batch, event).await?;
         self.collector.next_looks.need_all(&looks);
         Ok(seq)
     }
 
-    /// The moment of a change that is made now: that of the clock, or that of the last change, if the clock is behind it. Whoever makes
-    /// a batch takes its moment here, as late as possible: a batch with an index line is refused once another one has a later moment.
+    /// The moment of a change that is made now: that of the clock, or that of the last change, if the clock is behind it. Take
+    /// the moment of a batch here, as late as possible: a batch with an index line is refused if another batch has a later
+    /// moment.
     pub fn now(&self) -> Millis {
         self.journal_clock.now()
     }
 
-    /// The identity of the data folder: random, and another one in a restored folder.
+    /// The identity of the data folder: a random number. A restored folder gets another one.
     pub fn node(&self) -> u128 {
         self.node
     }
 
-    /// Why nothing is written, if that is so. Everything can still be read.
+    /// Why nothing is written, if the store is read-only.
     pub fn read_only(&self) -> Option<ReadOnly> {
         self.space.read_only()
     }
@@ -125,13 +126,13 @@ impl Store {
         Seq(self.shipped.load(Ordering::Acquire))
     }
 
-    /// Ships everything that is committed by now, without waiting for the interval. Returns the last shipped change.
+    /// Ships all rows that are committed by now, without waiting for the interval. Returns the last shipped change.
     pub async fn ship_now(&self, event: &mut Event) -> Result<Seq, Error> {
         self.shipper.now(event).await
     }
 
-    /// Compares rows, blobs and segments with each other; with `verify` reads every byte of every blob. Blocks on the disk. Nobody may
-    /// write to the store meanwhile.
+    /// Compares rows, blobs and segments with each other; with `verify` reads every byte of every blob. Blocks on the disk. No
+    /// thread may write to the store meanwhile.
     pub fn check(&self, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report, Error> {
         check_on(&*self.disk, &self.layout, verify, progress)
     }
@@ -141,7 +142,7 @@ impl Store {
         self.writer.under_way()
     }
 
-    /// For how long blobs are kept that nothing names any more.
+    /// How long unreferenced blobs are kept.
     pub fn blob_life(&self) -> &BlobLife {
         &self.blob_life
     }
@@ -151,9 +152,9 @@ impl Store {
         &self.layout
     }
 
-    /// Finishes what is under way, and ends the threads. Every later call returns [`Error::Closed`]. Blocks on the disk.
+    /// Finishes operations in progress, and ends the threads. Every later call returns [`Error::Closed`]. Blocks on the disk.
     pub fn close(&self) {
-        // Held to the end: a second caller waits, and no other process gets the folder before everything is done.
+        // Locked to the end: a second caller waits, and no other process gets the folder before everything is done.
         let mut held = lock(&self.lock);
         let truth = self.writer.close();
         self.shipper.close();
@@ -161,7 +162,7 @@ impl Store {
         self.blob_threads.close();
         self.cache.close();
         if let Some(truth) = truth {
-            // If this fails the write-ahead log is left, and the next start reads it.
+            // If this fails the write-ahead log stays, and the next start reads it.
             let _ = truth.close();
         }
         held.take();

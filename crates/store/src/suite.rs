@@ -1,4 +1,4 @@
-//! What every catalog must do: sentences as functions, and properties that compare SQLite with the model.
+//! What every catalog must do: example-based tests, and properties that compare SQLite with the model.
 
 mod strategies;
 
@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use telemetry::Millis;
 
-/// Runs every sentence, each on a catalog of its own.
+/// Runs every test, each on a catalog of its own.
 pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     an_empty_catalog_has_nothing(make());
     numbers_follow_each_other_and_a_new_repository_takes_its_own(make());
@@ -133,7 +133,7 @@ fn an_empty_catalog_has_nothing(mut catalog: impl Catalog) {
     assert_eq!(catalog.entry(R, "rack-1").unwrap(), None);
     assert!(catalog.journal(Seq(0), 10).unwrap().is_empty() && catalog.blobs(None, 10).unwrap().is_empty());
     assert_eq!(catalog.commit_batches(&[]).unwrap(), []);
-    assert_eq!(made(&mut catalog, vec![]), Seq(0), "a batch of nothing ends where it began");
+    assert_eq!(made(&mut catalog, vec![]), Seq(0), "a batch without changes ends where it started");
 }
 
 fn numbers_follow_each_other_and_a_new_repository_takes_its_own(mut catalog: impl Catalog) {
@@ -266,7 +266,7 @@ fn every_expectation_is_decided(mut catalog: impl Catalog) {
     assert!(refused(&mut catalog, is(true)));
     let last = catalog.last().unwrap();
     assert!(!refused(&mut catalog, Expect::JournalAt(last)));
-    assert!(refused(&mut catalog, Expect::JournalAt(last)), "that it held was a change too");
+    assert!(refused(&mut catalog, Expect::JournalAt(last)), "that it held is a change too");
     assert!(refused(&mut catalog, Expect::RepositoryNameFree("first".into())));
     assert!(!refused(&mut catalog, Expect::RepositoryNameFree("First".into())));
     assert!(refused(&mut catalog, Expect::TokenNameFree("ci".into())));
@@ -293,7 +293,7 @@ fn what_differs_only_in_case_is_found(mut catalog: impl Catalog) {
     assert_eq!(catalog.unit_in_other_case(other, "rack").unwrap(), None);
     assert_eq!(catalog.entry_in_any_case(other, "rack-1").unwrap(), None);
     made(&mut catalog, vec![withdraw("Rack", 1)]);
-    assert!(!refused(&mut catalog, unit("rack")), "a unit without anything to offer leaves its name");
+    assert!(!refused(&mut catalog, unit("rack")), "a unit without live entries frees its name");
     assert!(refused(&mut catalog, key("rack-1")), "a tombstone keeps its key in any case");
 }
 

@@ -1,4 +1,4 @@
-//! The store as its callers see it.
+//! Tests of the public interface.
 
 mod as_of;
 mod backup;

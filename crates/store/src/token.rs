@@ -1,4 +1,4 @@
-//! Tokens, as the journal has them.
+//! Tokens in the journal.
 
 use crate::digest::Digest;
 use crate::record::RepositoryId;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use telemetry::Millis;
 
-/// A token, after a change. The store never sees its secret, only the hash.
+/// A token after a change. The store never sees its secret, only the hash.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenRecord {
     /// Its name, unique among the tokens that are not revoked.
@@ -26,14 +26,14 @@ pub struct TokenRecord {
     /// The one unit that it may change; `None`: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
-    /// The hash of the token that it was made with. It is revoked together with that one.
+    /// The hash of the token that created it. Both are revoked together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maker: Option<Digest>,
-    /// The key of its one-time passwords (RFC 6238) in base64; `None`: it demands none. Checking a password requires the key
+    /// The key of its one-time passwords (RFC 6238) in base64; `None`: it requires none. Checking a password requires the key
     /// itself, so this is the one secret in the journal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otp: Option<String>,
-    /// When it was made.
+    /// When it was created.
     pub created: Millis,
     /// When it expires.
     #[serde(default)]

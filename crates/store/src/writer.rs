@@ -1,5 +1,5 @@
-//! The handle of the writer's thread, which commits all waiting batches in one transaction, answers each of them, and deletes blobs for the
-//! collector in between.
+//! The handle of the writer's thread, which commits all waiting batches in one transaction, acknowledges each of them, and
+//! deletes blobs for the collector in between.
 
 use crate::catalog::{Batch, Catalog, CommitError};
 use crate::committer::Committer;
@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use telemetry::{Bound, Event, Millis, Op, Slot, Tick, Waiting};
 use tokio::sync::{oneshot, watch};
 
-/// Most batches in one transaction. Shared by this many, the cost of a sync is negligible.
+/// The most batches in one transaction. With this many, the cost of a sync per batch is negligible.
 const GROUP_MAX: usize = 256;
 
 /// A batch in the queue.
@@ -23,7 +23,7 @@ struct PendingCommit {
     /// When it was queued.
     at: Tick,
     reply: oneshot::Sender<Reply>,
-    /// Its place in the bound, until it is answered.
+    /// Its place in the bound, until it is decided.
     _slot: Slot,
     /// Counted as waiting until its turn.
     wait: Option<Waiting>,
@@ -46,7 +46,7 @@ struct DeletionReply {
     ended: Tick,
 }
 
-/// What the thread does in a turn.
+/// The work of the thread in one turn.
 enum Turn {
     Commit(PendingCommit),
     Delete(PendingDeletion),
@@ -61,7 +61,7 @@ struct Reply {
 struct Queue {
     /// `None`: it is closed.
     batches: Option<Sender<Turn>>,
-    /// How many batches were ever queued.
+    /// The number of batches that were ever queued.
     queued: u64,
 }
 
@@ -69,7 +69,7 @@ struct Queue {
 pub(crate) struct Writer {
     bound: Arc<Bound>,
     queue: Mutex<Queue>,
-    /// How many batches were ever answered.
+    /// The number of batches that were ever decided.
     answered: watch::Receiver<u64>,
     thread: Mutex<Option<JoinHandle<Box<dyn Catalog>>>>,
 }
@@ -114,7 +114,7 @@ impl Writer {
         result
     }
 
-    /// Deletes blobs that nothing needs at `now`, after the batches that wait.
+    /// Deletes blobs that are unneeded at `now`, after the waiting batches.
     pub(crate) async fn delete(&self, blobs: Vec<Digest>, now: Millis, event: &mut Event) -> Result<Deleted, Error> {
         let slot = self.bound.enter().map_err(Error::from)?;
         let (reply, replied) = oneshot::channel();
@@ -134,7 +134,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits until every batch that was queued by now is answered. Returns at once if none is under way.
+    /// Waits until every batch that was queued by now is decided. Returns at once if none is in progress.
     pub(crate) async fn settled(&self, event: &mut Event) -> Result<(), Error> {
         let (queued, began) = (lock(&self.queue).queued, Tick::now());
         let mut answered = self.answered.clone();
@@ -150,14 +150,14 @@ impl Writer {
         self.bound.used()
     }
 
-    /// Commits what is queued, ends the thread and returns its connection; `None` the second time.
+    /// Commits the queued batches, ends the thread and returns its connection; `None` at the second call.
     pub(crate) fn close(&self) -> Option<Box<dyn Catalog>> {
         lock(&self.queue).batches.take();
         lock(&self.thread).take()?.join().ok()
     }
 }
 
-/// Everything that waits, once there is something; `None` when the queue is closed.
+/// All queued items, once there is one; `None` when the queue is closed.
 fn next_turns(batches: &Receiver<Turn>) -> Option<Vec<Turn>> {
     let mut turns = vec![batches.recv().ok()?];
     turns.extend(batches.try_iter().take(GROUP_MAX - 1));
@@ -166,7 +166,7 @@ fn next_turns(batches: &Receiver<Turn>) -> Option<Vec<Turn>> {
 
 fn commit_group(committer: &mut Committer, mut group: Vec<PendingCommit>) {
     let began = Tick::now();
-    // A batch with an index line is refused after one with a later moment. Equal ones stay in the order in which they came.
+    // A batch with an index line is refused after one with a later moment. Equal ones stay in their order of arrival.
     group.sort_by_key(|pending| pending.batch.at);
     let admission = committer.admission();
     let (mut batches, mut admitted) = (Vec::new(), Vec::new());
@@ -204,7 +204,7 @@ impl PendingDeletion {
 
 impl PendingCommit {
     fn answer(self, result: Result<Seq, CommitError>, began: Tick) {
-        // Perhaps nobody waits any more. The change is made all the same.
+        // The caller may have gone. The change is made nevertheless.
         let _ = self.reply.send(Reply { result, began: began.max(self.at), ended: Tick::now() });
     }
 }

@@ -368,7 +368,7 @@ fn check_names_the_problems_and_makes_no_folder() {
     let stray = data.path().join("segments").join("stray");
     std::fs::create_dir(&stray).unwrap();
     let output = execute(&[], &format!("check --data {}", data.path().display()));
-    assert!(failed(&output) && output.out.contains("stray` has no place here\n"), "{output:?}");
+    assert!(failed(&output) && output.out.contains("stray` does not belong in the data folder\n"), "{output:?}");
     assert!(output.err.ends_with("hint: nothing uses these files; move them away\n"), "{output:?}");
 
     let nowhere = data.path().join("nowhere");

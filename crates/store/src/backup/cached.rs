@@ -1,4 +1,4 @@
-//! Copies what is cached of upstreams. It may change meanwhile: a file that does not match its row is fetched again.
+//! Copies the cached files of upstreams. They may change meanwhile: a file that does not match its row is downloaded again.
 
 use super::files::{Outcome, Transfer, blob_files};
 use crate::database_files::with_suffix;
@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::sqlite::copy_database;
 use std::collections::HashSet;
 
-/// Copies the cache database and its files, removes files that it no longer has, and returns how many there are.
+/// Copies the cache database and its files, removes other files from the backup, and returns the number of files.
 pub(crate) fn copy_cached(
     from: &Layout,
     to: &Layout,
@@ -21,7 +21,7 @@ pub(crate) fn copy_cached(
     }
     let new = with_suffix(&to.cache(), ".new");
     if from.is_backup() {
-        // Nobody writes to it, and its file system may have no locks.
+        // Nothing writes to this database, and its file system may have no locks.
         std::fs::copy(from.cache(), &new).map_err(Error::io("copy", &from.cache()))?;
     } else {
         copy_database(&from.cache(), &new, &mut |_| ())?;
@@ -38,7 +38,7 @@ pub(crate) fn copy_cached(
         let mut present = HashSet::new();
         for (done, (digest, path)) in files.iter().enumerate() {
             let Some(digest) = digest else { continue };
-            // One that is evicted meanwhile is missing, which is no loss.
+            // A file that is evicted meanwhile is missing, which is harmless.
             if transfer.file(path, &by_digest(&copy, digest), true)? != Outcome::Missing {
                 present.insert(*digest);
             }

@@ -13,48 +13,48 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-/// One waits for the disk while the other works.
+/// One thread waits for the disk while the other works.
 const THREADS: usize = 2;
 /// Blobs that a thread takes at a time.
 const CHUNK: usize = 256;
 /// Files up to this size are copied with one read and one write.
 const SMALL: usize = 256 << 10;
 
-/// From where, to where, and how.
+/// The source and the destination of a transfer, and whether it may link.
 pub(crate) struct Transfer<'a> {
     from: &'a Layout,
     to: &'a Layout,
-    /// Hard links are tried. Cleared by the first that is impossible: the folders are on two file systems.
+    /// Hard links are tried. Cleared after the first one that is impossible because the folders are on two file systems.
     link: AtomicBool,
 }
 
-/// What happened to blobs.
+/// The results for blobs.
 #[derive(Debug, Default)]
 pub(crate) struct Blobs {
     pub(crate) new_blobs: u64,
     pub(crate) new_bytes: u64,
-    /// They are not in the folder that they should come from.
+    /// Blobs that are missing in the source.
     pub(crate) missing: Vec<Digest>,
 }
 
-/// What happened to one file.
+/// The result for one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     New,
-    /// It was there already.
+    /// The destination already has it.
     Present,
-    /// There is nothing to copy.
+    /// The source does not have it.
     Missing,
 }
 
 impl<'a> Transfer<'a> {
-    /// With `link`, files become hard links where that is possible.
+    /// With `link`, files become hard links where possible.
     pub(crate) fn new(from: &'a Layout, to: &'a Layout, link: bool) -> Self {
         Self { from, to, link: AtomicBool::new(link) }
     }
 
-    /// Transfers blobs. What is there already counts only if it is one of `durable`: of the rest, which an interrupted backup left, it is
-    /// unknown what is on the disk. Both are ordered by digest.
+    /// Transfers blobs. A file that the destination already has counts only if it is in `durable`: other files are left from an
+    /// interrupted backup and may not be on the disk. Both lists are ordered by digest.
     pub(crate) fn blobs(
         &self,
         wanted: &[(Digest, u64)],
@@ -69,7 +69,7 @@ impl<'a> Transfer<'a> {
                 let (sender, chunks, next) = (sender.clone(), &chunks, &next);
                 scope.spawn(move || {
                     while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        // Nobody receives after an error.
+                        // After an error the receiver is gone.
                         if sender.send(self.chunk(chunk, durable).map(|found| (chunk.len(), found))).is_err() {
                             return;
                         }
@@ -107,19 +107,19 @@ impl<'a> Transfer<'a> {
         Ok(found)
     }
 
-    /// Transfers one file. `durable`: what is there already may stay if it has the size of the other one.
+    /// Transfers one file. `durable`: a file that the destination already has may stay if it has the right size.
     pub(crate) fn file(&self, from: &Path, to: &NestedFile, durable: bool) -> Result<Outcome, Error> {
         let linking = || self.link.load(Ordering::Relaxed);
         if durable && let Some(there) = look(&to.file)? {
             let Some(source) = look(from)? else { return Ok(Outcome::Present) };
-            // Bytes that were replaced after damage are another file of the same size.
+            // A repaired file has the same size and another inode.
             let replaced = linking() && source.dev() == there.dev() && source.ino() != there.ino();
             if source.len() == there.len() && !replaced {
                 return Ok(Outcome::Present);
             }
         }
-        // Under a temporary name first: the backup before may need the file that is there. It is never written to, because it may be
-        // the very file of the data folder.
+        // The file gets a temporary name first: the previous backup may need the file in its place. That file is never written
+        // to, because it may be a hard link to the file of the data folder.
         let name = to.file.file_name().unwrap_or_default();
         let (temporary, exists) =
             if durable { (self.to.temporary_blobs().join(name), true) } else { (to.file.clone(), false) };
@@ -127,13 +127,13 @@ impl<'a> Transfer<'a> {
         if exists && placed == Outcome::New {
             make_folders(to)?;
             RealDisk.rename(&temporary, &to.file).map_err(Error::io("rename", &temporary))?;
-            // Renaming a link to a link of the same file does nothing, and leaves both.
+            // Renaming a link to another link of the same file does nothing and leaves both.
             let _ = RealDisk.unlink(&temporary);
         }
         Ok(placed)
     }
 
-    /// Links or copies to a path, whatever is there.
+    /// Links or copies to a path, replacing any file there.
     fn place(&self, from: &Path, path: &Path, to: &NestedFile) -> Result<Outcome, Error> {
         let mut has_folders = false;
         loop {
@@ -143,14 +143,14 @@ impl<'a> Transfer<'a> {
             match error.kind() {
                 ErrorKind::AlreadyExists => RealDisk.unlink(path).map_err(Error::io("remove", path))?,
                 ErrorKind::NotFound if !from.exists() => return Ok(Outcome::Missing),
-                // Also where they are there by now: the other thread may just have made them.
+                // This also happens if the other thread has just made the folders.
                 ErrorKind::NotFound if !has_folders => {
                     make_folders(to)?;
                     has_folders = true;
                 }
-                // Another file system, or one without hard links.
+                // The folders are on two file systems, or this one has no hard links.
                 _ if link && is_refusal(&error) => self.link.store(false, Ordering::Relaxed),
-                // This file has as many links as it can have.
+                // This file has the maximum number of links.
                 ErrorKind::TooManyLinks => match copy(from, path) {
                     Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                         RealDisk.unlink(path).map_err(Error::io("remove", path))?;
@@ -184,7 +184,7 @@ fn make_folders(to: &NestedFile) -> Result<(), Error> {
     Ok(())
 }
 
-/// Copies a file to a path where none is. Not synced.
+/// Copies a file to a path where no file exists. Does not sync.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let mut source = File::open(from)?;
     let mut copy = OpenOptions::new().write(true).create_new(true).open(to)?;
@@ -197,7 +197,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     io::copy(&mut source, &mut copy).map(drop)
 }
 
-/// All files below a folder of blobs, with the digests that are their names.
+/// All files below a folder of blobs, with the digests in their names.
 pub(super) fn blob_files(root: &Path) -> Result<Vec<(Option<Digest>, PathBuf)>, Error> {
     let mut files = Vec::new();
     for outer in names(&RealDisk, root)? {

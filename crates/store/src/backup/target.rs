@@ -1,4 +1,4 @@
-//! The folder of a backup: what makes it one, who uses it, and what has to leave it.
+//! The folder of a backup: how it is recognized, how it is locked, and which files are removed from it.
 
 use super::files::blob_files;
 use crate::catalog::JournalReads as _;
@@ -12,9 +12,9 @@ use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The file that a backup has until it is complete: blobs may be there that no truth names.
+/// A backup has this file until it is complete: there may be blobs that no truth names.
 const UNFINISHED: &str = "unfinished";
-/// What a folder may hold and still count as empty.
+/// Names that a folder may contain and still count as empty.
 const IGNORED: [&str; 2] = ["daylight.lock", "lost+found"];
 
 /// Whether one of two folders is in the other.
@@ -23,7 +23,7 @@ pub(crate) fn are_nested(one: &Path, other: &Path) -> Result<bool, Error> {
     Ok(one.starts_with(&other) || other.starts_with(&one))
 }
 
-/// The path without links. The folder itself may not exist yet, nor those above it.
+/// The path without symbolic links. The folder and its parents need not exist yet.
 fn resolved(path: &Path) -> Result<PathBuf, Error> {
     let path = std::path::absolute(path).map_err(Error::io("look at", path))?;
     let existing = path.ancestors().find(|above| above.exists()).unwrap_or(&path);
@@ -32,7 +32,7 @@ fn resolved(path: &Path) -> Result<PathBuf, Error> {
     Ok(whole.join(rest))
 }
 
-/// Locks a backup until the returned file is dropped; `None`: its file system has no locks, as some network file systems.
+/// Locks a backup until the returned file is dropped; `None`: its file system has no locks, like some network file systems.
 pub(crate) fn lock_target(layout: &Layout) -> Result<Option<File>, Error> {
     let path = layout.data().join("daylight.lock");
     let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
@@ -44,14 +44,14 @@ pub(crate) fn lock_target(layout: &Layout) -> Result<Option<File>, Error> {
     }
 }
 
-/// Makes everything in the file system of a folder durable: one call instead of a sync for each of many files and folders.
+/// Syncs the file system of a folder: one call instead of a sync for each of many files and folders.
 pub(crate) fn sync_all(layout: &Layout) -> Result<(), Error> {
     let failed = || Error::io("sync", layout.data());
     let folder = File::open(layout.data()).map_err(failed())?;
     rustix::fs::syncfs(&folder).map_err(|error| failed()(error.into()))
 }
 
-/// The folder, for one backup.
+/// The destination folder of one backup.
 pub(super) struct Target {
     layout: Layout,
     /// Whether an earlier backup was interrupted.
@@ -60,7 +60,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Makes the folder, or recognizes an earlier backup.
+    /// Makes the folder, or opens the earlier backup in it.
     pub(super) fn open(from: &Layout, target: &Path) -> Result<Self, Error> {
         if are_nested(from.data(), target)? {
             return Err(Error::Nested { data: from.data().to_owned(), other: target.to_owned() });
@@ -102,8 +102,8 @@ impl Target {
         &self.layout
     }
 
-    /// The blobs of the backup before, which are durable; none in a new folder. An error if that is a backup of another folder than the
-    /// one whose truth `new` is a copy of.
+    /// The blobs of the previous backup, which are durable; none in a new folder. An error if that is a backup of another data
+    /// folder than the one that `new` was copied from.
     pub(super) fn before(&self, new: &mut Sqlite) -> Result<Vec<(Digest, u64)>, Error> {
         if !self.layout.truth().is_file() {
             return Ok(Vec::new());
@@ -117,7 +117,7 @@ impl Target {
         super::all_blobs(&mut old)
     }
 
-    /// Removes what the new truth does not name, and declares the backup complete.
+    /// Removes files that the new truth does not name, and marks the backup as complete.
     pub(super) fn remove_others(
         self,
         wanted: &[(Digest, u64)],

@@ -7,14 +7,14 @@ use std::fs::File;
 use std::sync::Arc;
 use telemetry::Millis;
 
-/// What is known of a file of an upstream.
+/// The recorded facts about a cached file of an upstream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CachedFile {
     /// The digests of its bytes, as they arrived here.
     pub hashes: Hashes,
-    /// The text by which the upstream recognizes this version of the file. Opaque: it is sent back unchanged.
+    /// The `ETag` from the upstream. Opaque: it is sent back unchanged.
     pub validator: Option<String>,
-    /// The moment of its last change as the upstream wrote it. Opaque: it is sent back unchanged.
+    /// The `Last-Modified` from the upstream. Opaque: it is sent back unchanged.
     pub modified: Option<String>,
     /// When the path was first seen to exist.
     pub first_seen: Millis,
@@ -27,7 +27,7 @@ pub struct CachedFile {
 }
 
 impl CachedFile {
-    /// A file that was fetched for the first time at this moment, of which its upstream tells nothing.
+    /// A file that was downloaded for the first time at this moment and has no validators.
     pub fn fetched(hashes: Hashes, at: Millis) -> Self {
         let (validator, modified, verified) = (None, None, None);
         Self { hashes, validator, modified, first_seen: at, fetched: at, checked: at, verified }
@@ -39,7 +39,7 @@ impl CachedFile {
 pub enum CachedPath {
     /// A file, and its bytes.
     File(Arc<CachedFile>, Held),
-    /// It was proven missing, which is believed until this moment.
+    /// The path was proven missing, and counts as missing until this moment.
     MissingUntil(Millis),
 }
 
@@ -48,15 +48,16 @@ pub enum CachedPath {
 pub enum Held {
     /// In memory, for a small file.
     Bytes(Bytes),
-    /// An open file. Others read it too, so it is never read through its cursor.
+    /// An open file. Several readers share it, so none uses its cursor.
     File(Arc<File>),
 }
 
-/// The result of a lookup on the cache's thread.
+/// The result of a lookup in the cache.
 pub(crate) enum Lookup {
     /// The bytes may be used.
     Found(CachedPath),
-    /// The bytes must be verified first: they were written in an earlier boot of the machine, or not verified for long.
+    /// The bytes must be verified first: they were written in an earlier boot of the machine, or their last verification is long
+    /// ago.
     Unverified(Unverified),
     /// The bytes did not match the digest. The file was dropped.
     Damaged(Digest),
@@ -66,14 +67,14 @@ pub(crate) enum Lookup {
 pub(crate) struct Unverified {
     pub(crate) known: CachedFile,
     pub(crate) file: File,
-    /// It was written in an earlier boot of the machine. That it is lost then is expected and no damage.
+    /// It was written in an earlier boot of the machine. If its bytes are lost, that is expected and no damage.
     pub(crate) earlier_boot: bool,
 }
 
 /// Files up to this size are verified before they are served, larger ones afterwards.
 pub(crate) const VERIFIED_FIRST_MAX: u64 = 16 << 20;
 
-/// The bytes of a file to be cached.
+/// The bytes of a file that is to be cached.
 pub(crate) enum Incoming {
     /// In memory.
     Bytes(Bytes),

@@ -1,4 +1,4 @@
-//! The cache's connection to SQLite: opened, and replaced by an empty database where it is damaged.
+//! The SQLite connection of the cache: opened, and replaced by an empty database if it is damaged.
 
 use super::file_cache::FileCache;
 use super::last_verified::LastVerified;
@@ -28,12 +28,12 @@ pub(crate) struct Cache {
     pub(super) holdings: Arc<Holdings>,
     /// The current upstream of each repository whose upstream was changed or removed since the start.
     pub(super) changed_upstreams: HashMap<RepositoryId, Option<Origin>>,
-    /// How often the database was found damaged and replaced.
+    /// How many times the database was damaged and replaced.
     renewed: Arc<AtomicU64>,
     log: Log,
 }
 
-/// How many bytes the cache may take on the disk.
+/// The disk space that the cache may use.
 #[derive(Debug)]
 pub(crate) struct CacheBounds {
     /// The files of all repositories.
@@ -43,7 +43,7 @@ pub(crate) struct CacheBounds {
 }
 
 impl Cache {
-    /// Opens the database. Creates one where there is none, and replaces one that cannot be read.
+    /// Opens the database. Creates it if it does not exist, and replaces one that cannot be read.
     pub(crate) fn open(
         path: &Path,
         mut file_cache: FileCache,
@@ -76,12 +76,12 @@ impl Cache {
         Ok(cache)
     }
 
-    /// The part of what is known of folders that is in memory. Other threads read it without waiting for this one.
+    /// The facts about folders that are in memory. Other threads read them without waiting for this one.
     pub(crate) fn presence(&self) -> &Arc<PresenceCache> {
         &self.presence
     }
 
-    /// When files were last compared with their digests.
+    /// When cached files were last compared with their digests.
     pub(crate) fn last_verified(&self) -> &Arc<LastVerified> {
         &self.last_verified
     }
@@ -90,7 +90,7 @@ impl Cache {
     pub(super) fn run<T>(&mut self, operation: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
         match operation(&self.connection) {
             Err(error) if is_corrupt(&error) => {
-                // The old connection is closed first: SQLite removes the log of a closed database by name, and that must not be
+                // The old connection is closed first: SQLite removes the log of a closed database by name, and it must not remove
                 // the log of the new one.
                 let nothing = Connection::open_in_memory().map_err(Error::sqlite("open the cache"))?;
                 drop(std::mem::replace(&mut self.connection, nothing));
@@ -108,7 +108,7 @@ impl Cache {
 
 fn renew(path: &Path, renewed: &AtomicU64, log: &Log, why: &rusqlite::Error) -> Result<Connection, Error> {
     renewed.fetch_add(1, Ordering::Relaxed);
-    log.warn("the cache cannot be read and is made anew", &[("path", &path.display()), ("error", why)]);
+    log.warn("the cache cannot be read and is replaced by an empty one", &[("path", &path.display()), ("error", why)]);
     remove_database(path)?;
     connect(path).map_err(Error::sqlite("open the cache"))
 }
@@ -121,7 +121,7 @@ mod tests {
 
     const A: Origin = Origin { repository: RepositoryId(1), urls: 7 };
 
-    /// Whether a recorded fact can be read again.
+    /// Whether a fact can be written and read back.
     fn works(cache: &mut Cache) -> bool {
         cache.record_missing(A, "a/b", Millis(1), Millis(9), true).unwrap();
         cache.missing_until(A, "a/b").unwrap() == Some(Millis(9))
@@ -141,7 +141,7 @@ mod tests {
     fn a_damaged_cache_and_one_of_another_form_are_replaced_and_counted() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cache.sqlite");
-        std::fs::write(&path, "this is no database, whatever its name says".repeat(99)).unwrap();
+        std::fs::write(&path, "this is not a database".repeat(99)).unwrap();
         let mut cache = open(folder.path(), u64::MAX, 1);
         assert_eq!(cache.renewed.load(Ordering::Relaxed), 1);
         assert!(works(&mut cache));

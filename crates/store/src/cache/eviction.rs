@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::record::RepositoryId;
 use rusqlite::{Connection, params};
 
-/// Most files that are evicted in one turn of the thread. Other requests get their turns in between.
+/// The most files that are evicted in one turn of the thread. Other requests are served in between.
 const EVICT_MAX: usize = 64;
 
 /// A file to evict.
@@ -42,8 +42,8 @@ impl Cache {
         self.measure_files()
     }
 
-    /// Whether a file of that size may be kept. One that weighs more than a quarter of its bound evicts nothing: it must fit into the
-    /// free bytes and those of the file that it replaces.
+    /// Whether a file of this size may be cached. A file of more than a quarter of its bound evicts nothing: it must fit into the
+    /// free bytes plus those of the file that it replaces.
     pub(super) fn admits(
         &mut self,
         repository: RepositoryId,
@@ -75,7 +75,7 @@ impl Cache {
         })
     }
 
-    /// Reads how many bytes all files take, and tells the bound.
+    /// Reads how many bytes all files take, and sets the bound.
     pub(super) fn measure_files(&mut self) -> Result<(), Error> {
         let sum = |database: &Connection| {
             database.query_row("SELECT coalesce(sum(bytes), 0) FROM held", [], |row| row.get(0))
@@ -86,15 +86,15 @@ impl Cache {
     }
 }
 
-/// How many bytes files take.
+/// The disk space that files take.
 struct UsedBytes {
-    /// Those of all repositories.
+    /// Of all repositories.
     all: u64,
-    /// Those of one.
+    /// Of one repository.
     own: u64,
 }
 
-/// The least recently used files that weigh `excess` bytes together, of one repository or of any.
+/// The least recently used files that together weigh `excess` bytes, of one repository or of all.
 fn least_recently_used(database: &Connection, of: Option<RepositoryId>, excess: u64) -> rusqlite::Result<Vec<Victim>> {
     let columns = "SELECT repository, path, sha256, weight FROM file";
     let sql = match of {

@@ -1,4 +1,4 @@
-//! The folder with the files of upstreams. They are written without waiting for the disk, so after a restart of the machine they are
+//! The folder with the cached files of upstreams. They are written without a sync, so after a restart of the machine they are
 //! verified before they are used.
 
 use crate::blobs::TemporaryBlob;
@@ -16,11 +16,11 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct FileCache {
     disk: Arc<dyn Disk>,
-    /// Has one folder for each cache database that ever existed here.
+    /// It contains one folder for each cache database that ever existed here.
     root: PathBuf,
     /// The folder of the current database.
     folder: PathBuf,
-    /// The current boot of the machine. A file that was written in an earlier one may not have reached the disk.
+    /// The current boot of the machine. A file that was written in an earlier boot may not have reached the disk.
     pub(super) boot: i64,
     next: u64,
 }
@@ -39,7 +39,7 @@ impl FileCache {
         Ok(())
     }
 
-    /// Removes the folders of databases that no longer exist, on a thread that nobody waits for.
+    /// Removes the folders of databases that no longer exist, on a thread of its own.
     pub(super) fn remove_old_folders(&self) -> Result<(), Error> {
         let names = self.disk.list(&self.root).map_err(Error::io("list", &self.root))?;
         let old: Vec<_> =
@@ -53,12 +53,12 @@ impl FileCache {
         std::thread::Builder::new().name("cached-sweep".into()).spawn(sweep).map(drop).map_err(Error::thread)
     }
 
-    /// Moves a temporary file to its place.
+    /// Moves a temporary file to its final path.
     pub(super) fn place(&self, digest: &Digest, file: TemporaryBlob) -> Result<(), Error> {
         file.place(&self.path_in_folder(digest)?)
     }
 
-    /// Writes a file: under a temporary name first, because others may be reading the one in its place.
+    /// Writes a file. It gets a temporary name first, because readers may have the current file open.
     pub(super) fn write(&mut self, digest: &Digest, bytes: &[u8]) -> Result<(), Error> {
         let path = self.path_in_folder(digest)?;
         self.next += 1;
@@ -76,7 +76,7 @@ impl FileCache {
         by_digest(&self.folder, digest).file
     }
 
-    /// The path of a file. Its folders are made.
+    /// The path of a file. Makes its folders.
     fn path_in_folder(&self, digest: &Digest) -> Result<PathBuf, Error> {
         let place = by_digest(&self.folder, digest);
         for folder in [&place.outer, &place.inner] {
@@ -129,8 +129,8 @@ pub(super) fn read(mut file: File, size_bytes: u64) -> Option<Bytes> {
     Some(bytes.into())
 }
 
-/// Identifies the current boot of the machine, by a number that the kernel draws at each boot. On a machine without one, each start of
-/// the process counts as a boot.
+/// Identifies the current boot of the machine, by the random number that the kernel generates at each boot. On a machine without
+/// one, each start of the process counts as a boot.
 pub(crate) fn boot_id() -> i64 {
     let drawn = std::fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_else(|_| {
         let mut random = vec![0; 16];

@@ -1,4 +1,4 @@
-//! Cached files of upstreams: looked up, kept, confirmed and forgotten.
+//! Cached files of upstreams: lookup, caching, revalidation and removal.
 
 use super::cached_file::{CachedFile, CachedPath, Held, Incoming, Lookup, Unverified, VERIFIED_FIRST_MAX};
 use super::database::Cache;
@@ -16,11 +16,11 @@ use telemetry::Millis;
 
 /// Files up to this size are read together with their row.
 const SMALL: u64 = 64 << 10;
-/// The time of the last use is written at most once in this many milliseconds, so that not every use is a write.
+/// The time of the last use is written at most once in this many milliseconds, so that not every use causes a write.
 const TOUCH_INTERVAL: i64 = 3_600_000;
 
 impl Cache {
-    /// What is cached for `path`, used at `now`.
+    /// The cached file or fact for `path`. Records its use at `now`.
     pub(crate) fn lookup(&mut self, of: Origin, path: &str, now: Millis) -> Result<Option<Lookup>, Error> {
         let id = of.repository;
         let Some(row) = self.run(|database| row(database, of, path))? else {
@@ -57,8 +57,8 @@ impl Cache {
         Ok(held.map(|held| Lookup::Found(CachedPath::File(Arc::new(known), held))))
     }
 
-    /// Caches a file in place of what was cached for its path, and evicts others for it. `false`: it was not cached, because it would
-    /// evict too many or comes from a former upstream.
+    /// Caches a file in place of the one that was cached for its path, and evicts others for it. `false`: it was not cached,
+    /// because it is too large or comes from a former upstream.
     pub(crate) fn keep(
         &mut self,
         of: Origin,
@@ -120,13 +120,13 @@ impl Cache {
         self.touch(of, path, "boot = ?4", self.file_cache.boot)
     }
 
-    /// Forgets what is cached for a path. `true`: there was something.
+    /// Removes the cached file and facts of a path. `true`: there were some.
     pub(crate) fn forget(&mut self, of: Origin, path: &str) -> Result<bool, Error> {
         let (file, missing) = (self.drop_file(of, path)?, self.forget_missing(of, path)?);
         Ok(file || missing)
     }
 
-    /// Forgets the file at a path, whichever upstream gave it. `true`: there was one.
+    /// Removes the file at a path, whichever upstream it came from. `true`: there was one.
     pub(super) fn drop_file(&mut self, of: Origin, path: &str) -> Result<bool, Error> {
         let id = of.repository;
         let known = self.run(|database| bytes_at(database, id, path))?;
@@ -155,7 +155,7 @@ impl Cache {
         })
     }
 
-    /// Forgets a file: its bytes before its row, so that no bytes are left without a row.
+    /// Removes a file: its bytes before its row, so that no bytes are left without a row.
     pub(super) fn drop_row(&mut self, id: RepositoryId, path: &str, digest: &Digest) -> Result<(), Error> {
         if self.run(|database| references(database, digest))? <= 1 {
             self.file_cache.remove(digest)?;

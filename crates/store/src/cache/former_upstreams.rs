@@ -1,4 +1,4 @@
-//! Drops what was cached from an upstream once the repository has another one.
+//! Removes what was cached from a former upstream of a repository.
 
 use super::database::Cache;
 use super::origin::Origin;
@@ -8,13 +8,14 @@ use crate::error::Error;
 use crate::record::RepositoryId;
 use rusqlite::params;
 
-/// Most files that are dropped in one turn of the thread. Other requests get their turns in between.
+/// The most files that are removed in one turn of the thread. Other requests are served in between.
 const FILES_MAX: usize = 64;
-/// The same for rows about folders, which are cheaper.
+/// The most rows about folders that are removed in one turn. They are cheaper.
 const FACTS_MAX: usize = 1024;
 
 impl Cache {
-    /// Sets the upstream of a repository; `None`: it has none. What fetches from the former upstream still bring is not kept.
+    /// Sets the upstream of a repository; `None`: it has none. Files that downloads from the former upstream still bring are not
+    /// cached.
     pub(crate) fn set_upstream(&mut self, repository: RepositoryId, to: Option<Origin>) {
         self.changed_upstreams.insert(repository, to);
     }
@@ -40,7 +41,7 @@ impl Cache {
         self.measure_holding(from.repository)
     }
 
-    /// Drops some of what was cached from former upstreams of a repository. `true`: there may be more.
+    /// Removes some of the files and facts of former upstreams of a repository. `true`: there may be more.
     pub(crate) fn drop_former(&mut self, repository: RepositoryId) -> Result<bool, Error> {
         let Some(now) = self.changed_upstreams.get(&repository).map(|now| now.map(|now| now.urls)) else {
             return Ok(false);

@@ -1,4 +1,5 @@
-//! How many files are cached of each upstream: kept by the database with each change, and in memory, where it is read.
+//! The number and size of the cached files of each upstream. Triggers maintain them in the database, and reads use a copy in
+//! memory.
 
 use super::database::Cache;
 use crate::catalog::Holding;
@@ -7,7 +8,7 @@ use crate::record::RepositoryId;
 use rusqlite::{Connection, Row};
 
 impl Cache {
-    /// Tells the memory how much there is of every upstream.
+    /// Reads the figures of all upstreams into memory.
     pub(super) fn measure_holdings(&mut self) -> Result<(), Error> {
         let ids: Vec<i64> = self.run(|database| {
             let mut statement = database.prepare("SELECT DISTINCT repository FROM holding")?;
@@ -16,7 +17,7 @@ impl Cache {
         ids.into_iter().try_for_each(|id| self.measure_holding(RepositoryId(id.cast_unsigned())))
     }
 
-    /// The same for the upstreams of one repository, after a change of its files.
+    /// Reads the figures of one repository's upstreams into memory, after a change of its files.
     pub(super) fn measure_holding(&mut self, id: RepositoryId) -> Result<(), Error> {
         let each = self.run(|database| holdings(database, id))?;
         self.holdings.set_cached(id, each);

@@ -1,4 +1,4 @@
-//! Records on which day versions and files were last used, and since when that is recorded without a gap.
+//! Records the day on which each version and file was last used, and since when the record is complete.
 
 use super::database::Cache;
 use crate::error::Error;
@@ -7,8 +7,8 @@ use rusqlite::{OptionalExtension, params};
 use telemetry::Millis;
 
 impl Cache {
-    /// Begins to record at `now`. The recording goes on from an earlier one, if that was stopped in order; else what was used shortly
-    /// before its end may be lost, and it starts over.
+    /// Starts recording at `now`. Continues an earlier recording if that was stopped cleanly. Otherwise uses shortly before its
+    /// end may be lost, and it starts over.
     pub(crate) fn begin_uses(&mut self, now: Millis) -> Result<(), Error> {
         self.run(|database| {
             let sql = "SELECT since FROM uses_recorded WHERE stopped";
@@ -18,7 +18,7 @@ impl Cache {
         })
     }
 
-    /// Records that these were used on a day, by its number. `lost`: not all uses are known up to this moment.
+    /// Records that these were used on a day, given by its number. `lost`: some uses up to this moment are not recorded.
     pub(crate) fn record_uses(
         &mut self,
         uses: &[(RepositoryId, String, i64)],
@@ -42,7 +42,7 @@ impl Cache {
         })
     }
 
-    /// Forgets when these were last used: they are gone.
+    /// Removes the last uses of these names, which no longer exist.
     pub(crate) fn forget_uses(&mut self, id: RepositoryId, names: &[String]) -> Result<(), Error> {
         self.run(|database| {
             let all = database.unchecked_transaction()?;
@@ -54,12 +54,12 @@ impl Cache {
         })
     }
 
-    /// The recording stops in order: every use is recorded.
+    /// Stops recording cleanly: every use is recorded.
     pub(crate) fn end_uses(&mut self) -> Result<(), Error> {
         self.run(|database| database.execute("UPDATE uses_recorded SET stopped = 1", []).map(drop))
     }
 
-    /// Since when uses are recorded. `None`: they are not, or the database is a new one.
+    /// Since when all uses are recorded. `None`: none are, or the database is new.
     pub(crate) fn uses_since(&mut self) -> Result<Option<Millis>, Error> {
         let sql = "SELECT since FROM uses_recorded";
         self.run(|database| database.query_row(sql, [], |row| row.get(0).map(Millis)).optional())
@@ -95,7 +95,7 @@ mod tests {
         cache.begin_uses(Millis(7)).unwrap();
         assert_eq!(cache.uses_since().unwrap(), Some(Millis(5)));
         cache.begin_uses(Millis(8)).unwrap();
-        assert_eq!(cache.uses_since().unwrap(), Some(Millis(8)), "nobody had stopped it");
+        assert_eq!(cache.uses_since().unwrap(), Some(Millis(8)), "it was not stopped");
         cache.record_uses(&[], Some(Millis(9))).unwrap();
         assert_eq!(cache.uses_since().unwrap(), Some(Millis(9)));
     }

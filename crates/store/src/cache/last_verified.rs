@@ -1,6 +1,7 @@
 //! When the bytes of cached files were last compared with their digests. Disks flip bits, and nothing else would notice.
 //!
-//! A table of fixed size with one slot for each prefix of a digest. A file whose slot was taken by another is verified sooner.
+//! A table of fixed size with one slot per prefix of a digest. If another file overwrites a file's slot, the file is verified
+//! sooner.
 
 use crate::digest::Digest;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,7 +24,7 @@ impl Default for LastVerified {
 }
 
 impl LastVerified {
-    /// Whether these bytes should be verified again.
+    /// Whether the bytes are due for verification.
     pub(crate) fn is_due(&self, digest: &Digest, now: Millis) -> bool {
         let slot = self.slot(digest).load(Ordering::Relaxed);
         let age = minute(now).wrapping_sub(slot as u32);
@@ -61,7 +62,7 @@ mod tests {
         verified.note(&lamp, now);
         assert!(!verified.is_due(&lamp, now) && !verified.is_due(&lamp, Millis(now.0 + INTERVAL - MINUTE)));
         assert!(verified.is_due(&lamp, Millis(now.0 + INTERVAL)));
-        assert!(verified.is_due(&lamp, Millis(now.0 - MINUTE)), "a clock that was put back proves nothing");
+        assert!(verified.is_due(&lamp, Millis(now.0 - MINUTE)), "a clock that was set back proves nothing");
         let mut other = lamp;
         other.0[5] ^= 1;
         assert!(verified.is_due(&other, now));

@@ -1,4 +1,4 @@
-//! Marks of the collector: blobs that nothing needed when it looked at them first. Without its mark the wait of a blob starts over.
+//! Marks of the collector: blobs that were unreferenced at its first check. If a mark is lost, the wait of its blob starts over.
 
 use super::database::Cache;
 use super::rows::digest;

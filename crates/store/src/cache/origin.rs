@@ -1,9 +1,9 @@
-//! Which upstream gave a cached file. What a repository cached from a former upstream is not used for the current one.
+//! The upstream that a cached file came from. Files from a former upstream are not used for the current one.
 
 use crate::record::RepositoryId;
 use sha2::{Digest as _, Sha256};
 
-/// A repository together with its upstream. What was cached for the repository with another upstream is not visible.
+/// A repository together with its upstream. Files that the repository cached from another upstream are not visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Origin {
     /// The repository.

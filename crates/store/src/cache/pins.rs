@@ -1,7 +1,7 @@
-//! The network zone in which each host of an upstream was first found. The caller interprets the zones.
+//! The network zone that each host of an upstream first resolved to. The caller interprets the zones.
 //!
-//! The zone of an address depends on the machine that looks it up, so it is stored in the cache and not in the journal. It survives
-//! restarts: otherwise somebody who controls a name could move it to another zone by waiting for one.
+//! The zone of an address depends on the machine that resolves it, so it is stored in the cache and not in the journal. It must
+//! survive restarts: otherwise an attacker who controls a name could wait for a restart and then move the name to another zone.
 
 use super::database::Cache;
 use super::origin::Origin;
@@ -33,7 +33,7 @@ impl Cache {
         })
     }
 
-    /// Forgets the zones of all hosts of a repository's upstreams.
+    /// Removes the zones of all hosts of a repository's upstreams.
     pub(crate) fn unpin(&mut self, repository: RepositoryId) -> Result<(), Error> {
         self.run(|database| {
             let sql = "DELETE FROM pin WHERE repository = ?";

@@ -1,7 +1,7 @@
-//! What upstreams were proven to have and not to have: one row for each upstream and folder, however many files are requested
-//! there. Clients can request any number of paths, so the rows together have a bound.
+//! Proven facts about files of upstreams, present or missing: one row per upstream and folder, however many files are requested
+//! there. Clients can request any number of paths, so the rows have a common bound.
 //!
-//! That a path is missing is believed until a moment, but the row stays longer: a group uses it to tell which member has a folder.
+//! A path counts as missing until its TTL ends, but the row stays longer: groups use it to choose the member that has a folder.
 
 use super::database::Cache;
 use super::origin::Origin;
@@ -13,28 +13,29 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use telemetry::Millis;
 
-/// Most rows that are evicted for a new one. It limits how long others wait, and the excess shrinks with each new row.
+/// The most rows that are evicted for a new one. This limits how long other requests wait, and the excess shrinks with each new
+/// row.
 const EVICT_MAX: usize = 64;
-/// Most rows that are read in one turn of the thread. Other requests get their turns in between.
+/// The most rows that are read in one turn of the thread. Other requests are served in between.
 const SCAN_MAX: usize = 4096;
-/// Most bytes of missing names in one row. Beyond it the names whose time ends soonest are dropped.
+/// The most bytes of missing names in one row. Beyond it, the names that expire first are dropped.
 const NAMES_MAX_BYTES: usize = 32 << 10;
 /// Roughly the bytes of a row in the table and its indexes, without its texts.
 const ROW_BYTES: usize = 128;
 
-/// What is known of one folder of one upstream.
+/// The facts about one folder of one upstream.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Presence {
     /// Whether any file in it was ever proven to exist.
     has: bool,
-    /// Names in it that were proven missing, and until when that is believed.
+    /// Names in it that were proven missing, with the end of their TTL.
     missing: BTreeMap<String, i64>,
 }
 
-/// A page of the paths that are believed missing.
+/// A page of the paths that count as missing.
 #[derive(Debug)]
 pub(crate) struct MissingPaths {
-    /// Each path, and until when it is believed missing.
+    /// Each path, with the end of its TTL.
     pub(crate) paths: Vec<(String, Millis)>,
     /// The folder to continue with, if there may be more.
     pub(crate) next: Option<String>,
@@ -46,8 +47,8 @@ pub(crate) fn split(path: &str) -> (&str, &str) {
 }
 
 impl Cache {
-    /// Records at `now` that the path was proven missing, which is believed until `until`. Without `space` on the disk, only
-    /// forgets what was known of the path.
+    /// Records at `now` that the path was proven missing, with the TTL ending at `until`. Without `space` on the disk, only
+    /// removes the facts about the path.
     pub(crate) fn record_missing(
         &mut self,
         of: Origin,
@@ -70,7 +71,7 @@ impl Cache {
         .map(drop)
     }
 
-    /// Forgets that the path was proven missing. `true`: it was.
+    /// Removes the fact that the path is missing. `true`: it was recorded.
     pub(super) fn forget_missing(&mut self, of: Origin, path: &str) -> Result<bool, Error> {
         self.update(of, path, |presence, name| {
             presence.missing.remove(name);
@@ -86,8 +87,8 @@ impl Cache {
         .map(drop)
     }
 
-    /// Changes what is known of the path's folder, and evicts the rows that were changed longest ago if there are too many bytes.
-    /// `false`: nothing changed.
+    /// Changes the facts of the path's folder, and evicts the least recently changed rows if they take too many bytes. `false`:
+    /// nothing changed.
     fn update(&mut self, of: Origin, path: &str, change: impl Fn(&mut Presence, &str)) -> Result<bool, Error> {
         let (folder, name) = split(path);
         let changed = self.run(|database| {
@@ -106,14 +107,14 @@ impl Cache {
         Ok(changed)
     }
 
-    /// Until when the path is believed missing, if it was proven so.
+    /// Until when the path counts as missing, if that is recorded.
     pub(super) fn missing_until(&mut self, of: Origin, path: &str) -> Result<Option<Millis>, Error> {
         let (folder, name) = split(path);
         let presence = self.run(|database| read(database, of, folder))?;
         Ok(presence.and_then(|presence| presence.missing.get(name).copied()).map(Millis))
     }
 
-    /// What is known of a folder, of every upstream. It is kept in memory from then on.
+    /// The facts about a folder, of all upstreams. They are kept in memory from then on.
     pub(crate) fn folder(&mut self, folder: &str) -> Result<Arc<FolderPresence>, Error> {
         let rows = self.run(|database| {
             let sql = "SELECT member, origin, has, missing FROM fact WHERE folder = ? ORDER BY member";
@@ -129,7 +130,7 @@ impl Cache {
         Ok(known)
     }
 
-    /// Paths after `after` that are believed missing at `now`, in folders from `from` on: folder by folder, each in byte order.
+    /// Paths after `after` that count as missing at `now`, in folders from `from` on: folder by folder, each in byte order.
     pub(crate) fn missing(
         &mut self,
         of: Origin,
@@ -159,7 +160,7 @@ impl Cache {
         Ok(MissingPaths { paths: paths.take(limit).collect(), next })
     }
 
-    /// Reads how many bytes all rows take, and tells the bound.
+    /// Reads how many bytes all rows take, and sets the bound.
     pub(super) fn measure_presence(&mut self) -> Result<u64, Error> {
         let bytes: i64 =
             self.run(|database| database.prepare_cached("SELECT bytes FROM noted")?.query_row([], |row| row.get(0)))?;
@@ -167,7 +168,7 @@ impl Cache {
         Ok(bytes.cast_unsigned())
     }
 
-    /// If the rows take more bytes than they may, evicts those that were changed longest ago.
+    /// If the rows exceed their bound, evicts the least recently changed.
     fn evict_oldest(&mut self) -> Result<(), Error> {
         let excess = self.measure_presence()?.saturating_sub(self.bounds.presence.capacity());
         if excess == 0 {
@@ -184,7 +185,7 @@ impl Cache {
 }
 
 impl Presence {
-    /// Drops the names whose time ends soonest, until the rest fits.
+    /// Drops the names that expire first, until the rest fits.
     fn shrink(&mut self) {
         let bytes = |missing: &BTreeMap<String, i64>| missing.keys().map(|name| name.len() + 24).sum::<usize>();
         while bytes(&self.missing) > NAMES_MAX_BYTES
@@ -195,7 +196,7 @@ impl Presence {
     }
 }
 
-/// Deletes the rows that were changed longest ago and take `excess` bytes together. Returns their folders.
+/// Deletes the least recently changed rows that together take `excess` bytes. Returns their folders.
 fn evict_oldest(database: &Connection, excess: u64) -> rusqlite::Result<Vec<String>> {
     let mut oldest = database.prepare_cached("SELECT number, folder, weight FROM fact ORDER BY number LIMIT ?")?;
     let mut delete = database.prepare_cached("DELETE FROM fact WHERE number = ?")?;
@@ -226,10 +227,11 @@ fn read(database: &Connection, of: Origin, folder: &str) -> rusqlite::Result<Opt
     statement.query_row(values, read).optional()
 }
 
-/// Replaces what was known of a folder. The row gets the highest number, as the one that was changed last. An empty presence has no row.
+/// Replaces the facts of a folder. The row gets the highest number, because it is the last changed. Without facts there is no
+/// row.
 fn write(database: &Connection, of: Origin, folder: &str, presence: &Presence) -> rusqlite::Result<()> {
     let (member, all) = (of.repository.0.cast_signed(), database.unchecked_transaction()?);
-    // Not REPLACE: it does not run the delete trigger.
+    // Not REPLACE, which would not run the delete trigger.
     database.prepare_cached("DELETE FROM fact WHERE folder = ? AND member = ?")?.execute(params![folder, member])?;
     if *presence != Presence::default() {
         let missing = serde_json::to_string(&presence.missing)

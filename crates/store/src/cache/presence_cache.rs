@@ -1,7 +1,7 @@
-//! What is known of folders, in memory: a request for a file in a folder that was asked for before needs no database.
+//! Facts about folders, in memory: a request for a file in a folder that was requested before needs no database.
 //!
-//! Only the cache's thread inserts and removes here, in the turn in which it reads or changes the rows. So the entries always equal
-//! the rows.
+//! Only the cache's thread inserts and removes entries, in the same turn in which it reads or changes the rows. So the entries
+//! always equal the rows.
 
 use super::origin::Origin;
 use quick_cache::sync::{Cache, DefaultLifecycle};
@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Millis};
 
-/// Bytes of all entries. Beyond it the folders that are requested least are evicted.
+/// The bytes of all entries. Beyond it, the least requested folders are evicted.
 const MAX_BYTES: u64 = 16 << 20;
-/// Roughly how many folders are expected.
+/// Roughly the expected number of folders.
 const FOLDERS: usize = 16 << 10;
 
-/// What was proven of a folder, for every upstream that was asked for something in it.
+/// The proven facts about a folder, for every upstream from which a file in it was requested.
 #[derive(Debug, Default)]
 pub struct FolderPresence {
     /// Ordered by repository.
@@ -30,7 +30,7 @@ struct Upstream {
     has: bool,
 }
 
-/// What was proven of a folder of one upstream.
+/// The proven facts about a folder of one upstream.
 #[derive(Debug, Clone, Copy)]
 pub struct UpstreamPresence<'a> {
     folder: &'a FolderPresence,
@@ -40,14 +40,14 @@ pub struct UpstreamPresence<'a> {
 }
 
 impl FolderPresence {
-    /// From rows ordered by repository, at most one for each: whether it has any file, and the missing names with the moments until
-    /// which that is believed.
+    /// From rows ordered by repository, at most one for each: whether any file exists, and the missing names with the end of
+    /// their TTL.
     pub fn new(rows: Vec<(Origin, bool, BTreeMap<String, i64>)>) -> Self {
         let (mut upstreams, mut missing) = (Vec::new(), Vec::<(usize, Arc<str>, Millis)>::new());
         for (at, (origin, has, names)) in rows.into_iter().enumerate() {
             upstreams.push(Upstream { origin, has });
             for (name, until) in names {
-                // Several upstreams often lack the same name: they share its text.
+                // Several upstreams often lack the same name: they share one string.
                 let same = missing.iter().find(|(_, other, _)| **other == *name).map(|(_, other, _)| other.clone());
                 missing.push((at, same.unwrap_or_else(|| name.into()), Millis(until)));
             }
@@ -55,7 +55,7 @@ impl FolderPresence {
         Self { upstreams: upstreams.into(), missing: missing.into() }
     }
 
-    /// What was proven of one upstream, if anything.
+    /// The facts about one upstream, if there are any.
     pub fn upstream(&self, of: Origin) -> Option<UpstreamPresence<'_>> {
         let at = self.upstreams.binary_search_by_key(&of.repository, |upstream| upstream.origin.repository).ok()?;
         let upstream = self.upstreams.get(at).filter(|upstream| upstream.origin == of)?;
@@ -64,7 +64,7 @@ impl FolderPresence {
 }
 
 impl UpstreamPresence<'_> {
-    /// Until when the file of that name was believed missing, if it ever was. The moment may be past.
+    /// The end of the TTL of the missing name, if it is recorded. The moment may be past.
     pub fn missing_until(&self, name: &str) -> Option<Millis> {
         let missing = &self.folder.missing;
         let found = missing.binary_search_by(|(at, other, _)| (*at, &**other).cmp(&(self.at, name)));
@@ -92,7 +92,7 @@ impl Weighter<Box<str>, Arc<FolderPresence>> for Weight {
 }
 
 impl PresenceCache {
-    /// An empty one.
+    /// An empty cache.
     pub(crate) fn new() -> Arc<Self> {
         let hasher = DefaultHashBuilder::default();
         let folders = Cache::with(FOLDERS, MAX_BYTES, Weight, hasher, DefaultLifecycle::default());

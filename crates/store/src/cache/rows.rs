@@ -9,7 +9,7 @@ use crate::record::RepositoryId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use telemetry::Millis;
 
-/// What every read of a file selects, in the order that [`read_row`] expects.
+/// The columns of a file's row, in the order that [`read_row`] expects.
 pub(super) const SELECT: &str = "SELECT sha256, sha512, sha1, md5, size, etag, modified, first_seen, fetched, checked,
     used, boot, path,
     (SELECT verified FROM verified WHERE verified.repository = file.repository AND verified.path = file.path)
@@ -62,14 +62,14 @@ pub(super) fn references(database: &Connection, digest: &Digest) -> rusqlite::Re
     statement.query_row([&digest.0[..]], |row| row.get(0))
 }
 
-/// The digest and the size of the file that is cached for a path, whichever upstream gave it.
+/// The digest and the size of the file that is cached for a path, whichever upstream it came from.
 pub(super) fn bytes_at(database: &Connection, id: RepositoryId, path: &str) -> rusqlite::Result<Option<(Digest, u64)>> {
     let mut statement = database.prepare_cached("SELECT sha256, size FROM file WHERE repository = ? AND path = ?")?;
     let read = |row: &Row<'_>| Ok((digest(row, 0)?, row.get::<_, i64>(1)?.cast_unsigned()));
     statement.query_row(params![id.0.cast_signed(), path], read).optional()
 }
 
-/// Writes the row of a path in place of the one that is there.
+/// Writes the row of a path, replacing the existing one.
 pub(super) fn replace(
     database: &Connection,
     of: Origin,
@@ -80,7 +80,7 @@ pub(super) fn replace(
     let CachedFile { hashes, .. } = file;
     let id = of.repository.0.cast_signed();
     let all = database.unchecked_transaction()?;
-    // Not REPLACE: it does not run the delete trigger.
+    // Not REPLACE, which would not run the delete trigger.
     database.prepare_cached("DELETE FROM file WHERE repository = ? AND path = ?")?.execute(params![id, path])?;
     let sql = "INSERT INTO file VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
     database.prepare_cached(sql)?.execute(params![

@@ -3,11 +3,11 @@
 use rusqlite::Connection;
 use std::path::Path;
 
-/// `user_version`. A cache of another form is replaced by an empty one.
+/// `user_version`. A cache with another schema version is replaced by an empty one.
 pub(super) const FORM: i64 = 4;
 
-/// Tables of later versions. Each start creates those that are missing. Programs of this form that do not know them read and write
-/// the other tables as before.
+/// Tables that were added later. Each start creates missing ones. Earlier versions of Daylight with the same schema version
+/// ignore them and use the other tables.
 const LATER: &str = "
     CREATE TABLE IF NOT EXISTS pin (
         repository INTEGER NOT NULL, origin INTEGER NOT NULL, host TEXT NOT NULL, zone TEXT NOT NULL,
@@ -28,7 +28,7 @@ const LATER: &str = "
     END;
 ";
 
-/// How many files are cached of each upstream, and their sizes. A later table as well, which triggers maintain.
+/// The number and size of the cached files of each upstream. Also added later; triggers maintain it.
 const HOLDING: &str = "
     CREATE TABLE holding (
         repository INTEGER NOT NULL, origin INTEGER NOT NULL, files INTEGER NOT NULL, bytes INTEGER NOT NULL,
@@ -51,7 +51,7 @@ const HOLDING: &str = "
     END;
 ";
 
-/// `noted` and `held` are sums of weights, which triggers keep: of all rows of `fact`, and of the files of each repository.
+/// `noted` and `held` are sums of weights, which triggers maintain: of all rows of `fact`, and of the files of each repository.
 /// `shelf` names the folder with the files.
 const SCHEMA: &str = "
     CREATE TABLE fact (
@@ -85,7 +85,7 @@ const SCHEMA: &str = "
     INSERT INTO shelf VALUES (lower(hex(randomblob(8))));
 ";
 
-/// Opens the database, and creates its tables where there are none.
+/// Opens the database, and creates its tables if they are missing.
 pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.execute_batch(
@@ -99,7 +99,7 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
         (0, 0) => connection.execute_batch(&format!("BEGIN; {SCHEMA} PRAGMA user_version = {FORM}; COMMIT;"))?,
         _ => {
             let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB);
-            return Err(rusqlite::Error::SqliteFailure(code, Some("the cache has another form".into())));
+            return Err(rusqlite::Error::SqliteFailure(code, Some("the cache has another schema version".into())));
         }
     }
     connection.execute_batch(LATER)?;
@@ -110,7 +110,7 @@ pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// The name of the folder with the files. Each database has another, so that no file outlives the database with its row.
+/// The name of the folder with the files. Each database has another one, so that no file outlives the database with its row.
 pub(super) fn folder_name(connection: &Connection) -> rusqlite::Result<String> {
     connection.query_row("SELECT name FROM shelf", [], |row| row.get(0))
 }

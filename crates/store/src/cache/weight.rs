@@ -1,4 +1,4 @@
-//! How much of the disk a cached file takes.
+//! The disk space that a cached file takes.
 
 /// Disks allocate whole blocks of this many bytes.
 const BLOCK: u64 = 4096;

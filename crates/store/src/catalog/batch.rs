@@ -1,4 +1,4 @@
-//! Changes to be made together, and the conditions under which they may be made.
+//! Changes that are made together, and the conditions for making them.
 
 use crate::change::Change;
 use crate::digest::Digest;
@@ -9,63 +9,63 @@ use crate::record::{RepositoryId, RepositoryRecord, Seq};
 use crate::token::TokenRecord;
 use telemetry::Millis;
 
-/// A condition that must hold when the transaction is decided. If it does not, nothing of the batch happens.
+/// A condition that must hold when the transaction is decided. Otherwise nothing of the batch is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expect {
     /// The unit has not changed since it was read: its last change is `seq` (0: it has none).
     UnitAt {
-        /// Where.
+        /// The repository.
         repository: RepositoryId,
-        /// Which unit.
+        /// The unit.
         unit: String,
-        /// Its last change as it was read.
+        /// Its last change when it was read.
         seq: Seq,
     },
-    /// Nothing more was first seen of the unit: its last row of that kind is `seq` (0: it has none).
+    /// The unit has no newer first-seen row: its last one is `seq` (0: it has none).
     FirstSeenAt {
-        /// Where.
+        /// The repository.
         repository: RepositoryId,
-        /// Which unit.
+        /// The unit.
         unit: String,
-        /// Its last row as it was read.
+        /// Its last first-seen row when it was read.
         seq: Seq,
     },
-    /// The repository has no entry with this key, in whichever unit.
+    /// The repository has no entry with this key, in any unit.
     KeyFree {
-        /// Where.
+        /// The repository.
         repository: RepositoryId,
-        /// Which key.
+        /// The key.
         key: String,
     },
-    /// The repository has no entry whose key equals this one when the case of ASCII letters is ignored, in whichever unit.
+    /// The repository has no entry whose key equals this one without regard to the case of ASCII letters, in any unit.
     KeyFreeInAnyCase {
-        /// Where.
+        /// The repository.
         repository: RepositoryId,
-        /// Which key.
+        /// The key.
         key: String,
     },
-    /// The repository has no other unit with a live entry whose name equals this one when the case of ASCII letters is ignored.
+    /// The repository has no other unit with a live entry whose name equals this one without regard to the case of ASCII letters.
     UnitSpeltOneWay {
-        /// Where.
+        /// The repository.
         repository: RepositoryId,
-        /// Which unit.
+        /// The unit.
         unit: String,
     },
     /// The repository exists and has not been removed.
     RepositoryLives(RepositoryId),
     /// The settings of the repository are still these, from which the changes were made.
     RepositoryIs {
-        /// Which.
+        /// The repository.
         id: RepositoryId,
-        /// Its settings as they were read.
+        /// Its settings when they were read.
         record: Box<RepositoryRecord>,
     },
-    /// No repository was made, changed or removed since: this is the number of the last such change (0: there is none).
+    /// No repository was created, changed or removed since this change (0: there was none).
     RepositoriesAt(Seq),
-    /// Nothing at all was changed since: this is the number of the last change.
+    /// Nothing was changed since this change, the last one.
     JournalAt(Seq),
-    /// No change was made after this moment. A batch with an index line implies this for its own moment: the line was rendered for that
-    /// moment, so the batch cannot be given a later one.
+    /// No change was made after this moment. A batch with an index line implies this for its own moment: the line was rendered
+    /// for that moment, so the batch cannot get a later one.
     NoChangeAfter(Millis),
     /// No repository that is not removed has this name.
     RepositoryNameFree(String),
@@ -73,33 +73,33 @@ pub enum Expect {
     TokenNameFree(String),
     /// The token with this hash exists and is not revoked.
     TokenLives(Digest),
-    /// The bytes of the blob are not deleted. Expected of every entry that a batch makes live, unless the batch holds the bytes.
+    /// The bytes of the blob are not deleted. Expected for every entry that a batch makes live, unless the batch holds the bytes.
     BlobKept(Digest),
-    /// No bytes of a live entry of the repository are deleted. Expected of every repository that a batch brings back.
+    /// No bytes of a live entry of the repository are deleted. Expected for every repository that a batch restores.
     RepositoryWhole(RepositoryId),
     /// The token with this record's hash still has this record, from which the changes were made.
     TokenIs(Box<TokenRecord>),
 }
 
-/// Changes that happen together or not at all.
+/// Changes that are all made or not at all.
 #[derive(Debug, Clone, Default)]
 pub struct Batch {
-    /// Who made them: the name of a token, or `daylight`. Never empty.
+    /// The author: the name of a token, or `daylight`. Never empty.
     pub by: String,
-    /// From where: the address of the client, `cli`, or `server` for changes that the server makes itself. Never empty.
+    /// The source: the address of the client, `cli`, or `server` for the server's own changes. Never empty.
     pub from: String,
-    /// When. The rows have this moment or that of the last change, whichever is later.
+    /// The time of the changes. The rows get this moment or that of the last change, whichever is later.
     pub at: Millis,
     /// The conditions.
     pub expect: Vec<Expect>,
-    /// The states after the changes.
+    /// The new states.
     pub changes: Vec<Change>,
-    /// Keeps the bytes that the batch publishes from being deleted until it is answered.
+    /// Keep the bytes that the batch publishes from being deleted until the batch is decided.
     pub holds: Vec<Hold>,
 }
 
 impl Batch {
-    /// What must hold although nobody said so: the bytes that the batch names are there, or it holds them.
+    /// The implied conditions: the bytes that the batch names exist, or it holds them.
     pub(crate) fn implied(&self) -> impl Iterator<Item = Expect> {
         self.changes.iter().filter_map(|change| match change {
             Change::Entry { entry, .. } if entry.state == State::Live => {
@@ -115,7 +115,7 @@ impl Batch {
 }
 
 impl Batch {
-    /// Refuses a batch that no catalog may write, because its rows would stay for ever: without an author, or with a name that
+    /// Refuses a batch that no catalog may write, because its rows would stay forever: without an author, or with a name that
     /// contains a NUL character.
     pub(crate) fn check(&self) -> Result<(), Error> {
         for (what, text) in [("by", &self.by), ("from", &self.from)] {
@@ -126,8 +126,8 @@ impl Batch {
         self.changes.iter().try_for_each(Change::check_names)
     }
 
-    /// The moment of the rows: the batch's own, or `last`, that of the last change, if that is later. A batch with an index line cannot
-    /// be given another moment.
+    /// The moment of the rows: the batch's own, or that of the last change (`last`) if that is later. A batch with an index line
+    /// cannot get another moment.
     pub(crate) fn moment(&self, last: Millis) -> Result<Millis, Conflict> {
         if self.at >= last || self.changes.is_empty() {
             return Ok(self.at.max(last));
@@ -142,7 +142,7 @@ impl Batch {
 
 /// The condition of a refused batch that did not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("somebody else changed it first: {0:?} no longer holds")]
+#[error("another request changed it first: {0:?} no longer holds")]
 pub struct Conflict(pub Expect);
 
 /// Why nothing was written.

@@ -1,4 +1,4 @@
-//! Reading the journal, and the state as of an earlier change.
+//! Reads of the journal, and of the state as of an earlier change.
 
 use super::journal_row::JournalRow;
 use super::rows::{FirstSeen, Subject};
@@ -19,11 +19,11 @@ pub trait JournalReads {
     /// The rows after `after`.
     fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error>;
 
-    /// The rows after `after` as they are stored, each one line of JSON. Segments have these very bytes. Ends after `limit` rows, or
-    /// before the row that would make them more than `max_bytes`, but returns at least one.
+    /// The rows after `after` as they are stored, each one line of JSON. Segments contain the same bytes. Ends after `limit`
+    /// rows, or before the row that would exceed `max_bytes`, but returns at least one.
     fn journal_text(&mut self, after: Seq, limit: usize, max_bytes: usize) -> Result<Vec<(Seq, String)>, Error>;
 
-    /// The row of the last change of an entry or of a unit's facts, when `through` was the last change of all. `None`: there was nothing.
+    /// The row of the last change of an entry or of a unit's facts up to `through`. `None`: there was none.
     fn row_as_of(
         &mut self,
         repository: RepositoryId,
@@ -31,7 +31,7 @@ pub trait JournalReads {
         through: Seq,
     ) -> Result<Option<JournalRow>, Error>;
 
-    /// The change of that row alone.
+    /// The change of that row only.
     fn state_as_of(
         &mut self,
         repository: RepositoryId,
@@ -41,8 +41,8 @@ pub trait JournalReads {
         Ok(self.row_as_of(repository, of, through)?.map(|row| row.change))
     }
 
-    /// Units whose names begin with `prefix` and come after `after`, and which had facts of their own when `through` was the last
-    /// change. Ordered by name, `limit` at most.
+    /// Units whose names begin with `prefix` and come after `after`, and which had facts of their own as of the change `through`.
+    /// Ordered by name, at most `limit`.
     fn units_with_facts_as_of(
         &mut self,
         repository: RepositoryId,
@@ -52,13 +52,13 @@ pub trait JournalReads {
         through: Seq,
     ) -> Result<Vec<(String, Value)>, Error>;
 
-    /// What was first seen of a unit up to the change `through`, oldest first, beginning with the last row that repeats everything.
+    /// The first-seen rows of a unit up to the change `through`, oldest first, starting with the last complete one.
     fn first_seen(&mut self, repository: RepositoryId, unit: &str, through: Seq) -> Result<Vec<FirstSeen>, Error>;
 
-    /// Roughly how many bytes of the disk the first-seen rows of each repository take.
+    /// Roughly the disk space that the first-seen rows of each repository take.
     fn first_seen_bytes(&mut self) -> Result<Vec<(RepositoryId, u64)>, Error>;
 
-    /// Index lines of a repository after `after`, in the order of their numbers, `limit` at most.
+    /// Index lines of a repository after `after`, ordered by number, at most `limit`.
     fn lines(&mut self, repository: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error>;
 
     /// The number of the last index line of a repository up to `through`; 0: there was none.

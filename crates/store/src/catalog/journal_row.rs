@@ -7,18 +7,18 @@ use crate::record::{RepositoryId, Seq};
 use serde::{Deserialize, Serialize};
 use telemetry::Millis;
 
-/// One row of the journal, as it is stored, shipped and replayed.
+/// One row of the journal, as it is stored, copied to segments and replayed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct JournalRow {
-    /// The version of the row's form. Version 2 has `from`, and `origin` and `withdrawal` of entries.
+    /// The version of the row's format. Version 2 adds `from`, and `origin` and `withdrawal` of entries.
     pub v: u32,
     /// Its number.
     pub seq: Seq,
-    /// When the change was made.
+    /// The time of the change.
     pub at: Millis,
-    /// Who made it.
+    /// Its author.
     pub by: String,
-    /// From where it was made: the address of a client, `cli` or `server`. Empty in rows of version 1.
+    /// Its source: the address of a client, `cli` or `server`. Empty in rows of version 1.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub from: String,
     /// The change.
@@ -27,7 +27,7 @@ pub struct JournalRow {
 }
 
 impl JournalRow {
-    /// The version that is written, and the newest that is read.
+    /// The version that is written, and the newest one that can be read.
     pub const VERSION: u32 = 2;
 
     /// A change of a batch as number `seq`, made at the moment `at`. A new repository takes this number as its id.
@@ -42,13 +42,13 @@ impl JournalRow {
         Self { v: Self::VERSION, seq, at, by: batch.by.clone(), from: batch.from.clone(), change }
     }
 
-    /// An error unless the row is the one after `last` and has a version that this program can replay.
+    /// An error unless the row directly follows `last` and has a version that this program can replay.
     pub(crate) fn follows(&self, last: Seq) -> Result<(), Error> {
         if self.seq.0 != last.0 + 1 {
             return Err(Error::Gap { after: last, found: self.seq });
         }
         if self.v > Self::VERSION {
-            let why = format!("its form is `{}`, and this version reads `{}`", self.v, Self::VERSION);
+            let why = format!("it has version `{}`, and this program reads up to `{}`", self.v, Self::VERSION);
             return Err(Error::Row { seq: self.seq, why });
         }
         Ok(())

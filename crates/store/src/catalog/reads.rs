@@ -1,4 +1,4 @@
-//! Reading the current state. Names and keys are ordered by their bytes, and `limit` is the most that is returned.
+//! Reads of the current state. Names and keys are ordered by their bytes, and `limit` is the most that is returned.
 
 use super::rows::{Holding, Outline, Span, UnitFacts, UnitRows};
 use crate::digest::Digest;
@@ -13,10 +13,10 @@ pub trait EntryReads {
     /// One entry.
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error>;
 
-    /// The first entry whose key equals `key` when the case of ASCII letters is ignored.
+    /// The first entry whose key equals `key` without regard to the case of ASCII letters.
     fn entry_in_any_case(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error>;
 
-    /// The entries of the units after `after` up to `through`, withdrawn ones too: by unit, then as in a unit.
+    /// The entries of the units after `after` through `through`, including withdrawn ones: by unit, then as in a unit.
     fn entries(&mut self, repository: RepositoryId, after: &str, through: &str) -> Result<Vec<Entry>, Error>;
 
     /// Entries whose keys begin with `prefix` and come after `after`, ordered by key.
@@ -28,7 +28,7 @@ pub trait EntryReads {
         limit: usize,
     ) -> Result<Vec<Entry>, Error>;
 
-    /// The live ones of those, without a look at the others.
+    /// The live entries among those of [`EntryReads::entries_beginning`], without reading the others.
     fn live_entries_beginning(
         &mut self,
         repository: RepositoryId,
@@ -40,19 +40,19 @@ pub trait EntryReads {
     /// The live entries that were published in a period, newest first.
     fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error>;
 
-    /// How much a repository holds. Kept with each change, so this reads one row.
+    /// The size of a repository. Updated with each change, so this reads one row.
     fn holding(&mut self, repository: RepositoryId) -> Result<Holding, Error>;
 
-    /// How much each repository holds that ever had an entry, ordered by its id.
+    /// The size of each repository that ever had an entry, ordered by id.
     fn holdings(&mut self) -> Result<Vec<(RepositoryId, Holding)>, Error>;
 
-    /// The blobs that entries refer to or ever did and whose bytes are not deleted, after `after`, with their sizes.
+    /// The blobs that entries name or named and whose bytes are not deleted, after `after`, with their sizes.
     fn blobs(&mut self, after: Option<Digest>, limit: usize) -> Result<Vec<(Digest, u64)>, Error>;
 
     /// The number of those blobs.
     fn blob_count(&mut self) -> Result<u64, Error>;
 
-    /// Whether an entry refers to this blob, or ever did, and its bytes are not deleted.
+    /// Whether an entry names or named this blob, and its bytes are not deleted.
     fn refers_to_blob(&mut self, digest: &Digest) -> Result<bool, Error>;
 }
 
@@ -61,13 +61,13 @@ pub trait UnitReads {
     /// One unit.
     fn unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error>;
 
-    /// One unit without its withdrawn entries. Costs as much as these, however many were withdrawn.
+    /// One unit without its withdrawn entries. The cost does not depend on the number of withdrawn ones.
     fn live_unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error>;
 
-    /// The keys of a unit's entries, withdrawn ones too, in the order of [`UnitReads::unit`].
+    /// The keys of a unit's entries, including withdrawn ones, in the order of [`UnitReads::unit`].
     fn keys(&mut self, repository: RepositoryId, unit: &str, limit: usize) -> Result<Vec<String>, Error>;
 
-    /// The outlines of a unit's entries, withdrawn ones too, in the order of [`UnitReads::unit`].
+    /// The outlines of a unit's entries, including withdrawn ones, in the order of [`UnitReads::unit`].
     fn outlines(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error>;
 
     /// The facts of the unit itself.
@@ -82,7 +82,7 @@ pub trait UnitReads {
         limit: usize,
     ) -> Result<Vec<(String, Value)>, Error>;
 
-    /// The first other unit with a live entry whose name equals `unit` when the case of ASCII letters is ignored.
+    /// The first other unit with a live entry whose name equals `unit` without regard to the case of ASCII letters.
     fn unit_in_other_case(&mut self, repository: RepositoryId, unit: &str) -> Result<Option<String>, Error>;
 
     /// Names of the units that have a live entry, after `after`.
@@ -100,7 +100,7 @@ pub trait SettingReads {
     /// The number of the last change of any repository; 0: there is none.
     fn repositories_at(&mut self) -> Result<Seq, Error>;
 
-    /// Repositories that had this name when they were removed, in the order in which they were made.
+    /// Repositories that had this name when they were removed, in the order of their creation.
     fn removed_repositories(&mut self, name: &str) -> Result<Vec<(RepositoryId, RepositoryRecord)>, Error>;
 
     /// Tokens that are not revoked, ordered by name.

@@ -1,4 +1,4 @@
-//! What reads return.
+//! The results of reads.
 
 use crate::entry::{Entry, State};
 use crate::record::Seq;
@@ -7,12 +7,12 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use telemetry::Millis;
 
-/// A unit as it was read: its entries, with the number of its last change.
+/// A unit when it was read: its entries, and the number of its last change.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UnitRows {
     /// The number of its last change; 0: it has none.
     pub seq: Seq,
-    /// Its entries, withdrawn ones too unless only the live ones were read, ordered by `published`, then `key`.
+    /// Its entries, including withdrawn ones unless only live ones were read, ordered by `published`, then `key`.
     pub entries: Vec<Entry>,
 }
 
@@ -27,27 +27,27 @@ pub struct Outline {
     pub published: Millis,
     /// When it last changed.
     pub changed: Millis,
-    /// When it was published at its origin, where that is known.
+    /// When it was published at its origin, if that is known.
     pub origin: Option<Millis>,
-    /// What the format extracted from it.
+    /// The facts that the format extracted from it.
     pub facts: Facts,
 }
 
 /// The facts of an [`Outline`].
 #[derive(Debug, Clone)]
 pub enum Facts {
-    /// The short text that the format put among the facts under [`Facts::BRIEF`].
+    /// The short text that the format stored among the facts under [`Facts::BRIEF`].
     Brief(String),
-    /// All facts as JSON, where there is no such text.
+    /// All facts as JSON, if there is no such text.
     Whole(Box<RawValue>),
 }
 
 impl Facts {
-    /// The name under which a format puts the short text that lists need. The store keeps it apart from the other facts.
+    /// The key under which a format stores the short text that lists need. The store keeps it apart from the other facts.
     pub const BRIEF: &'static str = "brief";
 }
 
-/// The facts of a unit itself, with the number of its last change.
+/// The facts of a unit itself, and the number of its last change.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct UnitFacts {
     /// The number of the unit's last change; 0: it has none.
@@ -56,33 +56,33 @@ pub struct UnitFacts {
     pub facts: serde_json::Value,
 }
 
-/// One row of what was first seen of a unit.
+/// A first-seen row of a unit.
 #[derive(Debug, Clone, Deserialize)]
 pub struct FirstSeen {
     /// The number of the change.
     pub seq: Seq,
     /// When it was seen.
     pub at: Millis,
-    /// Whether the row repeats everything that was known then.
+    /// Whether the row repeats all facts that were known then.
     #[serde(default)]
     pub whole: bool,
-    /// What was new then, as JSON.
+    /// The facts that were new then, as JSON.
     pub seen: Box<RawValue>,
 }
 
-/// How much a repository holds.
+/// The size of a repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Holding {
     /// The number of files: live entries, or cached files of an upstream.
     pub files: u64,
     /// The sum of their sizes, in bytes.
     pub size_bytes: u64,
-    /// The number of packages that the live entries belong to. Nothing is counted for an upstream, nor does it mean anything where
-    /// folders are no versions of packages.
+    /// The number of packages that the live entries belong to. Not counted for an upstream. Meaningless where folders are not
+    /// versions of packages.
     pub packages: u64,
 }
 
-/// The thing whose history is read.
+/// The subject whose history is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject<'a> {
     /// The entry of this key.
@@ -91,15 +91,15 @@ pub enum Subject<'a> {
     Unit(&'a str),
 }
 
-/// A page of what was published in a period, newest first.
+/// A page of the entries that were published in a period, newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
     /// The first moment of the period.
     pub from: Millis,
     /// The last moment of the period.
     pub until: Millis,
-    /// How many of the newest entries to skip.
+    /// The number of newest entries to skip.
     pub skip: usize,
-    /// How many entries to return at most.
+    /// The most entries to return.
     pub limit: usize,
 }

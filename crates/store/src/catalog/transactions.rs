@@ -1,4 +1,4 @@
-//! Writing the truth.
+//! Writes of the truth.
 
 use super::batch::{Batch, Conflict};
 use super::journal_row::JournalRow;
@@ -7,11 +7,11 @@ use crate::record::Seq;
 
 /// Transactions of one writer.
 pub trait Transactions {
-    /// Begins a transaction, and makes each batch in it or refuses it. Returns for each batch the number of its last change. A refused
-    /// batch changes nothing and uses no number. After an error the transaction is rolled back.
+    /// Begins a transaction, and applies or refuses each batch in it. Returns for each batch the number of its last change. A
+    /// refused batch changes nothing and takes no number. After an error the transaction is rolled back.
     fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error>;
 
-    /// Commits the transaction: when this returns, its changes are durable. After an error it is rolled back as far as that is possible.
+    /// Commits the transaction: when this returns, its changes are durable. After an error it is rolled back if possible.
     fn commit(&mut self) -> Result<(), Error>;
 
     /// Rolls the transaction back.

@@ -1,4 +1,4 @@
-//! Checks the bytes of cached files of upstreams. A damaged file is no loss, because the next request fetches it again.
+//! Checks the bytes of cached files of upstreams. A damaged file is harmless, because the next request downloads it again.
 
 use super::problem::{Problem, Report};
 use super::sha256;
@@ -9,12 +9,12 @@ use crate::layout::{Layout, by_digest};
 use crate::progress::Progress;
 use rusqlite::{Connection, OpenFlags};
 
-/// A sample has roughly this many files, spread over all digests.
+/// The approximate number of files in a sample. They are spread over all digests.
 const SAMPLE: usize = 256;
-/// A sample has no larger files than this.
+/// The size of the largest file in a sample.
 const SAMPLE_MAX_BYTES: u64 = 16 << 20;
 
-/// Reads all files, or a random sample. A cache that cannot be read is no problem: the next start replaces it.
+/// Reads all files, or a random sample. An unreadable cache is no problem: the next start replaces it.
 pub(super) fn check_cached_files(
     disk: &dyn Disk,
     layout: &Layout,
@@ -35,7 +35,7 @@ pub(super) fn check_cached_files(
     report.cached_files = files.len() as u64;
     for CachedRow { digest, size_bytes, path } in files.into_iter().skip(first).step_by(step) {
         let file = by_digest(&folder, &digest).file;
-        // A file that is missing or truncated is no damage: it is fetched again.
+        // A file that is missing or truncated is no problem: it is downloaded again.
         let there = disk.size(&file).map_err(Error::io("look at", &file))? == Some(size_bytes);
         if there && (all || size_bytes <= SAMPLE_MAX_BYTES) {
             let found = disk.open(&file).and_then(sha256).map_err(Error::io("read", &file))?;
@@ -56,7 +56,7 @@ struct CachedRow {
     path: String,
 }
 
-/// The name of the folder, and the files in it.
+/// The name of the folder with the files, and their rows.
 fn rows(layout: &Layout) -> rusqlite::Result<(String, Vec<CachedRow>)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let cache = Connection::open_with_flags(layout.cache(), flags)?;

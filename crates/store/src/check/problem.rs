@@ -1,4 +1,4 @@
-//! What a check found.
+//! The results of a check.
 
 use crate::digest::Digest;
 use crate::orphans::Orphans;
@@ -6,21 +6,21 @@ use crate::record::Seq;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Something in the data folder that is wrong.
+/// A defect in the data folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
     /// A row refers to a blob that is not on disk.
     BlobMissing(Digest),
     /// A blob has another size than its row says.
     BlobSize {
-        /// Which.
+        /// The digest.
         digest: Digest,
         /// The size in the row, in bytes.
         expected: u64,
         /// The size on disk.
         found: u64,
     },
-    /// The bytes of a blob do not have the digest that is its name.
+    /// The digest of a blob's bytes differs from its name.
     BlobDamaged {
         /// Its name.
         digest: Digest,
@@ -29,11 +29,11 @@ pub enum Problem {
     },
     /// The journal has a gap, or a row that cannot be read.
     Journal(String),
-    /// Rows that no segment has, though one has later rows.
+    /// Rows that no segment has, although a segment has later rows.
     SegmentMissing {
-        /// The first of them.
+        /// The first missing row.
         first: Seq,
-        /// The last of them.
+        /// The last missing row.
         last: Seq,
     },
     /// A segment cannot be read or does not match its name.
@@ -42,7 +42,7 @@ pub enum Problem {
     SegmentDiffers(String),
     /// A row of the log of recent rows differs from the journal, or the journal does not have it.
     RecentRowDiffers(Seq),
-    /// The bytes of a cached file of an upstream do not match its digest. The next request fetches it again.
+    /// The bytes of a cached file of an upstream do not match its digest. The next request downloads it again.
     CachedFileDamaged {
         /// A path for which it is cached.
         path: String,
@@ -64,20 +64,20 @@ impl fmt::Display for Problem {
             }
             Self::BlobDamaged { digest, found } => write!(f, "the blob `{digest}` has the digest `{found}`"),
             Self::Journal(why) | Self::SegmentDamaged(why) => f.write_str(why),
-            Self::SegmentMissing { first, last } => write!(f, "no segment holds the rows {} to {}", first.0, last.0),
+            Self::SegmentMissing { first, last } => write!(f, "no segment has the rows {} to {}", first.0, last.0),
             Self::SegmentDiffers(name) => write!(f, "the segment `{name}` differs from the journal"),
             Self::RecentRowDiffers(seq) => {
                 write!(f, "the row {} in the log of recent changes differs from the journal", seq.0)
             }
             Self::CachedFileDamaged { path, digest, found } => {
-                write!(f, "the file `{digest}`, kept of an upstream for `{path}`, has the digest `{found}`")
+                write!(f, "the cached file `{digest}` of `{path}` has the digest `{found}`")
             }
-            Self::Stray(path) => write!(f, "the file `{}` has no place here", path.display()),
+            Self::Stray(path) => write!(f, "the file `{}` does not belong in the data folder", path.display()),
         }
     }
 }
 
-/// What was checked, and what was wrong.
+/// The counts and the problems of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Report {
     /// Journal rows that were read.
@@ -86,14 +86,14 @@ pub struct Report {
     pub blobs: u64,
     /// Segments that were read.
     pub segments: u64,
-    /// Cached files of upstreams.
+    /// The number of cached files of upstreams.
     pub cached_files: u64,
-    /// The number of those that were read.
+    /// The number of cached files that were read.
     pub cached_files_read: u64,
-    /// Empty: nothing is wrong.
+    /// Empty: there are no problems.
     pub problems: Vec<Problem>,
-    /// Temporary files of uploads that a killed process left. No damage: the next start of the server removes them.
+    /// Temporary files of uploads, left by a killed process. Harmless: the next start of the server removes them.
     pub leftovers: Vec<PathBuf>,
-    /// Blobs that no row refers to. No damage to what is served. After a lost truth they are the blobs that a rebuild cannot name.
+    /// Blobs that no row refers to. Harmless. After the truth was lost, they include the blobs that only its lost rows named.
     pub orphans: Orphans,
 }

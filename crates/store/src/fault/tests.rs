@@ -1,4 +1,4 @@
-//! The simulated disk loses what it may lose, and nothing else.
+//! The simulated disk loses unsynced data, and nothing else.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn what_was_not_synced_may_be_lost_and_what_was_is_not() {
         file.write(b"two").unwrap();
         disk.rename(&root.join("b"), &root.join("c")).unwrap();
         disk.restart(Loss::Machine(seed));
-        file.write(b"a handle of the life before").unwrap_err();
+        file.write(b"a handle from before the restart").unwrap_err();
         let names = disk.list(root).unwrap();
         assert_eq!(names[0], "a");
         kept |= names.contains(&"c".into());

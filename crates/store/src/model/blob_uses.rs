@@ -1,4 +1,4 @@
-//! Which entries keep a blob, and which blobs are gone.
+//! The entries that keep a blob, and deleted blobs.
 
 use super::state::Model;
 use crate::blob_life::{BlobUse, Keep, UseEnd};
@@ -77,7 +77,7 @@ impl Model {
         let before = self.uses.get(&place).copied().flatten();
         let ended = match entry.state {
             State::Live => None,
-            // A withdrawal that is written again for the same reason keeps the end that it had.
+            // A withdrawal that is written again for the same reason keeps its first end.
             State::Withdrawn => before.filter(|end| end.keep == keep).or(Some(UseEnd { at, keep })),
         };
         self.uses.insert(place, ended);

@@ -38,12 +38,12 @@ impl Model {
         }
     }
 
-    /// The first entry whose key equals `key` when the case of ASCII letters is ignored.
+    /// The first entry whose key equals `key` without regard to the case of ASCII letters.
     pub(super) fn ignoring_case(&self, repository: RepositoryId, key: &str) -> Option<&Entry> {
         self.entries_of(repository).find(|entry| entry.key.eq_ignore_ascii_case(key))
     }
 
-    /// The first other unit with a live entry whose name equals `unit` when the case of ASCII letters is ignored.
+    /// The first other unit with a live entry whose name equals `unit` without regard to the case of ASCII letters.
     pub(super) fn other_case(&self, repository: RepositoryId, unit: &str) -> Option<&String> {
         let units = self.live_entries_of(repository).map(|entry| &entry.unit);
         units.filter(|other| *other != unit && other.eq_ignore_ascii_case(unit)).min()

@@ -23,12 +23,12 @@ pub struct Model {
     pub(super) tokens: BTreeMap<Digest, TokenRecord>,
     pub(super) settings: BTreeMap<String, Value>,
     pub(super) blobs: BTreeMap<Digest, u64>,
-    /// By blob, repository and key; `None`: the entry names it now.
+    /// By blob, repository and key; `None`: the entry still names it.
     pub(super) uses: BTreeMap<(Digest, RepositoryId, String), Option<UseEnd>>,
     pub(super) collected: BTreeMap<Digest, Millis>,
-    /// Repositories of which bytes of a live entry are deleted.
+    /// Repositories that have lost bytes of a live entry.
     pub(super) lost: BTreeSet<RepositoryId>,
-    /// The state before the transaction that is under way.
+    /// The state before the running transaction.
     pub(super) before: Option<Box<Model>>,
 }
 
@@ -77,7 +77,7 @@ impl Model {
                 };
             }
             Change::Collected { blobs } => blobs.iter().for_each(|digest| self.track_collected(digest, row.at)),
-            // Read from the journal.
+            // Reads take it from the journal.
             Change::FirstSeen { .. } => {}
             Change::Repository { id, record } => {
                 self.repositories.insert(id, record);

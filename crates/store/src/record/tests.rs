@@ -1,4 +1,4 @@
-//! Records keep every byte of the settings that they do not know.
+//! Records keep every byte of unknown settings.
 
 use super::*;
 use crate::catalog::JournalRow;

@@ -1,5 +1,5 @@
-//! Merges young segments: each is a file of some rows, and a disk gives a file at least a block. Those of the last hours stay as they are;
-//! many of them become one, compressed, and are removed once that is synced. So a push costs the journal's own bytes and no block.
+//! Merges small segments: each is a file of a few rows and takes at least a disk block. Once there are many, they are merged into
+//! one compressed segment, and removed after that is synced. So a push costs the bytes of its rows and not a block.
 
 use super::{Form, SEGMENT_BYTES, SEGMENT_ROWS, Segment, TEMPORARY, all, hash};
 use crate::disk::Disk;
@@ -11,12 +11,12 @@ use flate2::write::GzEncoder;
 use std::io::{self, Write as _};
 use telemetry::give_way;
 
-/// So many rows each segment counts for at least. A merge waits for 256 segments of few rows.
+/// The least number of rows that a segment counts for. A merge waits for 256 small segments.
 const ROWS_LEAST: usize = SEGMENT_ROWS / 256;
 /// Bytes that are compressed at a time.
 const PIECE: usize = 1 << 16;
 
-/// How much a segment adds to a merge, which waits for [`SEGMENT_ROWS`].
+/// The weight of a segment. A merge waits until the sum is [`SEGMENT_ROWS`].
 pub(crate) fn weight(segment: &Segment) -> usize {
     match segment.form {
         Form::Gzip => 0,
@@ -24,15 +24,16 @@ pub(crate) fn weight(segment: &Segment) -> usize {
     }
 }
 
-/// Makes one compressed segment of the first young ones, if there are enough, and removes those. Returns the weight of the young ones
-/// that are left; 0: there were not enough. The rows come from the segments, which stay a copy that no damage of the truth reaches.
+/// Merges the first small segments into a compressed one if there are enough, and removes them. Returns the weight of the
+/// remaining small ones; 0: there were not enough. The rows are read from the segments and not from the truth, so that damage of
+/// the truth cannot spread to them.
 pub(crate) fn merge(disk: &dyn Disk, space: &Space, layout: &Layout) -> Result<usize, Error> {
     let folder = layout.segments();
     let remove = |segment: &Segment| {
         let path = folder.join(segment.name());
         disk.unlink(&path).map_err(Error::io("remove", &path))
     };
-    // After a failed sync it is unknown which of the names in the folder are durable.
+    // After a failed sync it is unknown which names in the folder are durable.
     space.check_sound()?;
     let (segments, covered) = all(disk, layout)?;
     // The process ended during an earlier merge.
@@ -57,7 +58,7 @@ pub(crate) fn merge(disk: &dyn Disk, space: &Space, layout: &Layout) -> Result<u
     Ok(weights(&segments) - weights(young))
 }
 
-/// The first young segments without a gap that are enough for a merge.
+/// The first small segments without a gap, if they are enough for a merge.
 fn enough(segments: &[Segment]) -> &[Segment] {
     let runs = segments.chunk_by(|one, next| one.form == next.form && one.last.0 + 1 == next.first.0);
     for run in runs {

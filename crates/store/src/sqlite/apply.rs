@@ -10,7 +10,7 @@ use crate::record::{RepositoryId, Seq};
 use rusqlite::params;
 
 impl Sqlite {
-    /// Writes a row of the journal and what follows from it.
+    /// Writes a row of the journal and updates the derived tables.
     pub(super) fn apply(&self, row: &JournalRow) -> Result<(), Error> {
         let body = json(row)?;
         self.run("INSERT INTO journal VALUES (?, ?)", params![int(row.seq.0), body])?;

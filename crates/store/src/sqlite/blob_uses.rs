@@ -1,5 +1,5 @@
-//! Which entries keep a blob: one row for each blob and entry that named it. Kept up by every change of an entry, and filled from the
-//! journal where a database does not have it.
+//! The entries that keep a blob: one row per blob and entry that named it. Updated with every change of an entry, and filled from
+//! the journal in a database without the tables.
 
 use super::connection::{Sqlite, int};
 use crate::blob_life::{BlobUse, Keep, UseEnd};
@@ -13,11 +13,11 @@ use rusqlite::{OptionalExtension, Row, params};
 use std::collections::BTreeSet;
 use telemetry::{Millis, give_way};
 
-/// Rows that are read at a time to fill the tables.
+/// The number of rows that are read at a time to fill the tables.
 const PAGE: usize = 1024;
 
-/// `ended` and `keep` are null while the entry names the blob. `keep` is the position in [`Keep::ALL`]. `lost`: repositories of which
-/// bytes of a live entry are deleted.
+/// `ended` and `keep` are null while the entry names the blob. `keep` is the position in [`Keep::ALL`]. `lost`: repositories that
+/// have lost bytes of a live entry.
 const TABLES: &str = "
     CREATE TABLE collected (sha256 BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE lost (repository INTEGER PRIMARY KEY) STRICT;
@@ -30,7 +30,7 @@ const TABLES: &str = "
 const USES: &str = "SELECT sha256, ended, keep, CASE WHEN lives = 0 THEN json_extract(body, '$.removed') END, repository, key
     FROM blob_use LEFT JOIN repository ON id = repository WHERE sha256 BETWEEN ? AND ? ORDER BY sha256, repository, key";
 
-/// The size of a blob that an entry names, or did.
+/// The size of a blob that an entry names or named.
 const SIZE: &str =
     "SELECT size_bytes FROM blob JOIN blob_use USING (sha256) WHERE sha256 = ? AND repository = ? AND key = ?";
 
@@ -85,7 +85,7 @@ fn blob_use(row: &Row<'_>) -> rusqlite::Result<BlobUse> {
 }
 
 impl Sqlite {
-    /// Makes the tables where they are missing, and fills them from the journal.
+    /// Makes missing tables, and fills them from the journal.
     pub(super) fn set_up_blob_uses(&mut self) -> Result<(), Error> {
         let failed = Error::sqlite("set up the truth");
         let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'blob_use'";
@@ -111,7 +111,7 @@ impl Sqlite {
         }
     }
 
-    /// Keeps up which entries keep a blob after a change.
+    /// Updates the entries that keep a blob after a change.
     pub(super) fn track(&self, row: &JournalRow) -> Result<(), Error> {
         match &row.change {
             Change::Entry { repository, entry } => self.track_entry(row.seq, row.at, *repository, entry),
@@ -138,7 +138,7 @@ impl Sqlite {
         }
         self.run("INSERT OR IGNORE INTO blob VALUES (?, ?)", params![digest.0, int(entry.hashes.size_bytes)])?;
         let end = (entry.state == State::Withdrawn).then_some((at.0, keep as i64)).unzip();
-        // A withdrawal that is written again for the same reason keeps the end that it had.
+        // A withdrawal that is written again for the same reason keeps its first end.
         let sql = "INSERT INTO blob_use VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
             ended = CASE WHEN keep IS excluded.keep THEN ended ELSE excluded.ended END, keep = excluded.keep";
         self.run(sql, params![digest.0, int(repository.0), entry.key, end.0, end.1])
@@ -159,5 +159,5 @@ impl Sqlite {
 }
 
 fn bad_digest(text: &str) -> Error {
-    Error::Row { seq: Seq(0), why: format!("`{text}` is no digest") }
+    Error::Row { seq: Seq(0), why: format!("`{text}` is not a digest") }
 }

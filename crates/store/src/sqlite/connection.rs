@@ -1,4 +1,4 @@
-//! Connections to the truth, and the queries that all reads and writes are made of.
+//! Connections to the truth, and the basic queries of all reads and writes.
 
 use super::schema;
 use crate::error::Error;
@@ -14,12 +14,12 @@ use telemetry::{Millis, give_way};
 #[derive(Debug)]
 pub struct Sqlite {
     pub(super) connection: Connection,
-    /// The moment of the last change, if this connection wrote that. Saves the writer a read for each transaction.
+    /// The moment of the last change, if this connection wrote it. Saves the writer a read per transaction.
     pub(super) moment: Option<Millis>,
 }
 
 impl Sqlite {
-    /// Opens the one connection that writes. Creates the database if it does not exist.
+    /// Opens the only connection that writes. Creates the database if it does not exist.
     pub fn writer(path: &Path) -> Result<Self, Error> {
         let connection = Connection::open(path).map_err(Error::sqlite("open the truth"))?;
         schema::set_up(&connection, path)?;
@@ -28,7 +28,7 @@ impl Sqlite {
         Ok(writer)
     }
 
-    /// Opens a connection that only reads. The database exists.
+    /// Opens a connection that only reads. The database must exist.
     pub fn reader(path: &Path) -> Result<Self, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).map_err(Error::sqlite("open the truth"))?;
@@ -39,8 +39,8 @@ impl Sqlite {
 
     pub(super) fn with(connection: Connection) -> Self {
         connection.set_prepared_statement_cache_capacity(64);
-        // Plans do not depend on values. Otherwise SQLite prepares some statements anew whenever a value changes, such as that in
-        // `lower(?)`, which costs more than running them. Without this setting everything works as well, only slower.
+        // Plans do not depend on values. Otherwise SQLite prepares some statements again whenever a value changes, such as that
+        // in `lower(?)`, which costs more than running them. Without this setting everything works as well, only slower.
         let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true);
         Self { connection, moment: None }
     }
@@ -108,7 +108,7 @@ pub(super) struct PrefixRange<'a> {
 impl<'a> PrefixRange<'a> {
     pub(super) fn new(prefix: &'a str, after: &'a str) -> Self {
         let (from, least) = if after < prefix { (">=", prefix) } else { (">", after) };
-        // No name has the last character of Unicode, so this is greater than all names with the prefix.
+        // No name has the last character of Unicode, so this string is greater than all names with the prefix.
         Self { from, least, end: format!("{prefix}{}", char::MAX) }
     }
 }

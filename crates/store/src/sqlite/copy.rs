@@ -1,4 +1,4 @@
-//! Copies a database as it is at one moment, also while other processes write to it.
+//! Copies a database in its state at one moment, also while other processes write to it.
 
 use super::connection::Sqlite;
 use crate::database_files::remove_database;
@@ -10,15 +10,16 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
-/// The file operations of SQLite without its locks, which network file systems may not have. Nobody else uses a copy.
+/// The file operations of SQLite without its locks, which network file systems may not have. No other process uses a copy.
 const WITHOUT_LOCKS: &str = "unix-none";
-/// Pages that are copied between two syncs: 1 MB. One sync of a whole copy would let every sync of a server on the same disk wait for it.
+/// Pages that are copied between two syncs: 1 MB. With a single sync at the end, every sync of a server on the same disk would
+/// wait for it.
 const PAGES: i32 = 256;
-/// The bytes of a database that say whether readers and writers need a write-ahead log: 2, or 1 for none.
+/// The offset of the bytes that declare whether readers and writers need a write-ahead log: 2, or 1 for none.
 const VERSIONS_AT: u64 = 18;
 
 impl Sqlite {
-    /// Opens a copy that [`copy_database`] made. Nobody writes to it, so no lock is taken and no file is made beside it.
+    /// Opens a copy that [`copy_database`] made. No process writes to it, so no lock is taken and no other file is made.
     pub(crate) fn copied(path: &Path) -> Result<Self, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags_and_vfs(path, flags, WITHOUT_LOCKS);
@@ -26,18 +27,18 @@ impl Sqlite {
     }
 }
 
-/// Copies a database to a path where none is: one synced file. Writers of the database do not wait.
+/// Copies a database to a path where no file exists, as one synced file. Writers of the database do not wait.
 pub(crate) fn copy_database(from: &Path, to: &Path, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
     let failed = Error::sqlite("copy a database");
     remove_database(to)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let source = Connection::open_with_flags(from, flags).map_err(&failed)?;
-    // The transaction keeps this moment: without it, a write by another process would make the copy begin again.
+    // The transaction fixes the moment: without it, a write by another process would restart the copy.
     let begin = "PRAGMA busy_timeout = 5000; BEGIN; SELECT count(*) FROM sqlite_schema;";
     source.execute_batch(begin).map_err(&failed)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut copy = Connection::open_with_flags_and_vfs(to, flags, WITHOUT_LOCKS).map_err(&failed)?;
-    // A copy that was interrupted is made again, so it needs no journal. It is synced below.
+    // An interrupted copy is made again, so it needs no journal. It is synced below.
     let pragmas = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;";
     copy.execute_batch(pragmas).map_err(&failed)?;
     let written = File::open(to).map_err(Error::io("open", to))?;
@@ -58,7 +59,8 @@ pub(crate) fn copy_database(from: &Path, to: &Path, progress: &mut dyn FnMut(Pro
     without_log(to).map_err(Error::io("write", to))
 }
 
-/// Lets the copy be read without a write-ahead log, which would be a file beside it, and syncs it. A writer turns the log on again.
+/// Marks the copy as readable without a write-ahead log, which would be another file, and syncs it. A writer enables the log
+/// again.
 fn without_log(path: &Path) -> std::io::Result<()> {
     let mut file = OpenOptions::new().read(true).write(true).open(path)?;
     let mut versions = [0; 2];

@@ -1,23 +1,23 @@
-//! For tests: databases as programs of earlier forms wrote them.
+//! For tests: databases as earlier versions of Daylight wrote them.
 
 use super::connection::Sqlite;
 use std::path::Path;
 
-/// The tables of each form.
+/// The tables of each version of the schema.
 const TABLES: [&[&str]; 3] = [
     &["counter", "journal", "entry", "unit", "line", "repository", "token", "setting", "blob"],
     &["unit_facts"],
     &["first_seen", "first_seen_bytes"],
 ];
 
-/// What a program of form 3 or before did not write: the short text of an entry, and version 2 of rows.
+/// Parts of rows that versions up to 3 of the schema did not have: the short text of an entry, and version 2 of rows.
 const EARLIER_ROWS: &str = "
     UPDATE entry SET body = json_remove(body, '$.facts.brief', '$.origin', '$.withdrawal');
     UPDATE journal SET body = json_set(
         json_remove(body, '$.entry.facts.brief', '$.entry.origin', '$.entry.withdrawal', '$.from'), '$.v', 1);
 ";
 
-/// Takes from a database what programs of `form` did not know. Its segments no longer match.
+/// Removes from a database the tables and columns that version `form` of the schema did not have. Its segments no longer match.
 pub(crate) fn as_written_by_form(path: &Path, form: u32) {
     let truth = Sqlite::writer(path).unwrap();
     let Some(known) = TABLES.get(..form as usize) else { return };
@@ -39,7 +39,7 @@ pub(crate) fn as_written_by_form(path: &Path, form: u32) {
 }
 
 impl Sqlite {
-    /// Changes the database behind the program's back.
+    /// Changes the database without the program.
     pub(crate) fn damage(&self, sql: &str) {
         self.connection.execute_batch(sql).unwrap();
     }

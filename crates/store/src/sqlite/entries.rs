@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::record::RepositoryId;
 use rusqlite::params;
 
-/// Answered from an index, however large the repository is.
+/// An index answers this query, so its cost does not depend on the repository's size.
 pub(super) const PUBLISHED: &str =
     "SELECT body FROM entry INDEXED BY entry_published_live WHERE repository = ? AND live AND published BETWEEN ? AND ?
     ORDER BY published DESC, key DESC LIMIT ? OFFSET ?";
@@ -87,7 +87,7 @@ impl EntryReads for Sqlite {
 }
 
 impl Sqlite {
-    /// Entries by the beginning of their keys. `which`: of what table, by what index.
+    /// Entries by the beginning of their keys. `which`: the table and the index.
     fn beginning(&self, which: &str, id: RepositoryId, range: PrefixRange, limit: usize) -> Result<Vec<Entry>, Error> {
         let PrefixRange { from, least, end } = range;
         let sql = format!("SELECT body FROM {which} repository = ? AND key {from} ? AND key < ? ORDER BY key LIMIT ?");

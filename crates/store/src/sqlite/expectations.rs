@@ -8,13 +8,13 @@ use crate::token::TokenRecord;
 use rusqlite::{OptionalExtension, Params, params};
 use telemetry::Millis;
 
-/// The first entry whose key equals a text when case is ignored. The index is named, because the planner has no statistics and would
-/// rather scan the whole repository.
+/// The first entry whose key equals a text without regard to case. The index is named, because the planner has no statistics and
+/// would scan the whole repository.
 pub(super) const KEY_IN_ANY_CASE: &str =
     "SELECT body FROM entry INDEXED BY entry_folded WHERE repository = ?1 AND lower(key) = lower(?2)
      ORDER BY key LIMIT 1";
 
-/// The first other unit with a live entry whose name equals a text when case is ignored.
+/// The first other unit with a live entry whose name equals a text without regard to case.
 pub(super) const UNIT_IN_OTHER_CASE: &str =
     "SELECT unit FROM unit INDEXED BY unit_folded WHERE repository = ?1 AND lower(unit) = lower(?2)
      AND unit <> ?2 AND live > 0 ORDER BY unit LIMIT 1";
@@ -81,7 +81,7 @@ impl Sqlite {
         Ok(seq(found.first().copied().unwrap_or_default()))
     }
 
-    /// The settings of a repository, even of a removed one.
+    /// The settings of a repository, also of a removed one.
     fn record(&self, id: RepositoryId) -> Result<Option<RepositoryRecord>, Error> {
         Ok(self.bodies("SELECT body FROM repository WHERE id = ?", [int(id.0)])?.pop())
     }

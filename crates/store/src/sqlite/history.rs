@@ -13,7 +13,7 @@ use telemetry::{Millis, give_way};
 const FIRST_SEEN: &str = "SELECT body FROM first_seen JOIN journal USING (seq)
     WHERE repository = ? AND unit = ? AND seq <= ? ORDER BY seq DESC";
 
-/// The moment of a journal row. Of an unreadable row too, as far as that can be.
+/// The moment of a journal row, if possible also of an unreadable one.
 #[derive(Deserialize)]
 struct Moment {
     at: Millis,

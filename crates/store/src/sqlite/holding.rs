@@ -1,4 +1,4 @@
-//! How much each repository holds: sums that are kept with each change of an entry.
+//! The size of each repository: sums that are updated with each change of an entry.
 
 use super::connection::{Sqlite, int};
 use crate::catalog::Holding;
@@ -15,14 +15,14 @@ pub(super) fn holding_row(row: &Row<'_>) -> rusqlite::Result<(RepositoryId, Hold
 }
 
 impl Sqlite {
-    /// The size of an entry as it is before a change; `None`: it is not live.
+    /// The size of an entry before a change; `None`: it is not live.
     pub(super) fn live_size(&self, repository: RepositoryId, key: &str) -> Result<Option<i64>, Error> {
         let sql =
             "SELECT json_extract(body, '$.hashes.size_bytes') FROM entry WHERE repository = ? AND key = ? AND live";
         Ok(self.rows(sql, params![int(repository.0), key], |row| row.get(0))?.pop())
     }
 
-    /// Counts an entry as it is after a change. `before`: its size before the change, if it was live.
+    /// Counts an entry after a change. `before`: its size before the change, if it was live.
     pub(super) fn count_entry(&self, id: RepositoryId, entry: &Entry, before: Option<i64>) -> Result<(), Error> {
         let after = (entry.state == State::Live).then_some(int(entry.hashes.size_bytes));
         let files = i64::from(after.is_some()) - i64::from(before.is_some());
@@ -38,7 +38,7 @@ impl Sqlite {
         )
     }
 
-    /// Counts one live entry more or less of a package. Returns by how much the number of packages changes.
+    /// Adds `by` live entries to a package. Returns the change of the number of packages.
     fn count_package(&self, id: RepositoryId, name: &str, by: i64) -> Result<i64, Error> {
         let sql =
             "INSERT INTO package VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET live = live + excluded.live RETURNING live";

@@ -1,10 +1,10 @@
-//! The tables that say how much each repository holds, and how an older database gets them.
+//! The tables with the size of each repository, and their migration.
 
 use crate::package::package;
 use rusqlite::{Connection, params};
 use std::collections::BTreeMap;
 
-/// `package` has the number of live entries of each package, where there are any.
+/// `package` has the number of live entries of each package that has any.
 pub(super) const TABLES: &str = "
     CREATE TABLE holding (
         repository INTEGER PRIMARY KEY, files INTEGER NOT NULL, size_bytes INTEGER NOT NULL, packages INTEGER NOT NULL

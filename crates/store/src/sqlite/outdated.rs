@@ -1,12 +1,12 @@
-//! Whether a database of an earlier version lacks tables or indexes. They are filled when it is opened, and that takes long where there
-//! are many rows.
+//! Whether a database of an earlier version lacks tables or indexes. They are filled when it is opened, which takes long for many
+//! rows.
 
 use super::connection::Sqlite;
 use crate::catalog::JournalReads as _;
 use crate::record::Seq;
 use std::path::Path;
 
-/// What later versions added and filled from the rows.
+/// Tables and indexes that later versions added and filled from the rows.
 const FILLED: [&str; 9] = [
     "outline",
     "history",
@@ -19,7 +19,7 @@ const FILLED: [&str; 9] = [
     "entry_live",
 ];
 
-/// The number of rows from which something is to be filled. `None`: nothing is, or there is no database that can be read.
+/// The number of rows from which tables must be filled. `None`: none must be, or there is no readable database.
 pub(crate) fn rows_to_fill(path: &Path) -> Option<Seq> {
     let mut truth = Sqlite::reader(path).ok()?;
     let names: Vec<String> = truth.rows("SELECT name FROM sqlite_schema", [], |row| row.get(0)).ok()?;

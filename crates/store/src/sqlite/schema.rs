@@ -1,4 +1,4 @@
-//! The tables of the truth, and how an older database gets those of later versions.
+//! The tables of the truth, and the migration of older databases.
 
 use super::holding_tables;
 use crate::error::Error;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// `application_id` of a truth database: `DayT`.
 const APPLICATION: i64 = 0x4461_7954;
-/// `user_version`: the version of the tables below.
+/// `user_version`: the version of the schema below.
 const FORM: i64 = 4;
 
 /// Every table but `counter` and `journal` is derived from the journal. Bodies are JSON.
@@ -38,15 +38,15 @@ const SCHEMA: &str = "
     CREATE TABLE blob (sha256 BLOB PRIMARY KEY, size_bytes INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 ";
 
-/// New in form 2. Programs of form 1 know no change that would have filled it.
+/// New in version 2 of the schema. No change of version 1 belongs in it.
 const SINCE_2: &str = "
     CREATE TABLE unit_facts (
         repository INTEGER NOT NULL, unit TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (repository, unit)
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// New in form 3. Programs of form 2 know no change that would have filled it. The rows stay in the journal alone: a copy would double
-/// the bytes of each.
+/// New in version 3 of the schema. No change of version 2 belongs in it. The rows are only in the journal: a copy would double
+/// their size.
 const SINCE_3: &str = "
     CREATE TABLE first_seen (
         repository INTEGER NOT NULL, unit TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (repository, unit, seq)
@@ -54,8 +54,9 @@ const SINCE_3: &str = "
     CREATE TABLE first_seen_bytes (repository INTEGER PRIMARY KEY, bytes INTEGER NOT NULL) STRICT;
 ";
 
-/// Indexes of later versions. Programs that do not know them maintain them too, so they need no new form. `lower` folds only ASCII
-/// letters, and unlike `COLLATE NOCASE` it compares what follows a NUL. `entry_published` had the withdrawn entries too, for which nobody asks.
+/// Indexes that were added later. SQLite also maintains them for earlier programs, so they need no new schema version. `lower`
+/// folds only ASCII letters, and unlike `COLLATE NOCASE` it compares characters after a NUL. `entry_published` contained the
+/// withdrawn entries too, which no query reads.
 const LATER_INDEXES: &str = "
     CREATE INDEX IF NOT EXISTS entry_folded ON entry (repository, lower(key));
     DROP INDEX IF EXISTS entry_published;
@@ -65,8 +66,9 @@ const LATER_INDEXES: &str = "
     CREATE INDEX IF NOT EXISTS unit_folded ON unit (repository, lower(unit)) WHERE live > 0;
 ";
 
-/// Outlines: those of a unit are stored side by side, without what lists do not need. A later table, which a trigger maintains, also
-/// for programs that do not know it, so it needs no new form. `brief` is null where the format put no such text among the facts.
+/// Outlines: those of a unit are stored side by side, without the parts that lists do not need. This table was added later. A
+/// trigger maintains it, also for earlier programs, so it needs no new schema version. `brief` is null if the facts have no such
+/// text.
 const OUTLINE: &str = "
     CREATE TABLE outline (
         repository INTEGER NOT NULL, unit TEXT NOT NULL, key TEXT NOT NULL, live INTEGER NOT NULL,
@@ -81,8 +83,7 @@ const OUTLINE: &str = "
     INSERT INTO outline SELECT repository, unit, key, live, published, json_extract(body, '$.changed'), NULL FROM entry;
 ";
 
-/// The origin of an entry in its outline, where it is known. No program of an earlier form wrote one, so the rows that are there
-/// have none.
+/// The origin of an entry in its outline, if it is known. No earlier version wrote one, so existing rows have none.
 const OUTLINE_ORIGIN: &str = "
     ALTER TABLE outline ADD COLUMN origin INTEGER;
     DROP TRIGGER outline_of_entry;
@@ -95,10 +96,10 @@ const OUTLINE_ORIGIN: &str = "
     END;
 ";
 
-/// The numbers of the changes that each entry, or the facts of each unit, went through. A later table, which triggers maintain, also for
-/// programs that do not know it, so it needs no new form. The journal row is written before the others, so a trigger finds the
-/// number of its change as the last one. An existing database gets the same rows from its journal: a change to null facts has a row
-/// only where there were facts before.
+/// The numbers of all changes of each entry and of the facts of each unit. This table was added later. Triggers maintain it, also
+/// for earlier programs, so it needs no new schema version. The journal row is written before the others, so the trigger's change
+/// is the last one. In an existing database the table is filled from the journal: a change to null facts has a row only if there
+/// were facts before.
 const HISTORY: &str = "
     CREATE TABLE history (
         repository INTEGER NOT NULL, of_entry INTEGER NOT NULL, name TEXT NOT NULL, seq INTEGER NOT NULL,
@@ -122,8 +123,8 @@ const HISTORY: &str = "
     END;
 ";
 
-/// The number of the last change of any repository. A later table, filled from the journal of an existing database: it has the last
-/// such row close to its end where settings change at all, so that is where the search begins.
+/// The number of the last change of any repository. This table was added later and is filled from the journal. The search starts
+/// at the journal's end, because the last such row is usually near it.
 const REPOSITORY_CHANGES: &str = "
     CREATE TABLE repository_changes (one INTEGER PRIMARY KEY CHECK (one = 1), seq INTEGER NOT NULL) STRICT;
     INSERT INTO repository_changes VALUES (1, coalesce((SELECT seq FROM journal
@@ -131,7 +132,7 @@ const REPOSITORY_CHANGES: &str = "
         ORDER BY seq DESC LIMIT 1), 0));
 ";
 
-/// Sets the pragmas that durability rests on, creates the tables of a new database and adds the later ones to an old one.
+/// Sets the pragmas that durability depends on, creates the tables of a new database and adds missing ones to an old one.
 pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<(), Error> {
     let failed = Error::sqlite("set up the truth");
     connection
@@ -149,7 +150,7 @@ pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<(), Error> 
         (APPLICATION, FORM, _) => String::new(),
         (APPLICATION, 1, _) => format!("{SINCE_2} {SINCE_3}"),
         (APPLICATION, 2, _) => SINCE_3.to_owned(),
-        // Form 4 has fields of rows that earlier programs would drop when they write an entry again.
+        // Version 4 has fields of rows that earlier programs would drop when they write an entry again.
         (APPLICATION, 3, _) => "SELECT 1;".to_owned(),
         (_, found, _) => {
             let data = path.parent().unwrap_or(path).to_owned();
@@ -174,8 +175,8 @@ pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<(), Error> 
     add_holdings(connection).map_err(failed)
 }
 
-/// Adds how much each repository holds. Programs that do not know these tables refuse form 4, so the code that applies changes can keep
-/// them, and no trigger is needed.
+/// Adds the size of each repository. Earlier programs refuse version 4, so the code that applies changes can maintain these
+/// tables without triggers.
 fn add_holdings(connection: &Connection) -> rusqlite::Result<()> {
     let found = connection.query_row("SELECT 1 FROM sqlite_schema WHERE name = 'holding'", [], |_| Ok(())).optional();
     if found?.is_some() {

@@ -27,7 +27,7 @@ impl Transactions for Sqlite {
 
     fn rollback(&mut self) {
         self.moment = None;
-        // After some errors SQLite has rolled back by itself. Then this fails, and there is nothing to do.
+        // After some errors SQLite has already rolled back. This then fails, and nothing else is to be done.
         let _ = self.run("ROLLBACK", []);
     }
 

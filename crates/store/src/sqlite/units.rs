@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use telemetry::Millis;
 
-/// The live entries of a unit. The index is named, because the planner has no statistics and would look at the withdrawn ones too.
+/// The live entries of a unit. The index is named, because the planner has no statistics and would also read the withdrawn ones.
 const LIVE_UNIT: &str = "SELECT body FROM entry INDEXED BY entry_unit_live
     WHERE repository = ? AND unit = ? AND live ORDER BY published, key";
 
@@ -29,7 +29,7 @@ impl UnitReads for Sqlite {
         self.unit_rows(repository, unit, LIVE_UNIT)
     }
 
-    /// Answered from the index alone: no entry is read for its key.
+    /// Answered from the index only: no entry is read for its key.
     fn keys(&mut self, id: RepositoryId, unit: &str, limit: usize) -> Result<Vec<String>, Error> {
         let sql = "SELECT key FROM entry WHERE repository = ? AND unit = ? ORDER BY published, key LIMIT ?";
         self.rows(sql, params![int(id.0), unit, int(limit as u64)], |row| row.get(0))
@@ -101,7 +101,7 @@ impl UnitReads for Sqlite {
 }
 
 impl Sqlite {
-    /// A unit, with those of its entries that a query returns.
+    /// A unit with the entries that a query returns.
     fn unit_rows(&self, repository: RepositoryId, unit: &str, sql: &str) -> Result<UnitRows, Error> {
         // One snapshot for both reads, or a change between them could be lost.
         let snapshot = self.connection.unchecked_transaction().map_err(Error::sqlite("read a unit"))?;
@@ -113,7 +113,7 @@ impl Sqlite {
         Ok(rows)
     }
 
-    /// All facts of an entry, where it has no brief text.
+    /// All facts of an entry without a brief text.
     fn whole_facts(&self, repository: RepositoryId, key: &str) -> Result<Facts, Error> {
         #[derive(Deserialize)]
         struct Body {

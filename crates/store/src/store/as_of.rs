@@ -1,4 +1,4 @@
-//! The truth as of an earlier change, as callers of the store see it.
+//! The truth as of an earlier change: the public interface.
 
 use super::Store;
 use crate::as_of::{CatalogAsOf, last_change_by};
@@ -11,7 +11,7 @@ use crate::record::{RepositoryId, Seq};
 use serde_json::Value;
 use telemetry::{Event, Millis};
 
-/// The truth as it was when `through` was its last change.
+/// The truth as of the change `through`.
 #[derive(Debug, Clone, Copy)]
 pub struct AsOf<'a> {
     store: &'a Store,
@@ -19,19 +19,19 @@ pub struct AsOf<'a> {
 }
 
 impl Store {
-    /// The truth as it was when `through` was its last change, which is at most [`Store::last`].
+    /// The truth as of the change `through`, which is at most [`Store::last`].
     pub fn as_of(&self, through: Seq) -> AsOf<'_> {
         AsOf { store: self, through }
     }
 
-    /// The last change that was made by `moment`. Waits for changes that are being written now, because they may belong to it: two calls
+    /// The last change that was made by `moment`. Waits for changes that are being written now, because they may count: two calls
     /// with the same past moment return the same.
     pub async fn last_change_by(&self, moment: Millis, event: &mut Event) -> Result<Seq, Error> {
         self.writer.settled(event).await?;
         self.read(Lane::Single, event, move |truth| last_change_by(truth, moment)).await
     }
 
-    /// When the change `through` was made, by the clock of the time. The beginning of time if there is none.
+    /// The moment of the change `through`. The smallest moment if there is none.
     pub async fn changed_at(&self, through: Seq, event: &mut Event) -> Result<Millis, Error> {
         let Some(before) = through.0.checked_sub(1).map(Seq) else { return Ok(Millis(i64::MIN)) };
         let row = self.read(Lane::Single, event, move |truth| truth.journal(before, 1)).await?.pop();
@@ -66,7 +66,7 @@ impl AsOf<'_> {
         self.read(Lane::Single, event, move |mut then| then.entry(id, &key)).await
     }
 
-    /// The entries of one unit, withdrawn ones too, ordered by `published`, then `key`.
+    /// The entries of one unit, including withdrawn ones, ordered by `published`, then `key`.
     pub async fn unit(self, id: RepositoryId, unit: &str, event: &mut Event) -> Result<Vec<Entry>, Error> {
         let unit = unit.to_owned();
         self.read(Lane::Index, event, move |mut then| then.unit(id, &unit)).await
@@ -82,8 +82,8 @@ impl AsOf<'_> {
         })
     }
 
-    /// Calls `read` with each of the next `limit` units after `after` and its entries, withdrawn ones too, all in one job. Units that had no
-    /// entries then are among them. Returns the results, and the last unit unless there are no more.
+    /// Calls `read` with each of the next `limit` units after `after` and its entries, including withdrawn ones, all in one job.
+    /// Units that had no entries at that time are included. Returns the results, and the last unit unless there are no more.
     pub async fn units<T: Send + 'static>(
         self,
         id: RepositoryId,
@@ -96,7 +96,7 @@ impl AsOf<'_> {
         self.read(Lane::Index, event, move |mut then| then.units(id, &after, limit, read)).await
     }
 
-    /// Entries whose keys begin with `prefix`, ordered by key. Looks at the first `limit` that exist now.
+    /// Entries whose keys begin with `prefix`, ordered by key. Considers the first `limit` entries that exist now.
     pub async fn entries_beginning(
         self,
         id: RepositoryId,
@@ -108,7 +108,8 @@ impl AsOf<'_> {
         self.read(Lane::Single, event, move |mut then| then.entries_beginning(id, &prefix, limit)).await
     }
 
-    /// Units whose names begin with `prefix` and come after `after`, and which had facts of their own, ordered by name, `limit` at most.
+    /// Units whose names begin with `prefix` and come after `after`, and which had facts of their own, ordered by name, at most
+    /// `limit`.
     pub async fn units_with_facts(
         self,
         id: RepositoryId,

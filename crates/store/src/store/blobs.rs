@@ -13,14 +13,14 @@ use std::sync::Arc;
 use telemetry::{Event, Op};
 
 impl Store {
-    /// Begins an upload.
+    /// Starts an upload.
     pub async fn stage(&self, event: &mut Event) -> Result<Staged, Error> {
         let stage = |blobs: &mut Arc<Blobs>| blobs.stage();
         let temporary = self.blob_threads.run(Lane::Change, Op::BlobWrite, event, stage).await??;
         Ok(Staged::new(self.blob_threads.clone(), self.blobs.clone(), temporary))
     }
 
-    /// Opens a blob. Returns its size too.
+    /// Opens a blob. Also returns its size.
     pub async fn open_blob(&self, digest: Digest, event: &mut Event) -> Result<(File, u64), Error> {
         let open = move |blobs: &mut Arc<Blobs>| blobs.open_blob(&digest);
         self.blob_threads.run(Lane::Single, Op::BlobOpen, event, open).await?
@@ -32,8 +32,8 @@ impl Store {
         self.blob_threads.run(Lane::Single, Op::BlobRead, event, read).await?
     }
 
-    /// Writes a file that is derived from the truth, and replaces the one with the same name. It is not synced: a crash may lose it or
-    /// leave a part, which [`Store::derived`] notices.
+    /// Writes a file that is derived from the truth, replacing an existing one. It is not synced: a crash may lose it or a part
+    /// of it, which [`Store::derived`] detects.
     pub async fn keep_derived(
         &self,
         repository: RepositoryId,
@@ -45,7 +45,7 @@ impl Store {
         self.blob_threads.run(Lane::Index, Op::IndexKeep, event, keep).await?
     }
 
-    /// Reads what [`Store::keep_derived`] wrote. `None`: it is missing or damaged.
+    /// Reads a file that [`Store::keep_derived`] wrote. `None`: it is missing or damaged.
     pub async fn derived(
         &self,
         repository: RepositoryId,

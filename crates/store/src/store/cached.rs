@@ -1,4 +1,4 @@
-//! Cached files of upstreams and what is known of their paths, on the cache's thread.
+//! Cached files of upstreams and facts about their paths, on the cache's thread.
 
 use super::Store;
 use crate::cache::{
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use telemetry::{Event, Millis, Op};
 
-/// Permission to verify a large file after it was served. The next one may begin when it is dropped.
+/// Permission to verify a large file after it was served. Only one is given at a time.
 struct VerificationTurn(Arc<AtomicBool>);
 
 impl Drop for VerificationTurn {
@@ -25,17 +25,17 @@ impl Drop for VerificationTurn {
     }
 }
 
-/// The bytes of a fetched file to be cached.
+/// The bytes of a downloaded file that is to be cached.
 #[derive(Debug)]
 pub enum Arrival {
     /// In memory, for a small file.
     Bytes(Bytes),
-    /// On the disk.
+    /// In a temporary file.
     Staged(Box<Staged>),
 }
 
 impl Store {
-    /// What is cached for a path of an upstream. The caller decides whether it is still fresh.
+    /// The cached file or fact for a path of an upstream. The caller decides whether it is still fresh.
     pub async fn lookup_cached(
         &self,
         of: Origin,
@@ -55,7 +55,8 @@ impl Store {
         }
     }
 
-    /// The permission to verify a large file after it was served. `None`: it was verified lately, or another one is being verified.
+    /// The permission to verify a large file after it was served. `None`: it was verified recently, or another one is being
+    /// verified.
     pub fn begin_verification(&self, known: &CachedFile, now: Millis) -> Option<impl Drop + Send + use<>> {
         let Hashes { sha256, size_bytes, .. } = &known.hashes;
         if *size_bytes <= VERIFIED_FIRST_MAX
@@ -68,7 +69,7 @@ impl Store {
         Some(VerificationTurn(self.verifying.clone()))
     }
 
-    /// Verifies the bytes of a cached file. `false`: they were damaged, and the file was dropped.
+    /// Verifies the bytes of a cached file. `false`: they were damaged, and the file was removed.
     pub async fn verify_cached(
         &self,
         of: Origin,
@@ -87,12 +88,12 @@ impl Store {
     fn log_damage(&self, path: &str, digest: Digest, event: &Event) {
         let repository = event.subject.repository.as_str();
         self.log.error(
-            "a kept file of an upstream is damaged: it is dropped, and fetched again when it is asked for",
+            "a cached file of an upstream is damaged: it is removed, and downloaded again at the next request",
             &[("repository", &repository), ("path", &Event::text(path)), ("sha256", &digest)],
         );
     }
 
-    /// Verifies the bytes of a file, and drops it if they are damaged.
+    /// Verifies the bytes of a file, and removes it if they are damaged.
     async fn verify(
         &self,
         of: Origin,
@@ -119,8 +120,8 @@ impl Store {
         Ok(file.map(|file| CachedPath::File(Arc::new(known), Held::File(Arc::new(file)))))
     }
 
-    /// Caches a file in place of what was cached for its path. It is not synced: a crash of the machine may lose it. Its repository may
-    /// have `max_bytes` of cached files. `false`: it was not cached.
+    /// Caches a file, replacing what was cached for its path. It is not synced: a crash of the machine may lose it. `max_bytes`:
+    /// the limit of its repository's cached files. `false`: it was not cached.
     pub async fn keep_cached(
         &self,
         of: Origin,
@@ -146,8 +147,8 @@ impl Store {
         self.cached(Op::CacheWrite, event, move |cache| cache.confirm(of, &path, at)).await
     }
 
-    /// Records at `now` that an upstream proved that it has no such path, which is believed until `until`. On a nearly full disk, only
-    /// forgets what was known of the path.
+    /// Records at `now` that an upstream proved that it has no such path, with the TTL ending at `until`. On a nearly full disk,
+    /// only removes the facts about the path.
     pub async fn record_missing(
         &self,
         of: Origin,
@@ -161,18 +162,18 @@ impl Store {
         self.cached(Op::CacheWrite, event, record).await
     }
 
-    /// Forgets what is cached for a path of an upstream: the next request asks the upstream again. `false`: there was nothing.
+    /// Removes what is cached for a path of an upstream: the next request goes to the upstream. `false`: nothing was cached.
     pub async fn forget_cached(&self, of: Origin, path: &str, event: &mut Event) -> Result<bool, Error> {
         let path = path.to_owned();
         self.cached(Op::CacheWrite, event, move |cache| cache.forget(of, &path)).await
     }
 
-    /// How many files of an upstream are cached, and their sizes. Read from memory.
+    /// The number and size of the cached files of an upstream. Read from memory.
     pub fn cached_holding(&self, of: Origin) -> Holding {
         self.holdings.cached(of)
     }
 
-    /// Cached files of an upstream whose paths begin with `prefix` and come after `after`, ordered by path, `limit` at most.
+    /// Cached files of an upstream whose paths begin with `prefix` and come after `after`, ordered by path, at most `limit`.
     pub async fn cached_files(
         &self,
         of: Origin,
@@ -185,7 +186,8 @@ impl Store {
         self.cached(Op::CacheRead, event, move |cache| cache.files(of, &prefix, &after, limit)).await
     }
 
-    /// Paths after `after` that are believed missing at `now`, and until when: folder by folder, each in byte order, `limit` at most.
+    /// Paths after `after` that count as missing at `now`, with the end of their TTL: folder by folder, each in byte order, at
+    /// most `limit`.
     pub async fn missing(
         &self,
         of: Origin,
@@ -207,12 +209,12 @@ impl Store {
         }
     }
 
-    /// What is known of a folder, of every upstream, if that is in memory.
+    /// The facts about a folder, of all upstreams, if they are in memory.
     pub fn folder_presence_in_memory(&self, folder: &str) -> Option<Arc<FolderPresence>> {
         self.presence.get(folder)
     }
 
-    /// What is known of a folder, of every upstream.
+    /// The facts about a folder, of all upstreams.
     pub async fn folder_presence(&self, folder: &str, event: &mut Event) -> Result<Arc<FolderPresence>, Error> {
         let folder = folder.to_owned();
         self.cached(Op::CacheRead, event, move |cache| cache.folder(&folder)).await

@@ -1,5 +1,5 @@
-//! The collector: goes through all blobs on disk, marks those that nothing needs, and deletes those that it marked long enough ago and that
-//! nothing needs still.
+//! The collector: checks all blobs on disk, marks the unneeded ones, and deletes those that were marked long enough ago and are
+//! still unneeded.
 
 use super::Store;
 use crate::blob_files::names;
@@ -18,18 +18,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use telemetry::{Event, Millis, Op, Tick, give_way};
 
-/// What one round of the collector did.
+/// The result of one round of the collector.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Collection {
-    /// Blobs on disk that it looked at.
+    /// Blobs on disk that were checked.
     pub blobs: u64,
-    /// Those that are marked now: nothing needs them, and their wait is not over.
+    /// Blobs that are marked now: they are unneeded, and their wait is not over.
     pub marked: u64,
-    /// Those that it deleted.
+    /// Blobs that were deleted.
     pub collected: u64,
     /// The sum of their sizes.
     pub freed_bytes: u64,
-    /// Some blobs are left for the next round, for example because a backup needed all of them to stay.
+    /// Some blobs are left for the next round, for example because a backup needed all blobs to stay.
     pub paused: bool,
 }
 
@@ -42,36 +42,37 @@ pub(crate) struct CollectorFigures {
     pub(crate) last_round_ms: AtomicU64,
     /// When the next blobs may be due.
     pub(crate) next_looks: NextLooks,
-    /// One round at a time.
+    /// Allows one round at a time.
     turn: tokio::sync::Mutex<()>,
 }
 
-/// The blobs of a folder that nothing needs; `true`: a purge wants them gone without a wait.
+/// The unneeded blobs of a folder; `true`: a purge requires deletion without a wait.
 type Unneeded = BTreeMap<Digest, bool>;
 
-/// Folders that are looked into at a time, by one thread: a folder alone has few blobs, and a change of threads costs more than these.
+/// The number of folders that one thread checks at a time: a folder has few blobs, and a change of threads costs more than they
+/// do.
 const FOLDERS_MAX: usize = 16;
 
-/// After a round that failed, the next one comes so much later.
+/// The delay of the next round after one that failed.
 const AGAIN_AFTER: Duration = Duration::from_secs(60);
 
 /// Blobs to delete, with the moment at which they were marked, if they were.
 type Due = Vec<(Digest, Option<Millis>)>;
 
-/// What was found in some folders.
+/// The results for some folders.
 #[derive(Default)]
 struct Found {
     unneeded: Unneeded,
-    /// All blobs in them.
+    /// The number of blobs in them.
     blobs: u64,
-    /// Those in which nothing at all is.
+    /// The folders that are empty.
     empty: Vec<String>,
-    /// When the first blob that is still needed will not be, as far as that is known.
+    /// When the first needed blob will become unneeded, if that is known.
     ends: Option<Millis>,
 }
 
 impl Store {
-    /// One round through all blobs. Gives way to requests, and ends early where a thread of the store is busy.
+    /// One round through all blobs. Yields to requests, and ends early if a thread of the store is busy.
     pub async fn collect(&self, event: &mut Event) -> Result<Collection, Error> {
         let _turn = self.collector.turn.lock().await;
         let began = Tick::now();
@@ -82,18 +83,18 @@ impl Store {
         Ok(done)
     }
 
-    /// One round through the blobs of which one may be due by now. Its figures are about these alone.
+    /// One round through the blobs that may be due by now. Its figures cover only these.
     pub async fn collect_due(&self, event: &mut Event) -> Result<Collection, Error> {
         let _turn = self.collector.turn.lock().await;
         self.round(self.now(), event).await
     }
 
-    /// When [`Self::collect_due`] may find something; `None`: not before the next round through all blobs.
+    /// When [`Self::collect_due`] has blobs to check; `None`: not before the next round through all blobs.
     pub fn next_collection(&self) -> Option<Millis> {
         self.collector.next_looks.next()
     }
 
-    /// Looks at the blobs whose look is due at `due`.
+    /// Checks the blobs that are due at `due`.
     async fn round(&self, due: Millis, event: &mut Event) -> Result<Collection, Error> {
         let looks = &self.collector.next_looks;
         let firsts: Vec<u8> = (0..=u8::MAX).filter(|first| looks.take(*first, due)).collect();
@@ -105,7 +106,7 @@ impl Store {
         done
     }
 
-    /// Looks at the blobs whose digests begin with one of these bytes.
+    /// Checks the blobs whose digests start with one of these bytes.
     async fn collect_among(&self, firsts: &[u8], event: &mut Event) -> Result<Collection, Error> {
         let (mut done, mut due) = (Collection::default(), Due::new());
         for name in self.names(&self.layout.blobs_by_digest(), event).await? {
@@ -119,7 +120,7 @@ impl Store {
         Ok(done)
     }
 
-    /// The blobs whose digests begin with the byte `outer`, in hexadecimal.
+    /// Checks the blobs whose digests start with the byte `outer`, in hexadecimal.
     async fn collect_in(
         &self,
         outer: &str,
@@ -148,7 +149,7 @@ impl Store {
                         done.marked += 1;
                     }
                     None if !self.blob_life.collect_after.is_zero() && !purged => add.push(digest),
-                    // The mark stays until the blob is gone: this may be cut short.
+                    // The mark stays until the blob is deleted, because this round may end early.
                     marked => due.push((digest, marked)),
                 }
             }
@@ -158,11 +159,12 @@ impl Store {
             looks.need(first, now.plus(self.blob_life.collect_after));
         }
         done.marked += add.len() as u64;
-        // What is left belongs to blobs that are needed again, or gone.
+        // The remaining marks belong to blobs that are needed again or deleted.
         self.change_marks(add, now, marks.into_keys().collect(), event).await
     }
 
-    /// Deletes the blobs of several folders. One folder has few, and a turn of the writer is for many: each with rows syncs the disk.
+    /// Deletes the blobs of several folders. One folder has few blobs, while a turn of the writer can delete many: each turn with
+    /// rows syncs the disk.
     async fn delete_due(&self, due: Due, done: &mut Collection, event: &mut Event) -> Result<(), Error> {
         let (now, mut gone) = (self.now(), Vec::new());
         for some in due.chunks(TURN_MAX) {
@@ -188,13 +190,13 @@ impl Store {
         }
         let change = move |cache: &mut crate::cache::Cache| cache.change_marks(&add, at, &remove);
         match self.cached(Op::CacheWrite, event, change).await {
-            // They are made by a later round.
+            // A later round writes them.
             Err(error) if error.is_disk_full() => Ok(()),
             changed => changed,
         }
     }
 
-    /// Deletes blobs in turns of the writer. `false`: they have to stay for now.
+    /// Deletes blobs in turns of the writer. `false`: they must stay for now.
     async fn delete(
         &self,
         mut blobs: Vec<Digest>,
@@ -222,7 +224,7 @@ impl Store {
         self.read(Lane::Index, event, move |_| names(&*disk, &folder)).await
     }
 
-    /// Removes folders that were emptied in an earlier round. Each is a block of the disk, and work for every round.
+    /// Removes folders that an earlier round emptied. Each takes a disk block, and time in every round.
     async fn remove_folders(&self, empty: Vec<PathBuf>, event: &mut Event) -> Result<(), Error> {
         if empty.is_empty() {
             return Ok(());
@@ -237,7 +239,7 @@ impl Store {
         self.read(Lane::Index, event, remove).await
     }
 
-    /// The blobs in some folders of `outer`, and those of them that nothing needs at `now`.
+    /// The blobs in some folders of `outer`, and which of them are unneeded at `now`.
     async fn look(&self, outer: &str, inner: Vec<String>, now: Millis, event: &mut Event) -> Result<Found, Error> {
         let (disk, layout, life, outer) = (self.disk.clone(), self.layout.clone(), self.blob_life, outer.to_owned());
         let look_into = move |truth: &mut dyn Catalog| {
@@ -251,7 +253,7 @@ impl Store {
     }
 }
 
-/// Adds what is in the folder of these two bytes.
+/// Adds the contents of the folder of these two bytes.
 fn look(
     truth: &mut dyn Catalog,
     disk: &dyn Disk,
@@ -287,12 +289,12 @@ fn look(
     Ok(())
 }
 
-/// The byte of a name of two hexadecimal digits.
+/// The byte for a name of two hexadecimal digits.
 fn byte(name: &str) -> Option<u8> {
     u8::from_str_radix(name, 16).ok().filter(|_| name.len() == 2)
 }
 
-/// The first and the last digest that begin with some bytes, in hexadecimal.
+/// The first and the last digest that start with the bytes of a hexadecimal prefix.
 fn range(prefix: &str) -> Option<(Digest, Digest)> {
     let end = |fill: &str| format!("{prefix}{}", fill.repeat(64_usize.saturating_sub(prefix.len()))).parse().ok();
     Some((end("0")?, end("f")?))

@@ -1,4 +1,4 @@
-//! First-seen rows: reading them, and the budget for more.
+//! Reads of first-seen rows, and the budget for new ones.
 
 use super::Store;
 use crate::catalog::{Catalog, FirstSeen};
@@ -8,12 +8,12 @@ use crate::lane::Lane;
 use crate::record::{RepositoryId, Seq};
 use telemetry::Event;
 
-/// Bytes of a journal row besides its unit and what was seen: numbers, names and punctuation.
+/// Bytes of a journal row without its unit and its facts: numbers, names and punctuation.
 const FRAME_BYTES: usize = 128;
 
 impl Store {
-    /// Calls `read` with what was first seen of a unit up to the change `through` (`None`: until now), oldest first. It runs on a reader's
-    /// thread, because there may be many rows.
+    /// Calls `read` with the first-seen rows of a unit up to the change `through` (`None`: until now), oldest first. It runs on a
+    /// reader's thread, because there may be many rows.
     pub async fn first_seen<T: Send + 'static>(
         &self,
         repository: RepositoryId,
@@ -32,8 +32,8 @@ impl Store {
         self.first_seen.bound().capacity()
     }
 
-    /// Whether the budget of a repository admits a row with so many bytes of JSON. A refusal is counted. `was_full`: the budget was used up
-    /// before, so it must have some more free space.
+    /// Whether the budget of a repository admits a row with this many bytes of JSON. A refusal is counted. `was_full`: the budget
+    /// was used up before, so more free space is required.
     pub fn admits_first_seen(&self, id: RepositoryId, unit: &str, seen_bytes: usize, was_full: bool) -> bool {
         self.first_seen.admits(id, cost(FRAME_BYTES + unit.len() + seen_bytes, unit), was_full)
     }

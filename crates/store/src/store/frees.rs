@@ -1,4 +1,4 @@
-//! How many bytes come free after withdrawals, and when.
+//! The bytes that withdrawals free, and when.
 
 use super::Store;
 use crate::blob_life::{BlobLife, BlobUse, UseEnd};
@@ -12,20 +12,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use telemetry::{Event, Millis, give_way};
 
-/// Blobs that one job looks at.
+/// The number of blobs that one job checks.
 const PAGE: usize = 1_000;
 
-/// What the collector frees, if nothing changes until then.
+/// The bytes that the collector frees, if nothing changes until then.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Frees {
-    /// The bytes that nothing else keeps.
+    /// The bytes that no other entry keeps.
     pub size_bytes: u64,
-    /// When the last of them may be deleted; `None`: none come free.
+    /// When the last of them may be deleted; `None`: no bytes are freed.
     pub on: Option<Millis>,
 }
 
 impl Frees {
-    /// Of two parts.
+    /// The sum of two parts.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self { size_bytes: self.size_bytes + other.size_bytes, on: self.on.max(other.on) }
@@ -43,7 +43,7 @@ impl Display for Frees {
     }
 }
 
-/// Entries that are withdrawn together, or would be.
+/// Entries that are withdrawn together, or are to be.
 #[derive(Debug, Clone, Default)]
 pub struct Withdrawals(Vec<Withdrawn>);
 
@@ -67,7 +67,7 @@ struct Ended {
 }
 
 impl Withdrawals {
-    /// Adds an entry as its withdrawal leaves it.
+    /// Adds an entry in its state after the withdrawal.
     pub fn add(&mut self, repository: RepositoryId, entry: &Entry) {
         let end = UseEnd { at: entry.changed, keep: entry.keep() };
         let (blob, size_bytes) = (entry.hashes.sha256, entry.hashes.size_bytes);
@@ -79,7 +79,7 @@ impl Withdrawals {
         self.0.append(&mut other.0);
     }
 
-    /// By blob. A purge ends the use of all blobs that an entry ever named, and they are looked up.
+    /// Groups the entries by blob. A purge ends the uses of all blobs that an entry ever named, so these are looked up.
     fn by_blob(self, truth: &mut dyn Catalog) -> Result<BTreeMap<Digest, Ended>, Error> {
         let mut blobs = BTreeMap::<Digest, Ended>::new();
         for Withdrawn { place, blob, size_bytes, end } in self.0 {
@@ -98,12 +98,12 @@ impl Withdrawals {
 }
 
 impl Store {
-    /// What comes free of the bytes of these entries, which are withdrawn by now, or their repository is removed.
+    /// The bytes that these entries free. They are already withdrawn, or their repository is removed.
     pub async fn frees(&self, withdrawn: Withdrawals, event: &mut Event) -> Result<Frees, Error> {
         self.sum(withdrawn, frees, event).await
     }
 
-    /// What would come free if these entries were withdrawn together. Changes nothing.
+    /// The bytes that these entries would free if they were withdrawn together. Changes nothing.
     pub async fn would_free(&self, withdrawn: Withdrawals, event: &mut Event) -> Result<Frees, Error> {
         self.sum(withdrawn, would_free, event).await
     }
@@ -128,7 +128,7 @@ impl Store {
     }
 }
 
-/// What comes free of one blob.
+/// Computes the bytes that one blob frees.
 type Question = fn(&mut dyn Catalog, &Digest, &Ended, &BlobLife) -> Result<Frees, Error>;
 
 fn frees(truth: &mut dyn Catalog, blob: &Digest, ended: &Ended, life: &BlobLife) -> Result<Frees, Error> {
@@ -144,7 +144,7 @@ fn would_free(truth: &mut dyn Catalog, blob: &Digest, ended: &Ended, life: &Blob
     Ok(of_uses(ended.size_bytes, &uses, life))
 }
 
-/// The last use decides. One without an end keeps the bytes, and where there is none they are gone.
+/// The last use decides. A use without an end keeps the bytes. A blob without uses is already deleted.
 fn of_uses(size_bytes: u64, uses: &[BlobUse], life: &BlobLife) -> Frees {
     let ends: Option<Vec<Millis>> = uses.iter().map(|one| one.keeps_until(life)).collect();
     let Some(end) = ends.and_then(|ends| ends.into_iter().max()) else { return Frees::default() };

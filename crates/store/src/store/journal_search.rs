@@ -1,4 +1,4 @@
-//! Searches the journal for rows that somebody asks for, page by page.
+//! Searches the journal, page by page.
 
 use super::Store;
 use crate::catalog::{Catalog, JournalRow};
@@ -9,36 +9,36 @@ use crate::record::{RepositoryId, RepositoryRecord, Seq};
 use std::collections::HashMap;
 use telemetry::{Event, give_way};
 
-/// Rows read at once. A row has at most some megabytes.
+/// The number of rows that are read at once. A row has at most some megabytes.
 const PART: u64 = 64;
-/// One page looks at so many rows, or bytes of them, and no more: what it does not find is on the next page.
+/// The most rows, or bytes of them, that are searched for one page. The next page continues the search.
 const SCAN_ROWS: u64 = 20_000;
 const SCAN_BYTES: usize = 32 << 20;
 
-/// The rows among which a page looks.
+/// The range of rows that a page searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JournalRange {
-    /// The number of the last row before them.
+    /// The number of the last row before the range.
     pub after: Seq,
-    /// The number of the last of them.
+    /// The number of the last row in the range.
     pub through: Seq,
-    /// Whether the page begins with the last one and goes back.
+    /// Whether the search starts at the last row and goes backwards.
     pub newest: bool,
 }
 
-/// Rows that were found.
+/// The rows that were found.
 #[derive(Debug, Default)]
 pub struct JournalPage {
-    /// In the order of their numbers.
+    /// Ordered by number.
     pub rows: Vec<JournalRow>,
-    /// Where the next page begins: after this row, or, where pages go back, before it. `None`: this page is the last.
+    /// Where the next page starts: after this row, or before it if the search goes backwards. `None`: this page is the last.
     pub next: Option<Seq>,
-    /// The repositories that the rows are about, as they were made.
+    /// The records of the rows' repositories when they were created.
     pub repositories: HashMap<RepositoryId, RepositoryRecord>,
 }
 
 impl Store {
-    /// The rows in a range that `wanted` wants, `limit` at most. There may be fewer on a page that is not the last.
+    /// The rows in a range for which `wanted` returns true, at most `limit`. There may be fewer on a page that is not the last.
     pub async fn search_journal(
         &self,
         range: JournalRange,
@@ -91,7 +91,7 @@ fn search(
     Ok(page)
 }
 
-/// The repositories that rows are about. The number of the row that made one is its id.
+/// The repositories of the rows. A repository's id is the number of the row that created it.
 fn made(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashMap<RepositoryId, RepositoryRecord>, Error> {
     let mut repositories = HashMap::new();
     for id in rows.iter().filter_map(|row| row.change.repository()) {
@@ -117,7 +117,7 @@ mod tests {
         page.rows.iter().map(|row| row.seq.0).collect()
     }
 
-    /// Goes through all pages, and returns the numbers of their rows in the order in which the pages came.
+    /// Reads all pages, and returns the numbers of their rows in the order of the pages.
     fn all(truth: &mut Model, newest: bool, limit: usize, wanted: &dyn Fn(&JournalRow) -> bool) -> Vec<Vec<u64>> {
         let (mut pages, mut range) = (Vec::new(), JournalRange { after: Seq(0), through: Seq(u64::MAX), newest });
         loop {

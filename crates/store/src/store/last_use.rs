@@ -1,4 +1,4 @@
-//! When things were last used, on the cache's thread. May be lost with the cache: then the recording starts over.
+//! The last uses of versions and files, on the cache's thread. They may be lost with the cache: the recording then starts over.
 
 use super::Store;
 use crate::error::Error;
@@ -6,12 +6,12 @@ use crate::record::RepositoryId;
 use telemetry::{Event, Millis, Op};
 
 impl Store {
-    /// Begins to record uses at `now`, or goes on.
+    /// Starts or continues recording uses at `now`.
     pub async fn begin_uses(&self, now: Millis, event: &mut Event) -> Result<(), Error> {
         self.cached(Op::CacheWrite, event, move |cache| cache.begin_uses(now)).await
     }
 
-    /// Records that these were used on a day, by its number since 1970. `lost`: not all uses are known up to this moment.
+    /// Records that these were used on a day, by its number since 1970. `lost`: some uses up to this moment are not recorded.
     pub async fn record_uses(
         &self,
         uses: Vec<(RepositoryId, String, i64)>,
@@ -21,7 +21,7 @@ impl Store {
         self.cached(Op::CacheWrite, event, move |cache| cache.record_uses(&uses, lost)).await
     }
 
-    /// Forgets when these were last used: they are gone.
+    /// Removes the last uses of these names, which no longer exist.
     pub async fn forget_uses(&self, id: RepositoryId, names: Vec<String>, event: &mut Event) -> Result<(), Error> {
         if names.is_empty() {
             return Ok(());
@@ -29,12 +29,12 @@ impl Store {
         self.cached(Op::CacheWrite, event, move |cache| cache.forget_uses(id, &names)).await
     }
 
-    /// All uses until now are recorded, and no more follow.
+    /// Stops the recording: all uses until now are recorded.
     pub async fn end_uses(&self, event: &mut Event) -> Result<(), Error> {
         self.cached(Op::CacheWrite, event, |cache| cache.end_uses()).await
     }
 
-    /// Since when uses are recorded without a gap. The end of time: they are not.
+    /// Since when all uses are recorded. The largest moment: they are not.
     pub async fn uses_since(&self, event: &mut Event) -> Result<Millis, Error> {
         let since = self.cached(Op::CacheRead, event, |cache| cache.uses_since()).await?;
         Ok(since.unwrap_or(Millis(i64::MAX)))

@@ -1,4 +1,4 @@
-//! Opens a store. Each step relies on the ones before it.
+//! Opens a store. Each step relies on the previous ones.
 
 use super::Store;
 use super::collect::CollectorFigures;
@@ -28,11 +28,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use telemetry::{Bound, BoundName, Log, Op, Recorder, Tick};
 
-/// Bytes of the disk for facts about folders of upstreams: roughly 8 million folders.
+/// Disk space for facts about folders of upstreams: roughly 8 million folders.
 const PRESENCE_MAX_BYTES: u64 = 2 << 30;
 
 impl Store {
-    /// Locks the folder, repairs what the last process left, and starts the threads. Blocks on the disk.
+    /// Locks the folder, repairs the files of a killed process, and starts the threads. Blocks on the disk.
     pub fn open(options: StoreOptions) -> Result<Arc<Self>, Error> {
         let StoreOptions { clock, recorder, log, disk, .. } = options;
         let layout = Layout::new(&options.data);
@@ -67,7 +67,12 @@ impl Store {
         recorder.register(presence.bound().clone());
         figure(&recorder, "journal.seq", "Number of the last change", &last);
         figure(&recorder, "journal.shipped_seq", "Number of the last change that is in a segment", &shipped);
-        figure(&recorder, "cache.renewed", "Times the cache could not be read and was made anew", &renewed);
+        figure(
+            &recorder,
+            "cache.renewed",
+            "Times that the cache could not be read and was replaced by an empty one",
+            &renewed,
+        );
 
         let connections = (0..options.readers.max(1)).map(|_| reader(&layout)).collect::<Result<_, _>>()?;
         let for_readers = PoolOptions {
@@ -157,12 +162,10 @@ fn collector_figures(recorder: &Recorder, of: &Arc<CollectorFigures>) {
         let of = of.clone();
         recorder.gauge(name, doc, move || read(&of).load(Ordering::Relaxed));
     };
-    figure("collector.blobs", "Blobs deleted since the start because nothing needed them", |of| &of.collected);
-    figure("collector.freed_bytes", "The sum of the sizes of those blobs", |of| &of.freed_bytes);
-    figure("collector.marked", "Blobs that nothing needed in the last round, and that are to be deleted", |of| {
-        &of.marked
-    });
-    figure("collector.round_ms", "Milliseconds that the last round took", |of| &of.last_round_ms);
+    figure("collector.blobs", "Unreferenced blobs deleted since the start", |of| &of.collected);
+    figure("collector.freed_bytes", "Bytes of unreferenced blobs deleted since the start", |of| &of.freed_bytes);
+    figure("collector.marked", "Unreferenced blobs in the last round that are to be deleted", |of| &of.marked);
+    figure("collector.round_ms", "Duration of the last round in milliseconds", |of| &of.last_round_ms);
 }
 
 fn figure(recorder: &Recorder, name: &'static str, doc: &'static str, of: &Arc<AtomicU64>) {
@@ -194,12 +197,12 @@ fn open_truth(disk: &dyn Disk, layout: &Layout, space: &Space, log: &Log) -> Res
     }
     let (rows, began) = (rows_to_fill(&layout.truth()), Tick::now());
     if let Some(Seq(rows)) = rows {
-        log.info("bringing the database to the current form: this may take minutes", &[("rows", &rows)]);
+        log.info("migrating the database to the current schema: this may take minutes", &[("rows", &rows)]);
     }
     let mut truth: Box<dyn Catalog> = Box::new(Sqlite::writer(&layout.truth())?);
     if rows.is_some() {
         let took_ms = Tick::now().since(began) / 1_000_000;
-        log.info("the database has the current form", &[("took_ms", &took_ms)]);
+        log.info("the database has the current schema", &[("took_ms", &took_ms)]);
     }
     // SQLite syncs the contents of its files. Their names in the folder are synced here.
     let folder = RealDisk.open_folder(layout.data());

@@ -12,13 +12,14 @@ use serde_json::Value;
 use telemetry::{Event, Millis, Op};
 
 impl Store {
-    /// One unit. `lane`: whether it is for an index or for a change.
+    /// One unit. `lane`: whether it is read for an index or for a change.
     pub async fn unit(&self, id: RepositoryId, unit: &str, lane: Lane, event: &mut Event) -> Result<UnitRows, Error> {
         let unit = unit.to_owned();
         self.read(lane, event, move |truth| truth.unit(id, &unit)).await
     }
 
-    /// One unit without its withdrawn entries, ordered by `published`, then `key`. Costs as much as these.
+    /// One unit without its withdrawn entries, ordered by `published`, then `key`. The cost does not depend on the number of
+    /// withdrawn ones.
     pub async fn live_unit(
         &self,
         id: RepositoryId,
@@ -30,7 +31,7 @@ impl Store {
         self.read(lane, event, move |truth| truth.live_unit(id, &unit)).await
     }
 
-    /// The entries of the units after `after` up to `through`, withdrawn ones too: by unit, then as in a unit.
+    /// The entries of the units after `after` through `through`, including withdrawn ones: by unit, then as in a unit.
     pub async fn entries(
         &self,
         repository: RepositoryId,
@@ -56,7 +57,7 @@ impl Store {
         self.read(Lane::Index, event, all).await
     }
 
-    /// The keys of a unit's entries, withdrawn ones too, `limit` at most.
+    /// The keys of a unit's entries, including withdrawn ones, at most `limit`.
     pub async fn keys(
         &self,
         id: RepositoryId,
@@ -74,7 +75,8 @@ impl Store {
         self.read(Lane::Single, event, move |truth| truth.facts(repository, &unit)).await
     }
 
-    /// Units whose names begin with `prefix` and come after `after`, and which have facts of their own, ordered by name, `limit` at most.
+    /// Units whose names begin with `prefix` and come after `after`, and which have facts of their own, ordered by name, at most
+    /// `limit`.
     pub async fn units_with_facts(
         &self,
         repository: RepositoryId,
@@ -99,7 +101,7 @@ impl Store {
         self.read(Lane::Single, event, move |truth| truth.entry(id, &key)).await
     }
 
-    /// Entries whose keys begin with `prefix` and come after `after`, ordered by key, `limit` at most.
+    /// Entries whose keys begin with `prefix` and come after `after`, ordered by key, at most `limit`.
     pub async fn entries_beginning(
         &self,
         id: RepositoryId,
@@ -112,7 +114,7 @@ impl Store {
         self.read(Lane::Single, event, move |truth| truth.entries_beginning(id, &prefix, &after, limit)).await
     }
 
-    /// The live ones of those, without a look at the others.
+    /// The live entries among those of [`Store::entries_beginning`], without reading the others.
     pub async fn live_entries_beginning(
         &self,
         id: RepositoryId,
@@ -125,7 +127,7 @@ impl Store {
         self.read(Lane::Single, event, move |truth| truth.live_entries_beginning(id, &prefix, &after, limit)).await
     }
 
-    /// The entry whose key equals `key` when the case of ASCII letters is ignored.
+    /// The entry whose key equals `key` without regard to the case of ASCII letters.
     pub async fn entry_in_any_case(
         &self,
         id: RepositoryId,
@@ -136,7 +138,7 @@ impl Store {
         self.read(Lane::Change, event, move |truth| truth.entry_in_any_case(id, &key)).await
     }
 
-    /// Another unit with a live entry whose name equals `unit` when the case of ASCII letters is ignored.
+    /// Another unit with a live entry whose name equals `unit` without regard to the case of ASCII letters.
     pub async fn unit_in_other_case(
         &self,
         id: RepositoryId,
@@ -147,7 +149,7 @@ impl Store {
         self.read(Lane::Change, event, move |truth| truth.unit_in_other_case(id, &unit)).await
     }
 
-    /// Names of units with a live entry, after `after`, in byte order, `limit` at most.
+    /// Names of units with a live entry, after `after`, in byte order, at most `limit`.
     pub async fn units(
         &self,
         repository: RepositoryId,
@@ -159,7 +161,7 @@ impl Store {
         self.read(Lane::Index, event, move |truth| truth.units(repository, &after, limit)).await
     }
 
-    /// Index lines of a repository after `after`, in the order of their numbers, `limit` at most.
+    /// Index lines of a repository after `after`, ordered by number, at most `limit`.
     pub async fn lines(
         &self,
         repository: RepositoryId,
@@ -170,7 +172,7 @@ impl Store {
         self.read(Lane::Index, event, move |truth| truth.lines(repository, after, limit)).await
     }
 
-    /// When the bytes of a blob were deleted, if they were and nobody has published them again.
+    /// When the bytes of a blob were deleted, if they were and were not published again.
     pub async fn collected(&self, digest: Digest, event: &mut Event) -> Result<Option<Millis>, Error> {
         self.read(Lane::Single, event, move |truth| truth.collected(&digest)).await
     }
@@ -180,7 +182,8 @@ impl Store {
         &self,
         event: &mut Event,
     ) -> Result<(Vec<(RepositoryId, RepositoryRecord)>, Seq), Error> {
-        // The number is read first: if a change comes in between, the number is too old, and what expects it is refused.
+        // The number is read first: if a change is committed in between, the number is too old, and a batch that expects it is
+        // refused.
         let read = |truth: &mut dyn Catalog| truth.repositories_at().and_then(|at| Ok((truth.repositories()?, at)));
         self.read(Lane::Single, event, read).await
     }
@@ -190,7 +193,7 @@ impl Store {
         self.read(Lane::Single, event, |truth| truth.repositories()).await
     }
 
-    /// Repositories that had this name when they were removed, in the order in which they were made.
+    /// Repositories that had this name when they were removed, in the order of their creation.
     pub async fn removed_repositories(
         &self,
         name: &str,
@@ -200,7 +203,7 @@ impl Store {
         self.read(Lane::Single, event, move |truth| truth.removed_repositories(&name)).await
     }
 
-    /// The number, the sizes and the packages of the live entries of a repository. Read from memory.
+    /// The number, size and packages of a repository's live entries. Read from memory.
     pub fn holding(&self, repository: RepositoryId) -> Holding {
         self.holdings.published(repository)
     }
@@ -221,7 +224,7 @@ impl Store {
         self.read(Lane::Single, event, move |truth| truth.setting(&key)).await
     }
 
-    /// The journal after `after`, `limit` rows at most.
+    /// The journal after `after`, at most `limit` rows.
     pub async fn journal(&self, after: Seq, limit: usize, event: &mut Event) -> Result<Vec<JournalRow>, Error> {
         self.read(Lane::Index, event, move |truth| truth.journal(after, limit)).await
     }

@@ -1,4 +1,4 @@
-//! A skip scan over units: finds the first unit of each kind without reading the others of that kind.
+//! A skip scan over units: finds the first unit of each group without reading the others of the group.
 
 use super::Store;
 use crate::catalog::Catalog;
@@ -7,18 +7,18 @@ use crate::lane::Lane;
 use crate::record::RepositoryId;
 use telemetry::Event;
 
-/// Which units a scan looks at.
+/// The units that a scan considers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnitFilter {
-    /// Those with a live entry.
+    /// Units with a live entry.
     Live,
-    /// All that ever had a change, except the one whose name is empty.
+    /// All units that ever had a change, except the one with the empty name.
     Ever,
 }
 
 impl Store {
-    /// The first unit of each kind, in byte order, `limit` at most, all in one job. `end_of_kind` returns a name that is not less than any
-    /// unit of the same kind.
+    /// The first unit of each kind, in byte order, at most `limit`, all in one job. `end_of_kind` returns a name that is not less
+    /// than any unit of the same kind.
     pub async fn first_of_each_kind(
         &self,
         id: RepositoryId,

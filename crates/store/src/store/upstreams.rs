@@ -9,8 +9,8 @@ use crate::revision::Unit;
 use telemetry::{Event, Op};
 
 impl Store {
-    /// Sets the upstream of a repository; `None`: it has none. What was cached from the former one is no longer visible, and
-    /// [`Store::drop_former`] drops it. What fetches from there still bring is not kept.
+    /// Sets the upstream of a repository; `None`: it has none. Files of the former one are no longer visible, and
+    /// [`Store::drop_former`] removes them. Files that downloads from there still bring are not cached.
     pub async fn set_upstream(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
         let set = move |cache: &mut Cache| {
             cache.set_upstream(id, to);
@@ -22,7 +22,7 @@ impl Store {
         Ok(())
     }
 
-    /// Assigns the files at these paths, of a former upstream, to the current one.
+    /// Assigns the files at these paths from a former upstream to the current one.
     pub async fn take_over(
         &self,
         from: Origin,
@@ -33,19 +33,19 @@ impl Store {
         self.cached(Op::CacheWrite, event, move |cache| cache.take_over(from, to, &paths)).await
     }
 
-    /// Drops what former upstreams gave, a page at a time, so that other operations get their turns in between.
+    /// Removes the files of former upstreams, a page at a time, so that other operations are served in between.
     pub async fn drop_former(&self, id: RepositoryId, event: &mut Event) -> Result<(), Error> {
         while self.cached(Op::CacheWrite, event, move |cache| cache.drop_former(id)).await? {}
         Ok(())
     }
 
-    /// Voids the answers that were made from a unit of an upstream, because it changed: those of its repository, and of every group that
-    /// contains it.
+    /// Invalidates the answers that were made from a unit of an upstream, because it changed: those of its repository, and of
+    /// every group that contains it.
     pub fn upstream_changed(&self, id: RepositoryId, unit: &str) {
         lock(&self.membership).with_groups(id).into_iter().for_each(|id| self.revisions.raise(Unit::Of(id, unit)));
     }
 
-    /// The same for many units, and for whatever was made from all of them.
+    /// Does the same for many units, and for answers that were made from all units.
     pub fn upstream_index_changed(&self, id: RepositoryId, units: &[&str]) {
         for id in lock(&self.membership).with_groups(id) {
             units.iter().for_each(|unit| self.revisions.raise(Unit::Of(id, unit)));
@@ -58,12 +58,12 @@ impl Store {
         self.cached(Op::CacheRead, event, move |cache| cache.pins(of)).await
     }
 
-    /// Records the network zone in which a host of an upstream was first found.
+    /// Records the network zone that a host of an upstream first resolved to.
     pub async fn pin(&self, of: Origin, host: String, zone: &'static str, event: &mut Event) -> Result<(), Error> {
         self.cached(Op::CacheWrite, event, move |cache| cache.pin(of, &host, zone)).await
     }
 
-    /// Forgets the zones of all hosts of a repository's upstreams.
+    /// Removes the zones of all hosts of a repository's upstreams.
     pub async fn unpin(&self, id: RepositoryId, event: &mut Event) -> Result<(), Error> {
         self.cached(Op::CacheWrite, event, move |cache| cache.unpin(id)).await
     }

@@ -1,4 +1,4 @@
-//! Whatever may happen to a catalog: changes and batches, made up.
+//! Random changes and batches for a catalog.
 
 use super::{batch, entry, repository, setting, token};
 use crate::{Batch, Change, Digest, EntryOrigin, Expect, RepositoryId, Seq, State, Withdrawal};

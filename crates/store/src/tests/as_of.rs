@@ -1,4 +1,4 @@
-//! The truth as of a change equals what it was when that change was the last one.
+//! The truth as of a change equals the truth when that change was the last one.
 
 use crate::as_of::last_change_by;
 use crate::suite::{any_batch, batch, publish, repository};
@@ -7,7 +7,7 @@ use crate::{EntryReads as _, Transactions as _, UnitReads as _};
 use proptest::prelude::*;
 use telemetry::Millis;
 
-/// Compares a catalog as of each of its changes with a model that has only the changes up to then.
+/// Compares a catalog as of each of its changes with a model that has only the changes up to it.
 fn assert_as_of_each_change(catalog: &mut impl Catalog) {
     let journal = catalog.journal(Seq(0), usize::MAX >> 1).unwrap();
     for through in 0..=journal.len() {
@@ -67,7 +67,7 @@ proptest! {
 fn where_the_clock_was_set_back_a_moment_always_stays_the_same_change() {
     let mut model = Model::default();
     let make = |model: &mut Model, at| {
-        // As an earlier program wrote it, which took the moments of its clock.
+        // An earlier program, which took the moments from its clock, could write this.
         let seq = Seq(model.last().unwrap().0 + 1);
         let change = repository(seq.0, "a", &[], false);
         let row = JournalRow { v: 1, seq, at: Millis(at), by: "x".into(), from: String::new(), change };

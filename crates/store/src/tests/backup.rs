@@ -1,4 +1,4 @@
-//! Backups and what is restored from them.
+//! Backups, and folders restored from them.
 
 use super::same::assert_same;
 use super::{job, keep, open, publication};
@@ -81,7 +81,7 @@ async fn a_backup_of_a_served_folder_is_checked_restored_and_served_and_the_next
     assert_eq!((second.seq, second.blobs, second.new_blobs, second.new_bytes), (Seq(4), 3, 1, 6));
     assert_eq!(problems(&folders.target), Vec::<String>::new());
     store.close();
-    assert_eq!(back_up(&folders).new_blobs, 0, "the same when nobody serves");
+    assert_eq!(back_up(&folders).new_blobs, 0, "the result is the same without a server");
     let Restored { seq, at, blobs, .. } = restored(&folders);
     assert_eq!((seq, at, blobs), (Seq(4), Some(Millis(5)), 3));
     assert_eq!(problems(&folders.again), Vec::<String>::new());
@@ -103,7 +103,7 @@ async fn blobs_of_a_backup_are_links_and_those_of_a_restored_folder_are_not() {
     let [data, target, again] = [&folders.data, &folders.target, &folders.again].map(|data| blob(data, "rack-1"));
     assert_eq!(inode(&data), inode(&target));
     assert_ne!(inode(&target), inode(&again));
-    // Bytes that were damaged and uploaded again are another file, which the next backup has.
+    // Damaged bytes that were uploaded again are another file, which the next backup copies.
     keep(&store, b"rack-1").await.unwrap();
     assert_ne!(inode(&data), inode(&target));
     back_up(&folders);
@@ -133,7 +133,7 @@ async fn what_an_interrupted_backup_left_is_not_believed_and_goes_if_nothing_nam
     let store = two(&folders.data).await;
     back_up(&folders);
     publish(&store, 3).await;
-    // As a machine that stopped leaves it: a name without its bytes, a blob that is gone from the folder, and half of a truth.
+    // The state after the machine stopped: a name without its bytes, a blob that is missing in the folder, and half of a truth.
     for (key, bytes) in [("rack-3", ""), ("rack-9", "rack-9")] {
         let path = blob(&folders.target, key);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -142,12 +142,12 @@ async fn what_an_interrupted_backup_left_is_not_believed_and_goes_if_nothing_nam
     std::fs::write(folders.target.join("unfinished"), "1\n").unwrap();
     std::fs::write(folders.target.join("blobs/tmp/77"), "half").unwrap();
     std::fs::write(folders.target.join("truth.sqlite.new"), "half").unwrap();
-    assert_eq!(check(&folders.target, true, &mut |_| ()).unwrap().problems, [], "the backup before is whole");
+    assert_eq!(check(&folders.target, true, &mut |_| ()).unwrap().problems, [], "the previous backup is complete");
     back_up(&folders);
     assert_eq!(problems(&folders.target), Vec::<String>::new());
     assert!(!blob(&folders.target, "rack-9").exists() && !folders.target.join("blobs/tmp/77").exists());
     assert!(!folders.target.join("unfinished").exists());
-    // A lost file comes again, too, and never by writing to the file of the data folder.
+    // A lost file is also restored, and never by writing to the file of the data folder.
     RealDisk.unlink(&blob(&folders.target, "rack-2")).unwrap();
     assert_eq!(back_up(&folders).new_blobs, 1);
     assert_eq!(problems(&folders.target), Vec::<String>::new());
@@ -166,7 +166,7 @@ async fn a_blob_that_is_missing_is_named_and_all_else_is_backed_up() {
 }
 
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "a file that is not ours")]
+#[expect(clippy::disallowed_methods, reason = "not a file of Daylight")]
 async fn a_backup_is_only_made_where_it_harms_nothing() {
     let folders = folders();
     let hinted = |error: Error| {
@@ -202,11 +202,11 @@ async fn a_backup_is_only_made_where_it_harms_nothing() {
         publish(&store, number).await;
     }
     assert!(matches!(to(&folders.target), Error::OtherHistory(_)));
-    assert_eq!(restored(&folders).seq, Seq(2), "the backup is as it was");
+    assert_eq!(restored(&folders).seq, Seq(2), "the backup is unchanged");
 }
 
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "what an interrupted restore leaves")]
+#[expect(clippy::disallowed_methods, reason = "the state after an interrupted restore")]
 async fn a_restore_takes_an_empty_folder_and_an_interrupted_one_is_no_data_folder() {
     let folders = folders();
     let _store = two(&folders.data).await;

@@ -1,4 +1,4 @@
-//! Which entries keep a blob: sentences about every catalog, and a database that gets the tables from its journal.
+//! The entries that keep a blob: tests for every catalog, and a database that fills the tables from its journal.
 
 use super::same::assert_same;
 use crate::holds::Holds;
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::time::Duration;
 use telemetry::Millis;
 
-/// Every batch of the suite is made then.
+/// The moment of every batch of the suite.
 const THEN: Millis = Millis(5);
 
 fn digest(key: &str) -> Digest {
@@ -68,7 +68,7 @@ pub(crate) fn a_blob_is_used_until_each_entry_that_named_it_ends(mut catalog: im
     assert_eq!(LIVE.keeps_until(&life), None);
     let removed = |one| BlobUse { removed: Some(Millis(6)), ..one };
     assert_eq!(removed(LIVE).keeps_until(&life), Some(Millis(13)));
-    assert_eq!(removed(ended(Keep::Nothing)).keeps_until(&life), Some(THEN), "a removal prolongs nothing");
+    assert_eq!(removed(ended(Keep::Nothing)).keeps_until(&life), Some(THEN), "a removal extends no period");
     assert!(removed(LIVE).keeps(&life, Millis(12)) && !removed(LIVE).keeps(&life, Millis(13)));
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn a_collected_blob_comes_back_only_with_its_bytes(mut catalog: impl 
     assert_eq!(catalog.blob_count().unwrap(), 1);
     assert_eq!(uses(&mut catalog, "rack-1"), []);
     made(&mut catalog, vec![withdraw("rack", 1)]);
-    assert_eq!((uses(&mut catalog, "rack-1"), catalog.blob_count().unwrap()), (vec![], 1), "it stays gone");
+    assert_eq!((uses(&mut catalog, "rack-1"), catalog.blob_count().unwrap()), (vec![], 1), "it stays deleted");
     let restored = batch(vec![], vec![publish("rack", 1)]);
     let answer = catalog.commit_batches(std::slice::from_ref(&restored)).unwrap().remove(0);
     assert_eq!(answer, Err(Conflict(Expect::BlobKept(gone))));

@@ -1,4 +1,4 @@
-//! The collector: what it deletes and when, and what keeps it from that.
+//! The collector: what it deletes and when, and what it must keep.
 
 use super::{job, keep, options, publication};
 use crate::disk::Disk as _;
@@ -70,7 +70,7 @@ impl World {
     }
 }
 
-/// Bytes that no row ever named, deleted with their folder, and then kept again, on a machine that stops then.
+/// Bytes that no row ever named are deleted with their folder and then stored again, on a machine that stops then.
 #[tokio::test]
 async fn an_emptied_folder_is_removed_and_made_again_durably_for_the_next_blob() {
     for seed in 0..4 {
@@ -283,7 +283,7 @@ async fn without_a_wait_one_round_is_enough() {
     assert!(!world.has(&digest));
 }
 
-/// What the loop of the server does: it waits for the moment that the store names, and looks at the blobs that are due.
+/// Acts as the loop of the server: waits for the moment that the store returns, and checks the blobs that are due.
 #[tokio::test]
 async fn a_round_at_each_moment_that_is_named_deletes_bytes_on_the_date_that_was_told() {
     let world = World::new().await;

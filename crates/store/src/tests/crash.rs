@@ -1,4 +1,4 @@
-//! Every point at which a run can stop, one after the other, over a disk that loses what was not synced.
+//! Every point at which a run can stop, one after the other, on a disk that loses unsynced data.
 
 use super::{job, keep, options, publication};
 use crate::disk::{Disk, Failpoint};
@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What was acknowledged: keys with their state, and how far segments were said to reach.
+/// The acknowledged changes: keys with their state, and the last row that was reported as shipped.
 #[derive(Debug, Default)]
 struct Told {
     entries: BTreeMap<String, State>,
@@ -70,7 +70,7 @@ async fn assert_nothing_is_lost(data: &Path, disk: &SimDisk, told: &Told, when: 
     let mut event = job();
     for (key, state) in &told.entries {
         let entry = store.entry(R, key, &mut event).await.unwrap().unwrap_or_else(|| panic!("{when}: {key} is lost"));
-        // A withdrawal that nobody was told of may stand all the same.
+        // A withdrawal that was not acknowledged may be committed nevertheless.
         assert!(entry.state == *state || entry.state == State::Withdrawn, "{when}: {key}");
     }
     for entry in store.unit(R, "rack", crate::Lane::Change, &mut event).await.unwrap().entries {
@@ -85,14 +85,14 @@ async fn assert_nothing_is_lost(data: &Path, disk: &SimDisk, told: &Told, when: 
     let report = store.check(true, &mut |_| ()).unwrap();
     let strays = |problem: &crate::Problem| !matches!(problem, crate::Problem::Stray(_));
     assert_eq!(report.problems.into_iter().find(strays), None, "{when}");
-    // And it goes on from there.
+    // Then the store continues to work.
     let (bytes, publish) = publication("rake", 1);
     keep(&store, &bytes).await.unwrap();
     store.commit(batch(vec![], vec![publish]), &mut event).await.unwrap();
     assert_eq!(store.ship_now(&mut event).await.unwrap(), store.last());
 }
 
-/// A file has the name of its digest only once all of it is there, whether a row points at it or not.
+/// A file has the name of its digest only if it is complete, whether a row points at it or not.
 fn assert_whole(disk: &SimDisk, folder: &Path, when: &str) {
     for name in disk.list(folder).unwrap() {
         let path = folder.join(&name);
@@ -106,14 +106,14 @@ fn assert_whole(disk: &SimDisk, folder: &Path, when: &str) {
     }
 }
 
-/// Whether the truth is lost too, and made again.
+/// Whether the truth is also lost and rebuilt.
 #[derive(Clone, Copy)]
 enum Truth {
     Kept,
     Lost,
 }
 
-/// Removes the truth, and makes it again where anything was ever committed.
+/// Removes the truth, and rebuilds it if any change was ever committed.
 fn lose_truth(data: &Path, disk: &SimDisk, when: &str) {
     let layout = Layout::new(data);
     crate::database_files::remove_database(&layout.truth()).unwrap();
@@ -232,8 +232,8 @@ async fn a_folder_that_cannot_be_opened_is_an_error_and_nothing_is_in_doubt() {
     let before = renames();
     disk.fail_next(Failpoint::OpenFolder);
     assert!(matches!(keep(&store, b"before").await, Err(Error::Io { what: "open", .. })));
-    assert_eq!(renames(), before, "nothing has a name that may not last");
-    // In a folder that is new, too.
+    assert_eq!(renames(), before, "no name exists that may be lost");
+    // The same in a new folder.
     disk.fail_next(Failpoint::OpenFolder);
     assert!(matches!(keep(&store, b"another").await, Err(Error::Io { what: "open", .. })));
     let (bytes, publish) = publication("rack", 1);
@@ -273,8 +273,8 @@ async fn damaged_bytes_and_segments_are_found_by_check_and_healed_by_the_same_by
         problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
     assert!(!found(false).contains("digest") && found(true).contains("has the digest"), "{}", found(true));
-    assert!(found(false).contains("no segment holds the rows 3 to 4"), "{}", found(false));
-    assert!(found(false).contains("hash that its name says"));
+    assert!(found(false).contains("no segment has the rows 3 to 4"), "{}", found(false));
+    assert!(found(false).contains("do not have the hash in its name"));
     keep(&store, b"rack-3").await.unwrap();
     assert!(!found(true).contains("digest"));
 }

@@ -1,4 +1,4 @@
-//! Blobs, commits, reads, revisions, through the façade.
+//! Blobs, commits, reads and revisions, through the public interface.
 
 use super::{job, keep, open, options, publication};
 use crate::disk::{Disk, RealDisk};
@@ -55,7 +55,7 @@ async fn bytes_that_are_not_kept_are_removed() {
     assert_eq!(files(&store.layout().temporary_blobs()), 0);
     std::fs::OpenOptions::new().create(true).append(true).open(store.layout().temporary_blobs().join("7")).unwrap();
     let store = open(folder.path());
-    assert_eq!(files(&store.layout().temporary_blobs()), 0, "what a killed process leaves goes at the next start");
+    assert_eq!(files(&store.layout().temporary_blobs()), 0, "the next start removes the files of a killed process");
 }
 
 #[tokio::test]
@@ -118,7 +118,7 @@ async fn an_acknowledged_change_has_voided_every_stamp_it_touches_groups_too() {
     store.commit(batch(vec![], vec![publish("rack", 1)]), &mut event).await.unwrap();
     assert!(touched.into_iter().flatten().all(|stamp| !holds(stamp)));
     assert!(holds(settings));
-    // What a group no longer holds does not touch it, and taking it out did.
+    // A change of a repository that a group no longer contains does not affect the group; removing the member did.
     let alone = repository(3, "all", &["elsewhere"], false);
     store.commit(batch(vec![], vec![alone]), &mut event).await.unwrap();
     assert!(!holds(settings));

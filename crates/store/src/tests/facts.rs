@@ -1,4 +1,4 @@
-//! What is known of a unit beside its entries, its live entries alone, and settings.
+//! The facts of a unit, its live entries only, and settings.
 
 use crate::suite::{R, entry, made, publish, refused, repository, setting, withdraw};
 use crate::{Catalog, Change, Expect, Seq, State, UnitRows};

@@ -28,12 +28,12 @@ pub(crate) fn first_seen_rows_add_up_and_are_read_as_of_each_change(mut catalog:
     assert_eq!((told(&mut catalog, "a", 1), told(&mut catalog, "c", 99)), (vec![], vec![]));
     let at = |seq| Expect::FirstSeenAt { repository: R, unit: "a".into(), seq: Seq(seq) };
     assert!(refused(&mut catalog, at(2)) && !refused(&mut catalog, at(4)));
-    assert!(catalog.units_ever(R, "", 9).unwrap().is_empty(), "nothing of it is this repository's own");
+    assert!(catalog.units_ever(R, "", 9).unwrap().is_empty(), "no row of it belongs to this repository");
     let everything = json!({ "versions": ["1", "2"] });
     let whole = Change::FirstSeen { repository: R, unit: "a".into(), whole: true, uncounted: false, seen: everything };
     made(&mut catalog, vec![whole, row("a", "3")]);
     let (three, four) = ((6, r#"{"versions":["1","2"]}"#.to_owned()), (7, r#"{"versions":["3"]}"#.to_owned()));
-    assert_eq!(told(&mut catalog, "a", 99), [three, four], "no row before the one that repeats everything");
+    assert_eq!(told(&mut catalog, "a", 99), [three, four], "no row before the complete one");
     assert_eq!(told(&mut catalog, "a", 5).len(), 2);
     let bytes = catalog.first_seen_bytes().unwrap();
     assert!(matches!(bytes[..], [(R, 300..2000)]), "{bytes:?}");
@@ -42,7 +42,7 @@ pub(crate) fn first_seen_rows_add_up_and_are_read_as_of_each_change(mut catalog:
         &mut catalog,
         vec![Change::FirstSeen { repository: R, unit: "a".into(), whole: false, uncounted: true, seen }],
     );
-    assert_eq!(catalog.first_seen_bytes().unwrap(), bytes, "it takes nothing of the budget");
+    assert_eq!(catalog.first_seen_bytes().unwrap(), bytes, "it does not count in the budget");
 }
 
 #[tokio::test]

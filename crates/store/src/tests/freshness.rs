@@ -1,4 +1,4 @@
-//! Property: once a change is answered, no stamp that it touches holds, through groups of groups.
+//! Property: once a change is acknowledged, no stamp that it affects holds, through groups of groups.
 
 use super::{job, options};
 use crate::suite::any_batch;
@@ -8,7 +8,7 @@ use crate::{
 use proptest::prelude::*;
 use telemetry::Millis;
 
-/// Said another way than the writer does: whether `holder` is `id` or names, itself or by members, the name of `id`.
+/// Written differently from the writer's code: whether `holder` is `id` or names, itself or by members, the name of `id`.
 fn holds(model: &mut Model, holder: RepositoryId, id: RepositoryId, depth: usize) -> bool {
     let living = model.repositories().unwrap();
     let of = |id: RepositoryId| living.iter().find(|(other, _)| *other == id).map(|(_, record)| record);

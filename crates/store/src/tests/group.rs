@@ -1,4 +1,4 @@
-//! Commits that wait together are one transaction, and nobody sees it before its end.
+//! Commits that wait together are one transaction, and no reader sees it before its end.
 
 use super::{job, options};
 use crate::disk::{Disk, DiskFile, DiskFolder, Failpoint, RealDisk, SpaceBytes};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-/// The machine's disk, where each commit waits to be let through.
+/// The machine's disk, on which each commit waits until the test releases it.
 #[derive(Debug)]
 struct Gate {
     arrived: Sender<()>,
@@ -85,7 +85,7 @@ async fn commits_that_wait_share_one_transaction_and_readers_see_it_only_when_it
     assert_eq!(
         store.unit(R, "rack", crate::Lane::Change, &mut job()).await.unwrap().seq,
         Seq(0),
-        "not committed, not seen"
+        "not committed, not visible"
     );
     let_through.send(()).unwrap();
     assert_eq!(first.await.unwrap(), Seq(1));
@@ -106,7 +106,7 @@ async fn who_asks_as_of_a_moment_waits_for_what_is_being_written_and_is_told_the
     let disk = Arc::new(Gate { arrived, through: Mutex::new(through) });
     let store = Store::open(StoreOptions { disk, ..options(folder.path()) }).unwrap();
     let moment = batch(vec![], vec![]).at;
-    assert_eq!(store.last_change_by(moment, &mut job()).await.unwrap(), Seq(0), "nobody writes, and nobody waits");
+    assert_eq!(store.last_change_by(moment, &mut job()).await.unwrap(), Seq(0), "no commit runs, and none waits");
     let change = batch(vec![], vec![publish("rack", 1)]);
     let writing = {
         let store = store.clone();

@@ -1,5 +1,5 @@
-//! Random histories of publishing, withdrawing, collecting and crashes: no blob that is needed is ever gone, and after two rounds of the
-//! collector no other blob is left. `DAYLIGHT_HISTORIES` says how many; 12 when it does not.
+//! Random histories of publishing, withdrawing, collecting and crashes: no needed blob is ever deleted, and after two rounds of
+//! the collector no unneeded blob is left. `DAYLIGHT_HISTORIES` sets their number; the default is 12.
 
 use super::{job, options};
 use crate::disk::Disk;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use telemetry::{Clock, Millis};
 
-/// Milliseconds, so that a history of some steps passes all of them.
+/// In milliseconds, so that a history of some steps passes all of these periods.
 const LIFE: BlobLife = BlobLife {
     horizon: Duration::from_millis(400),
     undo: Duration::from_millis(70),
@@ -69,7 +69,7 @@ impl History {
         self.open().unwrap();
     }
 
-    /// One step. An error is one of the crash, or of a change that came too late.
+    /// One step. An error comes from the crash, or from a change that was too late.
     async fn step(&mut self) -> Result<(), CommitError> {
         let store = self.store.clone().ok_or(Error::Closed)?;
         let id = RepositoryId(1 + self.dice.below(REPOSITORIES));
@@ -84,7 +84,7 @@ impl History {
                 let mut staged = store.stage(&mut job()).await?;
                 staged.write(Bytes::from(bytes), &mut job()).await?;
                 let kept = staged.keep(&mut job()).await?;
-                // Some uploads are refused, and some clients leave before they are committed.
+                // Some uploads are refused, and some clients disconnect before they are committed.
                 if self.dice.below(5) > 0 {
                     let entry = Entry { changed: now, hashes: kept.hashes, ..entry("rack", number, State::Live) };
                     let batch = commit(vec![Change::Entry { repository: id, entry }], vec![kept.hold]);
@@ -108,7 +108,7 @@ impl History {
                 }
             }
             9 => {
-                // A deletion is undone, perhaps too late.
+                // A deletion is undone, possibly too late.
                 let found = store.entry(id, &format!("rack-{number}"), &mut job()).await?;
                 if let Some(entry) = found.filter(|entry| entry.state == State::Withdrawn) {
                     let change = Change::Entry { repository: id, entry: entry.restored(now) };
@@ -145,7 +145,7 @@ impl History {
         found
     }
 
-    /// Every blob that is needed is on disk. With `exactly`, no other one is.
+    /// Every needed blob is on disk. With `exactly`, no other one is.
     fn assert_blobs(&self, exactly: bool) {
         let (needed, found) = (needed(&self.rows(), self.clock.now()), self.blobs());
         assert!(needed.is_subset(&found), "lost {:?}: {:#?}", needed.difference(&found), self.steps);
@@ -162,8 +162,8 @@ fn files(disk: &SimDisk, folder: &Path, found: &mut BTreeSet<Digest>) {
     }
 }
 
-/// The blobs that must be there at `now`, by the plainest reading of the rows: what an entry names, and what one named not long enough ago.
-/// A blob whose deletion is a row is needed again only from its next publication on.
+/// The blobs that must exist at `now`, by the simplest reading of the rows: those that an entry names, and those that one named
+/// not long enough ago. A blob whose deletion is a row is needed again only after its next publication.
 fn needed(rows: &[JournalRow], now: Millis) -> BTreeSet<Digest> {
     let removed: BTreeMap<RepositoryId, Option<Millis>> = rows
         .iter()
@@ -243,7 +243,7 @@ async fn history(seed: u64) {
     history.restart();
     let store = history.store.clone().unwrap();
     store.collect(&mut job()).await.unwrap();
-    // Whatever ends while the second round waits is left for a third one, so the horizon passes before the first.
+    // Uses that end while the second round waits would be left for a third one, so the horizon passes before the first.
     history.clock.set(Some(history.clock.now().plus(LIFE.horizon)));
     store.collect(&mut job()).await.unwrap();
     history.clock.set(Some(history.clock.now().plus(LIFE.collect_after)));
@@ -256,7 +256,7 @@ async fn history(seed: u64) {
 }
 
 #[tokio::test]
-#[expect(clippy::disallowed_methods, reason = "a test that counts further for `make torture`")]
+#[expect(clippy::disallowed_methods, reason = "a test that increases the number for `make torture`")]
 async fn no_blob_that_is_needed_is_ever_gone_and_after_two_rounds_no_other_is_left() {
     let count = std::env::var("DAYLIGHT_HISTORIES").map_or(12, |count| count.parse().unwrap());
     for seed in 0..count {

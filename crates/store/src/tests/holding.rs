@@ -1,4 +1,4 @@
-//! How much repositories hold, in each catalog.
+//! The size of repositories, in each catalog.
 
 use super::same::assert_same;
 use crate::suite::{R, entry, made, publish, withdraw};

@@ -1,4 +1,4 @@
-//! Segments, and the truth made again from them.
+//! Segments, and the truth rebuilt from them.
 
 use super::same::assert_same;
 use super::{job, open, options};
@@ -49,7 +49,7 @@ async fn a_truth_made_again_from_segments_answers_every_read_the_same() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
     let aside = folder.path().join("aside");
-    // Not by itself, as it would where the test takes longer than a second: two segments are counted below.
+    // Only on request: on a slow machine the timer would ship a segment, and two segments are counted below.
     let by_hand = StoreOptions { ship_every: Duration::from_secs(3600), ..options(data) };
     let store = Store::open(by_hand).unwrap();
     commit_some(&store, 40).await;
@@ -78,7 +78,7 @@ async fn an_older_truth_is_refused_and_its_log_never_meets_the_new_one() {
     store.commit(batch(vec![], vec![publish("rack", 1), publish("rack", 2)]), &mut job()).await.unwrap();
     drop(store);
     remove_truth(data);
-    // Another truth, shorter, with a log of its own that is not in it yet.
+    // Another, shorter truth, with a log of its own that is not in it yet.
     let mut other = Sqlite::writer(&data.join("truth.sqlite")).unwrap();
     other.commit_batches(&[batch(vec![], vec![publish("rake", 1)])]).unwrap()[0].clone().unwrap();
     std::fs::copy(data.join("truth.sqlite-wal"), data.join("kept-wal")).unwrap();
@@ -98,7 +98,7 @@ async fn a_rebuild_without_need_loses_nothing_that_was_acknowledged() {
     let store = open(data);
     store.commit(batch(vec![], vec![publish("rack", 1)]), &mut job()).await.unwrap();
     drop(store);
-    // As a killed process leaves it: committed, and not shipped.
+    // The state after a killed process: committed, and not shipped.
     let mut truth = Sqlite::writer(&data.join("truth.sqlite")).unwrap();
     truth.commit_batches(&[batch(vec![], vec![publish("rack", 2)])]).unwrap()[0].clone().unwrap();
     drop(truth);
@@ -117,7 +117,7 @@ async fn a_truth_that_cannot_be_read_is_replaced() {
     let store = open(data);
     store.commit(batch(vec![], vec![publish("rack", 1)]), &mut job()).await.unwrap();
     drop(store);
-    std::fs::write(data.join("truth.sqlite"), "not a database, and not by a little".repeat(500)).unwrap();
+    std::fs::write(data.join("truth.sqlite"), "not a database, and longer than a page".repeat(500)).unwrap();
     let damaged = Store::open(options(data)).unwrap_err();
     assert!(damaged.hint().unwrap().contains("daylight rebuild"), "{damaged}");
     assert_eq!(rebuild(data, &mut |_| ()).unwrap().last, Seq(1));

@@ -1,4 +1,4 @@
-//! Merging of young segments: every row stays in a segment at every point at which a merge can stop.
+//! Merging of small segments: every row stays in a segment at every point at which a merge can stop.
 
 use crate::disk::Disk as _;
 use crate::fault::{Loss, SimDisk};
@@ -17,7 +17,7 @@ struct Segments {
     layout: Layout,
 }
 
-/// A truth with so many rows.
+/// A truth with this many rows.
 fn truth(rows: usize) -> Model {
     let mut truth = Model::default();
     made(&mut truth, (1..=rows).map(|number| setting(&number.to_string(), json!(number))).collect());
@@ -29,7 +29,7 @@ fn space(disk: &SimDisk, layout: &Layout) -> Space {
 }
 
 impl Segments {
-    /// Segments of the first rows of a truth, each up to one of these rows.
+    /// Segments of the first rows of a truth, each ending at one of these rows.
     fn new(truth: &mut Model, ends: impl IntoIterator<Item = u64>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (layout, disk) = (Layout::new(folder.path()), SimDisk::new(folder.path()));

@@ -1,4 +1,4 @@
-//! The log of recent rows: what it keeps, when its files go, and what happens when it cannot be written.
+//! The log of recent rows: its contents, when its files are removed, and failures to write it.
 
 use super::{job, options};
 use crate::disk::{Disk, Failpoint};
@@ -24,20 +24,20 @@ async fn commit(store: &Store, number: u32) -> Seq {
     store.commit(batch(vec![], vec![publish("rack", number)]), &mut job()).await.unwrap()
 }
 
-/// What a check finds, but for the blobs: there are rows alone.
+/// The problems of a check, without those of blobs: these tests have only rows.
 fn problems(store: &Store) -> Vec<Problem> {
     let found = store.check(false, &mut |_| ()).unwrap().problems;
     found.into_iter().filter(|problem| !matches!(problem, Problem::BlobMissing(_))).collect()
 }
 
-/// As after a crash that lost the truth: the rows that a rebuild brings back.
+/// The rows that a rebuild restores after a crash that lost the truth.
 fn rebuilt(data: &Path, disk: &SimDisk) -> Seq {
     let layout = Layout::new(data);
     crate::database_files::remove_database(&layout.truth()).unwrap();
     rebuild_on(Arc::new(disk.clone()), &layout, &mut |_| ()).unwrap().last
 }
 
-/// The disk as it is now, with another store in mind: the one that wrote it is killed.
+/// The disk in its current state, for another store: the process that wrote it is killed.
 fn kill(store: Arc<Store>, disk: &SimDisk) {
     disk.crash_at(0);
     drop(store);
@@ -78,7 +78,7 @@ async fn what_cannot_be_logged_is_acknowledged_and_the_next_segment_has_it() {
         let store = open(folder.path(), &disk);
         disk.fail_next(point);
         assert_eq!(commit(&store, 1).await, Seq(1), "the truth has it");
-        assert_eq!(store.read_only(), None, "nothing is in doubt");
+        assert_eq!(store.read_only(), None, "no state is unknown");
         store.ship_now(&mut job()).await.unwrap();
         commit(&store, 2).await;
         kill(store, &disk);
@@ -97,7 +97,7 @@ async fn a_log_whose_sync_failed_is_not_acknowledged_and_nothing_more_is_written
     assert_eq!(
         store.unit(R, "rack", Lane::Change, &mut job()).await.unwrap().entries.len(),
         1,
-        "nothing stale is seen"
+        "no stale answer is served"
     );
 }
 

@@ -20,13 +20,13 @@ async fn folder_of_form(data: &Path, form: u32) {
     store.close();
     as_written_by_form(&Layout::new(data).truth(), form);
     if form < 4 {
-        // The rows are not those of its segments any more. The next start writes them again.
+        // The rows differ from those of its segments. The next start writes the segments again.
         let segments = Layout::new(data).segments();
         RealDisk.list(&segments).unwrap().iter().for_each(|name| RealDisk.unlink(&segments.join(name)).unwrap());
     }
 }
 
-/// Every file of a folder, but for locks and the empty files that SQLite makes beside a database that is read.
+/// Every file of a folder, without locks and the empty files that SQLite makes when a database is read.
 fn files(data: &Path) -> BTreeMap<String, Vec<u8>> {
     let (mut files, mut folders) = (BTreeMap::new(), vec![data.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -85,7 +85,7 @@ async fn a_folder_of_every_earlier_form_is_backed_up_opened_restored_and_rebuilt
         let folder = tempfile::tempdir().unwrap();
         let [data, target, again] = ["data", "target", "again"].map(|name| folder.path().join(name));
         folder_of_form(&data, form).await;
-        // Also before this version has opened it.
+        // This also works before this version has opened it.
         assert_eq!(backup(&data, &target, false, &mut |_| ()).unwrap().seq, Seq(4));
         assert_eq!(check(&target, true, &mut |_| ()).unwrap().problems, []);
         let store = open(&data);

@@ -46,7 +46,7 @@ pub(crate) fn a_moment_that_moves_moves_in_the_change_too(mut catalog: impl Cata
         (file(State::Live, 10, 10), (20, 20)),
         (file(State::Live, 7, 10), (7, 20)),
         (file(State::Live, 7, 8), (7, 8)),
-        // One removal of several folders is several batches with one moment.
+        // The removal of several folders takes several batches with one moment.
         (file(State::Withdrawn, 10, 10), (10, 10)),
     ] {
         catalog.commit_batches(&[at(10, vec![change])]).unwrap().remove(0).unwrap();
@@ -102,7 +102,7 @@ pub(crate) fn a_row_without_an_author_or_with_nul_in_a_name_is_not_written(mut c
         assert!(!error.to_string().contains('\0') && error.hint().is_some(), "{error}");
     }
     assert_eq!(catalog.last().unwrap(), Seq(1));
-    assert_eq!(made(&mut catalog, vec![setting("a", json!("a\0b"))]), Seq(2), "and there is no open transaction");
+    assert_eq!(made(&mut catalog, vec![setting("a", json!("a\0b"))]), Seq(2), "there is no open transaction");
 }
 
 /// Changes with a NUL in each kind of name.

@@ -1,4 +1,4 @@
-//! The cache against a model of one, its bounds, and what happens when files are lost.
+//! The cache compared with a model, its bounds, and its behaviour when files are lost.
 
 use super::*;
 use crate::cache::{CacheBounds, FileCache, has_digest};
@@ -11,7 +11,7 @@ use telemetry::{Bound, BoundName, Log};
 
 const A: Origin = Origin { repository: RepositoryId(1), urls: 7 };
 const B: Origin = Origin { repository: RepositoryId(2), urls: 7 };
-/// What a small file weighs.
+/// The weight of a small file.
 const ONE: u64 = 4096 + 2048;
 
 pub(crate) fn open(folder: &Path, max_bytes: u64, boot: i64) -> Cache {
@@ -49,7 +49,7 @@ pub(crate) fn bytes(cache: &mut Cache, id: Origin, path: &str) -> Option<Vec<u8>
     }
 }
 
-/// How many files there are.
+/// The number of files.
 pub(crate) fn on_disk(folder: &Path) -> usize {
     let below = |folder: std::path::PathBuf| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     below(folder.join("cached")).flat_map(below).flat_map(below).flat_map(below).count()
@@ -64,7 +64,7 @@ fn a_kept_file_is_found_after_a_restart_and_a_newer_one_replaces_it() {
     drop(cache);
     let mut cache = open(folder.path(), u64::MAX, 1);
     assert_eq!(bytes(&mut cache, A, "a/b").unwrap(), b"one");
-    assert_eq!((on_disk(folder.path()), cache.bounds.files.used()), (1, 2 * ONE), "the same bytes are there once");
+    assert_eq!((on_disk(folder.path()), cache.bounds.files.used()), (1, 2 * ONE), "the same bytes are stored once");
     keep(&mut cache, A, "a/b", b"other", 2);
     assert_eq!(bytes(&mut cache, A, "a/b").unwrap(), b"other");
     assert_eq!(bytes(&mut cache, B, "a/b").unwrap(), b"one");
@@ -107,7 +107,11 @@ fn the_least_recently_used_file_is_evicted_first_of_a_repository_and_of_all() {
         cache.lookup(of, path, long_after).unwrap();
     }
     old(&mut cache, A, "d", 4);
-    assert_eq!((bytes(&mut cache, A, "c"), cache.bounds.files.used()), (None, 4 * ONE), "it was used longest ago");
+    assert_eq!(
+        (bytes(&mut cache, A, "c"), cache.bounds.files.used()),
+        (None, 4 * ONE),
+        "it is the least recently used"
+    );
     let tight = |cache: &mut Cache, path: &str| {
         let text = path.repeat(10);
         let arrived = Incoming::Bytes(Bytes::copy_from_slice(text.as_bytes()));
@@ -136,7 +140,7 @@ fn one_large_file_does_not_evict_the_others() {
     let mut cache = open(folder.path(), 8 * ONE, 1);
     let large = vec![1; 3 * ONE as usize];
     keep(&mut cache, A, "large", &large, 1);
-    assert!(cache.lookup(A, "large", Millis(1)).unwrap().is_some(), "there was room");
+    assert!(cache.lookup(A, "large", Millis(1)).unwrap().is_some(), "there was space");
     for path in ["a", "b", "c", "d"] {
         keep(&mut cache, A, path, path.as_bytes(), 2);
     }
@@ -146,7 +150,7 @@ fn one_large_file_does_not_evict_the_others() {
         assert_eq!(bytes(&mut cache, A, path).unwrap(), path.as_bytes());
     }
     assert_eq!((on_disk(folder.path()), cache.bounds.files.rejected()), (5, 1));
-    // An outdated file is dropped even where the new one is not kept.
+    // An outdated file is removed even if the new one is not cached.
     keep(&mut cache, A, "a", &[3; 4 * ONE as usize], 4);
     assert!(cache.lookup(A, "a", Millis(4)).unwrap().is_none());
 }
@@ -196,7 +200,7 @@ fn files_are_listed_by_prefix() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
-    /// The model has the bytes of each path, in the order of their use.
+    /// The model has the bytes of each path, ordered by last use.
     #[test]
     fn a_cache_holds_the_newest_that_fit_and_no_file_more(
         steps in proptest::collection::vec((0..2u64, 0..6u8, 1..30usize, any::<bool>()), 1..60), room in 2..16u64,

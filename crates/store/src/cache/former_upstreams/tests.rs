@@ -1,4 +1,4 @@
-//! A repository with a new upstream uses nothing that was cached from the one before.
+//! A repository with a new upstream uses nothing that was cached from the previous one.
 
 use super::*;
 use crate::cache::files::tests::{bytes, keep, on_disk, open};
@@ -50,7 +50,7 @@ fn files_of_a_former_upstream_are_dropped_in_pages_and_so_are_those_of_a_removed
     assert_eq!(on_disk(folder.path()), 2);
     assert!(
         cache.bounds.presence.used() < 300,
-        "of the facts, that there is `c`, and `a` elsewhere: {}",
+        "the facts that `c` is present, and `a` elsewhere: {}",
         cache.bounds.presence.used()
     );
     assert_eq!(bytes(&mut cache, new, "c").unwrap(), b"new");

@@ -1,4 +1,4 @@
-//! A database of an earlier version gets the sums from its entries.
+//! A migration computes the sums from the entries.
 
 use crate::State;
 use crate::catalog::EntryReads as _;

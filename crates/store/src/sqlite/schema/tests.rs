@@ -1,4 +1,4 @@
-//! The pragmas, and databases of earlier and later versions.
+//! The pragmas, and databases with earlier and later schema versions.
 
 use super::*;
 use crate::catalog::{JournalReads as _, SettingReads as _, Subject, Transactions as _, UnitReads as _};
@@ -10,7 +10,7 @@ use crate::suite;
 use serde_json::json;
 use telemetry::Millis;
 
-/// Leaves a database as a program did that did not know the table.
+/// Turns a database into one of a program without this table.
 const FORGET_HISTORY: &str = "DROP TRIGGER history_of_entry; DROP TRIGGER history_of_unit;
     DROP TRIGGER history_of_no_unit; DROP TABLE history;";
 
@@ -92,7 +92,7 @@ fn a_database_without_outlines_gets_them_and_keeps_them_whoever_writes() {
     let mut truth = Sqlite::writer(&path).unwrap();
     suite::made(&mut truth, vec![suite::publish("rack", 1), suite::publish("rack", 2)]);
     let before = suite::outlines(&mut truth, suite::R, "rack");
-    // As a program left it that did not know the table, which then is filled from bodies.
+    // The database of a program without the table, which is then filled from bodies.
     truth.connection.execute_batch("DROP TRIGGER outline_of_entry; DROP TABLE outline;").unwrap();
     Box::new(truth).close().unwrap();
     let mut truth = Sqlite::writer(&path).unwrap();
@@ -114,7 +114,7 @@ fn a_database_whose_outlines_lack_origins_gets_them() {
     let path = folder.path().join("truth.sqlite");
     let mut truth = Sqlite::writer(&path).unwrap();
     suite::made(&mut truth, vec![suite::publish("rack", 1)]);
-    // As a program of form 3 left it.
+    // The database of a program with version 3 of the schema.
     truth.connection.execute_batch("DROP TRIGGER outline_of_entry; DROP TABLE outline;").unwrap();
     truth.connection.execute_batch(super::OUTLINE).unwrap();
     Box::new(truth).close().unwrap();
@@ -142,7 +142,7 @@ fn a_history_from_the_journal_has_the_rows_of_one_that_was_there_from_the_beginn
     suite::made(&mut truth, vec![said("rake", json!({})), none(), said("rake", json!(null))]);
     let whole = history(&truth);
     let changes: Vec<_> = whole.iter().map(|(.., seq)| *seq).collect();
-    assert_eq!(changes, [2, 3, 4, 6, 7, 8, 9, 11], "where nothing was known, nothing changed");
+    assert_eq!(changes, [2, 3, 4, 6, 7, 8, 9, 11], "without facts before, nothing changed");
     truth.connection.execute_batch(FORGET_HISTORY).unwrap();
     Box::new(truth).close().unwrap();
     assert_eq!(history(&Sqlite::writer(&path).unwrap()), whole);

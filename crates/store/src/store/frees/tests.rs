@@ -1,4 +1,4 @@
-//! What a plan says comes free is what comes free once it is carried out.
+//! The bytes that a plan announces are the bytes that are freed after it is carried out.
 
 use super::{Question, Withdrawals, frees, would_free};
 use crate::suite::{R, any_batch, batch};
@@ -6,7 +6,7 @@ use crate::{Batch, BlobLife, Catalog, Change, Entry, Frees, Model, Sqlite, State
 use proptest::prelude::*;
 use telemetry::Millis;
 
-/// After every moment of the suite.
+/// A moment after all moments of the suite.
 const LATER: Millis = Millis(1_000_000);
 
 fn sum(catalog: &mut impl Catalog, withdrawn: &Withdrawals, of: Question) -> Frees {
@@ -17,7 +17,7 @@ fn sum(catalog: &mut impl Catalog, withdrawn: &Withdrawals, of: Question) -> Fre
     all
 }
 
-/// Some of the entries, as they are after they were withdrawn for one of the reasons.
+/// Some of the entries after they were withdrawn for one of the reasons.
 fn withdrawals(catalog: &mut impl Catalog, which: u8, why: &Withdrawal) -> Vec<Entry> {
     let all = catalog.entries_beginning(R, "", "", 1_000).unwrap().into_iter().enumerate();
     let purge = matches!(why, Withdrawal::Purged { .. });
@@ -29,13 +29,13 @@ fn withdrawals(catalog: &mut impl Catalog, which: u8, why: &Withdrawal) -> Vec<E
         .collect()
 }
 
-/// What is said to come free of a plan, and what comes free of it after it was carried out.
+/// The freed bytes that a plan announces, and those after it was carried out.
 fn planned_and_real(catalog: &mut impl Catalog, batches: &[Batch], which: u8, why: &Withdrawal) -> (Frees, Frees) {
     catalog.commit_batches(batches).unwrap();
     let mut removed =
         ["a", "b", "B", "é", "a/b", ""].into_iter().flat_map(|name| catalog.removed_repositories(name).unwrap());
     if removed.any(|(id, _)| id == R) {
-        // Nothing is withdrawn of a repository that is removed.
+        // Entries of a removed repository cannot be withdrawn.
         return Default::default();
     }
     let entries = withdrawals(catalog, which, why);
