@@ -1,9 +1,9 @@
-//! What the server says about itself is true: attempts and outcomes, the event a reply names, and logs nobody reads.
+//! The server's own figures are true: attempts and outcomes, the event that a reply names, and logs that nobody reads.
 
 use crate::world::{FIRST, Gem, Person, World};
 use std::collections::BTreeSet;
 
-/// One request of every kind of ending.
+/// Sends one request for each kind of outcome.
 fn one_of_each(world: &World) {
     let (admin, anon) = (world.admin(), world.anon());
     admin.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
@@ -30,11 +30,12 @@ pub(crate) fn sum(metrics: &str, name: &str) -> u64 {
     samples.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
 }
 
-/// Everything that was asked so far has ended, with one outcome each. Returns how many there were.
+/// Waits until every request so far has ended with one outcome. Returns their number.
 #[track_caller]
 pub(crate) fn settled(world: &World) -> u64 {
     let connection = &mut world.anon().connect().unwrap();
-    // An event ends after its last byte, so the latest may still be open. The request that asks always is.
+    // An event ends after its last byte, so the latest one may still be open. The request for the metrics itself is
+    // always open.
     for _ in 0..10_000 {
         let metrics = world.anon().on(connection, "GET", "/metrics", &[], b"").unwrap().expect(200);
         let attempts = sum(metrics.text(), "daylight_attempts_total");
@@ -77,7 +78,7 @@ fn every_reply_names_an_event_and_the_event_is_kept() {
 
 #[test]
 fn a_log_that_nobody_reads_delays_nobody() {
-    // The harness reads no line of standard output after the address, so the pipe is full after some hundred requests.
+    // The test reads no line of standard output after the address, so the pipe is full after some hundred requests.
     let mut world = World::start_with(&[("DAYLIGHT_TELEMETRY_ACCESS_LOG", "text")]);
     let anon = world.anon();
     let ask = |who: &Person, times: usize| {

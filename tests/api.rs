@@ -1,4 +1,4 @@
-//! What programs ask about gems: names, versions, what is new, what is called so. And nothing that is not known is told.
+//! Calls of programs about gems: names, versions, new gems, searches. Unknown facts are null.
 
 use crate::world::{Answer, FIRST, Gem, World};
 use serde_json::Value;
@@ -15,7 +15,7 @@ fn of<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap()
 }
 
-/// Three gems: one with a prerelease, a platform and a version that was withdrawn.
+/// Pushes three gems: one with a prerelease, a platform and a yanked version.
 fn shelf(world: &World) {
     let admin = world.admin();
     for version in ["1.9.0", "1.10.0", "2.0.0.rc1", "1.11.0"] {

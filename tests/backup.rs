@@ -1,5 +1,6 @@
-//! Backups of a server at work: killed at any moment they leave the one before or a new one, and a restored folder answers every URL with
-//! the same bytes. `DAYLIGHT_BACKUPS` says how many are killed; 6 when it does not.
+//! Backups of a running server. A backup that is killed at any moment leaves the one before or a new one, and a
+//! restored folder answers every URL with the same bytes. `DAYLIGHT_BACKUPS` sets how many are killed; the default is
+//! 6.
 
 use crate::rebuild::{everything, filled};
 use crate::world::{FIRST, Gem, Person, World};
@@ -9,7 +10,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
-/// Beside the data folder, so that its blobs are links.
+/// A folder beside the data folder, so that its blobs are hard links.
 fn target(world: &World) -> PathBuf {
     world.data().with_file_name("backup")
 }
@@ -37,7 +38,7 @@ fn check(folder: &Path) {
     said(&check.output().unwrap());
 }
 
-/// Restores the backup in place of the data folder of a server that does not run.
+/// Replaces the data folder of a stopped server by the backup.
 fn replace_by_backup(world: &World) -> String {
     std::fs::rename(world.data(), world.data().with_file_name("before")).unwrap();
     said(&run(&["restore"], &target(world), &world.data()))
@@ -62,7 +63,7 @@ fn a_folder_restored_from_a_backup_answers_every_url_with_the_same_bytes() {
     check(&world.data());
     world.resume();
     assert_eq!(everything(&world), before);
-    // A copy of the journal is there as well: also without the database it is the same.
+    // The backup has a copy of the journal, so the restored folder is the same even without the database.
     world.kill();
     for file in world.files() {
         if file.file_name().unwrap().to_str().unwrap().starts_with("truth") {
@@ -86,7 +87,7 @@ fn a_restore_that_verifies_names_what_is_damaged_in_the_backup_and_the_next_back
     let blob = first(&first(&first(&target.join(digest))));
     let mut bytes = std::fs::read(&blob).unwrap();
     bytes[0] ^= 1;
-    // Another file: the one that is there is that of the data folder, too.
+    // A new file replaces the link; the old file also belongs to the data folder.
     std::fs::remove_file(&blob).unwrap();
     std::fs::write(&blob, bytes).unwrap();
     let again = data.with_file_name("again");
@@ -103,7 +104,7 @@ fn a_restore_that_verifies_names_what_is_damaged_in_the_backup_and_the_next_back
     assert!(said(&run(&["restore", "--verify"], &target, &again)).contains("every byte is as it was published"));
 }
 
-/// Pushes one gem after the other, until told to end. Every push is answered.
+/// Pushes one gem after the other until `over`. Every push is answered.
 fn load(person: &Person, over: &AtomicBool, pushed: &AtomicU32) {
     let mut connection = person.connect().unwrap();
     for number in 0.. {

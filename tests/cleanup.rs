@@ -1,5 +1,5 @@
-//! Cleanup and purge: what rules no longer keep is planned, goes when somebody says so, and comes back within the time for undoing; what
-//! is purged never does.
+//! Cleanup and purge: a cleanup plans what the rules no longer keep, removes it on request, and can be undone for some
+//! days. A purge can never be undone.
 
 use crate::long_run::{blobs, collect_at};
 use crate::world::{Answer, FIRST, Gem, Upstream, World};
@@ -25,7 +25,7 @@ fn cleanup(world: &World, name: &str, apply: bool) -> Value {
     world.admin().post_json("/api/v1/cleanup", &json!({"repositories": [name], "apply": apply})).expect(200).json()
 }
 
-/// What goes by each rule, as it is named.
+/// The examples of each rule.
 fn examples(answer: &Value) -> Vec<String> {
     let rules = answer["repositories"][0]["rules"].as_array().unwrap();
     let mut all: Vec<String> = rules
@@ -37,7 +37,7 @@ fn examples(answer: &Value) -> Vec<String> {
     all
 }
 
-/// Downloads something, and waits until the server has the event of that: it ends after the last byte.
+/// Downloads a file, and waits until the server has its event, which ends after the last byte.
 fn download(world: &World, path: &str) {
     let id = world.anon().get(path).expect(200).header("daylight-event").unwrap().to_owned();
     world.event(&id);
@@ -48,7 +48,7 @@ fn purge(world: &World, name: &str, what: &str, apply: bool) -> Answer {
     world.admin().post_json(&format!("/api/v1/repositories/{name}/purge"), &body)
 }
 
-/// A repository with four versions of a gem, one of them for two platforms, each published a day after the one before.
+/// A repository with four versions of a gem, one of them for two platforms, published on consecutive days.
 fn gems(world: &World) {
     world.repository("stock", false);
     for (day, version) in (1..).zip(["1.0.0", "2.0.0", "1.1.0", "3.0.0"]) {
@@ -94,7 +94,7 @@ fn a_plan_says_how_many_bytes_come_free_and_the_cleanup_frees_as_many() {
     set_time(&world, "1980-01-05T00:00:00Z");
     let versions = [Gem::new("lamp", "2.0.0"), Gem::new("lamp", "2.0.0").platform("java")];
     let bytes: usize = versions.iter().map(|gem| gem.bytes().len()).sum();
-    // It can be undone for a week, and the collector waits for a day.
+    // The undo window is a week, and the collector waits for a day.
     let frees = |answer: &Value| (answer["frees_bytes"].clone(), answer["frees_on"].clone());
     let wanted = (json!(bytes), json!("1980-01-13T00:00:00.000Z"));
     assert_eq!(frees(&cleanup(&world, "stock", false)), wanted, "another repository keeps the bytes of lamp-1.0.0");
@@ -171,7 +171,7 @@ fn what_is_used_stays_and_the_rule_waits_until_uses_were_recorded_for_long_enoug
     set_time(&world, "1980-02-20T12:00:00Z");
     let plan = cleanup(&world, "stock", true);
     assert_eq!((examples(&plan), plan["frees_on"].is_null()), (vec![], true), "{plan}");
-    // The recording began with the server, whose clock begins with 1980.
+    // Recording began with the server, whose clock starts in 1980.
     assert_eq!(plan["repositories"][0]["waits_until"], "1980-03-31T00:00:00.000Z");
     download(&world, "/repository/stock/gems/lamp-1.0.0.gem");
     download(&world, "/repository/stock/gems/lamp-2.0.0-java.gem");

@@ -1,4 +1,4 @@
-//! What a conformance suite for gem servers finds: the time of day that it sets, and an index of the older form.
+//! The calls of a conformance suite for gem servers: it sets the clock and reads the index in the older form.
 
 use crate::world::{FIRST, Gem, Index, Person, World, hex};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -17,7 +17,7 @@ fn set_time(world: &World, moment: &str) {
     world.anon().ask("POST", &path("set_time"), &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
 }
 
-/// A file of the index, with the headers that the suite looks at.
+/// A file of the index, with the headers that the suite checks.
 fn index(person: &Person, what: &str) -> String {
     let answer = person.get(&path(what)).expect(200);
     let sha256 = BASE64_STANDARD.encode(Sha256::digest(&answer.body));
@@ -79,7 +79,7 @@ fn the_index_begins_anew_with_a_line_for_each_gem_that_is_offered() {
     let head = "created_at: 1990-01-01T00:02:00Z\n---\n";
     let base = format!("{head}lamp 1.0.0,1.0.0-java {}\noil 1.0.0 {}\n", sum("lamp"), sum("oil"));
     assert_eq!(index(&suite, "versions"), base);
-    // From there it grows as before; a gem of which nothing is offered is still known by its name.
+    // From there on the file grows as before. A gem without published versions keeps its name in the file.
     set_time(&world, "1990-01-01T00:03:00Z");
     suite.push(FIRST, &Gem::new("lamp", "1.1.0")).expect(200);
     assert_eq!(index(&suite, "versions"), format!("{base}lamp 1.1.0 {}\n", sum("lamp")));

@@ -1,5 +1,5 @@
-//! What operators see of a repository and do to it: lists, deletion and its undoing, what is missing upstream, how upstreams
-//! stand.
+//! The calls for operators: lists of files, deletion and undo, negative answers of upstreams, and the state of
+//! upstreams.
 
 use crate::world::{Says, Upstream, World};
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ fn a_list_shows_what_clients_see_and_goes_on_where_it_ended() {
     assert_eq!(paths(&get(&world, "tools/contents/a"), "contents"), ["a/1", "a/2"]);
     assert_eq!(paths(&get(&world, "tools/contents/b"), "contents"), ["b"]);
     assert_eq!(paths(&get(&world, "tools/contents/c"), "contents"), [""; 0]);
-    // Whatever the size of the parts, together they are the whole.
+    // Pages of any size add up to the whole list.
     for limit in 1..=5 {
         let (mut together, mut after) = (Vec::new(), String::new());
         loop {
@@ -108,7 +108,7 @@ fn what_an_upstream_was_proven_not_to_have_is_listed_and_forgotten() {
     let missing = get(&world, "far/not-found");
     assert_eq!(paths(&missing, "missing"), ["b", "a/1", "a/2"]);
     assert!(missing["missing"][0]["until"].as_str().unwrap().ends_with('Z'));
-    // It appears there; here that is noticed as soon as somebody says so.
+    // The file appears upstream. Daylight sees it as soon as the negative answer is deleted.
     upstream.file("/a/1", "here");
     world.anon().file("far", "a/1").expect(404);
     let forget = |below: &str| {

@@ -1,4 +1,4 @@
-//! The compact index on the wire: validators, ranges and digests, as every Bundler since 1.12 relies on them.
+//! The compact index on the wire: validators, ranges and digests, as every Bundler since 1.12 needs them.
 
 use crate::world::{FIRST, Gem, World, hex};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -91,7 +91,7 @@ fn a_range_of_an_index_is_answered_only_to_who_proves_to_hold_what_is_before_it(
     let ask = |range: &str, held: &[u8]| {
         world.anon().ask("GET", &path("info/lamp"), &[("Range", range), ("If-None-Match", &tag(held))], b"")
     };
-    // Bundler since 1.15 overlaps by a byte, the ones before did not.
+    // Bundler since 1.15 requests an overlap of one byte, earlier ones do not.
     for from in [first_lines - 1, first_lines] {
         let tail = ask(&format!("bytes={from}-"), &whole.body[..first_lines]).expect(206);
         assert_eq!(tail.body, whole.body[from..]);
@@ -99,7 +99,8 @@ fn a_range_of_an_index_is_answered_only_to_who_proves_to_hold_what_is_before_it(
         assert_eq!(tail.header("repr-digest"), Some(&*digest(&whole.body)));
         assert_eq!(tail.header("etag"), whole.header("etag"));
     }
-    // Anything else gets the whole, never a 416, which sends clients to the full index; nor a tail that does not fit.
+    // Any other range gets the whole file: never a 416, which makes clients fetch the full index, and never a tail that
+    // does not fit.
     let offsets = [&*format!("bytes={}-", first_lines - 2), "bytes=4-", "bytes=0-", "bytes=-7", "bytes=3-9"];
     let foreign = [&*format!("bytes={size}-"), "bytes=21000000-", "bytes=9-3", "bytes=x-", "lines=1-", "bytes=1-2,5-6"];
     for range in offsets.into_iter().chain(foreign) {

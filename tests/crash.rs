@@ -1,5 +1,5 @@
-//! The process killed (SIGKILL) at random moments under load: nothing acknowledged is lost, nothing half is served.
-//! `DAYLIGHT_TORTURE` says how many times; 20 when it does not.
+//! The process is killed (SIGKILL) at random moments under load. Nothing that was acknowledged is lost, and nothing
+//! incomplete is served. `DAYLIGHT_TORTURE` sets the number of kills; the default is 20.
 
 use crate::world::{Connection, FIRST, Gem, Index, Person, World, hex};
 use sha2::{Digest, Sha256};
@@ -12,29 +12,29 @@ use std::time::{Duration, Instant};
 const PUSHERS: usize = 3;
 const NAMES: usize = 7;
 
-/// What may be true of a version after the server was killed.
+/// The expected state of a version after the server was killed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Fate {
-    /// Its push was acknowledged: there.
+    /// Its push was acknowledged, so it exists.
     There,
-    /// Its push or its yank was sent, and no reply seen: there or not.
+    /// Its push or its yank was sent and no reply arrived, so it may exist.
     Open,
-    /// Its yank was acknowledged: not there.
+    /// Its yank was acknowledged, so it does not exist.
     Gone,
 }
 
-/// For each name and version: its fate, and the SHA-256 of its bytes.
+/// By name and version: the expected state, and the SHA-256 of the bytes.
 type Fates = BTreeMap<(String, String), (Fate, String)>;
 
-/// One thing that became known about a version.
+/// A new fact about a version.
 type News = ((String, String), (Fate, String));
 
-/// A number below `limit`, another each time.
+/// A random number below `limit`.
 fn random(limit: u64) -> u64 {
     RandomState::new().hash_one(0) % limit
 }
 
-/// Pushes and yanks until the connection breaks, telling before and after each what is known.
+/// Pushes and yanks until the connection breaks. Reports the facts before and after each request.
 fn load(person: &Person, round: usize, pusher: usize, news: &Sender<News>, over: &AtomicBool) {
     let Ok(mut connection) = person.connect() else { return };
     for count in 0.. {
@@ -46,7 +46,7 @@ fn load(person: &Person, round: usize, pusher: usize, news: &Sender<News>, over:
     }
 }
 
-/// A push, and sometimes its yank. None when no reply came.
+/// A push, and sometimes its yank. Returns nothing if no reply arrived.
 fn one(person: &Person, connection: &mut Connection, gem: &Gem, yank: bool, news: &Sender<News>) -> Option<()> {
     let bytes = gem.bytes();
     let sum = hex(&Sha256::digest(&bytes));
@@ -62,7 +62,7 @@ fn one(person: &Person, connection: &mut Connection, gem: &Gem, yank: bool, news
     Some(())
 }
 
-/// Loads the server and kills it at a random moment.
+/// Puts load on the server and kills it at a random moment.
 fn load_and_kill(world: &mut World, round: usize, fates: &mut Fates) {
     let (sender, news) = mpsc::channel();
     let over = &AtomicBool::new(false);
@@ -73,7 +73,7 @@ fn load_and_kill(world: &mut World, round: usize, fates: &mut Fates) {
             scope.spawn(move || load(&person, round, pusher, &sender, over));
         }
         drop(sender);
-        // After some acknowledgements, and then somewhere between two of them.
+        // After a number of acknowledgements, and then between two of them.
         let mut learn = |(key, fate)| fates.insert(key, fate);
         let mut wanted = random(40);
         while wanted > 0 {
@@ -93,7 +93,7 @@ fn load_and_kill(world: &mut World, round: usize, fates: &mut Fates) {
     });
 }
 
-/// What is offered is what may be, and nothing else.
+/// Checks that the server offers exactly the versions that must or may exist.
 fn verify(world: &World, fates: &Fates, bytes_too: bool) {
     let anon = world.anon();
     let index = Index::read(&anon, FIRST);
@@ -117,7 +117,7 @@ fn nothing_acknowledged_is_lost_when_the_process_is_killed_under_load() {
     for round in 1..=kills {
         load_and_kill(&mut world, round, &mut fates);
         if round % 4 == 0 {
-            // Also while it starts, which is when it mends what the last kill left.
+            // The server is also killed while it starts and repairs what the last kill left.
             let starting = world.begin();
             let end = Instant::now() + Duration::from_micros(random(60_000));
             while Instant::now() < end {

@@ -1,5 +1,5 @@
-//! Many push while many resolve: nothing is lost, nobody is refused, and what is read fits together at every moment.
-//! `DAYLIGHT_CROWD` says how many gems; 400 when it does not.
+//! Many clients push while many resolve. Nothing is lost, nobody is refused, and every reader sees a consistent state.
+//! `DAYLIGHT_CROWD` sets the number of gems; the default is 400.
 
 use crate::world::{Connection, FIRST, Gem, Index, Person, Ruby, World, hex};
 use md5::{Digest, Md5};
@@ -9,18 +9,18 @@ use std::time::Instant;
 
 const PUSHERS: usize = 64;
 const RESOLVERS: usize = 64;
-/// Every so many gems one has a second version, which another pusher brings.
+/// One gem in this number has a second version, which another client pushes.
 const TWICE: usize = 4;
 
-/// The gem of a number, and which version of it: after the first of each come the second ones.
+/// The gem with this number. The first versions come first, then the second ones.
 fn gem(number: usize, gems: usize) -> Gem {
     let (at, version) = if number < gems { (number, "1.0.0") } else { ((number - gems) * TWICE, "1.1.0") };
     let gem = Gem::new(&format!("lamp{at}"), version);
-    // They form trees of a few, as gems do.
+    // The gems depend on each other in small trees.
     if at % 10 == 0 { gem } else { gem.needs(&format!("lamp{}", at - at % 10), ">= 1.0") }
 }
 
-/// Something a resolver saw: a gem's `/info` by its MD5, after `/versions` had said another, or the same.
+/// An observation of a client: the `/info` of a gem by its MD5, after `/versions` had the same MD5 or another one.
 struct Seen {
     name: String,
     told: String,
@@ -32,7 +32,7 @@ fn read(person: &Person, connection: &mut Connection, what: &str) -> Vec<u8> {
     person.on(connection, "GET", &path, &[], b"").unwrap().expect(200).body
 }
 
-/// Names with the MD5s that the lines of an index give them, in order.
+/// The names in an index with their MD5s, in order.
 fn told(versions: &[u8]) -> Vec<(&str, &str)> {
     let text = std::str::from_utf8(versions).unwrap();
     let lines = text.split_once("---\n").unwrap().1.lines();
@@ -42,7 +42,8 @@ fn told(versions: &[u8]) -> Vec<(&str, &str)> {
 /// An index that was read: its length and its MD5.
 type Length = (usize, String);
 
-/// Reads the index and a few of the newest gems in it until all is pushed. Returns the indexes, and what it saw.
+/// Reads the index and a few of its newest gems until everything is pushed. Returns the lengths and MD5s of the
+/// indexes, and the observations.
 fn resolve(person: &Person, pushed: &AtomicUsize, all: usize) -> (Vec<Length>, Vec<Seen>) {
     let connection = &mut person.connect().unwrap();
     let (mut indexes, mut seen) = (Vec::new(), Vec::new());
@@ -61,7 +62,7 @@ fn resolve(person: &Person, pushed: &AtomicUsize, all: usize) -> (Vec<Length>, V
     }
 }
 
-/// Pushes whatever is next until nothing is.
+/// Pushes the next gem until there are none.
 fn push(person: &Person, next: &AtomicUsize, pushed: &AtomicUsize, gems: usize, all: usize) {
     let connection = &mut person.connect().unwrap();
     loop {

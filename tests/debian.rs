@@ -1,22 +1,22 @@
-//! Real gems, out of what Debian's packages have installed, with their own gemspecs and platforms: pushed, and an
-//! application that uses them installed and run.
+//! Real gems from Debian's packages, with their own gemspecs and platforms: pushed, then installed and run by an
+//! application.
 
 use crate::world::{Client, Connection, FIRST, Index, Person, Ruby, World};
 
-// Compiled parts are good for this machine's Ruby alone.
+// Compiled parts only run with this machine's Ruby.
 crate::world::with_each_client!([
     an_application_of_debians_gems_is_installed_from_an_empty_cache_and_answers,
     a_lock_of_another_source_stays_as_it_is_when_its_gems_come_through_a_mirror,
 ]; here: Here, oldest_bundler: OldestBundler);
 
-/// What a Sinatra application needs, and two gems with compiled parts: one for each of several platforms.
+/// The gems that a Sinatra application needs, and two gems with compiled parts, each for several platforms.
 const GEMS: [&str; 9] =
     ["rack", "rack-protection", "sinatra", "mustermann", "tilt", "ruby2_keywords", "rake", "puma", "nio4r"];
 const WANTED: &str = "gem 'sinatra'\ngem 'puma'\ngem 'rake'";
-/// What others call the source: nothing is there, so all of it has to come from elsewhere.
+/// The source in the Gemfile. No server listens there, so every gem has to come from the mirror.
 const ELSEWHERE: &str = "https://gems.example";
 
-/// A server with all of them, published by a plain client.
+/// A server with all of these gems, pushed with `gem`.
 fn shelf(desk: &Ruby) -> World {
     let world = World::start();
     let admin = world.admin();
@@ -33,7 +33,7 @@ fn an_application_of_debians_gems_is_installed_from_an_empty_cache_and_answers(c
     let files = desk.debian(&GEMS);
     assert!(files.len() > GEMS.len(), "gems for platforms are among them: {files:?}");
     for file in &files {
-        // As teams write it, with and without the slash.
+        // As teams write the URL, with and without the slash at the end.
         let url = world.url(FIRST);
         let said = desk.push_file(url.trim_end_matches('/'), admin.secret(), file).good();
         assert!(said.contains("Successfully registered gem: "), "{said}");
@@ -77,8 +77,8 @@ fn a_lock_of_another_source_stays_as_it_is_when_its_gems_come_through_a_mirror(c
     }
 }
 
-/// Bundler keeps an index under the name of the source, whoever it came from: with another server behind a mirror it
-/// asks for what follows an index that this one never had, under a tag that it never gave.
+/// Bundler stores an index under the name of the source, whichever server sent it. After a change of the server behind
+/// a mirror, it requests the continuation of an index that the new server never had, with an ETag that it never sent.
 #[test]
 fn an_index_that_a_client_has_from_another_server_is_replaced() {
     let (first, second) = (World::start(), World::start());
@@ -101,7 +101,7 @@ fn an_index_that_a_client_has_from_another_server_is_replaced() {
     }
 }
 
-/// What a talkative Bundler was answered: path and status, in their order.
+/// The paths and statuses in the output of a verbose Bundler, in order.
 fn answered(said: &str) -> Vec<(&str, &str)> {
     let answers = said.lines().filter_map(|line| line.strip_prefix("HTTP ")?.split_once(' '));
     answers

@@ -1,4 +1,5 @@
-//! The dependency API: what each version of a list of gems needs, as Bundler before 1.12 and RubyGems before 3.2.3 ask.
+//! The dependency API, which Bundler before 1.12 and RubyGems before 3.2.3 use: the dependencies of each version of
+//! several gems.
 
 use crate::world::{FIRST, Gem, Ruby, World};
 use serde_json::json;
@@ -25,7 +26,7 @@ fn the_list_is_byte_for_byte_what_ruby_would_dump() {
     let world = World::start();
     gems(&world);
     for list in ["?gems=lamp,nothing,oil", "?gems=nothing", "?gems=lamp%2Coil%2Cno+name,lamp", "?x=1&gems=lamp"] {
-        // Twice: what is said of each gem is kept in memory after the first.
+        // Twice: after the first request the dependencies of each gem are in memory.
         for _ in 0..2 {
             let marshal = world.anon().get(&path(list)).expect(200);
             assert_eq!(marshal.header("content-type"), Some("application/octet-stream"));
@@ -111,7 +112,7 @@ fn bundler_installs_by_it_where_the_compact_index_is_switched_off() {
     let (first, second) = (Ruby::new(), Ruby::new());
     let app = first.app("app", &world.url(FIRST), "gem 'lamp'");
     let said = app.bundle(&["install"]).good();
-    // What Bundler says of a list of dependencies; of the whole index it would be that it fetches it.
+    // Bundler prints this for the dependency API. For the full index it would print that it fetches that.
     assert!(said.contains("Fetching gem metadata") && !said.contains("Fetching source index"), "{said}");
     assert_eq!(app.ruby("require 'lamp'; puts Lamp::VERSION"), "1.0.0\n");
     assert!(app.lock().contains("oil (1.0.0)") && app.lock().contains("wick (0.1)"), "{}", app.lock());

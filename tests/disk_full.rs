@@ -1,5 +1,5 @@
-//! A disk that is full, at whatever point: reads go on, pushes say that there is no room, what frees space still works, and writing
-//! goes on by itself once there is room.
+//! A disk that becomes full at any point. Reads continue, pushes get an error about space, calls that free space work,
+//! and writing resumes by itself when there is space.
 
 use crate::world::{Gem, Person, World};
 use serde_json::json;
@@ -8,16 +8,16 @@ use std::fs::File;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
-/// Longer than anything takes on a busy machine; only a hang is longer.
+/// Longer than any step takes on a busy machine. Only a hang takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 const MIB: u64 = 1 << 20;
-/// Of the whole file system. Large enough for the databases of an empty server.
+/// The size of the file system: enough for the databases of an empty server.
 const DISK: u64 = 32 * MIB;
 const FLOOR: u64 = 2 * MIB;
-/// So many bytes are free when the disk is called full, from none to just below the floor.
+/// The numbers of free bytes at which the disk counts as full, from none to just below the floor.
 const LEFT: [u64; 8] = [0, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 19, MIB, FLOOR - (64 << 10)];
 
-/// The file that fills the disk up to `left` free bytes.
+/// A file that fills the disk up to `left` free bytes.
 struct Ballast<'a> {
     world: &'a World,
 }
@@ -36,7 +36,7 @@ impl<'a> Ballast<'a> {
         ballast
     }
 
-    /// The same, after some of it was freed.
+    /// The same after some space was freed.
     fn again(self) -> Self {
         let world = self.world;
         drop(self);
@@ -59,7 +59,7 @@ fn free(world: &World) -> u64 {
     stat.f_bavail * stat.f_frsize
 }
 
-/// The time of the server, in hours since 2050.
+/// The clock of the server, in hours since 2050.
 struct Hours<'a> {
     world: &'a World,
     passed: i64,
@@ -74,7 +74,8 @@ impl Hours<'_> {
         self.world.anon().ask("POST", path, &headers, moment.to_string().as_bytes()).expect(200);
     }
 
-    /// Lets hours pass, in each of which the server does its regular work, until so many bytes are free.
+    /// Advances the clock by hours, in each of which the server does its regular work, until this number of bytes is
+    /// free.
     fn pass_until_free(&mut self, bytes: u64) {
         let began = Instant::now();
         while free(self.world) < bytes {
@@ -84,7 +85,7 @@ impl Hours<'_> {
     }
 }
 
-/// Bytes that nobody can compress.
+/// Incompressible bytes.
 fn noise(size: usize, seed: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut digest = Sha256::digest(seed);
@@ -118,7 +119,7 @@ fn on_a_full_disk_reads_go_on_pushes_are_507_a_token_is_revoked_and_writing_resu
         assert_eq!(read.body, first.bytes());
         admin.ask("DELETE", &format!("/api/v1/tokens/{name}"), &[], b"").expect(204);
         assert_eq!(thief.push("gems-private", &Gem::new("oil", "1")).status, 401);
-        // What is withdrawn frees space one day, so it needs no free space today.
+        // A withdrawal frees space later, so it must work without free space.
         admin.yank("gems-private", "spare", &format!("1.{number}")).expect(200);
         drop(ballast);
         admin.push("gems-private", &Gem::new("wick", &format!("1.{number}"))).expect(200);

@@ -24,7 +24,7 @@ const SECRET: &str = "vault/gems/secret-1.0.0.gem";
 const JAR: &str = "trees/org/example/lamp/1.0/lamp-1.0.jar";
 const DELETED: &str = "trees/org/example/lamp/1.1/lamp-1.1.jar";
 
-/// A folder as a program of that form left it.
+/// A data folder as a program of that form left it.
 fn folder(form: usize) -> World {
     let world = World::stopped_in_conformance();
     tar::Archive::new(GzDecoder::new(FORMS[form - 1])).unpack(world.data().parent().unwrap()).unwrap();
@@ -54,7 +54,7 @@ fn undo(world: &World, what: &str) -> u16 {
 
 const UNDO_DELETION: &str = "trees/contents/org/example/lamp/1.1";
 
-/// What there is while everything that went can still come back.
+/// Checks the content while every removal can still be undone.
 fn assert_first_days(world: &World, form: usize) {
     for path in [LAMP, OIL, YANKED_THEN] {
         assert_eq!(status(world, path), 200, "{path}");
@@ -74,12 +74,12 @@ fn horizon_and_undo(form: usize) {
     world.resume();
     collect_at(&world, "2050-01-08T00:00:00.000Z");
     assert_first_days(&world, form);
-    // Nobody undoes anything for seven days.
+    // The undo window of seven days ends.
     let (lamp, oil) = (bytes(&world, LAMP), bytes(&world, OIL));
     let yanked = bytes(&world, YANKED_THEN);
     let jars = |text: &str| has_trees(form).then(|| text.as_bytes().to_vec());
     let live: Vec<Vec<u8>> = [lamp.clone(), oil.clone()].into_iter().chain(jars("jar 1.0")).collect();
-    // Rows of earlier forms do not tell a deletion from a yank.
+    // Rows of earlier forms do not distinguish a deletion from a yank.
     let withdrawn: Vec<Vec<u8>> = [yanked.clone()].into_iter().chain(jars("jar 1.1")).collect();
     let only = |expected: &[&[Vec<u8>]]| {
         let expected: BTreeSet<_> = expected.iter().flat_map(|some| some.iter()).map(|bytes| digest(bytes)).collect();
@@ -92,7 +92,7 @@ fn horizon_and_undo(form: usize) {
     if has_trees(form) {
         assert_eq!(undo(&world, UNDO_DELETION), 404);
     }
-    // The yank is older than the horizon from 2051-02-06 on.
+    // From 2051-02-06 on the yank is older than the horizon.
     collect_at(&world, "2051-02-05T23:00:00.000Z");
     collect_at(&world, "2051-02-06T00:00:00.000Z");
     assert_eq!(bytes(&world, YANKED_THEN), yanked);
@@ -109,7 +109,7 @@ fn origins_and_copies(form: usize) {
     let (data, copies) = (world.data(), tempfile::tempdir().unwrap());
     let (data, target) = (data.to_str().unwrap(), copies.path().join("backup"));
     let target = target.to_str().unwrap();
-    // As it was left, before a server of this form opens it.
+    // The folder before a server of the present form opens it.
     run(&["backup", target, "--data", data]).good();
     world.resume();
     collect_at(&world, "2050-01-08T00:00:00.000Z");

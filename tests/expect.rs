@@ -1,5 +1,5 @@
-//! Uploads that are refused. Who waits to be told to go on (`Expect: 100-continue`, as Maven's resolver does) hears why before a
-//! byte is asked for; who sends at once can read why, and is listened to meanwhile.
+//! Refused uploads. A client that sends `Expect: 100-continue`, as Maven's resolver does, gets the reason before it
+//! sends the body. A client that sends at once can read the reason while the server still reads the body.
 
 use crate::world::{Person, World};
 use serde_json::json;
@@ -18,7 +18,7 @@ fn world() -> World {
     world
 }
 
-/// The head of an upload of so many bytes, sent on a connection of its own.
+/// Sends the head of an upload of this length on a connection of its own.
 fn announce(person: &Person, path: &str, length: usize, more: &str) -> TcpStream {
     let mut connection = person.connect().unwrap();
     connection
@@ -34,7 +34,7 @@ fn shown(person: &Person) -> String {
     format!("Authorization: Bearer {}\r\n", person.secret())
 }
 
-/// The status of the next head, whatever its number.
+/// The status of the next head, including 1xx.
 fn status(stream: &mut TcpStream) -> u16 {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -77,7 +77,7 @@ fn who_sends_at_once_can_read_why_the_upload_is_refused() {
     let length = 30_000_000;
     let mut stream = announce(&world.anon(), RELEASE, length, "");
     stream.set_write_timeout(Some(Duration::from_secs(60))).unwrap();
-    // More than the sockets hold gets through only because it is read and thrown away.
+    // A body that exceeds the socket buffers gets through only because the server reads and discards it.
     stream.write_all(&vec![7; length]).unwrap();
     assert_eq!(status(&mut stream), 401);
     stream.read_to_end(&mut Vec::new()).unwrap();

@@ -1,4 +1,4 @@
-//! What `explain` says of files that somebody took away: what was done, when, by whom and why, and how they come back.
+//! `explain` for removed files: the action, its date, author and reason, and how to restore the file.
 
 use crate::maven_hosted::build;
 use crate::world::{FIRST, Gem, World};
@@ -25,13 +25,13 @@ fn explain(world: &World, repository: &str, path: &str) -> Value {
     world.admin().get(&format!("/api/v1/explain?repository={repository}&path={path}")).expect(200).json()
 }
 
-/// The status, what became of the file, and the hint.
+/// The status, the description of the removal, and the hint.
 fn removal(explained: &Value) -> (u64, &str, &str) {
     let text = |key: &str| explained[key].as_str().unwrap_or_default();
     (explained["status"].as_u64().unwrap(), text("detail"), text("hint"))
 }
 
-/// Explains until it is as expected: the server works on it without a request.
+/// Repeats the explanation until it is as expected, because the server works in the background.
 #[track_caller]
 fn until(explained: impl Fn() -> Value, is: impl Fn(&Value) -> bool) -> Value {
     let end = Instant::now() + Duration::from_secs(60);
@@ -132,7 +132,8 @@ fn bytes_that_were_deleted_are_dated_and_the_answer_of_an_earlier_moment_is_410_
         let url = format!("/api/v1/explain?repository=all&path={JAR}&as_of=1980-01-01T12:00:00Z");
         world.admin().get(&url).expect(200).json()
     };
-    // The collector marks the bytes in one round and deletes them in a later one. Each time that is set begins a round.
+    // The collector marks the bytes in one round and deletes them in a later one. Each change of the clock starts a
+    // round.
     let years = Cell::new(1981);
     let later = || {
         set_time(&world, &format!("{}-01-01T00:00:00Z", years.replace(years.get() + 1)));

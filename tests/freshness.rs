@@ -1,4 +1,4 @@
-//! A reader never sees less than what was acknowledged before it asked, on whatever connection and however warm the page.
+//! A reader always sees everything that was acknowledged before its request, on any connection and from any page.
 
 use crate::world::{FIRST, Gem, Index, World};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -51,7 +51,7 @@ fn a_yank_is_seen_by_the_next_reader() {
         let info = format!("/repository/{FIRST}/info/lamp");
         admin.push(FIRST, &Gem::new("lamp", &version)).expect(200);
         for connection in &mut connections {
-            // Twice: the second makes it a page.
+            // Twice: the second request makes the answer a page.
             for _ in 0..2 {
                 anon.on(connection, "GET", &gem, &[], b"").unwrap().expect(200);
                 let answer = anon.on(connection, "GET", &info, &[], b"").unwrap().expect(200);

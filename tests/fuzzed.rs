@@ -1,4 +1,4 @@
-//! The corpora of the fuzz targets, through the same functions: what once was found stays mended.
+//! Runs the corpora of the fuzz targets through the same functions, so that fixed faults stay fixed.
 
 #[expect(clippy::expect_used, reason = "a target panics when something does not hold")]
 #[path = "../fuzz/src/targets.rs"]

@@ -1,4 +1,4 @@
-//! With each of the real clients: build, push, install, run, update, yank. What a team does in its first week.
+//! Build, push, install, run, update and yank with each of the real clients: the first week of a team.
 
 use crate::world::{Client, FIRST, Gem, Index, Ruby, World};
 
@@ -32,12 +32,12 @@ fn a_pushed_gem_is_installed_run_updated_and_turned_away_after_its_yank(client: 
     let said = desk.yank(&url, admin.secret(), "lamp", "1.1.0").good();
     assert!(said.contains("Successfully deleted gem: lamp (1.1.0)"), "{said}");
 
-    // A machine that has nothing installed: what is there already would be taken from there.
+    // A new machine: `gem` would use a gem that is already installed.
     let other = Ruby::with(client);
     let app = other.app("app", &url, "gem 'lamp', '1.1.0'");
     let said = app.bundle(&["install"]).bad();
     assert!(said.contains("Could not find gem 'lamp (= 1.1.0)"), "{said}");
-    // Since 2.3 it names what there is.
+    // Since 2.3 Bundler names the available versions.
     assert!(client == Client::Bullseye || said.contains("lamp-1.0.0"), "{said}");
     app.gemfile(&url, "gem 'lamp'");
     app.bundle(&["install"]).good();
@@ -58,11 +58,11 @@ fn a_locked_version_that_was_yanked_is_named_and_an_update_falls_back_or_names_w
     assert!(app.lock().contains("lamp (2.0.0)"), "{}", app.lock());
     admin.yank(FIRST, "lamp", "2.0.0").expect(200);
     let said = app.bundle(&["install"]).bad();
-    // Bundler 2.3.27 names the versions that there are, others the one that is gone.
+    // Bundler 2.3.27 names the available versions, other releases name the missing one.
     assert!(said.contains("lamp") && (said.contains("2.0.0") || said.contains("lamp-1.0.0")), "{said}");
     match app.bundle(&["update", "lamp"]).either() {
         Ok(_) => assert!(app.lock().contains("lamp (1.0.0)"), "{}", app.lock()),
-        // 2.3.27 never goes below the version that was locked.
+        // Bundler 2.3.27 never chooses a version below the locked one.
         Err(said) => assert!(said.contains("lamp-1.0.0"), "{said}"),
     }
     app.unlock();
@@ -87,7 +87,7 @@ fn a_private_repository_serves_who_shows_a_token_and_nobody_else(client: Client)
     let said = app.bundle(&["install"]).bad();
     assert!(said.contains("Bad username or password"), "{said}");
 
-    // As a password, as a user name, and in the source itself: all three are common.
+    // The token as a password, as a user name, and in the source itself. All three are common.
     app.bundle(&["config", "set", "--local", "127.0.0.1", &format!("reader:{}", reader.secret())]).good();
     app.bundle(&["install"]).good();
     assert_eq!(app.ruby("require 'lamp'; puts Lamp::VERSION"), "1.0.0\n");

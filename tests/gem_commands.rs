@@ -1,4 +1,4 @@
-//! `gem` without Bundler, and Bundler without the index that it likes best.
+//! `gem` without Bundler, and Bundler without the compact index.
 
 use crate::world::{Client, FIRST, Gem, Ruby, World};
 use serde_json::json;
@@ -8,7 +8,7 @@ crate::world::with_each_client!([
     bundler_takes_the_next_index_where_one_is_switched_off,
 ]);
 
-/// A machine whose only source of gems is this one, added as people add it.
+/// A machine whose only gem source is this URL, added with `gem sources`.
 fn machine(client: Client, url: &str) -> Ruby {
     let machine = Ruby::with(client);
     let said = machine.shell("", &format!("gem sources --add {url}")).good();

@@ -1,13 +1,13 @@
-//! With real clients: they resolve as they did, whatever was published since.
+//! As-of views with real clients: they resolve the same versions as at that moment, whatever was published since.
 
 use super::{Then, now};
 use crate::maven_deploys::{deploy, knows_as, porch_says, shelf};
 use crate::world::{Central, FIRST, Gem, Release, Ruby, World};
 
-/// Far more looks than a commit takes.
+/// Maximum number of attempts, far more than a commit takes.
 const TRIES: usize = 5_000;
-/// What of its artifacts Maven asks an upstream for: the range is that of `lantern-app`, which depends on `lantern-core`, and both
-/// have a parent.
+/// The files that Maven requests from an upstream for its artifacts. The version range is in `lantern-app`, which
+/// depends on `lantern-core`, and both have a parent.
 const TOLD: [&str; 4] = [
     "example/lantern/lantern-app/maven-metadata.xml",
     "example/lantern/lantern-app/1.0.0/lantern-app-1.0.0.jar",
@@ -29,7 +29,7 @@ fn bundler_installs_what_it_would_have_installed_then() {
         app.bundle(&["install"]).good();
         assert!(app.lock().contains(&format!("lamp ({version})")), "{name}: {}", app.lock());
     }
-    // What was there then is withdrawn, and the lock file of then still installs.
+    // A version of that moment is withdrawn later, and its lock file still installs.
     world.admin().yank(FIRST, "lamp", "1.0.0").expect(200);
     let again = Ruby::new();
     let app = again.app("then", &moment, "gem \"lamp\", \"1.0.0\"");
@@ -83,7 +83,7 @@ fn maven_resolves_from_an_upstream_what_had_been_seen_of_it() {
     assert_eq!(says(&format!("far@{}", then.names[0])), "Lantern 1.0.0 is lit, build 1\n");
 }
 
-/// A moment at which all that Maven was told is in the journal: it is written once whoever asked has the answer.
+/// A moment at which the journal has everything that Maven received. The journal is written after the reply.
 fn settled(world: &World, repository: &str) -> Then {
     for _ in 0..TRIES {
         let then = now(world, repository, &[]);

@@ -1,9 +1,10 @@
-//! Hosted gems as of a moment: every index, every gem.
+//! Hosted gems as of a moment: every index and every gem.
 
 use super::{Then, assert_still, now};
 use crate::world::{FIRST, Gem, Index, World};
 
-/// Everything that is the same bytes whenever it is made. `/versions` is not: it is what its lines come to.
+/// The files whose bytes do not depend on when they are rendered. `/versions` is not one of them, because it is
+/// compared by the versions that its lines add up to.
 const PATHS: &[&str] = &[
     "names",
     "info/lamp",
@@ -22,7 +23,7 @@ const PATHS: &[&str] = &[
     "api/v1/versions/lamp/latest.json",
 ];
 
-/// What happens: a gem is pushed, or withdrawn.
+/// The steps of the test: a gem is pushed or yanked.
 const STEPS: &[(&str, &str, &str, bool)] = &[
     ("lamp", "1.0.0", "ruby", true),
     ("lamp", "1.1.0", "java", true),

@@ -1,4 +1,4 @@
-//! Repositories as of a moment: whatever happened since, what is answered is what was answered then.
+//! Repositories as of a moment: the answers are those of that moment, whatever happened since.
 
 mod clients;
 mod gems;
@@ -10,13 +10,13 @@ use flate2::read::GzDecoder;
 use std::io::Read;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A moment of a world, in all the ways in which a URL can name it, and what was answered then.
+/// A moment of a server, in all forms that a URL can have, with the answers of that moment.
 struct Then {
     names: [String; 2],
     answers: Vec<(u16, Vec<u8>)>,
 }
 
-/// Remembers what is answered now for some paths of a repository. Nothing that comes later is of this millisecond.
+/// Records the present answers for some paths of a repository. No later change happens within the same millisecond.
 fn now(world: &World, repository: &str, paths: &[&str]) -> Then {
     let answers = paths.iter().map(|path| heard(&world.anon().file(repository, path))).collect();
     let at = millis();
@@ -27,7 +27,7 @@ fn now(world: &World, repository: &str, paths: &[&str]) -> Then {
     Then { names: [moment.to_string(), format!("seq-{}", last_change(world))], answers }
 }
 
-/// What is packed may be packed in other pieces.
+/// The status and the unpacked body. A compressed body can have other pieces each time.
 fn heard(answer: &Answer) -> (u16, Vec<u8>) {
     let mut unpacked = Vec::new();
     match GzDecoder::new(&answer.body[..]).read_to_end(&mut unpacked) {
@@ -36,7 +36,7 @@ fn heard(answer: &Answer) -> (u16, Vec<u8>) {
     }
 }
 
-/// Holds what is answered as of moments against what was answered then.
+/// Compares the as-of answers with the recorded ones.
 fn assert_still(world: &World, repository: &str, paths: &[&str], moments: &[Then]) {
     for Then { names, answers } in moments {
         for name in names {
@@ -44,7 +44,7 @@ fn assert_still(world: &World, repository: &str, paths: &[&str], moments: &[Then
                 let (now, again) = heard(&world.anon().file(&format!("{repository}@{name}"), path));
                 let (said, then) = (String::from_utf8_lossy(&again), String::from_utf8_lossy(body));
                 assert_eq!(now, *status, "{name} {path}: {said}");
-                // What is missing may be told in other words.
+                // The message of a 404 may differ.
                 assert!(again == *body || *status == 404, "{name} {path}: {said:?}, and then it was {then:?}");
             }
         }

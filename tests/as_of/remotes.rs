@@ -1,4 +1,4 @@
-//! Upstreams as of a moment: what had been seen of them by then.
+//! Upstreams as of a moment: only files that had been seen by then.
 
 use super::{last_change, now};
 use crate::world::{Answer, Upstream, World, hex};
@@ -19,7 +19,7 @@ fn jar(version: &str) -> String {
     format!("org/lamp/{version}/lamp-{version}.jar")
 }
 
-/// Asks for a file, and waits until so many changes are in the journal that tell what was seen.
+/// Requests a file, and waits until the journal has this number of first-seen changes.
 fn see(world: &World, path: &str, changes: u64) -> Answer {
     let before = last_change(world);
     let answer = world.anon().file("far", path).expect(200);
@@ -29,7 +29,7 @@ fn see(world: &World, path: &str, changes: u64) -> Answer {
     answer
 }
 
-/// Has what is kept of a file go, so that the upstream is asked for it again.
+/// Deletes the cached file, so that the next request calls the upstream.
 fn forget(world: &World, path: &str) {
     world.admin().ask("DELETE", &format!("/api/v1/repositories/far/contents/{path}"), &[], b"").expect(200);
 }
@@ -55,7 +55,7 @@ fn an_upstream_is_told_as_it_had_been_seen() {
     let never = then(&world);
     assert_eq!(versions(&see(&world, METADATA, 2)), ["1.0"]);
     let first = then(&world);
-    // The one that was seen has a date of its own now; the other is news, though nothing lists it yet.
+    // The version that was seen has a date of its own now. The other one is new, although no list has it yet.
     see(&world, &jar("1.0"), 1);
     see(&world, &jar("1.1"), 1);
     let second = then(&world);
@@ -72,7 +72,7 @@ fn an_upstream_is_told_as_it_had_been_seen() {
     assert_eq!(versions(&told), ["1.0"]);
     assert_eq!(ask(&first, &format!("{METADATA}.sha1")).expect(200).text(), hex(&Sha1::digest(&told.body)));
     assert_eq!(versions(&ask(&second, METADATA).expect(200)), ["1.0", "1.1"]);
-    // A file of a version that had been seen, whenever it was fetched; none of others.
+    // Any file of a version that had been seen is answered, whenever it was fetched, and no file of other versions.
     assert_eq!(ask(&first, &jar("1.0")).expect(200).text(), "1.0");
     assert_eq!(ask(&first, "org/lamp/1.0/lamp-1.0.pom").expect(200).text(), "pom");
     ask(&first, &jar("1.1")).expect(404);
@@ -92,7 +92,7 @@ fn a_refresh_costs_what_it_shows_that_is_new_however_much_there_is() {
     let mut all: Vec<String> = (0..300).map(|number| format!("1.{number}")).collect();
     let listed = |all: &[String]| metadata(&all.iter().map(String::as_str).collect::<Vec<_>>());
     far.file(&format!("/{METADATA}"), listed(&all));
-    // One row with all versions of the folder, and once that there is anything at all.
+    // One row has all versions of the folder, and one row has the existence of the upstream.
     let before = last_change(&world);
     see(&world, METADATA, 2);
     forget(&world, METADATA);

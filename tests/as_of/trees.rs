@@ -7,7 +7,7 @@ use serde_json::json;
 const POM: &[u8] = b"<project><packaging>maven-plugin</packaging><artifactId>lamp</artifactId></project>";
 const ARCHETYPE: &[u8] = b"<project><packaging>maven-archetype</packaging><artifactId>lamp</artifactId></project>";
 
-/// Everything about one artifact that clients ask for.
+/// All files of one artifact that clients request.
 const PATHS: &[&str] = &[
     "org/lamp/1.0/lamp-1.0.jar",
     "org/lamp/1.0/lamp-1.0.jar.sha1",
@@ -27,7 +27,7 @@ const PATHS: &[&str] = &[
     "archetype-catalog.xml.sha1",
 ];
 
-/// What happens, one after the other: a path and what is put there, or that it is deleted (`None`), or brought back.
+/// A step of the test: a path with its new content, or that it is deleted (`None`), or that it is restored.
 enum Step {
     Put(&'static str, &'static [u8]),
     Delete(&'static str),

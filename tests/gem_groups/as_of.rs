@@ -1,4 +1,4 @@
-//! A group as of a moment: what its members had then, of the names that are theirs now.
+//! A group as of a moment: the versions that its members had then, for the names that they own now.
 
 use super::{FIRST, GROUP, Scene};
 use serde_json::json;
@@ -36,7 +36,7 @@ fn a_group_is_told_as_it_was_and_never_of_names_that_are_another_member_s_now() 
     then(&scene, moment, "gems/can-1.1.0.gem").expect(404);
     then(&scene, moment, "api/v1/search.json?query=can").expect(501);
     scene.at("2026-11-04T14:00:00Z");
-    // Ours since: what was theirs then is shown as of no moment.
+    // The hosted member owns the name now, so the earlier versions of the upstream are shown as of no moment.
     scene.world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "claims": ["oil"] })).expect(200);
     for moment in [moment, "2026-11-04T13:00:00Z"] {
         assert!(!then(&scene, moment, "versions").expect(200).text().contains("oil 9.0.0"), "{moment}");

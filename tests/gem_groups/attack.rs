@@ -1,5 +1,5 @@
-//! A name that is ours, and that somebody else has at an upstream: what they have of it is seen on no route, and no upstream is asked
-//! for the name.
+//! A name of a hosted member that an upstream lists too: the upstream's versions are visible on no route, and no
+//! upstream is called with the name.
 
 use super::{FIRST, GROUP, START, set_time};
 use crate::gem_upstream::shelf::Shelf;
@@ -28,7 +28,7 @@ fn company(upstreams: &[&Shelf]) -> World {
     world
 }
 
-/// What a body says, whatever its coding.
+/// The unpacked body.
 fn plain(body: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     if GzDecoder::new(body).read_to_end(&mut text).is_ok() || ZlibDecoder::new(body).read_to_end(&mut text).is_ok() {
@@ -37,8 +37,8 @@ fn plain(body: &[u8]) -> Vec<u8> {
     body.to_vec()
 }
 
-/// Asserts that nobody sees their version of a gem, by any route. `said`: it was there once, so that `/versions` has it in a line and
-/// takes it away in another.
+/// Asserts that no route shows the upstream's version of a gem. `said`: it was visible once, so `/versions` has it in
+/// one line and removes it in another.
 fn assert_unseen(world: &World, name: &str, said: bool) {
     let person = world.anon();
     for repository in [GROUP.to_owned(), NESTED.to_owned(), format!("{GROUP}@{LATER}"), format!("{NESTED}@{LATER}")] {
@@ -114,7 +114,7 @@ fn a_name_that_an_upstream_had_first_is_ours_once_we_claim_it() {
     world.anon().file(GROUP, &format!("gems/vault-{THEIRS}.gem")).expect(200);
     let asked = shelf.upstream.count_of("vault");
     world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "claims": ["vault"] })).expect(200);
-    // Before we publish it, it has no version: its name is known to clients.
+    // Before we publish it, the name has no version, but clients know it.
     assert_eq!(world.anon().file(GROUP, "info/vault").expect(200).text(), "---\n");
     world.admin().push(FIRST, &Gem::new("vault", "1.0.0")).expect(200);
     shelf.push(&Gem::new("vault", "10.0.0"));
@@ -142,17 +142,17 @@ fn a_placeholder_of_a_public_upstream_never_stands_for_the_gem_of_a_paid_one() {
 fn a_placeholder_that_stands_before_the_gem_of_a_paid_upstream_is_gone_once_that_claims_the_name() {
     let paid = Shelf::new(&[Gem::new("queue-pro", "7.0.0")]);
     let mut public = Shelf::new(&[Gem::new("queue", "7.0.0")]);
-    // The public one comes first here.
+    // In this group the public upstream comes first.
     let world = company(&[&public, &paid]);
     world.anon().file(GROUP, "versions").expect(200);
     public.push(&Gem::new("queue-pro", THEIRS));
     set_time(&world, LATER);
-    // It begins to list a name that another has, and does not take it.
+    // It begins to list a name of another member, and does not take it.
     world.anon().file(GROUP, "versions").expect(200);
     assert_unseen(&world, "queue-pro", false);
     assert!(world.anon().file(GROUP, "info/queue-pro").expect(200).text().contains("7.0.0"));
     assert_eq!(public.upstream.count_of("queue-pro"), 0);
-    // Unless somebody says so.
+    // Unless an administrator decides it.
     world.admin().patch_json("/api/v1/repositories/remote0", &json!({ "claims": ["queue-pro"] })).expect(200);
     assert!(world.anon().file(GROUP, "info/queue-pro").expect(200).text().contains(THEIRS));
     world.admin().patch_json("/api/v1/repositories/remote0", &json!({ "claims": [] })).expect(200);
@@ -180,7 +180,7 @@ fn a_name_whose_versions_were_all_taken_away_is_still_its_owners() {
 #[test]
 fn a_version_of_another_name_never_stands_for_the_file_that_is_ours() {
     let (client, desk) = (Gem::new("acme-2-client", "1.0"), Gem::new("desk", "1.0").platform("arm64-darwin-19"));
-    // Gems of other names, whose files are called the same.
+    // Gems with other names whose files have the same name.
     let public = Shelf::new(&[Gem::new("acme", "2").platform("client-1.0"), Gem::new("desk-1.0-arm64-darwin", "19")]);
     let world = company(&[&public]);
     for ours in [&client, &desk] {
@@ -195,7 +195,7 @@ fn a_version_of_another_name_never_stands_for_the_file_that_is_ours() {
         let (own, answer) = (world.anon().file(FIRST, path).expect(200), world.anon().file(group, path).expect(200));
         assert!(answer.body == own.body, "{group}/{path} is somebody else's");
     }
-    // Nor once ours is gone.
+    // Nor after our version is removed.
     world.admin().yank(FIRST, "acme-2-client", "1.0").expect(200);
     world.admin().yank(FIRST, "desk", "1.0&platform=arm64-darwin-19").expect(200);
     for (group, path) in each() {

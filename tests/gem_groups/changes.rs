@@ -1,4 +1,5 @@
-//! What each kind of change costs those who read `/versions` of a group: a part of the file, and hardly more than the lines that changed.
+//! The cost of each kind of change for readers of a group's `/versions`: a partial reply, hardly larger than the
+//! changed lines.
 
 use super::GROUP;
 use crate::world::{FIRST, Gem, Parts, Says, Upstream, World};
@@ -7,7 +8,7 @@ use format::gem::upstream::{Said, Versions};
 use serde_json::{Value, json};
 use std::fs;
 
-/// So many gems have a `/versions` of several pieces.
+/// The number of gems, enough for a `/versions` of several pieces.
 const GEMS: usize = 4_000;
 const PUBLIC: &str = "public";
 const PAID: &str = "paid";
@@ -60,13 +61,13 @@ impl Shop {
         self.public.says("/versions", whole(&self.file));
     }
 
-    /// The public upstream gains a line.
+    /// Appends a line to the public upstream.
     fn gain(&mut self, line: &str) {
         self.file = format!("{}{line} {}\n", self.file, md5(line));
         self.publish();
     }
 
-    /// Sets the time of day: so many minutes later.
+    /// Advances the clock by this number of minutes.
     fn pass(&mut self, minutes: u64) {
         self.minutes += minutes;
         let (days, hours, minutes) = (2 + self.minutes / 1440, self.minutes / 60 % 24, self.minutes % 60);
@@ -84,12 +85,12 @@ impl Shop {
     }
 }
 
-/// An upstream's file, which tells its MD5 and knows parts.
+/// An upstream's file, with its MD5 as ETag and with support for ranges.
 fn whole(text: &str) -> Says {
     Says::bytes(text).header("ETag", &format!("\"{}\"", md5(text))).parts(Parts::Right)
 }
 
-/// A client that reads what was added to the file of a group, as Bundler does.
+/// A client that reads the appended part of a group's file, as Bundler does.
 struct Reader {
     group: &'static str,
     file: String,
@@ -107,8 +108,8 @@ impl Reader {
         world.anon().ask("GET", &path, &[("Range", &range), ("If-None-Match", &tag)], b"")
     }
 
-    /// The names about which lines were added. Their MD5 is left to the tests of each answer. A reply that is anything else than a part,
-    /// or more than half as long again as the lines that lead from what the client knew to what it knows now, fails.
+    /// The names in the appended lines. Their MD5s are checked elsewhere. Fails if the reply is not partial, or if it
+    /// is more than one and a half times as long as the lines that lead from the client's state to the new one.
     #[track_caller]
     fn news(&mut self, world: &World) -> Vec<String> {
         let answer = self.ask(world);
@@ -131,7 +132,7 @@ fn read(text: &str) -> Versions {
     versions
 }
 
-/// The bytes of the lines that lead from one file to the other.
+/// The size of the lines that lead from one file to the other.
 fn changes(before: &Versions, after: &Versions) -> usize {
     let line = |(name, said): (String, Said)| said.line_after(&name, before.said(&name).as_ref());
     after.all().filter_map(line).map(|line| line.len() + 1).sum()
@@ -142,7 +143,7 @@ fn a_push_a_yank_a_denial_and_a_claim_cost_their_lines() {
     let mut shop = Shop::new();
     let [mut open, mut group] = shop.readers();
     for reader in [&mut open, &mut group] {
-        // It begins as the public one does, which costs neither memory nor time.
+        // The file begins with the bytes of the public upstream, which costs neither memory nor time.
         assert!(reader.file.starts_with(&shop.file) && reader.file.len() == shop.file.len() + "ours 1.0.0 ".len() + 33);
         assert_eq!(reader.news(&shop.world), [""; 0]);
     }
@@ -155,7 +156,7 @@ fn a_push_a_yank_a_denial_and_a_claim_cost_their_lines() {
     shop.gain("gem-7 1.1.0");
     shop.pass(2);
     assert_eq!(open.news(&shop.world), ["gem-7 1.1.0"]);
-    // The first rule of a group, another, and none again.
+    // The first policy of a group, another one, and none again.
     assert_eq!(group.news(&shop.world).len(), 3);
     shop.set(GROUP, &json!({ "policy": { "deny": ["gem-8"] } }));
     assert_eq!(group.news(&shop.world), ["gem-8 -1.0.0"]);
@@ -163,7 +164,7 @@ fn a_push_a_yank_a_denial_and_a_claim_cost_their_lines() {
     assert_eq!(group.news(&shop.world), ["ours -1.1.0"]);
     shop.set(GROUP, &json!({ "policy": { "deny": null } }));
     assert_eq!(group.news(&shop.world), ["gem-8 1.0.0", "ours 1.1.0"]);
-    // So it is with the rules of a member.
+    // The same for the policies of a member.
     shop.set(PUBLIC, &json!({ "policy": { "deny": ["gem-9"] } }));
     assert_eq!(group.news(&shop.world), ["gem-9 -1.0.0"]);
     shop.set(FIRST, &json!({ "claims": ["gem-10"] }));
@@ -198,7 +199,7 @@ fn members_that_are_added_moved_or_removed_cost_the_lines_that_change() {
 fn the_end_of_a_cooldown_costs_its_line_at_its_moment() {
     let mut shop = Shop::new();
     let [_, mut group] = shop.readers();
-    // All that is listed was known for eight days.
+    // All listed versions are eight days old.
     shop.pass(8 * 1440);
     shop.set(GROUP, &json!({ "policy": { "cooldown_s": 7 * 86_400 } }));
     assert_eq!(group.news(&shop.world), [""; 0]);
@@ -222,7 +223,7 @@ fn a_compaction_of_an_upstream_costs_clients_the_lines_of_what_it_took_away() {
     (0..50).for_each(|number| shop.gain(&format!("gem-{number} 1.1.0")));
     shop.pass(2);
     assert_eq!((open.news(&shop.world).len(), group.news(&shop.world).len()), (50, 49));
-    // The file is written anew with one line for each name, but for one name of which nothing was left.
+    // The file is compacted to one line for each name, without one name that has no versions left.
     let before = read(&shop.file);
     let sums = before.sums().filter(|line| !line.starts_with("gem-100 ")).map(|line| line + "\n");
     shop.file = format!("created_at: 2026-11-02T12:01:00Z\n---\n{}", sums.collect::<String>());
@@ -253,7 +254,7 @@ fn a_restart_costs_clients_nothing_and_a_lost_file_one_whole() {
             assert_eq!(reader.news(&shop.world), [format!("gem-7 {version}")]);
         }
     }
-    // What is in `indexes` can be made again, but then clients cannot go on with what they have.
+    // The files in `indexes` can be made again, but clients cannot continue from the new ones.
     shop.world.stop();
     for folder in fs::read_dir(shop.world.data().join("indexes")).unwrap() {
         let file = folder.unwrap().path().join("view");

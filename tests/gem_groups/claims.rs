@@ -1,4 +1,4 @@
-//! Whoever publishes a gem does not take its name from an upstream by mistake; who administers the server may.
+//! A push does not take a name from an upstream by mistake. An administrator can decide that it does.
 
 use super::stand_in::{StandIn, world_with};
 use crate::groups::command;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 const GROUP: &str = "everything";
 const REMOTE: &str = "far";
 
-/// A server with a group of the first hosted repository and one that stands for the upstream.
+/// A server with a group of the default hosted repository and a remote repository for the upstream.
 fn with_group(upstream: &StandIn) -> World {
     let world = world_with(&[(REMOTE, upstream)]);
     group(&world, GROUP, &[FIRST, REMOTE]);
@@ -23,7 +23,7 @@ fn set(world: &World, name: &str, settings: &Value) -> Value {
     world.admin().patch_json(&format!("/api/v1/repositories/{name}"), settings).expect(200).json()
 }
 
-/// What `daylight` says to these words.
+/// Runs `daylight` with these arguments. Returns whether it succeeded, and its output.
 fn said(world: &World, arguments: &[&str]) -> (bool, String) {
     let output = command(world, arguments);
     let text = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
@@ -40,7 +40,7 @@ fn gem_push_says_whose_the_name_is_and_how_an_administrator_claims_it() {
     assert!(refused.contains("`rack` is a gem of the upstream `far` in the group `everything`"), "{refused}");
     assert!(refused.contains("`daylight repo set gems-private --claim rack`"), "{refused}");
     assert!(world.anon().file(FIRST, "versions").expect(200).text().ends_with("---\n"));
-    // The upstream said what it lists, and was asked for nothing else.
+    // The upstream was asked for its index and for nothing else.
     assert_eq!(upstream.asked(), ["/versions"]);
 
     let (good, told) = said(&world, &["repo", "set", FIRST, "--claim", "rack"]);
@@ -50,7 +50,7 @@ fn gem_push_says_whose_the_name_is_and_how_an_administrator_claims_it() {
     assert!(told.contains("changed"), "{told}");
     let (_, shown) = said(&world, &["repo", "show", FIRST]);
     assert!(shown.contains("\nclaims: lamp\n"), "{shown}");
-    // It has the name by now.
+    // The hosted repository has the name by now.
     push("2.0.1").good();
     assert_eq!(upstream.asked(), ["/versions"]);
 }
@@ -84,12 +84,12 @@ fn a_name_is_free_where_no_group_has_it_from_an_upstream() {
         world.admin().push(repository, &Gem::new(name, "1.0.0")).expect(status).text().to_owned()
     };
     push(FIRST, "lamp", 200);
-    // It is in no group.
+    // The repository is in no group.
     push("apart", "rack", 200);
     push(FIRST, "rack", 409);
-    // All versions of it were yanked, and clients may have it all the same.
+    // All its versions were yanked, but clients may have it.
     push(FIRST, "glass", 409);
-    // The group shares the name, or has no name that begins so from upstreams.
+    // The group shares the name, or its private prefix keeps the name from upstreams.
     set(&world, GROUP, &json!({"policy": {"shared": ["glass"], "private_prefixes": ["acme-"]}}));
     push(FIRST, "glass", 200);
     push(FIRST, "acme-oil", 200);
@@ -101,7 +101,7 @@ fn a_name_is_free_where_no_group_has_it_from_an_upstream() {
     world.repository("third", false);
     group(&world, "outer", &["third", "inner"]);
     push("third", "acme-oil", 200);
-    // A group in a group has it.
+    // A nested group has it.
     let refused = push("third", "glass", 409);
     assert!(refused.contains("`glass` is a gem of the upstream `far` in the group `outer`"), "{refused}");
 }

@@ -1,4 +1,4 @@
-//! Builds through one URL for a company's own gems, those that it pays for and the public ones, by the oldest and the newest client.
+//! Builds with private, paid and public gems through one URL, with the oldest and the newest client.
 
 use crate::world::{ADMIN, App, Client, FIRST, Gem, Ruby, World};
 use serde_json::json;
@@ -7,12 +7,12 @@ crate::world::with_each_client!([
     private_paid_and_public_gems_come_from_one_mirror_and_go_on_in_parts_and_without_the_upstreams,
 ]; bullseye: Bullseye, newest: Newest);
 
-/// What applications name as their source. Nothing is there.
+/// The source in the Gemfile. No server listens there.
 const ELSEWHERE: &str = "https://gems.example";
 const TELL: &str =
     "require 'desk'; require 'lamp'; require 'wick'; puts [Desk, Lamp, Wick].map { |gem| gem::VERSION } * ' '";
 
-/// A server of a new folder, whose group `gems` has a vendor's repository, too.
+/// A server with a new data folder, whose group `gems` also has the repository of a vendor.
 struct Company {
     public: World,
     vendor: World,
@@ -43,7 +43,8 @@ impl Company {
         self.world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
     }
 
-    /// An application on a machine, which knows the one URL: for all sources with a token in it, or for this source with the token apart.
+    /// An application on a machine that uses the one URL: as a mirror for all sources, with a token in the URL, or as
+    /// the source itself with separate credentials.
     fn app<'a>(&self, machine: &'a Ruby, is_for_all: bool) -> App<'a> {
         let app = machine.app("app", ELSEWHERE, "gem 'desk'");
         let url = self.world.url("gems");
@@ -58,7 +59,7 @@ impl Company {
     }
 }
 
-/// Statuses of what a talkative Bundler was answered for this file.
+/// The statuses in the output of a verbose Bundler for this file.
 fn answered<'a>(said: &'a str, file: &str) -> Vec<&'a str> {
     let answers = said.lines().filter_map(|line| line.strip_prefix("HTTP ")?.split_once(' '));
     answers.filter(|(_, rest)| rest.ends_with(&format!("/gems/{file}"))).map(|(status, _)| status).collect()
@@ -71,7 +72,7 @@ fn private_paid_and_public_gems_come_from_one_mirror_and_go_on_in_parts_and_with
     let publish = |world: &World, repository: &str, gem: &Gem| {
         world.admin().push(repository, gem).expect(200);
     };
-    // Who merges by version would take the placeholder.
+    // A server that merges by version would return the placeholder.
     let public = |name, version| publish(&company.public, FIRST, &Gem::new(name, version));
     public("wick", "9.0.0");
     public("lamp", "1.0.0");
@@ -82,7 +83,7 @@ fn private_paid_and_public_gems_come_from_one_mirror_and_go_on_in_parts_and_with
     app.bundle(&["install"]).good();
     assert_eq!(app.ruby(TELL), "1.0.0 1.0.0 1.0.0\n");
 
-    // What is pushed here is there at once, and what is pushed elsewhere once somebody looked.
+    // A gem that is pushed here is visible at once, a gem that is published upstream after the next look.
     publish(&company.world, FIRST, &desk("1.1.0"));
     let said = app.bundle(&["update", "--all", "--verbose"]).good();
     assert_eq!(app.ruby(TELL), "1.1.0 1.0.0 1.0.0\n");

@@ -1,4 +1,5 @@
-//! Names that several members of a group have: whose each is, what waits for an administrator, and what a change would do.
+//! Names that several members of a group have: the owner of each, the names that wait for an administrator, and the
+//! effect of a change.
 
 use super::stand_in::{StandIn, at, world_at, world_with};
 use crate::groups::command;
@@ -22,7 +23,7 @@ fn collisions(world: &World, query: &str) -> Value {
     world.admin().get(&format!("/api/v1/repositories/{GROUP}/collisions{query}")).expect(200).json()
 }
 
-/// Each name with its owner, why, and the members that have it.
+/// Each name with its owner, the reason, and the members that have it.
 fn rows(told: &Value) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let all = |value: &Value| value.as_array().unwrap().iter().map(text).collect::<Vec<_>>().join("+");
@@ -33,14 +34,14 @@ fn rows(told: &Value) -> Vec<String> {
     .collect()
 }
 
-/// What `daylight` prints, both streams.
+/// The output of `daylight` on both streams.
 fn said(world: &World, arguments: &[&str]) -> (String, String) {
     let output = command(world, arguments);
     assert!(output.status.success(), "{output:?}");
     [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).into()
 }
 
-/// Has the indexes of all members looked at.
+/// Makes the server check the indexes of all members.
 fn read(world: &World) {
     world.anon().file(GROUP, "versions").expect(200);
 }
@@ -63,12 +64,12 @@ fn each_name_of_several_members_has_an_owner_and_a_reason() {
     group(&world, &["near", FIRST, "far"]);
     let told = collisions(&world, "");
     assert_eq!((rows(&told).len(), &told["unknown"]), (0, &json!(["near", "far"])));
-    // It asked nobody.
+    // No upstream was called.
     assert_eq!((near.asked().len(), far.asked().len()), (0, 0));
 
     read(&world);
     set(&world, GROUP, &json!({"policy": {"shared": ["wick"]}}));
-    // It has never had it.
+    // The member never had the name.
     set(&world, FIRST, &json!({"claims": ["shade", "nowhere"]}));
     let told = collisions(&world, "");
     let all = [
@@ -108,7 +109,7 @@ fn an_upstream_that_begins_to_list_a_name_waits_for_an_administrator() {
     group(&world, &[FIRST, "near", "far"]);
     read(&world);
     near.lists(&["lamp 9.0"]);
-    // What it lists behind the other waits for nobody.
+    // A name that a later member lists waits for nothing.
     far.lists(&["rack 9.0"]);
     at(&world, LATER);
     read(&world);
@@ -131,7 +132,7 @@ fn an_upstream_that_begins_to_list_a_name_waits_for_an_administrator() {
     read(&world);
     let versions = world.anon().file(GROUP, "versions").expect(200).text().to_owned();
     assert!(versions.lines().rfind(|line| line.starts_with("lamp ")).unwrap().contains("9.0"), "{versions}");
-    // A private group is told by its number, as anybody may read this.
+    // A private group appears as a number, because everybody can read the metrics.
     set(&world, GROUP, &json!({"private": true}));
     at(&world, LATER);
     let begun = std::time::Instant::now();
@@ -162,7 +163,7 @@ fn whoever_sets_the_order_of_members_decides_and_a_preview_says_what() {
     assert_eq!(preview(GROUP, json!({"members": [FIRST, "near", "far"]}))["count"], 0);
     let turned = preview(GROUP, json!({"members": [FIRST, "far", "near"]}));
     assert_eq!(turned, json!({"count": 1, "names": [change("lamp", "near", json!("far"))]}));
-    // Set anew, it stands before the other with all that it lists by now.
+    // After the members are set again, it comes first with all names that it lists by now.
     let alone = preview(GROUP, json!({"members": [FIRST, "near"]}));
     let gone = json!({"count": 1, "names": [change("oil", "far", json!("near"))]});
     assert_eq!(alone, gone);
@@ -180,7 +181,7 @@ fn whoever_sets_the_order_of_members_decides_and_a_preview_says_what() {
     assert!(err.contains("names of gems that would have another owner: 1\n"), "{err}");
     said(&world, &arguments[..arguments.len() - 1]);
     assert_eq!(rows(&collisions(&world, "")), ["lamp far order far+near", "oil far order far+near"]);
-    // And again the other way: both names are listed by both when that is set.
+    // And the other way round: both members list both names when the order is set.
     set(&world, GROUP, &json!({"members": [FIRST, "near", "far"]}));
     assert_eq!(rows(&collisions(&world, "")), ["lamp near order near+far", "oil near order near+far"]);
 }

@@ -1,4 +1,4 @@
-//! Whose a name is and why: for admins, and for nobody else.
+//! The owner of a name and the reason: visible for admins only.
 
 use super::{FIRST, GROUP, REMOTE, Scene};
 use crate::groups::{command, event, said};
@@ -26,7 +26,7 @@ fn an_answer_tells_whose_the_name_is_who_was_asked_and_who_was_passed_over() {
     scene.world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "claims": ["oil"] })).expect(200);
     scene.push("oil", "2.0.0");
     let told = explain(&scene.world, "info/lamp");
-    // What is not kept would be asked for.
+    // A file that is not cached would be fetched.
     assert_eq!((&told["status"], said(&told)), (&json!(0), vec![(REMOTE, "unknown")]), "{told:#}");
     scene.get("versions").expect(200);
     let answer = scene.get("info/lamp").expect(200);
@@ -37,7 +37,7 @@ fn an_answer_tells_whose_the_name_is_who_was_asked_and_who_was_passed_over() {
     let of_upstream = format!("`{REMOTE}`: `/versions` lists 1 versions of it");
     assert!(detail.contains("`lamp` belongs to `upstream-gems`, which alone lists it"), "{detail}");
     assert!(detail.contains(&of_upstream), "{detail}");
-    // Claimed, and then had.
+    // First claimed, then published.
     for path in ["info/oil", "gems/oil-2.0.0.gem", "quick/Marshal.4.8/oil-2.0.0.gemspec.rz"] {
         let told = explain(&scene.world, path);
         assert_eq!(said(&told), [(FIRST, "hit"), (REMOTE, "blocked")], "{path}: {told:#}");
@@ -138,6 +138,6 @@ fn a_preview_shows_which_names_would_be_those_of_other_members() {
     assert_eq!(preview(FIRST, json!({ "claims": ["lamp"] })), change("info/lamp", 200, Value::Null));
     let alone = preview(GROUP, json!({ "members": [FIRST] }));
     assert_eq!((alone.as_array().unwrap().len(), &alone[0]["after"]["status"]), (2, &json!(404)), "{alone:#}");
-    // Nothing is changed.
+    // The preview changes nothing.
     assert!(scene.get("info/lamp").expect(200).text().contains("1.0.0"));
 }

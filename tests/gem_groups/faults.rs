@@ -1,4 +1,4 @@
-//! Members that fail: each keeps what it said, and of a name of which nobody knows whose it is nothing is said.
+//! Members that fail: each keeps its last answers, and a name whose owner is unknown gets no answer.
 
 use super::{FIRST, GROUP, START, set_time};
 use crate::gem_upstream::shelf::Shelf;
@@ -42,7 +42,7 @@ fn a_member_whose_upstream_fails_keeps_what_it_said() {
     get("info/wick").expect(200);
     get("gems/wick-2.0.0.gem").expect(200);
     get("info/oil").expect(200);
-    // The index proves that nobody has it.
+    // The index proves that no member has it.
     get("info/tallow").expect(404);
     one.upstream.plug();
     set_time(&world, "2026-11-02T14:00:00Z");
@@ -74,7 +74,7 @@ fn where_an_index_was_never_seen_only_names_that_are_surely_of_another_member_ar
             assert_eq!(get(&path).status == 200, is_sure, "{path} without {away}");
             assert!(is_sure || get(&path).status >= 500, "{path} without {away}: {}", get(&path).status);
         }
-        // Whoever is away may have it.
+        // The member that fails may have it.
         for path in ["info/tallow", "gems/tallow-1.0.0.gem", "api/v1/dependencies.json?gems=tallow"] {
             assert!(get(path).status >= 500, "{path} without {away}: {}", get(path).status);
         }
@@ -103,7 +103,7 @@ fn a_name_of_a_hosted_member_waits_for_no_upstream() {
     let index = one.versions.clone();
     let world = group(&one, &two);
     one.upstream.says("/versions", Says::bytes(index).silent());
-    // Of one of them nothing is known, and nothing comes. Nobody else is asked for our gems.
+    // The index of one member was never seen, and it fails. No other member is asked for our gems.
     for path in ["info/oil", "gems/oil-1.0.0.gem", "api/v1/dependencies.json?gems=oil", "api/v1/versions/oil.json"] {
         world.anon().file(GROUP, path).expect(200);
     }

@@ -1,4 +1,4 @@
-//! `/names` and the older index of a group: what its `/versions` says, in the forms of older clients.
+//! `/names` and the older index of a group: the content of its `/versions` in the formats of older clients.
 
 use super::{FIRST, GROUP, REMOTE, Scene};
 use crate::world::{Gem, World};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// Whole indexes.
 const LISTS: [&str; 4] = ["names", "specs.4.8.gz", "latest_specs.4.8.gz", "prerelease_specs.4.8.gz"];
-/// A hosted repository of the upstream's server that is given what the group should have.
+/// A hosted repository on the upstream's server with the gems that the group must have.
 const MODEL: &str = "model";
 /// A group of the group.
 const OUTER: &str = "outer-gems";
@@ -40,7 +40,7 @@ fn the_lists_of_a_group_are_those_of_a_repository_that_holds_all_gems_of_its_mem
     everywhere(&scene, ours, &Gem::new("can", "1.0.0"));
     scene.at("2026-11-02T13:00:00Z");
     is_as_the_model(&scene, "at first");
-    // What another member has of a name is not theirs to show.
+    // Another member does not show its versions of a name that it does not own.
     scene.upstream.admin().push(FIRST, &Gem::new("oil", "9.0.0")).expect(200);
     everywhere(&scene, ours, &Gem::new("can", "1.0.1"));
     let oil = Gem::new("oil", "2.0.1");

@@ -1,5 +1,5 @@
-//! What a group of gems answers while the upstream of a member fails. `docs/groups-of-gems.md` has it as a table, which is compared with what
-//! is seen here.
+//! The answers of a gem group while the upstream of a member fails. `docs/groups-of-gems.md` has them as a table, which
+//! this test compares.
 
 use crate::world::{Answer, FIRST, Gem, World};
 use serde_json::json;
@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::fs;
 use std::path::Path;
 
-/// What is asked, and what it is.
+/// The requested paths and their meanings.
 const ASKED: &[(&str, &str)] = &[
     ("versions", "the index"),
     ("names", "the names"),
@@ -23,10 +23,10 @@ const ASKED: &[(&str, &str)] = &[
     ("api/v1/dependencies?gems=oil", "what it needs"),
     ("info/wick", "a gem that nobody has"),
 ];
-/// How much is kept of `near`: its index was never fetched, it alone was, everything was.
+/// The cached state of the member `near`: nothing, only its index, or everything.
 const GROUPS: [&str; 3] = ["never", "index", "all"];
 
-/// A server with a group for each of these, and a clock that goes two minutes with each step.
+/// A server with a group for each of these states, and a clock that advances by two minutes with each step.
 struct Scene {
     world: World,
     far: World,
@@ -67,7 +67,8 @@ impl Scene {
     }
 }
 
-/// Which 5xx, and why what is kept is not proven, is told by the host alone: it may be left alone after some failures.
+/// The exact 5xx, and the reason for a stale answer, depend on the host alone: its circuit may be open after some
+/// failures.
 fn told(answer: &Answer) -> String {
     let status = if (502..=504).contains(&answer.status) { "5xx".to_owned() } else { answer.status.to_string() };
     let stale = answer.header("daylight-stale").map_or("", |_| ", `Daylight-Stale`");

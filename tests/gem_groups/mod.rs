@@ -1,4 +1,4 @@
-//! Groups of repositories of gems: one URL for what hosted members and upstreams have.
+//! Groups of gem repositories: one URL for hosted gems and those of upstreams.
 
 mod as_of;
 mod attack;
@@ -42,37 +42,37 @@ impl Scene {
         scene
     }
 
-    /// Makes a group.
+    /// Creates a group.
     fn group(&self, name: &str, members: &[&str]) {
         self.world.make(&json!({ "name": name, "format": "gem", "kind": "group", "members": members }));
     }
 
-    /// Sets the time of day.
+    /// Sets the clock.
     fn at(&self, moment: &str) {
         set_time(&self.world, moment);
     }
 
-    /// The upstream publishes.
+    /// Publishes a gem upstream.
     fn publish(&self, name: &str, version: &str) -> Gem {
         let gem = Gem::new(name, version);
         self.upstream.admin().push(FIRST, &gem).expect(200);
         gem
     }
 
-    /// Somebody here publishes.
+    /// Publishes a gem in the hosted repository.
     fn push(&self, name: &str, version: &str) -> Gem {
         let gem = Gem::new(name, version).payload(b"ours");
         self.world.admin().push(FIRST, &gem).expect(200);
         gem
     }
 
-    /// What the group answers.
+    /// The answer of the group.
     fn get(&self, path: &str) -> crate::world::Answer {
         self.world.anon().file(GROUP, path)
     }
 }
 
-/// Sets the time of day of a server that runs for a conformance suite.
+/// Sets the clock of a server in conformance mode.
 fn set_time(world: &World, moment: &str) {
     let path = format!("/repository/{FIRST}/set_time");
     world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);

@@ -1,4 +1,4 @@
-//! Groups in groups: each member is seen through the rules of all groups on the way.
+//! Nested groups: each member is seen through the rules of all groups on the way.
 
 use super::{FIRST, GROUP, REMOTE, Scene};
 use crate::world::Answer;
@@ -24,7 +24,7 @@ fn get(scene: &Scene, group: &str, path: &str) -> Answer {
     scene.world.anon().file(group, path)
 }
 
-/// The versions of a gem, as `/versions` and as `/info` have them.
+/// The versions of a gem in `/versions` and in `/info`.
 fn listed(scene: &Scene, group: &str, name: &str) -> (Vec<String>, Vec<String>) {
     let versions = get(scene, group, "versions").expect(200).text().to_owned();
     let mut said: Vec<String> = Vec::new();
@@ -70,7 +70,7 @@ fn what_the_outer_group_denies_is_seen_through_the_inner_one() {
 fn what_is_too_young_for_the_outer_group_is_shown_when_it_is_old_enough() {
     let scene = scene();
     rule(&scene, OUTER, &json!({ "policy": { "cooldown_s": 12 * 3600 } }));
-    // What was seen first two minutes after noon is too young.
+    // A version that was first seen two minutes after noon is too young.
     assert_eq!(listed(&scene, OUTER, "lamp"), both(&[]));
     scene.at("2026-11-03T11:00:00Z");
     scene.publish("lamp", "3.0.0");

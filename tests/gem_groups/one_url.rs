@@ -45,7 +45,7 @@ fn a_name_of_a_hosted_member_is_never_that_of_an_upstream() {
     let scene = Scene::new();
     scene.push("oil", "2.0.0");
     let (theirs, lamp) = (scene.publish("oil", "9.0.0"), scene.publish("lamp", "1.0.0"));
-    // The push had the upstream looked at.
+    // The push made the server check the upstream's index.
     scene.at("2026-11-02T12:02:00Z");
     let versions = scene.get("versions").expect(200).text().to_owned();
     assert!(versions.contains("\noil 2.0.0 ") && !versions.contains("9.0.0"), "{versions}");
@@ -53,7 +53,7 @@ fn a_name_of_a_hosted_member_is_never_that_of_an_upstream() {
     scene.get(&format!("gems/{}", theirs.file())).expect(404);
     scene.get("quick/Marshal.4.8/oil-9.0.0.gemspec.rz").expect(404);
     assert_eq!(scene.get("gems/lamp-1.0.0.gem").expect(200).body, lamp.bytes());
-    // Taken away here, it does not become theirs.
+    // After it is removed here, it does not become the upstream's.
     scene.world.admin().yank(FIRST, "oil", "2.0.0").expect(200);
     assert_eq!(scene.get("info/oil").expect(200).text(), "---\n");
     scene.get(&format!("gems/{}", theirs.file())).expect(404);
@@ -69,7 +69,7 @@ fn a_name_of_a_member_that_was_taken_out_goes_on_having_an_info() {
     assert!(scene.get("versions").expect(200).text().contains("\nlamp 1.0 "));
     let members = json!({ "members": [REMOTE] });
     scene.world.admin().patch_json(&format!("/api/v1/repositories/{GROUP}"), &members).expect(200);
-    // Bundler leaves the compact index for all gems where a name in it has no `/info`.
+    // Bundler leaves the compact index for all gems if one name in it has no `/info`.
     assert!(scene.get("versions").expect(200).text().contains("\nlamp -1.0 "));
     assert_eq!(scene.get("info/lamp").expect(200).text(), "---\n");
     scene.get("info/oil").expect(404);

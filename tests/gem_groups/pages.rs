@@ -1,9 +1,9 @@
-//! No answer of a group is kept for longer than what it was made of holds.
+//! No page of a group outlives the data that it was made from.
 
 use super::{FIRST, GROUP, REMOTE, Scene};
 use serde_json::json;
 
-/// Asked so often that every answer is kept that may be.
+/// Requests a path often enough for it to become a page, if it may be one.
 fn again(scene: &Scene, path: &str) -> u16 {
     (0..3).map(|_| scene.get(path).status).fold(0, |_, status| status)
 }

@@ -1,4 +1,4 @@
-//! What programs ask a group that is not about one gem.
+//! Calls of programs to a group that are not about one gem.
 
 use super::{FIRST, GROUP, REMOTE, Scene};
 use crate::world::Gem;
@@ -8,7 +8,7 @@ fn ask(scene: &Scene, path: &str) -> Value {
     scene.get(&format!("api/v1/{path}")).expect(200).json()
 }
 
-/// The names and versions of what is told.
+/// The names and versions in an answer.
 fn gems(told: &Value) -> Vec<(String, String)> {
     let text = |gem: &Value, key: &str| gem[key].as_str().unwrap().to_owned();
     told.as_array().unwrap().iter().map(|gem| (text(gem, "name"), text(gem, "version"))).collect()
@@ -50,7 +50,7 @@ fn what_is_new_and_who_owns_a_gem_is_told_of_hosted_members() {
     scene.at("2026-11-02T13:00:00Z");
     let admin = scene.world.admin();
     admin.push("more", &Gem::new("can", "1.0.0")).expect(200);
-    // The name is that of the first member.
+    // The name is owned by the first member.
     admin.push("more", &Gem::new("oil", "7.0.0")).expect(200);
     scene.at("2026-11-02T14:00:00Z");
     scene.push("oil", "2.1.0");

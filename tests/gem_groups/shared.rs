@@ -5,7 +5,7 @@ use crate::world::Gem;
 use format::gem::info::md5_hex;
 use serde_json::{Value, json};
 
-/// Lamp 1.0.0 of both, 0.9.0 of the upstream alone, and 1.1.0 of ours.
+/// Lamp 1.0.0 in both members, 0.9.0 in the upstream alone, and 1.1.0 in the hosted one.
 fn lamps() -> (Scene, Gem, Gem) {
     let scene = Scene::new();
     let theirs = scene.publish("lamp", "0.9.0");
@@ -52,7 +52,7 @@ fn a_shared_name_has_the_versions_of_all_members_each_once_in_every_protocol() {
     };
     let all = scene.get("api/v1/versions/lamp.json").expect(200).json();
     assert_eq!(numbers(&all), ["1.1.0", "1.0.0", "0.9.0"]);
-    // An upstream's line does not tell it.
+    // An upstream's line does not have it.
     assert!(all[2]["authors"].is_null() && !all[1]["authors"].is_null(), "{all:#}");
     assert_eq!(scene.get("api/v1/gems/lamp.json").expect(200).json()["version"], "1.1.0");
     assert_eq!(scene.get("api/v1/versions/lamp/latest.json").expect(200).json(), json!({ "version": "1.1.0" }));

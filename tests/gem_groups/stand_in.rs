@@ -1,4 +1,4 @@
-//! An upstream of gems on loopback that lists what it is told and has nothing else: for tests that look at names alone.
+//! An upstream of gems on loopback that has nothing but `/versions`, for tests that are about names alone.
 
 use crate::world::{FIRST, Parts, Says, Upstream, World};
 use format::gem::info::md5_hex;
@@ -13,7 +13,7 @@ pub(super) struct StandIn {
 }
 
 impl StandIn {
-    /// One that lists these versions, each `NAME VERSION`.
+    /// An upstream that lists these versions, each `NAME VERSION`.
     pub(super) fn with(versions: &[&str]) -> Self {
         let begin = "created_at: 2026-10-01T00:00:00Z\n---\n".to_owned();
         let stand_in = Self { upstream: Upstream::start(), versions: Mutex::new(begin) };
@@ -21,7 +21,7 @@ impl StandIn {
         stand_in
     }
 
-    /// It lists these, too.
+    /// Adds these versions.
     pub(super) fn lists(&self, more: &[&str]) {
         let mut versions = self.versions.lock().unwrap();
         for version in more {
@@ -31,7 +31,7 @@ impl StandIn {
         self.upstream.says("/versions", Says::bytes(versions.as_str()).header("ETag", &etag).parts(Parts::Right));
     }
 
-    /// It fails from now on.
+    /// Makes it fail from now on.
     pub(super) fn fails(&self) {
         self.upstream.says("/versions", Says::status(500));
     }
@@ -40,7 +40,7 @@ impl StandIn {
         self.upstream.url()
     }
 
-    /// The paths that it was asked for, each once.
+    /// The paths of the requests that it received, each once.
     pub(super) fn asked(&self) -> Vec<String> {
         let mut paths: Vec<String> = self.upstream.asked().into_iter().map(|asked| asked.path).collect();
         paths.sort();
@@ -62,7 +62,7 @@ fn add(world: &World, remotes: &[(&str, &StandIn)]) {
     }
 }
 
-/// A server whose time of day can be set, with a remote repository for each of these upstreams.
+/// A server with a settable clock and a remote repository for each of these upstreams.
 pub(super) fn world_at(moment: &str, remotes: &[(&str, &StandIn)]) -> World {
     let world = World::start_in_conformance(&[]);
     at(&world, moment);
@@ -70,7 +70,7 @@ pub(super) fn world_at(moment: &str, remotes: &[(&str, &StandIn)]) -> World {
     world
 }
 
-/// Sets the time of day.
+/// Sets the clock.
 pub(super) fn at(world: &World, moment: &str) {
     let path = format!("/repository/{FIRST}/set_time");
     world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);

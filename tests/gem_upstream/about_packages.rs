@@ -1,4 +1,4 @@
-//! What is told about a package of an upstream beside the package itself: its gemspec, and what is attested of it.
+//! Files about a package of an upstream: its gemspec and its attestations.
 
 use super::shelf::{before, lamp_and_oil};
 use super::{AFTER_A_WEEK, LATER, REMOTE, set_time};
@@ -39,7 +39,7 @@ fn what_is_attested_is_asked_for_again_after_a_while_and_answered_while_the_upst
         assert_eq!(ask().expect(200).text(), "[]");
     }
     assert_eq!(shelf.upstream.count(path), 1);
-    // What is attested may be added to.
+    // Attestations can be added later.
     shelf.upstream.file(path, "[1]");
     set_time(&world, LATER);
     assert_eq!(ask().expect(200).text(), "[1]");

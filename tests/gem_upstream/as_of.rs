@@ -1,4 +1,5 @@
-//! A remote repository of gems as of a moment: what its upstream was seen to have by then, also what was yanked since.
+//! A remote gem repository as of a moment: the versions that its upstream was seen to have by then, including those
+//! that were yanked since.
 
 use super::{REMOTE, Scene};
 use crate::world::{Answer, Client, FIRST, Gem, Ruby, World};
@@ -15,7 +16,7 @@ fn then(world: &World, path: &str) -> Answer {
     world.anon().file(&format!("{REMOTE}@{THEN}"), path)
 }
 
-/// What lists versions, and is the same whenever it is made.
+/// The lists of versions whose bytes do not depend on when they are rendered.
 const PATHS: [&str; 8] = [
     "names",
     "info/lamp",
@@ -27,8 +28,9 @@ const PATHS: [&str; 8] = [
     "api/v1/versions/lamp.json",
 ];
 
-/// An upstream of which lamp 1.1.0 and what lists it was asked for on November 3. Then that was yanked, with oil 1.0.0, of which nobody
-/// had asked for the gem, and others came. It is the 5th. With what was answered before.
+/// On November 3 a client requested lamp 1.1.0 and the lists with it. Later that version was yanked, together with oil
+/// 1.0.0, whose gem no client had requested, and other versions appeared. Now it is November 5. Returns the scene and
+/// the answers of November 3.
 fn history() -> (Scene, Vec<Vec<u8>>) {
     let scene = Scene::at_any_time();
     let admin = scene.upstream.admin();
@@ -73,7 +75,7 @@ fn every_protocol_says_what_had_been_seen_by_then_and_a_yanked_gem_that_is_kept_
     let early = scene.world.anon().file(&format!("{REMOTE}@2026-11-03T11:00:00Z"), "info/lamp").expect(404);
     assert!(early.text().contains("2026-11-03T12:00"), "{}", early.text());
 
-    // The journal and the cache have it, whatever became of the upstream.
+    // The journal and the cache have it, independently of the upstream.
     scene.upstream.stop();
     scene.world.stop();
     scene.world.resume();

@@ -13,7 +13,7 @@ crate::world::with_each_client!([
 
 const TELL: &str = "require 'lamp'; puts \"lamp #{Lamp::VERSION}\"";
 
-/// Installs on a machine that has nothing, and says which version that was.
+/// Installs the gem on a new machine, and returns the installed version.
 fn installed(client: Client, url: &str) -> String {
     let machine = Ruby::with(client);
     let app = machine.app("app", url, "gem 'lamp'");
@@ -44,7 +44,7 @@ fn what_was_built_once_is_built_again_without_asking_the_upstream_and_without_th
     assert_eq!(installed(client, &url), "lamp 1.1.0\n");
 }
 
-/// Has `gem`, whose only source this is, do what people do with it.
+/// Runs common `gem` commands with this URL as the only source.
 fn gem_alone(client: Client, url: &str) {
     let machine = Ruby::with(client);
     machine.shell("", &format!("gem sources --add {url}")).good();

@@ -23,7 +23,7 @@ fn scene() -> Scene {
     scene
 }
 
-/// What the lines of `/info` do not tell.
+/// The facts that the lines of `/info` do not have.
 const UNKNOWN: [&str; 7] = ["authors", "info", "licenses", "description", "summary", "built_at", "requirements"];
 
 fn without_unknown(mut told: Value) -> Value {
@@ -145,7 +145,7 @@ fn gem_alone_lists_fetches_and_updates_through_a_remote_repository(client: Clien
     assert!(say("gem outdated").contains("lamp (1.0.0 < 1.0.1)"));
 }
 
-/// The same on a port without the digits of a status: Bundler takes them for one wherever they stand in an error.
+/// The same on a port whose digits contain no status. Bundler takes such digits for a status anywhere in an error.
 fn beside_statuses() -> Scene {
     loop {
         let scene = scene();
@@ -169,7 +169,7 @@ fn gem_and_bundler_print_why_there_is_no_answer(client: Client) {
     scene.upstream.stop();
     for said in [gem(&url), bundle(&url)] {
         let said = said.replace('\n', " ");
-        // After a few of their retries it is left alone.
+        // After a few retries the circuit opens.
         assert!(["the upstream cannot be reached", "the circuit of"].iter().any(|why| said.contains(why)), "{said}");
     }
 }

@@ -1,4 +1,5 @@
-//! `daylight check --index` of a remote repository of gems: what is kept of the upstream fits its index, or what does not is named.
+//! `daylight check --index` of a remote gem repository: the stored state matches the upstream's index, or each mismatch
+//! is named.
 
 use super::shelf::{Shelf, before, lamp_and_oil, md5};
 use super::{LATER, REMOTE, set_time};
@@ -15,14 +16,14 @@ fn check(world: &World, flags: &[&str]) -> Output {
     command.env_clear().env("DAYLIGHT_TOKEN", world.admin().secret()).output().unwrap()
 }
 
-/// What is found, and with which exit code.
+/// The result, and the exit code.
 fn found(world: &World) -> (Option<i32>, Value) {
     let said = check(world, &["--json"]);
     let told: Value = serde_json::from_slice(&said.stdout).unwrap_or_else(|_| panic!("{said:?}"));
     (said.status.code(), told["repositories"][0].clone())
 }
 
-/// A server that keeps the files of two gems.
+/// A server with the cached files of two gems.
 fn kept() -> (Shelf, World) {
     let shelf = lamp_and_oil();
     let world = before(&shelf.upstream);
@@ -42,7 +43,7 @@ fn what_is_kept_of_an_upstream_is_checked_against_its_index_and_the_upstream_is_
     assert_eq!(found(&world), (Some(0), good.clone()));
     let said = String::from_utf8(check(&world, &[]).stdout).unwrap();
     assert!(said.contains("checked 2 names with 2 versions") && said.contains("2 gems"), "{said}");
-    // So it is after a start, before anybody asked.
+    // The same directly after a start, before any request.
     world.stop();
     world.resume();
     assert_eq!(found(&world), (Some(0), good));
@@ -52,7 +53,7 @@ fn what_is_kept_of_an_upstream_is_checked_against_its_index_and_the_upstream_is_
 #[test]
 fn what_does_not_fit_the_index_is_named_and_what_is_older_is_counted() {
     let (mut shelf, world) = kept();
-    // Another package in place of the one that is kept, and an index that is ahead of its file.
+    // Another package replaces the cached one, and the index is ahead of its file.
     let other = Gem::new("lamp", "1.0.0").payload(b"other").bytes();
     let info = format!("---\n1.0.0 oil:~> 1.0|checksum:{}\n", hex(&Sha256::digest(&other)));
     shelf.set_info("lamp", "1.0.0", &info);
@@ -67,7 +68,7 @@ fn what_does_not_fit_the_index_is_named_and_what_is_older_is_counted() {
     let problems = told["problems"].as_array().unwrap();
     assert_eq!(problems.len(), 1, "{told:#}");
     assert!(problems[0].as_str().unwrap().starts_with("`gems/lamp-1.0.0.gem` is kept with the SHA-256 "), "{told:#}");
-    // It is never answered with, and fits once somebody asked for it.
+    // The damaged file is never the answer, and matches again after the next request.
     shelf.upstream.says("/gems/lamp-1.0.0.gem", Says::bytes(other));
     world.anon().file(REMOTE, "gems/lamp-1.0.0.gem").expect(200);
     assert_eq!(found(&world).0, Some(0));

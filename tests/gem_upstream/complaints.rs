@@ -12,7 +12,7 @@ use std::io::Read as _;
 
 /// A minute and a few seconds after the start.
 const MINUTE_LATER: &str = "2026-11-02T12:01:05Z";
-/// Everything that clients of all ages ask for of lamp 1.0.0.
+/// Everything that clients of all ages request for lamp 1.0.0.
 const PATHS: [&str; 9] = [
     "versions",
     "names",
@@ -29,14 +29,14 @@ fn get(world: &World, path: &str) -> Answer {
     world.anon().file(REMOTE, path)
 }
 
-/// What follows an earlier answer, as Bundler asks for it.
+/// The continuation of an earlier answer, as Bundler requests it.
 fn continued(world: &World, path: &str, earlier: &Answer) -> Answer {
     let path = format!("/repository/{REMOTE}/{path}");
     let range = format!("bytes={}-", earlier.body.len() - 1);
     world.anon().ask("GET", &path, &[("Range", &range), ("If-None-Match", earlier.header("etag").unwrap())], b"")
 }
 
-/// The text of an answer, unpacked.
+/// The unpacked text of an answer.
 fn text(answer: &Answer) -> String {
     let mut unpacked = Vec::new();
     let read = flate2::read::GzDecoder::new(&answer.body[..]).read_to_end(&mut unpacked);
@@ -285,7 +285,7 @@ fn a_kept_info_is_fetched_again_once_the_index_says_that_it_changed() {
     assert_eq!(get(&world, "info/lamp").expect(200).text(), "---\n");
 }
 
-/// What a yank of a gem that many depend on did to builds for days.
+/// A yank of a popular gem broke builds for days in other proxies.
 #[test]
 fn a_yanked_version_that_was_used_here_can_be_installed_as_of_a_moment_before() {
     let mut shelf = lamp_and_oil();
@@ -347,7 +347,7 @@ fn one_new_version_costs_one_line_and_no_new_index() {
     assert!(news.text().starts_with("\nwick 1.0.0 ") && news.text().lines().count() == 2, "{}", news.text());
 }
 
-/// A placeholder for what is not there: nobody listens.
+/// A placeholder for an upstream on which nothing listens.
 fn nobody() -> Upstream {
     let upstream = Upstream::start();
     upstream.unplug();

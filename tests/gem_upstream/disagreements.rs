@@ -1,4 +1,5 @@
-//! What the index of an upstream and its `/info` say differently for a while, or from old times, and what clients get of it.
+//! Temporary or historical differences between the index of an upstream and its `/info`, and the answers that clients
+//! get.
 
 use super::shelf::{Shelf, before, lamp_and_oil, md5};
 use super::{REMOTE, set_time};
@@ -22,7 +23,7 @@ fn a_version_that_info_has_before_the_index_lists_it_can_be_downloaded() {
     assert_eq!(get(&world, "info/lamp").expect(200).text(), info);
     assert!(get(&world, "gems/lamp-1.1.0.gem").expect(200).body == gem.bytes());
     get(&world, "quick/Marshal.4.8/lamp-1.1.0.gemspec.rz").expect(200);
-    // Of what neither has, nothing is asked.
+    // A version that neither has is not requested.
     get(&world, "gems/lamp-9.0.gem").expect(404);
     assert_eq!(shelf.upstream.count_of("lamp-9.0"), 0);
 }
@@ -68,13 +69,13 @@ fn half_a_line_that_clients_could_read_is_not_relayed_where_nothing_proves_the_f
     let older = shelf.info("lamp");
     shelf.push(&Gem::new("lamp", "1.1.0"));
     let newer = shelf.info("lamp").trim_end().to_owned() + ",ruby:>= 2.7.1\n";
-    // As the upstream's disk had it when it was full.
+    // The upstream's disk was full when it wrote the file.
     shelf.set_info("lamp", "-1.1.0,1.1.0", &newer);
     shelf.upstream.says("/info/lamp", Says::bytes(&newer[..newer.len() - 3]));
     let world = before(&shelf.upstream);
     let cut = get(&world, "info/lamp").expect(200);
     assert_eq!((cut.text(), cut.header("daylight-stale")), (&*older, Some("upstream_behind")));
-    // Where the index has the MD5 of a file without an end, that is the file.
+    // If the index has the MD5 of a truncated file, that is the file.
     let endless = newer.trim_end();
     shelf.set_info("lamp", "-1.1.0,1.1.0", endless);
     set_time(&world, "2026-11-02T12:01:05Z");
@@ -89,7 +90,7 @@ fn an_md5_that_was_corrected_is_right_again_where_info_is_what_it_was_then() {
     let (older, index) = (shelf.info("lamp"), shelf.versions.clone());
     shelf.push(&Gem::new("lamp", "1.1.0"));
     let newer = shelf.info("lamp");
-    // The index is behind, so that its MD5 is taken for a wrong one.
+    // The index is behind, so its MD5 is taken for a wrong one.
     let says = |text: &str| Says::bytes(text).header("ETag", &format!("\"{}\"", md5(text)));
     shelf.upstream.says("/versions", says(&index));
     let world = before(&shelf.upstream);
@@ -104,7 +105,7 @@ fn an_md5_that_was_corrected_is_right_again_where_info_is_what_it_was_then() {
     }
     let versions = get(&world, "versions").expect(200);
     assert!(versions.text().trim_end().ends_with(&md5(&older)), "{}", versions.text());
-    // No request is made for what the index proves.
+    // A file that the index proves is not requested.
     let asked = shelf.upstream.count("/info/lamp");
     set_time(&world, "2026-11-02T13:00:00Z");
     get(&world, "info/lamp").expect(200);
@@ -139,7 +140,7 @@ fn a_large_index_that_always_breaks_off_is_fetched_six_times_an_hour_at_most() {
     let anon = world.anon();
     for _ in 0..10 {
         let connection = &mut anon.connect().unwrap();
-        // Whoever waits for the first index may be given its beginning.
+        // A client that waits for the first index may get its beginning.
         let told = anon.on(connection, "GET", &format!("/repository/{REMOTE}/versions"), &[], b"");
         assert!(told.is_err() || told.is_ok_and(|told| told.status == 502));
     }
@@ -154,7 +155,7 @@ fn an_index_that_is_sent_whole_and_refused_each_time_is_fetched_six_times_an_hou
     let shelf = lamp_and_oil();
     let world = before(&shelf.upstream);
     get(&world, "versions").expect(200);
-    // It knows no parts any more, and ends within a line.
+    // It no longer supports ranges, and ends within a line.
     let asked = shelf.upstream.count("/versions");
     shelf.upstream.says("/versions", Says::bytes(&shelf.versions[..shelf.versions.len() - 9]));
     for minute in 2..20 {

@@ -1,4 +1,4 @@
-//! What operators are told of a remote repository of gems, for which no upstream is asked.
+//! Explanations for operators about a remote gem repository. They call no upstream.
 
 use super::{REMOTE, Scene};
 use crate::world::{FIRST, Gem, Upstream, World};
@@ -16,7 +16,7 @@ fn the_event_of_an_answer_without_an_index_has_the_reason_and_what_to_do() {
         let told = world.event(answer.header("daylight-event").unwrap());
         told["detail"].as_str().unwrap().to_owned()
     };
-    // As a new folder has it.
+    // The remote repository of a new data folder.
     assert_eq!(why("rubygems"), "`rubygems` has no upstream; hint: `daylight repo set rubygems --remote URL` names it");
     let address = Upstream::start().address();
     world.make(

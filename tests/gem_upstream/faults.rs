@@ -1,5 +1,5 @@
-//! What Daylight makes of an upstream of gems that misbehaves. `docs/gems-from-an-upstream.md` has it as a table, which is compared
-//! with what is seen here.
+//! The behaviour of Daylight if an upstream of gems misbehaves. `docs/gems-from-an-upstream.md` has it as a table,
+//! which this test compares.
 
 use super::stand_in::{GEM, INFO, State, good, line, package};
 use crate::world::{Answer, FIRST, Parts, Says, Upstream, World};
@@ -12,7 +12,7 @@ use std::path::Path;
 
 const INDEX: &str = "versions";
 
-/// A way to misbehave: its name, the path that is asked for, and what the upstream says instead of what it has.
+/// A fault: its name, the requested path, and the change of the upstream's answers.
 struct Way(&'static str, &'static str, fn(&Upstream, &State));
 
 fn versions(upstream: &Upstream, says: Says) {
@@ -23,7 +23,7 @@ fn info(upstream: &Upstream, says: Says) {
     upstream.says("/info/lamp", says);
 }
 
-/// An index that says this of the `/info` of `lamp`, whatever that has.
+/// An index with this line about the `/info` of `lamp`, whatever that file contains.
 fn indexed(upstream: &Upstream, state: &State, line: &str) {
     let before = State::first().versions;
     versions(upstream, good(&format!("{before}lamp {line}\n")).parts(Parts::Right));
@@ -134,20 +134,20 @@ const WAYS: &[Way] = &[
     Way("500", GEM, |upstream, _| upstream.says("/gems/lamp-2.0.0.gem", Says::status(500))),
 ];
 
-/// What was seen of one way.
+/// The observations for one fault.
 struct Seen {
     way: &'static Way,
-    /// Where nothing is kept.
+    /// With an empty cache.
     cold: String,
-    /// Where the file is kept as it was a minute before.
+    /// With the file in the cache as it was a minute before.
     kept: String,
-    /// Requests for the path that the latter cost the upstream.
+    /// The requests for the path that the upstream received in the second case.
     requests: usize,
-    /// Where something is kept, a minute after the upstream is well again.
+    /// With a full cache, a minute after the upstream has recovered.
     after: String,
 }
 
-/// The server, with a clock that goes a minute with each step.
+/// The server, with a clock that advances by a minute with each step.
 struct Scene {
     world: World,
     minutes: Cell<u32>,
