@@ -1,4 +1,4 @@
-//! The first `/versions` of an upstream: clients read it while it arrives, and its end once the whole is verified.
+//! The first `/versions` of an upstream: clients read it while it arrives, and get its end after the whole is verified.
 
 use super::REMOTE;
 use super::stand_in::{State, good};
@@ -12,10 +12,10 @@ use std::time::Duration;
 
 crate::world::with_each_client!([bundler_takes_an_index_that_arrives_while_it_reads]);
 
-/// The upstream sends so many bytes of its index, and waits.
+/// The upstream sends this number of bytes of its index, and then waits.
 const HELD_AT: usize = 150_000;
 
-/// An index that is longer than what is held back of it.
+/// An index that is longer than the part that Daylight holds back.
 fn long() -> State {
     let State { versions, info } = State::first();
     let line = |n: u32| format!("shade-{n} 1.0.0 {}\n", md5_hex(b"---\n1.0.0 |\n"));
@@ -30,7 +30,7 @@ fn before(upstream: &Upstream, says: Says) -> World {
     world
 }
 
-/// A client that reads as it likes.
+/// A client that reads at its own pace.
 struct Reader {
     stream: TcpStream,
     came: Vec<u8>,
@@ -45,7 +45,7 @@ impl Reader {
         Self { stream, came: Vec::new() }
     }
 
-    /// Reads until so many bytes came.
+    /// Reads until this number of bytes has arrived.
     fn read(mut self, bytes: usize) -> Self {
         let mut buffer = [0; 16 << 10];
         while self.came.len() < bytes {
@@ -56,7 +56,7 @@ impl Reader {
         self
     }
 
-    /// Reads until the connection ends: the head, the body, and whether that is whole by its announced length.
+    /// Reads until the connection ends. Returns the head, the body, and whether the body has its announced length.
     fn end(mut self) -> (String, String, bool) {
         let _ = self.stream.read_to_end(&mut self.came);
         let all = String::from_utf8(self.came).unwrap();
@@ -71,7 +71,7 @@ fn the_first_index_reaches_all_who_ask_while_it_arrives_and_whoever_leaves_ends_
     let (upstream, State { versions, .. }) = (Upstream::start(), long());
     let world = before(&upstream, good(&versions));
     let etag = format!("\"{}\"", md5_hex(versions.as_bytes()));
-    // The first one leaves.
+    // The first client leaves.
     drop(Reader::ask(&world, "").read(50_000));
     let some = Reader::ask(&world, "").read(100_000);
     let part = Reader::ask(&world, "\r\nRange: bytes=9-\r\nIf-None-Match: \"0\"").read(100_000);
@@ -137,14 +137,14 @@ fn a_first_index_that_is_not_what_it_was_said_to_be_breaks_off() {
         assert!(!whole && body.len() < versions.len(), "{way}");
         let ended = frames.ended(stream);
         assert!(matches!(ended, Ended::Reset(_)), "{way}: {ended:?}");
-        // Clients ask once more.
+        // Clients repeat the request.
         let then = then.unwrap_or_else(|| {
             let anon = world.anon();
             assert!(anon.on(&mut anon.connect().unwrap(), "GET", &path, &[], b"").is_err(), "{way} again");
             upstream.says("/versions", good(&versions));
             &versions
         });
-        // Whoever comes before the look that failed has ended is told of its failure.
+        // A request that arrives before the end of the failed look gets its failure.
         let mut answers = (0..10_000).map(|_| world.anon().get(&path));
         let answer = answers.find(|answer| answer.status != 502).unwrap();
         assert!(answer.expect(200).text() == *then, "{way}");
@@ -159,7 +159,7 @@ fn bundler_takes_an_index_that_arrives_while_it_reads(client: Client) {
     let app = machine.app("app", &world.url(REMOTE), "gem 'lamp'");
     std::thread::scope(|scope| {
         let install = scope.spawn(|| app.bundle(&["install"]).good());
-        // Nobody else asks, so it waits for the rest of this.
+        // No other client makes a request, so this one waits for the rest of the file.
         upstream.await_count("/versions", 1);
         drop(Reader::ask(&world, "").read(100_000));
         upstream.release("/versions");

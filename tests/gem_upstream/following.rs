@@ -1,4 +1,4 @@
-//! How an upstream's index is followed: what is asked of it, when, and what clients see meanwhile.
+//! Following an upstream's index: the requests that the upstream receives, their times, and what clients see meanwhile.
 
 use super::stand_in::{INFO, State, good};
 use super::{REMOTE, Scene};
@@ -6,7 +6,7 @@ use crate::world::{FIRST, Parts, Says, Upstream, World};
 use format::gem::info::md5_hex;
 use serde_json::json;
 
-/// A server whose time of day can be set, with a remote repository of a stand-in.
+/// A server with a settable clock and a remote repository of a stand-in.
 pub(super) struct Stand {
     pub(super) upstream: Upstream,
     pub(super) world: World,
@@ -53,7 +53,7 @@ fn no_name_that_is_not_listed_reaches_the_upstream() {
         }
     }
     assert_eq!(stand.upstream.count_of("private"), 0);
-    // The time stands still: the look that brought the index is of this moment.
+    // The clock stands still, so the look that fetched the index was made now.
     assert_eq!(stand.upstream.total(), 1, "{:?}", stand.upstream.asked());
     stand.at("12:00:04");
     stand.get("info/private-1").expect(404);
@@ -90,14 +90,14 @@ fn an_info_that_is_behind_is_asked_for_again_after_longer_and_longer() {
         let answer = stand.get(INFO).expect(200);
         assert_eq!(answer.text(), State::first().info, "{time}");
         assert_eq!(answer.header("daylight-stale"), Some("upstream_behind"), "{time}");
-        // By this client or by the regular work, whichever is first.
+        // By this client or by the regular work, whichever comes first.
         let now = stand.upstream.count("/info/lamp");
         if now > before {
             asked.push(second);
         }
         before = now;
     }
-    // At once too, by the first client if it was not fetched ahead.
+    // At once too, by the first client, if it was not fetched ahead.
     asked.retain(|second| *second > 0);
     assert_eq!(asked, [2, 7, 17, 47]);
     stand.upstream.says("/info/lamp", good(&State::second().info));
@@ -121,7 +121,7 @@ fn an_md5_that_the_index_says_wrongly_is_corrected_once_and_clients_stop_asking(
     assert_eq!(stand.upstream.count("/info/lamp"), 1);
     let corrected = format!("{wrong}lamp -2.0.0,2.0.0 {}\n", md5_hex(info.as_bytes()));
     assert_eq!(stand.get("versions").expect(200).text(), corrected);
-    // The upstream's file goes on, and is begun anew with the same wrong digest: ours stays.
+    // The upstream's file grows, and is compacted with the same wrong digest. Our line stays.
     let more = format!("{wrong}oil 2.0.0 {}\n", md5_hex(b"---\n"));
     stand.upstream.says("/versions", good(&more).parts(Parts::Right));
     stand.at("12:02:00");
@@ -152,7 +152,7 @@ fn an_upstream_that_hangs_delays_neither_the_others_nor_who_has_something_to_be_
     }
     hanging.says("/versions", Says::status(200).silent());
     State::second().on(&stand.upstream);
-    // Nobody asks: the regular work looks at both.
+    // Without clients, the regular work looks at both.
     let (before, other) = (hanging.count("/versions"), stand.upstream.count("/versions"));
     stand.at("12:02:00");
     hanging.await_count("/versions", before + 1);
@@ -209,7 +209,7 @@ fn what_is_held_back_is_told_and_an_operator_may_accept_it() {
     assert_eq!(gauge(), figure(0));
     assert!(accept().expect(409).text().contains("nothing is held back"));
     admin.ask("POST", &format!("/api/v1/repositories/{FIRST}/accept-index"), &[], b"").expect(400);
-    // What follows an upstream is not begun anew by hand.
+    // A log that follows an upstream cannot be compacted by hand.
     assert!(admin.ask("POST", &format!("{path}/compact"), &[], b"").expect(400).text().contains("never see"));
     let without = |names: &[&str]| -> String {
         let kept = all.text().lines().filter(|line| !names.iter().any(|name| line.starts_with(name)));
@@ -224,7 +224,8 @@ fn what_is_held_back_is_told_and_an_operator_may_accept_it() {
     let told = admin.get(&format!("/api/v1/explain?repository={REMOTE}&path=versions")).expect(200);
     assert!(told.text().contains("daylight repo accept-index"), "{}", told.text());
 
-    // The upstream is down: what was accepted counts once it answers, unless it lacks still more then.
+    // The upstream is down. The accepted file is used as soon as it answers, unless the file lacks even more names
+    // then.
     stand.upstream.says("/versions", Says::status(500));
     assert_eq!(accept().expect(200).json()["index"]["held_back"]["accepted"], true);
     let fewer = without(&["oil", "wick", "glass"]);

@@ -1,15 +1,15 @@
-//! Builds with JRuby, which wants gems for the platform `java`, and whose network is Java's.
+//! Builds with JRuby, which prefers gems for the platform `java` and uses Java's network stack.
 
 use super::shelf::{Shelf, before, lamp_and_oil, lamp_and_oil_of_long_ago};
 use super::{AFTER_A_WEEK, LATER, REMOTE, set_time};
 use crate::world::{Client, Gem, Ruby, World};
 use serde_json::json;
 
-/// Between the start and an hour later.
+/// A moment between the start and an hour later.
 const THEN: &str = "2026-11-02T12:30:00Z";
 const TELL: &str = "require 'lamp'; puts \"#{Lamp::VERSION} #{Gem.loaded_specs['lamp'].platform}\"";
 
-/// A version of lamp for Java, which has more in it than the one for every platform.
+/// A version of lamp for Java, which differs from the one for every platform.
 fn java(version: &str) -> Gem {
     Gem::new("lamp", version).needs("oil", "~> 1.0").platform("java").payload(b"classes")
 }
@@ -21,7 +21,7 @@ fn shelf() -> Shelf {
     shelf
 }
 
-/// Has a machine that has nothing install lamp, and returns what was chosen, or what it said when that failed.
+/// Installs lamp on a new machine. Returns the chosen version, or the output of the failed command.
 fn installed(url: &str, wanted: &str) -> Result<String, String> {
     let machine = Ruby::with(Client::Jruby);
     let app = machine.app("app", url, wanted);
@@ -92,7 +92,7 @@ fn jruby_is_not_offered_what_is_young_and_cannot_have_it_by_number() {
     assert_chosen(&installed(&url, "gem 'lamp'").unwrap(), "1.1.0-java");
 }
 
-/// An upstream that withdrew lamp 1.1.0 an hour after it was installed here.
+/// An upstream that yanked lamp 1.1.0 an hour after it was installed here.
 fn withdrawn() -> (Shelf, World) {
     let mut shelf = shelf();
     shelf.push(&java("1.1.0"));

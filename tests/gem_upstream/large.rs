@@ -1,5 +1,5 @@
-//! A large index of an upstream: what each change to it costs the upstream, the clients and a restart. `DAYLIGHT_LOOKS` says how many
-//! looks bring ten changes each; 20 when it does not.
+//! A large index of an upstream: the cost of each change for the upstream, the clients and a restart. `DAYLIGHT_LOOKS`
+//! sets the number of looks with ten changes each; the default is 20.
 
 use super::REMOTE;
 use super::following::Stand;
@@ -8,28 +8,28 @@ use crate::world::{Asked, Parts, Says};
 use format::gem::info::md5_hex;
 use std::fs;
 
-/// So many gems have an index of 1.2 MB.
+/// The number of gems. Their index has 1.2 MB.
 const GEMS: usize = 25_000;
 const KIB: usize = 1 << 10;
 
-/// An upstream with an index of that size, a server that has it, and a client that has it from there.
+/// An upstream with an index of that size, a server that follows it, and a client of the server.
 struct Large {
     stand: Stand,
-    /// The upstream's file, and the client's.
+    /// The upstream's file, and the client's copy.
     file: String,
     mine: String,
     minutes: u32,
     changes: usize,
 }
 
-/// What a look cost.
+/// The cost of a look.
 #[derive(Debug)]
 struct Cost {
-    /// The first byte that each request asked the upstream for; `None`: the whole file.
+    /// The first byte of each request to the upstream; `None`: the whole file.
     asked: Vec<Option<usize>>,
     /// Bytes of bodies from the upstream.
     upstream: usize,
-    /// Bytes of the client's answer, if that was a 206.
+    /// Bytes of the client's answer, if it was a 206.
     client: Option<usize>,
 }
 
@@ -49,22 +49,22 @@ impl Large {
         self.stand.upstream.says("/versions", good(&self.file).parts(Parts::Right));
     }
 
-    /// A line of a version that is not there yet.
+    /// A line of a new version.
     fn line(&mut self) -> String {
         self.changes += 1;
         format!("gem-{} 2.{}.0 {}\n", self.changes * 7919 % GEMS, self.changes, md5(GEMS + self.changes))
     }
 
-    /// Puts a line where at least so many bytes follow it.
+    /// Inserts a line with at least this number of bytes after it.
     fn insert(&mut self, before_end: usize) {
         let line = self.line();
         let at = self.file[..self.file.len() - before_end].rfind('\n').unwrap() + 1;
         self.file.insert_str(at, &line);
     }
 
-    /// A client asks two minutes later, as Bundler does: for what its own file lacks.
+    /// A client requests the rest of its own file two minutes later, as Bundler does.
     fn look(&mut self) -> Cost {
-        // The regular work looks as soon as it is time.
+        // The regular work looks as soon as a look is due.
         let before = self.stand.upstream.asked().len();
         self.publish();
         self.minutes += 2;
@@ -94,7 +94,7 @@ impl Large {
         Cost { asked, upstream, client }
     }
 
-    /// Both files come to the same for all gems that have versions.
+    /// Both files add up to the same versions.
     fn assert_same(&self) {
         let sums = |text: &str| {
             let mut versions = format::gem::upstream::Versions::new();
@@ -110,7 +110,7 @@ impl Large {
         assert!(sums(&self.mine) == sums(&self.file));
     }
 
-    /// Whether the upstream sent the whole file, also in place of a part that it has not.
+    /// Whether the upstream sent the whole file, also in reply to a range that it does not have.
     fn was_whole(&self, cost: &Cost) -> bool {
         cost.asked.iter().any(|first| first.is_none_or(|first| first >= self.file.len()))
     }
@@ -138,7 +138,7 @@ fn what_an_upstream_gains_costs_it_and_the_clients_little_more_than_its_lines() 
         (upstream, client) = (upstream + cost.upstream, client + cost.client.unwrap());
     }
     assert!(large.mine == large.file);
-    // The byte that each part repeats.
+    // Each range repeats one byte.
     assert_eq!((upstream, client), (lines + looks, lines + looks));
 }
 
@@ -154,7 +154,7 @@ fn a_line_that_comes_late_costs_the_upstream_its_last_lines_and_clients_a_line()
         assert!((256 * KIB..330 * KIB).contains(&(len - overlap)), "{cost:?}");
         assert!(cost.client.is_some_and(|bytes| (1..KIB).contains(&bytes)), "{cost:?}");
         large.assert_same();
-        // What it gains next is a continuation again.
+        // The next addition is a continuation again.
         let last = large.file.len() - 1;
         large.file = large.file.clone() + &large.line();
         let cost = large.look();
@@ -167,7 +167,7 @@ fn a_line_that_comes_late_costs_the_upstream_its_last_lines_and_clients_a_line()
 fn a_file_that_is_another_each_time_is_fetched_six_times_an_hour_and_its_last_lines_as_often() {
     let mut large = Large::new();
     let (mut wholes, mut overlaps) = (0, 0);
-    // The first one was fetched in this hour too.
+    // The first file was fetched within the same hour.
     for _ in 0..29 {
         large.insert(600 * KIB);
         let cost = large.look();
@@ -201,7 +201,7 @@ fn a_compaction_costs_clients_nothing_and_a_restart_after_it_no_whole_file() {
         assert_eq!(cost.asked, [Some(last)]);
         large.assert_same();
     }
-    // What was saved may be lost or damaged. Then the whole file is fetched once.
+    // Saved results may be lost or damaged. Then the whole file is fetched once.
     large.stand.world.stop();
     let folders = fs::read_dir(large.stand.world.data().join("indexes")).unwrap();
     let files = folders.map(|folder| folder.unwrap().path().join("upstream_file"));

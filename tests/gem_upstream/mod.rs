@@ -1,4 +1,4 @@
-//! Remote repositories of gems, as clients and another server as their upstream see them.
+//! Remote gem repositories, with real clients and another server as their upstream.
 
 mod about_packages;
 mod as_of;
@@ -31,13 +31,13 @@ const START: &str = "2026-11-02T12:00:00Z";
 const LATER: &str = "2026-11-02T13:00:00Z";
 const AFTER_A_WEEK: &str = "2026-11-10T13:00:00Z";
 
-/// Sets the time of day of a server that runs for a conformance suite.
+/// Sets the clock of a server in conformance mode.
 fn set_time(world: &World, moment: &str) {
     let path = format!("/repository/{FIRST}/set_time");
     world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
 }
 
-/// A server with a remote repository of gems, and another server that is its upstream.
+/// A server with a remote gem repository, and another server that is its upstream.
 struct Scene {
     upstream: World,
     world: World,
@@ -48,7 +48,7 @@ impl Scene {
         Self::of(World::start())
     }
 
-    /// With a server whose time of day can be set.
+    /// The same with a settable clock.
     fn at_any_time() -> Self {
         let scene = Self::of(World::start_in_conformance(&[]));
         scene.set_time(START);
@@ -59,7 +59,7 @@ impl Scene {
         set_time(&self.world, moment);
     }
 
-    /// An hour later, at which everything is asked for again.
+    /// Advances the clock by an hour, after which every TTL has ended.
     fn later(&self) {
         self.set_time(LATER);
     }

@@ -29,23 +29,23 @@ use steps::Step;
 use truth::Truth;
 
 const SEQUENCES: u32 = 40;
-/// So many are tried on one server.
+/// Number of sequences on one server.
 const ROUND: usize = 100;
-/// When the year 2030 begins, in seconds since 1970 began.
+/// The beginning of the year 2030, in seconds since 1970.
 const BEGINS: i64 = 1_893_456_000;
-/// The whole file is fetched at most so often within an hour.
+/// Maximum number of transfers of the whole file within an hour.
 const WHOLES: usize = 6;
 const HOUR: u64 = 3_600;
-/// So many seconds after the upstream was well again it may still be left alone, and files of it in doubt.
+/// Seconds after the upstream's recovery during which its circuit may still be open and its files in doubt.
 const LATER: u64 = 130;
 
-/// A server, and its time of day in seconds of a year that is still to come.
+/// A server, and its clock in seconds since the beginning of that year.
 struct Stage {
     world: World,
     now: u64,
 }
 
-/// What was answered.
+/// The answers so far.
 #[derive(Default)]
 struct Seen {
     /// Whether `/versions` was ever answered, and when first.
@@ -54,14 +54,14 @@ struct Seen {
     log: Vec<u8>,
     /// The gems in it.
     listed: BTreeSet<usize>,
-    /// The gems of which a line of `/info` was answered, and the MD5s of all their files.
+    /// The gems whose `/info` had a line in an answer, and the MD5s of all their files.
     kept: [bool; NAMES.len()],
     infos: [BTreeSet<String>; NAMES.len()],
-    /// Why the last one was not that of the index.
+    /// Why the last one did not match the index.
     stale: [Option<String>; NAMES.len()],
-    /// The gems of which the upstream's files did not agree, and have not been seen to agree since.
+    /// The gems whose upstream files disagreed and have not been seen to agree since.
     doubtful: [bool; NAMES.len()],
-    /// The SHA-256 of packages that were answered last.
+    /// The SHA-256 of the last answered packages.
     packages: HashMap<(usize, usize), String>,
 }
 
@@ -75,20 +75,20 @@ struct Trial<'a> {
     seen: Seen,
     clients: [Bundler; 2],
     now: u64,
-    /// Until then the upstream may not be asked, or not be believed; and not in whole.
+    /// Until then the upstream may be refused, and its whole file may be refused.
     trouble: u64,
     long_trouble: u64,
-    /// When anything changed there.
+    /// When the upstream last changed.
     changed: u64,
-    /// How much of what the upstream was asked has been looked at, and in which spans it sent `/versions` whole.
+    /// How many of the upstream's requests were checked, and the time spans in which it sent `/versions` as a whole.
     looked: usize,
     wholes: Vec<(u64, u64)>,
-    /// The moment before this one, and the gems that no upstream might be asked for at the last look.
+    /// The previous moment, and the gems that were forbidden for all upstreams at the last check.
     earlier: u64,
     forbidden: [bool; NAMES.len()],
-    /// Whether the time of day was set since.
+    /// Whether the clock was set since.
     waited: bool,
-    /// Whether the server began anew since.
+    /// Whether the server restarted since.
     restarted: bool,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Trial<'a> {
             Step::Restart => {
                 self.connection = None;
                 self.stage.world.stop();
-                // How often it was sent is known in memory alone, and what was sent last may be noted late.
+                // The number of transfers is in memory only, and the last one may be recorded late.
                 self.restarted = true;
                 self.stage.world.resume();
                 self.stage.set_time();
@@ -166,7 +166,7 @@ impl<'a> Trial<'a> {
         self.note_upstream();
     }
 
-    /// A client resolves a gem and takes its last version, as Bundler does.
+    /// A client resolves a gem and installs its last version, as Bundler does.
     fn bundle(&mut self, client: usize, name: usize) {
         let versions = self.clients[client].versions.take();
         let versions = self.versions(versions.as_ref()).or(versions);
@@ -185,7 +185,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Looks at what the upstream was asked, and whether all is well with it.
+    /// Checks the upstream's requests, and whether the upstream is healthy.
     fn note_upstream(&mut self) {
         let asked = self.truth.upstream.asked();
         for asked in &asked[self.looked..] {
@@ -208,7 +208,7 @@ impl<'a> Trial<'a> {
         for sent in self.wholes.windows(WHOLES + 1) {
             assert!(sent[WHOLES].1 - sent[0].0 >= HOUR, "sent whole too often: {sent:?}");
         }
-        // A job that began before the rule may still ask. It has ended when the time of day has been set again.
+        // A job that began before the rule may still make a request. It has ended when the clock is set the next time.
         let waited = std::mem::take(&mut self.waited);
         self.restarted &= !waited;
         self.forbidden = std::array::from_fn(|name| self.rules.forbid(name) && (waited || self.forbidden[name]));
@@ -240,7 +240,7 @@ impl Stage {
     }
 }
 
-/// How many sequences are tried, and from which seed: as the environment says, or so many that are always the same.
+/// The number of sequences and the seed, from the environment, or a fixed default.
 fn trials(sequences: u32) -> (Config, u64) {
     let number = |name: &str| std::env::var(name).ok().map(|number| number.parse::<u64>().unwrap());
     let asked = number("DAYLIGHT_SEQUENCES");

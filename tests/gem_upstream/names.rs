@@ -1,4 +1,4 @@
-//! Names that the upstream does not list, and private ones: in whatever protocol they are asked for, none reaches the upstream.
+//! Names that the upstream does not list, and private names: no protocol sends one of them to the upstream.
 
 use super::shelf::{Shelf, before, lamp_and_oil};
 use super::{LATER, REMOTE, set_time};
@@ -7,9 +7,9 @@ use serde_json::json;
 
 crate::world::with_each_client!([no_name_reaches_the_upstream_whatever_a_client_does_to_find_it]);
 
-/// Of each kind: half of all.
+/// The number of names of each kind.
 const NAMES: usize = 500;
-/// Everything that names a gem, as clients of all ages and programs ask.
+/// Every request of clients and programs that names a gem.
 const PROTOCOLS: [&str; 13] = [
     "info/NAME",
     "gems/NAME-9.9.9.gem",
@@ -31,7 +31,7 @@ fn names() -> Vec<String> {
     (0..NAMES).flat_map(|number| [format!("missing{number}"), format!("acme-{number}")]).collect()
 }
 
-/// An upstream that has gems with private names, and a server that has been told which names are private.
+/// An upstream with gems under private names, and a server whose policy makes these names private.
 fn squatted() -> (Shelf, World) {
     let mut shelf = lamp_and_oil();
     for number in (0..NAMES).step_by(10) {
@@ -62,7 +62,7 @@ fn of_a_thousand_unknown_and_private_names_none_reaches_the_upstream_in_any_prot
         }
     }
     assert_silent(&shelf);
-    // The one of them that is no question about a gem.
+    // The only one of these requests that is not about a gem.
     assert!(shelf.upstream.count("/versions") > 0);
 }
 

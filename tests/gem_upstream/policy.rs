@@ -1,4 +1,4 @@
-//! Policies of a remote repository of gems: what is hidden is hidden in every protocol, and cannot be downloaded.
+//! Policies of a remote gem repository: a hidden version is hidden in every protocol and cannot be downloaded.
 
 use super::{REMOTE, Scene};
 use crate::world::{Answer, Client, FIRST, Gem, Ruby, Says, Upstream, World, hex};
@@ -27,7 +27,7 @@ fn get(world: &World, path: &str) -> Answer {
     world.anon().file(REMOTE, path)
 }
 
-/// What the lines of `/versions` come to, which is what each `/info` has.
+/// The state that the lines of `/versions` add up to. Each `/info` must agree.
 fn offered(world: &World) -> Vec<String> {
     let versions = get(world, "versions").expect(200);
     let (_, lines) = versions.text().split_once("---\n").unwrap();
@@ -56,7 +56,8 @@ fn day(scene: &Scene, day: u32) {
     scene.set_time(&format!("2026-11-{day:02}T12:00:00Z"));
 }
 
-/// An upstream with lamp 1.0.0 that is known here since November 3, and with lamp 1.1.0 and oil 2.5.0 since November 10; it is the 11th.
+/// An upstream with lamp 1.0.0, seen since November 3, and lamp 1.1.0 and oil 2.5.0, seen since November 10. It is
+/// November 11.
 fn shop() -> Scene {
     let scene = Scene::at_any_time();
     day(&scene, 3);
@@ -65,7 +66,7 @@ fn shop() -> Scene {
     get(&scene.world, "versions").expect(200);
     admin.push(FIRST, &Gem::new("lamp", "1.1.0")).expect(200);
     admin.push(FIRST, &Gem::new("oil", "2.5.0")).expect(200);
-    // Now it is looked at, whether somebody asks or not.
+    // The server looks now, with or without a client.
     day(&scene, 10);
     get(&scene.world, "versions").expect(200);
     day(&scene, 11);
@@ -83,7 +84,7 @@ fn what_is_young_is_in_no_protocol_and_appears_once_it_was_known_here_for_long_e
         assert!(!said.text().contains("1.1.0") && !said.text().contains("2.5.0"), "{list}: {}", said.text());
     }
     assert_eq!(offered(world), ["lamp 1.0.0"]);
-    // A listed gem of which nothing may be seen has an empty `/info`, and a line that says so.
+    // A listed gem without visible versions has an empty `/info`, and a line with its MD5.
     assert_eq!(get(world, "info/oil").expect(200).text(), "---\n");
     assert!(get(world, "versions").text().lines().any(|line| line.starts_with("oil -")));
     get(world, "api/v1/gems/oil.json").expect(404);
@@ -98,7 +99,7 @@ fn what_is_young_is_in_no_protocol_and_appears_once_it_was_known_here_for_long_e
         );
     }
     get(world, "gems/lamp-1.0.0.gem").expect(200);
-    // What is asked for again and again is a page by now, and ends when the cooldown does.
+    // After several requests the answer is a page, which ends with the cooldown.
     for _ in 0..3 {
         LISTS.iter().for_each(|list| drop(get(world, list)));
     }
@@ -201,7 +202,7 @@ fn no_upstream_is_asked_for_what_is_private_denied_or_unknown_whatever_its_index
     get("info/lamp").expect(200);
     assert_eq!(upstream.count("/info/lamp"), 1);
 
-    // What is attested of a listed version is relayed, and kept.
+    // The attestations of a listed version are relayed and cached.
     get("api/v1/attestations/lamp-1.0.0.json").expect(404);
     let attested = "/api/v1/attestations/denied-1.0.0.json";
     upstream.file(attested, "[]");
@@ -223,7 +224,7 @@ fn dates_of_the_upstream_count_for_what_it_had_when_it_was_first_seen_and_in_eve
     let line = |date: &str| format!("1.0.0 |checksum:{sum},created_at:2026-{date}T00:00:00Z");
     let (old, young) = (line("10-01"), line("11-19"));
     let lines = [("old", &*old), ("young", &*young), ("undated", "1.0.0 |")];
-    // The file is from the day before, so by its date all of it is young.
+    // The file is from the day before, so all its versions are young by that date.
     let upstream = stand_in(world, &lines, "2026-11-19T00:00:00Z");
     let policy = json!({ "policy": { "cooldown_s": WEEK_S } });
     world.admin().patch_json("/api/v1/repositories/other", &policy).expect(200);

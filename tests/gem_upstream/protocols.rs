@@ -3,7 +3,7 @@
 use super::{REMOTE, Scene};
 use crate::world::{FIRST, Gem, World};
 
-/// What clients of every age ask for.
+/// The requests of clients of every age.
 const PATHS: &[&str] = &[
     "versions",
     "names",

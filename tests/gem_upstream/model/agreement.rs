@@ -1,4 +1,4 @@
-//! That all protocols say the same, and in the end what the upstream has.
+//! All protocols agree with each other, and in the end with the upstream.
 
 use super::Trial;
 use super::answers::{TRIES, Tokens};
@@ -7,7 +7,7 @@ use super::pool::{NAMES, TOKENS, full_name, name_of, package};
 use format::gem::info::md5_hex;
 
 impl Trial<'_> {
-    /// Every protocol says the same, as far as it can be asked.
+    /// Checks that every protocol that can be used gives the same versions.
     pub(super) fn agree(&mut self) {
         let mut wrong = String::new();
         for _ in 0..TRIES {
@@ -52,11 +52,11 @@ impl Trial<'_> {
         let versions = self.versions(None)?;
         let said = sums(versions.text()).remove(NAMES[name])?.md5;
         let is = md5_hex(&info.bytes);
-        // The upstream may say so itself. Then it has to make up its mind, and be looked at again.
+        // The upstream itself may be inconsistent. It has to become consistent, and be looked at again.
         if said == is && self.truth.is_coherent(name) {
             self.seen.doubtful[name] = false;
         }
-        // What says of itself that it is not the one of the index may be the older one.
+        // A file that is marked as not matching the index may be the older one.
         let is_stale = self.seen.stale[name].is_some();
         let older = said != is && !is_stale && self.seen.infos[name].contains(&said);
         (older && !self.seen.doubtful[name]).then(|| {
@@ -65,7 +65,7 @@ impl Trial<'_> {
         })
     }
 
-    /// The upstream is well, and time passes: then everything is as the upstream has it.
+    /// The upstream recovers and time passes: then everything is as the upstream has it.
     pub(super) fn settle(&mut self) {
         self.truth.recover(self.now);
         self.note_upstream();
@@ -87,7 +87,7 @@ impl Trial<'_> {
         panic!("{wrong}");
     }
 
-    /// What is not as the upstream has it.
+    /// The first difference from the upstream.
     fn difference(&mut self) -> Option<String> {
         let versions = self.versions(None).unwrap();
         let all = sums(versions.text());
@@ -134,7 +134,7 @@ impl Trial<'_> {
         None
     }
 
-    /// Whoever has files from before has those of now, once they were asked for in their way.
+    /// Every client with older files has the present ones after its usual requests.
     fn clients_have_all(&mut self) {
         for client in 0..self.clients.len() {
             for (name, called) in NAMES.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What each answer must be, whatever became of the upstream.
+//! The conditions for each answer, in any state of the upstream.
 
 use super::bundler::{Kept, lines, sums, version};
 use super::marshal;
@@ -12,11 +12,11 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io::Read as _;
 
-/// Looks that are under way end between two requests. Then both are made again, so many times.
+/// A look may end between two requests. Then both are repeated, up to this number of times.
 pub(super) const TRIES: usize = 30;
 const SPECS: [&str; 3] = ["specs.4.8.gz", "prerelease_specs.4.8.gz", "latest_specs.4.8.gz"];
 
-/// Versions that a list has.
+/// The versions in a list.
 pub(super) type Tokens = BTreeSet<(usize, String)>;
 
 impl Trial<'_> {
@@ -49,14 +49,14 @@ impl Trial<'_> {
         }
     }
 
-    /// Whether this is the answer of success to a question about all gems, or one. If not, it is a failure that may be.
+    /// Whether an answer about all gems, or about one, succeeded. Otherwise it must be an allowed failure.
     #[track_caller]
     fn is_success(&self, answer: &Answer, name: Option<usize>) -> bool {
         assert!(answer.status == 200 || self.may_fail(answer, name), "{name:?}: {}", told(answer));
         answer.status == 200
     }
 
-    /// Whether an answer is a failure, and may be: the upstream fails or did so lately, and nothing is kept.
+    /// Whether a failure is allowed: the upstream fails or failed recently, and nothing is cached.
     fn may_fail(&self, answer: &Answer, name: Option<usize>) -> bool {
         let is_kept = name.map_or(self.seen.synced, |name| self.seen.kept[name]);
         let since = if self.seen.synced { self.trouble } else { self.long_trouble };
@@ -73,7 +73,7 @@ impl Trial<'_> {
         assert!(!hidden, "{} {token} is hidden by {:?}", NAMES[name], self.rules);
     }
 
-    /// `/versions`, asked for with what is kept; `None`: it cannot be had.
+    /// `/versions`, requested with the cached file; `None`: it is unavailable.
     #[track_caller]
     pub(super) fn versions(&mut self, kept: Option<&Kept>) -> Option<Kept> {
         let conditions = Kept::conditions(kept);
@@ -99,7 +99,7 @@ impl Trial<'_> {
         Some(after)
     }
 
-    /// An earlier answer is a beginning of this one, or this one is whole.
+    /// An earlier answer is a prefix of this one, or this one is sent as a whole.
     fn prefix(&mut self, at: usize) {
         let Some(now) = self.versions(None) else { return };
         let ends: Vec<usize> =
@@ -110,7 +110,7 @@ impl Trial<'_> {
         self.versions(Some(&Kept { bytes, etag }));
     }
 
-    /// `/info` of a gem, asked for with what is kept; `None`: it cannot be had, or there is none.
+    /// `/info` of a gem, requested with the cached file; `None`: it is unavailable, or there is none.
     #[track_caller]
     pub(super) fn info(&mut self, name: usize, kept: Option<&Kept>) -> Option<Kept> {
         let conditions = Kept::conditions(kept);
@@ -135,7 +135,7 @@ impl Trial<'_> {
         Some(after)
     }
 
-    /// The names that are listed; `None`: it cannot be had.
+    /// The listed names; `None`: they are unavailable.
     pub(super) fn names(&mut self) -> Option<Vec<String>> {
         let answer = self.get("names", &[]);
         if !self.is_success(&answer, None) {
@@ -162,13 +162,13 @@ impl Trial<'_> {
         Some(tokens)
     }
 
-    /// The versions of a gem as the dependency API has them.
+    /// The versions of a gem in the dependency API.
     pub(super) fn needs(&mut self, name: usize) -> Option<Tokens> {
         let answer = self.get(&format!("api/v1/dependencies.json?gems={}", NAMES[name]), &[]);
         self.is_success(&answer, Some(name)).then(|| self.told(name, &answer.json()))
     }
 
-    /// The versions of a gem as programs are told of them.
+    /// The versions of a gem in the calls of programs.
     pub(super) fn versions_json(&mut self, name: usize) -> Option<Tokens> {
         let answer = self.get(&format!("api/v1/versions/{}.json", NAMES[name]), &[]);
         if answer.status == 404 {
@@ -184,7 +184,7 @@ impl Trial<'_> {
         tokens
     }
 
-    /// A package; `None`: it cannot be had.
+    /// A package; `None`: it is unavailable.
     pub(super) fn gem(&mut self, name: usize, token: usize) -> Option<Vec<u8>> {
         let path = format!("gems/{}.gem", full_name(name, token));
         let mut answer = self.get(&path, &[]);
@@ -203,7 +203,8 @@ impl Trial<'_> {
                     let trouble = self.now <= self.trouble || !self.truth.has(name, token, &promised);
                     (500..=504).contains(&status) && !had && trouble
                 }
-                // The index may list what has no line yet or any more, until the whole file may be fetched again.
+                // The index may list a version whose line does not exist yet or any more, until the whole file may be
+                // fetched again.
                 (500..=504, None) if self.now <= self.changed.max(self.trouble) + HOUR => true,
                 (_, None) => self.may_fail(&answer, Some(name)),
             };

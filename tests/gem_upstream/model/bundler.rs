@@ -1,5 +1,5 @@
-//! A client that keeps what it has as Bundler does (`CompactIndexClient`): it asks for the continuation of its `/versions`, verifies what
-//! comes, and asks for the `/info` of a gem where the MD5 that is said of it is not that of its file.
+//! A client that stores files as Bundler does (`CompactIndexClient`): it requests the continuation of its `/versions`,
+//! verifies it, and requests the `/info` of a gem if the MD5 in `/versions` is not that of its file.
 
 use super::pool::NAMES;
 use crate::world::Answer;
@@ -9,7 +9,7 @@ use format::gem::info::md5_hex;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 
-/// A file that a client keeps, and its tag.
+/// A stored file and its ETag.
 #[derive(Debug, Clone)]
 pub(super) struct Kept {
     pub(super) bytes: Vec<u8>,
@@ -23,7 +23,7 @@ pub(super) struct Bundler {
     pub(super) infos: HashMap<usize, Kept>,
 }
 
-/// What the lines of `/versions` come to for one gem.
+/// The state of one gem that the lines of `/versions` add up to.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Sum {
     pub(super) tokens: Vec<String>,
@@ -31,13 +31,13 @@ pub(super) struct Sum {
 }
 
 impl Kept {
-    /// What is asked with where this is kept.
+    /// The request headers with this stored file.
     pub(super) fn conditions(kept: Option<&Self>) -> Vec<(&'static str, String)> {
         let Some(Self { bytes, etag }) = kept else { return Vec::new() };
         vec![("Range", format!("bytes={}-", bytes.len() - 1)), ("If-None-Match", etag.clone())]
     }
 
-    /// The file after an answer of success.
+    /// The file after a successful answer.
     #[track_caller]
     pub(super) fn after(kept: Option<&Self>, answer: &Answer) -> Self {
         let bytes = match answer.status {
@@ -69,7 +69,7 @@ impl Kept {
     }
 }
 
-/// Reads `/versions` as Bundler does; a version that is said twice would be there twice.
+/// Parses `/versions` as Bundler does. A version that is listed twice appears twice.
 #[track_caller]
 pub(super) fn sums(text: &str) -> BTreeMap<String, Sum> {
     let (head, lines) = text.split_once("---\n").unwrap();
@@ -109,12 +109,12 @@ pub(super) fn version(line: &str) -> (&str, &str) {
 }
 
 impl Bundler {
-    /// What it knows of a gem by its `/versions`; `None`: it is not listed.
+    /// The state of a gem in its `/versions`; `None`: it is not listed.
     pub(super) fn said(&self, name: usize) -> Option<Sum> {
         sums(self.versions.as_ref()?.text()).remove(NAMES[name])
     }
 
-    /// Whether it asks for the `/info` of a gem.
+    /// Whether it requests the `/info` of a gem.
     pub(super) fn asks_for(&self, name: usize) -> bool {
         let Some(said) = self.said(name) else { return false };
         self.infos.get(&name).is_none_or(|kept| md5_hex(&kept.bytes) != said.md5)

@@ -1,6 +1,6 @@
-//! The same for groups, in any order of pushes and yanks, of members, claims and policies, of restarts and lost files, and of earlier
-//! moments: each name is one member's, whose versions alone are shown, by every protocol; the log of a group only grows for its clients;
-//! and no upstream is asked for a name that is another's.
+//! The model for groups, with any order of pushes and yanks, of members, claims and policies, of restarts and lost
+//! files, and of earlier moments. Each name has one owner, whose versions alone are visible in every protocol; the log
+//! of a group only grows for its clients; and no upstream is called with a name that another member owns.
 
 mod agreement;
 mod answers;
@@ -27,33 +27,33 @@ use steps::Step;
 
 const SEQUENCES: u32 = 30;
 
-/// What a group answered.
+/// The answers of a group so far.
 #[derive(Default)]
 struct Seen {
     log: Vec<u8>,
     /// The gems in it.
     listed: BTreeSet<usize>,
-    /// The MD5s of all files of `/info`, and why the last one was not that of the index.
+    /// The MD5s of all `/info` files, and why the last one did not match the index.
     infos: [BTreeSet<String>; NAMES.len()],
     stale: [Option<String>; NAMES.len()],
-    /// The SHA-256 of packages that were answered last.
+    /// The SHA-256 of the last answered packages.
     packages: HashMap<(usize, usize), String>,
 }
 
-/// What is known of an upstream's condition.
+/// The known health of an upstream.
 struct Health {
-    /// Until then it may not be asked, or not be believed; and not in whole.
+    /// Until then it may be refused, and its whole file may be refused.
     trouble: u64,
     long_trouble: u64,
-    /// When anything changed there.
+    /// When it last changed.
     changed: u64,
-    /// How much of what it was asked has been looked at.
+    /// How many of its requests were checked.
     looked: usize,
-    /// The gems of which a line of `/info` came through a group.
+    /// The gems whose `/info` had a line in an answer of a group.
     kept: [bool; NAMES.len()],
-    /// The gems of which its files did not agree, and have not been seen to agree since.
+    /// The gems whose files disagreed and have not been seen to agree since.
     doubtful: [bool; NAMES.len()],
-    /// The gems that were ever its own in a group.
+    /// The gems that it ever owned in a group.
     owned: [bool; NAMES.len()],
 }
 
@@ -66,7 +66,7 @@ struct Trial<'a> {
     truths: [Truth; 2],
     health: [Health; 2],
     leaves: [Leaf; 4],
-    /// Which layout each group has, and since when its members stand where they stand.
+    /// The layout of each group, and since when its members have had their places.
     layouts: [usize; 2],
     stands: [Vec<i64>; 2],
     /// Of each member.
@@ -160,7 +160,7 @@ impl<'a> Trial<'a> {
         self.stage.world.admin().patch_json(&path, settings).expect(200);
     }
 
-    /// Reads since when the members of a group stand where they stand.
+    /// Reads since when the members of a group have had their places.
     fn read_stands(&mut self, group: usize) {
         let path = format!("/api/v1/repositories/{}", self.called(group));
         let told = self.stage.world.admin().get(&path).expect(200).json();
@@ -224,7 +224,7 @@ impl<'a> Trial<'a> {
     }
 
     fn restart(&mut self, end: impl FnOnce(&mut Stage)) {
-        // What comes after a start is of a later moment than what came before it.
+        // Changes after a start have later dates than those before it.
         self.wait(1);
         self.connection = None;
         end(self.stage);
@@ -232,13 +232,14 @@ impl<'a> Trial<'a> {
         self.stage.set_time();
     }
 
-    /// The logs of the groups may begin anew.
+    /// The logs of the groups may restart.
     fn lose(&mut self) {
         for seen in &mut self.seen {
             seen.log.clear();
             seen.listed.clear();
         }
-        // What was said and is hidden now is said no more, so that files of it would be read for ever.
+        // A name that was published and is hidden now does not appear in the new log, so clients would keep its files
+        // forever.
         for (_, client) in &mut self.clients {
             *client = Bundler::default();
         }
@@ -246,7 +247,7 @@ impl<'a> Trial<'a> {
 
     fn push(&mut self, at: usize, name: usize, token: usize) {
         if NAMES[name].ends_with('_') {
-            // Such names are from before the rules for them, and upstreams' alone.
+            // Such names are older than the rules for names. Only upstreams have them.
             return;
         }
         self.observe();
@@ -254,7 +255,7 @@ impl<'a> Trial<'a> {
         let connection = &mut self.stage.world.admin().connect().unwrap();
         let bytes = &package(name, token, edition(at + 2, 0)).bytes;
         let answer = self.stage.world.admin().push_on(connection, &self.called(at), bytes).unwrap();
-        // An upstream may have been looked at meanwhile.
+        // The server may have looked at an upstream meanwhile.
         self.observe();
         shadows.push(self.shadows(at, name));
         let had = self.leaves[at].ever_had(name, TOKENS[token]);
@@ -266,7 +267,7 @@ impl<'a> Trial<'a> {
                 let hides = shadows.iter().all(|groups| !groups.is_empty());
                 assert!(!hides, "a push of {} hides an upstream's: {shadows:?}", NAMES[name]);
                 self.leaves[at].push(name, TOKENS[token], self.now);
-                // Of two changes the later one has a later moment, however quick it is.
+                // The later of two changes has the later date, however quickly it follows.
                 self.wait(1);
             }
             403 | 409 => assert!(had || !shadows.concat().is_empty(), "{}: {}", NAMES[name], answer.text()),
@@ -284,7 +285,7 @@ impl<'a> Trial<'a> {
         self.wait(1);
     }
 
-    /// A client resolves a gem and takes its last version, as Bundler does.
+    /// A client resolves a gem and installs its last version, as Bundler does.
     fn bundle(&mut self, client: usize, name: usize) {
         let group = self.clients[client].0;
         let versions = self.clients[client].1.versions.take();
@@ -304,7 +305,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Looks at what the upstreams were asked, and whether all is well with them.
+    /// Checks the upstreams' requests, and whether they are healthy.
     fn note_upstreams(&mut self) {
         self.observe();
         for (which, truth) in self.truths.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Reads the older index: Marshal, as far as these files have it.
+//! Parses the older index: the subset of Marshal that these files use.
 
 use flate2::read::GzDecoder;
 use std::io::Read as _;

@@ -1,4 +1,4 @@
-//! The policy of the repository, and what it surely hides.
+//! The policy of the repository, and what it certainly hides.
 
 use super::pool::{NAMES, TOKENS};
 use proptest::prelude::*;
@@ -15,13 +15,13 @@ pub(super) enum Rule {
     Private(bool),
 }
 
-/// What is in force.
+/// The present policy.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Rules {
     cooldown: Option<u64>,
     deny: Option<(usize, Option<usize>)>,
     private: bool,
-    /// Whether any was ever set.
+    /// Whether a policy was ever set.
     pub(super) touched: bool,
 }
 
@@ -43,22 +43,22 @@ impl Rules {
         json!({ "deny": deny, "cooldown_s": self.cooldown, "private_prefixes": self.private.then_some([PRIVATE]) })
     }
 
-    /// The same for what is no upstream's: names that are private are theirs alone.
+    /// The same for hosted members, which have the private names.
     pub(super) fn of_hosted(&self) -> Self {
         Self { private: false, ..*self }
     }
 
-    /// Whether versions are hidden by their age.
+    /// Whether there is a cooldown.
     pub(super) fn count_ages(&self) -> bool {
         self.cooldown.is_some()
     }
 
-    /// Whether a name is no upstream's.
+    /// Whether a private prefix keeps a name from upstreams.
     pub(super) fn keeps(&self, name: usize) -> bool {
         self.private && NAMES[name].starts_with(PRIVATE)
     }
 
-    /// Whether no upstream may be asked for anything of a gem.
+    /// Whether no upstream may be called for anything of a gem.
     pub(super) fn forbid(&self, name: usize) -> bool {
         self.deny == Some((name, None)) || self.keeps(name)
     }

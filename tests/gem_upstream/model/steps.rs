@@ -1,13 +1,13 @@
-//! What may happen.
+//! The steps of a sequence.
 
 use super::pool::{NAMES, TOKENS};
 use super::rules::{Rule, rules};
 use proptest::prelude::*;
 
-/// How the upstream answers for `/versions`.
+/// How the upstream answers requests for `/versions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// With parts, and an ETag that is the MD5.
+    /// With ranges, and with its MD5 as ETag.
     Right,
     IgnoresRange,
     Shifted,
@@ -16,7 +16,7 @@ pub(super) enum Manner {
     WeakTag,
     Sha1Tag,
     NoTag,
-    /// From here on it fails.
+    /// The following ones are failures.
     Html,
     EndsInLine,
     EndsAtLine,
@@ -30,47 +30,47 @@ impl Manner {
     }
 }
 
-/// How it fails at other files.
+/// How it fails for other files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     Status(u16),
     Html,
-    /// It ends so many bytes too early, and nothing tells.
+    /// The file lacks this number of bytes at its end, and no header shows it.
     Short(usize),
     Breaks,
 }
 
-/// What becomes of the upstream.
+/// A change of the upstream.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Change {
     Push(usize, usize),
     Yank(usize, usize),
     Replace(usize, usize),
-    /// A push whose line lands before others that came earlier.
+    /// A push whose line is inserted before earlier lines.
     PushInMiddle(usize, usize, usize),
     /// A push whose line has no MD5 yet.
     PushWithout(usize, usize),
-    /// The last line of a gem gets an MD5 that is none of its files, in its place.
+    /// The last line of a gem gets a wrong MD5.
     Wrong(usize),
-    /// Lines without MD5 or with a wrong one are corrected in their place.
+    /// Lines without an MD5, or with a wrong one, are corrected in place.
     Correct,
     Compact,
     Unreadable(usize),
-    /// `/versions` stays as it is, whatever happens then; or it is again what it was before the last change.
+    /// `/versions` stops changing; or it returns to its state before the last change.
     KeepVersions,
     RollVersionsBack,
-    /// `/info` of a gem stays as it is, or is missing where there was none.
+    /// `/info` of a gem stops changing, or stays missing.
     KeepInfo(usize),
-    /// All files are those of now.
+    /// All files have their present content again.
     CatchUp,
     Manner(Manner),
     InfoFault(usize, Fault),
     GemFault(Fault),
-    /// It answers as it should.
+    /// The upstream recovers.
     Well,
 }
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Ask {
     Names,
@@ -84,7 +84,7 @@ pub(super) enum Ask {
     Gemspec(usize, usize),
     /// A name that nobody has.
     Unknown(usize),
-    /// `/versions`, with what an earlier answer had.
+    /// `/versions`, with the validators of an earlier answer.
     Prefix(usize),
 }
 
@@ -94,9 +94,9 @@ pub(super) enum Step {
     Rule(Rule),
     Wait(u64),
     Ask(Ask),
-    /// One of the clients resolves a gem, and takes a version of it.
+    /// One of the clients resolves a gem, and installs a version of it.
     Bundle(usize, usize),
-    /// Every protocol says the same.
+    /// Every protocol gives the same versions.
     Agree,
     Restart,
 }
@@ -182,7 +182,7 @@ fn steps(often: usize) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Whether there may be rules, and what happens.
+/// Whether there may be policies, and the steps.
 pub(super) fn all() -> impl Strategy<Value = (bool, Vec<Step>)> {
     (0..NAMES.len()).prop_flat_map(|often| (any::<bool>(), prop::collection::vec(steps(often), 1..40)))
 }

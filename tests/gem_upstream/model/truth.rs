@@ -1,4 +1,4 @@
-//! The upstream: what it has, what it says it has, and how it says so.
+//! The upstream: its true content, and the possibly different content of its answers.
 
 use super::pool::{NAMES, TOKENS, edition, full_name, line, package};
 use super::steps::{Change, Fault, Manner};
@@ -9,17 +9,18 @@ use std::collections::{BTreeSet, HashMap};
 
 pub(super) struct Truth {
     pub(super) upstream: Upstream,
-    /// Whose packages it has.
+    /// The source of its packages.
     source: usize,
     /// The versions of each gem with their editions, in the order of their lines.
     gems: [Vec<(usize, usize)>; NAMES.len()],
-    /// The lines of `/versions`, of which so many are its base.
+    /// The lines of `/versions`, and how many of them are the base.
     lines: Vec<String>,
     base: usize,
     compacted: usize,
     /// The file before the last change.
     before: String,
-    /// What is said instead of what is true: `/versions`, and the `/info` of each gem (or that there is none).
+    /// The content of answers if it differs from the truth: `/versions`, and the `/info` of each gem (or that there is
+    /// none).
     versions: Option<String>,
     infos: [Option<Option<String>>; NAMES.len()],
     manner: Manner,
@@ -27,9 +28,9 @@ pub(super) struct Truth {
     gem_fault: Option<Fault>,
     /// When each version was first pushed.
     pub(super) pushed: HashMap<(usize, usize), u64>,
-    /// Names, and names of packages, that any `/versions` or `/info` listed.
+    /// Names, and names of packages, that any `/versions` or `/info` ever listed.
     pub(super) listed: BTreeSet<String>,
-    /// Lines that any `/info` had.
+    /// Lines that any `/info` ever had.
     pub(super) lines_ever: BTreeSet<(usize, String)>,
     count: usize,
 }
@@ -58,30 +59,30 @@ impl Truth {
         truth
     }
 
-    /// `/versions` as it is.
+    /// The true `/versions`.
     fn text(&self) -> String {
         let lines: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
         format!("created_at: 2026-10-{:02}T00:00:00Z\n---\n{lines}", 1 + self.compacted % 28)
     }
 
-    /// `/info` of a gem as it is.
+    /// The true `/info` of a gem.
     pub(super) fn info(&self, name: usize) -> String {
         let lines = self.gems[name].iter().map(|(token, edition)| line(name, *token, *edition) + "\n");
         "---\n".to_owned() + &lines.collect::<String>()
     }
 
-    /// `/versions` as it is said.
+    /// The `/versions` of answers.
     fn said_versions(&self) -> String {
         self.versions.clone().unwrap_or_else(|| self.text())
     }
 
-    /// `/info` as it is said; `None`: there is none.
+    /// The `/info` of answers; `None`: there is none.
     fn said_info(&self, name: usize) -> Option<String> {
         let is = || self.lines_ever.iter().any(|(of, _)| *of == name).then(|| self.info(name));
         self.infos[name].clone().unwrap_or_else(is)
     }
 
-    /// Whether what is said of a gem agrees.
+    /// Whether the answers about a gem are consistent.
     pub(super) fn is_coherent(&self, name: usize) -> bool {
         if self.manner == Manner::EndsAtLine {
             return false;
@@ -92,15 +93,15 @@ impl Truth {
         md5 == self.said_info(name).map(|info| md5_hex(info.as_bytes())).as_deref()
     }
 
-    /// Whether all that is said is true, and is said rightly.
+    /// Whether all answers are true and well formed.
     pub(super) fn is_well(&self) -> bool {
         let answers = !self.manner.fails() && self.info_fault.is_none() && self.gem_fault.is_none();
         answers && self.versions.is_none() && self.infos.iter().all(Option::is_none)
     }
 
-    /// Whether `/versions` is answered with an index that arrives. One that breaks off counts where it is large.
+    /// Whether a request for `/versions` gets an index that arrives. A large one that breaks off counts.
     pub(super) fn is_index(&self) -> bool {
-        // Without any line, one that lacks its end has no beginning either.
+        // An index without lines that lacks its end has no beginning either.
         let begins = self.manner != Manner::EndsInLine || self.said_versions().lines().count() > 2;
         begins && !matches!(self.manner, Manner::Html | Manner::Breaks | Manner::Status(_))
     }
@@ -186,10 +187,10 @@ impl Truth {
         self.publish();
     }
 
-    /// Everything is as it should be, whatever was before.
+    /// Makes all answers true and well formed.
     pub(super) fn recover(&mut self, now: u64) {
         [Change::CatchUp, Change::Correct].into_iter().for_each(|change| self.change(change, now));
-        // What is only a way of its own stays.
+        // Habits that are not failures stay.
         let manner = if self.manner.fails() { Manner::Right } else { self.manner };
         [Change::Well, Change::Manner(manner)].into_iter().for_each(|change| self.change(change, now));
     }
@@ -198,7 +199,7 @@ impl Truth {
         if self.gems[name].iter().any(|(of, _)| *of == token) {
             return;
         }
-        // A version that was yanked comes back with other bytes, as long as there are others.
+        // A yanked version returns with other bytes, as long as there are any.
         let begin = format!("{} ", TOKENS[token]);
         let count = self.lines_ever.iter().filter(|(of, line)| *of == name && line.starts_with(&begin)).count();
         self.gems[name].push((token, edition(self.source, count)));
@@ -206,7 +207,7 @@ impl Truth {
         self.say(name, TOKENS[token]);
         if let Some(at) = at {
             let line = self.lines.pop().unwrap();
-            // Behind the lines of the same gem: the last one says what its file is.
+            // After the lines of the same gem, because the last one has the MD5 of its file.
             let first = self.last(name).map_or(self.base, |last| last + 1).max(self.base);
             self.lines.insert(first + at % (self.lines.len() + 1 - first), line);
         }
@@ -257,7 +258,7 @@ impl Truth {
         self.upstream.says("/versions", self.said(&self.said_versions()));
     }
 
-    /// `/versions` in the manner of now.
+    /// The answer for `/versions` in the present mode.
     fn said(&self, text: &str) -> Says {
         let tag = |tag: String| Says::bytes(text).header("ETag", &tag);
         let md5 = format!("\"{}\"", md5_hex(text.as_bytes()));

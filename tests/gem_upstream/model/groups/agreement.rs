@@ -1,4 +1,4 @@
-//! That all protocols of a group say the same, and in the end what the owners have.
+//! All protocols of a group agree with each other, and in the end with the owners.
 
 use super::super::answers::Tokens;
 use super::super::bundler::{Bundler, Sum, lines, sums, version};
@@ -9,7 +9,7 @@ use format::gem::info::md5_hex;
 use std::collections::BTreeSet;
 
 impl Trial<'_> {
-    /// Every protocol says the same, as far as it can be asked.
+    /// Checks that every protocol that can be used gives the same versions.
     pub(super) fn agree(&mut self, group: usize) {
         let mut wrong = String::new();
         for _ in 0..TRIES {
@@ -64,7 +64,7 @@ impl Trial<'_> {
             }
             doubtful = health.doubtful[name];
         }
-        // What says of itself that it is not the one of the index may be the older one.
+        // A file that is marked as not matching the index may be the older one.
         let is_stale = self.seen[which].stale[name].is_some();
         let older = said != is && !is_stale && self.seen[which].infos[name].contains(&said);
         (older && !doubtful).then(|| {
@@ -74,7 +74,7 @@ impl Trial<'_> {
         })
     }
 
-    /// The upstreams are well, and time passes: then everything is as the owners have it.
+    /// The upstreams recover and time passes: then everything is as the owners have it.
     pub(super) fn settle(&mut self) {
         for which in 0..self.truths.len() {
             let now = self.now;
@@ -105,7 +105,7 @@ impl Trial<'_> {
         self.note_upstreams();
     }
 
-    /// What is not as the owners have it.
+    /// The first difference from the owners.
     fn difference(&mut self, group: usize) -> Option<String> {
         let versions = self.versions(group, None).unwrap();
         let all = sums(versions.text());
@@ -166,7 +166,7 @@ impl Trial<'_> {
         None
     }
 
-    /// Whoever has files from before has those of now, once they were asked for in their way.
+    /// Every client with older files has the present ones after its usual requests.
     fn clients_have_all(&mut self) {
         for client in 0..self.clients.len() {
             for (name, called) in NAMES.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What each answer of a group must be, whatever became of its members.
+//! The conditions for each answer of a group, in any state of its members.
 
 use super::super::answers::Tokens;
 use super::super::bundler::{Kept, lines, sums, version};
@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 use std::io::Read as _;
 
-/// Looks that are under way end between two requests. Then both are made again, so many times at most.
+/// A look may end between two requests. Then both are repeated, up to this number of times.
 pub(super) const TRIES: usize = 30;
 /// So many where nothing changed meanwhile.
 const STRIKES: usize = 4;
@@ -105,14 +105,14 @@ impl Trial<'_> {
     #[track_caller]
     fn is_success(&mut self, group: usize, answer: &Answer, name: Option<usize>) -> bool {
         if answer.status != 200 {
-            // It may have come with what was just seen.
+            // It may have arrived together with the version that was just seen.
             self.observe();
         }
         assert!(answer.status == 200 || self.may_fail(group, answer, name), "{name:?}: {}", told(answer));
         answer.status == 200
     }
 
-    /// Whether an answer is a failure, and may be: an upstream fails or did so lately, and nothing is kept of it.
+    /// Whether a failure is allowed: an upstream fails or failed recently, and nothing of it is cached.
     fn may_fail(&self, group: usize, answer: &Answer, name: Option<usize>) -> bool {
         let places = self.places(group);
         let mut remote = places.iter().filter(|place| !place.is_hosted()).map(|place| place.leaf);
@@ -128,7 +128,7 @@ impl Trial<'_> {
         is_failure && (remote.any(is_unknown) || owner.is_some_and(is_missing))
     }
 
-    /// `/versions`, asked for with what is kept; `None`: it cannot be had.
+    /// `/versions`, requested with the cached file; `None`: it is unavailable.
     #[track_caller]
     pub(super) fn versions(&mut self, group: usize, kept: Option<&Kept>) -> Option<Kept> {
         let conditions = Kept::conditions(kept);
@@ -160,7 +160,7 @@ impl Trial<'_> {
         )
     }
 
-    /// An earlier answer is a beginning of this one, or this one is whole.
+    /// An earlier answer is a prefix of this one, or this one is sent as a whole.
     fn prefix(&mut self, group: usize, at: usize) {
         let Some(now) = self.versions(group, None) else { return };
         let ends: Vec<usize> =
@@ -171,7 +171,7 @@ impl Trial<'_> {
         self.versions(group, Some(&Kept { bytes, etag }));
     }
 
-    /// `/info` of a gem, asked for with what is kept; `None`: it cannot be had, or there is none.
+    /// `/info` of a gem, requested with the cached file; `None`: it is unavailable, or there is none.
     #[track_caller]
     pub(super) fn info(&mut self, group: usize, name: usize, kept: Option<&Kept>) -> Option<Kept> {
         let conditions = Kept::conditions(kept);
@@ -216,7 +216,7 @@ impl Trial<'_> {
         token.is_some_and(|token| package(name, token, edition(at + 2, 0)).sha256 == checksum)
     }
 
-    /// The names that are listed; `None`: it cannot be had.
+    /// The listed names; `None`: they are unavailable.
     pub(super) fn names(&mut self, group: usize) -> Option<Vec<String>> {
         self.steady(
             |trial| {
@@ -250,7 +250,7 @@ impl Trial<'_> {
         )
     }
 
-    /// The versions of a gem as the dependency API has them.
+    /// The versions of a gem in the dependency API.
     pub(super) fn needs(&mut self, group: usize, name: usize) -> Option<Tokens> {
         self.steady(
             |trial| {
@@ -262,7 +262,7 @@ impl Trial<'_> {
         )
     }
 
-    /// The versions of a gem as programs are told of them.
+    /// The versions of a gem in the calls of programs.
     pub(super) fn versions_json(&mut self, group: usize, name: usize) -> Option<Tokens> {
         self.steady(
             |trial| {
@@ -276,7 +276,7 @@ impl Trial<'_> {
         )
     }
 
-    /// What a search for the name of a gem finds: the last version of each gem whose name has it.
+    /// The result of a search for the name of a gem: the last version of each gem whose name contains it.
     fn search(&mut self, group: usize, name: usize) -> Option<Tokens> {
         self.steady(
             |trial| {
@@ -292,7 +292,7 @@ impl Trial<'_> {
         )
     }
 
-    /// A package; `None`: it cannot be had.
+    /// A package; `None`: it is unavailable.
     pub(super) fn gem(&mut self, group: usize, name: usize, token: usize) -> Option<Vec<u8>> {
         let path = format!("gems/{}.gem", full_name(name, token));
         let mut answer = self.get(&self.called(group), &path, &[]);
@@ -326,7 +326,7 @@ impl Trial<'_> {
         panic!("{path}: {}; promised {promised:?}; {}", told(&answer), self.words(group, name));
     }
 
-    /// Whether an upstream may be unable to give a package.
+    /// Whether an upstream may lack a package.
     fn lacks(&self, group: usize, at: usize, (name, token): (usize, usize), promised: Option<&str>) -> bool {
         let (truth, health) = (&self.truths[at - REMOTE.start], &self.health[at - REMOTE.start]);
         match promised {
@@ -335,7 +335,8 @@ impl Trial<'_> {
                 let had = packages.get(&(name, token)).is_some_and(|had| had == promised);
                 !had && (self.now <= health.trouble || !truth.has(name, token, promised))
             }
-            // The index may list what has no line yet or any more, until the whole file may be fetched again.
+            // The index may list a version whose line does not exist yet or any more, until the whole file may be
+            // fetched again.
             None => self.now <= health.changed.max(health.trouble) + HOUR,
         }
     }
@@ -368,7 +369,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Whether a hosted member has the name now, so that its owner can tell all of it.
+    /// Whether a hosted member has the name now, so that all facts about it are available.
     pub(super) fn is_ours(&self, group: usize, name: usize) -> bool {
         self.owner(group, name).is_some_and(|place| HOSTED.contains(&place.leaf))
     }

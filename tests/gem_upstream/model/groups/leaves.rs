@@ -1,36 +1,36 @@
-//! What each member is known to have: a hosted one what was pushed, a remote one what its own `/versions` says.
+//! The known content of each member: the pushes of a hosted one, the `/versions` of a remote one.
 
 use super::super::bundler::Kept;
 use super::super::pool::{NAMES, name_of};
 use super::{REMOTE, Trial};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a member has.
+/// The content of a member.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Leaf {
-    /// Whether anything is known of it.
+    /// Whether its index was ever seen.
     pub(super) synced: bool,
     log: Option<Kept>,
     names: BTreeMap<usize, Gem>,
-    /// When its log was read last.
+    /// When its log was last read.
     read: u64,
-    /// What was ever pushed.
+    /// All pushes.
     pushed: BTreeSet<(usize, String)>,
 }
 
 /// A gem of a member.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Gem {
-    /// When it was first listed; `None`: it always was.
+    /// When it was first listed; `None`: from the beginning.
     began: Option<u64>,
-    /// Its versions, each with the moment since when it is there.
+    /// Its versions, each with the moment of its appearance.
     versions: Vec<(String, Since)>,
 }
 
-/// The earliest and the latest moment since when a version may be there; `None`: nobody knows.
+/// The earliest and the latest moment at which a version can have appeared; `None`: unknown.
 pub(super) type Since = Option<(u64, u64)>;
 
-/// What members had at a moment.
+/// The content of the members at a moment.
 pub(super) struct Moment {
     pub(super) at: u64,
     pub(super) leaves: [Leaf; 4],
@@ -52,12 +52,12 @@ impl Leaf {
         Self::default()
     }
 
-    /// Whether it lists the name, or ever did.
+    /// Whether it lists or ever listed the name.
     pub(super) fn lists(&self, name: usize) -> bool {
         self.names.contains_key(&name)
     }
 
-    /// When it began to; `None`: it always did.
+    /// When it began to; `None`: from the beginning.
     pub(super) fn began(&self, name: usize) -> Option<u64> {
         self.names.get(&name)?.began
     }
@@ -100,7 +100,7 @@ impl Leaf {
                     gone.extend(gem.versions.iter().find(|(one, _)| one == token).map(|(_, since)| (token, *since)));
                     gem.versions.retain(|(one, _)| one != token);
                 } else {
-                    // One that goes and comes back in the same line is no younger for it.
+                    // A version that disappears and returns within the same line is no younger for it.
                     let since = gone.get(change).copied().unwrap_or(since);
                     gem.versions.push((change.to_owned(), since));
                 }
@@ -111,7 +111,7 @@ impl Leaf {
 }
 
 impl Trial<'_> {
-    /// What the members have now.
+    /// The present content of the members.
     pub(super) fn observe(&mut self) -> [Leaf; 4] {
         for at in REMOTE {
             let kept = self.leaves[at].log.clone();

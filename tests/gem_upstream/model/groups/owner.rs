@@ -1,27 +1,27 @@
-//! Whose a name is, worked out apart from the server, and what may be seen of it.
+//! The owner of a name and its visible versions, computed independently of the server.
 
 use super::super::pool::NAMES;
 use super::places::Place;
 use super::{GROUPS, REMOTE, Trial};
 use std::collections::BTreeSet;
 
-/// What is shown of a name.
+/// The visible versions of a name.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
-    /// The versions that must be shown, and those that may be.
+    /// The versions that must be visible, and those that may be.
     pub(super) must: BTreeSet<String>,
     pub(super) may: BTreeSet<String>,
 }
 
 impl Shown {
-    /// Whether these are what is to be shown.
+    /// Whether these versions satisfy both conditions.
     pub(super) fn is(&self, tokens: &BTreeSet<String>) -> bool {
         self.must.is_subset(tokens) && tokens.is_subset(&self.may)
     }
 }
 
 impl Trial<'_> {
-    /// The member of a group whose the name is; `None`: nobody's.
+    /// The member of a group that owns the name; `None`: none does.
     pub(super) fn owner(&self, group: usize, name: usize) -> Option<Place> {
         let places = self.places(group);
         let (hosted, remote): (Vec<&Place>, Vec<&Place>) = places.iter().partition(|place| place.is_hosted());
@@ -36,8 +36,8 @@ impl Trial<'_> {
         claiming.map(|place| Place::clone(place)).or_else(|| first(&hosted)).or_else(|| first(&remote))
     }
 
-    /// Whether a name is not the first one's of two members, because that began to list it later than both the other and whoever set
-    /// their order.
+    /// Whether the other of two members owns a name, because the first began to list it after the other did and after
+    /// their order was set.
     fn takes(&self, name: usize, one: &Place, other: &Place) -> bool {
         let began =
             |place: &Place| self.leaves[place.leaf].began(name).map_or(i64::MIN, |at| i64::try_from(at).unwrap());
@@ -58,7 +58,7 @@ impl Trial<'_> {
         GROUPS.filter(hides).collect()
     }
 
-    /// What is shown of a name through a group.
+    /// The versions of a name that a group must or may show.
     pub(super) fn shown(&self, group: usize, name: usize) -> Shown {
         let mut shown = Shown::default();
         let Some(place) = self.owner(group, name) else { return shown };
@@ -74,7 +74,7 @@ impl Trial<'_> {
         shown
     }
 
-    /// Whether a version of a member is surely hidden on the way.
+    /// Whether a policy on the way certainly hides a version of a member.
     pub(super) fn is_hidden(&self, place: &Place, name: usize, token: &str, since: Option<u64>) -> bool {
         place.way.iter().any(|group| {
             let rules = self.rules[group - GROUPS.start];
@@ -83,12 +83,12 @@ impl Trial<'_> {
         })
     }
 
-    /// Whether ages count on the way.
+    /// Whether a policy on the way has a cooldown.
     pub(super) fn counts_ages(&self, place: &Place) -> bool {
         place.way.iter().any(|group| self.rules[group - GROUPS.start].count_ages())
     }
 
-    /// What a group shows of a name, in words.
+    /// The visible versions of a name in a group, in words.
     pub(super) fn words(&self, group: usize, name: usize) -> String {
         let owner = self.owner(group, name).map_or("nobody", |place| super::CALLED[place.leaf]);
         let way: Vec<_> = self.places(group).iter().map(|place| super::CALLED[place.leaf]).collect();

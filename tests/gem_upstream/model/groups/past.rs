@@ -1,4 +1,4 @@
-//! What a group says as of an earlier moment: what the members whose names they are now had then.
+//! A group as of an earlier moment: the versions that the present owners had then.
 
 use super::super::bundler::{lines, sums, version};
 use super::super::pool::{NAMES, TOKENS, edition, full_name, package};
@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
 
 impl Trial<'_> {
-    /// Looks at a group as of a moment, and at a gem.
+    /// Reads a group and a gem as of a moment.
     pub(super) fn past(&mut self, group: usize, at: usize, name: usize) {
         let earlier = self.moments.iter().filter(|moment| moment.at < self.now).count();
         if earlier == 0 {
@@ -18,7 +18,7 @@ impl Trial<'_> {
         }
         let moment = at % earlier;
         let second = BEGINS + i64::try_from(self.moments[moment].at).unwrap();
-        // Of two changes of a gem the later one has a later moment, however quick it is.
+        // The later of two changes of a gem has the later date, however quickly it follows.
         let end = Timestamp::from_millisecond(second * 1000 + 999).unwrap();
         let segment = format!("{}@{end}", self.called(group));
         self.observe();
@@ -70,8 +70,8 @@ impl Trial<'_> {
         );
     }
 
-    /// The versions that may be shown as of a moment, and whether all of them must be. A look that was under way at its end may have
-    /// brought what was seen at the next one.
+    /// The versions that may be visible as of a moment, and whether all of them must be. A look that was running at the
+    /// end of the moment may have found versions that the test observed at the next one.
     fn shown_then(&self, group: usize, moment: usize, name: usize) -> (BTreeSet<String>, bool) {
         let Some(place) = self.owner(group, name) else { return (BTreeSet::new(), true) };
         let next = self.moments.get(moment + 1).map_or(&self.leaves, |moment| &moment.leaves);

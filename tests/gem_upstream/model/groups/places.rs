@@ -1,4 +1,4 @@
-//! The repositories, and the members that groups may have.
+//! The repositories, and the possible members of groups.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ pub(super) const CALLED: [&str; 6] = ["private", "paid", "far", "near", "inner",
 pub(super) const HOSTED: Range<usize> = 0..2;
 pub(super) const REMOTE: Range<usize> = 2..4;
 pub(super) const GROUPS: Range<usize> = 4..6;
-/// So many each group may have.
+/// The number of layouts of each group.
 pub(super) const CHOICES: usize = 7;
 pub(super) const LAYOUTS: [[&[usize]; CHOICES]; 2] = [
     [&[3], &[1, 3], &[3, 2], &[2, 3], &[1], &[3, 1, 2], &[2, 1]],
@@ -19,7 +19,7 @@ pub(super) struct Place {
     pub(super) leaf: usize,
     /// The groups through which it is seen.
     pub(super) way: Vec<usize>,
-    /// Since when it stands there.
+    /// Since when it has had its place.
     pub(super) stands: i64,
 }
 
@@ -30,7 +30,7 @@ impl Place {
 }
 
 impl super::Trial<'_> {
-    /// The hosted and remote members of a group, in order, each where it comes first.
+    /// The hosted and remote members of a group in order, each at its first place.
     pub(super) fn places(&self, group: usize) -> Vec<Place> {
         let mut places = Vec::new();
         self.gather(group, &[], i64::MIN, &mut Vec::new(), &mut places);

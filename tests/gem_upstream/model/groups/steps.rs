@@ -1,4 +1,4 @@
-//! What may happen.
+//! The steps of a sequence.
 
 use super::super::pool::{NAMES, TOKENS};
 use super::super::rules::{Rule, rules};
@@ -8,30 +8,30 @@ use proptest::prelude::*;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step {
-    /// Of one of the upstreams.
+    /// A change of one of the upstreams.
     Upstream(usize, Change),
-    /// A version of a hosted repository.
+    /// A push to a hosted repository.
     Push(usize, usize, usize),
     Yank(usize, usize, usize),
-    /// The members of a group are others.
+    /// The members of a group change.
     Layout(usize, usize),
     /// A member claims a name, or none.
     Claim(usize, Option<usize>),
-    /// Of a group.
+    /// The policy of a group changes.
     Rule(usize, Rule),
     Wait(u64),
-    /// A client asks a group.
+    /// A client sends a request to a group.
     Ask(usize, Ask),
-    /// A client resolves a gem, and takes a version of it.
+    /// A client resolves a gem, and installs a version of it.
     Bundle(usize, usize),
-    /// Every protocol of a group says the same.
+    /// Every protocol of a group gives the same versions.
     Agree(usize),
-    /// A client looks at a group as of an earlier moment, and at a gem.
+    /// A client reads a group and a gem as of an earlier moment.
     Past(usize, usize, usize),
     Restart,
-    /// It ends at once.
+    /// The server is killed.
     Kill,
-    /// The files of logs of groups are missing at a start.
+    /// The saved logs of the groups are missing at a start.
     LoseViews,
 }
 
@@ -58,7 +58,7 @@ fn steps(often: usize) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Whether there may be rules, and what happens.
+/// Whether there may be policies, and the steps.
 pub(super) fn all() -> impl Strategy<Value = (bool, Vec<Step>)> {
     (0..NAMES.len()).prop_flat_map(|often| (any::<bool>(), prop::collection::vec(steps(often), 1..40)))
 }
