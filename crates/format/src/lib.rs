@@ -2,7 +2,7 @@
 //!
 //! A format reads a path into a [question](gem::path::Question), extracts the facts from an upload, and renders the
 //! documents that clients fetch. It does no I/O beyond reading the upload it is given, has no clock (time is an
-//! argument), and never sees a socket or a repository. All input comes from strangers, so every size has a limit.
+//! argument), and no access to sockets or repositories. All input is untrusted, so every size has a limit.
 
 pub mod gem;
 pub mod maven;

@@ -17,7 +17,7 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
 
 /// Encodes `text` as one segment of a URL's path.
 pub fn segment(text: &str) -> String {
-    // A segment of dots alone would mean the folder itself or its parent.
+    // A segment that consists of dots would mean the folder itself or its parent.
     let dots = text.bytes().all(|byte| byte == b'.');
     utf8_percent_encode(text, if dots { SEGMENT_AND_DOT } else { SEGMENT }).to_string()
 }
@@ -36,7 +36,7 @@ impl Form<'_> {
     }
 }
 
-/// Decodes a name or a value of a form, where a plus is a space. The form readers of libraries replace broken escapes
+/// Decodes a name or a value of a form, where a plus is a space. The form parsers of libraries replace broken escapes
 /// and invalid UTF-8, so they cannot report a broken value.
 fn plain(text: &str) -> Option<String> {
     String::from_utf8(decode(&text.replace('+', " "))?).ok()

@@ -1,5 +1,5 @@
-//! Paths of repositories that are trees of files: which paths are allowed, and what their endings mean. This is the
-//! one place that refuses names with another meaning to a file system, a shell or another client.
+//! Paths of repositories that are trees of files: which paths are allowed, and what their endings mean. Only this code
+//! refuses names that a file system, a shell or another client would read differently.
 
 mod ambiguous;
 mod checksum;
@@ -21,10 +21,10 @@ pub enum Hurtful {
     #[error("it is empty, or too long")]
     Length,
     /// A name is empty, `.` or `..`, begins or ends with a space, or ends with a dot.
-    #[error("one of its names is empty, or dots, or has spaces around it")]
+    #[error("one of its names is empty, consists of dots, or starts or ends with a space")]
     Name,
     /// A character that some system reads as another one, or drops.
-    #[error("it has a character that cannot stand in a file's name everywhere")]
+    #[error("it has a character that not every file system allows in names")]
     Character,
 }
 
@@ -44,14 +44,14 @@ pub fn check(path: &str) -> Result<(), Hurtful> {
     })
 }
 
-/// Whether an ASCII byte is not allowed in names. Nearly every path has only ASCII bytes. Without branches the
-/// processor checks 16 of them at once.
+/// Whether an ASCII byte is not allowed in names. Nearly every path has only ASCII bytes. The code has no branches, so
+/// that the processor checks 16 of them at once.
 fn odd(byte: u8) -> bool {
     let between = matches!(byte, b'\\' | b':' | b'*' | b'?' | b'"' | b'<' | b'>' | b'|');
     between | byte.is_ascii_control()
 }
 
-/// The same for all other characters.
+/// Whether another character is not allowed.
 fn far(c: char) -> bool {
     c.is_control() || c == '\u{feff}'
 }

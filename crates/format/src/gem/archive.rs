@@ -9,7 +9,7 @@ use std::io::{self, Read};
 
 const BLOCK: usize = 512;
 
-/// An archive that is read from its beginning to its end.
+/// An archive that is read sequentially.
 pub(crate) struct Archive<R> {
     reader: R,
     /// Unread bytes of the current member, without padding.
@@ -53,7 +53,7 @@ impl<R: Read> Archive<R> {
         Ok(Some((name, size)))
     }
 
-    /// Reads from the current member; 0 at its end.
+    /// Reads from the current member. Returns 0 at its end.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Invalid> {
         let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
         let read = if wanted == 0 { 0 } else { self.some(&mut buffer[..wanted])? };
@@ -107,7 +107,7 @@ fn header(block: &[u8; BLOCK]) -> Result<(String, u64), Invalid> {
         return Err(Invalid::BadHeader("its checksum is wrong"));
     }
     if &block[257..265] != b"ustar\x0000" {
-        return Err(Invalid::BadHeader("it is not in the form of POSIX ustar"));
+        return Err(Invalid::BadHeader("it is not a POSIX ustar header"));
     }
     let name = text(&block[..100]).ok_or(Invalid::BadHeader("a name is not plain text"))?;
     match block[156] {
@@ -125,7 +125,7 @@ fn header(block: &[u8; BLOCK]) -> Result<(String, u64), Invalid> {
     Ok((name, size))
 }
 
-/// Digits up to the first NUL or space. At most 12 of them fit, so there is no overflow.
+/// Digits up to the first NUL or space. At most 12 of them fit, so they do not overflow.
 fn octal(field: &[u8]) -> Option<u64> {
     let end = field.iter().position(|byte| matches!(byte, 0 | b' ')).unwrap_or(field.len());
     let (digits, rest) = field.split_at(end);

@@ -20,7 +20,7 @@ pub enum Call<'a> {
     Key,
     /// The profile of an account.
     Profile,
-    /// A security device in place of a one-time password.
+    /// A security device instead of a one-time password.
     Device,
     /// Webhooks.
     Hooks,
@@ -28,15 +28,15 @@ pub enum Call<'a> {
     Owners(&'a str),
     /// The gems that the caller owns.
     OwnGems,
-    /// A gem, with its newest version.
+    /// A gem and its newest version.
     Gem(&'a str),
     /// All versions of a gem.
     Versions(&'a str),
     /// The number of a gem's newest version.
     Latest(&'a str),
-    /// A gem with one of its versions.
+    /// A gem and one of its versions.
     Version(&'a str, &'a str),
-    /// Who built the gem of this full name, and how, in signed statements.
+    /// Signed statements about who built the gem of this full name, and how.
     Attestations(&'a str),
     /// The gems that depend on a gem.
     Dependents(&'a str),
@@ -78,7 +78,7 @@ enum Forms {
     Text,
 }
 
-/// The names in a path: the first, and the second if there are two.
+/// Makes a call from the names in a path: the first, and the second if there are two.
 type Make = for<'a> fn(&'a str, &'a str) -> Call<'a>;
 
 /// One line for each call: its path below `api/`, its forms, and the call. `{name}` stands for the name of a gem,
@@ -108,7 +108,7 @@ const TABLE: &[(&str, Forms, Make)] = &[
     ("v1/downloads/{any}", Forms::Data, |_, _| Call::Downloads),
 ];
 
-/// Reads a path without its leading slash, percent-decoded, as [`super::path::read`]. `None`: no such call.
+/// Parses a path without its leading slash, percent-decoded, like [`super::path::read`]. `None`: no such call.
 pub fn read(path: &str) -> Option<(Call<'_>, Form)> {
     let below = path.strip_prefix("api/")?;
     let (below, form) = match below.rsplit_once('.') {
@@ -123,7 +123,7 @@ pub fn read(path: &str) -> Option<(Call<'_>, Form)> {
     })
 }
 
-/// The path of every call in every form, about this gem and number, for callers that go through all of them.
+/// The path of every call in every form for this gem and number, for callers that need all of them.
 pub fn paths(name: &str, number: &str) -> Vec<String> {
     let ending = |form| match form {
         Form::Text => "",

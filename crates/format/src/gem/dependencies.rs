@@ -8,8 +8,8 @@ use super::{Identity, Invalid, Kind, Package, Version};
 use bytes::Bytes;
 use std::fmt::Write as _;
 
-/// A part of at least this many bytes is sent as it is. Smaller parts are copied into one buffer, which costs less
-/// than a separate write to the socket.
+/// A part of at least this many bytes is sent without a copy. Smaller parts are copied into one buffer, which costs
+/// less than a separate write to the socket.
 const SENT_AS_IT_IS: usize = 16 << 10;
 
 /// The form of a list.
@@ -61,7 +61,7 @@ fn read(brief: &str) -> (&str, &str, impl Iterator<Item = (&str, String)> + Clon
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     versions: usize,
-    /// The first version as written at the beginning of a list. It differs from its form in `all`.
+    /// The first version when it is at the beginning of a list. It differs from its form in `all`.
     opening: Box<[u8]>,
     /// The length of that version in `all`.
     opened: usize,
@@ -138,7 +138,7 @@ pub fn list<'a>(form: Form, pieces: impl Iterator<Item = &'a Piece> + Clone) -> 
             list.copied.push(b'[');
             let mut pieces = pieces.filter(|piece| piece.versions > 0).peekable();
             while let Some(piece) = pieces.next() {
-                // The last version has no comma behind it.
+                // The last version has no comma after it.
                 let end = piece.all.len() - usize::from(pieces.peek().is_none());
                 list.push(piece.all.slice(..end));
             }

@@ -4,7 +4,7 @@ use super::Form;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Renders the document in this form; without a form as JSON.
+/// Renders the document in this form; without a form, as JSON.
 pub fn render(value: &Value, form: Form) -> Vec<u8> {
     match form {
         Form::Text | Form::Json => value.to_string(),

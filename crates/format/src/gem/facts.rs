@@ -37,7 +37,7 @@ pub struct Package {
     /// Metadata, including links.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
-    /// What it depends on, in the order of the gemspec.
+    /// Its dependencies, in the order of the gemspec.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<Dependency>,
     /// The required version of Ruby.
@@ -68,7 +68,7 @@ pub struct Package {
     pub signed: bool,
 }
 
-/// The facts that identify a version of a gem. Nothing else is read.
+/// The facts that identify a version of a gem. Only these are read.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Identity {
     /// Its version.
@@ -77,13 +77,13 @@ pub struct Identity {
     pub platform: String,
 }
 
-/// When a dependency is needed.
+/// The kind of a dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// To use the gem.
     Runtime,
-    /// To work on the gem; not in the index.
+    /// To develop the gem; not in the index.
     Development,
 }
 
@@ -92,7 +92,7 @@ pub enum Kind {
 pub struct Dependency {
     /// Its name.
     pub name: String,
-    /// When it is needed.
+    /// Whether it is needed at run time or for development.
     pub kind: Kind,
     /// The accepted versions.
     pub requirement: Requirement,

@@ -113,7 +113,7 @@ summary: 'A: summary # with ''odd'' chars'
 test_files: []
 "#;
 
-/// The gemspec as RubyGems 3.6 writes it: what has its default is left out.
+/// The gemspec as RubyGems 3.6 writes it, without fields that have their default.
 pub(crate) const SPEC_3_6: &str = r#"--- !ruby/object:Gem::Specification
 name: plain
 version: !ruby/object:Gem::Version
@@ -184,7 +184,7 @@ pub(crate) fn header(name: &str, size: u64) -> tar::Header {
     header
 }
 
-/// An archive of members whose headers may lie.
+/// An archive of members whose headers may be wrong.
 pub(crate) fn archive(members: &[(tar::Header, &[u8])]) -> Vec<u8> {
     let mut archive = Vec::new();
     for (header, bytes) in members {
@@ -196,7 +196,7 @@ pub(crate) fn archive(members: &[(tar::Header, &[u8])]) -> Vec<u8> {
     archive
 }
 
-/// An archive of honest members.
+/// An archive of members with correct headers.
 pub(crate) fn package(members: &[(&str, &[u8])]) -> Vec<u8> {
     let members: Vec<_> = members.iter().map(|(name, bytes)| (header(name, bytes.len() as u64), *bytes)).collect();
     archive(&members)

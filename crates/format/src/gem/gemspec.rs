@@ -89,7 +89,8 @@ fn short(field: &'static str, text: &str, limit: usize) -> Result<(), Invalid> {
     if text.chars().count() > limit { Err(Invalid::TextTooLong { field, limit }) } else { printable(field, text) }
 }
 
-/// Clients print texts on a terminal, which interprets control characters; newer clients remove them (`clean_text`).
+/// Clients print texts on a terminal, which interprets control characters; newer clients remove such characters
+/// (`clean_text`).
 fn printable(field: &'static str, text: &str) -> Result<(), Invalid> {
     let drives = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}');
     if text.contains(drives) { Err(Invalid::ControlCharacters(field)) } else { Ok(()) }
@@ -106,7 +107,7 @@ fn text(spec: &Node, field: &'static str, limit: usize) -> Result<Option<String>
     Ok(Some(text.clone()))
 }
 
-/// A text, or a list of texts. Older gemspecs have nested lists, and nulls in them. `limit` is for all texts
+/// A text, or a list of texts. Older gemspecs have nested lists, and nulls in them. `limit` applies to all texts
 /// together.
 fn texts(spec: &Node, field: &'static str, limit: usize, items: usize) -> Result<Vec<String>, Invalid> {
     fn gather(node: &Node, into: &mut Vec<String>) -> bool {
@@ -133,7 +134,7 @@ fn texts(spec: &Node, field: &'static str, limit: usize, items: usize) -> Result
 }
 
 /// The text of a version: a `Gem::Version`, or only its text. RubyGems reads an empty one as `0` and ignores white
-/// space around it, but some clients would see it.
+/// space around it, but some clients would not.
 fn version<'a>(node: &'a Node, field: &'static str) -> Result<&'a str, Invalid> {
     let bad = |expected| Invalid::BadField { field, expected };
     let inner = if node.tag == Tag::Version { node.get("version") } else { Some(node) };
@@ -203,10 +204,10 @@ fn platform(spec: &Node) -> Result<String, Invalid> {
     name::check_platform(&platform)?;
     for older in ["original_platform", "new_platform"] {
         if read(older)?.is_some_and(|other| !other.is_empty() && other != platform) {
-            return Err(Invalid::UnclearPlatform("the gemspec names more than one platform"));
+            return Err(Invalid::UnclearPlatform("the gemspec has more than one platform"));
         }
     }
-    // `current` means the platform of the machine that reads it, and any other spelling of `ruby` is read as a
+    // `current` means the platform of the machine that reads it, and any other spelling of `ruby` is parsed as a
     // processor of that name.
     match platform.to_ascii_lowercase().as_str() {
         "current" => Err(Invalid::UnclearPlatform("`current` is another platform on each machine")),

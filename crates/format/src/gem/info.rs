@@ -8,7 +8,7 @@ use super::{Dependency, Kind, Package};
 use md5::Digest as _;
 use std::fmt::Write as _;
 
-/// The content of a line. A setting of a repository.
+/// The content of a line, as set for a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FormatVersion {
     /// The form until June 2026, which the conformance suite expects.
@@ -63,7 +63,7 @@ pub fn order(package: &Package, created_at: i64) -> (i64, &str, &str) {
     (created_at, package.number.as_str(), &package.platform)
 }
 
-/// The file. Without a line it is the file of a gem whose versions were all yanked: clients still request it.
+/// The file. Without any line it is the file of a gem whose versions were all yanked: clients still request it.
 pub fn render<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> Vec<u8> {
     lines.into_iter().fold(b"---\n".to_vec(), |mut body, line| {
         body.extend_from_slice(line.as_ref().as_bytes());
@@ -72,7 +72,7 @@ pub fn render<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> Vec<u8> {
     })
 }
 
-/// The MD5 of a growing file. Each new line costs only that line.
+/// The MD5 of a growing file. A new line only costs hashing that line.
 #[derive(Debug, Clone)]
 pub struct Sum(md5::Md5);
 
@@ -100,7 +100,7 @@ pub fn md5_hex(body: &[u8]) -> String {
     hex(&md5::Md5::digest(body))
 }
 
-/// The moment in a `created_at`, in seconds since the epoch.
+/// Parses the moment of a `created_at` into seconds since the epoch.
 pub fn moment(text: &str) -> Option<i64> {
     Some(text.parse::<jiff::Timestamp>().ok()?.as_second())
 }

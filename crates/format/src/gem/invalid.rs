@@ -1,6 +1,6 @@
-//! Why a package is refused. `gem push` prints the text, so it addresses the author of the gem.
+//! The reasons for refusing a package. `gem push` prints the text, so it addresses the author of the gem.
 
-/// Why an upload, or a name, version or requirement given by a client, is invalid.
+/// The reason why an upload, or a name, version or requirement from a client, is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum Invalid {
     /// Reading failed, which says nothing about the package.
@@ -21,7 +21,7 @@ pub enum Invalid {
     /// A member is a link, a folder or a device.
     #[error("`{0}` is not a regular file, but all members of a gem must be")]
     NotAFile(String),
-    /// A member that gems do not have.
+    /// A member that no gem has.
     #[error("the package has an unknown member `{0}`")]
     UnknownMember(String),
     /// Two readers could see different gems.
@@ -50,19 +50,19 @@ pub enum Invalid {
     /// `checksums.yaml.gz` does not have the right form.
     #[error("`checksums.yaml.gz` does not map algorithms to checksums of members")]
     BadChecksums,
-    /// No SHA-256 or SHA-512 is given for the member.
+    /// There is no SHA-256 or SHA-512 for the member.
     #[error("`checksums.yaml.gz` has no SHA256 or SHA512 checksum for `{0}`")]
     MissingChecksum(&'static str),
     /// The content of the member does not match its checksum.
     #[error("the {algorithm} checksum of `{member}` does not match `checksums.yaml.gz`")]
     WrongChecksum {
-        /// Which member.
+        /// The member.
         member: &'static str,
         /// The algorithm.
         algorithm: &'static str,
     },
     /// A checksum of a member that does not exist: clients fail on it.
-    #[error("`checksums.yaml.gz` has a checksum for {0}, which is no checksummed member of the package")]
+    #[error("`checksums.yaml.gz` has a checksum for {0}, which is not a checksummed member of the package")]
     UnknownChecksum(String),
     /// A signed gem has a certificate chain and a signature of each member.
     #[error("the package is signed only in part: a signed gem has a certificate chain and a signature of each member")]
@@ -94,7 +94,7 @@ pub enum Invalid {
     YamlTooLarge {
         /// The member.
         member: &'static str,
-        /// What exceeds it.
+        /// The exceeded limit.
         what: &'static str,
     },
     /// Two readers could see different values.
@@ -124,7 +124,7 @@ pub enum Invalid {
         /// The limit, in characters.
         limit: usize,
     },
-    /// A text of the gemspec holds characters that control a terminal.
+    /// A text of the gemspec contains characters that control a terminal.
     #[error("`{0}` of the gemspec has control characters")]
     ControlCharacters(&'static str),
     /// A list or a mapping of the gemspec exceeds its limit.
@@ -135,8 +135,8 @@ pub enum Invalid {
         /// The limit.
         limit: usize,
     },
-    /// Each part is within its limit, but not all of them together.
-    #[error("what the gemspec says, but for its lists of files, is larger than {limit_bytes} bytes")]
+    /// Each part is within its limit, but their sum is not.
+    #[error("the gemspec without its lists of files is larger than {limit_bytes} bytes")]
     FactsTooLarge {
         /// The limit.
         limit_bytes: usize,
@@ -149,19 +149,19 @@ pub enum Invalid {
         /// The rule.
         why: &'static str,
     },
-    /// Not a version.
+    /// The text is not a version.
     #[error("{0} is not a valid version")]
     BadVersion(String),
-    /// Not a platform.
+    /// The text is not a platform.
     #[error("{0} is not a valid platform")]
     BadPlatform(String),
     /// A platform that clients would mistake for another one.
     #[error("malformed platform attributes: {0}")]
     UnclearPlatform(&'static str),
-    /// Not a requirement.
+    /// The text is not a requirement.
     #[error("{0} is not a valid requirement")]
     BadRequirement(String),
-    /// A link in the metadata is not a link.
+    /// A link in the metadata is not a URL.
     #[error("metadata `{0}` must be an http or https link")]
     BadLink(&'static str),
 }
@@ -199,7 +199,7 @@ impl Invalid {
         }
     }
 
-    /// What the author can do about it.
+    /// What the author can do about the fault.
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Invalid::NotAnArchive => "push the file that `gem build` wrote, not the gemspec",
@@ -211,30 +211,32 @@ impl Invalid {
             | Invalid::WrongChecksum { .. }
             | Invalid::UnknownChecksum(_)
             | Invalid::TrailingBytes => {
-                "the file may have been damaged on its way: build it again, and try `gem install --local` on it"
+                "the file may have been damaged in transit: build it again, and try `gem install --local` with it"
             }
             Invalid::MissingMember(_) | Invalid::MissingChecksum(_) | Invalid::OldLayout | Invalid::Aliases(_) => {
                 "rebuild the gem with a current RubyGems"
             }
             Invalid::SignedInPart | Invalid::Unsigned => {
-                "build the gem with its signing key at hand, or without `cert_chain`"
+                "build the gem with its signing key present, or without `cert_chain`"
             }
-            Invalid::BadVersion(_) => "a version is numbers and letters between dots, such as `1.0.2` or `2.0.0.rc1`",
+            Invalid::BadVersion(_) => {
+                "a version consists of numbers and letters between dots, such as `1.0.2` or `2.0.0.rc1`"
+            }
             Invalid::UnclearPlatform(_) => {
-                "name the platform it was built for, such as `x86_64-linux`, or `ruby` for all"
+                "set the platform that it was built for, such as `x86_64-linux`, or `ruby` for all"
             }
-            Invalid::BadRequirement(_) => "a requirement is an operator and a version, such as `~> 1.2`",
+            Invalid::BadRequirement(_) => "a requirement consists of an operator and a version, such as `~> 1.2`",
             _ => return None,
         })
     }
 
-    /// Whether reading failed, and the package may be valid.
+    /// Whether reading failed, so that the package itself may be valid.
     pub fn is_ours(&self) -> bool {
         matches!(self, Invalid::Unreadable(_))
     }
 }
 
-/// `text` in backticks, escaped and cut, so that a stranger's bytes are safe in a message.
+/// `text` in backticks, escaped and cut, so that untrusted bytes are safe in a message.
 pub(crate) fn quoted(text: &str) -> String {
     const SHOWN: usize = 64;
     let cut = if text.chars().nth(SHOWN).is_some() { "..." } else { "" };

@@ -1,11 +1,11 @@
 //! Gems and their versions as JSON, with the keys of the API of gem servers.
 //!
-//! Unknown values are null and never invented: the number of downloads, the digest of the gemspec, the page.
+//! Unknown values are null: the number of downloads, the digest of the gemspec, the page.
 
 use super::{Kind, Package, Requirement};
 use serde_json::{Map, Value, json};
 
-/// A version that was published.
+/// A published version.
 #[derive(Debug)]
 pub struct Published {
     /// The facts of its gemspec.

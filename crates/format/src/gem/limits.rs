@@ -1,13 +1,13 @@
-//! Limits on how much of a package is read, so that no package takes too much memory or time.
+//! Limits on the parts of a package, so that no package takes too much memory or time.
 
-/// How much of a package is read. Memory stays within a small multiple of `member_bytes`.
+/// The limits. Memory stays within a small multiple of `member_bytes`.
 #[derive(Debug, Clone)]
 pub struct Limits {
     /// Bytes of the gemspec, of the checksums and of a signature each, packed and unpacked.
     pub member_bytes: u64,
     /// Depth of lists and mappings.
     pub yaml_depth: usize,
-    /// Values, lists and mappings in all. A gemspec names all its files.
+    /// Values, lists and mappings in all. A gemspec lists all its files.
     pub yaml_nodes: usize,
     /// Characters of one value, with its indentation.
     pub yaml_scalar_chars: usize,
@@ -22,7 +22,7 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 10 MiB, as in RubyGems; the others are far above what published gems need.
+    /// 10 MiB, as in RubyGems; the other limits are far above the needs of published gems.
     fn default() -> Self {
         Self {
             member_bytes: 10 << 20,

@@ -1,5 +1,5 @@
-//! Reads a compact index that another server renders: the versions in `/versions` with the MD5 of each `/info`, and
-//! the digests that an `/info` promises.
+//! Reads a compact index that another server renders: the versions in `/versions` with the MD5 of each `/info`, and the
+//! digests in an `/info`.
 
 use super::name::{check_platform, plain};
 use super::versions::NOTHING;
@@ -17,7 +17,7 @@ pub struct Listing {
 pub struct Listed {
     /// `NUMBER[-PLATFORM]` of each available version.
     pub offered: BTreeSet<String>,
-    /// The MD5 of its `/info` in hexadecimal, from the last line about the gem.
+    /// The MD5 of its `/info` in hexadecimal, from the last line of the gem.
     pub md5: String,
 }
 
@@ -29,12 +29,12 @@ pub struct Malformed {
     pub file: &'static str,
     /// Its number, from 1.
     pub line: usize,
-    /// What is wrong with the line.
+    /// The problem.
     pub why: &'static str,
 }
 
 impl Listing {
-    /// Reads the file. The last line about a gem wins; `-NUMBER` removes a version.
+    /// Reads the file. The last line of a gem wins; `-NUMBER` removes a version.
     pub fn read(text: &str) -> Result<Self, Malformed> {
         let wrong = |line, why| Malformed { file: "/versions", line, why };
         let mut lines = text.split_inclusive('\n').enumerate().map(|(at, line)| (at + 1, line));
@@ -48,10 +48,10 @@ impl Listing {
                 return Err(wrong(at, "it is not a name, versions and a digest"));
             };
             if !plain(name) || name.starts_with('.') {
-                return Err(wrong(at, "the name is none that a gem can have"));
+                return Err(wrong(at, "the name is not a valid gem name"));
             }
             if md5.len() != 32 || !md5.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-                return Err(wrong(at, "the digest is no MD5"));
+                return Err(wrong(at, "the digest is not an MD5"));
             }
             if !gems.contains_key(name) {
                 gems.insert(name.to_owned(), Listed::default());
@@ -61,15 +61,15 @@ impl Listing {
             for change in changes.split(',') {
                 let (gone, version) = change.strip_prefix('-').map_or((false, change), |gone| (true, gone));
                 if check_platform(version).is_err() {
-                    return Err(wrong(at, "a version is none that a gem can have"));
+                    return Err(wrong(at, "a version is not valid"));
                 }
                 let changed = if gone { gem.offered.remove(version) } else { gem.offered.insert(version.to_owned()) };
                 match (changed, gone) {
                     (true, _) => {}
                     // The gem has no version left.
                     (false, true) if version == NOTHING => {}
-                    (false, true) => return Err(wrong(at, "it takes a version away that was not offered")),
-                    (false, false) => return Err(wrong(at, "it offers a version that was offered already")),
+                    (false, true) => return Err(wrong(at, "it removes a version that was not listed")),
+                    (false, false) => return Err(wrong(at, "it adds a version that was already listed")),
                 }
             }
         }
@@ -77,29 +77,29 @@ impl Listing {
     }
 }
 
-/// The versions of an `/info`, each with the SHA-256 that it promises, in hexadecimal.
+/// The versions of an `/info`, each with its SHA-256 in hexadecimal.
 pub fn checksums(info: &str) -> Result<BTreeMap<String, String>, Malformed> {
     let wrong = |line, why| Malformed { file: "/info", line, why };
     let body = info.strip_prefix("---\n").ok_or_else(|| wrong(1, "it does not begin with `---`"))?;
     let mut all = BTreeMap::new();
     for (at, line) in body.split_inclusive('\n').enumerate().map(|(at, line)| (at + 2, line)) {
         let line = line.strip_suffix('\n').ok_or_else(|| wrong(at, "it ends in the middle of a line"))?;
-        let (version, rest) = line.split_once(' ').ok_or_else(|| wrong(at, "it has no space behind a version"))?;
+        let (version, rest) = line.split_once(' ').ok_or_else(|| wrong(at, "it has no space after a version"))?;
         let (_, facts) = rest.split_once('|').ok_or_else(|| wrong(at, "it has no `|`"))?;
         let sum = facts.split(',').find_map(|fact| fact.strip_prefix("checksum:"));
         let sum = sum.filter(|sum| sum.len() == 64 && sum.bytes().all(|byte| byte.is_ascii_hexdigit()));
         let sum = sum.ok_or_else(|| wrong(at, "it has no checksum of 64 digits"))?;
         if check_platform(version).is_err() {
-            return Err(wrong(at, "the version is none that a gem can have"));
+            return Err(wrong(at, "the version is not valid"));
         }
         if all.insert(version.to_owned(), sum.to_ascii_lowercase()).is_some() {
-            return Err(wrong(at, "the version was there already"));
+            return Err(wrong(at, "the version is listed twice"));
         }
     }
     Ok(all)
 }
 
-/// When the versions of an `/info` were published, in seconds since the epoch, as far as it tells: that of the older form does not.
+/// The publication times of the versions of an `/info`, in seconds since the epoch. The older form has none.
 pub fn moments(info: &str) -> BTreeMap<String, i64> {
     let moment = |line: &str| {
         let (version, rest) = line.split_once(' ')?;
@@ -133,11 +133,11 @@ mod tests {
         for (lines, why) in [
             ("a 1.0 MD5", "/versions, line 3: it ends in the middle of a line"),
             ("a 1.0\n", "/versions, line 3: it is not a name, versions and a digest"),
-            ("../a 1.0 MD5\n", "/versions, line 3: the name is none that a gem can have"),
-            ("a ../1 MD5\n", "/versions, line 3: a version is none that a gem can have"),
-            ("a 1.0 1234\n", "/versions, line 3: the digest is no MD5"),
-            ("a 1.0 MD5\na 1.0 MD5\n", "/versions, line 4: it offers a version that was offered already"),
-            ("a -1.0 MD5\n", "/versions, line 3: it takes a version away that was not offered"),
+            ("../a 1.0 MD5\n", "/versions, line 3: the name is not a valid gem name"),
+            ("a ../1 MD5\n", "/versions, line 3: a version is not valid"),
+            ("a 1.0 1234\n", "/versions, line 3: the digest is not an MD5"),
+            ("a 1.0 MD5\na 1.0 MD5\n", "/versions, line 4: it adds a version that was already listed"),
+            ("a -1.0 MD5\n", "/versions, line 3: it removes a version that was not listed"),
         ] {
             assert_eq!(read(lines).unwrap_err().to_string(), why);
         }

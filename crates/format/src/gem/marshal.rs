@@ -1,19 +1,19 @@
 //! Writes Ruby's Marshal 4.8, as far as RubyGems and Bundler read it.
 //!
-//! Values are written one after the other, an array as its length and then its items. A symbol is written in full
-//! once and as a link to that afterwards, as Ruby does. Objects are never linked: each is written in full, which
-//! `Marshal.load` and the stricter reader of RubyGems 3.5 (`Gem::SafeMarshal`) accept.
+//! Values are written in sequence; an array is written as its length and its items. A symbol is written in full once
+//! and as a link afterwards, as Ruby does. Objects are never linked: each is written in full, which `Marshal.load` and
+//! the stricter reader of RubyGems 3.5 (`Gem::SafeMarshal`) accept.
 
-/// The beginning of every stream: the version of the format.
+/// The first bytes of every stream: the version of the format.
 pub const OPENING: [u8; 2] = [4, 8];
 
-/// Writes values to the end of a stream.
+/// Appends values to a stream.
 #[derive(Debug)]
 pub struct Writer<'a> {
     out: &'a mut Vec<u8>,
-    /// Symbols that the stream contains already, in the order of their numbers.
+    /// Symbols that the stream already contains, in the order of their numbers.
     before: &'static [&'static str],
-    /// Symbols that were written here. Their numbers continue those before.
+    /// Symbols that this writer has written. Their numbers continue those of `before`.
     defined: Vec<&'static str>,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Writer<'a> {
         Self::after(&[], out)
     }
 
-    /// Writes values of a stream that contains these symbols already, and no others.
+    /// Writes values of a stream that already contains exactly these symbols.
     pub fn after(before: &'static [&'static str], out: &'a mut Vec<u8>) -> Self {
         Self { out, before, defined: Vec::new() }
     }
@@ -62,7 +62,7 @@ impl<'a> Writer<'a> {
         self.encoded(text, true);
     }
 
-    /// A String in US-ASCII: what Ruby itself makes of the names of its time zones.
+    /// A String in UTF-8 or US-ASCII. Ruby uses US-ASCII for the names of its time zones.
     fn encoded(&mut self, text: &str, utf8: bool) {
         self.out.extend_from_slice(b"I\"");
         bytes(self.out, text.as_bytes());
@@ -79,7 +79,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Begins an Array; its items follow.
+    /// Starts an Array; its items follow.
     pub fn array(&mut self, items: usize) {
         self.out.push(b'[');
         number(self.out, items);
@@ -91,20 +91,20 @@ impl<'a> Writer<'a> {
         texts.iter().for_each(|text| self.string(text.as_ref()));
     }
 
-    /// Begins a Hash; keys and values follow in turn.
+    /// Starts a Hash; keys and values follow in turn.
     pub fn hash(&mut self, pairs: usize) {
         self.out.push(b'{');
         number(self.out, pairs);
     }
 
-    /// Begins an object; the names of its instance variables and their values follow in turn.
+    /// Starts an object; the names of its instance variables and their values follow in turn.
     pub fn object(&mut self, class: &'static str, variables: usize) {
         self.out.push(b'o');
         self.symbol(class);
         number(self.out, variables);
     }
 
-    /// Begins an object that `marshal_load` creates from the next value.
+    /// Starts an object that `marshal_load` creates from the next value.
     pub fn loaded(&mut self, class: &'static str) {
         self.out.push(b'U');
         self.symbol(class);
@@ -118,7 +118,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A Time: midnight of a day, in UTC. Ruby packs it into eight bytes (`time_mdump` of its `time.c`), which have 16
-    /// bits for the years since 1900; earlier days become that year's first.
+    /// bits for the years since 1900; earlier days become the first day of 1900.
     pub fn day(&mut self, day: jiff::civil::Date) {
         let years = i32::from(day.year()) - 1900;
         let (years, month, day) =

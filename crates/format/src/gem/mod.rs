@@ -1,10 +1,10 @@
 //! RubyGems: the package, its names and versions, and the compact index.
 //!
-//! In reading order: an upload goes through [`package::read`], which takes the [`Package`] out of it: the facts that
-//! the journal keeps and from which every index is rendered. [`info`], [`versions`] and [`names`] are the three
-//! files of the compact index; [`specs`] and [`quick`] are of the index before it, in Ruby's [`marshal`]. [`path`]
-//! tells what a client asks for, and [`spelling`] what it may mean by a full name.
-//! [`upstream`] reads the compact index of another server.
+//! In reading order: an upload goes through [`package::read`], which extracts the [`Package`]: the facts that the
+//! journal keeps and from which every index is rendered. [`info`], [`versions`] and [`names`] are the three files of
+//! the compact index; [`specs`] and [`quick`] are of the index before it, in Ruby's [`marshal`]. [`path`] parses
+//! requests, and [`spelling`] the possible meanings of a full name. [`upstream`] reads the compact index of another
+//! server.
 
 mod archive;
 pub mod call;

@@ -1,4 +1,4 @@
-//! Rules for the names of gems and platforms. These names stand in index lines and in URLs, so a newline, a space, a
+//! Rules for the names of gems and platforms. These names are part of index lines and URLs, so a newline, a space, a
 //! comma or a slash in one could forge a line or reach another file.
 
 use super::Invalid;

@@ -1,5 +1,5 @@
 //! `/names` of the compact index: the names of all gems, in byte order. Mirrors request it; official clients do not.
-//! Without any name it ends in an empty line, as clients expect.
+//! Without names it ends in an empty line, as clients expect.
 
 /// The beginning of the file.
 pub fn opening(names: usize) -> &'static str {

@@ -50,7 +50,7 @@ pub fn read(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
         return Err(Invalid::MissingMember(CHECKSUMS));
     }
     let signatures = SIGNATURES.into_iter().filter(|name| find(name).is_some()).count();
-    // Gems of RubyGems before 2.0 have no checksums, so there is one signature less.
+    // Gems of RubyGems before 2.0 have no checksums, so they have one signature less.
     let complete = if checksums.is_some() { SIGNATURES.len() } else { SIGNATURES.len() - 1 };
     match (certified, signatures) {
         (false, 0) => {}
@@ -71,7 +71,7 @@ fn may_lack_checksums(package: &Package) -> bool {
     built_by.zip(Version::parse("2.0.0.a").ok()).is_some_and(|(built_by, since)| built_by < since)
 }
 
-/// Only the two members may have checksums, because RubyGems looks for every member that is named.
+/// Only the two members may have checksums, because RubyGems looks for every member that has one.
 fn of_members(given: &Node) -> Result<(), Invalid> {
     let Value::Map(algorithms) = &given.value else { return Err(Invalid::BadChecksums) };
     for (_, sums) in algorithms {
@@ -86,7 +86,7 @@ fn of_members(given: &Node) -> Result<(), Invalid> {
 /// A member that has been read completely.
 struct Member {
     name: &'static str,
-    /// Its bytes, if they are needed again.
+    /// Its bytes, if they are needed later.
     bytes: Vec<u8>,
     sha256: String,
     sha512: String,
@@ -112,8 +112,8 @@ fn member(archive: &mut Archive<impl Read>, name: &'static str, keep: bool) -> R
 }
 
 impl Member {
-    /// Checks the member against each of its checksums; there must be one. RubyGems 2.0 gave SHA1, which proves
-    /// nothing, besides SHA512.
+    /// Checks the member against each of its checksums; there must be one. RubyGems 2.0 wrote SHA1, which proves
+    /// nothing, and SHA512.
     fn verify(&self, given: &Node) -> Result<(), Invalid> {
         let mut verified = false;
         for (algorithm, computed) in [("SHA256", &self.sha256), ("SHA512", &self.sha512)] {

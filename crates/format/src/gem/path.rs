@@ -4,7 +4,7 @@ use super::dependencies::Form;
 use super::name::{MAX, plain};
 use super::specs;
 
-/// What a client requests. Which methods are allowed is decided elsewhere.
+/// The target of a request. The allowed methods are decided elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question<'a> {
     /// The root, which RubyGems 3.2.3 to 3.5.18 probe with HEAD and which must not redirect.
@@ -21,21 +21,21 @@ pub enum Question<'a> {
     Gem(&'a str),
     /// The gemspec of the package with this full name, for `gem install`.
     Gemspec(&'a str),
-    /// The package at its path before 2010; it is below `gems` now.
+    /// The package at its path before 2010; today it is below `gems`.
     Download(&'a str),
     /// The dependencies of the gems in the query.
     Dependencies(Form),
-    /// Where packages are pushed to.
+    /// The path for pushing packages.
     Push,
-    /// Where versions are yanked.
+    /// The path for yanking versions.
     Yank,
 }
 
 /// The longest full name: name, number and platform with two dashes.
 const FULL_NAME_MAX: usize = 3 * MAX + 2;
 
-/// Reads a path without its leading slash, percent-decoded, with duplicate slashes collapsed. `None`: nothing is
-/// there.
+/// Reads a path without its leading slash, percent-decoded, with duplicate slashes collapsed. `None`: the path does not
+/// exist.
 pub fn read(path: &str) -> Option<Question<'_>> {
     match path {
         "" => Some(Question::Root),

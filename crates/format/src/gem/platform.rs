@@ -1,7 +1,7 @@
 //! Reads platforms as RubyGems does (`Gem::Platform`): a processor, a system and its version.
 //!
-//! A gem keeps the platform for which it was pushed as it was written, also in the name of its file. Clients also
-//! request the name that they derive from it, and versions of RubyGems disagree about that name.
+//! A gem keeps the spelling of its pushed platform, also in the name of its file. Clients also request the name that
+//! they derive from the platform, and versions of RubyGems derive different names.
 
 use std::fmt;
 
@@ -16,14 +16,14 @@ pub struct Platform {
     pub version: Option<String>,
 }
 
-/// Where in a platform's name that of its system stands.
+/// The position of the system's name in a platform's name.
 #[derive(Debug, Clone, Copy)]
 enum Stands {
     Anywhere,
     First,
 }
 
-/// What may follow it, after a dash or without one.
+/// The forms of a version after the system's name, with or without a dash.
 #[derive(Debug, Clone, Copy)]
 enum Follows {
     Nothing,
@@ -37,7 +37,7 @@ enum Follows {
     Word,
 }
 
-/// Systems, in the order in which they are tried.
+/// Systems, in the order in which they are matched.
 const SYSTEMS: &[(&str, Stands, Follows)] = &[
     ("aix", Stands::Anywhere, Follows::Digits),
     ("cygwin", Stands::Anywhere, Follows::Nothing),
@@ -59,7 +59,7 @@ const SYSTEMS: &[(&str, Stands, Follows)] = &[
 ];
 
 impl Platform {
-    /// Reads the name of a platform as RubyGems 3.4 and later do; `None` for `ruby`, which is no platform.
+    /// Reads the name of a platform as RubyGems 3.4 and later do; `None` for `ruby`, which is not a platform.
     pub fn read(name: &str) -> Option<Self> {
         if matches!(name, "" | "ruby") {
             return None;
@@ -74,8 +74,8 @@ impl Platform {
         Some(Self { cpu, os, version })
     }
 
-    /// The other names under which clients may request a gem that was pushed for the platform `name`: today's name,
-    /// and that of RubyGems before 3.4, which read Linux with the GNU library as plain Linux.
+    /// The other names under which clients may request a gem that was pushed for the platform `name`: today's name, and
+    /// that of RubyGems before 3.4, which parsed Linux with the GNU library as plain Linux.
     pub fn spellings(name: &str) -> Vec<String> {
         let Some(platform) = Self::read(name) else { return Vec::new() };
         let gnu = platform.os == "linux" && platform.version.as_deref().is_some_and(|word| word.starts_with("gnu"));
@@ -96,12 +96,12 @@ impl fmt::Display for Platform {
     }
 }
 
-/// `i386` to `i986`, wherever in the name.
+/// `i386` to `i986`, anywhere in the name.
 fn intel(cpu: &str) -> bool {
     cpu.as_bytes().windows(4).any(|four| matches!(four, [b'i', digit, b'8', b'6'] if digit.is_ascii_digit()))
 }
 
-/// The system of that name, and its version.
+/// The system with that name, and its version.
 fn system(name: &str) -> (String, Option<String>) {
     let known = |(os, stands, follows): &(&str, Stands, Follows)| {
         let rest = match stands {

@@ -1,5 +1,5 @@
 //! `quick/Marshal.4.8/FULL.gemspec.rz`: the gemspec of one version. Every version of `gem install` reads it before it
-//! fetches the gem, whichever index it chose the version from.
+//! downloads the gem, whichever index it chose the version from.
 //!
 //! It is a `Gem::Specification` without its lists of files, in Marshal, as a zlib stream.
 
@@ -30,7 +30,7 @@ fn specification(package: &Package, published: i64) -> Vec<u8> {
     let to = &mut Writer::new(&mut out);
     to.array(19);
     to.string_or_nil(package.rubygems_version.as_deref());
-    // RubyGems knows the number of fields of the forms 1 to 4, and treats later forms as the last.
+    // RubyGems knows the number of fields of the forms 1 to 4, and treats later forms like 4.
     to.int(package.specification_version.max(1));
     to.string(&package.name);
     version(to, package.number.as_str());
@@ -41,7 +41,7 @@ fn specification(package: &Package, published: i64) -> Vec<u8> {
     to.string(&package.platform);
     to.array(package.dependencies.len());
     package.dependencies.iter().for_each(|needed| dependency(to, needed));
-    to.string(""); // The project at RubyForge, which is no more.
+    to.string(""); // The project at RubyForge, which no longer exists.
     match package.email.as_slice() {
         [] => to.nil(),
         [one] => to.string(one),

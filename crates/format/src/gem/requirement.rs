@@ -5,7 +5,7 @@ use super::{Invalid, Version};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How versions are compared with the one given.
+/// The comparison operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
     /// `=`
@@ -27,7 +27,7 @@ pub enum Op {
 impl Op {
     const ALL: [Op; 7] = [Op::Equal, Op::NotEqual, Op::Above, Op::Below, Op::AtLeast, Op::AtMost, Op::About];
 
-    /// As it is written.
+    /// Its spelling in gemspecs.
     pub fn as_str(self) -> &'static str {
         match self {
             Op::Equal => "=",
@@ -40,7 +40,7 @@ impl Op {
         }
     }
 
-    /// Reads what [`Op::as_str`] writes.
+    /// Parses the output of [`Op::as_str`].
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|op| op.as_str() == text)
     }
@@ -79,7 +79,7 @@ impl Requirement {
         matches!(self.0.as_slice(), [(Op::AtLeast, version)] if version.as_str() == "0")
     }
 
-    /// As in a line of the index: sorted as text, joined by `&`.
+    /// The spelling in a line of the index: sorted as text, joined by `&`.
     pub fn indexed(&self) -> String {
         let mut constraints = self.texts();
         constraints.sort();

@@ -2,7 +2,7 @@
 //! Marshal. `gem list -r`, `gem fetch` and `gem sources --add` read them, and Bundler reads them as a last resort.
 //!
 //! Only the first element of a file defines the symbols; all others link to them. So an element has the same bytes at
-//! every place but the first, and a file can be joined from parts.
+//! every position but the first, and a file can be joined from parts.
 
 use super::Version;
 use super::marshal::{self, Writer};
@@ -66,8 +66,8 @@ pub(super) fn version(to: &mut Writer<'_>, number: &str) {
     to.string(number);
 }
 
-/// The versions of one gem, given with their platforms, that are in `latest_specs.4.8`: for each platform the highest
-/// released one. Returns their indexes, in order.
+/// The versions of one gem, given with their platforms, that belong in `latest_specs.4.8`: for each platform the
+/// highest released one. Returns their indexes, in order.
 pub fn latest<'a>(versions: impl IntoIterator<Item = (&'a Version, &'a str)>) -> Vec<usize> {
     let mut highest: HashMap<&str, (usize, &Version)> = HashMap::new();
     for (at, (number, platform)) in versions.into_iter().enumerate().filter(|(_, (number, _))| !number.prerelease()) {

@@ -1,4 +1,4 @@
-//! Splits full names: `a-1.0-x86-linux` may be version 1.0 of `a`, or something else.
+//! Splits full names: `a-1.0-x86-linux` may be version 1.0 of `a`, or another split.
 
 use super::Platform;
 
@@ -13,7 +13,7 @@ pub struct Reading<'a> {
     pub platform: Option<&'a str>,
 }
 
-/// The most ways that are tried. Few gems have a name of which a part looks like a version.
+/// The most splits that are tried. Few gems have a name with a part that looks like a version.
 pub const READINGS: usize = 3;
 
 /// All ways to split a full name. A version follows a dash, begins with a digit and contains no dash.

@@ -13,7 +13,7 @@ pub fn specs(compressed: &[u8], limit_bytes: u64) -> Result<Vec<Tuple>, Malforme
     let wrong = |why| Malformed { file: "the older index", line: 1, why };
     let mut stream = Vec::new();
     let read = GzDecoder::new(compressed).take(limit_bytes.saturating_add(1)).read_to_end(&mut stream);
-    read.map_err(|_| wrong("it is not what gzip writes"))?;
+    read.map_err(|_| wrong("it is not gzip"))?;
     if stream.len() as u64 > limit_bytes {
         return Err(wrong("it is too large"));
     }
@@ -30,7 +30,7 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn tuples(mut self) -> Option<Vec<Tuple>> {
         self.expect(b"\x04\x08[")?;
-        // Not reserved by the length in the stream: each element must arrive first.
+        // No memory is reserved for the length in the stream: each element must arrive first.
         let (count, mut all) = (self.number()?, Vec::new());
         for _ in 0..count {
             self.expect(b"[")?;

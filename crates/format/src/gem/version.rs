@@ -7,25 +7,25 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// A version, kept as it was written. Equal and ordered as in RubyGems: `1.0` and `1.0.0` are equal, `1.0.rc1` is
+/// A version in its original spelling. Equal and ordered as in RubyGems: `1.0` and `1.0.0` are equal, `1.0.rc1` is
 /// before `1.0`. Compare [`Version::as_str`] where the spelling matters.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Version(String);
 
-/// A run of letters or of digits. Letters are before numbers.
+/// A run of letters or of digits. Letters are less than numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Segment<'a> {
     Letters(&'a [u8]),
-    /// The number of digits, and the digits without leading zeros. So the longer number is larger.
+    /// The number of digits, and the digits without leading zeros. So a longer number is greater.
     Number(usize, &'a [u8]),
 }
 
 const ZERO: Segment<'static> = Segment::Number(0, b"");
 
 impl Version {
-    /// Reads `[0-9]+(\.[0-9a-zA-Z]+)*(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?`, at most [`super::name::MAX`] bytes.
-    /// A dash stands for `.pre.`, as in a requirement; a published version has none ([`Version::published`]).
+    /// Reads `[0-9]+(\.[0-9a-zA-Z]+)*(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?`, at most [`super::name::MAX`] bytes. A dash
+    /// stands for `.pre.`, as in a requirement; a published version has no dash ([`Version::published`]).
     pub fn parse(text: &str) -> Result<Self, Invalid> {
         let (release, pre) = text.split_once('-').map_or((text, None), |(release, pre)| (release, Some(pre)));
         let parts = |text: &str, dash: bool| {
@@ -52,17 +52,17 @@ impl Version {
         Self("0".to_owned())
     }
 
-    /// As it was written.
+    /// Its original spelling.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it has a letter in it (or a dash, which stands for `.pre.`).
+    /// Whether it contains a letter (or a dash, which stands for `.pre.`).
     pub fn prerelease(&self) -> bool {
         self.0.bytes().any(|byte| byte.is_ascii_alphabetic() || byte == b'-')
     }
 
-    /// The segments without zeros that do not count: at the end, and just before the first letters.
+    /// The segments without insignificant zeros: those at the end, and those just before the first letters.
     fn canonical(&self) -> Vec<Segment<'_>> {
         let mut segments = Vec::new();
         let mut released = true;
@@ -138,7 +138,7 @@ impl PartialEq for Version {
 impl Eq for Version {}
 
 impl Hash for Version {
-    /// Equal versions are equal however they are written.
+    /// Equal versions have equal hashes, whatever their spelling.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.canonical().hash(state);
     }

@@ -1,4 +1,4 @@
-//! `/versions` of the compact index: a header, then a line for each change, in order.
+//! `/versions` of the compact index: a header, then one line per change, in order.
 
 use super::facts::slug;
 use super::info::seconds;
@@ -13,8 +13,8 @@ pub enum Op {
     Yank,
 }
 
-/// Everything before the first line, with the time at which the file was started, in seconds since the epoch. Ends in
-/// a newline.
+/// The header before the first line, with the time at which the file was started, in seconds since the epoch. Ends in a
+/// newline.
 pub fn header(created_at: i64) -> String {
     format!("created_at: {}\n---\n", seconds(created_at))
 }
@@ -26,26 +26,26 @@ pub fn line(name: &str, op: Op, number: &str, platform: &str, md5: &str) -> Stri
     format!("{name} {sign}{} {md5}", slug(number, platform))
 }
 
-/// The line that a change appends after which the line of a version in `/info/NAME` is another. A version is never offered twice, so
-/// it goes and comes back at once.
+/// The line that a change appends if it changes the line of a version in `/info/NAME`. Clients would list a version
+/// twice that is added twice, so the line removes it and adds it again.
 pub fn replacing_line(name: &str, number: &str, platform: &str, md5: &str) -> String {
     let version = slug(number, platform);
     format!("{name} -{version},{version} {md5}")
 }
 
-/// The line of a gem with all its versions, for a file that is started again. `info` has the lines of its `/info`,
-/// and `md5` is the digest of that file.
+/// The line of a gem with all its versions, for a rewritten file. `info` has the lines of its `/info`, and `md5` is the
+/// digest of that file.
 pub fn summary<T: AsRef<str>>(name: &str, info: &[T], md5: &str) -> String {
     let versions: Vec<&str> = info.iter().filter_map(|line| line.as_ref().split(' ').next()).collect();
     format!("{name} {} {md5}", versions.join(","))
 }
 
-/// The removed version in the line of a gem without versions. It removes nothing if the gem has no version `0`. Some
-/// version must stand there, because clients split the line at blanks and would take the MD5 for a version.
+/// The removed version in the line of a gem without versions. It removes nothing if the gem has no version `0`. The
+/// line must have a version, because clients split the line at blanks and would take the MD5 for a version.
 pub const NOTHING: &str = "0";
 
-/// The line of a gem without any version left; `md5` is the digest of its `/info`. Bundler keeps an `/info` until
-/// `/versions` has another MD5 for it. So if the gem were left out, clients that know its versions would keep them.
+/// The line of a gem without versions; `md5` is the digest of its `/info`. Bundler keeps an `/info` until `/versions`
+/// has another MD5 for it. So if the gem were left out, clients that know its versions would keep them.
 pub fn tombstone(name: &str, md5: &str) -> String {
     format!("{name} -{NOTHING} {md5}")
 }
@@ -55,7 +55,7 @@ pub fn render<T: AsRef<str>>(created_at: i64, lines: impl IntoIterator<Item = T>
     append(header(created_at).into_bytes(), lines)
 }
 
-/// The lines that are added to it.
+/// The text of lines that are appended to the file.
 pub fn lines<T: AsRef<str>>(lines: impl IntoIterator<Item = T>) -> Vec<u8> {
     append(Vec::new(), lines)
 }
@@ -75,7 +75,7 @@ pub fn subject(line: &str) -> Option<(&str, Op)> {
     Some((name, if last.starts_with('-') { Op::Yank } else { Op::Push }))
 }
 
-/// Its name, versions and MD5.
+/// The name, versions and MD5 of a line.
 fn split(line: &str) -> Option<(&str, &str, &str)> {
     let (name, rest) = line.split_once(' ')?;
     let (versions, md5) = rest.split_once(' ')?;
@@ -83,7 +83,7 @@ fn split(line: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// Merges lines into one line for each gem that has versions, in byte order, with the versions in order of their
-/// changes and the last MD5. A file is started again with the result.
+/// changes and the last MD5. A rewritten file has these lines.
 #[derive(Debug, Default)]
 pub struct Sum(BTreeMap<String, Gem>);
 
@@ -105,7 +105,7 @@ impl Sum {
         md5.clone_into(&mut gem.md5);
         for version in versions.split(',') {
             match version.strip_prefix('-') {
-                // A version that is listed again, with another MD5, keeps its place.
+                // A version that is listed again with another MD5 keeps its position.
                 None if gem.holds(version) => {}
                 None => gem.versions.extend([",", version]),
                 Some(gone) => gem.remove(gone),
@@ -169,7 +169,7 @@ mod tests {
         happened.iter().for_each(|line| sum.add(line));
         assert_eq!(sum.lines().collect::<Vec<_>>(), ["B 2 m8", "a 1.0 m2", "b 1,1.1-java m6"]);
         sum.add("b 1 m9");
-        assert_eq!(sum.lines().last().unwrap(), "b 1,1.1-java m9", "a version said again");
+        assert_eq!(sum.lines().last().unwrap(), "b 1,1.1-java m9", "a version that is listed again");
         // Merging the result again changes nothing.
         let mut again = Sum::default();
         sum.lines().for_each(|line| again.add(&line));

@@ -46,13 +46,13 @@ impl Node {
         if matches!(node.value, Value::Null) { None } else { Some(node) }
     }
 
-    /// The text, if Ruby also reads it as text: it is quoted, or looks like nothing else.
+    /// The text, if Ruby also reads it as text: it is quoted, or cannot be read as another type.
     pub(crate) fn text(&self, field: &'static str) -> Result<&str, Invalid> {
         let Node { tag: Tag::None | Tag::Binary, value: Value::Text(text), plain } = self else {
             return Err(Invalid::BadField { field, expected: "a text" });
         };
         if *plain && is_other(text) {
-            return Err(Invalid::BadField { field, expected: "in quotes, else Ruby does not read it as a text" });
+            return Err(Invalid::BadField { field, expected: "in quotes, otherwise Ruby does not read it as a text" });
         }
         Ok(text)
     }
@@ -63,8 +63,8 @@ impl Node {
     }
 }
 
-/// Whether Psych's `ScalarScanner` reads a name, a version or a platform as something other than text. It may be
-/// wrong for a text, but never for one that RubyGems writes without quotes.
+/// Whether Psych's `ScalarScanner` reads a name, a version or a platform as something other than text. It may be wrong
+/// for some texts, but not for those that RubyGems writes without quotes.
 fn is_other(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let number = lower.strip_prefix('-').unwrap_or(&lower);
@@ -90,10 +90,10 @@ fn is_other(text: &str) -> bool {
 
 /// The one document in `text`.
 pub(crate) fn read(member: &'static str, text: &str, limits: &Limits) -> Result<Node, Invalid> {
-    // The scanner keeps tokens without a bound while it does not know whether a `[` begins a key. So it gets only so
-    // many characters between two events, and then sees the end of the text.
+    // The scanner keeps tokens without a bound while it does not know whether a `[` begins a key. So it gets a limited
+    // number of characters between two events, and then the end of the text.
     let budget = Cell::new(limits.yaml_scalar_chars);
-    // With a directive a tag could be written that is not recognized.
+    // With a directive, a tag could be written in an unrecognized way.
     if text.split(|c| line_break(c) == '\n' || c == '\r').any(|line| line.starts_with("%TAG")) {
         return Err(Invalid::TagDirective(member));
     }
@@ -137,7 +137,7 @@ fn line_break(c: char) -> char {
     if matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}') { '\n' } else { c }
 }
 
-/// A document of which the beginning has been read.
+/// A document that is being read.
 struct Tree<'a> {
     member: &'static str,
     limits: &'a Limits,
@@ -200,7 +200,7 @@ impl Tree<'_> {
     }
 }
 
-/// Of equal keys the last wins in some clients, and the first in others.
+/// Some clients use the last of equal keys, and others the first.
 fn unique(member: &'static str, pairs: &[(String, Node)]) -> Result<(), Invalid> {
     let mut keys: Vec<&str> = pairs.iter().map(|(key, _)| key.as_str()).collect();
     keys.sort_unstable();

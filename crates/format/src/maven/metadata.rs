@@ -1,7 +1,7 @@
 //! `maven-metadata.xml`: the plugins of a group, the versions of an artifact, and the builds of a snapshot.
 //!
 //! All three have one form, as in Maven (`metadata.mdo`, model 1.1.0). Metadata from upstreams is read leniently:
-//! missing, odd and unknown parts are left out, and only a document that is not metadata at all is refused.
+//! missing, malformed and unknown parts are left out, and only a document that is not metadata at all is refused.
 
 mod facts;
 mod merge;
@@ -23,13 +23,13 @@ pub struct Metadata {
     pub artifact: Option<String>,
     /// The version of a snapshot: `1.0-SNAPSHOT`.
     pub version: Option<String>,
-    /// The newest version, snapshots too.
+    /// The newest version, including snapshots.
     pub latest: Option<String>,
     /// The newest version that is not a snapshot.
     pub release: Option<String>,
     /// All versions of the artifact.
     pub versions: Vec<String>,
-    /// When it was last changed: `yyyyMMddHHmmss`, UTC.
+    /// The time of its last change: `yyyyMMddHHmmss`, UTC.
     pub updated: Option<String>,
     /// The newest build of the snapshot.
     pub snapshot: Option<Snapshot>,
@@ -42,11 +42,11 @@ pub struct Metadata {
 /// A build of a snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// When it was made: `yyyyMMdd.HHmmss`, UTC. Missing: its files are named after the snapshot.
+    /// The time of the build: `yyyyMMdd.HHmmss`, UTC. Missing: its files are named after the snapshot.
     pub timestamp: Option<String>,
     /// Its number.
     pub number: u32,
-    /// Whether the build was made on the machine that holds the document.
+    /// Whether the build was made on the machine that has the document.
     pub local: bool,
 }
 
@@ -59,7 +59,7 @@ pub struct File {
     pub extension: String,
     /// The version in its name: `1.0-20260101.120000-1`.
     pub value: String,
-    /// When it was made: `yyyyMMddHHmmss`, UTC.
+    /// The time of the file: `yyyyMMddHHmmss`, UTC.
     pub updated: Option<String>,
 }
 
@@ -94,7 +94,7 @@ impl Metadata {
         })
     }
 
-    /// Whether it belongs to its folder: the group and the artifact that it names, if any, are those of the folder.
+    /// Whether the document belongs to this folder: its group and artifact, if any, are those of the folder.
     pub fn is_of(&self, folder: &str) -> bool {
         let folder = match folder.rsplit_once('/') {
             Some((above, version)) if is_snapshot(version) => above,
@@ -205,7 +205,7 @@ pub(super) fn plain(text: Option<&str>) -> Option<String> {
     text.filter(|text| !text.contains('/') && tree::check(text).is_ok()).map(str::to_owned)
 }
 
-/// Whether a text is short and can be written in XML.
+/// Whether a text is short and can be represented in XML.
 pub(super) fn sayable(text: &str) -> bool {
     text.len() <= tree::LONGEST && !text.chars().any(char::is_control)
 }

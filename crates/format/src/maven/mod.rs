@@ -1,8 +1,8 @@
 //! Maven: the layout of files, the order of versions, and the documents that list them.
 //!
-//! In reading order: [`path`] tells which file a path is, and [`snapshot`] which build of a snapshot. [`Version`] has
-//! the order of versions, [`metadata`] the listing of each level, and [`pom`] the description of an artifact.
-//! [`catalog`], [`prefixes`] and [`settings`] are the documents at the root of a repository.
+//! In reading order: [`path`] parses paths, and [`snapshot`] the builds of a snapshot. [`Version`] has the order of
+//! versions, [`metadata`] the listing of each level, and [`pom`] the description of an artifact. [`catalog`],
+//! [`prefixes`] and [`settings`] are the documents at the root of a repository.
 
 pub mod catalog;
 pub mod metadata;

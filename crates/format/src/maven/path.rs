@@ -38,7 +38,7 @@ pub enum Kind<'a> {
     Catalog,
     /// `.meta/prefixes.txt`: the path prefixes of the repository.
     Prefixes,
-    /// `settings.xml`: client settings for this repository. Only this server has this file.
+    /// `settings.xml`: client settings for this repository. Only Daylight has this file.
     Settings,
     /// A file of the search index below `.index/`.
     Index,
@@ -55,7 +55,7 @@ pub struct Artifact<'a> {
     pub version: &'a str,
     /// The version in the file's name: for a snapshot with builds it has a time and a number.
     pub file_version: &'a str,
-    /// The build of a snapshot, if the name tells it.
+    /// The build of a snapshot, if it is in the name.
     pub build: Option<Build<'a>>,
     /// The classifier (`sources`, `javadoc`), if there is one.
     pub classifier: Option<&'a str>,
@@ -71,8 +71,8 @@ pub struct Metadata<'a> {
     pub folder: &'a str,
 }
 
-/// Reads a path that [`tree::check`] allows. `None`: the layout has no such file. No name in it has a character that
-/// makes a path [ambiguous](tree::is_ambiguous): an upstream might have another artifact there.
+/// Parses a path that [`tree::check`] allows. `None`: the layout has no such file. Names with a character that makes a
+/// path [ambiguous](tree::is_ambiguous) are refused, because an upstream could read them as another artifact.
 pub fn read(path: &str) -> Option<Path<'_>> {
     if tree::is_ambiguous(path) {
         return None;
@@ -103,8 +103,8 @@ pub fn version_of(path: &str) -> Option<(&str, &str, &str)> {
     version(path, read(path).map(|read| read.kind))
 }
 
-/// The same of a path that was read. A file outside of the layout (`kind` is `None`), as some upstreams have, belongs to
-/// the version of its folder. An ambiguous path belongs to none.
+/// The same for a parsed path. A file outside of the layout (`kind` is `None`), as some upstreams have, belongs to the
+/// version of its folder. An ambiguous path belongs to none.
 pub fn version<'a>(path: &'a str, kind: Option<Kind<'a>>) -> Option<(&'a str, &'a str, &'a str)> {
     match kind {
         Some(Kind::Artifact(Artifact { group, artifact, version, .. })) => Some((group, artifact, version)),
@@ -215,8 +215,8 @@ fn without_scala(artifact: &str) -> Option<&str> {
     (number(sbt) && number(scala)).then_some(name)
 }
 
-/// Splits a classifier from the extension behind it. Both may contain dots (`jdk1.5.jar`, `bin.tar.gz`). The
-/// extension begins at the last dot, except for compressed `tar` files and for signatures.
+/// Splits a classifier from the extension after it. Both may contain dots (`jdk1.5.jar`, `bin.tar.gz`). The extension
+/// starts at the last dot, except for compressed `tar` files and for signatures.
 fn split_extension(text: &str) -> (&str, &str) {
     let signed = SIGNATURES.iter().find_map(|ending| text.strip_suffix(ending)).unwrap_or(text);
     let dot = match signed.rsplit_once('.') {

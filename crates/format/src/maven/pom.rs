@@ -1,4 +1,4 @@
-//! Reads a POM, as far as a repository needs it for its listings.
+//! Reads the parts of a POM that a repository needs for its listings.
 
 use super::metadata::{Plugin, plain, sayable};
 use super::xml::{Element, Unreadable};
@@ -62,7 +62,7 @@ impl Pom {
         Some(Plugin { name: self.name.clone(), prefix, artifact })
     }
 
-    /// Whether it describes an archetype, which belongs into the catalog.
+    /// Whether it describes an archetype, which belongs in the catalog.
     pub fn is_archetype(&self) -> bool {
         self.packaging == "maven-archetype"
     }
@@ -97,7 +97,7 @@ pub fn default_prefix(artifact: &str) -> String {
         return "plugin".to_owned();
     }
     let without = |text: &str, word: &str| {
-        // The dashes around the word go with it, as in the pattern `-?maven-?`.
+        // The dashes around the word are also removed, as in the pattern `-?maven-?`.
         let parts: Vec<_> = text.split(word).collect();
         let last = parts.len() - 1;
         let trimmed = parts.iter().enumerate().map(|(at, part)| {

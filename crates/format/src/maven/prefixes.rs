@@ -1,7 +1,7 @@
 //! `.meta/prefixes.txt`: the path prefixes of a repository. Clients request no other paths from it.
 //!
-//! A client with an incomplete list refuses files that exist, so the list is only written where all files are known.
-//! The rules are those of Maven's resolver (`PrefixesSource`).
+//! A client with an incomplete list does not request files that exist, so the list is only written where all files are
+//! known. The rules are those of Maven's resolver (`PrefixesSource`).
 
 use crate::tree;
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ impl Prefixes {
         (prefixes.len() < LINES).then_some(Self(prefixes))
     }
 
-    /// Reads a list. `None`: the list says that there is none, or clients would not accept it.
+    /// Reads a list. `None`: the list declares that there is none, or clients would not accept it.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;
         let mut lines = text.lines().map(str::trim);
@@ -68,13 +68,13 @@ impl Prefixes {
         text
     }
 
-    /// Whether this path may exist, as far as the list tells.
+    /// Whether this path may exist according to the list.
     pub fn allow(&self, path: &str) -> bool {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         ends.filter_map(|end| path.get(..end)).any(|beginning| self.0.contains(beginning))
     }
 
-    /// Whether a folder is certainly empty: no prefix is above or below it. An empty list tells nothing.
+    /// Whether a folder is certainly empty: no prefix is above or below it. An empty list excludes nothing.
     pub fn exclude(&self, folder: &str) -> bool {
         let inside = format!("{folder}/");
         let below = self.0.range(inside.clone()..).next().is_some_and(|prefix| prefix.starts_with(&inside));
@@ -126,7 +126,7 @@ mod tests {
         for folder in ["org", "junit", "org/example", "org/example/lamp/1.0", "single", ""] {
             assert!(!prefixes.exclude(folder), "{folder}");
         }
-        assert!(!Prefixes::default().exclude("org/example"), "who says nothing excludes nothing");
+        assert!(!Prefixes::default().exclude("org/example"), "an empty list excludes nothing");
         let both = Prefixes::of(["com/x"]).unwrap().or(&prefixes);
         assert!(both.allow("com/x/y") && both.allow("single"));
     }

@@ -8,16 +8,16 @@ pub const TOKEN: &str = "DAYLIGHT_TOKEN";
 /// How a client uses the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// As the mirror of all others: it has or fetches every file, including snapshots.
+    /// As the mirror of all other repositories: it has or downloads every file, including snapshots.
     Instead,
-    /// In addition to others: it has only deployed files.
+    /// In addition to other repositories: it has only deployed files.
     Beside,
 }
 
 /// Renders the settings for the repository `name` at this URL.
 pub fn render(name: &str, url: &str, how: Use) -> String {
     let mut writer = Writer::new("settings", " xmlns=\"http://maven.apache.org/SETTINGS/1.0.0\"");
-    writer.comment("Save this as ~/.m2/settings.xml, or say `mvn -s FILE`.");
+    writer.comment("Save this as ~/.m2/settings.xml, or run `mvn -s FILE`.");
     writer.comment(&format!("Where a token is needed, it is taken from {TOKEN} in the environment."));
     writer.element("servers", |servers| {
         servers.element("server", |server| {

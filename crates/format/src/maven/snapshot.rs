@@ -5,7 +5,7 @@ use std::fmt;
 /// A build of a snapshot: `20260101.120000-1`. Ordered by time, then by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Build<'a> {
-    /// When it was made, in UTC: `yyyyMMdd.HHmmss`.
+    /// The time of the build in UTC: `yyyyMMdd.HHmmss`.
     pub timestamp: &'a str,
     /// Its number: one more than that of the previous build.
     pub number: u32,
@@ -26,7 +26,7 @@ impl<'a> Build<'a> {
         let rest = rest.strip_prefix('-').filter(|_| Self::is_timestamp(timestamp))?;
         let end = rest.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
         let (number, rest) = rest.split_at(end);
-        // No tool writes `007`. If it were accepted, two names would mean one build.
+        // No tool writes `007`. If it were accepted, two names would stand for one build.
         let number = Some(number).filter(|number| !number.starts_with('0') || number.len() == 1)?.parse().ok()?;
         Some((Self { timestamp, number }, rest))
     }
@@ -43,7 +43,7 @@ impl<'a> Build<'a> {
         text.len() == Self::TIMESTAMP && text.bytes().enumerate().all(digits)
     }
 
-    /// Its time as metadata writes it, `yyyyMMddHHmmss`.
+    /// Its time in the form of metadata, `yyyyMMddHHmmss`.
     pub fn updated(&self) -> String {
         self.timestamp.replace('.', "")
     }

@@ -12,12 +12,13 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A version, kept as it was written. Equal and ordered as in Maven: `1.0` and `1` are equal, `1.0-rc1` is before `1.0`.
-/// Compare [`Version::as_str`] where the spelling matters.
+/// A version in its original spelling. Equal and ordered as in Maven: `1.0` and `1` are equal, `1.0-rc1` is before
+/// `1.0`. Compare [`Version::as_str`] where the spelling matters.
 #[derive(Debug, Clone)]
 pub struct Version {
     text: String,
-    /// The outermost list first, which has only numbers. Empty parts are removed: see [`Version::without_nothing`].
+    /// The outermost list first, which has only numbers. Insignificant parts are removed: see
+    /// [`Version::without_nothing`].
     lists: Vec<List>,
 }
 
@@ -32,7 +33,7 @@ struct List {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Word(usize, String);
 
-/// The number of digits, and the digits without leading zeros. So the longer number is larger.
+/// The number of digits, and the digits without leading zeros. So a longer number is greater.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Number(usize, String);
 
@@ -65,7 +66,7 @@ impl Number {
 }
 
 impl Version {
-    /// Reads a version. Any text is one.
+    /// Parses a version. Any text is one.
     pub fn new(text: &str) -> Self {
         let lower = text.to_lowercase();
         let (mut lists, mut list) = (Vec::new(), List::default());
@@ -87,12 +88,12 @@ impl Version {
         Self { text: text.to_owned(), lists: Self::without_nothing(lists) }
     }
 
-    /// As it was written.
+    /// Its original spelling.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Removes the parts without a meaning: zeros and words for a release at the end of lists, and empty lists.
+    /// Removes insignificant parts: zeros and words for a release at the end of lists, and empty lists.
     fn without_nothing(mut lists: Vec<List>) -> Vec<List> {
         for list in &mut lists {
             while list.numbers.last().is_some_and(|number| number.0 == 0) {
@@ -121,7 +122,7 @@ impl List {
     }
 }
 
-/// The first element of a list. A word is before a list, and a list before a number.
+/// The first element of a list. A word is less than a list, and a list less than a number.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum First<'a> {
     Word(usize, &'a str),
@@ -130,7 +131,7 @@ enum First<'a> {
 }
 
 impl<'a> First<'a> {
-    /// Of the first of these lists. Without any list it is a release.
+    /// The first element of these lists. Without any list it is a release.
     fn of(lists: &'a [List]) -> Self {
         match lists.first() {
             None => First::Word(RELEASE, ""),
@@ -149,7 +150,7 @@ impl Ord for Version {
             let order = if outermost { Ordering::Equal } else { First::of(mine).cmp(&First::of(theirs)) };
             outermost = false;
             let (a, b) = (mine.first().unwrap_or(List::NOTHING), theirs.first().unwrap_or(List::NOTHING));
-            // Where the numbers of one version end, a list or nothing follows. Both are before any number.
+            // Where the numbers of one version end, a list or nothing follows. Both are less than any number.
             let order = order.then_with(|| a.numbers.cmp(&b.numbers));
             if order.is_ne() {
                 return order;

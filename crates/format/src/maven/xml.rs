@@ -117,7 +117,10 @@ fn tree(text: &str) -> Result<Element, Unreadable> {
             Event::Empty(start) => close(&mut open, begun(&start)),
             Event::End(_) => {
                 let element = open.pop().filter(|_| !open.is_empty());
-                close(&mut open, element.ok_or_else(|| Unreadable::Broken("it ends before it begins".to_owned()))?);
+                close(
+                    &mut open,
+                    element.ok_or_else(|| Unreadable::Broken("it ends before its first element".to_owned()))?,
+                );
             }
             Event::Text(text) => say(&mut open, &text.xml10_content()),
             Event::CData(text) => say(&mut open, &text.xml10_content()),
@@ -137,7 +140,7 @@ fn tree(text: &str) -> Result<Element, Unreadable> {
         }
     }
     let root = open.pop().filter(|_| open.is_empty());
-    root.ok_or_else(|| Unreadable::Broken("it ends in the middle".to_owned()))
+    root.ok_or_else(|| Unreadable::Broken("it ends within an element".to_owned()))
 }
 
 fn close(open: &mut [Element], element: Element) {
@@ -152,7 +155,7 @@ fn say(open: &mut [Element], text: &str) {
     }
 }
 
-/// The text of a reference; `None`: only a DTD could tell, and DTDs are not read.
+/// The text of a reference; `None`: only a DTD defines it, and DTDs are not read.
 fn resolved(reference: &BytesRef<'_>) -> Option<String> {
     match reference.resolve_char_ref() {
         Ok(Some(character)) => Some(character.to_string()),

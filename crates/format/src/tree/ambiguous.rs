@@ -1,16 +1,16 @@
-//! Paths that one server reads as something else than another, although they are sent with these characters escaped.
+//! Paths that some servers read as other paths, although these characters are sent escaped.
 //!
-//! There are servers, and proxies before them, that decode a path twice (`%252e` becomes `.`), that leave out what follows a `;` (path
-//! parameters, RFC 3986 3.3: Tomcat and Jetty serve `/a;x/b` as `/a/b`), and that make a new URL of a decoded path, which ends at a `#`
-//! then (nginx, `proxy_pass` with `$uri`).
+//! Some servers, or proxies in front of them, decode a path twice (`%252e` becomes `.`), drop the characters after a
+//! `;` (path parameters, RFC 3986 3.3: Tomcat and Jetty serve `/a;x/b` as `/a/b`), or build a new URL from the decoded
+//! path, which then ends at a `#` (nginx, `proxy_pass` with `$uri`).
 
-/// Whether some server may read `path` as that of another file.
+/// Whether some server may read `path` as the path of another file.
 pub fn is_ambiguous(path: &str) -> bool {
-    // Without branches, as nearly every path has none of them.
+    // The code has no branches, because nearly every path has none of these characters.
     path.bytes().fold(false, |found, byte| found | matches!(byte, b'%' | b';' | b'#'))
 }
 
-/// Whether some server may read `path` as one that leads out of its folder, or that has other folders in it: `a/..;/b`, `a/%2e./b`,
+/// Whether some server may read `path` as one that leaves its folder or has other folders: `a/..;/b`, `a/%2e./b`,
 /// `a%2Fb`.
 pub fn may_leave_its_folder(path: &str) -> bool {
     if !is_ambiguous(path) {
@@ -23,7 +23,7 @@ pub fn may_leave_its_folder(path: &str) -> bool {
         if odd || path.iter().filter(|byte| **byte == b'/').count() != folders || path.split(is_slash).any(is_dots) {
             return true;
         }
-        // Each time it is shorter, so this ends.
+        // The path becomes shorter each time, so the loop ends.
         match decoded(&path) {
             Some(shorter) => path = shorter,
             None => return false,
@@ -35,13 +35,13 @@ fn is_slash(byte: &u8) -> bool {
     *byte == b'/'
 }
 
-/// Whether a name is `.` or `..` to a server that leaves out its parameters, or to a file system that leaves out spaces at its end.
+/// Whether a name is `.` or `..` to a server that drops its parameters, or to a file system that drops trailing spaces.
 fn is_dots(name: &[u8]) -> bool {
     let end = name.iter().position(|byte| matches!(byte, b';' | b'#' | b'?')).unwrap_or(name.len());
     matches!(name[..end].trim_ascii_end(), b"." | b"..")
 }
 
-/// The path with its escapes decoded; `None`: there are none. What is no escape stays as it is.
+/// The path with its escapes decoded; `None`: there are none. Invalid escapes stay unchanged.
 fn decoded(path: &[u8]) -> Option<Vec<u8>> {
     let digit = |at: usize| path.get(at).and_then(|byte| char::from(*byte).to_digit(16));
     let mut out = Vec::with_capacity(path.len());

@@ -1,11 +1,11 @@
-//! Checksums that stand beside files: `lamp-1.0.jar.sha1` beside `lamp-1.0.jar`.
+//! Checksum files: `lamp-1.0.jar.sha1` beside `lamp-1.0.jar`.
 
 /// The algorithm of a checksum, which is the ending of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Checksum {
     /// MD5.
     Md5,
-    /// SHA-1, which Maven asks for first.
+    /// SHA-1, which Maven requests first.
     Sha1,
     /// SHA-256.
     Sha256,
@@ -13,7 +13,7 @@ pub enum Checksum {
     Sha512,
 }
 
-/// Longest file of a checksum that is read: what tools write is a digest, and the name of a file.
+/// The longest checksum file that is read. Tools write a digest and the name of a file.
 pub const LONGEST: usize = 4096;
 
 impl Checksum {
@@ -30,7 +30,7 @@ impl Checksum {
         }
     }
 
-    /// How many hexadecimal digits it has.
+    /// The number of its hexadecimal digits.
     pub fn digits(self) -> usize {
         match self {
             Checksum::Md5 => 32,
@@ -40,8 +40,9 @@ impl Checksum {
         }
     }
 
-    /// The digest in a checksum's file, in small hexadecimal digits: the first word of the first line that says something, or
-    /// what is behind its last `= `, as Maven's resolver reads it. `None`: there is no digest of this algorithm there.
+    /// The digest in a checksum file, in lower-case hexadecimal digits: the first word of the first line that is not
+    /// blank, or the text after the line's last `= `, as Maven's resolver reads it. `None`: the file has no digest of
+    /// this algorithm.
     pub fn read(self, body: &[u8]) -> Option<String> {
         let text = std::str::from_utf8(body.get(..body.len().min(LONGEST))?).ok()?;
         let line = text.trim_start_matches('\u{feff}').lines().map(str::trim).find(|line| !line.is_empty())?;

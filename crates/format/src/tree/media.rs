@@ -2,8 +2,8 @@
 
 /// The media type of the file at this path.
 ///
-/// What a browser would run (HTML, SVG) has none of its own: whoever may upload a file must not thereby put a page on
-/// the origin of the server's own pages.
+/// Types that a browser would run (HTML, SVG) are served as plain bytes: an uploaded file must not become a page on the
+/// origin of the server's own pages.
 pub fn media(path: &str) -> &'static str {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.rsplit_once('.').map_or("", |(_, ending)| ending) {

@@ -1,4 +1,4 @@
-//! Gemspecs that are old, odd, or made to do harm.
+//! Gemspecs that are old, unusual or malicious.
 
 use super::*;
 use crate::gem::fixture::{SPEC_3_3, SPEC_3_6};
@@ -10,7 +10,7 @@ fn given(spec: &str) -> Result<Package, Invalid> {
     read(&yaml::read("metadata.gz", spec, &Limits::default())?, &Limits::default()).map(|(package, _)| package)
 }
 
-/// A gemspec in which a line stands for another.
+/// A gemspec in which one line is replaced by another.
 fn with(line: &str, other: &str) -> Result<Package, Invalid> {
     assert!(SPEC_3_6.contains(line), "{line}");
     given(&SPEC_3_6.replacen(line, other, 1))
@@ -221,7 +221,7 @@ fn a_platform_that_clients_would_take_for_another_is_refused() {
     {
         assert_eq!(
             unclear(&format!("platform: ruby\n{older}")),
-            "malformed platform attributes: the gemspec names more than one platform"
+            "malformed platform attributes: the gemspec has more than one platform"
         );
         assert!(with("platform: ruby", &format!("platform: java\n{older}")).is_ok(), "{older}");
     }
@@ -256,10 +256,11 @@ fn what_old_gems_have_is_understood() {
 
 #[test]
 fn what_ruby_would_read_as_something_else_is_refused_unless_in_quotes() {
-    // As Psych reads them: booleans, integers, floats, dates.
+    // Psych reads these as booleans, integers, floats and dates.
     let no_texts =
         ["on", "No", "TRUE", "off", "0x1f", "0b11", "1.e-5", "1.5e-3", "2020-1-02", "1_0", "017", "20", "1.2"];
-    let refused = |field| format!("`{field}` of the gemspec must be in quotes, else Ruby does not read it as a text");
+    let refused =
+        |field| format!("`{field}` of the gemspec must be in quotes, otherwise Ruby does not read it as a text");
     let dependency = "dependencies:\n- !ruby/object:Gem::Dependency\n  name: ";
     for no_text in no_texts {
         assert_eq!(said("name: plain", &format!("name: {no_text}")), refused("name"));

@@ -1,4 +1,4 @@
-//! What is read from a package, and a corpus of packages that somebody made to do harm.
+//! The facts of a package, and a corpus of malicious packages.
 
 use super::*;
 use crate::gem::fixture::{self, SPEC_3_3, SPEC_3_6, archive, checksums, gem, gzip, header};
@@ -13,7 +13,7 @@ fn said(bytes: &[u8]) -> String {
     given(bytes).unwrap_err().to_string()
 }
 
-/// A gem with other `metadata.gz`, `data.tar.gz` and honest checksums.
+/// A gem with other `metadata.gz` and `data.tar.gz`, and correct checksums.
 fn with(metadata: &[u8], data: &[u8]) -> Vec<u8> {
     let sums = checksums(&[("metadata.gz", metadata), ("data.tar.gz", data)]);
     fixture::package(&[("metadata.gz", metadata), ("data.tar.gz", data), ("checksums.yaml.gz", &sums)])
@@ -76,7 +76,7 @@ fn facts_have_a_limit_though_each_part_keeps_its_own() {
     let text = text.replace("Plain", &"s".repeat(63_000));
     assert_eq!(
         said(&gem(&metadata(100).replace("summary: Plain", &text))),
-        "what the gemspec says, but for its lists of files, is larger than 262144 bytes"
+        "the gemspec without its lists of files is larger than 262144 bytes"
     );
 }
 
@@ -117,7 +117,7 @@ fn each_given_checksum_must_match_and_one_must_be_given() {
     for algorithm in ["SHA256", "SHA512", "SHA1", "MD9"] {
         assert_eq!(
             said(&gzip(format!("{algorithm}:\n  x.rb: y\n").as_bytes())),
-            "`checksums.yaml.gz` has a checksum for `x.rb`, which is no checksummed member of the package"
+            "`checksums.yaml.gz` has a checksum for `x.rb`, which is not a checksummed member of the package"
         );
     }
     assert_eq!(said(&gzip(b"SHA1:\n  metadata.gz: x\n")), Invalid::MissingChecksum("metadata.gz").to_string());
@@ -198,7 +198,7 @@ fn only_plain_headers_of_regular_files_are_read() {
     assert_eq!(odd(&|h| h.as_old_mut().name[50] = b'a'), Invalid::BadHeader("a name is not plain text").to_string());
     assert_eq!(
         odd(&|h| h.as_ustar_mut().unwrap().version = *b" \0"),
-        Invalid::BadHeader("it is not in the form of POSIX ustar").to_string()
+        Invalid::BadHeader("it is not a POSIX ustar header").to_string()
     );
     let mut wrong = header("metadata.gz", 1);
     wrong.as_old_mut().mode[3] = b'7';
@@ -225,7 +225,7 @@ fn a_package_that_is_cut_anywhere_is_refused() {
     assert_eq!(said(b""), "this is not a gem: it does not begin with a ustar header");
     assert_eq!(said(&whole[..512 + 9]), "the package is cut short: it ends within `metadata.gz`");
     assert_eq!(said(&whole[..whole.len() - 1]), "the package is cut short: it ends within its end");
-    assert!(given(&[&*whole, &[0; 9000]].concat()).is_ok(), "a record filled up with zeros");
+    assert!(given(&[&*whole, &[0; 9000]].concat()).is_ok(), "a record padded with zeros");
     assert_eq!(said(&[&*whole, b"x"].concat()), "the package has bytes after its end");
     assert_eq!(said(&[&*whole, &*whole].concat()), "the package has bytes after its end");
 }

@@ -1,4 +1,4 @@
-//! The SHA-256 of a `.gem` as lines of `/info` have it: in hexadecimal, or in base64 as `rubygems-generate_index` writes it.
+//! The SHA-256 of a `.gem` in lines of `/info`: in hexadecimal, or in base64 as `rubygems-generate_index` writes it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
@@ -9,8 +9,8 @@ use std::fmt;
 pub struct Checksum(pub [u8; 32]);
 
 impl Checksum {
-    /// Reads what clients read (`Bundler::Checksum.from_api`): 64 hexadecimal digits, or 43 letters of base64 of either alphabet
-    /// with or without padding. Clients fail at anything else.
+    /// Accepts the forms that clients accept (`Bundler::Checksum.from_api`): 64 hexadecimal digits, or 43 letters of
+    /// base64 of either alphabet with or without padding. Clients fail at other forms.
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() == 64 {
             return hexadecimal(text).map(Self);

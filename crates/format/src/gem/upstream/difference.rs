@@ -1,5 +1,5 @@
-//! The lines that a log must gain so that it says the same as another file. A log only ever grows, whatever its upstream does to
-//! its own file: inserts a line, corrects one, or writes all of it again.
+//! Computes the lines that must be appended to our log so that it lists the same versions as an upstream's file. The
+//! log only grows, even if the upstream inserts a line into its file, corrects a line, or rewrites the file.
 
 use super::entry::Entry;
 use super::refusal::Refusal;
@@ -8,47 +8,49 @@ use super::versions::{Versions, name_of};
 use super::{LINE_BYTES, NAME_BYTES};
 use std::borrow::Cow;
 
-/// A name of which something else is said now.
+/// A name whose versions or MD5 changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The name.
     pub name: String,
-    /// The tokens that were not offered before.
+    /// The tokens that were not listed before.
     pub new: Vec<String>,
-    /// The tokens that are no longer offered.
+    /// The tokens that are no longer listed.
     pub gone: Vec<String>,
-    /// Whether tokens were offered, and none is now.
+    /// Whether tokens were listed, and none is now.
     pub vanished: bool,
 }
 
-/// What a log gains.
+/// The changes of a log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// The lines, each with its newline.
+    /// The new lines, each with its newline.
     pub lines: Vec<u8>,
-    /// The names that they touch, each once.
+    /// The names in these lines, each once.
     pub changes: Vec<Change>,
-    /// How many names the log has.
+    /// The number of names in the log.
     pub names: usize,
-    /// How many of them would vanish.
+    /// The number of names that would vanish.
     pub vanished: usize,
-    /// How many names go back to what the log said of them earlier, or vanish.
+    /// The number of names that vanish, or return to an earlier state of the log.
     pub earlier: usize,
 }
 
 impl Difference {
-    /// Whether so many names would vanish, more than 1 % or 1,000, that the upstream may be broken. A single one never is.
+    /// Whether so many names would vanish, more than 1 % or 1,000, that the upstream may be broken. A single vanished
+    /// name never counts.
     pub fn is_mass_removal(&self) -> bool {
         const NAMES: usize = 1_000;
         self.vanished > 1 && (self.vanished >= NAMES || self.vanished * 100 > self.names)
     }
 
-    /// Whether the file says nothing new, and of some names what was said of them earlier: it is an earlier file, or one that is cut.
+    /// Whether the file has no new state of a name, but earlier states of some: it is an earlier file, or one that was
+    /// cut off.
     pub fn is_earlier_file(&self) -> bool {
         self.earlier > 0 && self.earlier == self.changes.len()
     }
 
-    /// Records what is said of a name now, and the line for it.
+    /// Records the new state of a name, and the line for it.
     fn add(&mut self, name: &str, before: &Sum<'_>, after: &Sum<'_>) {
         let own = |tokens: Vec<&str>| tokens.into_iter().map(str::to_owned).collect();
         let vanished = !before.tokens.is_empty() && after.tokens.is_empty();
@@ -58,7 +60,7 @@ impl Difference {
     }
 }
 
-/// What a log begins with: the lines of a file that can be relayed as they are, and what else it says.
+/// The first content of a log: the lines of a file that can be relayed unchanged, and lines for the other changes.
 pub fn begin(file: &Versions) -> Result<Vec<u8>, Refusal> {
     let mut lines = file.relayed().concat();
     if !file.is_separable() {
@@ -69,9 +71,9 @@ pub fn begin(file: &Versions) -> Result<Vec<u8>, Refusal> {
     Ok(lines)
 }
 
-/// What `log` gains from lines that its upstream's file gained, as they are. Those that are held back or unreadable are left out. `None`
-/// if the others do not say the same then, or are more than is read of a name: then [`difference`] with the whole file is needed. So it is
-/// where the file [held](Versions::held) a line back before that is continued.
+/// Appends the new lines of the upstream's file to `log` unchanged, without those that are held back or unreadable.
+/// `None` if the result would then differ from the file, or a name would have too many bytes: [`difference`] with the
+/// whole file is then needed. It is also needed if the file already [held](Versions::held) back a line.
 pub fn append(log: &Versions, appended: &Versions) -> Option<Difference> {
     if !appended.is_separable() {
         return None;
@@ -80,7 +82,7 @@ pub fn append(log: &Versions, appended: &Versions) -> Option<Difference> {
     for lines in appended.each() {
         let Some(name) = name_of(&lines) else { continue };
         if Sum::of(&lines).is_none() {
-            // All of them are held back.
+            // All these lines are held back.
             continue;
         }
         let before = log.lines_of(name);
@@ -94,9 +96,9 @@ pub fn append(log: &Versions, appended: &Versions) -> Option<Difference> {
     Some(difference)
 }
 
-/// What `log` gains to say the same as `file`. `wrong` tells whether an MD5 of a name is known not to be that of its `/info`: the
-/// one in the log then stays, while the versions are the same. A name that is missing from `file` stays in the log as one without versions, because clients would
-/// read it from their own old file.
+/// The lines that `log` needs to list the same as `file`. `wrong` returns whether an MD5 of a name is known not to be
+/// that of its `/info`: the log then keeps its MD5 while the versions are unchanged. A name that is missing in `file`
+/// stays in the log without versions, because clients would otherwise keep it from their old file.
 pub fn difference(log: &Versions, file: &Versions, wrong: impl Fn(&str, &str) -> bool) -> Difference {
     let mut difference = Difference { names: log.names(), ..Difference::default() };
     for lines in file.each() {
@@ -127,7 +129,7 @@ pub fn difference(log: &Versions, file: &Versions, wrong: impl Fn(&str, &str) ->
 }
 
 impl Difference {
-    /// Takes what changed of a name. Where the line would be longer than is read, the name stays as it was.
+    /// Adds the change of a name. If its line would be longer than the limit, the name stays unchanged.
     pub(super) fn take(
         &mut self,
         name: &str,

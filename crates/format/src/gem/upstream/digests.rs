@@ -1,6 +1,7 @@
-//! The digests that an answer announces: `Repr-Digest` (RFC 9530), the older `Digest` (RFC 3230), and an `ETag` that is an MD5.
+//! The digests in a response: `Repr-Digest` (RFC 9530), the older `Digest` (RFC 3230), and an `ETag` that is an MD5.
 //!
-//! Servers of gems announce those of the file before any encoding, whatever the RFC says, because clients verify after decoding.
+//! Gem servers send the digests of the file before any encoding, contrary to the RFC, because clients verify after
+//! decoding.
 
 use super::checksum::base64;
 use super::kept::Kept;
@@ -8,18 +9,18 @@ use super::refusal::Refusal;
 use super::response::Response;
 use crate::gem::package::hex;
 
-/// By what a file was verified.
+/// The digest that verified a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verified {
     /// A SHA-256.
     Sha256,
     /// An MD5.
     Md5,
-    /// Nothing: the upstream announces no digest. Only the length and the end of the last line were seen.
+    /// None: the upstream sends no digest. Only the length and the end of the last line were checked.
     Unverified,
 }
 
-/// What is announced.
+/// The digests in a response.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Digests {
     repr_digest: Option<[u8; 32]>,
@@ -29,8 +30,8 @@ pub(super) struct Digests {
 }
 
 impl Digests {
-    /// Reads the headers. A value of a wrong length is as good as none. `opaque_etags` says that the ETags of this upstream are
-    /// known not to be MD5s.
+    /// Reads the headers. A value of a wrong length is ignored. `opaque_etags`: the ETags of this upstream are known
+    /// not to be MD5s.
     pub(super) fn announced(response: &Response<'_>, opaque_etags: bool) -> Self {
         Self {
             repr_digest: response.repr_digest.and_then(|text| field(text, "sha-256")),
@@ -40,17 +41,17 @@ impl Digests {
         }
     }
 
-    /// Whether there is any.
+    /// Whether there is any digest.
     pub(super) fn any(&self) -> bool {
         *self != Self::default()
     }
 
-    /// The MD5 and the SHA-256 that it is to have.
+    /// The MD5 and the SHA-256 that the file must have.
     pub(super) fn promised(&self) -> (Option<String>, Option<[u8; 32]>) {
         (self.digest_md5.or(self.etag).map(|md5| hex(&md5)), self.repr_digest.or(self.digest))
     }
 
-    /// Holds the file against all of them. An ETag counts where there is nothing better.
+    /// Compares the file with all of them. An ETag counts only if there is no other digest.
     pub(super) fn verify(&self, file: &Kept) -> Result<Verified, Refusal> {
         let sha256 = file.sha256();
         for (announced, header) in [(self.repr_digest, "Repr-Digest"), (self.digest, "Digest")] {
@@ -73,7 +74,8 @@ impl Digests {
     }
 }
 
-/// The value of a digest: `sha-256=:B64:` by the RFC, `sha-256="B64"` as the CDN of the public registry sends it, and `sha-256=B64`.
+/// The value of a digest: `sha-256=:B64:` by the RFC, `sha-256="B64"` as the CDN of the public registry sends it, and
+/// `sha-256=B64`.
 fn field<const N: usize>(text: &str, wanted: &str) -> Option<[u8; N]> {
     text.split(',').find_map(|part| {
         let (key, value) = part.trim().split_once('=')?;

@@ -1,21 +1,22 @@
-//! A line of `/versions` that comes from outside: `NAME [-]VERSION[-PLATFORM][,...] MD5`.
+//! A line of an upstream's `/versions`: `NAME [-]VERSION[-PLATFORM][,...] MD5`.
 
 use crate::gem::name;
 
-/// The most letters of what stands in the place of the MD5. A server may write another digest there: clients only compare it.
+/// The most characters in the place of the MD5. A server may write another digest there: clients only compare it.
 const DIGEST_CHARS: usize = 128;
 
-/// What a line says.
+/// The parts of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry<'a> {
     pub(super) name: &'a str,
     pub(super) versions: &'a str,
-    /// It is missing for the moment between a push and the digest of its `/info` (Bundler before 4.0.12 fails at such a line).
+    /// It is missing between a push and the computation of the digest of its `/info` (Bundler before 4.0.12 fails at
+    /// such a line).
     pub(super) md5: Option<&'a str>,
 }
 
 impl<'a> Entry<'a> {
-    /// Reads a line; `None` if no client could use it. Letters that could leave the line, or a folder, are refused.
+    /// Parses a line; `None` if no client could use it. Characters with a meaning in lines or paths are refused.
     pub(super) fn read(line: &'a [u8]) -> Option<Self> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let printable = line.iter().all(|byte| matches!(byte, b' '..=b'~'));
@@ -32,7 +33,7 @@ impl<'a> Entry<'a> {
         })
     }
 
-    /// Its versions; `true` for a withdrawn one.
+    /// Its versions; `true` for a removed one.
     pub(super) fn tokens(self) -> impl Iterator<Item = (bool, &'a str)> {
         self.versions.split(',').map(|version| match version.strip_prefix('-') {
             Some(gone) => (true, gone),

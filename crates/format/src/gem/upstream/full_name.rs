@@ -1,4 +1,4 @@
-//! Which gem the name of a `.gem` file means, by what an index lists.
+//! Finds the gems that the name of a `.gem` file may mean, among those in an index.
 
 use super::versions::Versions;
 use crate::gem::spelling::readings;
@@ -8,17 +8,18 @@ use crate::gem::spelling::readings;
 pub struct Candidate {
     /// The name of the gem.
     pub name: String,
-    /// The version with its platform or content address, as it is listed.
+    /// The version with its platform or content address, as the index lists it.
     pub token: String,
 }
 
-/// The listed versions that a full name, `NAME-VERSION[-PLATFORM]` or `NAME-VERSION-ADDRESS`, may mean: first those that are written
-/// so, then those for a platform that clients call so. There is more than one only if a gem has a name like another's version.
+/// The listed versions that a full name, `NAME-VERSION[-PLATFORM]` or `NAME-VERSION-ADDRESS`, may mean: first those
+/// with this spelling, then those for a platform that clients spell this way. There is more than one only if a gem has
+/// a name like another gem's version.
 pub fn candidates(index: &Versions, full_name: &str) -> Vec<Candidate> {
     candidates_by(index, full_name, usize::MAX)
 }
 
-/// The same when the text of the index ended at `end`.
+/// The same for the index when its text ended at `end`.
 pub fn candidates_by(index: &Versions, full_name: &str, end: usize) -> Vec<Candidate> {
     let (mut exact, mut spelled) = (Vec::new(), Vec::new());
     for reading in readings(full_name) {
@@ -41,8 +42,8 @@ pub fn candidates_by(index: &Versions, full_name: &str, end: usize) -> Vec<Candi
     exact
 }
 
-/// The content address in a token, 8 to 64 hexadecimal digits in lower case: `78be552b` of `1.18.9-78be552b`. It is the beginning of
-/// the SHA-256 of a package for one version of Ruby (RubyGems 4.1), and no platform.
+/// The content address in a token, 8 to 64 hexadecimal digits in lower case: `78be552b` of `1.18.9-78be552b`. It is the
+/// beginning of the SHA-256 of a package for one version of Ruby (RubyGems 4.1), not a platform.
 pub fn content_address(token: &str) -> Option<&str> {
     let address = token.split_once('-')?.1;
     let hex = address.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));

@@ -1,7 +1,7 @@
-//! A file of `/info/NAME` from an upstream, without what clients cannot read. Everything else stays byte for byte.
+//! An upstream's `/info/NAME` without the parts that clients cannot read. All other bytes stay unchanged.
 //!
-//! One unreadable line of a gem fails every resolution that touches the gem, so it is left out and counted. An empty `checksum:`
-//! fails Bundler before 4.0.18 and is the same as none, so the key alone is left out.
+//! One unreadable line of a gem fails every resolution with the gem, so it is left out and counted. An empty
+//! `checksum:` fails in Bundler before 4.0.18 and means the same as none, so only the key is left out.
 
 use super::INFO_BYTES;
 use super::checksum::Checksum;
@@ -17,7 +17,7 @@ const EMPTY: &str = "checksum:";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Info {
     body: Bytes,
-    /// Where its lines begin.
+    /// The offset of its first line.
     lines_at: usize,
     unreadable: u64,
     whole: bool,
@@ -36,7 +36,7 @@ impl Info {
         let whole = body.ends_with(b"\n");
         let mut kept: Vec<u8> = Vec::new();
         let mut unreadable = 0;
-        // Copied only from the first line on that is not relayed as it is.
+        // Copied only from the first line that is not relayed unchanged.
         let mut copies = false;
         let mut at = lines_at;
         for text in body[lines_at..].split_inclusive(|byte| *byte == b'\n') {
@@ -60,22 +60,24 @@ impl Info {
         Ok(Self { body, lines_at, unreadable, whole })
     }
 
-    /// What is relayed.
+    /// The relayed body.
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// How many lines were left out because no client can read them.
+    /// The number of lines that were left out because no client can read them.
     pub fn unreadable(&self) -> u64 {
         self.unreadable
     }
 
-    /// Whether the upstream's body ended in a newline. If not, and its MD5 is not the announced one, it was cut.
+    /// Whether the upstream's body ended in a newline. If not, and its MD5 differs from the expected one, it was cut
+    /// off.
     pub fn ends_in_newline(&self) -> bool {
         self.whole
     }
 
-    /// The same without a last line that has no end: where nothing proves the file, it may be half of one that clients can read.
+    /// The file without an unterminated last line: if no digest proves the file, the line may be a part of one that
+    /// clients can read.
     pub fn without_cut_line(self) -> Self {
         match self.body.iter().rposition(|byte| *byte == b'\n') {
             Some(end) if end + 1 < self.body.len() => {
@@ -91,8 +93,8 @@ impl Info {
         text.lines().filter_map(Line::read)
     }
 
-    /// What is relayed where some lines are hidden, and how many are left. Without any it is `---` alone: a listed name needs an
-    /// `/info`, as clients otherwise leave the compact index of the whole repository.
+    /// The relayed body when some lines are hidden, which may leave none. Without lines it is only `---`: a listed name
+    /// needs an `/info`, because clients otherwise stop using the compact index of the whole repository.
     pub fn visible(&self, hidden: impl Fn(&Line<'_>) -> bool) -> Bytes {
         if !self.lines().any(|line| hidden(&line)) {
             return self.body.clone();
@@ -109,13 +111,13 @@ impl Info {
 /// A line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// All of it, without its newline.
+    /// The whole line, without its newline.
     pub text: &'a str,
     /// The version with its platform or content address, as `/versions` lists it.
     pub token: &'a str,
-    /// What it depends on: `rack:>= 2.0.5&~> 2.0,zeta:>= 0`.
+    /// Its dependencies: `rack:>= 2.0.5&~> 2.0,zeta:>= 0`.
     pub dependencies: &'a str,
-    /// What else it says: `checksum:...,ruby:>= 2.7`.
+    /// Its other fields: `checksum:...,ruby:>= 2.7`.
     pub requirements: &'a str,
 }
 
@@ -126,12 +128,12 @@ impl<'a> Line<'a> {
         (!token.is_empty()).then_some(Self { text, token, dependencies, requirements })
     }
 
-    /// The version alone.
+    /// The version without platform.
     pub fn number(&self) -> &'a str {
         self.token.split_once('-').map_or(self.token, |(number, _)| number)
     }
 
-    /// The platform; `ruby` for all platforms. A content address is none, and the key `platform` then has it.
+    /// The platform; `ruby` for all platforms. A content address is not a platform; the key `platform` then has it.
     pub fn platform(&self) -> &'a str {
         match content_address(self.token) {
             Some(_) => self.value("platform").map_or("ruby", |platform| platform.trim_start_matches(['=', ' '])),
@@ -149,7 +151,7 @@ impl<'a> Line<'a> {
         self.value("created_at")?.parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_second)
     }
 
-    /// The line as lists of many versions have it ([`crate::gem::dependencies::brief`]).
+    /// The line in the form for lists of many versions ([`crate::gem::dependencies::brief`]).
     pub fn brief(&self) -> String {
         let space = if self.dependencies.is_empty() { "" } else { " " };
         format!("{}{space}{}", self.token, self.dependencies)
@@ -163,7 +165,7 @@ impl<'a> Line<'a> {
 enum Readable {
     Yes,
     No,
-    /// Without an empty `checksum:`.
+    /// Readable without an empty `checksum:`.
     Without(String),
 }
 
@@ -172,7 +174,7 @@ fn readable(line: &[u8]) -> Readable {
     let text = std::str::from_utf8(line).ok().filter(|text| !text.contains(char::is_control));
     let Some(line) = text.and_then(Line::read) else { return Readable::No };
     let requirement = |text: &str| Requirement::parse(&text.replace('&', ",")).is_ok();
-    // A name that no gem can have would leave its place in the lists that are made of these lines.
+    // A name that no gem can have could break the syntax of lists that are made of these lines.
     let dependency = |item: &str| {
         let (name, text) = item.split_once(':').unwrap_or((item, ""));
         !name.is_empty() && name::plain(name) && (text.is_empty() || requirement(text))
@@ -197,7 +199,7 @@ fn readable(line: &[u8]) -> Readable {
     Readable::Without(format!("{before}{all}"))
 }
 
-/// Where the lines behind `---` begin.
+/// The offset of the lines after `---`.
 fn header(body: &[u8]) -> Option<usize> {
     let mut at = 0;
     for line in body.split_inclusive(|byte| *byte == b'\n') {

@@ -1,5 +1,5 @@
-//! What must be known of a kept file to verify its continuation, or that only its end changed: its length, its last byte, the states of
-//! its digests, and its last lines.
+//! The state of a known file that is needed to verify its continuation, or a change of its end: its length, its last
+//! byte, the states of its digests, and its last lines.
 
 use super::recent::{Recent, Start};
 use crate::gem::package::hex;
@@ -7,10 +7,10 @@ use bytes::Bytes;
 use sha2::Digest as _;
 use sha2::digest::common::hazmat::{SerializableState, SerializedState};
 
-/// A file of which the beginning is known. Each byte is hashed once, however often the file grows.
+/// The beginning of a file. Each byte is hashed once, even if the file grows often.
 #[derive(Debug, Clone, Default)]
 pub struct Kept {
-    /// The digests of everything.
+    /// The digests of all bytes.
     end: Start,
     last: Option<u8>,
     recent: Recent,
@@ -28,7 +28,7 @@ impl Kept {
         self.end.at
     }
 
-    /// Whether it has no byte.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -38,31 +38,31 @@ impl Kept {
         self.last
     }
 
-    /// The range to request, of which the first byte is the last one that is kept: `bytes=41-` for 42 bytes. Bundler since 1.15
-    /// does the same, so that an unchanged file is no reason for 416.
+    /// The range to request. Its first byte is the last known one: `bytes=41-` for 42 bytes. Bundler since 1.15 does
+    /// the same, so that an unchanged file causes no 416.
     pub fn range(&self) -> Option<String> {
         Some(format!("bytes={}-", self.len().checked_sub(1)?))
     }
 
-    /// Where the last lines begin that are kept, some 256 KiB before the end. What comes from there on can be verified as well, whatever it
-    /// is. `None`: the file is so short that this is its beginning.
+    /// The offset of the first known line, some 256 KiB before the end. Bytes from there on can be verified even if
+    /// they changed. `None`: the file is so short that this is its beginning.
     pub fn overlap(&self) -> Option<u64> {
         Some(self.recent.start().at).filter(|at| *at > 0)
     }
 
-    /// The lines from there on.
+    /// The lines from that offset on.
     pub fn overlapping(&self) -> impl Iterator<Item = Bytes> {
         self.recent.text()
     }
 
-    /// The file before these lines. It ends with a newline.
+    /// The part of the file before these lines. It ends with a newline.
     pub(super) fn before_overlap(&self) -> Self {
         let start = self.recent.start().clone();
         let last = Some(b'\n').filter(|_| start.at > 0);
         Self { recent: self.recent.after(start.clone()), end: start, last }
     }
 
-    /// A file of nothing, which keeps as many of its last lines as this one.
+    /// An empty file that keeps as many of its last lines as this one.
     pub(super) fn emptied(&self) -> Self {
         Self { recent: self.recent.after(Start::default()), ..Self::default() }
     }
@@ -82,14 +82,14 @@ impl Kept {
         self.end.sha256.clone().finalize().into()
     }
 
-    /// Everything that is known, to be written down. It is as long as the last lines.
+    /// The whole state in a form to be stored. It is as long as the last lines.
     pub fn write(&self) -> Vec<Bytes> {
         let Start { at, md5, sha256 } = self.recent.start();
         let start = [&at.to_le_bytes()[..], &md5.serialize(), &sha256.serialize()].concat();
         std::iter::once(start.into()).chain(self.overlapping()).collect()
     }
 
-    /// What was written; `None` where that is something else.
+    /// Reads a stored state; `None` if the bytes are not one.
     pub fn read(mut bytes: &[u8]) -> Option<Self> {
         let at = u64::from_le_bytes(*bytes.split_off(..8)?.as_array()?);
         let start = Start { at, md5: state(&mut bytes)?, sha256: state(&mut bytes)? };
@@ -106,7 +106,7 @@ impl Kept {
     }
 }
 
-/// The state of a digest at the beginning of these bytes, which are shorter then.
+/// Reads the state of a digest at the beginning of these bytes, and shortens them.
 fn state<D: SerializableState>(bytes: &mut &[u8]) -> Option<D> {
     let mut state = SerializedState::<D>::default();
     let len = state.len();

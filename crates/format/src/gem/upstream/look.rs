@@ -1,8 +1,10 @@
-//! A look at an upstream's `/versions`: whether it is unchanged, continued or another file, verified while it arrives.
+//! A look at an upstream's `/versions`: one poll that finds out whether the file is unchanged, continued or another
+//! one. The response is verified while it arrives.
 //!
-//! A look asks with `Range: bytes=<length-1>-` and `If-None-Match`. Its answer is joined to what was kept only if the joined
-//! whole has the announced digests. If not ([`Refusal::Tail`]), a request for the last 256 KiB and all behind them can tell whether the
-//! file changed within these ([`Kept::overlap`]). One request without conditions is the last resort.
+//! A look requests `Range: bytes=<length-1>-` with `If-None-Match`. The response is appended to the known bytes only if
+//! the whole file then has the digests in the headers. If not ([`Refusal::Tail`]), a request for the last 256 KiB and
+//! the bytes after them may show that only these changed ([`Kept::overlap`]). The last resort is one request without
+//! conditions.
 
 use super::digests::{Digests, Verified};
 use super::kept::Kept;
@@ -10,12 +12,12 @@ use super::refusal::{Refusal, Tail};
 use super::response::Response;
 use super::{HEADER_BYTES, VERSIONS_BYTES};
 
-/// Within this many bytes a page begins with `<`.
+/// An HTML page has `<` within this many bytes.
 const PAGE_BYTES: usize = 1 << 10;
 /// The end of the header.
 const LINE: &[u8] = b"\n---\n";
 
-/// What begins with the answer.
+/// The start of a response.
 #[derive(Debug)]
 pub enum Begun {
     /// 304.
@@ -24,40 +26,40 @@ pub enum Begun {
     Body(Box<Look>),
 }
 
-/// How the file differs from what was kept.
+/// The difference between the file and the known one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Not at all.
+    /// It is unchanged.
     Unchanged,
-    /// It goes on at this byte.
+    /// It continues at this byte.
     Appended {
-        /// The length that it had.
+        /// The previous length.
         from: u64,
     },
-    /// Another end begins at this byte, and with a line.
+    /// Its end changed, from this byte on, where a line starts.
     Spliced {
-        /// Where.
+        /// The offset.
         from: u64,
     },
-    /// It is another one.
+    /// It is another file.
     Replaced,
 }
 
-/// The end of a look.
+/// The result of a look.
 #[derive(Debug, Clone)]
 pub struct Seen {
-    /// The file as it is now.
+    /// The new state of the file.
     pub kept: Kept,
-    /// How it differs.
+    /// The difference.
     pub outcome: Outcome,
-    /// By what it was verified.
+    /// The digest that verified it.
     pub verified: Verified,
 }
 
-/// A body that arrives.
+/// A body that is being received.
 #[derive(Debug)]
 pub struct Look {
-    /// The file as far as it is known.
+    /// The known part of the file.
     file: Kept,
     announced: Digests,
     part: Part,
@@ -65,14 +67,14 @@ pub struct Look {
 
 #[derive(Debug)]
 enum Part {
-    /// It continues what was kept, of this length. `left` are the bytes that are still to come; `overlap` is whether the one
-    /// that both have is among them.
+    /// The body continues the known file, which has this length. `left` is the number of bytes that are still to come;
+    /// `overlap`: the byte that both have is among them.
     Tail {
         before: u64,
         left: u64,
         overlap: bool,
     },
-    /// It comes in the place of the last lines that were kept. `left` are the bytes that are still to come.
+    /// The body replaces the last known lines. `left` is the number of bytes that are still to come.
     Splice {
         from: u64,
         left: u64,
@@ -80,18 +82,18 @@ enum Part {
     Whole(Box<Whole>),
 }
 
-/// A whole file, compared with what was kept.
+/// A whole file, compared with the known one.
 #[derive(Debug)]
 struct Whole {
     kept: Option<Kept>,
-    /// Whether it begins with what was kept, once that many bytes came.
+    /// Whether it starts with the known bytes. Set once that many bytes were received.
     continues: bool,
-    /// Its beginning, until the line `---` was found in it.
+    /// Its beginning, until the line `---` was found.
     header: Option<Vec<u8>>,
 }
 
 impl Look {
-    /// Reads the answer up to its body. `opaque_etags` says that the ETags of this upstream are known not to be MD5s.
+    /// Reads the head of a response. `opaque_etags`: the ETags of this upstream are known not to be MD5s.
     pub fn begin(kept: Option<&Kept>, response: &Response<'_>, opaque_etags: bool) -> Result<Begun, Refusal> {
         let announced = Digests::announced(response, opaque_etags);
         let look = match response.status {
@@ -125,17 +127,17 @@ impl Look {
         Ok(Begun::Body(Box::new(look)))
     }
 
-    /// Whether the body is the whole file. If not, it is the part behind what was kept, or in the place of its last lines.
+    /// Whether the body is the whole file. Otherwise it continues the known part, or replaces its last lines.
     pub fn is_whole(&self) -> bool {
         matches!(self.part, Part::Whole(_))
     }
 
-    /// The digests of the whole file that the answer promises: its MD5 in hexadecimal, and its SHA-256.
+    /// The digests of the whole file in the response's head: its MD5 in hexadecimal, and its SHA-256.
     pub fn promised(&self) -> (Option<String>, Option<[u8; 32]>) {
         self.announced.promised()
     }
 
-    /// Takes the next bytes of the body, and gives back those that belong behind what came so far.
+    /// Adds the next bytes of the body, and returns those that extend the file.
     pub fn add<'a>(&mut self, mut bytes: &'a [u8]) -> Result<&'a [u8], Refusal> {
         if self.file.len() + bytes.len() as u64 > VERSIONS_BYTES {
             return Err(Refusal::TooLarge(VERSIONS_BYTES));
@@ -205,7 +207,7 @@ impl Whole {
             {
                 return Err(Refusal::Html);
             }
-            // Each byte is looked at a few times, however small the pieces are.
+            // Each byte is read only a few times, however small the pieces are.
             let unseen = &header[before.saturating_sub(LINE.len())..];
             if header.starts_with(&LINE[1..]) || unseen.windows(LINE.len()).any(|line| line == LINE) {
                 self.header = None;
@@ -217,7 +219,7 @@ impl Whole {
             file.add(bytes);
             return Ok(());
         };
-        // The point at which the file is as long as what was kept may be within these bytes.
+        // The known length may be reached within these bytes.
         let until = kept.len().saturating_sub(file.len()).min(bytes.len() as u64);
         let (before, behind) = bytes.split_at(usize::try_from(until).unwrap_or(bytes.len()));
         file.add(before);
@@ -229,7 +231,7 @@ impl Whole {
     }
 }
 
-/// Where a part begins that ends where the file ends, and its length: `bytes 41-99/100`.
+/// The offset and the length of a part that ends where the file ends: `bytes 41-99/100`.
 fn part(content_range: &str) -> Option<(u64, u64)> {
     let (range, total) = content_range.trim().strip_prefix("bytes ")?.split_once('/')?;
     let (first, last) = range.split_once('-')?;

@@ -1,9 +1,9 @@
-//! The compact index of an upstream: what it said, what it says now, and whether the answer can be believed.
+//! The compact index of an upstream: its previous content, its current content, and whether a response can be trusted.
 //!
-//! In reading order: a [`Look`] reads an answer for `/versions` while it arrives, joins it to what was [`Kept`] and verifies the
-//! whole. [`Versions`] is such a file with a table of its names: what its lines come to for a name is [`Said`].
-//! [`difference`] makes the lines that a log must gain to say the same as another file. [`Info`] reads a file of `/info`, and
-//! [`full_name::candidates`] tells which gem a file name means.
+//! In reading order: a [`Look`] reads a response for `/versions` while it arrives, joins it to the [`Kept`] state and
+//! verifies the whole. [`Versions`] is such a file with a table of its names; [`Said`] is the state of one name after
+//! all its lines. [`difference`] computes the lines that a log needs to list the same as another file. [`Info`] reads a
+//! file of `/info`, and [`full_name::candidates`] finds the gems that a file name may mean.
 
 pub mod checksum;
 mod difference;
@@ -45,11 +45,11 @@ pub const VERSIONS_BYTES: u64 = 256 << 20;
 pub const INFO_BYTES: usize = 16 << 20;
 /// The most bytes of one line of `/versions`, which may list all versions of a gem.
 pub const LINE_BYTES: usize = 1 << 20;
-/// The most bytes of all lines of one name: they are read for each request about it.
+/// The most bytes of all lines of one name: they are read for each request about the name.
 pub const NAME_BYTES: usize = 2 << 20;
 /// The most names in `/versions`. The public index had 192,000 in 2026.
 pub const NAMES_MAX: usize = 2_000_000;
-/// The most names whose last line has no MD5 yet. Servers leave it out for moments, of what was just pushed.
+/// The most names whose last line has no MD5 yet. Servers omit it for a moment after a push.
 pub const HELD_MAX: usize = 10_000;
 /// The most bytes before the line `---`.
 pub const HEADER_BYTES: usize = 64 << 10;

@@ -1,10 +1,10 @@
-//! What a line of `/info` tells of a version.
+//! The facts of a version in a line of `/info`.
 
 use super::info::Line;
 use crate::gem::{Dependency, Kind, Package, Requirement, Version};
 use std::collections::BTreeMap;
 
-/// The version of the gem `name` that this line is about; what the line does not tell is empty. `None`: it cannot be read.
+/// The version of the gem `name` in this line; missing facts are empty. `None`: the line cannot be read.
 pub fn package(name: &str, line: &str) -> Option<Package> {
     let line = Line::read(line)?;
     let requirement = |text: &str| Requirement::parse(&text.replace('&', ",")).ok();

@@ -1,17 +1,17 @@
-//! The last lines of a file, in stretches that each begin with a line, and the digests of everything before them: so that a file that
-//! changed a little before its end can be verified without fetching what comes before.
+//! The last lines of a file, in stretches that each start with a line, and the digests of all bytes before them. With
+//! these, a change shortly before the end of a file can be verified without downloading the rest.
 
 use bytes::Bytes;
 use md5::Md5;
 use sha2::{Digest as _, Sha256};
 use std::collections::VecDeque;
 
-/// At least so many bytes before the end of a file are kept, if it has as many.
+/// The number of bytes before the end of a file that are kept at least, if the file has so many.
 const OVERLAP: usize = 256 << 10;
-/// A stretch has at least so many bytes.
+/// The minimal size of a stretch.
 const STRETCH: usize = 64 << 10;
 
-/// The digests of everything before some byte.
+/// The digests of all bytes before an offset.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Start {
     pub(super) at: u64,
@@ -20,7 +20,7 @@ pub(super) struct Start {
 }
 
 impl Start {
-    /// Everything before it and these bytes.
+    /// Adds these bytes.
     pub(super) fn add(&mut self, bytes: &[u8]) {
         self.at += bytes.len() as u64;
         self.md5.update(bytes);
@@ -28,11 +28,11 @@ impl Start {
     }
 }
 
-/// The last lines. A clone shares all of them but the last stretch.
+/// The last lines. Clones share all stretches but the last one.
 #[derive(Debug, Clone)]
 pub(super) struct Recent {
     whole: VecDeque<(Start, Bytes)>,
-    /// The stretch that is not yet as long as one is.
+    /// The start of the last stretch, which is not complete.
     start: Start,
     open: Vec<u8>,
     stretch: usize,
@@ -46,19 +46,19 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// Stretches of this length, and so many bytes at least.
+    /// Keeps stretches of this length, and at least `overlap` bytes.
     pub(super) fn of(stretch: usize, overlap: usize) -> Self {
         Self { whole: VecDeque::new(), start: Start::default(), open: Vec::new(), stretch, overlap }
     }
 
-    /// Nothing but what comes after `start`, in stretches of the same length.
+    /// An empty state after `start`, with stretches of the same length.
     pub(super) fn after(&self, start: Start) -> Self {
         Self { start, ..Self::of(self.stretch, self.overlap) }
     }
 
-    /// Continues the file. `end` are the digests of everything before these bytes, and of them when it returns.
+    /// Continues the file. `end` has the digests of all bytes before these, and after the call also of these.
     pub(super) fn add(&mut self, mut bytes: &[u8], end: &mut Start) {
-        // A stretch ends behind the first newline at which it is long enough.
+        // A stretch ends after the first newline at which it is long enough.
         while let Some(missing) = self.stretch.checked_sub(self.open.len() + 1).or(Some(0))
             && let Some(newline) = bytes.get(missing..).and_then(|rest| rest.iter().position(|byte| *byte == b'\n'))
         {
@@ -74,7 +74,7 @@ impl Recent {
         self.open.extend_from_slice(bytes);
     }
 
-    /// Forgets the first stretches, as long as the others are enough.
+    /// Drops the first stretches, as long as the others are enough.
     fn forget(&mut self) {
         let mut len: usize = self.whole.iter().map(|(_, text)| text.len()).sum();
         while let Some((_, first)) = self.whole.front()
@@ -85,12 +85,12 @@ impl Recent {
         }
     }
 
-    /// The digests of everything before what is kept.
+    /// The digests of all bytes before the kept ones.
     pub(super) fn start(&self) -> &Start {
         self.whole.front().map_or(&self.start, |(start, _)| start)
     }
 
-    /// What is kept, one piece after the other.
+    /// The kept bytes, piece by piece.
     pub(super) fn text(&self) -> impl Iterator<Item = Bytes> {
         let open = Some(&self.open).filter(|open| !open.is_empty());
         self.whole.iter().map(|(_, text)| text.clone()).chain(open.map(|open| Bytes::copy_from_slice(open)))

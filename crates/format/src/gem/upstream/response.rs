@@ -1,6 +1,6 @@
-//! The status and headers of an upstream's answer, as far as an index is believed by them.
+//! The status and headers of an upstream's response that are used to verify an index.
 
-/// What the answer says before its body.
+/// The head of a response.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Response<'a> {
     /// The status.

@@ -1,4 +1,4 @@
-//! What lines of `/versions` come to for one name: the versions that are offered, and the MD5 that was said last.
+//! The state of one name after its lines of `/versions`: the listed versions, and the last MD5.
 
 use super::entry::Entry;
 use crate::gem::info;
@@ -6,29 +6,29 @@ use crate::gem::versions::{replacing_line, tombstone};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What is said of a name. A token is a version with its platform or content address, as written.
+/// The state of a name. A token is a version with its platform or content address, as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// The tokens that are offered, in the order in which they were said.
+    /// The listed tokens, in the order of their lines.
     pub tokens: Vec<String>,
     /// The MD5 of its `/info`, as the last line has it.
     pub md5: String,
 }
 
 impl Said {
-    /// The line with the tokens that are not hidden, and this MD5. Where all are hidden it is a tombstone: a name that is
-    /// missing would be read from the client's own old file.
+    /// The line with the tokens that are not hidden, and this MD5. If all are hidden it is a tombstone: clients would
+    /// keep a missing name from their old file.
     pub fn line(&self, name: &str, hidden: impl Fn(&str) -> bool, md5: &str) -> String {
         let visible: Vec<&str> = self.tokens.iter().map(String::as_str).filter(|token| !hidden(token)).collect();
         if visible.is_empty() { tombstone(name, md5) } else { format!("{name} {} {md5}", visible.join(",")) }
     }
 
-    /// The line that leads from what was said `before` to this; `None` if it is the same.
+    /// The line that changes the state `before` into this one; `None` if they are equal.
     pub fn line_after(&self, name: &str, before: Option<&Said>) -> Option<String> {
         line(name, &before.map(Sum::from).unwrap_or_default(), &Sum::from(self))
     }
 
-    /// Whether it lists `0` alone, as some filtered indexes do for every gem. Then only `/info` tells the versions.
+    /// Whether it lists only `0`, as some filtered indexes do for every gem. Only `/info` then has the versions.
     pub fn is_zero(&self) -> bool {
         self.tokens == ["0"]
     }
@@ -39,12 +39,12 @@ impl Said {
     }
 }
 
-/// The same, borrowed from the lines.
+/// The same state, borrowed from the lines.
 #[derive(Debug, Default)]
 pub(super) struct Sum<'a> {
     pub(super) tokens: Vec<&'a str>,
-    /// Which of the lines each token is from. One that goes and comes back in the same line is from where it was: such a line says only
-    /// that the MD5 is another.
+    /// The index of the line of each token. A token that is removed and added in the same line keeps its earlier line:
+    /// such a line only changes the MD5.
     pub(super) from: Vec<usize>,
     pub(super) md5: &'a str,
 }
@@ -56,8 +56,8 @@ impl<'a> From<&'a Said> for Sum<'a> {
 }
 
 impl<'a> Sum<'a> {
-    /// Of these lines of one name, the oldest first. The last lines without an MD5 are held back: a client could not use
-    /// them, and their MD5 follows. `None` if no line is left.
+    /// The state after these lines of one name, the oldest first. The last lines are held back if they have no MD5:
+    /// clients could not use them, and their MD5 follows. `None` if no line is left.
     pub(super) fn of(lines: &'a [Cow<'a, [u8]>]) -> Option<Self> {
         let entries: Vec<Entry<'a>> = lines.iter().filter_map(|line| Entry::read(line)).collect();
         let end = entries.iter().rposition(|entry| entry.md5.is_some())?;
@@ -90,12 +90,12 @@ impl<'a> Sum<'a> {
         Some(Self { tokens, from, md5: entries[end].md5.unwrap_or_default() })
     }
 
-    /// The same on its own.
+    /// An owned copy.
     pub(super) fn said(&self) -> Said {
         Said { tokens: self.tokens.iter().map(|token| (*token).to_owned()).collect(), md5: self.md5.to_owned() }
     }
 
-    /// Those of its tokens that another has not.
+    /// Its tokens that `other` lacks.
     pub(super) fn beyond(&self, other: &Self) -> Vec<&'a str> {
         let mut others = other.tokens.clone();
         others.sort_unstable();
@@ -103,7 +103,8 @@ impl<'a> Sum<'a> {
     }
 }
 
-/// The versions of a line that is the only one of its name, where they are few and all offered: most names of an index have such a line.
+/// The versions of a line that is the only one of its name, if they are few and all added: most names of an index have
+/// such a line.
 fn few(versions: &str) -> Option<Vec<&str>> {
     const FEW: usize = 16;
     let mut tokens: Vec<&str> = Vec::new();
@@ -116,7 +117,7 @@ fn few(versions: &str) -> Option<Vec<&str>> {
     Some(tokens)
 }
 
-/// The line that leads from one to the other; `None` if they say the same.
+/// The line that changes one state into the other; `None` if they are equal.
 pub(super) fn line(name: &str, before: &Sum<'_>, after: &Sum<'_>) -> Option<String> {
     let (gone, new) = (before.beyond(after), after.beyond(before));
     if !gone.is_empty() || !new.is_empty() {
@@ -124,7 +125,7 @@ pub(super) fn line(name: &str, before: &Sum<'_>, after: &Sum<'_>) -> Option<Stri
             gone.iter().map(|gone| format!("-{gone}")).chain(new.iter().map(|new| (*new).into())).collect();
         return Some(format!("{name} {} {}", versions.join(","), after.md5));
     }
-    // The version that was said last goes and comes back, as one that is said twice is listed twice by clients.
+    // The last version is removed and added again, because clients would list a version twice that is added twice.
     let again = || {
         after
             .tokens

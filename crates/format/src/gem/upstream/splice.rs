@@ -1,5 +1,5 @@
-//! The lines that a log must gain when only the end of its upstream's file is another: what that says of the names in it, on top of what
-//! everything before says.
+//! Computes the lines that a log needs when only the end of its upstream's file changed: the state of each name in the
+//! new end, on top of all lines before it.
 
 use super::difference::{Difference, says};
 use super::entry::Entry;
@@ -8,9 +8,9 @@ use super::versions::{Versions, name_of};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// What `log` gains when its upstream's file has `after` in the place of its last lines, which were `before`. `wrong` is that of
-/// [`difference`](super::difference()). `None` if that cannot be told without the file before them, because a line that only `before` has
-/// hid what that says; or because one is held back or unreadable.
+/// The lines that `log` needs when in its upstream's file the last lines `before` were replaced by `after`. `wrong` is
+/// that of [`difference`](super::difference()). `None` if this cannot be computed without the rest of the file: because
+/// a line that only `before` has may hide an earlier state, or because a line is held back or unreadable.
 pub fn splice(
     log: &Versions,
     before: &Versions,
@@ -40,15 +40,15 @@ pub fn splice(
         let earlier = said.md5 != md5 && says(&logged, md5);
         difference.take(name, &logged, &said, &Sum { tokens, md5, ..Sum::default() }, earlier);
     }
-    // What was said of a name before the lines that it had is not known.
+    // The state of a vanished name before these lines is unknown.
     let vanished = |lines: Vec<Cow<'_, [u8]>>| name_of(&lines).is_some_and(|name| !after.lists(name));
     (!before.each().any(vanished)).then_some(difference)
 }
 
-/// What lines of one name say, whatever is said before them.
+/// The state of one name after some lines, whatever lines come before them.
 #[derive(Debug, Default)]
 struct Listed<'a> {
-    /// Whether each token that they mention is offered at their end, and which mention of all that was.
+    /// For each token in these lines: whether it is listed at their end, and the position of its last mention.
     offered: HashMap<&'a str, (bool, usize)>,
     md5: &'a str,
 }
@@ -68,7 +68,7 @@ impl<'a> Listed<'a> {
         listed
     }
 
-    /// The tokens that are offered, in the order in which they were mentioned.
+    /// The listed tokens, in the order of their mentions.
     fn tokens(&self) -> impl Iterator<Item = &'a str> {
         let mut tokens: Vec<(usize, &'a str)> =
             self.offered.iter().filter(|(_, (offered, _))| *offered).map(|(token, (_, at))| (*at, *token)).collect();
@@ -93,7 +93,7 @@ mod tests {
         versions
     }
 
-    /// What a log gains that says `base` and `before`, when `after` comes in the place of `before`.
+    /// The lines that a log with `base` and `before` needs when `before` is replaced by `after`.
     fn gained(base: &str, before: &str, after: &str) -> Option<String> {
         let gained = splice(&of(&[base, before]), &of(&[before]), &of(&[after]), |_, _| false)?;
         Some(

@@ -1,5 +1,5 @@
-//! Where the lines of each name are: a hash of a name leads to its last line, and each line to the one before of the same name.
-//! The names themselves stay in the text, so 192,000 of them take some 4 MB.
+//! The positions of the lines of each name: a hash of a name leads to its last line, and each line to the previous one
+//! of the same name. The names themselves stay in the text, so 192,000 of them take some 4 MB.
 
 use super::NAME_BYTES;
 use std::hash::{BuildHasher as _, RandomState};
@@ -7,10 +7,10 @@ use std::hash::{BuildHasher as _, RandomState};
 /// No line.
 const NONE: u32 = u32::MAX;
 
-/// The table. Its hash has keys of its own, as an upstream chooses the names.
+/// The table. Its hash function has random keys, because the upstream chooses the names.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Table {
-    /// A power of two, at most three quarters of them used.
+    /// Its length is a power of two, and at most three quarters are used.
     slots: Vec<Slot>,
     names: usize,
     lines: Vec<Line>,
@@ -33,17 +33,17 @@ struct Line {
 }
 
 impl Table {
-    /// How many names there are.
+    /// The number of names.
     pub(super) fn names(&self) -> usize {
         self.names
     }
 
-    /// How many lines there are.
+    /// The number of lines.
     pub(super) fn lines(&self) -> usize {
         self.lines.len()
     }
 
-    /// Bytes of memory.
+    /// Its size in memory, in bytes.
     pub(super) fn weight(&self) -> usize {
         self.slots.capacity() * size_of::<Slot>() + self.lines.capacity() * size_of::<Line>()
     }
@@ -53,8 +53,8 @@ impl Table {
         self.lines.iter().find(|line| line.before != NONE).map(|line| line.at as usize)
     }
 
-    /// Adds the line of a name at an offset, of so many bytes. `is_name` tells whether the line at another offset is of the same name.
-    /// `false`: the name has as many bytes of lines as one may have, and this one is left out.
+    /// Adds a line of a name at an offset, with this many bytes. `is_name` returns whether the line at another offset
+    /// has the same name. `false`: the name already has as many bytes of lines as allowed, and this one is left out.
     pub(super) fn add(&mut self, name: &str, at: u32, bytes: usize, is_name: impl Fn(usize) -> bool) -> bool {
         if 4 * (self.names + 1) > 3 * self.slots.len() {
             self.grow();
@@ -106,7 +106,7 @@ impl Table {
         self.hasher.hash_one(name) as u32
     }
 
-    /// The slot of a name, or the free one where it would be.
+    /// The slot of a name, or the free slot for it.
     fn place(&self, hash: u32, is_name: impl Fn(usize) -> bool) -> usize {
         let mask = self.slots.len() - 1;
         let mut place = hash as usize & mask;

@@ -1,4 +1,4 @@
-//! A long text of lines that only grows, in shared pieces. What is found in it are offsets; nothing is copied.
+//! A long text of lines that only grows, in shared pieces. Searches return offsets; nothing is copied.
 
 use bytes::Bytes;
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ const PIECE: usize = 64 << 10;
 #[derive(Debug, Clone, Default)]
 pub struct Text {
     pieces: Vec<Bytes>,
-    /// Where each begins.
+    /// The offset of each piece.
     starts: Vec<usize>,
     len: usize,
 }
@@ -21,7 +21,7 @@ impl Text {
         self.len
     }
 
-    /// Whether it has no byte.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -31,7 +31,7 @@ impl Text {
         &self.pieces
     }
 
-    /// Continues it. A large piece is shared with the caller.
+    /// Appends a piece. A large piece is shared with the caller.
     pub fn push(&mut self, piece: Bytes) {
         if piece.is_empty() {
             return;
@@ -39,7 +39,7 @@ impl Text {
         self.starts.push(self.len);
         self.len += piece.len();
         self.pieces.push(piece);
-        // Only pieces of similar lengths are joined, so that no byte is copied more than some times.
+        // Only pieces of similar lengths are joined, so that no byte is copied more than a few times.
         while let [.., before, last] = &self.pieces[..]
             && before.len() <= 2 * last.len()
             && before.len() + last.len() <= PIECE
@@ -51,7 +51,7 @@ impl Text {
         }
     }
 
-    /// The pieces between two offsets, shared with it.
+    /// The pieces between two offsets, shared with the text.
     pub fn range(&self, from: usize, to: usize) -> impl Iterator<Item = Bytes> {
         let to = to.min(self.len);
         let from = from.min(to);
@@ -61,7 +61,7 @@ impl Text {
         })
     }
 
-    /// The bytes between two offsets, which are only copied if they are in several pieces.
+    /// The bytes between two offsets. They are copied only if they span several pieces.
     pub(super) fn bytes(&self, from: usize, to: usize) -> Cow<'_, [u8]> {
         let to = to.min(self.len);
         let mut at = self.piece(from);
@@ -79,7 +79,7 @@ impl Text {
         Cow::Owned(bytes)
     }
 
-    /// The offset of the first newline at or behind an offset.
+    /// The offset of the first newline at or after an offset.
     pub(super) fn newline(&self, from: usize) -> Option<usize> {
         let first = self.piece(from);
         let pieces = self.pieces.iter().zip(&self.starts).skip(first);
@@ -89,12 +89,12 @@ impl Text {
         })
     }
 
-    /// The line that begins at an offset, without its newline.
+    /// The line at an offset, without its newline.
     pub(super) fn line(&self, at: usize) -> Cow<'_, [u8]> {
         self.bytes(at, self.newline(at).unwrap_or(self.len))
     }
 
-    /// The piece that an offset is in.
+    /// The index of the piece that contains an offset.
     fn piece(&self, at: usize) -> usize {
         self.starts.partition_point(|start| *start <= at).saturating_sub(1)
     }

@@ -1,5 +1,5 @@
-//! A file of `/versions`, whether an upstream's or a log of our own, with a table of its names. It is read in one pass while it
-//! arrives, and only ever continued.
+//! A file of `/versions`, an upstream's or our own log, with a table of its names. It is parsed in one pass while it
+//! arrives, and is only appended to.
 
 use super::entry::Entry;
 use super::refusal::Refusal;
@@ -16,32 +16,32 @@ use std::collections::{BTreeSet, HashMap};
 pub struct Versions {
     text: Text,
     table: Table,
-    /// Whether the header is behind.
+    /// Whether the header is complete.
     in_lines: bool,
-    /// Up to where lines were read, and up to where the end of the next one was sought.
+    /// The end of the parsed lines, and the end of the search for the next newline.
     read: usize,
     sought: usize,
     unreadable: u64,
     zeros: u64,
-    /// Where lines begin and end that cannot be relayed as they are. Neighbours are one.
+    /// The ranges of lines that cannot be relayed unchanged. Adjacent ones are merged.
     left_out: Vec<(u32, u32)>,
-    /// Whether the others say the same without them.
+    /// Whether the file without these lines lists the same.
     separable: bool,
     held: BTreeSet<String>,
 }
 
 impl Versions {
-    /// A file that begins with its header.
+    /// A file that starts with its header.
     pub fn new() -> Self {
         Self { separable: true, ..Self::default() }
     }
 
-    /// Lines without a header: what was appended to a file.
+    /// Lines without a header, which were appended to a file.
     pub fn appended() -> Self {
         Self { in_lines: true, ..Self::new() }
     }
 
-    /// Continues the file. The end of a line may come later.
+    /// Appends to the file. A piece may end within a line.
     pub fn push(&mut self, piece: Bytes) -> Result<(), Refusal> {
         if self.text.len() + piece.len() >= u32::MAX as usize {
             return Err(Refusal::TooLarge(u32::MAX.into()));
@@ -89,29 +89,29 @@ impl Versions {
         }
     }
 
-    /// What its lines come to for a name; `None` if it never listed the name.
+    /// The state of a name after all lines; `None` if it was never listed.
     pub fn said(&self, name: &str) -> Option<Said> {
         Sum::of(&self.lines_of(name)).map(|sum| sum.said())
     }
 
-    /// The same when its text ended at `end`.
+    /// The state when the text ended at `end`.
     pub fn said_by(&self, name: &str, end: usize) -> Option<Said> {
         self.said_at(name, end).map(|(said, _)| said)
     }
 
-    /// The same, and for each token the offset of the line that lists it.
+    /// The state when the text ended at `end`, and for each token the offset of the line that lists it.
     pub fn said_at(&self, name: &str, end: usize) -> Option<(Said, Vec<usize>)> {
         self.sum_at(&self.offsets_of(name, end))
     }
 
-    /// Where the lines of a name begin that are before `end`, the newest first.
+    /// The offsets of the lines of a name before `end`, the newest first.
     pub fn offsets_of(&self, name: &str, end: usize) -> Vec<usize> {
         let mut offsets = self.table.find(name, |at| is_of(&self.text, at, name));
         offsets.retain(|at| *at < end);
         offsets
     }
 
-    /// Reads what its lines came to for each name that it had listed when its text ended at `end`: the name, its tokens, the offset of the
+    /// Calls `read` with the state of each name when the text ended at `end`: the name, its tokens, the offset of the
     /// line of each, and the MD5.
     pub fn read_each(&self, end: usize, mut read: impl FnMut(&str, &[&str], &[usize], &str)) {
         for mut offsets in self.table.each() {
@@ -124,9 +124,10 @@ impl Versions {
         }
     }
 
-    /// The MD5 of the `/info` of a name without the tokens that are hidden, where a line has it: all later lines only added tokens that are
-    /// hidden. `None`: no line has it. A line that takes a token away, or says one again, may have changed the `/info` of any other.
-    /// So may one that came of several changes: `is_one_change` tells of the offset of a line whether it came of one alone.
+    /// The MD5 of the `/info` of a name without the hidden tokens, if a line has it: all later lines only added hidden
+    /// tokens. `None`: no line has it. A line that removes a token or adds it again may have changed the `/info` in any
+    /// way. So may a line for several changes: `is_one_change` returns whether the line at an offset is for a single
+    /// change.
     pub fn md5_without(
         &self,
         name: &str,
@@ -137,7 +138,7 @@ impl Versions {
         let offsets = self.offsets_of(name, end);
         let lines = self.lines_at(&offsets);
         let mut entries: Vec<Entry<'_>> = lines.iter().filter_map(|line| Entry::read(line)).collect();
-        // An upstream may list a hundred thousand versions of a gem: each is looked up, and sought in no list.
+        // An upstream may list a hundred thousand versions of a gem, so they are looked up in a table.
         let mut first: HashMap<&str, usize> = HashMap::new();
         for (at, entry) in entries.iter().enumerate() {
             for (_, token) in entry.tokens() {
@@ -156,12 +157,12 @@ impl Versions {
             entries.pop();
         }
         let said = Sum::of(&lines[..entries.len()])?;
-        // Our log may have said the MD5 of a file before the index listed what is new in it.
+        // Our log may have the MD5 of a file before the index listed its new version.
         let of_all = entries.len() < lines.len() && Sum::of(&lines)?.md5 == said.md5;
         (!of_all && said.tokens.iter().all(|token| !hidden(token))).then(|| said.md5.to_owned())
     }
 
-    /// Where the first line at or behind `end` begins after which a token is not offered that was offered before it.
+    /// The offset of the first line at or after `end` that removes a token.
     pub fn withdrawn(&self, name: &str, token: &str, end: usize) -> Option<usize> {
         let mut offsets = self.offsets_of(name, usize::MAX);
         offsets.retain(|at| *at >= end);
@@ -177,15 +178,15 @@ impl Versions {
         matches!(&self.lines_of(name)[..], [only] if **only == *line.as_bytes())
     }
 
-    /// What the lines at these offsets come to, of which the last is the oldest.
+    /// The state after the lines at these offsets, which are ordered from the newest to the oldest.
     fn sum_at(&self, offsets: &[usize]) -> Option<(Said, Vec<usize>)> {
         let lines = self.lines_at(offsets);
         let sum = Sum::of(&lines)?;
         Some((sum.said(), sum.from.iter().map(|line| offset_of(offsets, *line)).collect()))
     }
 
-    /// The offset of the first line about a name that was listed before; its length if there is none. Where a file was begun again, that
-    /// is where, but for a few lines of new names, the lines begin that came since.
+    /// The offset of the first line about a name that was listed before; the length of the text if there is none. In a
+    /// rewritten file, the lines that were appended after the rewrite start about there.
     pub fn first_repeated(&self) -> usize {
         self.table.first_repeated().unwrap_or(self.text.len())
     }
@@ -200,13 +201,13 @@ impl Versions {
         self.table.has(name, |at| is_of(&self.text, at, name))
     }
 
-    /// Whether any line of the name has this MD5. An `/info` with the MD5 of an older line is one from before the last change; an
-    /// MD5 that was never said is of a newer `/info`, or the index is wrong.
+    /// Whether any line of the name has this MD5. An `/info` with the MD5 of an older line is from before the last
+    /// change; an `/info` whose MD5 was never listed is newer than the index, or the index is wrong.
     pub fn ever_said(&self, name: &str, md5: &str) -> bool {
         self.lines_of(name).iter().any(|line| Entry::read(line).is_some_and(|entry| entry.md5 == Some(md5)))
     }
 
-    /// Each name with what is said of it, in the order of their last lines.
+    /// Each name with its state, in the order of their last lines.
     pub fn all(&self) -> impl Iterator<Item = (String, Said)> {
         self.each().filter_map(|lines| Some((name_of(&lines)?.to_owned(), Sum::of(&lines)?.said())))
     }
@@ -225,59 +226,61 @@ impl Versions {
         }
     }
 
-    /// How many names have a line.
+    /// The number of names with a line.
     pub fn names(&self) -> usize {
         self.table.names()
     }
 
-    /// How many lines were read.
+    /// The number of parsed lines.
     pub fn lines(&self) -> usize {
         self.table.lines()
     }
 
-    /// How many lines no client could read. Blank ones are left out and not counted.
+    /// The number of lines that no client could read. Blank lines are left out and not counted.
     pub fn unreadable(&self) -> u64 {
         self.unreadable
     }
 
-    /// How many lines list `0` alone.
+    /// The number of lines that list only `0`.
     pub fn zeros(&self) -> u64 {
         self.zeros
     }
 
-    /// The names whose last line has no MD5 yet. It is held back until it has one.
+    /// The names whose last line is held back because it has no MD5 yet.
     pub fn held(&self) -> &BTreeSet<String> {
         &self.held
     }
 
-    /// Whether every line can be relayed as it is, so that a log may begin with this text.
+    /// Whether every line can be relayed unchanged, so that a log may start with this text.
     pub fn is_clean(&self) -> bool {
         self.relayable() == Some(self.text.len())
     }
 
-    /// How long its beginning is that can be relayed as it is, of whole lines; `None`: a line of it cannot be.
+    /// The length of the parsed lines if all of them can be relayed unchanged.
     pub fn relayable(&self) -> Option<usize> {
         self.left_out.is_empty().then_some(self.read)
     }
 
-    /// What can be relayed as it is: its header and its lines without those that are unreadable, or without an MD5.
+    /// The parts that can be relayed unchanged: the header, and the lines except unreadable ones and those without an
+    /// MD5.
     pub fn relayed(&self) -> Vec<Bytes> {
         let ends = self.left_out.iter().map(|(begin, _)| *begin as usize).chain([self.read]);
         let begins = [0].into_iter().chain(self.left_out.iter().map(|(_, end)| *end as usize));
         begins.zip(ends).flat_map(|(begin, end)| self.text.range(begin, end)).collect()
     }
 
-    /// Whether that says the same. It does not where a line without an MD5 got one by a later line of its name.
+    /// Whether the relayed lines list the same as all lines. They do not if a later line of a name supplied a missing
+    /// MD5.
     pub fn is_separable(&self) -> bool {
         self.separable && self.read == self.text.len()
     }
 
-    /// Bytes of memory beside the text.
+    /// Its size in memory without the text, in bytes.
     pub fn weight(&self) -> usize {
         self.table.weight() + self.held.iter().map(|name| name.len() + size_of::<String>()).sum::<usize>()
     }
 
-    /// What it says, as one line for each name in the order of their last lines. A file that is written again begins with them.
+    /// The state of each name as one line, in the order of their last lines. A rewritten file starts with these lines.
     pub fn sums(&self) -> impl Iterator<Item = String> {
         self.all().map(|(name, said)| said.line(&name, |_| false, &said.md5))
     }
@@ -297,18 +300,18 @@ impl Versions {
     }
 }
 
-/// The offset of a line, of which the last is the oldest.
+/// The offset of a line. The last offset is that of the oldest line.
 fn offset_of(offsets: &[usize], line: usize) -> usize {
     offsets.get(offsets.len() - 1 - line).copied().unwrap_or_default()
 }
 
-/// The name of lines that are all of one. They were read before.
+/// The name of these lines, which all have the same one. They were parsed before.
 pub(super) fn name_of<'a>(lines: &'a [Cow<'_, [u8]>]) -> Option<&'a str> {
     let line: &[u8] = lines.first()?;
     std::str::from_utf8(line.split(|byte| *byte == b' ').next()?).ok()
 }
 
-/// Notes that the bytes between two offsets are left out. Offsets only rise.
+/// Records that the bytes between two offsets are left out. Offsets only increase.
 fn leave_out(left_out: &mut Vec<(u32, u32)>, begin: usize, end: usize) {
     let (begin, end) = (begin as u32, end as u32);
     match left_out.last_mut() {

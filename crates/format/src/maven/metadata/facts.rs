@@ -1,4 +1,4 @@
-//! Renders metadata from the versions and files that exist. Hosted repositories do this, so deploys at the same time
+//! Renders metadata from the versions and files that exist. Hosted repositories do this, so that concurrent deploys
 //! lose nothing.
 
 use super::{File, Metadata, Plugin, Snapshot};
@@ -16,7 +16,7 @@ pub struct SnapshotFile<'a> {
     pub classifier: Option<&'a str>,
     /// Its extension.
     pub extension: &'a str,
-    /// When it arrived, in milliseconds since 1970.
+    /// The time of its upload, in milliseconds since 1970.
     pub came: i64,
 }
 
@@ -89,7 +89,8 @@ pub fn plugins(plugins: impl IntoIterator<Item = Plugin>) -> Metadata {
 }
 
 /// The metadata of a folder, which may belong to an artifact and to a group: its versions and its plugins in one
-/// document. `there`: the artifact exists, even if all its versions are hidden. `None`: there is nothing to list.
+/// document. `there`: the artifact exists, even if all its versions are hidden. `None`: there is neither a version nor
+/// a plugin.
 pub fn listing<'a>(
     folder: &str,
     listed: impl IntoIterator<Item = &'a str>,

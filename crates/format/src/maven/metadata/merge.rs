@@ -7,8 +7,8 @@ use crate::maven::snapshot::Build;
 use crate::maven::version::Version;
 use std::collections::BTreeMap;
 
-/// Merges documents in the order of the members; on a tie the first member wins. A document that names another group
-/// or artifact than the first document does is left out.
+/// Merges documents in the order of the members; on a tie the first member wins. A document with another group or
+/// artifact than the first document is left out.
 pub fn merge<'a>(documents: impl IntoIterator<Item = &'a Metadata>) -> Metadata {
     let mut documents: Vec<_> = documents.into_iter().collect();
     let first = |of: fn(&Metadata) -> &Option<String>, documents: &[&Metadata]| {
@@ -24,7 +24,7 @@ pub fn merge<'a>(documents: impl IntoIterator<Item = &'a Metadata>) -> Metadata 
         let said = documents.iter().filter_map(|document| of(document).clone()).collect();
         sorted(said).pop()
     };
-    // Documents without `versions` exist. Then only their newest version is known.
+    // Some documents have no `versions`. Then only their newest version is known.
     let latest = versions.last().cloned().or_else(|| greatest(|of| &of.latest));
     let release = versions.iter().rfind(|version| !is_snapshot(version)).cloned();
     let release = release.or_else(|| greatest(|of| &of.release));
@@ -43,9 +43,9 @@ pub fn merge<'a>(documents: impl IntoIterator<Item = &'a Metadata>) -> Metadata 
     }
 }
 
-/// The newest build, and each file in its newest build. Very old documents name a build and no files; clients then
-/// look for every file in that build. So if such a build is the newest, the files of other documents are left out,
-/// and otherwise that build is.
+/// The newest build, and each file in its newest build. Very old documents have a build and no files; clients then
+/// expect every file in that build. So if such a build is the newest, the files of other documents are left out;
+/// otherwise that build is left out.
 fn builds(documents: &[&Metadata]) -> (Option<Snapshot>, Vec<File>) {
     let age = |snapshot: &Snapshot| (snapshot.timestamp.clone(), snapshot.number);
     let mut newest: Option<(&Snapshot, bool)> = None;
@@ -68,7 +68,7 @@ fn builds(documents: &[&Metadata]) -> (Option<Snapshot>, Vec<File>) {
     (newest.map(|(snapshot, _)| snapshot.clone()), files.into_values().cloned().collect())
 }
 
-/// By time and number where both have them. A build is newer than a file named after the snapshot.
+/// By time and number if both have them. A build is newer than a file that is named after the snapshot.
 fn newer(file: &File, than: &File) -> bool {
     match (Build::trailing(&file.value), Build::trailing(&than.value)) {
         (None, None) => (Version::new(&file.value), &file.updated) > (Version::new(&than.value), &than.updated),

@@ -1,4 +1,4 @@
-//! Metadata as tools write it, and as it is made and merged.
+//! Metadata as tools write it, and as it is rendered and merged.
 
 use super::*;
 use proptest::prelude::*;
@@ -139,7 +139,7 @@ fn a_group_has_the_newest_build_whoever_has_it() {
     let new = of_builds(&[file("1.0-20260101.120000-10", None)]);
     assert_eq!(merge([&old, &new]).render(), BUILDS);
     assert_eq!(merge([&new, &old]).render(), BUILDS);
-    // Without files, as Maven 2 wrote it: clients look for all of them in the build that it names.
+    // Without files, as Maven 2 wrote it: clients look for all of them in its build.
     let mut ancient = new.clone();
     ancient.files.clear();
     assert_eq!(merge([&old, &ancient]), Metadata { updated: ancient.updated.clone(), ..ancient.clone() });

@@ -1,4 +1,4 @@
-//! Paths that clients use, and some that nobody does.
+//! Paths that clients use, and some invalid ones.
 
 use super::*;
 use proptest::prelude::*;

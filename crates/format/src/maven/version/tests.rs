@@ -1,9 +1,9 @@
-//! The order of versions, against what Maven's own class said of them.
+//! The order of versions, compared with the results of Maven's own class.
 
 use super::*;
 use proptest::prelude::*;
 
-/// What `ComparableVersion` of Maven 3.8.7 and 3.9.16 says of pairs.
+/// The results of `ComparableVersion` of Maven 3.8.7 and 3.9.16 for pairs.
 const SAID: &str = "
     1 = 1.0                      1 = 1.0.0                  1 = 1-ga                    1 = 1-final
     1 = 1.RELEASE                1 < 1.1                    1-alpha < 1-beta            1-beta < 1-milestone

@@ -1,4 +1,4 @@
-//! What lines come to, how a log follows a file that is not only appended to, and which gem a file name means.
+//! The state of a name after its lines, a log that follows a rewritten file, and the gems that a file name may mean.
 
 use super::super::full_name::{Candidate, candidates, content_address};
 use super::super::{Difference, HELD_MAX, LINE_BYTES, NAME_BYTES, Refusal, Said, Versions, append, begin, difference};
@@ -9,7 +9,8 @@ fn said(tokens: &[&str], md5: &str) -> Option<Said> {
     Some(Said { tokens: tokens.iter().map(|token| (*token).to_owned()).collect(), md5: md5.to_owned() })
 }
 
-/// The lines that a log with lines gains from a file with others. It then says the same, and a second time nothing is gained.
+/// The lines that a log with some lines needs for a file with other lines. The log then lists the same, and a second
+/// call finds no difference.
 fn gains(log: &[&str], file: &[&str]) -> Vec<String> {
     let (mut log, file) = (versions(log), versions(file));
     let gained = difference(&log, &file, |_, _| false);
@@ -37,7 +38,8 @@ fn what_is_said_of_a_name_is_its_tokens_and_the_last_md5() {
     assert_eq!((line(&|token| token == "3"), line(&|_| true)), ("a 2-java m".into(), "a -0 m".into()));
 }
 
-/// An upstream may list a hundred thousand versions of a gem, each in a line: sought in all lines before, each would take minutes.
+/// An upstream may list a hundred thousand versions of a gem, each in its own line. With a search in all earlier lines,
+/// this would take minutes.
 #[test]
 fn what_many_lines_of_a_name_say_is_found_in_one_pass() {
     const MANY: usize = 100_000;
@@ -48,10 +50,10 @@ fn what_many_lines_of_a_name_say_is_found_in_one_pass() {
     assert_eq!(md5(&index), Some("first".to_owned()));
     let end = index.text().len();
     index.push(format!("a -{MANY},{MANY} x\na -{MANY} y\na -0,0 z\n").into()).unwrap();
-    assert_eq!(md5(&index), None, "a line that takes something away may change any file");
+    assert_eq!(md5(&index), None, "a line that removes a token may change any file");
     let at = index.withdrawn("a", &MANY.to_string(), end).unwrap();
     assert_eq!(&index.text().pieces().concat()[at..][..3 + MANY.to_string().len()], format!("a -{MANY}").as_bytes());
-    assert!(at > end, "a version that goes and comes back in one line is there");
+    assert!(at > end, "a version that is removed and added in one line is listed");
     assert_eq!((index.withdrawn("a", "0", end), index.withdrawn("b", "0", 0)), (None, None));
 }
 
@@ -76,7 +78,7 @@ fn a_line_without_an_md5_is_held_back_until_its_name_has_one() {
     assert_eq!(index.said("a"), said(&["1", "2", "3"], "y"));
     assert!(index.held().iter().eq(["b"]));
     assert_eq!(gains(&["a 1 x"], &["a 1 x", "a 2 ", "b 1 "]), [""; 0]);
-    assert_eq!(gains(&["a 1 x", "b 1 x"], &["a 2 ", "b 1 x"]), [""; 0], "nothing vanishes for the moment");
+    assert_eq!(gains(&["a 1 x", "b 1 x"], &["a 2 ", "b 1 x"]), [""; 0], "no name vanishes in between");
     assert_eq!(gains(&["a 1 x"], &["a 1 x", "a 2 y", "b 1 z"]), ["a 2 y", "b 1 z"]);
 }
 
@@ -107,11 +109,11 @@ fn a_file_read_in_pieces_says_what_it_says_as_a_whole() {
 
 #[test]
 fn any_change_of_a_file_becomes_a_line_for_each_name_that_says_something_else() {
-    // The file is written again: it has a line for each name, and lacks names without versions.
+    // The file is rewritten: it has one line for each name, and no names without versions.
     assert_eq!(
         gains(&["a 1 x", "b 1 y", "a 2 z"], &["b 1 y", "a 2,1 z"]),
         [""; 0],
-        "the order of versions is no change"
+        "the order of versions does not count"
     );
     let nothing = Said::nothing_md5();
     assert_eq!(gains(&["a 1 x", &format!("b 1 {nothing}"), "b -1 y"], &["a 1 x"]), [format!("b -0 {nothing}")]);
@@ -127,11 +129,11 @@ fn any_change_of_a_file_becomes_a_line_for_each_name_that_says_something_else() 
 
 #[test]
 fn an_md5_that_is_known_to_be_wrong_does_not_come_back() {
-    // The upstream says `x`, its `/info` has `y`, and the log was corrected.
+    // The upstream lists `x`, its `/info` has `y`, and the log was corrected.
     let log = versions(&["a 1 x", "a -1,1 y"]);
     let wrong = |name: &str, md5: &str| (name, md5) == ("a", "x");
     assert_eq!(difference(&log, &versions(&["a 1 x"]), wrong).lines, b"");
-    // Of other versions there is another file, so `y` is as wrong as `x`, and has been said of the older one.
+    // Another version has another file, so `y` is as wrong as `x`, and belongs to the older one.
     assert_eq!(difference(&log, &versions(&["a 1,2 x"]), wrong).lines, b"a 2 x\n");
     assert_eq!(difference(&log, &versions(&["a 1,2 z"]), wrong).lines, b"a 2 z\n");
 }
@@ -155,7 +157,7 @@ fn appended_lines_are_relayed_as_they_came_and_tell_whom_they_touch() {
     for odd in ["a 4 z\r\n", "a 4 z", "a 4 \na 5 z\n"] {
         assert_eq!(append(odd), None, "{odd:?}");
     }
-    // Lines that say nothing, or nothing yet, are left out, and the others relayed.
+    // Lines without a state are left out, and the others relayed.
     for odd in ["a 4 \n", "\n", "<p>\n", "c 1\n"] {
         assert_eq!(append(odd), Some(Difference { names: 2, ..Difference::default() }), "{odd:?}");
         let gained = append(&format!("\n\n{odd}b 2 z\n{odd}\n")).unwrap();
@@ -184,8 +186,8 @@ fn a_file_that_is_cut_or_older_says_only_what_was_said_earlier() {
     let lines = ["a 1 x", "b 1 x", "a 2 y", "b -1 y", "c 1 z"];
     assert!((0..lines.len()).all(|end| is_earlier(&lines[..end])) && !is_earlier(&lines));
     assert!(!is_earlier(&["a 1,2 y", "b -1 y", "c 1 z"]), "begun anew");
-    assert!(!is_earlier(&["a 1,2 y", "b -1 y", "d 1 z"]), "something is new");
-    assert!(!is_earlier(&["a 1 w", "b -1 y", "c 1 z"]), "a version was withdrawn");
+    assert!(!is_earlier(&["a 1,2 y", "b -1 y", "d 1 z"]), "a token is new");
+    assert!(!is_earlier(&["a 1 w", "b -1 y", "c 1 z"]), "a version was removed");
 }
 
 #[test]
@@ -218,7 +220,7 @@ fn a_file_name_means_the_listed_versions_that_it_can_be_read_as() {
     assert_eq!(found("a-1.0"), ["a 1.0"]);
     assert_eq!(found("a-1.0-2"), ["a 1.0-2", "a-1.0 2"]);
     assert_eq!(found("a-1.18.9-78be552b"), ["a 1.18.9-78be552b"]);
-    assert_eq!(found("a-2-x86_64-linux"), ["a 2-x86_64-linux-gnu"], "as clients call the platform");
+    assert_eq!(found("a-2-x86_64-linux"), ["a 2-x86_64-linux-gnu"], "the platform in the spelling of clients");
     for nothing in ["a", "a-1", "b-1-java", "c-1", "", "-"] {
         assert_eq!(found(nothing), [""; 0], "{nothing}");
     }
@@ -240,10 +242,10 @@ fn what_is_read_for_a_request_about_a_name_is_bounded_whatever_its_upstream_list
 fn the_md5_of_a_whole_file_is_not_taken_for_that_of_a_part() {
     let without = |index: &Versions| index.md5_without("a", usize::MAX, |token| token == "2", |_| true);
     assert_eq!(without(&versions(&["a 1 x", "a 2 y"])).as_deref(), Some("x"));
-    // Our log said the MD5 of the file that has the second version before the index listed that.
+    // Our log had the MD5 of the file with the second version before the index listed that version.
     assert_eq!(without(&versions(&["a 1 x", "a -1,1 y", "a 2 y"])), None);
     assert_eq!(without(&versions(&["a 1 x", "a 3 y"])).as_deref(), Some("y"));
-    // A line that came of more than one change may hide that an earlier version has other bytes.
+    // A line for more than one change may hide that an earlier version has other bytes.
     let index = versions(&["a 1 x", "a 2 y", "a 2.1 z"]);
     let text = index.text().pieces().concat();
     let of = |line: &str| text.windows(line.len()).position(|window| window == line.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! Files of `/info`, with lines that clients fail at.
+//! Files of `/info` with lines at which clients fail.
 
 use super::super::{Checksum, Info, Refusal};
 use bytes::Bytes;
@@ -56,7 +56,7 @@ fn lines_that_clients_fail_at_are_left_out_and_an_empty_checksum_is_none() {
         format!("0.4.4 |checksum:{SUM},ruby:nope"),
         format!(" |checksum:{SUM}"),
         "1/2 ".into(),
-        // They would leave their places in the lists of JSON that are made of them.
+        // These would break the syntax of the JSON lists that are made of them.
         format!("1.0-ruby\",\"x |checksum:{SUM}"),
         format!("1.0 a\"b:>= 1|checksum:{SUM}"),
         format!("1.0 a\\:>= 1|checksum:{SUM}"),

@@ -1,4 +1,4 @@
-//! Answers for `/versions`, right and wrong.
+//! Responses for `/versions`, correct and incorrect.
 
 use super::super::{Begun, Kept, Look, Outcome, Refusal, Response, Seen, Tail, VERSIONS_BYTES, Verified};
 use super::body;
@@ -11,7 +11,7 @@ fn kept(bytes: &[u8]) -> Kept {
     kept
 }
 
-/// The headers of a body as an upstream sends them.
+/// The headers that an upstream sends with a body.
 struct Headers {
     etag: String,
     repr_digest: String,
@@ -41,7 +41,7 @@ fn read_from(before: Option<&[u8]>, response: &Response<'_>, body: &[u8], opaque
     look.end()
 }
 
-/// The answer to a look at `before` when the file is `after`.
+/// The response to a look at `before` when the file is `after`.
 fn part<'a>(headers: &'a Headers, range: &'a str) -> Response<'a> {
     Response { status: 206, content_range: Some(range), etag: Some(&headers.etag), ..Response::default() }
 }
@@ -83,7 +83,7 @@ fn a_continuation_is_joined_if_the_whole_has_the_announced_digest_of_any_kind() 
     let begun = Look::begin(Some(&kept(&before)), &part(&headers, &range), false).unwrap();
     let Begun::Body(mut look) = begun else { panic!() };
     assert!(!look.is_whole());
-    assert_eq!(look.add(&after[from..]).unwrap(), b"b 1 y\n", "without the byte that was kept");
+    assert_eq!(look.add(&after[from..]).unwrap(), b"b 1 y\n", "without the known byte");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn a_part_that_does_not_fit_is_refused_and_the_whole_file_is_wanted() {
     assert_eq!(refused(&right, &tail[..tail.len() - 2]), Tail::Length);
     assert_eq!(refused(&right, &[tail, b"c"].concat()), Tail::Length);
     assert_eq!(refused(&right, b"\nb 1 z\n"), Tail::Digest);
-    // Cut within a line, where the headers are those of the part: a file that is being written.
+    // Cut off within a line, with the headers of the part: a file that is being written.
     let cut = &after[..len - 2];
     let (headers, range) = (super::look::headers(cut), format!("bytes {from}-{}/{}", cut.len() - 1, cut.len()));
     assert_eq!(refused(&part(&headers, &range), &cut[from..]), Tail::CutInLine);
@@ -153,7 +153,7 @@ fn a_whole_file_that_cannot_be_one_is_refused() {
     assert_eq!(read(None, &whole(&headers), &cut_at_line).unwrap_err(), Refusal::Digest("Repr-Digest"));
     let digest = Response { digest: Some(&headers.digest), ..bare };
     assert_eq!(read(None, &digest, &cut_at_line).unwrap_err(), Refusal::Digest("Digest"));
-    // The ETag may be one of a server whose ETags are no MD5s. Which of both is the caller's to find out.
+    // The server's ETags may not be MD5s. The caller finds out.
     let etag = Response { etag: Some(&headers.etag), ..bare };
     let sha256 = kept(&cut_at_line).sha256();
     assert_eq!(read(None, &etag, &cut_at_line).unwrap_err(), Refusal::Etag { sha256 });

@@ -1,4 +1,4 @@
-//! What upstreams do to their indexes, and what becomes of it.
+//! Changes of an upstream's index, and their effects.
 
 mod index;
 mod info;

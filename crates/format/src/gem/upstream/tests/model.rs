@@ -1,5 +1,5 @@
-//! Random histories of an upstream and of the looks at it: after each look that succeeds the log says what the upstream says, and a log
-//! is only ever continued. `PROPTEST_CASES` says how many histories; 256 when it does not.
+//! Random histories of an upstream and of the looks at it: after each successful look the log lists the same as the
+//! upstream, and a log only grows. `PROPTEST_CASES` sets the number of histories; the default is 256.
 
 use super::super::{
     Begun, Kept, Look, Outcome, Refusal, Response, Said, Verified, Versions, append, difference, splice,
@@ -13,11 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 const NAMES: u8 = 5;
 const VERSIONS: u8 = 6;
 
-/// The upstream: its file, and the ones before.
+/// The upstream: its file, and the previous ones.
 #[derive(Debug, Default)]
 struct Upstream {
     lines: Vec<String>,
-    /// Lines of the base.
+    /// The number of lines of the base.
     base: usize,
     versions: BTreeMap<String, BTreeSet<String>>,
     changes: u32,
@@ -34,12 +34,12 @@ impl Upstream {
             0..4 if offered.insert(version.clone()) => self.lines.push(format!("{name} {version} {md5}")),
             4 if offered.remove(&version) => self.lines.push(format!("{name} -{version} {md5}")),
             5 if offered.contains(&version) => self.lines.push(format!("{name} -{version},{version} {md5}")),
-            // Committed later than others that came after it.
+            // Committed later than others that were added after it.
             6 if offered.insert(version.clone()) => {
                 let middle = usize::midpoint(self.base, self.lines.len());
                 self.lines.insert(middle, format!("{name} {version} {md5}"));
             }
-            // An MD5 is corrected in its place; an MD5 that is not there yet comes.
+            // An MD5 is corrected in its place; a missing MD5 is added.
             7 => {
                 if let Some(line) = self.lines.iter_mut().rev().find(|line| line.starts_with(&format!("{name} "))) {
                     *line = format!("{} {md5}", line.rsplit_once(' ').unwrap().0);
@@ -62,9 +62,9 @@ impl Upstream {
         self.files.push(body(&lines));
     }
 
-    /// Answers a look in one of the ways in which servers do, right or wrong.
+    /// Answers a look in one of the ways of real servers, correctly or not.
     fn answer(&self, kind: u8, range: Option<u64>, etag: Option<&str>) -> (u16, String, String, Vec<u8>) {
-        // Sometimes from a cache that is behind.
+        // Sometimes from a stale cache.
         let behind = usize::from(kind >> 6).min(self.files.len() - 1);
         let file = &self.files[self.files.len() - 1 - behind];
         let now = md5_hex(file);
@@ -89,7 +89,7 @@ impl Upstream {
     }
 }
 
-/// Whoever follows it.
+/// A repository that follows the upstream.
 #[derive(Debug)]
 struct Follower {
     kept: Kept,
@@ -100,7 +100,7 @@ struct Follower {
 }
 
 impl Follower {
-    /// One look. Whether it succeeded.
+    /// One look. Returns whether it succeeded.
     fn look(&mut self, upstream: &Upstream, kind: u8) -> bool {
         let (range, before) = (self.kept.len().checked_sub(1), self.file.clone());
         let etag = self.kept.md5_hex();
@@ -141,7 +141,7 @@ impl Follower {
         for (name, before) in all().zip(before) {
             let offered = |said: &Option<Said>| said.clone().map(|said| said.tokens).unwrap_or_default();
             let after = self.log.said(&name);
-            assert!(before == after || touched.contains(name.as_str()), "{name} changed untold");
+            assert!(before == after || touched.contains(name.as_str()), "{name} changed without a report");
             if let Some(change) = gained.changes.iter().find(|change| change.name == name) {
                 let (before, after) = (offered(&before), offered(&after));
                 assert!(change.new.iter().all(|new| !before.contains(new) && after.contains(new)));
@@ -176,7 +176,7 @@ impl Follower {
         Ok(seen.outcome)
     }
 
-    /// What the file says, read naively, against what the log says.
+    /// Compares the file, parsed naively, with the log.
     fn assert_same(&self) {
         let text = String::from_utf8(self.file.clone()).unwrap();
         let lines: Vec<Vec<&str>> = text.lines().skip(2).map(|line| line.split(' ').collect()).collect();
@@ -203,7 +203,8 @@ impl Follower {
         }
     }
 
-    /// A client that reads the log as Bundler does: what it knows of each name. A version that is said twice would be there twice.
+    /// A client that reads the log as Bundler does: its state of each name. A version that is added twice would be
+    /// listed twice.
     fn assert_clients(&self) {
         let mut known: BTreeMap<&str, (Vec<&str>, &str)> = BTreeMap::new();
         let text = std::str::from_utf8(&self.text).unwrap();
