@@ -1,4 +1,5 @@
-//! How much each repository holds: the API, the command line and the metrics tell at any time, and a restart or rebuild changes nothing.
+//! How much each repository holds: the API, the command line and the metrics show it at any time, and a restart or
+//! rebuild changes nothing.
 
 use crate::world::{FIRST, Gem, Upstream, World};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! HTTP/2 as clients speak it: curl, and frames by hand where curl has manners.
+//! HTTP/2 with curl, and with hand-made frames that curl cannot send.
 
 use crate::world::frames::{ALL, Ended, Frames, WINDOW_UPDATE};
 use crate::world::{FIRST, Gem, World};
@@ -13,7 +13,7 @@ fn curl(world: &World, path: &str, more: &[&str]) -> Output {
     told
 }
 
-/// The protocol, the status and the number of bytes that curl tells, and the head it was sent.
+/// The protocol, the status and the number of bytes that curl reports, and the head that it received.
 fn told(world: &World, path: &str, more: &[&str]) -> (String, String) {
     let flags =
         ["--output", "/dev/null", "--dump-header", "-", "--write-out", "%{http_version} %{http_code} %{size_download}"];
@@ -36,7 +36,7 @@ fn gems_are_pushed_and_fetched_in_frames_whole_in_part_and_conditionally() {
     assert!(told(&world, &gems, &push).0.starts_with("2 401 "));
     let push = [&push[..], &["-H", &token]].concat();
     assert!(told(&world, &gems, &push).0.starts_with("2 200 "));
-    // Asked to wait for it, the server says when to go on.
+    // With `Expect: 100-continue` the server says when to send the body.
     let again = [&push[..], &["-H", "Expect: 100-continue", "--expect100-timeout", "50"]].concat();
     assert!(told(&world, &gems, &again).0.starts_with("2 200 "));
 
@@ -94,7 +94,7 @@ fn an_event_ends_with_the_last_byte_of_its_own_reply_and_names_the_protocol() {
         let metrics = world.anon().get("/metrics").expect(200);
         crate::accounts::sum(metrics.text(), "daylight_in_flight")
     };
-    // Itself, and the one that waits: the others have ended while it does.
+    // The request itself, and the one that waits: the others have ended meanwhile.
     while under_way() != 2 {
         std::thread::yield_now();
     }
@@ -171,7 +171,7 @@ fn a_stop_finishes_what_is_under_way_on_streams() {
     world.admin().push(FIRST, &gem).expect(200);
     let mut frames = Frames::open(world.address(), &[(4, 100)]);
     let stream = frames.get(&format!("/repository/{FIRST}/gems/lamp-1.0.0.gem")).unwrap();
-    // It has begun.
+    // The request has begun.
     while frames.frame().unwrap().stream != stream {}
     std::thread::scope(|scope| {
         scope.spawn(|| world.stop());

@@ -1,4 +1,5 @@
-//! What goes wrong for a while: the log says it once at its beginning and once at its end, and `/health/ready` while it lasts.
+//! Temporary failures: the log reports the beginning and the end once each, and `/health/ready` shows the failure while
+//! it lasts.
 
 use crate::world::{Upstream, World};
 use serde_json::json;
@@ -6,13 +7,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Longer than anything takes on a busy machine; only a hang is longer.
+/// Longer than any step takes on a busy machine. Only a hang takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// This part of the free bytes goes into the file that fills the disk. Half of that is how far the floor is away, in both directions:
 /// more than anything else on this machine writes or deletes meanwhile.
 const BALLAST_PART: u64 = 4;
 
-/// How many lines of the log have this text.
+/// The number of log lines with this text.
 fn said(world: &World, text: &str) -> usize {
     world.log().lines().filter(|line| line.contains(text)).count()
 }
@@ -30,7 +31,7 @@ fn ready(world: &World) -> String {
     world.anon().get("/health/ready").expect(200).text().to_owned()
 }
 
-/// Free bytes of the file system that a folder is on.
+/// The free bytes of the file system that has this folder.
 fn free(folder: &Path) -> u64 {
     let told = Command::new("df").args(["--output=avail", "--block-size=1"]).arg(folder).output().unwrap();
     String::from_utf8(told.stdout).unwrap().lines().last().unwrap().trim().parse().unwrap()
@@ -63,7 +64,7 @@ fn below_the_floor_events_and_packages_stop_and_a_token_is_revoked_and_the_log_s
     assert_eq!(world.anon().file("trees", "before").expect(200).text(), "x");
     let told = ready(&world);
     assert!(told.starts_with("ready\ndegraded: read-only: free space on the disk is below"), "{told}");
-    // Nothing of these requests is written down, and a stolen token is revoked all the same.
+    // These requests write nothing to the disk, and a stolen token is revoked all the same.
     await_said(&world, "a sink loses events");
     let before = events_bytes(&world);
     world.admin().ask("DELETE", "/api/v1/tokens/thief", &[], b"").expect(204);
@@ -78,7 +79,7 @@ fn below_the_floor_events_and_packages_stop_and_a_token_is_revoked_and_the_log_s
     await_said(&world, "free space is above the floor again");
     admin.put("trees", "after", b"x").expect(201);
     assert_eq!(ready(&world), "ready\n");
-    // Events are written again, and that is said once there was quiet for a while.
+    // Events are written again, and the log says so once after a quiet period.
     let began = Instant::now();
     while said(&world, "a sink takes all events again") == 0 && began.elapsed() < PATIENCE {
         world.anon().file("trees", "before").expect(200);
@@ -112,7 +113,7 @@ fn an_upstream_that_fails_is_said_to_be_left_alone_once_and_to_answer_again_once
     let told = ready(&world);
     assert!(told.starts_with("ready\ndegraded: upstreams: 1 of "), "{told}");
     assert!(!told.contains("127.0.0.1"), "anybody may ask: {told}");
-    // A trial that fails is no news.
+    // A failed trial is not logged.
     set_time("2026-11-01T12:10:00Z");
     assert!(world.anon().file("far", "no/again").status >= 502);
     upstream.plug();

@@ -1,4 +1,4 @@
-//! What the lines of `/info` tell is a setting of a repository, and `/versions` goes by it.
+//! The format of `/info` lines is a setting of a repository, and `/versions` matches it.
 
 use crate::world::{FIRST, Gem, Index, World};
 use serde_json::json;
@@ -35,7 +35,7 @@ fn a_form_that_does_not_exist_is_refused() {
     world.admin().get("/api/v1/repositories/odd").expect(404);
 }
 
-/// A change is made from settings, and is made again where those no longer hold.
+/// A change depends on the settings, and is tried again if they have changed meanwhile.
 #[test]
 fn a_push_succeeds_however_often_the_settings_change_meanwhile() {
     let world = World::start();
@@ -58,7 +58,7 @@ fn a_push_succeeds_however_often_the_settings_change_meanwhile() {
     Index::read(&world.anon(), FIRST);
 }
 
-/// The one thing that must never be seen is an `/info` that `/versions` does not know.
+/// No client may ever see an `/info` that does not match `/versions`.
 #[test]
 fn the_form_changes_while_gems_are_pushed_and_the_index_fits_before_and_after() {
     let mut world = World::start();
@@ -75,7 +75,7 @@ fn the_form_changes_while_gems_are_pushed_and_the_index_fits_before_and_after() 
             for number in (0..).take_while(|_| !done.load(SeqCst)) {
                 admin.push(FIRST, &Gem::new("lamp", &format!("2.{number}"))).expect(200);
             }
-            // One that was acknowledged after the last change of the form.
+            // A gem that was acknowledged after the last change of the format.
             admin.push(FIRST, &Gem::new("lamp", "3.0")).expect(200);
         });
         for form in ["v1", "v2", "v1"] {

@@ -1,4 +1,4 @@
-//! Repositories do not see each other, and private bytes go to nobody who may not read them, however warm they are.
+//! Repositories are isolated from each other, and private bytes reach only callers who may read them, from any cache.
 
 use crate::world::{FIRST, Gem, Index, Person, World};
 
@@ -62,7 +62,7 @@ fn private_bytes_go_to_nobody_who_may_not_read_them_also_when_they_are_warm() {
         }
         reader.get(&path).expect(200);
     }
-    // Not even whether a name exists.
+    // Not even the existence of a name is revealed.
     let there = world.anon().get("/repository/vault/info/lamp").expect(401);
     let not_there = world.anon().get("/repository/vault/info/nothing").expect(401);
     assert_eq!(there.text().replace("lamp", ""), not_there.text().replace("nothing", ""));
@@ -83,7 +83,7 @@ fn nobody_learns_which_private_repositories_there_are() {
     for (outsider, status) in &outsiders {
         for method in ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] {
             for path in below.into_iter().chain(["@seq-1/versions"]) {
-                // Names of one length: the answers must be the same but for them.
+                // Names of the same length: the answers must be equal except for the names.
                 let [there, not_there] = ["vault", "valut"].map(|name| {
                     let mut answer = outsider.ask(method, &format!("/repository/{name}{path}"), &[], b"");
                     answer.headers.retain(|(name, _)| {
@@ -98,7 +98,7 @@ fn nobody_learns_which_private_repositories_there_are() {
                 }
             }
         }
-        // What anybody may read they read as before.
+        // Public content is readable as before.
         outsider.get(&format!("/repository/{FIRST}/names")).expect(200);
     }
 }

@@ -1,4 +1,4 @@
-//! Who changed what, as the API and the command line tell it.
+//! Who changed what, in the API and on the command line.
 
 use crate::world::{FIRST, Gem, World};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn of(kind: &str, package: &str, version: &str) -> [String; 3] {
     [kind, package, version].map(str::to_owned)
 }
 
-/// A server on which two people changed something of three formats.
+/// A server on which two people changed packages of three formats.
 fn busy() -> World {
     let world = World::start();
     let ci = world.person("ci", &["write", "delete"], &[]);
@@ -54,7 +54,7 @@ fn each_change_says_who_made_it_from_where_and_what_it_did() {
     assert!(!theirs.iter().any(|[_, package, _]| package.starts_with("dist")), "{theirs:?}");
     let tokens = page(&world, "kind=token");
     assert!(tokens["rows"].as_array().unwrap().iter().any(|row| row["name"] == "ci" && row["repository"].is_null()));
-    // No secret is in a row.
+    // No row contains a secret.
     let all = page(&world, "").to_string();
     assert!(!all.contains("hash") && !all.contains(world.admin().secret()));
 }
@@ -87,7 +87,7 @@ fn the_newest_are_shown_unless_somebody_says_where_to_begin_and_pages_miss_nothi
         }
         assert_eq!(back, every);
     }
-    // A moment counts in both directions.
+    // A moment filters in both directions.
     let at = all["rows"][4]["at"].as_str().unwrap();
     let (since, until) = (seqs(&page(&world, &format!("since={at}"))), seqs(&page(&world, &format!("until={at}"))));
     assert!(since.contains(&5) && until.contains(&5));

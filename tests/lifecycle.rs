@@ -1,4 +1,4 @@
-//! Starting and stopping: what is printed, what is kept, and that a stop is orderly whenever it comes.
+//! Start and stop: the output, the content that is kept, and an orderly stop at any time.
 
 use crate::world::{FIRST, Gem, World};
 

@@ -1,4 +1,4 @@
-//! Every input has a limit, and what is refused leaves nothing behind.
+//! Every input has a limit, and a refused request leaves no files behind.
 
 use crate::world::{FIRST, Gem, Index, World};
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ fn what_is_not_a_gem_is_refused_and_leaves_nothing_behind() {
 
     let whole = Gem::new("lamp", "2.0.0").bytes();
     let mut flipped = whole.clone();
-    // In the first member's bytes: after the header of 512.
+    // In the bytes of the first member, after its header of 512 bytes.
     flipped[600] ^= 0x55;
     let garbage: [&[u8]; 6] = [b"x", b"\0", &[0; 4096], &whole[..whole.len() / 3], &flipped, &[0xff; 100_000]];
     let connection = &mut admin.connect().unwrap();
@@ -32,7 +32,7 @@ fn what_is_not_a_gem_is_refused_and_leaves_nothing_behind() {
     }
     assert_eq!(Index::read(&admin, FIRST), index);
     index.download(&admin, FIRST);
-    // What was refused is put away after the reply, and before the end.
+    // The temporary file is removed after the reply, and before the stop.
     world.stop();
     assert_eq!(blobs(&world), before);
 }
@@ -69,7 +69,7 @@ fn an_upload_that_breaks_off_leaves_nothing_behind() {
         connection.send(head.as_bytes()).unwrap();
         connection.send(&bytes[..part]).unwrap();
     }
-    // A graceful stop waits for what is under way, and so shows that it has ended.
+    // A graceful stop waits for open requests, and so shows that they have ended.
     world.stop();
     assert_eq!(blobs(&world), before);
     world.resume();
@@ -88,7 +88,7 @@ fn requests_that_are_too_long_are_refused_and_the_next_one_is_answered() {
     ];
     for request in targets {
         let mut connection = world.anon().connect().unwrap();
-        // The server may answer and close before all of it is sent.
+        // The server may answer and close before everything is sent.
         if connection.send(request.as_bytes()).is_ok()
             && let Ok(answer) = connection.answer(false)
         {

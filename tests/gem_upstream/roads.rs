@@ -1,4 +1,4 @@
-//! The ways to an upstream of gems: credentials, a proxy, mirrors, certificates, and how much of it is kept.
+//! Reaching a gem upstream: credentials, a proxy, mirrors, certificates, and the size of its cache.
 
 use super::shelf::{before_with, lamp_and_oil};
 use super::{LATER, REMOTE, set_time};
@@ -44,7 +44,7 @@ fn an_upstream_that_wants_other_credentials_is_no_upstream_without_gems() {
         let machine = Ruby::new();
         let said = machine.app("app", &world.url(REMOTE), "gem 'lamp'").bundle(&["install"]).bad();
         assert!(!said.contains("Could not find gem"), "{said}");
-        // What was had once stays, while others are refused.
+        // A file that was cached once stays available, while others are refused.
         shelf.upstream.says("/versions", Says::bytes(index));
         set_time(&world, LATER);
         assert_eq!(world.anon().file(REMOTE, "info/lamp").expect(200).text(), info);

@@ -1,4 +1,5 @@
-//! An upstream of gems that counts what it is asked: the files of a static mirror, and a server that stands before it.
+//! An upstream of gems that counts its requests: the files of a static mirror, and a server that uses it as its
+//! upstream.
 
 use super::{REMOTE, START, set_time};
 use crate::world::{Gem, Says, Upstream, World, hex};
@@ -8,7 +9,7 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// An upstream that has the compact index and the packages, and nothing else.
+/// An upstream with the compact index and the packages, and nothing else.
 pub(crate) struct Shelf {
     pub(crate) upstream: Upstream,
     gems: BTreeMap<String, Vec<Gem>>,
@@ -36,7 +37,7 @@ impl Shelf {
         self.change(name, &format!("-{version}"));
     }
 
-    /// Has other bytes of a version.
+    /// Replaces the bytes of a version.
     pub(crate) fn replace(&mut self, gem: &Gem) {
         let gems = self.gems.get_mut(&gem.name).unwrap();
         *gems.iter_mut().find(|other| other.number() == gem.number()).unwrap() = gem.clone();
@@ -44,7 +45,7 @@ impl Shelf {
         self.change(&gem.name, &format!("-{0},{0}", gem.number()));
     }
 
-    /// Begins `/versions` anew, with a line for each gem.
+    /// Compacts `/versions` to one line for each gem.
     pub(crate) fn compact(&mut self) {
         self.versions = "created_at: 2026-10-02T00:00:00Z\n---\n".to_owned();
         for (name, gems) in &self.gems {
@@ -63,7 +64,7 @@ impl Shelf {
         "---\n".to_owned() + &self.gems[name].iter().map(line).collect::<String>()
     }
 
-    /// Has this as `/info` of a gem.
+    /// Sets the `/info` of a gem.
     pub(crate) fn set_info(&mut self, name: &str, version: &str, info: &str) {
         self.upstream.says(&format!("/info/{name}"), with_md5(info));
         writeln!(self.versions, "{name} {version} {}", md5(info)).unwrap();
@@ -88,7 +89,7 @@ fn with_md5(text: &str) -> Says {
     Says::bytes(text).header("ETag", &format!("\"{}\"", md5(text)))
 }
 
-/// A server whose time of day stands still, with a remote repository of gems before this upstream.
+/// A server whose clock stands still, with a remote gem repository of this upstream.
 pub(crate) fn before(upstream: &Upstream) -> World {
     before_with(upstream, &[], &json!({}))
 }
@@ -107,12 +108,12 @@ pub(crate) fn before_with(
     world
 }
 
-/// Lamp 1.0.0, which needs oil.
+/// Lamp 1.0.0, which depends on oil.
 pub(crate) fn lamp_and_oil() -> Shelf {
     Shelf::new(&[Gem::new("oil", "1.0.0"), Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0")])
 }
 
-/// The same, of an upstream whose index was begun anew before it was first seen: all of it is old.
+/// The same, from an upstream whose index was compacted before it was first seen: all its versions are old.
 pub(crate) fn lamp_and_oil_of_long_ago() -> Shelf {
     let mut shelf = lamp_and_oil();
     ["0.1.0", "0.2.0"].into_iter().for_each(|version| shelf.push(&Gem::new("wick", version)));

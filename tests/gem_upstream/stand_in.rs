@@ -1,14 +1,14 @@
-//! An upstream of gems on loopback that does as it is told: two states of a small index, and what goes with them.
+//! A controllable upstream of gems on loopback: two states of a small index, and the files that belong to them.
 
 use crate::world::{Gem, Parts, Says, Upstream, hex};
 use format::gem::info::md5_hex;
 use sha2::{Digest, Sha256};
 
-/// The gem that gains a version.
+/// The `/info` of the gem that gains a version.
 pub(super) const INFO: &str = "info/lamp";
 pub(super) const GEM: &str = "gems/lamp-2.0.0.gem";
 
-/// What the upstream has.
+/// The content of the upstream.
 pub(super) struct State {
     pub(super) versions: String,
     pub(super) info: String,
@@ -19,7 +19,7 @@ pub(super) fn package(version: &str) -> Vec<u8> {
     Gem::new("lamp", version).bytes()
 }
 
-/// The line of `/info` of a version whose package has these bytes.
+/// The `/info` line of a version whose package has these bytes.
 pub(super) fn line(version: &str, package: &[u8]) -> String {
     format!("{version} |checksum:{}\n", hex(&Sha256::digest(package)))
 }
@@ -42,7 +42,7 @@ impl State {
         Self { versions, info }
     }
 
-    /// Has an upstream say it, as servers of gems do: with digests, and parts.
+    /// Makes an upstream serve it as gem servers do: with digests and ranges.
     pub(super) fn on(&self, upstream: &Upstream) {
         upstream.says("/versions", good(&self.versions).parts(Parts::Right));
         upstream.says("/info/lamp", good(&self.info));
@@ -52,7 +52,7 @@ impl State {
     }
 }
 
-/// A file with the ETag that servers of gems give it.
+/// A file with the ETag of gem servers.
 pub(super) fn good(text: &str) -> Says {
     Says::bytes(text).header("ETag", &format!("\"{}\"", md5_hex(text.as_bytes())))
 }

@@ -1,4 +1,5 @@
-//! `/versions` through a policy only grows for its clients: whatever changes upstream, with time or in the policy, each reads what is new.
+//! The filtered `/versions` only grows for its clients: after any change of the upstream, of time or of the policy,
+//! each client reads only the new lines.
 
 use super::shelf::{before, lamp_and_oil_of_long_ago};
 use super::{AFTER_A_WEEK, REMOTE, Scene, set_time};
@@ -20,7 +21,7 @@ fn day(scene: &Scene, day: u32) {
     scene.set_time(&format!("2026-11-{day:02}T12:00:00Z"));
 }
 
-/// A client that reads what was added, as Bundler does.
+/// A client that reads the appended part, as Bundler does.
 struct Reader(Vec<u8>);
 
 impl Reader {
@@ -28,7 +29,7 @@ impl Reader {
         Self(get(world, "versions").body)
     }
 
-    /// The lines that were added. Anything else than a part of the file that it has fails.
+    /// The appended lines. Fails if the answer is not partial.
     fn news(&mut self, world: &World) -> Vec<String> {
         let (path, tag) = (format!("/repository/{REMOTE}/versions"), format!("\"{}\"", md5_hex(&self.0)));
         let range = format!("bytes={}-", self.0.len() - 1);
@@ -45,12 +46,13 @@ impl Reader {
     }
 }
 
-/// The line that lists these versions with the MD5 of the `/info` that is there now.
+/// The line with these versions and the MD5 of the present `/info`.
 fn line(world: &World, name: &str, versions: &str) -> String {
     format!("{name} {versions} {}", md5_hex(&get(world, &format!("info/{name}")).body))
 }
 
-/// An upstream with lamp 1.0.0 and oil 1.0.0 that is known here since November 3, and with lamp 1.1.0 since November 10; it is the 11th.
+/// An upstream with lamp 1.0.0 and oil 1.0.0, seen since November 3, and lamp 1.1.0, seen since November 10. It is
+/// November 11.
 fn shop() -> Scene {
     let scene = Scene::at_any_time();
     day(&scene, 3);
@@ -76,13 +78,13 @@ fn a_version_that_comes_or_goes_upstream_or_grows_old_enough_costs_its_line() {
     admin.push(FIRST, &Gem::new("wick", "1.0.0")).expect(200);
     day(&scene, 12);
     assert_eq!(reader.news(&scene.world), [format!("wick -0 {}", md5_hex(b"---\n"))]);
-    // Lamp has been known for a week.
+    // Lamp was first seen a week ago.
     day(&scene, 17);
     assert_eq!(reader.news(&scene.world), [line(&scene.world, "lamp", "1.1.0")]);
     admin.yank(FIRST, "lamp", "1.0.0").expect(200);
     day(&scene, 18);
     assert_eq!(reader.news(&scene.world), [line(&scene.world, "lamp", "-1.0.0")], "yanks wait for nothing");
-    // So it is after a restart.
+    // The same after a restart.
     scene.world.stop();
     scene.world.resume();
     day(&scene, 19);
@@ -103,7 +105,7 @@ fn what_is_denied_goes_with_one_line_and_comes_back_with_one() {
     set(world, &json!({ "deny": ["oil", "lamp:1.0.0"] }));
     let news = reader.news(world);
     assert!(news.len() == 1 && news[0].starts_with("lamp -1.0.0 "), "{news:?}");
-    // What is hidden is not the newest, so the MD5 is known once somebody has asked.
+    // The hidden version is not the newest, so the MD5 becomes known with the first request.
     let known = line(world, "lamp", "-1.1.0,1.1.0");
     assert_ne!(news[0].rsplit(' ').next(), known.rsplit(' ').next());
     scene.set_time("2026-11-11T12:02:00Z");
@@ -113,21 +115,21 @@ fn what_is_denied_goes_with_one_line_and_comes_back_with_one() {
     assert_eq!(reader.news(world), [line(world, "oil", "1.0.0")]);
     set(world, &json!({ "deny": ["no-such-*"] }));
     assert_eq!(reader.news(world), [line(world, "lamp", "1.0.0")]);
-    // Without a policy it is another file, and so is that with the next policy: it begins with what clients have then.
+    // Without a policy it is another file. The file with the next policy begins with the bytes that clients have then.
     set(world, &json!({ "deny": null }));
     let mut reader = Reader::new(world);
     set(world, &json!({ "deny": ["oil"] }));
     assert_eq!(reader.news(world), [format!("oil -1.0.0 {}", md5_hex(b"---\n"))]);
 }
 
-/// Our log has one line for both changes, and that of before them says the MD5 of the older bytes.
+/// Our log has one line for both changes, and the earlier line has the MD5 of the older bytes.
 #[test]
 fn a_version_that_was_replaced_while_a_newer_one_came_is_told_though_that_is_young() {
     let mut shelf = lamp_and_oil_of_long_ago();
     let mut world = before(&shelf.upstream);
     let older = get(&world, "info/lamp").body;
     get(&world, "versions");
-    // Its index is written anew, with both.
+    // Its index is compacted, with both versions.
     shelf.replace(&Gem::new("lamp", "1.0.0").payload(b"others"));
     shelf.push(&Gem::new("lamp", "1.1.0"));
     shelf.compact();
@@ -140,7 +142,7 @@ fn a_version_that_was_replaced_while_a_newer_one_came_is_told_though_that_is_you
         text.lines().rfind(|line| line.starts_with("lamp ")).unwrap().to_owned()
     };
     assert!(!said(&reader).contains("1.1.0") && !said(&reader).ends_with(&md5_hex(&older)), "{}", said(&reader));
-    // So it is after a restart, while nobody has asked for the file.
+    // The same after a restart, before the file is requested.
     world.stop();
     world.resume();
     set_time(&world, AFTER_A_WEEK);
@@ -179,7 +181,7 @@ fn as_of_a_moment_no_name_is_told_that_was_seen_later() {
 #[test]
 fn the_date_of_an_upstreams_birth_makes_no_version_older_than_its_first_sight() {
     let scene = Scene::at_any_time();
-    // The upstream's file says that it was begun when its repository was made, long before this.
+    // The header of the upstream's file has the creation date of its repository, long before this.
     scene.upstream.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
     scene.set_time("2100-01-02T12:00:00Z");
     set(&scene.world, &json!({ "cooldown_s": WEEK_S }));

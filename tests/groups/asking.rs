@@ -1,4 +1,4 @@
-//! How many members a group asks, and when: all at once where nothing is known, and one where it is.
+//! How many members a group asks, and when: several concurrently if nothing is known, one if its folder is known.
 
 use super::explain::event;
 use super::{JAR, Scene, group};
@@ -6,13 +6,13 @@ use crate::world::{Answer, Says, Upstream, World};
 use std::sync::Arc;
 use std::thread::{self, Scope, ScopedJoinHandle};
 
-/// Remote members of the group.
+/// Number of remote members of the group.
 const REMOTES: usize = 8;
-/// Hosted ones.
+/// Number of hosted members.
 const HOSTED: usize = 12;
 
-/// A server with a group `all` of 20 members, nested two deep: hosted ones first, and behind them remote ones, of which the last
-/// has what there is.
+/// A server with a group `all` of 20 members, nested two levels deep: hosted ones first, then remote ones. The last
+/// remote one has the files.
 struct Crowd {
     world: World,
     remotes: Vec<Arc<Upstream>>,
@@ -48,18 +48,18 @@ impl Crowd {
         self.world.anon().file("all", path)
     }
 
-    /// Has a client ask for it meanwhile.
+    /// Starts a request for it in a thread.
     fn spawn<'a>(&self, threads: &'a Scope<'a, '_>) -> ScopedJoinHandle<'a, Answer> {
         let client = self.world.anon();
         threads.spawn(move || client.file("all", JAR))
     }
 
-    /// How many requests came to all upstreams together.
+    /// The number of requests that all upstreams received together.
     fn asked(&self) -> usize {
         self.remotes.iter().map(|upstream| upstream.asked().len()).sum()
     }
 
-    /// How many came for a path.
+    /// The number of requests for a path.
     fn asked_for(&self, path: &str) -> usize {
         self.remotes.iter().map(|upstream| upstream.count(&format!("/{path}"))).sum()
     }
@@ -82,7 +82,7 @@ fn where_nothing_is_known_all_are_asked_in_the_time_of_one() {
     crowd.last().says(&format!("/{JAR}.sha1"), Says::status(404));
     thread::scope(|threads| {
         let client = crowd.spawn(threads);
-        // Nobody answers before all are asked.
+        // No upstream answers before all have been asked.
         crowd.remotes.iter().for_each(|upstream| upstream.await_count(&format!("/{JAR}"), 1));
         crowd.remotes.iter().for_each(|upstream| upstream.release(&format!("/{JAR}")));
         assert_eq!(client.join().unwrap().expect(200).text(), "far");
@@ -148,7 +148,7 @@ fn what_the_one_that_has_a_release_lacks_is_asked_of_the_others_once() {
     crowd.get(jar).expect(200);
     for _ in 0..2 {
         assert_eq!(crowd.get(sources).expect(200).text(), "others'");
-        // What is answered from memory asks nobody.
+        // An answer from memory asks no member.
         crowd.get(&format!("{sources}.md5")).expect(200);
     }
     assert!(crowd.remotes.iter().all(|upstream| upstream.count(&format!("/{sources}")) <= 1));
@@ -190,7 +190,7 @@ fn under_names_that_begin_as_none_of_theirs_hosted_members_answer_from_memory() 
         hosted.iter().filter(|member| !member["ops"]["truth.read"].is_null()).count()
     };
     assert_eq!([1, 2, 3].map(reads), [HOSTED, 0, 0]);
-    // What is published under such a name is there at once, and the others need not look.
+    // A file that is published under such a name is visible at once, and the other members are not asked.
     crowd.world.admin().put("ours-3", &jar(4), b"ours").expect(201);
     assert_eq!(crowd.get(&jar(4)).expect(200).text(), "ours");
     assert_eq!([5, 6].map(reads), [1, 1]);

@@ -1,23 +1,23 @@
-//! Answers that explain themselves: the record of one, by its id, for programs and for people.
+//! Answers that explain themselves: the event of an answer, by its id, for programs and for people.
 
 use super::{JAR, Scene};
 use crate::world::{Answer, World};
 use serde_json::{Value, json};
 use std::process::{Command, Output};
 
-/// The event of an answer, as the running server tells it.
+/// The event of an answer, from the API of the running server.
 pub(crate) fn event(world: &World, answer: &Answer) -> Value {
     world.event(answer.header("daylight-event").unwrap())
 }
 
-/// What a command of the program says to this server.
+/// The output of a command of the program for this server.
 pub(crate) fn command(world: &World, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
     command.args(arguments).arg("--server").arg(format!("http://{}", world.address()));
     command.env_clear().env("DAYLIGHT_TOKEN", world.admin().secret()).output().unwrap()
 }
 
-/// What its members said, in their order.
+/// The members and their answers, in order.
 pub(crate) fn said(record: &Value) -> Vec<(&str, &str)> {
     let text = |member: &Value, key: &str| member[key].as_str().unwrap().to_owned().leak() as &str;
     record["members"].as_array().unwrap().iter().map(|one| (text(one, "member"), text(one, "said"))).collect()
@@ -78,7 +78,7 @@ fn an_event_that_is_not_kept_and_an_id_that_is_none_are_told_apart() {
     assert!(text.starts_with("error: the event `0123456789abcdef` is not kept here (404)\nhint: "), "{text}");
 }
 
-/// What would be answered, as the API tells it.
+/// The predicted answer, from the API.
 pub(super) fn explained(world: &World, repository: &str, path: &str) -> Value {
     world.admin().get(&format!("/api/v1/explain?repository={repository}&path={path}")).expect(200).json()
 }
@@ -96,7 +96,7 @@ fn what_would_be_answered_is_told_and_no_upstream_is_asked_for_that() {
     assert_eq!(said(&told), [("ours", "not_found"), ("near", "unknown"), ("far", "unknown")]);
     assert!(told["detail"].as_str().unwrap().contains("`near`"), "{told}");
     assert_eq!(asked(), 0);
-    // Then they are, once, and what they said is known.
+    // After one real request their answers are known.
     let event = event(&scene.world, &scene.get(JAR).expect(200));
     let before = asked();
     let told = explained(&scene.world, "all", JAR);

@@ -1,11 +1,11 @@
-//! What a policy hides, and whom it lets through for whose sake, is told by answers, by what is explained, and by previews.
+//! Answers, explanations and previews show what a policy hides, and which exception makes a version visible.
 
 use super::explain::{event, explained, said};
 use super::preview::{preview, preview_of};
 use super::{JAR, Scene};
 use serde_json::{Value, json};
 
-/// A policy under which nothing is seen in its first week.
+/// A policy with a cooldown of a week.
 fn cooldown() -> Value {
     json!({ "policy": { "cooldown_s": 604_800 } })
 }
@@ -33,7 +33,7 @@ fn let_through(scene: &Scene, name: &str) {
     scene.world.admin().post_json(&format!("/api/v1/repositories/{name}/exceptions"), &wanted).expect(201);
 }
 
-/// What the detail of the member of that name is.
+/// The detail of the member of that name.
 fn detail<'a>(record: &'a Value, member: &str) -> &'a str {
     let members = record["members"].as_array().unwrap();
     members.iter().find(|one| one["member"] == member).unwrap()["detail"].as_str().unwrap_or_default()
@@ -75,7 +75,7 @@ fn a_preview_of_a_policy_shows_what_it_would_hide() {
         "before": { "status": 200, "member": "near" }, "after": { "status": 403, "member": null },
     }]);
     assert_eq!(preview_of(&scene.world, 1, &denied())["changes"], hidden);
-    // A member's policy holds in the groups that hold it.
+    // The policy of a member applies in the groups that contain it.
     assert_eq!(preview(&scene.world, "near", &denied())["changes"], hidden);
     assert_eq!(preview(&scene.world, "near", &json!({ "policy": { "deny": ["org.other"] } }))["changes"], json!([]));
     scene.get(JAR).expect(200);

@@ -1,4 +1,4 @@
-//! What a group makes of a member that misbehaves: whatever is known is answered, and what is not known is never called missing.
+//! A group with a member that misbehaves: known files are answered, and an unknown state never counts as missing.
 
 use super::{JAR, Scene, group};
 use crate::maven_hosted::all;
@@ -23,7 +23,7 @@ fn metadata(artifact: &str, version: &str) -> String {
     )
 }
 
-/// A group of two members, of which the first misbehaves in a way that the second knows nothing of.
+/// A group of two members. The first misbehaves, and the second is independent of it.
 struct Trial {
     anon: Person,
     name: String,
@@ -45,7 +45,7 @@ impl Trial {
         trial
     }
 
-    /// What a client gets, or that its connection breaks.
+    /// The answer to a client, or the error if its connection breaks.
     fn get(&self, path: &str) -> io::Result<Answer> {
         self.anon.on(&mut self.anon.connect()?, "GET", &format!("/repository/{}/{path}", self.name), &[], b"")
     }
@@ -54,13 +54,13 @@ impl Trial {
         let there = |path: &str| format!("/{path}");
         let ill = |path: &str| misbehave(&self.ill, &there(path));
         let proven = way == "404" || way == "410";
-        // Not even a status that is no failure: what comes is a file, as far as anybody can see.
+        // Not even a status that is a success: the answer looks like a file.
         let given = way == "broken XML";
         self.ill.file(&there(LAMP), metadata("lamp", "1.0"));
         self.well.file(&there(LAMP), metadata("lamp", "2.0"));
         assert_eq!(all(&self.get(LAMP).unwrap().expect(200), "version"), ["1.0", "2.0"], "{way}");
 
-        // A file that nobody else has is not known to be missing.
+        // A file that no other member has is not proven to be missing.
         ill(ARTIFACT);
         match self.get(ARTIFACT) {
             Err(_) => assert!(way.contains("large"), "{way}: the connection breaks in the middle only"),
@@ -68,20 +68,21 @@ impl Trial {
             Ok(answer) if given => assert_eq!(answer.status, 200, "{way}"),
             Ok(answer) => assert!((502..=504).contains(&answer.status), "{way}: {answer:?}"),
         }
-        // What it said last counts on.
+        // The last metadata of the member still counts.
         ill(LAMP);
         let known = self.get(LAMP).unwrap().expect(200);
         let versions: &[&str] = if proven { &["2.0"] } else { &["1.0", "2.0"] };
         assert_eq!(all(&known, "version"), versions, "{way}");
         assert_eq!(known.header("daylight-stale").is_none(), proven, "{way}");
-        // Where it never said anything, the answer tells that it may be too little.
+        // Without earlier metadata, the answer is marked as incomplete.
         ill(WICK);
         self.well.file(&there(WICK), metadata("wick", "2.0"));
         let too_little = self.get(WICK).unwrap().expect(200);
         assert_eq!(all(&too_little, "version"), ["2.0"], "{way}");
         let stale = too_little.header("daylight-stale").unwrap_or_default();
         assert!(proven && stale.is_empty() || stale.starts_with("upstream_"), "{way}: {stale}");
-        // Well again, it is believed at once, but for a pause that it asked for itself, and where it hung it is left alone for a while.
+        // After its recovery it is used at once, except for a pause that it requested, and except after a hang, which
+        // leaves its circuit open for a while.
         self.ill.plug();
         self.ill.file(&there(WICK), metadata("wick", "1.0"));
         let again = self.get(WICK).unwrap().expect(200);
@@ -90,7 +91,7 @@ impl Trial {
             assert_eq!(again.header("daylight-stale"), None, "{way}");
         }
 
-        // And ill again. A file that another has is had, unless it had begun to come.
+        // It fails again. A file of the other member is answered, unless it had begun to arrive.
         ill(OTHER);
         self.well.file(&there(OTHER), "wick");
         match self.get(OTHER) {
@@ -99,7 +100,7 @@ impl Trial {
         }
         let checksum = self.get(&format!("{LAMP}.sha1")).unwrap().expect(200);
         assert_eq!(checksum.header("daylight-stale").is_none(), proven, "{way}");
-        // Where nobody has metadata, nobody knows.
+        // If no member has metadata, the answer is unknown.
         ill(OIL);
         for path in [OIL, &format!("{OIL}.sha1")] {
             let status = self.get(path).unwrap().status;
@@ -133,7 +134,7 @@ fn whoever_says_nothing_at_all_is_not_waited_for_by_those_who_have_an_answer() {
         (all(&answer, "version"), answer.header("daylight-stale")),
         (vec!["2.0".into()], Some("upstream_timeout"))
     );
-    // It is not asked again each time: what it says is there as soon as it comes.
+    // It is not requested again each time: its late answer is used as soon as it arrives.
     scene.near.release(&format!("/{LAMP}"));
     assert_eq!(all(&scene.get(LAMP).expect(200), "version"), ["1.0", "2.0"]);
     assert_eq!(scene.near.count(&format!("/{LAMP}")), 1);
@@ -144,7 +145,7 @@ fn whoever_says_nothing_at_all_is_not_waited_for_by_those_who_have_an_answer() {
     assert_eq!(said, [("ours", "not_found"), ("near", "timeout"), ("far", "hit")]);
 }
 
-/// What a member said, as the event tells it.
+/// The outcome and the reason of a member in the event.
 fn record(member: &Value) -> (&str, &str) {
     (member["member"].as_str().unwrap(), member["said"].as_str().unwrap())
 }

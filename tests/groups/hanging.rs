@@ -1,4 +1,4 @@
-//! A member whose upstream hangs costs a build one time-out, and not one for each file.
+//! A member whose upstream hangs costs a build one timeout, not one for each file.
 
 use super::group;
 use crate::accounts::sum;
@@ -36,7 +36,7 @@ impl Scene {
         self.world.anon().file("all", path)
     }
 
-    /// Gives `good` a file, which nobody else has.
+    /// Adds a file to `good` that no other member has.
     fn has(&self, name: &str) -> String {
         let path = jar(name);
         self.good.says(&format!("/{path}"), Says::file(name).header("X-Checksum-SHA1", &hex(&Sha1::digest(name))));
@@ -48,7 +48,7 @@ impl Scene {
         assert_eq!(self.get(&self.has(name)).expect(200).text(), name);
     }
 
-    /// How often an upstream was waited for in vain.
+    /// The number of timeouts of upstreams.
     fn time_outs(&self) -> u64 {
         let metrics = self.world.anon().get("/metrics").expect(200);
         sum(metrics.text(), "daylight_reasons_total{reason=\"upstream_timeout\"}")
@@ -75,14 +75,14 @@ fn a_member_that_hangs_costs_a_build_one_time_out() {
     }
     assert_eq!((scene.time_outs(), scene.hangs.total()), (1, 1));
 
-    // After a rest one call is a trial, and the build goes on beside it.
+    // After the pause one call is a trial, and the build continues beside it.
     scene.set_time("2026-11-01T12:00:03Z");
     for number in 0..FILES {
         scene.read(&format!("b{number}"));
     }
     assert_eq!(scene.hangs.total(), 2);
 
-    // Once it answers again it is asked for everything.
+    // Once it answers again, it receives all requests.
     scene.hangs.says_otherwise(Says::status(404));
     scene.set_time("2026-11-01T12:01:00Z");
     let before = scene.hangs.total();
@@ -125,12 +125,12 @@ fn what_a_hanging_member_said_last_is_in_the_list_and_what_is_kept_waits_for_nob
     scene.hangs.says(&format!("/{path}"), Says::bytes("never").silent());
     scene.hangs.says_otherwise(Says::bytes("never").silent());
     let asked = scene.hangs.total();
-    // Hosted, and kept of an earlier member.
+    // One file is hosted, one is cached from an earlier member.
     assert_eq!(scene.get(&jar("mine")).expect(200).text(), "mine");
     assert_eq!(scene.get(&jar("kept")).expect(200).text(), "kept");
     assert_eq!(scene.hangs.total(), asked);
 
-    // An hour later the lists are asked for again.
+    // An hour later the lists are requested again.
     scene.set_time("2026-11-01T13:00:00Z");
     for _ in 0..3 {
         let list = scene.get(path).expect(200);

@@ -1,4 +1,5 @@
-//! Documents that a group makes of what its members say: metadata at its three levels, and those at the root.
+//! Documents that a group merges from those of its members: metadata at its three levels, and the documents at the
+//! root.
 
 use super::{Scene, group};
 use crate::maven_hosted::all;
@@ -41,7 +42,7 @@ fn publish(world: &World, artifact: &str, version: &str, packaging: &str) {
     world.admin().put("ours", &path, pom.as_bytes()).expect(201);
 }
 
-/// Holds the checksums of a document against its bytes.
+/// Compares the checksums of a document with its bytes.
 #[track_caller]
 fn with_its_checksums(scene: &Scene, path: &str) -> Answer {
     let document = scene.get(path).expect(200);
@@ -82,7 +83,7 @@ fn what_is_deployed_is_in_the_group_s_metadata_at_once_and_gone_when_it_is_delet
     let scene = Scene::new();
     scene.get(VERSIONS).expect(404);
     scene.near.file("/org/example/oil/maven-metadata.xml", versions(&["1.0"]));
-    // In a group of the group, too, and asked for often enough that it is in memory.
+    // Also through a group of the group, and often enough that the answer becomes a page.
     group(&scene.world, "outer", &["all"]);
     let listed = || {
         let answers = ["all", "outer"].map(|name| scene.world.anon().file(name, VERSIONS));
@@ -145,7 +146,7 @@ fn a_plugin_prefix_that_two_members_map_is_the_first_member_s() {
         format!("<metadata><plugins>{plugins}</plugins></metadata>")
     };
     scene.near.file(&format!("/{PLUGINS}"), mapped(&[("lamp", "lamp-maven-plugin"), ("oil", "oil-maven-plugin")]));
-    // Maven takes the first line that has the prefix, and lines are in the order of artifacts.
+    // Maven takes the first line with the prefix, and lines are in the order of artifacts.
     scene.far.file(&format!("/{PLUGINS}"), mapped(&[("lamp", "a-maven-plugin"), ("wick", "wick-maven-plugin")]));
     let merged = with_its_checksums(&scene, PLUGINS);
     assert_eq!(all(&merged, "prefix"), ["lamp", "oil", "wick"]);

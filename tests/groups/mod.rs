@@ -1,4 +1,4 @@
-//! Groups of repositories, as their clients, their operators and their upstreams see them.
+//! Groups of repositories, from the side of clients, operators and upstreams.
 
 mod asking;
 mod explain;
@@ -42,7 +42,7 @@ impl Scene {
     }
 }
 
-/// Makes a group of Maven repositories.
+/// Creates a group of Maven repositories.
 fn group(world: &World, name: &str, members: &[&str]) {
     world.make(&json!({ "name": name, "format": "maven", "members": members }));
 }
@@ -72,7 +72,7 @@ fn a_member_that_fails_is_no_proof_that_nobody_has_a_file() {
     assert_eq!(scene.get(JAR).expect(200).text(), "far");
 }
 
-/// What went wrong, for people.
+/// The text of a problem for people.
 fn detail(problem: &Value) -> &str {
     problem["detail"].as_str().unwrap()
 }

@@ -25,9 +25,9 @@ use std::collections::HashMap;
 use steps::{GROUPS, HOSTED, LAYOUTS, Look, NAMES, Place, REMOTE, Step};
 
 const SEQUENCES: u32 = 500;
-/// So many are tried on one server: a change of settings costs more where there are more repositories.
+/// Number of sequences on one server: a change of settings costs more with more repositories.
 const ROUND: usize = 50;
-/// Seconds for which what may change is good, and what is missing counts as missing. With none each answer is of now.
+/// TTLs in seconds, of files that may change and of negative answers. With 0 every answer is of now.
 const AGES: [(u64, u64); 2] = [(0, 0), (900, 300)];
 
 /// A server and upstreams.
@@ -42,7 +42,7 @@ impl Stage {
     }
 }
 
-/// Repositories, and what is known of them.
+/// Repositories, and the known facts about them.
 struct Trial<'a> {
     stage: &'a Stage,
     admin: Person,
@@ -50,17 +50,17 @@ struct Trial<'a> {
     ages: (u64, u64),
     clock: &'a Cell<u64>,
     now: u64,
-    /// Moments before this one.
+    /// Earlier moments.
     moments: Vec<u64>,
     hosted: [Hosted; 2],
     remotes: [Remote; 2],
-    /// Which layout each group has.
+    /// The layout of each group.
     layouts: [usize; 2],
-    /// Of each repository.
+    /// The policy of each repository.
     policies: [Policy; NAMES.len()],
-    /// The tags of what was answered, by URL.
+    /// The ETags of earlier answers, by URL.
     tags: HashMap<String, String>,
-    /// Whether all that was asked of upstreams has come there.
+    /// Whether all requests to upstreams have arrived there.
     quiet: bool,
 }
 
@@ -110,7 +110,8 @@ impl<'a> Trial<'a> {
         &self.remotes[at - REMOTE.start]
     }
 
-    /// The hosted and remote repositories that one comes to, hosted ones first, each with those whose policies are on the way.
+    /// The hosted and remote members of a repository, hosted ones first, each with the repositories whose policies
+    /// apply on the way.
     fn members(&self, repository: usize) -> Vec<(usize, Vec<usize>)> {
         let (mut members, mut met) = (Vec::new(), Vec::new());
         self.gather(repository, &[], &mut met, &mut members);
@@ -130,7 +131,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Whether a name is hosted members' alone, in a group where these policies are on the way to an upstream.
+    /// Whether a name belongs to hosted members alone, in a group where these policies apply on the way to an upstream.
     fn is_kept_from(&self, repository: usize, layers: &[usize], artifact: usize) -> bool {
         let mut hosted = self.members(repository).into_iter().filter(|(at, _)| HOSTED.contains(at));
         let shared = layers.iter().any(|layer| self.policies[*layer].shares(artifact));
@@ -156,7 +157,7 @@ impl<'a> Trial<'a> {
                 let exception = policy::exception(which, seconds, self.now);
                 self.admin.post_json(&format!("{path}/exceptions"), &exception).expect(201);
             }
-            // It may have ended by itself.
+            // The exception may have ended by itself.
             Rule::EndThat(which) => {
                 drop(self.admin.ask("DELETE", &format!("{path}/exceptions/{}", which.pattern()), &[], b""));
             }

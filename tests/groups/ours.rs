@@ -1,4 +1,4 @@
-//! Names that hosted members hold: no upstream can put anything under them, or learns of them.
+//! Names of hosted members: no upstream can add a version to them, or learns of them.
 
 use super::{JAR, Scene, group};
 use crate::maven_hosted::all;
@@ -7,7 +7,7 @@ use sha1::{Digest, Sha1};
 
 const LAMP: &str = "org/example/lamp";
 
-/// Files under a name, of versions that are higher than any and of those that are held.
+/// Files under a name, with versions that are higher than all others and versions that are published.
 const SQUATTED: [&str; 5] = [
     "9.9/lamp-9.9.jar",
     "9.9/lamp-9.9.jar.sha1",
@@ -16,7 +16,7 @@ const SQUATTED: [&str; 5] = [
     "1.0-SNAPSHOT/lamp-1.0-29990101.000000-9.jar",
 ];
 
-/// Has everything under a name, in a version that is higher than any.
+/// Makes the upstream offer everything under a name, in a higher version.
 fn squat(upstream: &Upstream) {
     let metadata = "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><versioning><versions>\
                     <version>9.9</version><version>1.0-SNAPSHOT</version></versions></versioning></metadata>";
@@ -54,10 +54,10 @@ fn a_higher_version_that_appears_upstream_under_a_name_that_is_held_is_seen_on_n
     let pom = b"<project><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0</version></project>";
     admin.put("ours", &format!("{LAMP}/1.0/lamp-1.0.pom"), pom).expect(201);
     nowhere();
-    // Once ours, it stays so.
+    // Once a hosted member has the name, it stays so.
     admin.delete("ours", LAMP).expect(204);
     nowhere();
-    // What is spelt alike is another name.
+    // A name with another spelling is another name.
     scene.near.file("/org/example/lamps/1/lamps-1.jar", "near");
     assert_eq!(scene.get("org/example/lamps/1/lamps-1.jar").expect(200).text(), "near");
 }

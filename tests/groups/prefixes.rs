@@ -1,17 +1,17 @@
-//! What upstreams say of the beginnings of all their paths: who says that it has nothing there is asked last, and is not believed where
-//! nobody else has it.
+//! The lists of path prefixes that upstreams publish: a member whose list excludes a folder is asked last, and is asked
+//! if no other member has the file.
 
 use super::{Scene, group};
 use crate::world::{Says, Upstream};
 use serde_json::json;
 
 const LIST: &str = "/.meta/prefixes.txt";
-/// One that has no `org`.
+/// A list without `org`.
 const COM: &str = "## repository-prefixes/2.0\n/com/near\n";
-/// So often it is tried whether a list has an effect: it is read while nobody waits.
+/// Maximum number of attempts until a list has an effect: it is read in the background.
 const TRIES: usize = 10_000;
 
-/// A scene in which the list of `near` is used, and is this.
+/// A scene in which the list of `near` is used and has this content.
 fn scene(list: Says) -> Scene {
     let scene = Scene::new();
     scene.near.says(LIST, list);
@@ -20,7 +20,7 @@ fn scene(list: Says) -> Scene {
     scene
 }
 
-/// Asks the group for a file that `far` has; whether `near` was asked too.
+/// Requests a file that `far` has from the group. Returns whether `near` was asked too.
 fn is_asked(scene: &Scene, (name, near): (&str, &Upstream), number: usize) -> bool {
     let path = format!("org/example/{name}/{number}/{name}-{number}.jar");
     scene.far.file(&format!("/{path}"), "far");
@@ -36,12 +36,12 @@ fn who_says_that_it_has_nothing_there_is_not_asked_where_another_has_it() {
     let number = left_out.expect("`near` is asked for ever");
     assert!((number..number + 5).all(|number| !is_asked(&scene, near, number + 1)));
     assert_eq!(scene.near.count(LIST), 1, "it is asked for once, however many files are");
-    // The rest of a release is asked of who has it, though nobody asked `near` about that.
+    // Further files of a release come from the member that has it, although `near` was never asked.
     let pom = format!("org/example/all/{number}/all-{number}.pom");
     scene.far.file(&format!("/{pom}"), "pom");
     assert_eq!(scene.get(&pom).expect(200).text(), "pom");
     assert_eq!((scene.near.count(&format!("/{pom}")), scene.far.count(&format!("/{pom}"))), (0, 1));
-    // What begins as it says is asked for as ever.
+    // Paths with a listed prefix are requested as before.
     let its = "com/near/lamp/1.0/lamp-1.0.jar";
     scene.near.file(&format!("/{its}"), "near");
     assert_eq!(scene.get(its).expect(200).text(), "near");
@@ -56,7 +56,7 @@ fn what_nobody_else_has_is_asked_of_those_who_say_that_they_do_not_have_it() {
     assert_eq!(scene.get(new).expect(200).text(), "near", "its list is older than what it has");
     scene.get(none).expect(404);
     assert_eq!(scene.near.count(&format!("/{none}")), 1);
-    // And where it cannot say, nobody knows.
+    // If it fails, the state is unknown.
     scene.near.unplug();
     scene.get("org/none/lamp/2.0/lamp-2.0.jar").expect(502);
 }

@@ -1,4 +1,4 @@
-//! Settings are held against what was asked for before they are changed.
+//! A preview compares changed settings with real requests before the change is made.
 
 use super::explain::command;
 use super::{JAR, Scene};
@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 const OTHER: &str = "org/example/lamp/2.0/lamp-2.0.jar";
 
-/// What would be answered otherwise, by path.
+/// The answers that would change, by path.
 pub(super) fn preview(world: &World, name: &str, wanted: &Value) -> Value {
     world.admin().post_json(&format!("/api/v1/repositories/{name}/preview"), wanted).expect(200).json()
 }
 
-/// The same, once so many paths of it were asked for: they are noted behind the reply.
+/// The same after this number of paths was requested. Paths are counted after the reply.
 pub(super) fn preview_of(world: &World, paths: u64, wanted: &Value) -> Value {
     let told = (0..100).map(|_| preview(world, "all", wanted)).find(|told| told["paths"] == paths);
     told.unwrap_or_else(|| panic!("{}", preview(world, "all", wanted)))
@@ -42,7 +42,7 @@ fn another_order_of_members_shows_what_would_come_from_another_one_and_changes_n
     let alone = preview_of(&scene.world, 2, &json!({ "members": ["ours"] }));
     let after: Vec<&Value> = alone["changes"].as_array().unwrap().iter().map(|change| &change["after"]).collect();
     assert_eq!(after, [&json!({ "status": 404, "member": null }); 2]);
-    // Nobody was asked, and all is as it was.
+    // No upstream was called, and nothing has changed.
     assert_eq!(scene.near.asked().len() + scene.far.asked().len(), asked);
     let settings = scene.world.admin().get("/api/v1/repositories/all").expect(200).json();
     assert_eq!(settings["members"], json!(["ours", "near", "far"]));

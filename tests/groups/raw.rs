@@ -1,4 +1,4 @@
-//! Groups of raw files: no documents, no names but paths.
+//! Groups of raw files: no documents, and no names except paths.
 
 use crate::world::{Upstream, World, hex};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Which groups can be.
+//! Valid and invalid members of groups.
 
 use super::{JAR, detail, group};
 use crate::world::World;
@@ -49,7 +49,7 @@ fn a_group_shows_nobody_what_a_member_does_not() {
     world.admin().put("vault", JAR, b"jar").expect(201);
     world.anon().file("all", JAR).expect(401);
     assert_eq!(world.admin().file("all", JAR).expect(200).text(), "jar");
-    // Nor does it later.
+    // Nor later.
     let problem =
         world.admin().patch_json(&format!("{REPOSITORIES}/all"), &json!({"private": false})).expect(400).json();
     assert!(detail(&problem).contains("`vault`"), "{problem}");

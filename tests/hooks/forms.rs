@@ -1,4 +1,4 @@
-//! The forms of hooks: RubyGems', that of its Bundler API, and a plain one.
+//! The forms of hooks: that of RubyGems, that of its Bundler API, and a plain one.
 
 use super::{HOOK, SECRET, Scene, payload, signature};
 use crate::world::hex;

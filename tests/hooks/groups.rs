@@ -1,4 +1,4 @@
-//! Hooks for groups of gems: all remote members look, until one of them has what was announced.
+//! Hooks for groups of gems: all remote members look, until one of them has the announced version.
 
 use super::{REFERENCE, REMOTE, SECRET, Scene, listing, payload, signature};
 use crate::world::{FIRST, Upstream};
@@ -6,7 +6,7 @@ use serde_json::json;
 
 const GROUP: &str = "all-gems";
 
-/// A scene with a group of a hosted repository, the remote one and a second remote one, which clients read before.
+/// A scene with a group of a hosted repository, the remote one and a second remote one. Clients have read all of them.
 fn grouped() -> (Scene, Upstream) {
     let (scene, second) = (Scene::signed(), Upstream::start());
     second.says("/versions", listing(&[]));
@@ -41,7 +41,7 @@ fn a_push_upstream_is_seen_through_the_group_within_a_second_of_its_hook() {
     };
     post("hash").expect(403);
     post(SECRET).expect(202);
-    // The time stands still: no client has anything looked at.
+    // The clock stands still, so no client causes a look.
     super::await_true("the group lists it", || lists(&scene, "2.0.0"));
     // The other member does not list it, and need not.
     second.await_count("/versions", 2);
@@ -60,7 +60,7 @@ fn without_a_hook_clients_of_the_group_see_it_within_65_seconds_and_behind_a_sta
     scene.lists(&["1.0.0", "2.0.0"]);
     scene.at("12:01:05");
     super::await_true("the group lists it", || lists(&scene, "2.0.0"));
-    // The next look finds a cache that serves the older one once.
+    // The next look meets a cache that serves the older index once.
     scene.at("12:02:06");
     super::await_true("it was looked at", || scene.looks() >= 3);
     scene.settle();

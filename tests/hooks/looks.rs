@@ -1,4 +1,4 @@
-//! When an upstream is looked at because of hooks, and how soon clients see what was published there.
+//! The times at which hooks cause looks at an upstream, and how soon clients see a publication.
 
 use super::{HOOK, SECRET, Scene, listing, payload, signature};
 use crate::world::{Answer, FIRST, World};
@@ -24,7 +24,7 @@ fn a_version_behind_a_stale_cache_is_looked_for_after_longer_and_longer_until_it
             looked.push(second);
         }
     }
-    // By the hook or by the regular work, whichever is first.
+    // Because of the hook or of the regular work, whichever comes first.
     assert_eq!(looked, [0, 2, 7, 17, 47]);
     assert_eq!(scene.told()["behind_since"], json!(null));
     scene.lists(&["1.0.0", "2.0.0"]);
@@ -41,7 +41,7 @@ fn a_cache_that_says_how_long_it_goes_on_is_not_asked_before() {
     scene.upstream.says("/versions", old);
     announce(&scene, "2.0.0");
     scene.upstream.await_count("/versions", 2);
-    // The second look is not put off: a soft purge serves the older one once.
+    // The second look is not postponed: after a soft purge a cache serves the older index once.
     scene.at("12:00:02");
     scene.upstream.await_count("/versions", 3);
     for time in ["12:00:07", "12:00:17", "12:00:29"] {
@@ -65,7 +65,7 @@ fn what_is_listed_already_causes_no_look() {
     assert_eq!((scene.looks(), scene.figure("taken"), scene.figure("waiting")), (2, json!(20), json!(0)));
 }
 
-/// Sends a hook again and again for two minutes, 10,000 times. Returns how often the upstream was looked at.
+/// Sends a hook 10,000 times within two minutes. Returns the number of looks at the upstream.
 fn replayed(scene: &Scene, headers: &[(&str, &str)], body: &str) -> usize {
     let before = scene.looks();
     let (anon, mut connection) = (scene.world.anon(), scene.world.anon().connect().unwrap());
@@ -86,7 +86,7 @@ fn ten_thousand_replays_cost_at_most_eight_looks_in_two_minutes() {
     let signed = signature("9.0.0", SECRET);
     let looks = replayed(&scene, &[("Authorization", &signed)], &payload("9.0.0"));
     assert!((2..=8).contains(&looks), "{looks} looks");
-    // Also one that names nothing, so that another change may be meant each time.
+    // Also a hook that names nothing, which may mean another change each time.
     let scene = Scene::signed();
     let looks = replayed(&scene, &[("Authorization", "Bearer hush")], "");
     assert!((2..=8).contains(&looks), "{looks} looks");
@@ -110,11 +110,11 @@ fn each_of_many_pushes_within_two_minutes_is_seen_at_once() {
 #[test]
 fn clients_see_a_push_upstream_within_a_second_with_a_hook_and_within_65_without() {
     let scene = Scene::signed();
-    // Without a hook, while a client asks now and then.
+    // Without a hook, with a client that reads now and then.
     scene.lists(&["1.0.0", "2.0.0"]);
     scene.at("12:01:05");
     scene.await_version("2.0.0");
-    // With one nothing waits for the time.
+    // With a hook no time has to pass.
     scene.lists(&["1.0.0", "2.0.0", "3.0.0"]);
     announce(&scene, "3.0.0");
     scene.await_version("3.0.0");
@@ -141,8 +141,8 @@ fn an_index_that_nobody_asks_for_is_looked_at_within_the_hour_if_it_ever_was() {
     scene.world.resume();
     scene.at("12:10:00");
     scene.lists(&["1.0.0", "2.0.0"]);
-    // Nobody asks since the start.
-    // The regular work may be slower than this clock, so time goes on until it looked twice.
+    // There was no client since the start. The regular work may be slower than this clock, so the clock advances until
+    // there were two looks.
     let mut minute = 10;
     super::await_true("two looks", || {
         minute += 1;

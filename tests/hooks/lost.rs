@@ -1,4 +1,5 @@
-//! What no hook announced is found and said, and a repository that is behind is shown as such.
+//! Versions that no hook announced are found and reported, and a repository that is behind its upstream is marked as
+//! such.
 
 use super::{REMOTE, SECRET, Scene, listing, payload, signature};
 use crate::world::Says;
@@ -19,14 +20,14 @@ fn gauge(scene: &Scene, name: &str) -> Option<String> {
 fn an_hour_of_lost_hooks_is_found_and_said() {
     let scene = Scene::signed();
     scene.lists(&["1.0.0", "1.1.0"]);
-    // Before its first hook nothing is lost.
+    // Before its first hook no hook can be lost.
     scene.at("12:01:05");
     scene.await_version("1.1.0");
     scene.lists(&["1.0.0", "1.1.0", "2.0.0"]);
     announce(&scene, "2.0.0");
     scene.await_version("2.0.0");
     assert_eq!((scene.figure("lost"), gauge(&scene, "hooks_lost").as_deref()), (json!(0), Some("0")));
-    // The network loses an hour of them. The upstream is looked at all the same.
+    // The network loses the hooks of an hour. The regular looks continue.
     let mut versions = vec!["1.0.0".to_owned(), "1.1.0".into(), "2.0.0".into()];
     for minute in (5..65).step_by(5) {
         versions.push(format!("3.{minute}.0"));
@@ -34,7 +35,7 @@ fn an_hour_of_lost_hooks_is_found_and_said() {
         scene.at(&format!("{}:{:02}:00", 12 + minute / 60, minute % 60));
         scene.await_version(versions.last().unwrap());
     }
-    // One comes late, and is not lost.
+    // One hook is late, and is not lost.
     announce(&scene, "3.60.0");
     scene.at("13:10:00");
     super::await_true("eleven are lost", || scene.figure("lost") == 11);

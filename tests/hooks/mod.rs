@@ -1,4 +1,4 @@
-//! Hooks: what a sender says has changed upstream is looked for until it is seen, and what no hook announced is found all the same.
+//! Hooks: an announced change is looked for until the upstream confirms it, and changes without a hook are found too.
 
 mod forms;
 mod groups;
@@ -17,14 +17,14 @@ use std::time::{Duration, Instant};
 const REMOTE: &str = "upstream-gems";
 /// Its hooks.
 const HOOK: &str = "/hooks/upstream-gems";
-/// The secret of its hooks, where it has one, and where that is.
+/// The secret of its hooks, if it has one, and where the server finds it.
 const SECRET: &str = "hush";
 const REFERENCE: &str = "env:UPSTREAM_HOOKS";
 const SETTINGS: &[(&str, &str)] = &[("UPSTREAM_HOOKS", SECRET), ("OTHER_HOOKS", SECRET)];
-/// Longer than anything takes on a busy machine; only a hang is longer.
+/// Longer than any step takes on a busy machine. Only a hang takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server whose time of day can be set, with a remote repository of a stand-in that clients read before.
+/// A server with a settable clock and a remote repository of a stand-in, which clients have read.
 struct Scene {
     upstream: Upstream,
     world: World,
@@ -52,7 +52,7 @@ impl Scene {
         scene
     }
 
-    /// Has the upstream list these versions of `lamp`.
+    /// Makes the upstream list these versions of `lamp`.
     fn lists(&self, versions: &[&str]) {
         self.upstream.says("/versions", listing(versions));
     }
@@ -66,7 +66,7 @@ impl Scene {
         self.world.anon().ask("POST", HOOK, headers, body.as_bytes())
     }
 
-    /// Waits until the answer to clients lists a version of `lamp`. No client has the upstream looked at while the time stands still.
+    /// Waits until clients get a version of `lamp`. No client causes a look while the clock stands still.
     fn await_version(&self, version: &str) {
         let listed = || self.lists_now(version);
         await_true(&format!("{version} is listed"), listed);
@@ -77,28 +77,28 @@ impl Scene {
         versions.text().lines().any(|line| line.starts_with(&format!("lamp {version} ")))
     }
 
-    /// How often the upstream was looked at.
+    /// The number of looks at the upstream.
     fn looks(&self) -> usize {
         self.upstream.count("/versions")
     }
 
-    /// The repository, as the API tells it.
+    /// The repository in the API.
     fn told(&self) -> Value {
         self.world.admin().get(&format!("/api/v1/repositories/{REMOTE}")).expect(200).json()
     }
 
-    /// A figure of hooks, as the API tells it.
+    /// A figure of hooks in the API.
     fn figure(&self, name: &str) -> Value {
         self.told()["hooks"][name].clone()
     }
 
-    /// Waits until no look is under way: who asks for a name that is not listed waits for one more.
+    /// Waits until no look is running: a request for a name that is not listed waits for one more look.
     fn settle(&self) {
         self.world.admin().get(&format!("/repository/{REMOTE}/info/nobody")).expect(404);
     }
 }
 
-/// `/versions` with these versions of `lamp`, as servers of gems send it: with digests, and parts.
+/// `/versions` with these versions of `lamp`, as gem servers send it: with digests and ranges.
 fn listing(versions: &[&str]) -> Says {
     let lines: String =
         versions.iter().map(|version| format!("lamp {version} {}\n", md5_hex(version.as_bytes()))).collect();
@@ -106,14 +106,14 @@ fn listing(versions: &[&str]) -> Says {
     Says::bytes(text.as_str()).header("ETag", &format!("\"{}\"", md5_hex(text.as_bytes()))).parts(Parts::Right)
 }
 
-/// Sets the time of day, on 2 November 2026.
+/// Sets the clock to a time on 2 November 2026.
 fn at(world: &World, time: &str) {
     let path = format!("/repository/{FIRST}/set_time");
     let moment = format!("2026-11-02T{time}Z");
     world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
 }
 
-/// Waits until something is true.
+/// Waits until the condition is true.
 #[track_caller]
 fn await_true(what: &str, mut is_true: impl FnMut() -> bool) {
     let began = Instant::now();
@@ -123,7 +123,7 @@ fn await_true(what: &str, mut is_true: impl FnMut() -> bool) {
     }
 }
 
-/// What RubyGems sends of a version.
+/// The body that RubyGems sends about a version.
 fn payload(version: &str) -> String {
     json!({ "name": "lamp", "version": version, "platform": "ruby", "yanked": false, "downloads": 1, "authors": "A" })
         .to_string()

@@ -1,16 +1,16 @@
-//! Hooks that are refused, and who is told what.
+//! Refused hooks, and what each sender learns.
 
 use super::{HOOK, REFERENCE, REMOTE, SECRET, Scene, payload, signature};
 use crate::groups::command;
 use crate::world::{Connection, FIRST, Person, World};
 use serde_json::json;
 
-/// The server believes what a header says of the client.
+/// The server takes the client's address from a header.
 const BEHIND_A_PROXY: &[(&str, &str)] =
     &[("DAYLIGHT_SERVER_TRUSTED_PROXIES", "127.0.0.1"), ("DAYLIGHT_SERVER_CLIENT_FROM", "x-forwarded-for")];
 const ELSEWHERE: (&str, &str) = ("X-Forwarded-For", "192.0.2.10");
 
-/// A remote repository that nobody looks at.
+/// A remote repository that no client reads.
 fn remote(world: &World, private: bool) {
     let remote = json!({ "urls": ["http://127.0.0.1:9"] });
     world.make(&json!({ "name": REMOTE, "format": "gem", "kind": "remote", "private": private, "remote": remote }));
@@ -40,7 +40,7 @@ fn a_forged_hook_is_refused_counted_and_has_nothing_looked_at() {
         let refused = scene.hook(&headers, &body).expect(403);
         assert!(!refused.text().contains(SECRET), "{}", refused.text());
     }
-    // A token that may write is no signature.
+    // A token with the scope write is no signature.
     assert_eq!(post(&scene.world.admin(), &[], &body), 403);
     assert_eq!((scene.figure("refused"), scene.figure("taken")), (json!(forged.len() + 1), json!(0)));
     assert_eq!(scene.looks(), 1);
@@ -89,9 +89,9 @@ fn nobody_learns_by_a_hook_which_private_repositories_there_are() {
     }
     assert_eq!(post(&scene.world.person("reader", &["read"], &[REMOTE]), &[], &body), 403);
     assert_eq!(post(&scene.world.person("other", &["write"], &[FIRST]), &[], &body), 404);
-    // Who knows the secret needs no token.
+    // A sender with the secret needs no token.
     assert_eq!(post(&anon, &[("Authorization", &signature("2.0.0", SECRET))], &body), 202);
-    // Without a secret nobody but the bearer of a token knows of it.
+    // Without a secret, only the holder of a token learns that the repository exists.
     scene
         .world
         .admin()
@@ -108,7 +108,7 @@ fn nobody_learns_by_how_soon_a_hook_is_refused_which_private_repositories_there_
         let mut connection = Connection::open(scene.world.address()).unwrap();
         let head = format!("POST {path} HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\n");
         connection.send(head.as_bytes()).unwrap();
-        // Whoever sends all of it is answered meanwhile.
+        // A sender of a complete body is answered meanwhile.
         scene.world.anon().ask("POST", path, &[], b"{}").expect(404);
         connection.stream().set_nonblocking(true).unwrap();
         assert!(connection.stream().peek(&mut [0]).is_err(), "{path} is answered before the body is there");
@@ -139,7 +139,7 @@ fn the_secret_is_named_and_never_given() {
     let set = |reference: &str| admin.patch_json(&path, &json!({ "hook_secret": reference }));
     let given = set("hunter2").expect(400);
     assert!(!given.text().contains("hunter2"), "{}", given.text());
-    // The API names only what is meant for it, and what is there.
+    // The API accepts only allowed references that exist.
     assert!(set("env:OTHER_HOOKS").expect(400).text().contains("begin with `UPSTREAM_`"));
     assert!(set("env:UPSTREAM_NOWHERE").expect(400).text().contains("no variable"));
     assert_eq!(set(REFERENCE).expect(200).json()["hook_secret"], REFERENCE);

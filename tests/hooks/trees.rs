@@ -1,4 +1,4 @@
-//! Hooks for repositories of Maven and raw files, and for groups of them: what is kept of the upstream is asked for again.
+//! Hooks for Maven and raw repositories, and for groups of them: the cached documents are fetched again.
 
 use super::{at, await_true};
 use crate::world::{Says, Upstream, World};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 const METADATA: &str = "org/example/lamp/maven-metadata.xml";
 
-/// A server whose time of day can be set, with a group `all` of `ours` (hosted) and `central` (remote).
+/// A server with a settable clock and a group `all` of `ours` (hosted) and `central` (remote).
 struct Scene {
     upstream: Upstream,
     world: World,

@@ -1,25 +1,25 @@
-//! What everybody else does while an attack goes on: none of it may fail.
+//! Normal clients during an attack: none of their requests may fail.
 
 use crate::accounts::sum;
 use crate::world::{FIRST, Gem, World};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
-/// Longer than anything takes on a busy machine; only a hang is longer.
+/// Longer than any step takes on a busy machine. Only a hang takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Times that each thing is done beside an attack.
+/// How often each request is made during an attack.
 const ROUNDS: usize = 3;
-/// A public file of a hosted repository, below it.
+/// The path of a public file in a hosted repository.
 const FILE: &str = "tools/lamp.zip";
 
-/// A gem and a file that everybody else reads, and someone who publishes.
+/// Normal clients: a gem and a file that they read, and a person who publishes.
 pub(super) struct Others<'a> {
     world: &'a World,
     pushed: usize,
 }
 
 impl<'a> Others<'a> {
-    /// Publishes what they read, and asks for the page until it is one.
+    /// Publishes the gem and the file, and reads the index until it is a page.
     pub(super) fn new(world: &'a World) -> Self {
         let admin = world.admin();
         admin.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
@@ -30,7 +30,7 @@ impl<'a> Others<'a> {
         others
     }
 
-    /// All that they do, a few times: health, metrics, a page, hosted downloads, and publishing.
+    /// Makes all their requests a few times: health, metrics, a page, hosted downloads, and publishing.
     pub(super) fn go_on(&mut self) {
         let admin = self.world.admin();
         for _ in 0..ROUNDS {
@@ -39,7 +39,7 @@ impl<'a> Others<'a> {
             admin.push(FIRST, &Gem::new("wick", &format!("1.0.{}", self.pushed))).expect(200);
             admin.put("tools", &format!("wick/{}.zip", self.pushed), b"wick").expect(201);
             admin.get("/api/v1/repositories").expect(200);
-            // No page: it is not there, and is asked for once.
+            // This is no page: the file does not exist, and is requested once.
             self.world.anon().get(&format!("/repository/{FIRST}/info/absent-{}", self.pushed)).expect(404);
         }
     }
@@ -54,21 +54,21 @@ impl<'a> Others<'a> {
     }
 }
 
-/// What a probe and a monitoring system ask for is answered.
+/// The requests of probes and monitoring systems are answered.
 pub(super) fn healthy(world: &World) {
     for path in ["/health/live", "/health/ready", "/metrics"] {
         world.anon().get(path).expect(200);
     }
 }
 
-/// Makes a repository that stands for an upstream, which answers when it likes.
+/// Creates a remote repository whose upstream answers at its own pace.
 pub(super) fn remote(world: &World, (name, format): (&str, &str), url: &str) {
     world.make(
         &json!({ "name": name, "format": format, "kind": "remote", "private": false, "remote": { "urls": [url] } }),
     );
 }
 
-/// Waits until the metrics say so.
+/// Waits until the metrics satisfy the condition.
 pub(crate) fn await_metrics(world: &World, what: &str, so: impl Fn(&str) -> bool) {
     let began = Instant::now();
     loop {
@@ -81,7 +81,7 @@ pub(crate) fn await_metrics(world: &World, what: &str, so: impl Fn(&str) -> bool
     }
 }
 
-/// What a bound's metric says, of all its kinds together.
+/// The value of a bound's metric, summed over all its labels.
 pub(crate) fn bound(metrics: &str, metric: &str, bound: &str) -> u64 {
     let lines = metrics.lines().filter(|line| line.contains(&format!("{{bound=\"{bound}\",")));
     let lines: Vec<&str> = lines.collect();

@@ -1,4 +1,4 @@
-//! Much of everything: each flood meets a limit, and holds no memory that grows with it.
+//! Floods: each meets a limit, and causes no memory use that grows with it.
 
 use super::{LAST, STUCK, answers, healthy, push, statuses};
 use crate::world::{FIRST, Gem, World};
@@ -35,7 +35,7 @@ fn extensions_of_chunks_and_trailers_are_bounded() {
         let told = statuses(&world, format!("{head}{body}{LAST}").as_bytes());
         assert!(matches!(told[..], [400..=499]), "{}: {told:?}", &body[..20]);
     }
-    // A few are nothing to refuse.
+    // A few are not refused.
     let told = statuses(&world, format!("{head}1;a=b\r\nx\r\n0\r\nX: y\r\n\r\n{LAST}").as_bytes());
     assert_eq!(told, [422, 200]);
     healthy(&world);
@@ -70,7 +70,7 @@ fn who_pipelines_and_reads_nothing_is_held_back_and_then_given_up() {
     let before = world.memory();
     let mut connection = world.anon().connect().unwrap();
     let burst = format!("GET /repository/{FIRST}/versions HTTP/1.1\r\nHost: localhost\r\n\r\n").repeat(MANY);
-    // It reads on only while its replies are taken, so this write ends by the server's end of the connection.
+    // The server reads only while its replies are read, so this write ends when the server closes the connection.
     let failed = (0..1_000).find_map(|_| connection.send(burst.as_bytes()).err());
     assert!(failed.is_some(), "5,000,000 requests were read whose replies nobody takes");
     let grown = world.memory().saturating_sub(before);
@@ -88,7 +88,7 @@ fn a_burst_of_connections_that_say_nothing_useful_leaves_room_for_others() {
         let told = answers(&world, format!("{round} nonsense\r\n\r\n").as_bytes());
         assert!(told.iter().all(|answer| answer.status == 400));
     }
-    // Those that have hung up have a place until that is noticed.
+    // A client that has closed its connection holds its place until the server notices.
     let answered = || world.anon().connect().and_then(|mut it| it.call("GET", "/health/ready", &[], b""));
     let until = Instant::now() + STUCK;
     while !answered().is_ok_and(|answer| answer.status == 200) {

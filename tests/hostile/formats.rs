@@ -1,9 +1,10 @@
-//! A path is a call of the gem API in repositories of gems only. In other formats it is a file, and takes the scopes of files.
+//! A path is a call of the gem API only in gem repositories. In other formats it is a file, and needs the scopes of
+//! files.
 
 use crate::accounts::sum;
 use crate::world::{Person, World};
 
-/// Paths that are calls, or indexes, of a repository of gems.
+/// Paths that are calls or indexes in a gem repository.
 const CALLS: [&str; 12] = [
     "api/v1/gems/x/owners",
     "api/v1/gems/x/owners.json",
@@ -43,7 +44,7 @@ fn tokens_for_owners_of_gems_change_no_file() {
                 }
                 who.ask("PATCH", &url, &[], b"others").expect(405);
             }
-            // Who may write files is told that a file is not written like that.
+            // A caller who may write files learns that files are not published like that.
             writer.ask("POST", &url, &[], b"others").expect(405);
         }
         assert_eq!(world.anon().file("tools", path).expect(200).text(), "bytes", "{path}");

@@ -1,9 +1,10 @@
-//! Smuggling: a request whose end can be read in two ways hides another one from whoever stands in front of us.
+//! Request smuggling: a request whose end can be read in two ways hides another one from a proxy in front of the
+//! server.
 
 use super::{LAST, healthy, push, statuses};
 use crate::world::World;
 
-/// Refused: one reply of this class, and the hidden request behind it is never answered.
+/// Asserts that there is one refusal of this class, and that the hidden request is never answered.
 #[track_caller]
 fn refused(world: &World, what: &str, request: &str) {
     let told = statuses(world, format!("{request}{LAST}").as_bytes());
@@ -26,7 +27,7 @@ fn a_body_with_a_length_and_chunks_ends_the_connection_with_its_reply() {
     let push = push(&world);
     let (length, chunks) = ("Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n");
     for headers in [format!("{length}{chunks}"), format!("{chunks}{length}"), format!("{length}{chunks}{length}")] {
-        // RFC 9112, 6.1: chunks win, and nothing on the connection is trusted after them.
+        // RFC 9112, 6.1: `Transfer-Encoding` takes precedence, and the connection is closed after it.
         let told = statuses(&world, format!("{push}{headers}\r\n0\r\n\r\n{LAST}").as_bytes());
         assert!(matches!(told[..], [400 | 422]), "{headers}: {told:?}");
     }
@@ -112,7 +113,7 @@ fn a_line_of_a_head_that_ends_without_a_cr_is_refused() {
         format!("\n{line}\r\n{host}\r\n\r\n"),
     ] {
         refused(&world, &format!("{head:?}"), &head);
-        // Behind another request, and behind a body, in the same packet.
+        // After another request, and after a body, in the same packet.
         let (first, push) = (format!("{line}\r\n{host}\r\n\r\n"), push(&world));
         assert_eq!(statuses(&world, format!("{first}{head}{LAST}").as_bytes()), [200, 400], "{head:?}");
         let body = format!("{push}Content-Length: 6\r\n\r\nx\ny\r\nz");
@@ -120,12 +121,12 @@ fn a_line_of_a_head_that_ends_without_a_cr_is_refused() {
         let body = format!("{push}Transfer-Encoding: chunked\r\n\r\n6\r\nx\ny\r\nz\r\n0\r\n\r\n");
         assert_eq!(statuses(&world, format!("{body}{head}{LAST}").as_bytes()), [422, 400], "{head:?}");
     }
-    // Cut anywhere.
+    // Split at any byte.
     let head = format!("{line}\r\n{host}\nX: y\r\n\r\n");
     for cut in 1..head.len() {
         let mut connection = world.anon().connect().unwrap();
         connection.send(&head.as_bytes()[..cut]).unwrap();
-        // So that the next part comes by itself.
+        // So that the next part arrives in a packet of its own.
         world.anon().get("/health/live").expect(200);
         let _ = connection.send(&head.as_bytes()[cut..]);
         connection.answer(false).unwrap().expect(400);
@@ -137,10 +138,10 @@ fn a_line_of_a_head_that_ends_without_a_cr_is_refused() {
 fn an_upload_that_lies_about_its_length_is_cut_there() {
     let world = World::start();
     let push = push(&world);
-    // More than announced: the rest is the next request, and is none.
+    // More bytes than announced: the rest is the next request, which is invalid.
     let told = statuses(&world, format!("{push}Content-Length: 5\r\n\r\nhelloworld\r\n\r\n{LAST}").as_bytes());
     assert_eq!(told, [422, 400]);
-    // Less than announced: the next request is its body, and then the client is gone.
+    // Fewer bytes than announced: the next request becomes the body, and then the client leaves.
     let mut connection = world.anon().connect().unwrap();
     connection.send(format!("{push}Content-Length: 5000\r\n\r\nhello{LAST}").as_bytes()).unwrap();
     super::hang_up(&connection);

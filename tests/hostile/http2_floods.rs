@@ -1,5 +1,5 @@
-//! Much of everything, in frames: a connection that asks for nothing and again nothing is shown out, and meanwhile
-//! everybody else is answered.
+//! Floods of frames: a connection that sends frames without requests is closed, and meanwhile all other clients are
+//! answered.
 
 use super::healthy;
 use crate::world::frames::{
@@ -10,15 +10,15 @@ use crate::world::{FIRST, World};
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// What a flood may add to the server's memory.
+/// Maximum memory that a flood may add to the server.
 const LITTLE: u64 = 16 << 20;
 
 fn versions() -> String {
     format!("/repository/{FIRST}/versions")
 }
 
-/// Sends `one` again and again until the server ends the connection, while others are answered. What is on its way may be
-/// all of it, where the server has better to do than to read.
+/// Sends `one` repeatedly until the server closes the connection, while others are answered. Everything may be in
+/// transit at once if the server is busy.
 fn flooded(world: &World, what: &str, begin: impl Fn(&mut Frames) -> u32, one: impl Fn(u32) -> Vec<u8> + Sync) {
     const MOST: u32 = 400_000;
     let before = world.memory();
@@ -109,7 +109,7 @@ fn data_that_is_empty_or_a_byte_at_a_time_ends_the_connection() {
     };
     flooded(&world, "empty data", begin, |_| frame(DATA, 0, 1, &[]));
     flooded(&world, "a byte at a time", begin, |_| frame(DATA, 0, 1, b"x"));
-    // All padding: 255 bytes of it, and none of data.
+    // Padding only: 255 bytes of it, and no data.
     let padding = [&[255][..], &[0; 255]].concat();
     flooded(&world, "padding", begin, |_| frame(DATA, 8, 1, &padding));
     healthy(&world);
@@ -167,7 +167,7 @@ fn more_requests_at_once_than_may_be_are_refused_and_may_be_asked_again() {
     let path = format!("/repository/{FIRST}/api/v1/gems");
     let open: Vec<u32> =
         (0..130).map(|_| frames.ask("POST", &path, &[("authorization", &secret)], 0).unwrap()).collect();
-    // Whatever the others wait for, those beyond are told at once: `REFUSED_STREAM`.
+    // Streams beyond the limit are refused at once with `REFUSED_STREAM`, whatever the others wait for.
     for stream in &open[100..] {
         assert_eq!(frames.ended(*stream), Ended::Reset(7));
     }

@@ -1,5 +1,4 @@
-//! Frames that are not what they must be, and requests that somebody behind us would read in another way: refused, and
-//! never taken for what they are not.
+//! Invalid frames, and requests that a server behind a proxy would read in another way: they are refused.
 
 use super::healthy;
 use crate::world::frames::{
@@ -8,14 +7,14 @@ use crate::world::frames::{
 };
 use crate::world::{FIRST, World};
 
-/// Its path is answered 200 to whoever may ask.
+/// A path that is answered 200 to everybody.
 const PATH: &str = "/health/live";
 
 fn field(name: &str, value: &str) -> Vec<u8> {
     fields(&[(name, value)])
 }
 
-/// A request of these fields is not answered as one that is fine.
+/// Asserts that a request with these fields does not succeed.
 #[track_caller]
 fn refused(world: &World, what: &str, head: &[u8], body: Option<&[u8]>) {
     let mut frames = Frames::open(world.address(), &[]);
@@ -123,7 +122,7 @@ fn a_body_that_is_not_as_long_as_it_says_is_refused() {
     healthy(&world);
 }
 
-/// After these bytes the connection ends, or this stream does; and nothing good comes of them.
+/// Asserts that these bytes end the connection or the stream, and that no reply succeeds.
 #[track_caller]
 fn ends(world: &World, what: &str, bytes: &[u8]) {
     let mut frames = Frames::open(world.address(), &[]);
@@ -210,7 +209,7 @@ fn a_preface_that_is_not_whole_is_no_http_2_and_http_1_refuses_it() {
     while let Some(frame) = frames.frame() {
         assert_ne!(frame.kind, HEADERS, "it was answered");
     }
-    // What begins as the preface does may be a request of HTTP/1.
+    // A connection that begins like the preface may be a request of HTTP/1.
     assert_eq!(super::statuses(&world, b"PUT /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").len(), 1);
     let mut frames = Frames::open(world.address(), &[]);
     assert_eq!(frames.fetch(PATH), Ended::Answered(200, b"alive\n".to_vec()));

@@ -1,5 +1,5 @@
-//! Slow clients of HTTP/2: who lets one reply wait loses that one, who lets the connection wait loses the connection, and
-//! nobody else waits for either.
+//! Slow clients of HTTP/2: a client that does not read one reply loses the stream, a client that does not read at all
+//! loses the connection, and no other client is delayed.
 
 use super::{STUCK, healthy};
 use crate::world::frames::{
@@ -8,7 +8,7 @@ use crate::world::frames::{
 use crate::world::{FIRST, Gem, World};
 use std::time::Instant;
 
-/// One second for everything.
+/// One second for each timeout.
 const IMPATIENT: &[(&str, &str)] = &[
     ("DAYLIGHT_SERVER_HEAD_TIMEOUT_S", "1"),
     ("DAYLIGHT_SERVER_IDLE_TIMEOUT_S", "1"),
@@ -47,9 +47,9 @@ fn streams_without_room_are_reset_after_their_time_and_the_others_are_answered()
     frames.send(WINDOW_UPDATE, 0, info, &1_000_u32.to_be_bytes()).unwrap();
     assert_eq!(frames.ended(info).status(), 200, "the connection lives");
     drop(frames);
-    // They are closed where they are read, which is not here.
+    // Descriptors are closed on the thread that reads the file, not here.
     let until = Instant::now() + STUCK;
-    // One is kept open for whoever asks next, and each thread that reads the truth opens its log when it first does.
+    // One file stays open for the next request, and each reader thread opens the log of the database at its first read.
     while world.descriptors() > descriptors + 10 {
         assert!(Instant::now() < until, "files stay open");
         healthy(&world);
@@ -81,7 +81,7 @@ fn who_reads_nothing_at_all_is_given_up() {
         frames.get(&path).unwrap();
     }
     let began = Instant::now();
-    // The server has ended it when a frame more cannot be sent.
+    // The server has closed the connection when no further frame can be sent.
     while frames.send(PING, 0, 0, &[0; 8]).is_ok() {
         assert!(began.elapsed() < STUCK, "it is held");
         world.anon().get(&format!("/repository/{FIRST}/names")).expect(200);
@@ -101,7 +101,7 @@ fn an_upload_that_stops_is_answered_and_the_connection_lives() {
     frames.send(DATA, 0, stopped, b"some").unwrap();
     assert_eq!(frames.ended(stopped).status(), 408);
     assert_eq!(frames.fetch("/health/live").status(), 200);
-    // Who is refused before the body has come is told so, and may stop sending.
+    // A client that is refused before its body arrives learns it, and may stop sending.
     let stream = frames.ask("POST", &path, &[("content-length", "100000")], 0).unwrap();
     assert_eq!(frames.ended(stream).status(), 401);
     frames.send(DATA, 0, stream, &[0; 10_000]).unwrap();
@@ -136,7 +136,7 @@ fn pings_do_not_keep_a_connection() {
     while frames.goaway().is_none() {
         assert!(began.elapsed() < STUCK, "it is kept");
         let _ = frames.send(PING, 0, 0, &[0; 8]);
-        // The answer to it, or whatever is said instead.
+        // The answer to it, or the refusal.
         if frames.frame().is_none() {
             break;
         }
@@ -152,7 +152,8 @@ fn requests_that_wait_on_one_connection_count_as_connections() {
     let (_, path) = large(&world);
     let mut frames = Frames::open(world.address(), &[(WINDOW, 0)]);
     let waiting: Vec<u32> = (0..40).map(|_| frames.get(&path).unwrap()).collect();
-    // One comes with the connection, and nineteen more are let in; how many the next client needs is not known.
+    // One stream comes with the connection, and nineteen more are accepted. The number that the next client needs is
+    // unknown.
     let refused = waiting[30..].iter().filter(|stream| frames.ended(**stream) == Ended::Reset(REFUSED)).count();
     assert_eq!(refused, 10);
     for stream in &waiting {
@@ -163,7 +164,7 @@ fn requests_that_wait_on_one_connection_count_as_connections() {
     frames.send(WINDOW_UPDATE, 0, 201, &100_u32.to_be_bytes()).unwrap();
     assert_eq!(frames.ended(201).status(), 200);
     drop(frames);
-    // The connection ends in its time, and with it the places: until then another client is told 503.
+    // The connection ends after its timeout, and returns its places. Until then another client gets 503.
     let live = || world.anon().connect().and_then(|mut one| one.call("GET", "/health/live", &[], b""));
     while !live().is_ok_and(|answer| answer.status == 200) {
         std::thread::yield_now();

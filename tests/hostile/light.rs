@@ -1,5 +1,5 @@
-//! Attacks that hold nothing and cost little each: metadata and versions that nobody knew, odd paths, calls of gems elsewhere. None
-//! of them is in the way of anybody else.
+//! Cheap attacks that occupy nothing: unknown metadata and versions, odd paths, gem calls in other formats. None
+//! affects other clients.
 
 use super::beside::{Others, bound, remote};
 use crate::world::{Person, Says, Upstream, World};
@@ -7,17 +7,17 @@ use serde_json::json;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::thread::yield_now;
 
-/// Attackers at once.
+/// Number of concurrent attackers.
 const ATTACKERS: usize = 4;
-/// Requests that are made before anybody else begins.
+/// Number of requests before the normal clients begin.
 const FIRST_ONES: usize = 40;
-/// Most requests of an attack.
+/// Maximum number of requests of an attack.
 const MOST: usize = 100_000;
-/// What may be written down of an upstream in these tests, in bytes.
+/// The budget for first-seen rows of an upstream in these tests, in bytes.
 const BUDGET: u64 = 65_536;
 const SETTINGS: &[(&str, &str)] = &[("DAYLIGHT_UPSTREAM_FIRST_SEEN_BYTES", "65536")];
 
-/// Ends the attackers, also where an assertion fails.
+/// Ends the attackers when dropped, also after a failed assertion.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -26,7 +26,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Everybody else, while several attack; each attack is told its number.
+/// Runs the normal clients during several attacks. Each attack receives its number.
 fn beside(world: &World, attack: impl Fn(usize) + Sync) {
     let mut others = Others::new(world);
     let (over, made) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -49,10 +49,10 @@ fn beside(world: &World, attack: impl Fn(usize) + Sync) {
     });
 }
 
-/// A server with an upstream that has any file, and says nothing of its age.
+/// A server with an upstream that has any file, without dates.
 fn scene() -> (World, Upstream) {
     let (world, upstream) = (World::start_with(SETTINGS), Upstream::start());
-    // With the SHA-1 of the file, so that nobody asks for one beside it.
+    // With the SHA-1 of the file, so that no checksum file is requested.
     upstream.says_otherwise(Says::bytes("x").header("x-checksum-sha1", "11f6ad8ec52a2984abaafd7c3b516503785c2072"));
     remote(&world, ("far", "maven"), &upstream.url());
     remote(&world, ("far-raw", "raw"), &upstream.url());
@@ -107,7 +107,7 @@ fn calls_of_gems_in_other_repositories_change_nothing_and_are_in_nobody_s_way() 
 #[test]
 fn an_upstream_that_redirects_to_many_dead_hosts_leaves_room_for_those_of_repositories() {
     let (world, upstream) = scene();
-    // More than are remembered; nobody listens there, or answers what is asked.
+    // More paths than are remembered. No upstream listens there.
     let mut connection = world.anon().connect().unwrap();
     for port in 1..=600 {
         upstream.says(&format!("/{port}.zip"), Says::redirect(&format!("http://127.0.0.1:{port}/file.zip")));

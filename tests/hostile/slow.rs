@@ -1,11 +1,12 @@
-//! Slow-loris: who sends a little now and then holds a socket for a bounded time, and nobody up.
+//! Slow-loris attacks: a client that sends a little now and then occupies a socket for a limited time, and delays
+//! nobody.
 
 use super::{STUCK, healthy, push};
 use crate::world::{Connection, FIRST, World};
 use std::io::ErrorKind::{TimedOut, WouldBlock};
 use std::time::{Duration, Instant};
 
-/// One second for everything.
+/// One second for each timeout.
 const IMPATIENT: &[(&str, &str)] = &[
     ("DAYLIGHT_SERVER_HEAD_TIMEOUT_S", "1"),
     ("DAYLIGHT_SERVER_IDLE_TIMEOUT_S", "1"),
@@ -47,7 +48,7 @@ fn heads_that_arrive_byte_by_byte_end_after_their_time_and_hold_nobody_up() {
 #[test]
 fn the_places_that_slow_clients_take_are_free_again_after_their_time() {
     let world = World::start_with(IMPATIENT);
-    // Every place there is, and more: the last ones are turned away.
+    // All places and more: the last connections are refused.
     let slow = (0..80).filter_map(|_| {
         let mut connection = world.anon().connect().ok()?;
         connection.send(b"GET / HTTP/1.1\r\n").ok()?;

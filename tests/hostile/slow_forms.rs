@@ -1,5 +1,5 @@
-//! Bodies that arrive slowly hold a socket. A form takes no place for work until it is here, and an upload none but of its
-//! own client's and token's part.
+//! Bodies that arrive slowly occupy a socket. A form takes no place in a class before it has arrived, and an upload
+//! takes only places from the share of its own client and token.
 
 use super::beside::{Others, await_metrics, bound};
 use super::slow::drip;
@@ -7,17 +7,17 @@ use crate::accounts::sum;
 use crate::world::{Answer, Connection, FIRST, Gem, Person, World};
 use std::time::Duration;
 
-/// The server believes what a header says of the client, so that a test has many.
+/// The server takes the client's address from a header, so that a test has many clients.
 const MANY_CLIENTS: [(&str, &str); 2] =
     [("DAYLIGHT_SERVER_TRUSTED_PROXIES", "127.0.0.1"), ("DAYLIGHT_SERVER_CLIENT_FROM", "x-forwarded-for")];
 
-/// Of eight slow uploads those for which a half of four places is not enough.
+/// Of eight slow uploads, the number that exceeds the half of four places.
 const REFUSED: usize = 6;
 
-/// What is sent of a slow body, and how long it says it is.
+/// The beginning of a slow body, with its announced length.
 const BEGUN: &str = "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 1000\r\n\r\nname=slow";
 
-/// Requests of `who` to this call of the first repository, from this address, whose bodies never end.
+/// Requests of `who` to this call of the default repository, from this address, whose bodies never end.
 fn slow(who: &Person, method: &str, call: &str, from: &str, count: usize) -> Vec<Connection> {
     let head = format!(
         "{method} /repository/{FIRST}/api/v1/{call} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {}\r\nX-Forwarded-For: {from}\r\n{BEGUN}",
@@ -31,7 +31,7 @@ fn slow(who: &Person, method: &str, call: &str, from: &str, count: usize) -> Vec
     (0..count).map(|_| open()).collect()
 }
 
-/// Waits until so many places of a class are taken.
+/// Waits until this number of places of a class is taken.
 fn await_places(world: &World, class: &str, count: u64) {
     let key = format!("daylight_bound_used{{bound=\"requests\",which=\"{class}\",unit=\"requests\"}}");
     await_metrics(world, class, |metrics| sum(metrics, &key) >= count);
@@ -39,7 +39,7 @@ fn await_places(world: &World, class: &str, count: u64) {
 
 #[test]
 fn slow_forms_hold_up_no_administrator_no_upload_and_no_probe() {
-    // As many places for administrators and uploads as forms that come to take them.
+    // As many places for administrators and uploads as forms that would take them.
     let world = World::start_with(&[
         ("DAYLIGHT_SERVER_MAX_ADMIN", "64"),
         ("DAYLIGHT_SERVER_MAX_ACCOUNTS", "64"),
@@ -57,7 +57,7 @@ fn slow_forms_hold_up_no_administrator_no_upload_and_no_probe() {
     await_places(&world, "forms", 64 + 256 + 64);
     others.go_on();
     world.admin().ask("DELETE", "/api/v1/tokens/leaked", &[], b"").expect(204);
-    // Forms that are here are answered, too: this client has a part of all places, and there are more.
+    // Complete forms are answered too: this client has its share of the places, and there are more.
     let mira = world.person("mira", &["write", "delete", "add_owner"], &[]);
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
     mira.push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
@@ -79,19 +79,19 @@ fn forms_that_arrive_byte_by_byte_end_after_their_time() {
     super::healthy(&world);
 }
 
-/// What is said of the one that has most of the places for uploads.
+/// The metric of the client with most places for uploads.
 fn of_clients(metric: &str) -> String {
     format!("daylight_bound_{metric}{{bound=\"client.requests\",which=\"uploads\",unit=\"requests\"}}")
 }
 
-/// What one client was told that sends more uploads at once than it may, and what others are told meanwhile.
+/// The refusal of one client that sends too many uploads at once, and the answers to others meanwhile.
 fn beside_slow_uploads(world: &World, attackers: &[(&Person, &str)]) -> Vec<Answer> {
     let mut slow: Vec<Connection> =
         attackers.iter().flat_map(|(who, from)| slow(who, "POST", "gems", from, 4)).collect();
     await_metrics(world, "all of them", |metrics| sum(metrics, &of_clients("rejected_total")) >= REFUSED as u64);
     let mut others = Others::new(world);
     others.go_on();
-    // Two of them still send. The others are answered, or will be at once.
+    // Two of them are still sending. The others are answered, or will be at once.
     let mut answers = Vec::new();
     for connection in &mut slow {
         connection.stream().set_read_timeout(Some(Duration::from_millis(20))).unwrap();

@@ -1,4 +1,4 @@
-//! An upstream that says nothing: those who ask for its files wait, and nobody else does.
+//! An upstream that never answers: requests for its files wait, and no others do.
 
 use super::beside::{Others, await_metrics, bound, remote};
 use crate::accounts::sum;
@@ -6,7 +6,7 @@ use crate::world::frames::Frames;
 use crate::world::{Connection, Says, Upstream, World};
 use std::net::SocketAddr;
 
-/// Few places in each class, so that few who wait would take all of them.
+/// Few places in each class, so that a few waiting requests would take all of them.
 const FEW: &[(&str, &str)] = &[
     ("DAYLIGHT_SERVER_MAX_DOWNLOADS", "8"),
     ("DAYLIGHT_SERVER_MAX_INDEXES", "8"),
@@ -14,7 +14,7 @@ const FEW: &[(&str, &str)] = &[
     ("DAYLIGHT_SERVER_MAX_ADMIN", "8"),
     ("DAYLIGHT_UPSTREAM_ANSWER_TIMEOUT_S", "600"),
 ];
-/// As many places as two cores have by default, and room for more connections than that.
+/// The default number of places for two cores, and a limit of more connections than that.
 const ALL: &[(&str, &str)] = &[
     ("DAYLIGHT_SERVER_CORES", "2"),
     ("DAYLIGHT_SERVER_MAX_CONNECTIONS", "4000"),
@@ -38,7 +38,7 @@ impl Scene {
         Self { world, upstream }
     }
 
-    /// Waits until so many requests wait or were refused, and none of them is worked on any more.
+    /// Waits until this number of requests waits or was refused, and none of them occupies a class.
     fn await_waiting(&self, count: u64) {
         await_metrics(&self.world, "those who wait", |metrics| {
             let refused = ["requests", "client.requests", "upstream.waiters", "client.waiters", "repository.flights"];
@@ -49,12 +49,12 @@ impl Scene {
     }
 }
 
-/// Whether as many attack as would take the places of a server as it is by default.
+/// Whether the attack is large enough for the default places of a server.
 fn full() -> bool {
     std::env::var_os("DAYLIGHT_ATTACKERS").is_some()
 }
 
-/// So many, or those that would take all places of a server with few.
+/// This number, or as many as would take all places of a server with few.
 fn attackers(count: usize) -> usize {
     if full() { count } else { 24 }
 }
@@ -65,7 +65,7 @@ fn ask(address: SocketAddr, path: &str) -> Connection {
     connection
 }
 
-/// So many requests, each on a connection of its own, and everybody else beside them.
+/// Sends this number of requests, each on a connection of its own, and runs the normal clients beside them.
 fn beside(count: usize, path: impl Fn(usize) -> String) {
     let scene = Scene::new();
     let mut others = Others::new(&scene.world);
@@ -122,7 +122,7 @@ fn what_was_waited_for_comes_to_all_who_waited() {
     let count = attackers(1024);
     let mut waiting = Vec::new();
     while waiting.len() < count {
-        // Not more at once than there are places: each gives its own back once it waits.
+        // Not more at once than there are places: each request returns its place once it waits.
         waiting.extend((0..2).map(|_| ask(scene.world.address(), &format!("/repository/hang-raw{path}"))));
         scene.await_waiting(waiting.len() as u64);
         let waits = |metrics: &str| bound(metrics, "used", "upstream.waiters") == waiting.len() as u64;
@@ -155,7 +155,7 @@ fn who_waits_beyond_the_part_of_one_client_is_told_at_once_to_come_again() {
     assert_eq!(sum(metrics.text(), "daylight_reasons_total{reason=\"waiters_full\"}"), 1);
 }
 
-/// Takes all connections there are, which say nothing, and as many in reserve.
+/// Opens all allowed connections without sending a request, and as many in reserve.
 fn crowd(world: &World) -> Vec<Connection> {
     (0..400).map(|_| Connection::open(world.address()).unwrap()).collect()
 }

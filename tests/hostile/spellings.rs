@@ -1,12 +1,12 @@
-//! Paths that one server reads as something else than another: no spelling leads around a policy, or out of an upstream's folder.
+//! Paths that servers read in different ways: no spelling avoids a policy, or leaves an upstream's folder.
 
 use super::healthy;
 use crate::policy::{set, world};
 use crate::world::{Says, Upstream, World};
 use serde_json::json;
 
-/// Ways to write the folder `com/acme` that servers exist for: path parameters (`;`), escapes that are decoded once more, by the
-/// server or by a proxy before it, and URLs that are made of a decoded path.
+/// Spellings of the folder `com/acme` that some servers accept: path parameters (`;`), escapes that are decoded twice,
+/// by the server or by a proxy before it, and URLs made from a decoded path.
 const SPELLINGS: [&str; 12] = [
     "com/acme;y",
     "com;a=b/acme",
@@ -22,7 +22,7 @@ const SPELLINGS: [&str; 12] = [
     "com/other/%252E./acme",
 ];
 
-/// An upstream that answers anything, as repository `far` of Maven's and `files` of raw files.
+/// An upstream that answers any path, as the Maven repository `far` and the raw repository `files`.
 fn shore() -> (World, Upstream) {
     let (world, far) = (world(), Upstream::start());
     far.says_otherwise(Says::bytes("evil"));
@@ -53,7 +53,7 @@ fn no_spelling_of_a_name_of_maven_s_leads_around_a_policy_or_a_hosted_name() {
     nowhere("far");
     set(&world, "far", &json!({ "deny": null, "private_prefixes": ["com.acme"] })).expect(200);
     nowhere("far");
-    // Names with other odd characters are asked for, and each of these goes as an escape.
+    // Names with other odd characters are requested, and each of these characters is escaped.
     set(&world, "far", &json!({ "private_prefixes": null })).expect(200);
     let sent = "/com/acme/x/1%2Bb~1/x-1%2Bb~1-%24%28a%29%2Cb%3D%27c%27.jar";
     far.says(&format!("{sent}.sha1"), Says::status(404));
@@ -90,7 +90,7 @@ fn no_spelling_of_a_raw_file_leads_around_a_policy_or_out_of_the_upstream_s_fold
         world.anon().file("files", path).expect(404);
     }
     assert_eq!(far.asked(), []);
-    // Without a policy names may have any character, which goes as an escape.
+    // Without a policy a name may have any character, which is escaped.
     world.anon().file("files", "bin/a;b%20c%23%2525@!.zip").expect(200);
     assert_eq!(far.asked()[0].path, "/bin/a%3Bb%20c%23%2525%40%21.zip");
     set(&world, "files", &json!({ "deny": ["bin/lamp.zip", "secret/*"] })).expect(200);

@@ -1,4 +1,5 @@
-//! Upstreams whose name is moved to a place that answers this server alone: its own ports, its network, the cloud's credentials.
+//! Upstreams whose name is moved to an address that only this server can reach: its own ports, its network, the
+//! credentials service of the cloud.
 
 use super::healthy;
 use crate::world::{Upstream, World};
@@ -8,7 +9,7 @@ fn remote(name: &str, url: &str) -> serde_json::Value {
     json!({ "name": name, "format": "maven", "kind": "remote", "remote": { "urls": [url] } })
 }
 
-/// What is said of an upstream that is refused when it is set.
+/// The error for an upstream that is refused when it is set.
 fn refused(world: &World, url: &str) -> serde_json::Value {
     world.admin().post_json("/api/v1/repositories", &remote("odd", url)).expect(400).json()
 }
@@ -48,7 +49,7 @@ fn a_name_that_moved_inside_stays_uncalled_after_a_restart_until_somebody_sets_i
     };
     get(&world, 1).expect(200);
     world.stop();
-    // The name was public when it was first called: nothing else can be made of a name on a machine without a resolver of its own.
+    // The name was public at its first call. Without a resolver of its own, this machine cannot test other moves.
     let cache = rusqlite::Connection::open(world.data().join("cache.sqlite")).unwrap();
     let noted: String = cache.query_row("SELECT zone FROM pin", [], |row| row.get(0)).unwrap();
     assert_eq!(noted, "loopback");

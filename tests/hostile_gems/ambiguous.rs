@@ -1,4 +1,4 @@
-//! Whatever is accepted: its lines in the index say what its facts say, and its URL is nobody else's.
+//! The index lines of every accepted gem have the same meaning as its facts, and its URL belongs to no other gem.
 
 use super::made;
 use crate::fuzzed::targets;
@@ -8,7 +8,7 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeMap;
 
-/// Texts made of what is special in an index line, a path, a version or a platform.
+/// Texts of characters that are special in an index line, a path, a version or a platform.
 const ODD: &str =
     "[a-bA-B0-2.,_:|& \n\r\t\u{e4}-]{0,6}|[a-bA-B][a-bA-B0-2._-]{0,5}|[0-2](\\.[0-2a-b]){0,3}|ruby|java|>= 1";
 
@@ -44,7 +44,7 @@ proptest! {
 fn no_two_gems_have_one_url() {
     let world = World::start();
     let admin = world.admin();
-    // Dashes and numbers move between the three, and letters change their case.
+    // Dashes and numbers move between the three parts, and letters change their case.
     let part = |pattern: &str| proptest::string::string_regex(pattern).unwrap();
     let gem = (part("[aA](-[1aA]){0,2}"), part("1(\\.[0aA]){0,2}"), part("[1aA](-[1aA])?|ruby"));
     let gems = proptest::collection::vec(gem, 160).new_tree(&mut TestRunner::deterministic()).unwrap().current();

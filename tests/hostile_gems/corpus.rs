@@ -1,9 +1,9 @@
-//! The corpus: each gem was made to do harm in one way, and says how it is answered.
+//! The corpus: each gem is harmful in one way, and has its expected answer.
 
 use super::made::{archive, bomb, gem, gzip, header, members, package, packed, spec, with_header};
 use tar::EntryType;
 
-/// A gem, the status that it gets, and a piece of what the person reads.
+/// A gem, its status, and a part of the message.
 pub(super) struct Hostile {
     pub(super) what: &'static str,
     pub(super) bytes: Vec<u8>,
@@ -23,7 +23,7 @@ pub(super) fn corpus() -> Vec<Hostile> {
         .collect()
 }
 
-/// A little that becomes much.
+/// Small files that unpack to large ones.
 fn bombs() -> Vec<Hostile> {
     let data = || gzip(b"");
     let mut second = members(&spec(""));
@@ -59,7 +59,7 @@ fn bombs() -> Vec<Hostile> {
     ]
 }
 
-/// Lines of an index, or paths, that are not theirs to write.
+/// Names that would forge lines of an index, or paths.
 fn forgeries() -> Vec<Hostile> {
     let letters = "can only include letters, numbers, dashes, periods, and underscores";
     let version = "is not a valid version";
@@ -105,7 +105,7 @@ fn forgeries() -> Vec<Hostile> {
     ]
 }
 
-/// YAML that a careless reader makes objects of, or reads otherwise than we.
+/// YAML from which a careless parser would create objects, or that parsers read differently.
 fn objects() -> Vec<Hostile> {
     let tag = "is not allowed in a gem";
     let exploit = "x: !ruby/object:Gem::Installer\n  i: !ruby/object:Gem::Package::TarReader\n    io: id";
@@ -131,7 +131,7 @@ fn objects() -> Vec<Hostile> {
     ]
 }
 
-/// Tar that two readers read differently.
+/// Tar archives that two readers read differently.
 fn archives() -> Vec<Hostile> {
     let twice = |name: &str| {
         let mut all = members(&spec(""));
@@ -215,7 +215,7 @@ fn checksums() -> Vec<Hostile> {
     ]
 }
 
-/// gzip that is not one stream.
+/// gzip files with more than one stream.
 fn compressed() -> Vec<Hostile> {
     let fine = gzip(spec("").as_bytes());
     let made = |metadata: Vec<u8>| package(&packed(metadata, gzip(b"")));
@@ -234,7 +234,7 @@ fn compressed() -> Vec<Hostile> {
     ]
 }
 
-/// Not whole, or more than that.
+/// Incomplete files, or files with additional bytes.
 fn damaged() -> Vec<Hostile> {
     let whole = gem("");
     vec![
@@ -249,7 +249,7 @@ fn damaged() -> Vec<Hostile> {
     ]
 }
 
-/// Texts that harm who reads them.
+/// Texts that harm their readers.
 fn texts() -> Vec<Hostile> {
     let control = "has control characters";
     vec![

@@ -1,4 +1,4 @@
-//! Uploads that lie about their length, or do not end; and forms around gems.
+//! Uploads with a wrong length or without an end, and forms with gems.
 
 use super::{honest, made, traces};
 use crate::world::{FIRST, Index, World};
@@ -16,7 +16,7 @@ fn a_length_that_lies_publishes_nothing_and_leaves_nothing() {
     let (mut world, before) = honest();
     let index = Index::read(&world.admin(), FIRST);
     let whole = made::gem("");
-    // Shorter than it is: the gem is cut, and what is left is no request.
+    // An announced length that is too short: the gem is cut, and the rest is no request.
     for short in [1, 512, whole.len() - 1] {
         let mut connection = world.anon().connect().unwrap();
         let request = [head(&world, &format!("Content-Length: {short}\r\n")), whole.clone()].concat();
@@ -25,7 +25,7 @@ fn a_length_that_lies_publishes_nothing_and_leaves_nothing() {
         let told = connection.answer(false).unwrap().expect(422);
         assert!(told.text().contains("cut short") || told.text().contains("not a gem"), "{}", told.text());
     }
-    // Longer than it is, or chunks without an end: the client goes away.
+    // A length that is too long, or chunks without an end: the client leaves.
     let chunk = [format!("{:x}\r\n", whole.len()).into_bytes(), whole.clone()].concat();
     for (headers, body) in [
         (format!("Content-Length: {}\r\n", whole.len() + 1), whole.clone()),
@@ -36,14 +36,14 @@ fn a_length_that_lies_publishes_nothing_and_leaves_nothing() {
         connection.send(&[head(&world, &headers), body].concat()).unwrap();
         drop(connection);
     }
-    // Packed on the way: nobody unpacks it.
+    // With a content coding: the server does not decode it.
     let packed = made::gzip(&whole);
     let mut connection = world.anon().connect().unwrap();
     let headers = format!("Content-Encoding: gzip\r\nContent-Length: {}\r\n", packed.len());
     connection.send(&[head(&world, &headers), packed].concat()).unwrap();
     connection.answer(false).unwrap().expect(422);
     assert_eq!(Index::read(&world.admin(), FIRST), index);
-    // A stop waits for what is under way, and so shows that it has ended.
+    // A stop waits for open requests, and so shows that they have ended.
     world.stop();
     assert_eq!(traces(&world), before);
 }

@@ -1,14 +1,14 @@
-//! Packages put together byte by byte, with members and headers that no `gem build` writes.
+//! Packages built byte by byte, with members and headers that no `gem build` writes.
 
 use crate::world::hex;
 use flate2::{Compress, Compression, FlushCompress, write::GzEncoder};
 use sha2::{Digest as _, Sha256};
 use std::io::Write as _;
 
-/// What a gem has, by name.
+/// The members of a gem, by name.
 pub(super) type Members<'a> = Vec<(&'a str, Vec<u8>)>;
 
-/// A gemspec that is fine, with these lines in place of those that begin alike, or behind the others.
+/// A valid gemspec with these lines. A line replaces the one with the same beginning, or is appended.
 pub(super) fn spec(lines: &str) -> String {
     let fine = "name: lamp\nversion: !ruby/object:Gem::Version\n  version: '2.0.0'\nplatform: ruby\nauthors: [Ann]\n\
                 summary: A lamp\ncert_chain: []\ndependencies: []\nmetadata: {}\nrubygems_version: 3.3.15\n\
@@ -27,14 +27,14 @@ pub(super) fn spec(lines: &str) -> String {
     text + lines + "\n"
 }
 
-/// Packs.
+/// Compresses.
 pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
     gzip.write_all(bytes).unwrap();
     gzip.finish().unwrap()
 }
 
-/// A gzip file that says it is `mib` MiB of zeros: a thousandth of that, and made in a moment.
+/// A gzip file that unpacks to `mib` MiB of zeros. It has a thousandth of that size, and is made at once.
 pub(super) fn bomb(mib: usize) -> Vec<u8> {
     let mut deflate = Compress::new(Compression::best(), false);
     let mut one = Vec::with_capacity(64 << 10);
@@ -51,7 +51,7 @@ pub(super) fn members(spec: &str) -> Members<'static> {
     packed(gzip(spec.as_bytes()), gzip(&archive(&[header("lib/lamp.rb", 0)], &[&[]])))
 }
 
-/// The members of a gem with these two, and honest checksums.
+/// The members of a gem with these two, and right checksums.
 pub(super) fn packed(metadata: Vec<u8>, data: Vec<u8>) -> Members<'static> {
     let sum = |bytes: &[u8]| hex(&Sha256::digest(bytes));
     let sums = format!("---\nSHA256:\n  metadata.gz: {}\n  data.tar.gz: {}\n", sum(&metadata), sum(&data));
@@ -64,12 +64,12 @@ pub(super) fn package(members: &Members<'_>) -> Vec<u8> {
     archive(&headers, &members.iter().map(|(_, bytes)| bytes.as_slice()).collect::<Vec<_>>())
 }
 
-/// The file of a gem around a fine gemspec with these lines.
+/// The file of a gem with a valid gemspec and these lines.
 pub(super) fn gem(lines: &str) -> Vec<u8> {
     package(&members(&spec(lines)))
 }
 
-/// The file of a fine gem of which the first header is changed.
+/// The file of a valid gem with a changed first header.
 pub(super) fn with_header(change: impl FnOnce(&mut tar::Header)) -> Vec<u8> {
     let members = members(&spec(""));
     let mut headers: Vec<_> = members.iter().map(|(name, bytes)| header(name, bytes.len() as u64)).collect();
@@ -89,7 +89,7 @@ pub(super) fn header(name: &str, size: u64) -> tar::Header {
     header
 }
 
-/// An archive whose headers may lie.
+/// An archive whose headers may be wrong.
 pub(super) fn archive(headers: &[tar::Header], contents: &[&[u8]]) -> Vec<u8> {
     let mut archive = Vec::new();
     for (header, bytes) in headers.iter().zip(contents) {

@@ -1,5 +1,5 @@
-//! Gems from people who mean harm, pushed to the real program: each is refused in words that a person understands, and
-//! leaves nothing behind.
+//! Malicious gems, pushed to the real program: each is refused with a message that a person understands, and leaves no
+//! files behind.
 
 mod ambiguous;
 mod corpus;
@@ -12,18 +12,18 @@ use crate::world::{FIRST, Gem, Index, World};
 use corpus::corpus;
 use std::path::PathBuf;
 
-/// What the whole corpus may cost, over what honest pushes did: most of it is one gemspec of 10 MiB as a tree, on each
-/// of the threads that read packages. The corpus has gems that unpack to 1 GiB.
+/// Maximum memory of the whole corpus beyond that of honest pushes: mostly one gemspec of 10 MiB as a tree on each of
+/// the threads that read packages. The corpus has gems that unpack to 1 GiB.
 const PEAK_MAX: u64 = 128 << 20;
 
-/// Every file of the data folder that a push makes: blobs, what is arriving, and the journal's segments.
+/// Every file in the data folder that a push creates: blobs, temporary files, and segments of the journal.
 fn traces(world: &World) -> Vec<(PathBuf, u64)> {
     let made = |path: &PathBuf| path.iter().any(|part| part == "blobs" || part == "segments");
     let size = |path: PathBuf| (path.clone(), path.metadata().unwrap().len());
     world.files().into_iter().filter(made).map(size).collect()
 }
 
-/// A world with an honest gem in it, and the traces that it left.
+/// A server with an honest gem, and the files that it created.
 fn honest() -> (World, Vec<(PathBuf, u64)>) {
     let mut world = World::start();
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
@@ -38,7 +38,7 @@ fn each_hostile_gem_is_refused_in_words_and_leaves_nothing_behind() {
     let (mut world, before) = honest();
     let admin = world.admin();
     let index = Index::read(&admin, FIRST);
-    // What a push costs at all: once the honest gem again, which changes nothing.
+    // The cost of any push: the honest gem again, which changes nothing.
     admin.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
     let peak = world.peak();
     let mut wrong = Vec::new();
@@ -49,7 +49,7 @@ fn each_hostile_gem_is_refused_in_words_and_leaves_nothing_behind() {
         if answer.status != hostile.status || !said.contains(hostile.says) {
             wrong.push(format!("{}: {} instead of {}: {said}", hostile.what, answer.status, hostile.status));
         }
-        // A sentence of one screen, and nothing in it that a terminal obeys.
+        // A message of one screen, without control characters for a terminal.
         if said.len() > 1000 || said.contains(|c: char| c.is_control() && c != '\n') || said.contains("panicked") {
             wrong.push(format!("{}: not for a person: {said:?}", hostile.what));
         }

@@ -1,4 +1,4 @@
-//! What people see who push such gems with the real `gem`, and what they see when a version is taken.
+//! The output of the real `gem` for such gems, and for a version that exists already.
 
 use super::made;
 use crate::world::{FIRST, Gem, Ruby, World};
@@ -50,7 +50,7 @@ fn gem_yank_withdraws_one_platform_or_a_prerelease_and_names_what_is_not_there()
     }
     let yank = |more: &[&str]| {
         let arguments = [&["yank", "--host", url.as_str()], more].concat();
-        // It prints the reply, and succeeds whatever it was.
+        // It prints the reply, and its exit code is 0 for any status.
         desk.run(world.data().as_path(), admin.secret(), "gem", &arguments).good()
     };
     let said = yank(&["lamp", "-v", "1.0.0", "--platform", "java"]);
@@ -70,7 +70,7 @@ fn gem_yank_withdraws_one_platform_or_a_prerelease_and_names_what_is_not_there()
         "{}",
         said.text()
     );
-    // What RubyGems 4.1 will ask for: a gem for one Ruby alone.
+    // The request of RubyGems 4.1 for a gem of one Ruby ABI.
     let form = "gem_name=lamp&version=1.0.0&platform=x86_64-linux&ruby_abi=3.4";
     let path = format!("/repository/{FIRST}/api/v1/gems/yank");
     admin.ask("DELETE", &path, &[("Content-Type", "application/x-www-form-urlencoded")], form.as_bytes()).expect(404);

@@ -1,4 +1,4 @@
-//! Names, versions and platforms that differ only in case: one of them wins, however many push at once.
+//! Names, versions and platforms that differ only in case: one of them wins, whatever the number of concurrent pushes.
 
 use super::made;
 use crate::world::{FIRST, Gem, Index, World};
@@ -14,13 +14,13 @@ fn a_name_in_another_case_is_refused_while_the_first_has_versions() {
     let said = push("name: Lamp").expect(409);
     assert!(said.text().contains("`Lamp` differs only in case from `lamp`"), "{}", said.text());
     assert_eq!(Index::read(&admin, FIRST), index);
-    // A full name of another gem in another case: `lamp-1.0.0` is `lamp` 1.0.0.
+    // The full name of another gem in another case: `lamp-1.0.0` is `lamp` 1.0.0.
     push("name: LAMP-A\nversion: '1'").expect(200);
     push("name: lamp\nversion: '3'\nplatform: a").expect(200);
     push("name: lamp\nversion: '3'\nplatform: A").expect(409);
     push("name: lamp\nversion: 4.rc").expect(200);
     push("name: lamp\nversion: 4.RC").expect(409);
-    // Nothing to offer any more: the name may be spelt anew, but what was published keeps its name.
+    // No version is published any more. The name may get another spelling, but published files keep theirs.
     for version in ["1.0.0", "4.rc"] {
         admin.yank(FIRST, "lamp", version).expect(200);
     }

@@ -1,4 +1,4 @@
-//! How something is asked for, and asked for again in other forms, none of which may tell more than the first.
+//! A request for a file, and further requests for it in other forms, none of which may reveal more than the first.
 
 use super::Trial;
 use super::steps::{Form, Look, NAMES, Place, REMOTE};
@@ -7,7 +7,7 @@ use crate::world::{Answer, Upstream, hex};
 use sha1::{Digest, Sha1};
 use std::collections::BTreeSet;
 
-/// So many bytes are asked for where a part is.
+/// Number of bytes of a range request.
 const PART: usize = 4;
 
 impl Trial<'_> {
@@ -22,7 +22,7 @@ impl Trial<'_> {
         self.stage.world.anon().ask(method, url, headers, b"")
     }
 
-    /// Those of the remote repositories that may be asked for something of an artifact, or of a version of it.
+    /// The remote repositories that may be asked for files of an artifact, or of one of its versions.
     pub(super) fn asked(&self, repository: usize, artifact: usize, version: Option<usize>) -> Vec<usize> {
         let members = self.members(repository).into_iter().filter(|(at, _)| REMOTE.contains(at));
         let open = members.filter(|(_, layers)| {
@@ -35,7 +35,7 @@ impl Trial<'_> {
         open.map(|(at, _)| at).collect()
     }
 
-    /// Asks for a file, and no upstream but these is asked.
+    /// Requests a file, and checks that only these upstreams are called.
     pub(super) fn fetch(&mut self, look: Look, path: &str, asked: &[usize]) -> Answer {
         let barred: Vec<&Upstream> =
             REMOTE.filter(|at| !asked.contains(at)).map(|at| &self.stage.upstreams[at - REMOTE.start]).collect();
@@ -43,14 +43,14 @@ impl Trial<'_> {
         let before = total();
         let url = self.url(look, path);
         let answer = self.get("GET", &url, &[]);
-        // What lost a race may come to its upstream a little later.
+        // A call that lost a race may reach its upstream a little later.
         assert!(!self.quiet || total() == before, "an upstream was asked for {url} that is none of {asked:?}");
         self.quiet &= asked.len() < 2;
         answer
     }
 
-    /// Asks again in another form: what is not answered is told in none, and what is answered is the same in each. `sums`: what may
-    /// be said of the bytes at a path where a file is that lasts.
+    /// Repeats the request in another form: a refused file is refused in every form, and an answer is the same in each.
+    /// `sums`: the possible checksums of an immutable file at the path.
     pub(super) fn again(&mut self, look: Look, path: &str, answer: &Answer, sums: Option<&BTreeSet<String>>) {
         let url = self.url(look, path);
         let told = |other: &Answer| {
@@ -64,7 +64,7 @@ impl Trial<'_> {
                 match (sum.status, sums, is) {
                     (200, Some(_), Some(is)) => assert_eq!(sum.text(), is, "{}", told(&sum)),
                     (200, Some(sums), None) => assert!(sums.contains(sum.text()), "{}", told(&sum)),
-                    // What grows old is asked for again behind an answer: then it is that of the next.
+                    // An aging file is refreshed after the answer, and the next answer has the new bytes.
                     (200, None, Some(is)) if sum.text() != is => {
                         let next = self.get("GET", &url, &[]);
                         assert_eq!(sum.text(), hex(&Sha1::digest(&next.body)), "{}", told(&sum));
@@ -100,7 +100,7 @@ impl Trial<'_> {
         }
     }
 
-    /// Everything that tells of a version, by every route.
+    /// All requests that can reveal a version.
     pub(super) fn everywhere(&mut self, place: Place, form: Form) {
         for repository in (0..NAMES.len()).rev() {
             let look = Look { repository, form, past: None };

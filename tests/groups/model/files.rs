@@ -1,4 +1,4 @@
-//! What may be answered to who asks for a file, and whether what is answered is that.
+//! The allowed answers to a request for a file, and the check of an answer.
 
 use super::Trial;
 use super::policy::{Age, Verdict, When};
@@ -7,16 +7,16 @@ use crate::world::hex;
 use sha1::{Digest, Sha1};
 use std::collections::BTreeSet;
 
-/// What a member may say.
+/// The possible answers of a member.
 #[derive(Debug, Clone, Default)]
 pub(super) struct May {
-    /// It may have these bytes.
+    /// It may have one of these contents.
     pub(super) has: BTreeSet<String>,
-    /// It may say that it has none.
+    /// It may answer that it has none.
     pub(super) lacks: bool,
     /// It may fail.
     pub(super) fails: bool,
-    /// It may say that they are hidden.
+    /// It may answer that the file is hidden.
     pub(super) hides: bool,
 }
 
@@ -27,7 +27,7 @@ impl May {
 }
 
 impl Trial<'_> {
-    /// What each member may say of a file, in order.
+    /// The possible answers of each member for a file, in order.
     fn may_say(&self, repository: usize, place: Place, when: When) -> Vec<May> {
         let (hosted, remote): (Vec<_>, Vec<_>) =
             self.members(repository).into_iter().partition(|(at, _)| HOSTED.contains(at));
@@ -36,7 +36,7 @@ impl Trial<'_> {
         for (order, (at, layers)) in remote.iter().enumerate() {
             if !self.is_kept_from(repository, layers, place.artifact) {
                 let mut may = self.upstream_may_say(*at, layers, place, when);
-                // A version does not move from the member that it was found in to one before it that lacked it then.
+                // A version stays with the member in which it was found, even if an earlier member gets it later.
                 let found_later = remote[order + 1..].iter().any(|(later, _)| self.remote(*later).found_any(place));
                 may.lacks |= found_later && self.remote(*at).lacked_any(place);
                 all.push(may);
@@ -60,14 +60,14 @@ impl Trial<'_> {
             return May { hides: true, lacks, ..May::default() };
         }
         let mut may = remote.may_say(place, when.now, self.ages.1);
-        // As of then it may not have been seen.
+        // As of that moment it may not have been seen.
         may.lacks |= when.at < when.now;
         let Some(age) = remote.age(place.what()).filter(|age| age.earliest <= when.at) else {
             may.has.clear();
             return may;
         };
         let verdict = self.verdict(layers, (place.what(), true), age, when);
-        // As of then a version is hidden whole, whether or not it has this file.
+        // As of that moment a version is hidden as a whole, whether or not it has this file.
         may.hides = (when.at < when.now || !may.has.is_empty()) && verdict != Verdict::Shown;
         if verdict == Verdict::Hidden {
             may.has.clear();
@@ -75,11 +75,11 @@ impl Trial<'_> {
         may
     }
 
-    /// The checksums of all that anybody may see at a path.
+    /// The checksums of everything that may be visible at a path.
     fn sums(&self, repository: usize, place: Place, when: When) -> BTreeSet<String> {
         let may = self.may_say(repository, place, when);
         let mut seen: BTreeSet<String> = may.into_iter().flat_map(|may| may.has).collect();
-        // A checksum that was fetched alone is kept, too.
+        // A checksum that was fetched alone is cached too.
         for (at, layers) in self.members(repository).iter().filter(|(at, _)| REMOTE.contains(at)) {
             let age = self.remote(*at).age(place.what()).filter(|age| age.earliest <= when.at);
             let may_see = |age| self.verdict(layers, (place.what(), true), age, when) != Verdict::Hidden;
@@ -119,7 +119,7 @@ impl Trial<'_> {
         for at in &asked {
             let remote = &mut self.remotes[at - REMOTE.start];
             remote.asked(place, self.now);
-            // Where nobody dates it, the list of its artifact is read.
+            // If its files have no date, the list of its artifact is read.
             remote.listed(place.artifact, self.now);
         }
         if answer.status == 200 {

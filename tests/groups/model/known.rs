@@ -1,4 +1,4 @@
-//! An upstream, and what a server that stands for it may remember.
+//! An upstream, and the facts that a server may have stored about it.
 
 use super::files::May;
 use super::policy::Age;
@@ -8,30 +8,30 @@ use crate::world::{Says, Upstream, hex};
 use sha1::{Digest, Sha1};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A remote repository: what is upstream, and what may be remembered of it.
+/// A remote repository: the content of its upstream, and what may be stored of it.
 #[derive(Default)]
 pub(super) struct Remote {
-    /// What is there now: in which edition, and what is said of when it was changed.
+    /// The present content: its edition and its `Last-Modified`.
     has: BTreeMap<Place, (u32, Option<u64>)>,
     editions: u32,
     fails: bool,
-    /// What was answered with once: kept for ever.
+    /// Immutable files that were answered once and stay in the cache.
     kept: BTreeMap<Place, String>,
-    /// What may be kept, as it was there when somebody asked.
+    /// Contents that may be in the cache, because they were there at some request.
     maybe: BTreeMap<Place, BTreeSet<String>>,
-    /// When it was last asked for what it lacked.
+    /// When it was last asked for a file that it lacked.
     lacked: BTreeMap<Place, u64>,
-    /// What it had when it was asked.
+    /// The files that it had when they were requested.
     found: BTreeSet<Place>,
-    /// Lists that may be kept, and when they were there.
+    /// Lists that may be in the cache, with their dates.
     lists: BTreeMap<usize, Vec<(u64, BTreeSet<usize>)>>,
-    /// All bytes that were ever there.
+    /// All contents that ever existed.
     ever: BTreeMap<Place, Vec<String>>,
-    /// Since when there is anything of a version, as far as anybody can say.
+    /// The earliest moment at which a version can have appeared.
     since: BTreeMap<(usize, usize), u64>,
-    /// When it was surely known of a version here; `None`: a moment ago, and it may not be written down.
+    /// When a version was certainly seen here; `None`: just now, and it may not be recorded yet.
     met: BTreeMap<(usize, usize), Option<u64>>,
-    /// Which repository it is: the bytes say so.
+    /// The number of the repository, which is part of the bytes.
     number: usize,
 }
 
@@ -60,7 +60,7 @@ impl Remote {
         }
     }
 
-    /// Has the upstream answer so, below its folder of this number.
+    /// Makes the upstream answer with this content, below its folder of this number.
     pub(super) fn tell(&self, upstream: &Upstream, number: usize, now: u64) {
         let says = |path: &str, says: Option<Says>| {
             let path = format!("/{number}/{path}");
@@ -104,12 +104,12 @@ impl Remote {
         }
     }
 
-    /// All that it ever had there.
+    /// All contents that it ever had there.
     pub(super) fn ever(&self, place: Place) -> &[String] {
         self.ever.get(&place).map_or(&[], Vec::as_slice)
     }
 
-    /// How old a version is; `None`: it was never there.
+    /// The age of a version; `None`: it never existed.
     pub(super) fn age(&self, what: (usize, usize)) -> Option<Age> {
         let latest = self.met.get(&what).copied().flatten();
         self.since.get(&what).map(|earliest| Age { earliest: *earliest, latest })
@@ -119,17 +119,17 @@ impl Remote {
         self.lacked.get(&place).is_some_and(|at| now < at + missing_s)
     }
 
-    /// Whether it lacked a file of this folder when it was asked.
+    /// Whether it lacked a file of this folder at some request.
     pub(super) fn lacked_any(&self, place: Place) -> bool {
         self.lacked.keys().any(|lacked| lacked.what() == place.what())
     }
 
-    /// Whether it had a file of this folder when it was asked.
+    /// Whether it had a file of this folder at some request.
     pub(super) fn found_any(&self, place: Place) -> bool {
         self.found.iter().any(|found| found.what() == place.what())
     }
 
-    /// It may have been asked for a file.
+    /// Records a possible request for a file.
     pub(super) fn asked(&mut self, place: Place, now: u64) {
         match self.has.get(&place) {
             _ if self.fails => {}
@@ -141,7 +141,7 @@ impl Remote {
         }
     }
 
-    /// It was answered with, if it was this one's.
+    /// Records an answer with a file of this repository.
     pub(super) fn answered(&mut self, place: Place, content: &str) {
         if self.ever(place).iter().any(|one| one == content) {
             self.found.insert(place);
@@ -150,12 +150,12 @@ impl Remote {
         }
     }
 
-    /// The clock goes on: what was seen before is written down by now.
+    /// The clock advances: everything seen before is recorded by now.
     pub(super) fn settle(&mut self, now: u64) {
         self.met.values_mut().for_each(|met| *met = met.or(Some(now)));
     }
 
-    /// The lists it may give, empty for none, and whether it may fail.
+    /// The lists that it may give, empty for none, and whether it may fail.
     pub(super) fn may_list(
         &self,
         artifact: usize,
@@ -174,7 +174,7 @@ impl Remote {
         (may, self.fails)
     }
 
-    /// It may have been asked for the list, and for the POMs that tell how old versions are.
+    /// Records a possible request for the list, and for the POMs that date versions.
     pub(super) fn listed(&mut self, artifact: usize, now: u64) {
         if !self.fails {
             let list = self.list(artifact);
@@ -184,7 +184,7 @@ impl Remote {
     }
 }
 
-/// Bytes with a tag, as upstreams have it.
+/// A file with an ETag, as upstreams send it.
 fn said(text: String, date: Option<u64>) -> Says {
     let tag = format!("\"{}\"", hex(&Sha1::digest(&text)));
     let says = Says::bytes(text).header("ETag", &tag);

@@ -1,14 +1,14 @@
-//! What may be answered to who asks for the versions of an artifact, and whether what is answered is that.
+//! The allowed answers to a request for the versions of an artifact, and the check of an answer.
 
 use super::Trial;
 use super::policy::{Age, Verdict, When};
 use super::steps::{ARTIFACTS, Form, HOSTED, Look, REMOTE, VERSIONS};
 use std::collections::BTreeSet;
 
-/// What a member may list.
+/// The possible lists of a member.
 #[derive(Debug, Default)]
 struct Lists {
-    /// The versions that it tells for sure, and those that it may tell. `None`: it has no list.
+    /// For each member, the versions that it certainly lists and those that it may list. `None`: it has no list.
     may: Vec<Option<(BTreeSet<usize>, BTreeSet<usize>)>>,
     fails: bool,
     hides: bool,
@@ -21,7 +21,7 @@ impl Lists {
 }
 
 impl Trial<'_> {
-    /// What each member may list.
+    /// The possible lists of each member.
     fn may_list(&self, repository: usize, artifact: usize, when: When) -> Vec<Lists> {
         let mut all = Vec::new();
         for (at, layers) in &self.members(repository) {
@@ -55,7 +55,7 @@ impl Trial<'_> {
             let remote = self.remote(at);
             let aged = |version: usize| Some((version, remote.age((artifact, version))?));
             if when.at < when.now {
-                // What had been seen by then.
+                // The versions that had been seen by then.
                 let met = |(_, age): &(usize, Age)| age.earliest <= when.at;
                 let (_, most) = seen(&mut (0..VERSIONS.len()).filter_map(aged).filter(met));
                 all.push(Lists { may: vec![None, Some((BTreeSet::new(), most))], ..Lists::default() });

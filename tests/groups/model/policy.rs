@@ -1,25 +1,25 @@
-//! Policies, as the documentation tells them: which versions each hides, and from when on it no longer does.
+//! Policies according to the documentation: which versions each hides, and until when.
 
 use super::steps::{ARTIFACTS, VERSIONS};
 use super::time;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Versions that a rule is about: of one artifact or of all, one or all of them.
+/// The versions that a rule matches: of one artifact or of all, one or all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Which(Option<usize>, Option<usize>);
 
-/// What becomes of a policy.
+/// A change of a policy.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rule {
     Deny(Option<Which>),
     Allow(Option<Which>),
-    /// Seconds.
+    /// In seconds.
     Cooldown(Option<u64>),
-    /// The name of an artifact.
+    /// The name of an artifact becomes private.
     Private(Option<usize>),
     Shared(Option<usize>),
-    /// However young; for so many seconds.
+    /// An exception from the cooldown, for this number of seconds.
     LetThrough(Which, Option<u64>),
     EndThat(Which),
 }
@@ -32,18 +32,18 @@ pub(super) struct Policy {
     cooldown: Option<u64>,
     private: Option<usize>,
     shared: Option<usize>,
-    /// And when each ends.
+    /// With the end of each.
     exceptions: Vec<(Which, Option<u64>)>,
 }
 
-/// When something was published: not before, and not after where that is sure.
+/// The earliest moment of a publication, and the latest if it is known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Age {
     pub(super) earliest: u64,
     pub(super) latest: Option<u64>,
 }
 
-/// A moment that is looked at, and the one that it is.
+/// The as-of moment, and the present moment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct When {
     pub(super) at: u64,
@@ -54,7 +54,7 @@ pub(super) struct When {
 pub(super) enum Verdict {
     Shown,
     Hidden,
-    /// It depends on what was seen when.
+    /// It depends on when something was seen.
     Either,
 }
 
@@ -70,7 +70,7 @@ impl Which {
 }
 
 impl Rule {
-    /// What sets it in the API; `None`: it is no setting, but an exception.
+    /// The setting in the API; `None`: the change is an exception and not a setting.
     pub(super) fn setting(self) -> Option<Value> {
         let patterns = |which: Option<Which>| which.map(|which| [which.pattern()]);
         let named = |artifact: Option<usize>| artifact.map(|at| ARTIFACTS[at]);
@@ -107,7 +107,7 @@ impl Policy {
         }
     }
 
-    /// Whether it hides a version whatever its age.
+    /// Whether it hides a version regardless of its age.
     pub(super) fn forbids(&self, what: (usize, usize), upstream: bool) -> bool {
         let denied = self.deny.is_some_and(|which| which.is_about(what));
         denied || self.allow.is_some_and(|which| !which.is_about(what)) || upstream && self.is_private(what.0)
@@ -128,7 +128,7 @@ impl Policy {
     }
 }
 
-/// What all these policies together say of a version, which may be an upstream's.
+/// The combined verdict of these policies on a version, which may be an upstream's.
 pub(super) fn verdict<'a>(
     layers: impl Iterator<Item = &'a Policy> + Clone,
     (what, upstream): ((usize, usize), bool),
@@ -147,7 +147,7 @@ pub(super) fn verdict<'a>(
     }
 }
 
-/// What sets an exception.
+/// The call that adds an exception.
 pub(super) fn exception(which: Which, seconds: Option<u64>, now: u64) -> Value {
     json!({ "package": which.pattern(), "why": "a hole", "until": seconds.map(|seconds| time::text(now + seconds)) })
 }
@@ -158,7 +158,7 @@ fn which((artifact, version): (usize, usize)) -> impl Strategy<Value = Which> {
     (artifact, version).prop_map(|(artifact, version)| Which(artifact, version))
 }
 
-/// Rules, most of which are about this version.
+/// Rules, most of which match this version.
 pub(super) fn rules(often: (usize, usize)) -> impl Strategy<Value = Rule> {
     let artifact = || prop::option::of(prop_oneof![Just(often.0), 0..ARTIFACTS.len()]);
     prop_oneof![

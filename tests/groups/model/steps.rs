@@ -1,4 +1,4 @@
-//! What may happen, and to what.
+//! The steps of a sequence.
 
 use super::policy::{Rule, rules};
 use proptest::prelude::*;
@@ -8,23 +8,23 @@ pub(super) const ARTIFACTS: [&str; 2] = ["lamp", "oil"];
 pub(super) const VERSIONS: [&str; 3] = ["1.9", "1.10", "2.0"];
 pub(super) const FILES: [&str; 2] = [".pom", ".jar"];
 
-/// The repositories: two that are hosted, two that are remote, and two groups, the inner one first.
+/// The repositories: two hosted, two remote, and two groups, the inner one first.
 pub(super) const NAMES: [&str; 6] = ["ours", "theirs", "near", "far", "inner", "all"];
 pub(super) const HOSTED: std::ops::Range<usize> = 0..2;
 pub(super) const REMOTE: std::ops::Range<usize> = 2..4;
 pub(super) const GROUPS: std::ops::Range<usize> = 4..6;
 const INNER: usize = 4;
-/// The group that is asked most.
+/// The group that receives most requests.
 pub(super) const ALL: usize = 5;
 
-/// What each group may hold.
+/// The possible members of each group.
 pub(super) const LAYOUTS: [&[&[usize]]; 2] =
     [&[&[2, 1], &[1], &[3, 2], &[2]], &[&[0, INNER, 3], &[3, INNER], &[INNER, 0], &[2, 3], &[1, 3, 2]]];
 
-/// One file is larger than what is kept in memory, so many bytes.
+/// The size of the one file that is larger than a page, in bytes.
 const LARGE: usize = 66 << 10;
 
-/// A file: which artifact, version and file of those above.
+/// A file: the indexes of its artifact, version and file name above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
     pub(super) artifact: usize,
@@ -51,7 +51,7 @@ impl Place {
         format!("{}/{artifact}-{version}{}", self.folder(), FILES[self.file])
     }
 
-    /// The bytes that a repository has there, in its so-and-so-many-th edition.
+    /// The bytes of a repository at this place, in this edition.
     pub(super) fn content(self, repository: usize, edition: u32) -> String {
         let text = format!("{} {edition} {}", NAMES[repository], self.path());
         let large = self == Self { artifact: 0, version: 2, file: 1 };
@@ -59,36 +59,36 @@ impl Place {
     }
 }
 
-/// What the upstream says of when a file was changed last.
+/// The `Last-Modified` of the upstream.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Dated {
     Now,
-    /// So many seconds before it appeared.
+    /// This number of seconds before it appeared.
     Before(u64),
     Not,
 }
 
-/// What becomes of an upstream.
+/// A change of an upstream.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Change {
     Appears(Place, Dated),
     Goes(Place),
-    /// Everything is refused, so that nobody knows what is there.
+    /// Everything is refused, so its content is unknown.
     Fails,
     Recovers,
 }
 
-/// How it is asked again, once it is known what the answer is.
+/// The form in which the request is repeated after the answer is known.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Form {
     Sum,
     Head,
-    /// With the tag of the answer, and with that of one before.
+    /// With the ETag of the answer, and with that of an earlier one.
     Tagged,
     Part,
 }
 
-/// What is read, as of now or of an earlier moment.
+/// A read, as of now or of an earlier moment.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
     pub(super) repository: usize,
@@ -106,11 +106,11 @@ pub(super) enum Step {
     Wait(u64),
     Read(Look, Place),
     Versions(Look, usize),
-    /// A version is read by every route.
+    /// Reads a version with all requests that can reveal it.
     Everywhere(Place, Form),
 }
 
-/// Files, half of which are this one: what happens to one that nobody looks at shows nothing.
+/// Files, half of which are this one: a change of a file that is never read shows nothing.
 fn places(often: Place) -> impl Strategy<Value = Place> {
     prop_oneof![Just(often), any_place()]
 }
@@ -127,7 +127,7 @@ fn forms() -> impl Strategy<Value = Form> {
     prop_oneof![Just(Form::Sum), Just(Form::Head), Just(Form::Tagged), Just(Form::Part)]
 }
 
-/// Repositories, most of which are the group that is asked most.
+/// Repositories, most of which are the group with most requests.
 fn repositories() -> impl Strategy<Value = usize> {
     prop_oneof![3 => Just(ALL), 2 => 0..NAMES.len()]
 }
@@ -162,7 +162,7 @@ fn steps(often: Place) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Which ages are in force, and what happens.
+/// The TTLs, and the steps.
 pub(super) fn all() -> impl Strategy<Value = (usize, Vec<Step>)> {
     any_place().prop_flat_map(|often| (0..2usize, prop::collection::vec(steps(often), 1..40)))
 }
