@@ -49,6 +49,8 @@ pub struct SettingsPatch {
     remote: Option<Map<String, Value>>,
     /// Which versions it accepts: `mixed`, `releases` or `snapshots`.
     versions: Option<String>,
+    /// Which paths it takes: those of Maven's `maven` layout, or `any`.
+    layout: Option<String>,
     /// Whether a file may be published again with other bytes.
     replaceable: Option<bool>,
     /// Changes of the retention of snapshots; null removes a setting.
@@ -187,6 +189,9 @@ impl SettingsPatch {
         }
         if let Some(versions) = &self.versions {
             record.versions = Some(versions.clone());
+        }
+        if let Some(layout) = &self.layout {
+            record.layout = Some(layout.clone());
         }
         record.replaceable = self.replaceable.unwrap_or(record.replaceable);
         if let Some(changes) = &self.retention {

@@ -48,6 +48,9 @@ pub struct RepositoryRecord {
     /// The policy for the versions that a hosted repository accepts, if it does not accept all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versions: Option<String>,
+    /// The name of the layout that the paths of a hosted repository follow, if it is not the one of its format.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<String>,
     /// Whether a published file may be replaced by one with other bytes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaceable: bool,
@@ -104,6 +107,7 @@ impl RepositoryRecord {
             info_format: None,
             remote: None,
             versions: None,
+            layout: None,
             replaceable: false,
             retention: None,
             keep_versions: None,

@@ -7,6 +7,7 @@ pub(crate) mod guard;
 pub(crate) mod hidden_paths;
 pub(crate) mod hinted;
 pub(crate) mod layout;
+pub(crate) mod layout_policy;
 pub(crate) mod listing;
 pub(crate) mod listing_changes;
 pub(crate) mod metadata;

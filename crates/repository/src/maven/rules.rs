@@ -2,6 +2,7 @@
 
 use crate::bad_setting::BadSetting;
 use crate::format::rules::{Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
+use crate::maven::layout_policy::LayoutPolicy;
 use crate::maven::version_policy::VersionPolicy;
 use crate::record::{RepositoryRecord, Retention};
 use format::maven::path;
@@ -50,6 +51,11 @@ impl FormatRules for MavenRules {
         }
         record.versions =
             policy.filter(|policy| *policy != VersionPolicy::Mixed).map(|policy| policy.as_str().to_owned());
+        let layout = record.layout.as_deref().map(LayoutPolicy::named).transpose()?;
+        if layout.is_some() && !own {
+            return Err(BadSetting::not_for("layout", record, HOSTED));
+        }
+        record.layout = layout.filter(|layout| *layout != LayoutPolicy::Maven).map(|layout| layout.as_str().to_owned());
         record.retention = record.retention.filter(|retention| *retention != Retention::default());
         let Some(Retention { builds, days, released_days }) = record.retention else { return Ok(()) };
         if !own {
@@ -67,6 +73,7 @@ impl FormatRules for MavenRules {
     fn hosted_settings(&self, record: &RepositoryRecord) -> Value {
         json!({
             "versions": VersionPolicy::of(record).as_str(),
+            "layout": LayoutPolicy::of(record).as_str(),
             "retention": record.retention.unwrap_or_default(),
         })
     }

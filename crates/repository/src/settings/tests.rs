@@ -1,6 +1,7 @@
 //! Which settings a repository accepts, and the messages that refuse the others.
 
 use super::*;
+use crate::maven::layout_policy::LayoutPolicy;
 use crate::maven::version_policy::VersionPolicy;
 use crate::record::{RemoteRecord, Retention};
 use telemetry::Millis;
@@ -103,6 +104,21 @@ fn only_files_without_coordinates_can_be_replaced() {
     for format in ["maven", "gem"] {
         let said = refused(RepositoryRecord { replaceable: true, ..hosted(format) });
         assert!(said.starts_with("`replaceable` is a setting of hosted repositories of format raw"), "{said}");
+    }
+}
+
+#[test]
+fn a_hosted_repository_of_maven_may_take_paths_outside_of_its_layout() {
+    let layout = |name: &str, format: &str| RepositoryRecord { layout: Some(name.into()), ..hosted(format) };
+    let mut any = layout("any", "maven");
+    settle(&mut any).unwrap();
+    assert_eq!((any.layout.as_deref(), LayoutPolicy::of(&any)), (Some("any"), LayoutPolicy::Any));
+    let mut maven = layout("maven", "maven");
+    settle(&mut maven).unwrap();
+    assert_eq!((maven.layout.clone(), LayoutPolicy::of(&maven)), (None, LayoutPolicy::Maven));
+    assert_eq!(refused(layout("ivy", "maven")), "`layout` cannot be `ivy`");
+    for format in ["raw", "gem"] {
+        assert!(refused(layout("any", format)).starts_with("`layout` is a setting of hosted repositories of format maven"));
     }
 }
 

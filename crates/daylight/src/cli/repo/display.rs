@@ -30,6 +30,8 @@ pub(super) struct Repository {
     #[serde(default)]
     versions: String,
     #[serde(default)]
+    layout: String,
+    #[serde(default)]
     replaceable: bool,
     #[serde(default)]
     retention: Map<String, Value>,
@@ -101,6 +103,7 @@ impl Repository {
             ("info format", if self.info_format == "v1" { "v1".to_owned() } else { String::new() }),
             ("switched off", off.join(", ")),
             ("versions", self.versions.clone()),
+            ("layout", if self.layout == "maven" { String::new() } else { self.layout.clone() }),
             ("files", if self.replaceable { "may be replaced".to_owned() } else { String::new() }),
             ("keeps builds", text(&self.retention, "builds")),
             ("keeps days", text(&self.retention, "days")),

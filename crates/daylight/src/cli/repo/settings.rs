@@ -75,6 +75,9 @@ pub(super) struct SettingFlags {
     /// Which versions it takes
     #[arg(long, value_parser = ["mixed", "releases", "snapshots"], help_heading = "Hosted repositories of Maven")]
     versions: Option<String>,
+    /// Which paths it takes: those of Maven's layout, or any, as Ivy's patterns need
+    #[arg(long, value_parser = ["maven", "any"], help_heading = "Hosted repositories of Maven")]
+    layout: Option<String>,
     /// Whether a file may be published again with other bytes
     #[arg(long, value_name = "true|false", help_heading = "Hosted repositories of raw files")]
     replaceable: Option<bool>,
@@ -140,6 +143,7 @@ impl SettingFlags {
             ("members", (!self.member.is_empty()).then(|| json!(self.member))),
             ("remote", object(remote)),
             ("versions", self.versions.map(Value::from)),
+            ("layout", self.layout.map(Value::from)),
             ("replaceable", self.replaceable.map(Value::from)),
             ("retention", object(retention)),
             ("hook_secret", text(self.hook_secret)),
