@@ -50,6 +50,7 @@ mod maven_deploys;
 mod maven_groups;
 mod maven_hosted;
 mod maven_import;
+mod maven_layout;
 mod maven_model;
 mod maven_retention;
 mod maven_settings;

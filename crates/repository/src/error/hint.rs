@@ -24,7 +24,8 @@ impl Error {
                 Some(format!("spell it as `{there}` is, or publish another version"))
             }
             Error::NotInLayout(_) => {
-                Some("a file of `G:A:V` is at `G/A/V/A-V.EXTENSION` or `G/A/V/A-V-CLASSIFIER.EXTENSION`".into())
+                let text = "a file of `G:A:V` is at `G/A/V/A-V.EXTENSION` or `G/A/V/A-V-CLASSIFIER.EXTENSION`; `daylight repo set NAME --layout any` takes other paths";
+                Some(text.into())
             }
             Error::ChecksumDiffers { .. } => {
                 Some("it was damaged on its way, or the file was: upload both again".into())

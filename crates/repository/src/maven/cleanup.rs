@@ -6,11 +6,12 @@ use crate::cleanup::last_use::version_name;
 use crate::cleanup::rules::{CleanupRules, Dated};
 use crate::cleanup::{Cleanup, CleanupPlan, first_published};
 use crate::error::Error;
+use crate::maven::layout::MavenPath;
 use crate::maven::retention::SNAPSHOT;
 use crate::maven::rules::coordinates;
 use crate::tree::{Tree, folder};
 use crate::visible;
-use format::maven::path;
+use format::maven::path::Artifact;
 use std::collections::BTreeMap;
 use store::{Entry, Lane, Withdrawal, Withdrawals};
 use telemetry::{Event, Millis};
@@ -80,8 +81,9 @@ async fn release(
     let Cleanup { rules, uses, at, .. } = cleanup;
     let rows = tree.store.live_unit(tree.repository.id, &folder, Lane::Index, event).await?.entries;
     let files: Vec<&Entry> = visible(&rows, tree.repository.whole(at)).map(|seen| seen.entry()).collect();
-    let named = files.iter().find_map(|entry| path::version_of(&entry.key));
-    let Some((group, artifact, version)) = named else { return Ok(None) };
+    // A folder of plain files alone is no version's: nobody knows what its name says.
+    let named = files.iter().find_map(|entry| MavenPath::read(&entry.key).artifact());
+    let Some(Artifact { group, artifact, version, .. }) = named else { return Ok(None) };
     let named = coordinates(group, artifact, version);
     let name = version_name(&named.package, version);
     let (Some(published), Some(came)) = (first_published(&files), files.iter().map(|entry| entry.changed).max()) else {

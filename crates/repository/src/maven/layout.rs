@@ -1,6 +1,7 @@
 //! A path of a Maven repository, read once by the rules of the layout.
 
 use crate::error::Error;
+use crate::maven::layout_policy::LayoutPolicy;
 use crate::maven::version_policy::VersionPolicy;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::record::RepositoryRecord;
@@ -94,6 +95,25 @@ impl<'a> MavenPath<'a> {
         }
     }
 
+    /// Whether the layout has no such file, and a hosted repository may take it as a plain one. A checksum of a checksum is none.
+    pub(crate) fn is_plain(&self) -> bool {
+        let of = self.plain_checksum().map_or(self.path, |(of, _)| of.path);
+        self.read.is_none() && !tree::is_ambiguous(self.path) && tree::checksum_of(of).is_none()
+    }
+
+    /// The plain file that this is a checksum of.
+    pub(crate) fn plain_checksum(&self) -> Option<(Self, Checksum)> {
+        let (of, checksum) = tree::checksum_of(self.path).filter(|_| self.read.is_none())?;
+        Some((Self::read(of), checksum))
+    }
+
+    /// Whether a plain file is named after a snapshot, so that it may be replaced.
+    pub(crate) fn is_plain_snapshot(&self) -> bool {
+        let named =
+            |name: &str| path::is_snapshot(name) || ["-SNAPSHOT.", "-SNAPSHOT-"].iter().any(|part| name.contains(part));
+        self.is_plain() && self.path.split('/').any(named)
+    }
+
     /// Whether the bytes of the path never change: files of releases and of single builds of snapshots, with their
     /// checksums.
     pub(crate) fn is_immutable(&self) -> bool {
@@ -117,11 +137,23 @@ impl<'a> MavenPath<'a> {
 
     /// Whether the version policy of a hosted repository accepts the file.
     pub(crate) fn check_version(&self, record: &RepositoryRecord) -> Result<(), Error> {
-        let Some(artifact) = self.artifact() else { return Ok(()) };
+        let (version, snapshot) = match self.artifact() {
+            Some(artifact) => (artifact.version, artifact.snapshot()),
+            None if self.is_plain() => (self.path, self.is_plain_snapshot()),
+            None => return Ok(()),
+        };
         let policy = VersionPolicy::of(record);
-        match policy.takes(artifact.snapshot()) {
+        match policy.takes(snapshot) {
             true => Ok(()),
-            false => Err(Error::VersionRefused { version: artifact.version.to_owned(), policy }),
+            false => Err(Error::VersionRefused { version: version.to_owned(), policy }),
+        }
+    }
+
+    /// Whether the settings of a hosted repository let a file be published at this path.
+    pub(crate) fn check_layout(&self, record: &RepositoryRecord) -> Result<(), Error> {
+        match !self.is_plain() || LayoutPolicy::of(record) == LayoutPolicy::Any {
+            true => Ok(()),
+            false => Err(Error::NotInLayout(self.path.to_owned())),
         }
     }
 
@@ -174,6 +206,24 @@ mod tests {
         assert_eq!(at("org/lamp/1-SNAPSHOT/lamp-1-20260101.120000-1.jar"), Some(("org/lamp/1-SNAPSHOT", build)));
         assert_eq!(at("org/lamp/1-SNAPSHOT/lamp-1-SNAPSHOT.jar"), Some(("org/lamp/1-SNAPSHOT", None)));
         assert_eq!((at("org/lamp/maven-metadata.xml"), at("robots.txt")), (None, None));
+    }
+
+    #[test]
+    fn a_file_outside_of_the_layout_is_plain_unless_its_path_is_ambiguous_or_a_checksum_of_a_checksum() {
+        let plain = |path: &'static str| MavenPath::read(path).is_plain();
+        for path in ["lamp.jar", "org.lamp/lamp/1.0/ivys/ivy.xml", "org/lamp/1.0/ivy-1.0.xml.sha1", "p2.index"] {
+            assert!(plain(path), "{path}");
+        }
+        for path in
+            ["org/lamp/1.0/lamp-1.0.jar", "a/b.sha1.md5", "org/lamp/1.0/lamp-1.0.jar.sha1.md5", "a;b/c", ".index/a.gz"]
+        {
+            assert!(!plain(path), "{path}");
+        }
+        let of = MavenPath::read("a/ivy.xml.md5").plain_checksum();
+        assert_eq!(of, Some((MavenPath::read("a/ivy.xml"), Checksum::Md5)));
+        let snapshot = |path: &'static str| MavenPath::read(path).is_plain_snapshot();
+        assert!(snapshot("lamp/1.0-SNAPSHOT/jars/lamp.jar") && snapshot("lamp/ivys/ivy-1.0-SNAPSHOT.xml.sha1"));
+        assert!(!snapshot("lamp/1.0/jars/lamp.jar") && !snapshot("org/lamp/1-SNAPSHOT/lamp-1-SNAPSHOT.jar"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::tree::Tree;
 use crate::visible;
 use format::maven::path::Artifact;
 use format::maven::pom::Pom;
+use format::tree as paths;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Change, Entry, EntryOrigin, Expect, State};
@@ -97,10 +98,10 @@ impl ListingChanges {
     /// Raises the revisions of a new name. The first file of a version may be the first under the name of its artifact.
     /// From then on the name belongs to the hosted repository, and the answers of groups about the artifact and about
     /// the plugins of its group change.
-    pub(crate) fn claim(&mut self, tree: Tree<'_>, artifact: Artifact<'_>) {
-        let repository = tree.repository.id;
-        for unit in [format!("{}/{}", artifact.group, artifact.artifact), artifact.group.to_owned()] {
-            self.changes.push(Change::Unit { repository, unit, facts: Value::Null });
+    pub(crate) fn claim(&mut self, tree: Tree<'_>, version: &str) {
+        let (repository, artifact) = (tree.repository.id, paths::folder(version));
+        for unit in [artifact, paths::folder(artifact)].into_iter().filter(|unit| !unit.is_empty()) {
+            self.changes.push(Change::Unit { repository, unit: unit.to_owned(), facts: Value::Null });
         }
     }
 

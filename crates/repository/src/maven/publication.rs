@@ -1,4 +1,4 @@
-//! The publication of an artifact's file: the items that its POM adds to lists, and the changes that follow.
+//! The publication of a file: the items that its POM adds to lists, and the changes that follow.
 
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
@@ -8,36 +8,38 @@ use crate::tree::Tree;
 use format::maven::LONGEST;
 use format::maven::path::Artifact;
 use format::maven::pom::Pom;
+use format::tree;
 use serde_json::{Value, json};
 use store::{EntryOrigin, Lane, Staged};
 use telemetry::{Event, Millis, Op};
 
-/// The publication of an artifact's file.
+/// The publication of a file.
 #[derive(Debug)]
 pub(crate) struct Publication<'a> {
-    artifact: Artifact<'a>,
+    /// The folder that it is in.
+    folder: &'a str,
+    /// `None`: a plain file, which belongs to no artifact.
+    artifact: Option<Artifact<'a>>,
     /// The items that the file adds to lists, if it is a POM.
     pom: Option<PomListings>,
 }
 
 impl<'a> Publication<'a> {
-    /// Parses the uploaded bytes if they are a POM. `None`: the file belongs to no artifact.
+    /// Parses the uploaded bytes if they are a POM.
     pub(crate) async fn read(
         tree: Tree<'_>,
         path: &MavenPath<'a>,
         staged: &Staged,
         event: &mut Event,
-    ) -> Result<Option<Self>, Error> {
-        let Some(artifact) = path.artifact() else { return Ok(None) };
-        if path.pom().is_none() {
-            return Ok(Some(Self { artifact, pom: None }));
-        }
+    ) -> Result<Self, Error> {
+        let (folder, artifact) = (tree::folder(path.path()), path.artifact());
+        let Some(of) = path.pom() else { return Ok(Self { folder, artifact, pom: None }) };
         let bytes = staged.beginning(LONGEST as u64 + 1, event).await?;
         let read = move |(): &mut ()| Pom::read(&bytes).ok();
         let pom = tree.context.workers.run(Lane::Change, Op::PackageRead, event, read).await?;
         // An unreadable POM adds nothing to lists, and is published all the same.
-        let lists = pom.map_or_else(PomListings::default, |pom| PomListings::of(artifact, pom));
-        Ok(Some(Self { artifact, pom: Some(lists) }))
+        let lists = pom.map_or_else(PomListings::default, |pom| PomListings::of(of, pom));
+        Ok(Self { folder, artifact, pom: Some(lists) })
     }
 
     /// What changes with the file, which has this origin; `first`: its folder never held anything.
@@ -49,19 +51,21 @@ impl<'a> Publication<'a> {
         at: Millis,
         event: &mut Event,
     ) -> Result<ListingChanges, Error> {
-        let mut changes = match &self.pom {
-            Some(lists) => ListingChanges::publishing(tree, self.artifact, lists, origin, at, event).await?,
-            None => ListingChanges::default(),
+        let mut changes = match (&self.pom, self.artifact) {
+            (Some(lists), Some(artifact)) => {
+                ListingChanges::publishing(tree, artifact, lists, origin, at, event).await?
+            }
+            _ => ListingChanges::default(),
         };
         if first {
-            changes.claim(tree, self.artifact);
+            changes.claim(tree, self.folder);
         }
         Ok(changes)
     }
 
     /// What the journal says of the file beside its bytes.
     pub(crate) fn facts(&self, key: &str) -> Result<Value, Error> {
-        let artifact = &self.artifact;
+        let Some(artifact) = &self.artifact else { return Ok(Value::Null) };
         let mut facts = json!({
             "group": artifact.group_id(),
             "artifact": artifact.artifact,
@@ -78,7 +82,7 @@ impl<'a> Publication<'a> {
 
     /// Has the older builds of a snapshot taken away, once the POM of another build is published.
     pub(crate) fn published(&self, tree: Tree<'_>, folder: &str) {
-        if self.pom.is_some() && self.artifact.build.is_some() {
+        if self.pom.is_some() && self.artifact.is_some_and(|artifact| artifact.build.is_some()) {
             retention::after_build(tree, folder);
         }
     }

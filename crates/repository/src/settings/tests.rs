@@ -118,7 +118,9 @@ fn a_hosted_repository_of_maven_may_take_paths_outside_of_its_layout() {
     assert_eq!((maven.layout.clone(), LayoutPolicy::of(&maven)), (None, LayoutPolicy::Maven));
     assert_eq!(refused(layout("ivy", "maven")), "`layout` cannot be `ivy`");
     for format in ["raw", "gem"] {
-        assert!(refused(layout("any", format)).starts_with("`layout` is a setting of hosted repositories of format maven"));
+        assert!(
+            refused(layout("any", format)).starts_with("`layout` is a setting of hosted repositories of format maven")
+        );
     }
 }
 

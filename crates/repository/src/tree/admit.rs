@@ -12,6 +12,7 @@ pub(crate) fn admit(repository: &Repository, file: &File<'_>, by: Actor<'_>) -> 
     if let Some(why) = file.named(Since::Always).and_then(|named| repository.rules.forbids(&named)) {
         return Err(why.into());
     }
+    file.check_layout(&repository.record)?;
     let of = match file.provenance() {
         None => return Err(Error::NotInLayout(file.path.to_owned())),
         Some(Provenance::ChecksumOf(of, _)) => of,

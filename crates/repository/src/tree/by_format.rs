@@ -54,7 +54,7 @@ impl<'a> File<'a> {
         event: &mut Event,
     ) -> Result<Option<Publication<'a>>, Error> {
         match &self.layout {
-            Layout::Maven(path) => Publication::read(tree, path, staged, event).await,
+            Layout::Maven(path) => Publication::read(tree, path, staged, event).await.map(Some),
             Layout::Raw(_) | Layout::Gem(_) => Ok(None),
         }
     }

@@ -116,6 +116,13 @@ impl<'a> File<'a> {
             return Some(Provenance::ChecksumOf(of, checksum));
         }
         let is_generated = match &self.layout {
+            Layout::Maven(path) if path.is_plain() => match path.plain_checksum() {
+                Some((of, checksum)) => {
+                    let of = Self { path: of.path(), folder: self.folder, layout: Layout::Maven(of) };
+                    return Some(Provenance::ChecksumOf(of, checksum));
+                }
+                None => false,
+            },
             Layout::Maven(path) => path.is_generated()?,
             Layout::Raw(_) | Layout::Gem(_) => false,
         };
@@ -143,7 +150,19 @@ impl<'a> File<'a> {
 
     /// Whether its bytes never change in this hosted repository.
     pub(crate) fn is_immutable_in(&self, repository: &Repository) -> bool {
-        !repository.record.replaceable && self.is_immutable().unwrap_or(true)
+        let immutable = match &self.layout {
+            Layout::Maven(path) if path.is_plain() => !path.is_plain_snapshot(),
+            Layout::Maven(_) | Layout::Raw(_) | Layout::Gem(_) => self.is_immutable().unwrap_or(true),
+        };
+        !repository.record.replaceable && immutable
+    }
+
+    /// Whether the settings of a hosted repository let a file be published at its path.
+    pub(crate) fn check_layout(&self, record: &RepositoryRecord) -> Result<(), Error> {
+        match &self.layout {
+            Layout::Maven(path) => path.check_layout(record),
+            Layout::Raw(_) | Layout::Gem(_) => Ok(()),
+        }
     }
 
     /// Whether an index states its digest, so that its own age does not matter.
