@@ -1,6 +1,7 @@
 //! Remote repositories, as their clients and their upstream see them.
 
 mod ages;
+mod coded;
 mod cold;
 mod damage;
 mod distrust;

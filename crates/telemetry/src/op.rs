@@ -56,6 +56,7 @@ ops! {
     UpstreamConnect "upstream.connect" "Connecting to an upstream: DNS, proxy, TCP and TLS";
     UpstreamFirstByte "upstream.first_byte" "From a request to an upstream to the head of its response";
     UpstreamBody "upstream.body" "Waiting for bytes of an upstream's response body";
+    BodyDecode "body.decode" "Decoding a gzip body of an upstream's response";
     SegmentShip "segment.ship" "Copying journal rows into a segment";
     WorkWait "work.wait" "Waiting for a thread that renders, hashes or reads packages";
     PackageRead "package.read" "Reading the metadata of an uploaded package";

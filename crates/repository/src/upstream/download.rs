@@ -27,7 +27,7 @@ pub(crate) const TAIL: u64 = 64 << 10;
 /// Number of bytes that one write takes, if they have arrived.
 const PIECE: usize = 64 << 10;
 /// Maximum size of a file, in bytes.
-const FILE_MAX_BYTES: u64 = 64 << 30;
+pub(crate) const FILE_MAX_BYTES: u64 = 64 << 30;
 
 /// Receives the file that other requests may read from now on as it grows, and the expected digests.
 pub(crate) trait Show: FnOnce(Arc<fs::File>, watch::Receiver<Grown>, Promised) {}
@@ -54,8 +54,8 @@ pub(crate) struct Incoming<'a, S> {
     pub(crate) file: &'a File<'a>,
     pub(crate) answer: &'a mut Arriving,
     pub(crate) expected: &'a mut ExpectedDigests,
-    /// Receives the growing file as soon as there are bytes to read.
-    pub(crate) show: S,
+    /// Receives the growing file as soon as there are bytes to read. `None`: no request may read it before its end.
+    pub(crate) show: Option<S>,
     pub(crate) followers: Followers<'a>,
 }
 
@@ -88,7 +88,7 @@ impl<S: Show> Incoming<'_, S> {
         let file = Arc::new(staged.open()?);
         let (growth, grown) = Growth::new();
         let mut piece = Some(first.freeze());
-        let mut show = Some((show, grown));
+        let mut show = show.map(|show| (show, grown));
         while let Some(bytes) = piece {
             staged.write(bytes, event).await?;
             growth.come_to(staged.size_bytes(), length);
@@ -174,7 +174,7 @@ async fn gather(answer: &mut Arriving, event: &mut Event) -> Result<Option<Bytes
 }
 
 /// Refuses a body that begins like an HTML page if the file cannot be one.
-fn refuse_a_page(file: &File<'_>, first: &[u8]) -> Result<(), Failure> {
+pub(crate) fn refuse_a_page(file: &File<'_>, first: &[u8]) -> Result<(), Failure> {
     let text = first.trim_ascii_start();
     let begins = |with: &str| text.get(..with.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(with.as_bytes()));
     let page = begins("<!doctype html") || begins("<html");

@@ -10,7 +10,10 @@ use crate::upstream::failure::Failure;
 use crate::upstream::trouble::Trouble;
 use bytes::BytesMut;
 use client::{Conditions, Upstream};
+use flate2::read::GzDecoder;
 use format::tree::{self, Checksum};
+use std::borrow::Cow;
+use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
 use telemetry::{Event, Millis, Reason};
@@ -77,6 +80,15 @@ async fn beside(upstream: Arc<Upstream>, path: String, now: Millis) -> (Beside, 
     (beside, event)
 }
 
+/// A checksum that an object store sends packed by gzip, as it was uploaded; else the body itself. No checksum begins as gzip does.
+fn unpacked(body: &[u8]) -> Cow<'_, [u8]> {
+    let mut decoded = Vec::new();
+    match GzDecoder::new(body).take(tree::LONGEST_CHECKSUM as u64).read_to_end(&mut decoded) {
+        Ok(_) if body.starts_with(&[0x1f, 0x8b]) => decoded.into(),
+        _ => body.into(),
+    }
+}
+
 async fn read_beside(upstream: &Arc<Upstream>, path: &str, event: &mut Event) -> Beside {
     let path = format!("{path}.{}", Checksum::Sha1.ending());
     let mut answer = upstream.get(&path, &Conditions::default(), event).await?;
@@ -92,7 +104,7 @@ async fn read_beside(upstream: &Arc<Upstream>, path: &str, event: &mut Event) ->
     {
         body.extend_from_slice(&piece?);
     }
-    let claims = DeclaredDigests::beside(Checksum::Sha1, &body);
+    let claims = DeclaredDigests::beside(Checksum::Sha1, &unpacked(&body));
     if claims.is_empty() {
         let begins: String = String::from_utf8_lossy(&body).chars().take(QUOTED).collect();
         let text = format!("it is no SHA-1: it begins with `{}`", Event::text(&begins));

@@ -4,7 +4,7 @@ use crate::tree::file::File;
 use crate::tree::readable::Readable;
 use crate::upstream::abandoned::Followers;
 use crate::upstream::checksum_policy::ChecksumPolicy;
-use crate::upstream::content_coding;
+use crate::upstream::content_coding::ContentCoding;
 use crate::upstream::declared_digests::DeclaredDigests;
 use crate::upstream::download::{Download, Incoming};
 use crate::upstream::expected_digests::ExpectedDigests;
@@ -131,11 +131,11 @@ impl<'a> FetchJob<'a> {
         if html && !self.file.may_be_html() {
             return Err(Failure::page().into());
         }
-        let coding = answer.header("content-encoding").unwrap_or_default();
-        if !content_coding::is_of_itself(self.file.path, coding) {
-            let text = format!("the upstream answered with a coding that was not asked for: {}", Event::text(coding));
+        let name = answer.header("content-encoding").unwrap_or_default();
+        let Some(coding) = ContentCoding::read(self.file.path, name) else {
+            let text = format!("the upstream answered with a coding that was not asked for: {}", Event::text(name));
             return Err(Failure::new(Reason::UpstreamInvalid, text).into());
-        }
+        };
         let now = self.remote.now();
         let policy = ChecksumPolicy::of(self.remote.repository.record.remote.as_deref());
         let asked = policy != ChecksumPolicy::Ignore;
@@ -157,14 +157,17 @@ impl<'a> FetchJob<'a> {
         };
         let store = &self.remote.remotes.store;
         let followers = Followers::new(self.remote, self.file.path, self.stages);
+        // Bytes that are to be decoded are nobody's file.
+        let show = (coding != ContentCoding::Gzip).then_some(show);
         let incoming = Incoming { file: &self.file, answer: &mut answer, expected: &mut expected, show, followers };
         let download = incoming.take(store, event).await?;
-        self.indexed.check(&download.hashes).map_err(|differs| Failure::differs(&differs))?;
         let (claims, unknown) = match expected.sure(event).await? {
             Ok(claims) => (claims, None),
             Err(failure) if policy == ChecksumPolicy::Warn => (DeclaredDigests::default(), Some(failure)),
             Err(failure) => return Err(failure.into()),
         };
+        let download = self.remote.decode(&self.file, coding, download, &[&self.indexed, &claims], event).await?;
+        self.indexed.check(&download.hashes).map_err(|differs| Failure::differs(&differs))?;
         if let Some(Readable { longest, check }) = self.file.readable() {
             let read = download.document(longest);
             self.look_inside(check, download.hashes.size_bytes, read, event).await?;
