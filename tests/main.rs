@@ -47,6 +47,7 @@ mod manual;
 mod marshal;
 mod maven_builds;
 mod maven_deploys;
+mod maven_export;
 mod maven_groups;
 mod maven_hosted;
 mod maven_import;

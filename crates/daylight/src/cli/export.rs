@@ -1,27 +1,29 @@
-//! `daylight export`: downloads every gem of a repository.
+//! `daylight export`: downloads every file of a repository.
 
+mod gems;
+mod place;
+mod tree;
+
+use super::api::{Api, REPOSITORIES};
 use super::context::Context;
 use super::failure::{Failure, plain};
-use super::parallel;
-use super::progress::Bar;
-use super::repository_client::{RepositoryClient, RepositoryConnection};
+use super::repository_client::RepositoryClient;
 use anyhow::Context as _;
-use data_encoding::HEXLOWER;
-use format::gem::listing::{self, Listing};
-use sha2::{Digest as _, Sha256};
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use store::Progress;
-use store::disk::{Disk, RealDisk};
+use format::percent::segment;
+use place::Placed;
+use std::path::PathBuf;
+use store::disk::{Disk as _, RealDisk};
 use telemetry::Tick;
 
-/// Write every gem of a repository that is not yanked into a folder, under its file name
+/// Write every file of a repository into a folder: gems that are not yanked under their file names, others at their paths
 ///
-/// Each is compared with the SHA-256 that the index promises before it gets its name. The file gets the date of its first
-/// publication, if `/info` tells it, so that an import keeps that date. Gems that the folder has already are not fetched again, so an
-/// export that was interrupted can be continued.
+/// Each is compared with the SHA-256 that the server lists before it gets its name. It gets the date of its first publication, so that
+/// an import keeps that date. Files that the folder has already are not fetched again, so an export that was interrupted can be
+/// continued; a file with other bytes stays as it is, and the export fails.
+///
+/// Files of Maven get `.sha1` and `.md5` beside them, and the folder gets each `maven-metadata.xml` as the server answers it now.
+/// To export a repository of Maven or of raw files takes a token of the scope `admin`. Of a remote repository the cached files are
+/// written.
 #[derive(Debug, clap::Args)]
 pub(super) struct Export {
     /// The repository
@@ -33,49 +35,31 @@ pub(super) struct Export {
     jobs: u8,
 }
 
-/// What happened to a gem.
-enum ExportOutcome {
-    Written,
-    /// The folder had it already.
-    Present,
-    /// A file with its name has other bytes.
-    Conflict(PathBuf),
-}
-
 impl Export {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let (began, jobs) = (Tick::now(), usize::from(self.jobs));
         let repository = RepositoryClient::new(&self.repo, context)?;
-        let versions = repository.connect()?.text("versions")?;
-        let off = || {
-            let hint = "switch it on: daylight repo set REPO --protocol compact_index=on";
-            Failure::new("the repository has no `/versions`", Some(hint.to_owned()))
-        };
-        let listing = Listing::read(&versions.ok_or_else(off)?)?;
         std::fs::create_dir_all(&self.dir).with_context(|| format!("cannot make `{}`", self.dir.display()))?;
-        let bar = Bar::new();
-        let gems = listing.gems.into_iter().filter(|(_, gem)| !gem.offered.is_empty()).map(|(name, _)| name);
-        let gems: Vec<String> = gems.collect();
-        let total = gems.len() as u64;
-        let work = |connection: &mut RepositoryConnection, name: String| gem(connection, &name, &self.dir);
-        let all = parallel::map(
-            jobs,
-            gems,
-            || repository.connect(),
-            work,
-            |done| bar.show(Progress { done, total, of: "gems" }),
-        );
-        drop(bar);
-        let all: Vec<ExportOutcome> = all?.into_iter().flatten().collect();
-        sync(&self.dir)?;
-        self.report(&all, began, context)
+        let api = Api::new(context)?;
+        // Who may only read is not told the format: the index of gems can be exported all the same.
+        let format = api.get(&format!("{REPOSITORIES}/{}", segment(&self.repo)));
+        let format = format.ok().and_then(|shown| Some(shown["format"].as_str()?.to_owned()));
+        let (noun, all) = match format.as_deref() {
+            Some(format @ ("maven" | "raw")) => {
+                ("files", tree::export(&api, &repository, jobs, &self.dir, format == "maven")?)
+            }
+            _ => ("gems", gems::export(&repository, jobs, &self.dir)?),
+        };
+        let synced = RealDisk.open_folder(&self.dir).and_then(|folder| folder.sync());
+        synced.with_context(|| format!("cannot sync `{}`", self.dir.display()))?;
+        self.report(&all, noun, began, context)
     }
 
-    fn report(&self, all: &[ExportOutcome], began: Tick, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let written = all.iter().filter(|outcome| matches!(outcome, ExportOutcome::Written)).count();
-        let present = all.iter().filter(|outcome| matches!(outcome, ExportOutcome::Present)).count();
-        let conflict = |outcome: &ExportOutcome| {
-            if let ExportOutcome::Conflict(path) = outcome { Some(path.display().to_string()) } else { None }
+    fn report(&self, all: &[Placed], noun: &str, began: Tick, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let written = all.iter().filter(|placed| matches!(placed, Placed::Written)).count();
+        let present = all.iter().filter(|placed| matches!(placed, Placed::Present)).count();
+        let conflict = |placed: &Placed| {
+            if let Placed::Conflict(path) = placed { Some(path.display().to_string()) } else { None }
         };
         let conflicts: Vec<String> = all.iter().filter_map(conflict).collect();
         let seconds = Tick::now().since(began) as f64 / 1e9;
@@ -85,93 +69,16 @@ impl Export {
             writeln!(context.out, "{all:#}")?;
         } else {
             for path in &conflicts {
-                writeln!(context.out, "left alone, it has other bytes: {}", plain(path))?;
+                writeln!(context.out, "not overwritten, it has other bytes: {}", plain(path))?;
             }
-            writeln!(context.out, "wrote {written} gems, {present} were there already, in {seconds:.1} s")?;
+            writeln!(context.out, "wrote {written} {noun}, {present} were there already, in {seconds:.1} s")?;
         }
         match conflicts.len() {
             0 => Ok(()),
             many => {
                 let hint = "move them away and export again, or export into another folder";
-                Err(Failure::new(format!("{many} gems were not written"), Some(hint.to_owned())).into())
+                Err(Failure::new(format!("{many} {noun} were not written"), Some(hint.to_owned())).into())
             }
         }
     }
-}
-
-/// Downloads all versions of one gem that are in its index now.
-fn gem(connection: &mut RepositoryConnection, name: &str, folder: &Path) -> Result<Vec<ExportOutcome>, anyhow::Error> {
-    let info = connection.text(&format!("info/{name}"))?.unwrap_or_else(|| "---\n".to_owned());
-    let sums = listing::checksums(&info).with_context(|| format!("the index of `{name}` cannot be read"))?;
-    let moments = listing::moments(&info);
-    let one = |(version, sum): (&String, &String)| {
-        let (file_name, at) = (format!("{name}-{version}.gem"), moments.get(version));
-        file(connection, &file_name, sum, at.and_then(|at| moment(*at)), folder)
-    };
-    sums.iter().map(one).collect()
-}
-
-/// Downloads one file. It has a temporary name until it is complete and its digest is that of the index.
-fn file(
-    connection: &mut RepositoryConnection,
-    name: &str,
-    sum: &str,
-    published: Option<SystemTime>,
-    folder: &Path,
-) -> Result<ExportOutcome, anyhow::Error> {
-    let path = folder.join(name);
-    match File::open(&path) {
-        Ok(present) => {
-            let found = sha256(present).with_context(|| format!("cannot read `{}`", path.display()))?;
-            return Ok(if found == sum { ExportOutcome::Present } else { ExportOutcome::Conflict(path) });
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", path.display())),
-    }
-    let arriving = folder.join(format!(".{name}.arriving"));
-    let failed = || format!("cannot write `{}`", arriving.display());
-    let (mut out, mut sha256) = (RealDisk.create(&arriving).with_context(failed)?, Sha256::new());
-    let fetched = connection.fetch(&format!("gems/{name}"), &mut |piece| {
-        sha256.update(piece);
-        out.write(piece)
-    });
-    let found = HEXLOWER.encode(&sha256.finalize());
-    if fetched.is_ok() && found == sum {
-        out.sync().with_context(failed)?;
-        if let Some(published) = published {
-            File::options()
-                .write(true)
-                .open(&arriving)
-                .and_then(|file| file.set_modified(published))
-                .with_context(failed)?;
-        }
-        RealDisk.rename(&arriving, &path).with_context(failed)?;
-        return Ok(ExportOutcome::Written);
-    }
-    RealDisk.unlink(&arriving).with_context(failed)?;
-    fetched.with_context(|| format!("`{name}` was not fetched"))?;
-    let hint = "the server's disk may be damaged: stop it, and run `daylight check --verify` there";
-    let text = format!("the bytes of `{name}` have the SHA-256 {found}, and the index promises {sum}");
-    Err(Failure::new(text, Some(hint.to_owned())).into())
-}
-
-/// A moment in seconds since the epoch.
-fn moment(seconds: i64) -> Option<SystemTime> {
-    UNIX_EPOCH.checked_add(Duration::from_secs(u64::try_from(seconds).ok()?))
-}
-
-fn sha256(mut file: File) -> io::Result<String> {
-    let (mut sha256, mut piece) = (Sha256::new(), vec![0; 64 << 10]);
-    loop {
-        match file.read(&mut piece)? {
-            0 => return Ok(HEXLOWER.encode(&sha256.finalize())),
-            read => sha256.update(&piece[..read]),
-        }
-    }
-}
-
-/// Syncs the folder, so that the names survive a crash.
-fn sync(folder: &Path) -> Result<(), anyhow::Error> {
-    let synced = RealDisk.open_folder(folder).and_then(|folder| folder.sync());
-    synced.with_context(|| format!("cannot sync `{}`", folder.display()))
 }

@@ -48,17 +48,20 @@ enum ImportVerb {
     Maven {
         #[command(flatten)]
         import: ImportFlags,
+        /// Upload files that do not follow Maven's layout, too: the repository has `--layout any`
+        #[arg(long)]
+        any_layout: bool,
     },
 }
 
 impl Import {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let began = Tick::now();
-        let (ImportVerb::Gems { import, .. } | ImportVerb::Maven { import }) = &self.verb;
+        let (ImportVerb::Gems { import, .. } | ImportVerb::Maven { import, .. }) = &self.verb;
         let repository = RepositoryClient::new(&import.into, context)?;
         let report = match &self.verb {
             ImportVerb::Gems { import, with_yanked } => gems::import(import, *with_yanked, &repository, context)?,
-            ImportVerb::Maven { import } => maven::import(import, &repository, context)?,
+            ImportVerb::Maven { import, any_layout } => maven::import(import, *any_layout, &repository, context)?,
         };
         report.write(began, context)
     }

@@ -57,6 +57,11 @@ impl RepositoryClient {
         }
     }
 
+    /// The name of the repository.
+    pub(super) fn name(&self) -> &str {
+        &self.repository
+    }
+
     /// Opens a connection.
     pub(super) fn connect(&self) -> Result<RepositoryConnection, anyhow::Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -109,10 +114,10 @@ impl RepositoryConnection {
         }
     }
 
-    /// GET of a path, whose content is passed to `sink` as it arrives.
-    pub(super) fn fetch(&mut self, path: &str, sink: BodySink<'_>) -> Result<(), anyhow::Error> {
+    /// GET of a path, whose content is passed to `sink` as it arrives. Returns the headers.
+    pub(super) fn fetch(&mut self, path: &str, sink: BodySink<'_>) -> Result<HeaderMap, anyhow::Error> {
         let answer = self.call(Method::GET, path, Content::default(), Some(sink))?;
-        if answer.status.is_success() { Ok(()) } else { Err(self.client.failure(&answer).into()) }
+        if answer.status.is_success() { Ok(answer.headers) } else { Err(self.client.failure(&answer).into()) }
     }
 
     /// POST of `body`.

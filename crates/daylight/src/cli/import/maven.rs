@@ -17,10 +17,11 @@ use upload::MavenUploader;
 
 pub(super) fn import(
     flags: &ImportFlags,
+    any_layout: bool,
     repository: &RepositoryClient,
     context: &mut Context<'_>,
 ) -> Result<ImportReport, anyhow::Error> {
-    let tree = tree::read(&flags.dir)?;
+    let tree = tree::read(&flags.dir, any_layout)?;
     let total = tree.folders.iter().map(|folder| folder.len() as u64).sum();
     writeln!(context.err, "`{}` has {total} files of {} versions", flags.dir.display(), tree.folders.len())?;
     if tree.left_out > 0 {

@@ -4,7 +4,7 @@ use super::metadata_dates::MetadataDates;
 use crate::cli::failure::Failure;
 use crate::cli::import::folder::{Files, files};
 use format::maven::path::{self, Kind};
-use format::tree::Checksum;
+use format::tree::{self, Checksum};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use telemetry::Millis;
@@ -15,7 +15,7 @@ const DEPTH: usize = 64;
 const LEFTOVERS: [&str; 4] = [".lastUpdated", ".part", ".tmp", ".lock"];
 
 /// An artifact to upload.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ArtifactFile {
     pub(super) file: PathBuf,
     /// Relative to the folder, and so to the repository.
@@ -37,8 +37,8 @@ pub(super) struct ArtifactTree {
     pub(super) links_outside: u64,
 }
 
-/// Finds the artifacts of a folder.
-pub(super) fn read(folder: &Path) -> Result<ArtifactTree, anyhow::Error> {
+/// Finds the artifacts of a folder; `any_layout`: and the files that the layout does not have.
+pub(super) fn read(folder: &Path, any_layout: bool) -> Result<ArtifactTree, anyhow::Error> {
     let (mut found, mut checksums) = (BTreeMap::new(), HashMap::<String, Vec<_>>::new());
     let (mut left_out, mut updated) = (0, MetadataDates::default());
     let Files { paths, links_outside } = files(folder, folder, DEPTH, &|_| true)?;
@@ -51,7 +51,15 @@ pub(super) fn read(folder: &Path) -> Result<ArtifactTree, anyhow::Error> {
         // Other servers have their own data in folders with such names.
         let hidden = relative.split('/').any(|name| name.starts_with('.'));
         let leftover = LEFTOVERS.iter().any(|ending| relative.ends_with(ending));
-        let read = path::read(relative).filter(|_| !hidden && !leftover && format::tree::check(relative).is_ok());
+        let taken = !hidden && !leftover && tree::check(relative).is_ok();
+        let read = path::read(relative).filter(|_| taken);
+        if any_layout && taken && read.is_none() && !is_notes(relative) {
+            match tree::checksum_of(relative) {
+                Some((of, checksum)) => checksums.entry(of.to_owned()).or_default().push((checksum, file)),
+                None => drop(found.insert(relative.to_owned(), file)),
+            }
+            continue;
+        }
         match read.map(|read| (read.kind, read.checksum, read.file.to_owned())) {
             Some((_, Some(checksum), of)) => checksums.entry(of).or_default().push((checksum, file)),
             Some((Kind::Artifact(_), None, path)) => drop(found.insert(path, file)),
@@ -80,6 +88,12 @@ pub(super) fn read(folder: &Path) -> Result<ArtifactTree, anyhow::Error> {
     Ok(ArtifactTree { folders: folders.into_values().collect(), left_out, links_outside })
 }
 
+/// Whether clients leave a file of this name in each folder of their local repositories.
+fn is_notes(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.starts_with(['_', '.']) || name.starts_with("maven-metadata") || name == "resolver-status.properties"
+}
+
 /// Files of a snapshot that are copies of its newest build: clients make them in their local repositories, without a build in the name.
 fn copies(found: &BTreeMap<String, PathBuf>) -> HashSet<String> {
     let artifacts = || {
@@ -103,6 +117,11 @@ mod tests {
     #[test]
     fn artifacts_of_a_local_repository_are_found_among_its_other_files() {
         let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str| {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        };
         for path in [
             "org/example/lamp/1.0/lamp-1.0.jar",
             "org/example/lamp/1.0/lamp-1.0.jar.sha1",
@@ -119,11 +138,9 @@ mod tests {
             ".cache/org/example/lamp/1.0/lamp-1.0.jar",
             "archetype-catalog.xml",
         ] {
-            let path = folder.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "").unwrap();
+            write(path);
         }
-        let tree = read(folder.path()).unwrap();
+        let tree = read(folder.path(), false).unwrap();
         let paths: Vec<Vec<_>> =
             tree.folders.iter().map(|folder| folder.iter().map(|found| found.path.as_str()).collect()).collect();
         assert_eq!(
@@ -139,7 +156,14 @@ mod tests {
         assert_eq!(tree.left_out, 6);
         let sums: Vec<_> = tree.folders[0][0].checksums.iter().map(|(checksum, _)| *checksum).collect();
         assert_eq!(sums, [Checksum::Md5, Checksum::Sha1]);
-        let nothing = read(&folder.path().join("org/example/lamp/1.0")).unwrap_err();
+        write("org.example/oil/1.0/ivys/ivy.xml");
+        write("org.example/oil/1.0/ivys/ivy.xml.sha1");
+        let others = |tree: ArtifactTree| tree.folders.concat().into_iter().filter(|file| file.path.contains("oil"));
+        assert_eq!(others(read(folder.path(), false).unwrap()).count(), 0);
+        let plain: Vec<_> = others(read(folder.path(), true).unwrap()).collect();
+        assert_eq!((plain.len(), plain[0].checksums.len()), (1, 1));
+        assert_eq!(read(folder.path(), true).unwrap().left_out, 6);
+        let nothing = read(&folder.path().join("org/example/lamp/1.0"), false).unwrap_err();
         assert!(nothing.to_string().starts_with("there are no artifacts in"));
     }
 }
