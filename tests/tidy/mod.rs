@@ -10,6 +10,7 @@ mod parameters;
 mod registry;
 mod sources;
 mod walls;
+mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -329,7 +329,7 @@ impl Error {
         }
     }
 
-    /// What is wrong with TLS, where that is known.
+    /// The problem with TLS, where it is known.
     pub fn tls_trouble(&self) -> Option<TlsTrouble> {
         match self {
             Error::Tls { source, .. } => tls_error::trouble(source),

@@ -17,7 +17,7 @@ use telemetry::{Bound, BoundName, Clock, Event, Log, Millis, Op, Recorder, Slot,
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
 
-/// A host, and what is known about it.
+/// A host and its state.
 #[derive(Debug)]
 pub(crate) struct Host {
     /// `name:port`.
@@ -73,7 +73,7 @@ pub struct HostState {
     pub kept: u64,
     /// The state of its circuit.
     pub circuit: Circuit,
-    /// The host asked for a pause until then.
+    /// The end of the pause that the host requested.
     pub paused_until: Option<Millis>,
     /// The last failure, however long ago.
     pub trouble: Option<Trouble>,

@@ -26,7 +26,7 @@ pub struct ClientOptions {
 pub struct Trust(pub(crate) Tls);
 
 impl Trust {
-    /// Those that the machine trusts.
+    /// The certificates that the machine trusts.
     pub const MACHINE: Trust = Trust(Tls::MACHINE);
 
     /// Those of a PEM file, besides the machine's.

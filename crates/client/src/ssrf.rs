@@ -1,5 +1,5 @@
 //! Which addresses may be called, against server-side request forgery. Some addresses answer only this machine or this network.
-//! An operator chooses the host of an upstream once; whoever controls DNS must not be able to move its name into a more private
+//! An operator chooses the host of an upstream once; a DNS attacker must not be able to move its name into a more private
 //! network later. The target of a redirect is chosen by the server that redirects.
 
 use crate::error::Error;

@@ -3,7 +3,7 @@
 use std::io;
 use tokio_rustls::rustls;
 
-/// What is wrong with a TLS connection.
+/// The problem of a TLS connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlsTrouble {
     /// No trusted authority signed the certificate.

@@ -44,9 +44,9 @@ impl Error {
                 io::ErrorKind::PermissionDenied => Some("ports below 1024 need a privilege: choose a higher one"),
                 _ => None,
             },
-            Error::Pem { .. } | Error::Certificate(_) => Some(
-                "both are PEM: the certificate with those that sign it, its own first, and the key without a password",
-            ),
+            Error::Pem { .. } | Error::Certificate(_) => {
+                Some("both are PEM: the certificate with its chain, its own first, and the key without a password")
+            }
             Error::Inherit(_) | Error::Core(_) => Some("look at the limits of threads and open files (`ulimit -a`)"),
         }
     }

@@ -40,7 +40,7 @@ impl Deletion {
         Self { blobs, life }
     }
 
-    /// Checks each blob once more, and deletes those that are unneeded at `now`.
+    /// Checks each blob once more, and deletes the blobs that are unneeded at `now`.
     ///
     /// Blobs that no row names are deleted first: they need no row, so this frees space even on a full disk. For the others the
     /// row is written before the file is removed. A crash in between leaves a file that no row names.

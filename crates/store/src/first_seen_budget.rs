@@ -17,7 +17,7 @@ pub(crate) fn cost(body_bytes: usize, unit: &str) -> u64 {
     2 * body_bytes as u64 + unit.len() as u64 + ROW_BYTES
 }
 
-/// The budgets. The bound shows the repository with the highest use, among those that are not removed.
+/// The budgets. The bound shows the repository with the highest use, without the removed ones.
 #[derive(Debug)]
 pub(crate) struct FirstSeenBudget {
     each: Arc<Bound>,

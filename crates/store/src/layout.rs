@@ -3,7 +3,7 @@
 //! ```text
 //! DATA/
 //!   daylight.lock    held by the one process that works on the folder
-//!   collecting.lock  held alone while blobs are deleted, and shared by those who need all of them to stay
+//!   collecting.lock  exclusive while blobs are deleted, shared by backups, which need all blobs
 //!   version          the version of this layout: `1`
 //!   reserve          bytes that are set aside for changes on a full disk; may be deleted at any time
 //!   node             the identity of this folder: 128 random bits, written once and in no backup

@@ -21,7 +21,7 @@ use telemetry::Log;
 pub struct Rebuilt {
     /// The last change in the segments or in the log of recent rows, and now in the truth.
     pub last: Seq,
-    /// Blobs that no row refers to. They include those that only the lost truth referred to.
+    /// Blobs that no row refers to. They include blobs that only the lost truth referred to.
     pub orphans: Orphans,
     /// The new path of the replaced truth, if there was one.
     pub replaced: Option<PathBuf>,

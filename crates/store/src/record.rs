@@ -43,7 +43,7 @@ impl RepositoryKind {
     }
 }
 
-/// A repository after a change, with the settings that the store uses and those that are opaque to it.
+/// A repository after a change, with settings that the store uses and settings that are opaque to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepositoryRecord {
     /// Its name, unique among the repositories that are not removed.

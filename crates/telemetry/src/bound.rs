@@ -19,7 +19,7 @@ macro_rules! bounds {
                 match self { $(BoundName::$name => $text,)* }
             }
 
-            /// What is counted: `requests`, `bytes`.
+            /// The unit of its figures: `requests`, `bytes`.
             pub fn unit(self) -> &'static str {
                 match self { $(BoundName::$name => $unit,)* }
             }

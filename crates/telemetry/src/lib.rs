@@ -5,7 +5,7 @@
 //! counted exactly, in one short critical section on a shard that only this thread uses. Storing and logging happen on
 //! threads of their own.
 //!
-//! This crate imports no other crate of ours, never blocks its caller and never fails.
+//! This crate imports no other crate of the workspace, never blocks its caller and never fails.
 
 mod background;
 mod bound;

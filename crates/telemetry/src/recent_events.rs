@@ -34,8 +34,8 @@ impl RecentEvents {
     /// A request is slow if its first byte took longer than this, in nanoseconds: a second.
     const SLOW: u64 = 1_000_000_000;
 
-    /// Keeps `max_bytes` of events: a quarter for all, a half for those that needed more than a lookup in memory, a quarter for
-    /// those that failed or were slow.
+    /// Keeps `max_bytes` of events: a quarter for all, a half for events with more work than a
+    /// lookup in memory, a quarter for failed and slow events.
     pub fn new(max_bytes: u64) -> Arc<Self> {
         let ring = |max_bytes| Ring { max_bytes, ..Ring::default() };
         let rings = Mutex::new([ring(max_bytes / 4), ring(max_bytes / 2), ring(max_bytes / 4)]);

@@ -73,7 +73,7 @@ pub struct Package {
 pub struct Identity {
     /// Its version.
     pub number: Version,
-    /// Its platform as it was pushed.
+    /// The pushed platform.
     pub platform: String,
 }
 

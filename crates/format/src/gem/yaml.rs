@@ -64,7 +64,7 @@ impl Node {
 }
 
 /// Whether Psych's `ScalarScanner` reads a name, a version or a platform as something other than text. It may be wrong
-/// for some texts, but not for those that RubyGems writes without quotes.
+/// for some texts, but not for texts that RubyGems writes without quotes.
 fn is_other(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let number = lower.strip_prefix('-').unwrap_or(&lower);

@@ -45,7 +45,7 @@ enum BodySource {
     Growing(Box<GrowingSource>),
 }
 
-/// A growing file, and what is needed to send it.
+/// A growing file, and the state for sending it.
 struct GrowingSource {
     growing: Growing,
     /// The part that is being handed out.

@@ -32,7 +32,7 @@ impl Stop {
         self.0.borrow().is_some()
     }
 
-    /// Waits until the front is told to stop. Returns how long idle connections may stay.
+    /// Waits until the front is to stop. Returns how long idle connections may stay.
     pub async fn asked(&self) -> Duration {
         // An error would mean that every sender was dropped, but `self` is one.
         let mut asked = self.0.subscribe();

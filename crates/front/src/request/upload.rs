@@ -121,7 +121,7 @@ impl Upload {
         upload
     }
 
-    /// The body of an HTTP/2 request. h2 discards what is not read.
+    /// The body of an HTTP/2 request. h2 discards unread bytes.
     pub(crate) fn http2(stream: RecvStream, headers: &HeaderMap, limits: &Limits) -> Self {
         if stream.is_end_stream() {
             return Self::none(limits);

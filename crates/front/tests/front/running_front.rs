@@ -146,7 +146,7 @@ pub(crate) struct Client {
     ahead: Vec<u8>,
 }
 
-/// A reply as it was received.
+/// A received reply.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

@@ -8,7 +8,7 @@ use crate::record::{RepositoryId, Seq};
 use serde_json::Value;
 use telemetry::Millis;
 
-/// Reads of the journal and of what is derived from it.
+/// Reads of the journal and of the tables derived from it.
 pub trait JournalReads {
     /// The number of the last change.
     fn last(&mut self) -> Result<Seq, Error>;

@@ -162,7 +162,7 @@ impl Store {
         self.cached(Op::CacheWrite, event, record).await
     }
 
-    /// Removes what is cached for a path of an upstream: the next request goes to the upstream. `false`: nothing was cached.
+    /// Removes the cached file and facts for a path of an upstream: the next request goes to the upstream. `false`: nothing was cached.
     pub async fn forget_cached(&self, of: Origin, path: &str, event: &mut Event) -> Result<bool, Error> {
         let path = path.to_owned();
         self.cached(Op::CacheWrite, event, move |cache| cache.forget(of, &path)).await

@@ -1,5 +1,4 @@
-//! The collector: checks all blobs on disk, marks the unneeded ones, and deletes those that were marked long enough ago and are
-//! still unneeded.
+//! The collector: checks all blobs on disk, marks the unneeded ones, and deletes the blobs that were marked long enough ago and are still unneeded.
 
 use super::Store;
 use crate::blob_files::names;

@@ -162,8 +162,7 @@ fn files(disk: &SimDisk, folder: &Path, found: &mut BTreeSet<Digest>) {
     }
 }
 
-/// The blobs that must exist at `now`, by the simplest reading of the rows: those that an entry names, and those that one named
-/// not long enough ago. A blob whose deletion is a row is needed again only after its next publication.
+/// The blobs that must exist at `now`, by the simplest reading of the rows: the blobs that an entry names, and the blobs that an entry named not long ago. A blob whose deletion is a row is needed again only after its next publication.
 fn needed(rows: &[JournalRow], now: Millis) -> BTreeSet<Digest> {
     let removed: BTreeMap<RepositoryId, Option<Millis>> = rows
         .iter()

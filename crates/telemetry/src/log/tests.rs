@@ -20,7 +20,7 @@ impl io::Write for Sends {
     }
 }
 
-/// Sends what is written to the receiver.
+/// Sends the written bytes to the receiver.
 pub(crate) fn target() -> (Target, Receiver<Vec<u8>>) {
     let (write, written) = channel();
     (Target::writer(Box::new(Sends(write))), written)

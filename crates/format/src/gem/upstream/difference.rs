@@ -71,7 +71,7 @@ pub fn begin(file: &Versions) -> Result<Vec<u8>, Refusal> {
     Ok(lines)
 }
 
-/// Appends the new lines of the upstream's file to `log` unchanged, without those that are held back or unreadable.
+/// Appends the new lines of the upstream's file to `log` unchanged, without held-back and unreadable lines.
 /// `None` if the result would then differ from the file, or a name would have too many bytes: [`difference`] with the
 /// whole file is then needed. It is also needed if the file already [held](Versions::held) back a line.
 pub fn append(log: &Versions, appended: &Versions) -> Option<Difference> {

@@ -137,7 +137,7 @@ impl Look {
         self.announced.promised()
     }
 
-    /// Adds the next bytes of the body, and returns those that extend the file.
+    /// Adds the next bytes of the body, and returns the bytes that extend the file.
     pub fn add<'a>(&mut self, mut bytes: &'a [u8]) -> Result<&'a [u8], Refusal> {
         if self.file.len() + bytes.len() as u64 > VERSIONS_BYTES {
             return Err(Refusal::TooLarge(VERSIONS_BYTES));

@@ -185,7 +185,7 @@ fn a_file_that_is_cut_or_older_says_only_what_was_said_earlier() {
     let is_earlier = |file: &[&str]| difference(&log, &versions(file), |_, _| false).is_earlier_file();
     let lines = ["a 1 x", "b 1 x", "a 2 y", "b -1 y", "c 1 z"];
     assert!((0..lines.len()).all(|end| is_earlier(&lines[..end])) && !is_earlier(&lines));
-    assert!(!is_earlier(&["a 1,2 y", "b -1 y", "c 1 z"]), "begun anew");
+    assert!(!is_earlier(&["a 1,2 y", "b -1 y", "c 1 z"]), "started again");
     assert!(!is_earlier(&["a 1,2 y", "b -1 y", "d 1 z"]), "a token is new");
     assert!(!is_earlier(&["a 1 w", "b -1 y", "c 1 z"]), "a version was removed");
 }
