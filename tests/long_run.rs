@@ -1,4 +1,5 @@
-//! Through years of a server's time: what is live downloads byte for byte, and nothing else takes space. What went says when its bytes did.
+//! Years of a server's clock: live files can be downloaded byte for byte, and nothing else takes space. The API reports
+//! when the bytes of removed files were deleted.
 
 use crate::world::{FIRST, Gem, Person, Ruby, World, hex};
 use serde_json::json;
@@ -6,15 +7,16 @@ use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Longer than a round of the collector takes on a busy machine; only a hang is longer.
+/// Longer than a round of the collector takes on a busy machine. Only a hang takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A day, counted from the first one. All are after today: while the server starts again it has the real time, and nothing may age by that.
+/// A day, counted from the first one. All are in the future: during a restart the server has the real time, and nothing
+/// may age by that.
 fn date(day: i64) -> String {
     jiff::civil::date(2050, 1, 1).checked_add(jiff::Span::new().days(day)).unwrap().to_string()
 }
 
-/// Sets the time of day, and waits until the collector has been through all blobs at that moment.
+/// Sets the clock, and waits until the collector has visited all blobs at that moment.
 pub(crate) fn collect_at(world: &World, moment: &str) {
     let path = format!("/repository/{FIRST}/set_time");
     world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
@@ -37,14 +39,14 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-/// The blobs on disk by their digests, with their sizes.
+/// The blobs on disk, by digest, with their sizes.
 pub(crate) fn blobs(world: &World) -> BTreeMap<String, u64> {
     let all = world.files().into_iter().filter(|file| file.starts_with(world.data().join("blobs")));
     let name = |file: &std::path::Path| file.file_name().unwrap().to_str().unwrap().to_owned();
     all.map(|file| (name(&file), file.metadata().unwrap().len())).collect()
 }
 
-/// What is to be downloaded, by the path below `/repository/`.
+/// The files that can be downloaded, by their path below `/repository/`.
 #[derive(Default)]
 struct Live(BTreeMap<String, Vec<u8>>);
 
@@ -61,7 +63,7 @@ impl Live {
         self.0.insert(format!("{repository}/{path}"), text.into());
     }
 
-    /// It is no longer live. Its bytes.
+    /// Removes a live file from the list, and returns its bytes.
     fn take(&mut self, path: &str) -> Vec<u8> {
         self.0.remove(path).unwrap()
     }
@@ -84,13 +86,13 @@ fn build(number: u32, ending: &str) -> String {
     format!("org/example/lamp/3-SNAPSHOT/lamp-3-205001{day:02}.120000-{number}.{ending}")
 }
 
-/// What a path was on an evening, if it was of another repository: `gems/lamp-1.0.0.gem` of `gems-private`.
+/// A path as of an evening: `gems/lamp-1.0.0.gem` of `gems-private`.
 fn on_the_evening_of(day: i64, path: &str) -> String {
     let (repository, path) = path.split_once('/').unwrap();
     format!("/repository/{repository}@{}T20:00:00Z/{path}", date(day))
 }
 
-/// Everything is published on the first day; most of what goes, goes on the second.
+/// Everything is published on the first day; most removals are on the second.
 fn two_days(world: &World, ruby: &Ruby, live: &mut Live) {
     let admin = world.admin();
     for name in ["old", "back", "tools"] {
@@ -106,7 +108,7 @@ fn two_days(world: &World, ruby: &Ruby, live: &mut Live) {
     wanted("files", json!({ "format": "raw", "replaceable": true }));
     admin.patch_json("/api/v1/repositories/tools", &json!({ "keep_versions": 1 })).expect(200);
 
-    // One comes and goes by the real client.
+    // One gem comes and goes with the real client.
     let sent = ruby.push(&world.url(FIRST), admin.secret(), &Gem::new("wick", "1.0.0"));
     assert!(sent.good().contains("Successfully registered gem: wick (1.0.0)"));
     let path = format!("{FIRST}/gems/wick-1.0.0.gem");
@@ -155,7 +157,7 @@ fn two_days(world: &World, ruby: &Ruby, live: &mut Live) {
     admin.post_json("/api/v1/cleanup", &json!({ "repositories": ["tools"], "apply": true })).expect(200);
     live.put(&admin, "files", "a.txt", "another a");
     admin.delete("files", "c.txt").expect(204);
-    // Nothing of these becomes true.
+    // None of these refused changes has an effect.
     admin.push(FIRST, &Gem::new("lamp", "1.1.0").payload(b"other")).expect(409);
     admin.put("releases", &jar("1.1"), b"other").expect(409);
     let began = Instant::now();
@@ -182,14 +184,14 @@ fn what_is_live_after_500_days_downloads_and_what_went_says_when() {
     live.put(&world.admin(), "files", "a.txt", "the last a");
     collect_on(&world, 500);
     collect_on(&world, 502);
-    // Now nothing is answered from memory.
+    // From here on no answer comes from memory.
     world.stop();
     let checked = world.run("check");
     assert!(checked.status.success(), "{checked:?}");
     world.resume();
     collect_on(&world, 503);
 
-    // The day on which the bytes of each went; nothing says that of a repository that is not there.
+    // The day on which the bytes of each were deleted. A removed repository shows nothing.
     let gone = [
         (format!("{FIRST}/gems/lamp-1.0.0.gem"), 502, "deleted"),
         (format!("{FIRST}/gems/wick-1.0.0.gem"), 502, "deleted"),
@@ -218,7 +220,7 @@ fn what_is_live_after_500_days_downloads_and_what_went_says_when() {
     }
     assert_eq!(["old/restore", "releases/contents/org/example/lamp/1.0"].map(|what| restored(&world, what)), [404; 2]);
 
-    // Within the horizon, earlier states are whole.
+    // Within the horizon, earlier states are complete.
     let yanked = format!("{FIRST}/gems/lamp-1.2.0.gem");
     let recent = [(yanked.clone(), live.take(&yanked)), ("files/a.txt".to_owned(), replaced)];
     for (path, bytes) in &recent {
@@ -226,7 +228,7 @@ fn what_is_live_after_500_days_downloads_and_what_went_says_when() {
         assert_eq!(&then.body, bytes, "{path}");
     }
     world.anon().get(&format!("/repository/{yanked}")).expect(404);
-    // These were not there on the second evening, or were others.
+    // These did not exist on the second evening, or were different.
     let changed = ["back/gems/glass-1.0.0.gem", "files/a.txt", "files/c.txt", &format!("releases/{}", jar("1.2"))];
     for (path, bytes) in live.0.iter().filter(|(path, _)| !changed.contains(&path.as_str())) {
         let then = world.anon().get(&on_the_evening_of(1, path)).expect(200);

@@ -1,13 +1,13 @@
-//! Nothing that grows with a repository runs on the threads that clients share. Told by which op ran where, never by how
-//! long it took.
+//! No work that grows with a repository runs on the event loops. The test counts which operation ran where, and never
+//! measures time.
 
 use crate::accounts::sum;
 use crate::world::{FIRST, Gem, World};
 
-/// More versions than are rendered in passing.
+/// More versions than an event loop renders in place.
 const VERSIONS: usize = 24;
 
-/// What the metrics say once every loop has told what ran on it.
+/// The metrics after every loop has reported its work.
 fn told(world: &World) -> String {
     let read = || world.admin().get("/metrics").expect(200).text().to_owned();
     let beats = |metrics: &str| -> Vec<u64> {
@@ -24,7 +24,7 @@ fn told(world: &World) -> String {
     }
 }
 
-/// How often `op` ran at all, and how often on a loop.
+/// How often `op` ran in total, and how often on an event loop.
 fn runs(metrics: &str, op: &str) -> (u64, u64) {
     let on_loops = metrics.lines().filter(|line| line.starts_with("daylight_loop_ops_total{"));
     let on_loops = on_loops.filter(|line| line.contains(&format!("op=\"{op}\"")));
@@ -48,7 +48,8 @@ fn what_grows_with_a_repository_runs_on_no_loop() {
         }
     }
     let after = told(&world);
-    // The first of these pushes goes on from what is known of the gem. The others follow a yank, and read its facts.
+    // The first of these pushes continues from the cached state of the gem. The others follow a yank, and read its
+    // rows.
     for (op, least) in [("index.render", 10), ("facts.read", 4), ("package.read", 5), ("truth.read", 20)] {
         let (all, on_loops) = runs(&after, op);
         let (all_before, on_loops_before) = runs(&before, op);

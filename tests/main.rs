@@ -1,4 +1,4 @@
-//! The program from outside: the real binary, real clients, the contract on the wire, and the tree itself.
+//! The program from outside: the real binary, real clients, the protocols on the wire, and the source tree itself.
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! What Ruby makes of the Marshal that we write: it is the judge of every form.
+//! Ruby reads the Marshal data that we write, in every form.
 
 use crate::world::{FIRST, Ruby, World};
 use format::gem::specs;
@@ -26,7 +26,7 @@ fn ruby_reads_the_elements_of_the_older_index_wherever_they_stand() {
     );
 }
 
-/// Gems of all sorts, written by RubyGems itself.
+/// Gems of many kinds, written by RubyGems itself.
 const ALL_SORTS: &str = r#"
   require 'rubygems/package'
   def built(name, version)

@@ -8,7 +8,7 @@ use std::path::Path;
 
 const CENTRAL: &str = "central-there";
 
-/// Requests that a build made.
+/// The requests of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Requests {
     files: usize,
@@ -29,8 +29,8 @@ fn requests(events: &[Value], id: &str) -> [Requests; 2] {
     })
 }
 
-/// Builds the project from an empty local repository, pulls the plug of the upstream, and builds it again from an empty
-/// one. Returns the requests of the two builds.
+/// Builds the project from an empty local repository, disconnects the upstream, and builds it again from an empty one.
+/// Returns the requests of the two builds.
 #[track_caller]
 fn builds_with_and_without_the_upstream(release: Release) -> [Requests; 2] {
     let central = Central::open();
@@ -47,7 +47,7 @@ fn builds_with_and_without_the_upstream(release: Release) -> [Requests; 2] {
         assert!(built.jars().contains_key(Path::new(&jar)), "{jar}");
     }
 
-    // Nobody listens there any more.
+    // Nothing listens there any more.
     drop(central);
     let between = world.anon().get("/health/live").expect(200);
     let second = first.another();

@@ -8,7 +8,7 @@ use std::process::Command;
 const CENTRAL: &str = "central-there";
 const HOSTED: [&str; 2] = ["releases", "snapshots"];
 
-/// A server with a repository for releases, one for snapshots, and one that stands for the central one.
+/// A server with a repository for releases, one for snapshots, and a remote one for the central repository.
 pub(crate) fn shelf(central: &Central) -> World {
     let world = World::start();
     world.remote(CENTRAL, &central.url());
@@ -18,12 +18,12 @@ pub(crate) fn shelf(central: &Central) -> World {
     world
 }
 
-/// Tells a machine of the three, and what to show to the two.
+/// Configures a machine with the three repositories and a token for two of them.
 pub(crate) fn knows(machine: &Machine, world: &World, secret: &str) {
     knows_as(machine, world, HOSTED, secret);
 }
 
-/// The same, where the two are at these names.
+/// The same with these names for the two.
 pub(crate) fn knows_as(machine: &Machine, world: &World, names: [&str; 2], secret: &str) {
     let urls = names.map(|name| world.url(name));
     machine.settings(&world.url(CENTRAL), &[(HOSTED[0], &urls[0]), (HOSTED[1], &urls[1])], secret);
@@ -34,14 +34,14 @@ pub(crate) fn deploy(world: &World, project: &Project<'_>) -> Said {
     project.maven(&["deploy", "-DskipTests", &releases, &snapshots])
 }
 
-/// What `porch` says with the version of the project that its machine has fetched.
+/// The output of `porch` with the version of the project that its machine fetched.
 pub(crate) fn porch_says(machine: &Machine, version: &str) -> String {
     let porch = machine.project("porch", &[("version", version)]);
     porch.maven(&["--update-snapshots", "compile"]).good();
     let fetched = machine.fetched();
     let jar = |part: &str| {
         let mut jars = fetched.keys().filter(|path| path.extension().is_some_and(|ending| ending == "jar"));
-        // The newest is the last.
+        // The newest version is the last one.
         let jar = jars.rfind(|path| path.iter().any(|name| name == part));
         machine.local(jar.unwrap_or_else(|| panic!("no jar of {part}: {fetched:?}")))
     };
@@ -59,7 +59,7 @@ fn is_deployed_and_used(release: Release) {
     knows(&desk, &world, writer.secret());
     let lantern = |version, build| desk.project("lantern", &[("version", version), ("build", build)]);
     deploy(&world, &lantern("1.0.0", "1")).good();
-    // As after a reply that was lost: the same bytes.
+    // A deploy of the same bytes again, as after a lost reply.
     deploy(&world, &lantern("1.0.0", "1")).good();
     let said = deploy(&world, &lantern("1.0.0", "2")).bad();
     assert!(said.contains("409"), "a release is for ever: {said}");
@@ -78,7 +78,7 @@ fn is_deployed_and_used(release: Release) {
     let metadata = "example/lantern/lantern-core/2.0-SNAPSHOT/maven-metadata.xml";
     let metadata = world.anon().get(&format!("/repository/snapshots/{metadata}")).expect(200);
     assert!(metadata.text().contains("<buildNumber>2</buildNumber>"), "{}", metadata.text());
-    // In the wrong one.
+    // Into the wrong repository.
     let wrong = format!("-Dreleases={}", world.url(HOSTED[1]));
     let said = lantern("1.2.0", "6").maven(&["deploy", "-DskipTests", &wrong]).bad();
     assert!(said.contains("400"), "{said}");
@@ -109,9 +109,9 @@ fn who_shows_no_token_or_a_wrong_one_is_told_so_by_each_maven() {
         for secret in ["", "wrong"] {
             knows(&desk, &world, secret);
             let project = desk.project("lantern", &[("version", "1.0.0"), ("build", "1")]);
-            // The parent alone, which is what it begins with.
+            // Only the parent, which is deployed first.
             let said = project.maven(&["deploy", "--non-recursive", &releases]).bad();
-            // The last is how Java's own client says it, after the third answer.
+            // The last wording is that of Java's own client after the third answer.
             let words = ["401", "Unauthorized", "too many authentication attempts"];
             assert!(words.iter().any(|words| said.contains(words)), "{release:?}: {said}");
         }

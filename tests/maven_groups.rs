@@ -1,5 +1,5 @@
-//! With real clients: all of Maven's through the one URL of the group that a new folder has. What is built and deployed is built again
-//! from nothing, the second time without the upstream.
+//! Real clients use the group of a new data folder as their only repository. A project is built, deployed, and built
+//! again from nothing, the second time without the upstream.
 
 use crate::maven_deploys::porch_says;
 use crate::pages::events;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 const GROUP: &str = "maven";
 
-/// Deploys a version of the project, which is built with what the group has.
+/// Deploys a version of the project, which is built with the files of the group.
 #[track_caller]
 fn deploy(world: &World, desk: &Machine, version: &str, build: &str) {
     let lantern = desk.project("lantern", &[("version", version), ("build", build)]);
@@ -17,7 +17,7 @@ fn deploy(world: &World, desk: &Machine, version: &str, build: &str) {
     lantern.maven(&["deploy", "-DskipTests", &releases, &snapshots]).good();
 }
 
-/// A machine with nothing in its local repository, and the settings that the server offers for the group.
+/// A machine with an empty local repository and the group's settings file.
 fn somebody(world: &World, like: &Machine) -> Machine {
     let machine = like.another();
     machine.saves(world.anon().file(GROUP, "settings.xml").expect(200).text());
@@ -46,7 +46,7 @@ fn builds_deploys_and_builds_again_without_the_upstream(release: Release) {
     let said = prefixed(&user);
     assert!(said.contains("Lantern 1.1.0 is lit, build 2"), "the newest release of the plugin: {said}");
 
-    // Nobody listens there any more, and what was proven missing there need not be asked for again yet.
+    // Nothing listens there any more, and the TTL of negative answers has not ended.
     drop(central);
     deploy(&world, &desk, "1.2.0", "5");
     let user = somebody(&world, &desk);

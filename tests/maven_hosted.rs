@@ -1,4 +1,4 @@
-//! A hosted repository of Maven's on the wire: what deployers put there, what is made of it, and what is refused.
+//! A hosted Maven repository on the wire: uploads, generated files, and refusals.
 
 use crate::world::{Answer, Person, World, hex};
 use sha1::{Digest, Sha1};
@@ -140,7 +140,7 @@ fn what_is_uploaded_as_a_checksum_and_is_none_is_refused_and_every_form_that_too
     let admin = world.admin();
     let jar = "org/example/lamp/1.0/lamp-1.0.jar";
     let [sha1, sha256] = [hex(&Sha1::digest("jar")), hex(&Sha256::digest("jar"))];
-    // Whether it comes before the file or after it.
+    // The checksum may come before the file or after it.
     for round in 0..2 {
         for (ending, text) in [("sha1", "0000"), ("sha1", "<html>"), ("md5", ""), ("sha256", &sha1), ("sha512", "x")] {
             let path = format!("{jar}.{ending}");
@@ -279,14 +279,14 @@ fn a_refusal_comes_as_a_problem_to_whoever_asks_for_one() {
     assert_eq!(refused.json()["status"], 401);
     let refused = world.anon().ask("PUT", "/repository/trees/a/b/1/b-1.jar", &[], b"x").expect(401);
     assert_eq!(refused.header("content-type"), Some("text/plain; charset=utf-8"));
-    // Maven 4.0.0-rc-4 takes a 404 that comes as a problem for a failure of the transfer.
+    // Maven 4.0.0-rc-4 takes a 404 with a problem as its body for a failed transfer.
     let missing = world.anon().ask("GET", "/repository/trees/a/b/1/b-1.jar", &headers, b"").expect(404);
     assert_eq!(missing.header("content-type"), Some("text/plain; charset=utf-8"));
     let missing = world.anon().ask("GET", "/repository/nowhere/a/b/1/b-1.jar", &headers, b"").expect(404);
     assert_eq!(missing.header("content-type"), Some("text/plain; charset=utf-8"));
 }
 
-/// Publishes a POM of `org.example.tools` with this inside.
+/// Publishes a POM of `org.example.tools` with this content.
 fn packaged(person: &Person, artifact: &str, version: &str, inside: &str) {
     let pom = pom("org.example.tools", artifact, version).replace("</project>", &format!("{inside}</project>"));
     let path = format!("org/example/tools/{artifact}/{version}/{artifact}-{version}.pom");
@@ -304,7 +304,7 @@ fn a_group_lists_its_plugins_with_their_prefixes_as_long_as_they_have_a_version(
     let made = metadata(&world, "org/example/tools").expect(200);
     assert_eq!((all(&made, "prefix"), all(&made, "name")), (vec!["lamp".to_owned()], vec!["Lamp".to_owned()]));
     assert_eq!(all(&made, "artifactId"), ["lamp-maven-plugin"]);
-    // The folder of a group may be that of an artifact: one document says both.
+    // The folder of a group may be that of an artifact: one document has both.
     admin.put("trees", "org/example/tools/1.0/tools-1.0.pom", b"<project/>").expect(201);
     let both = metadata(&world, "org/example/tools").expect(200);
     assert_eq!((all(&both, "prefix"), all(&both, "version")), (vec!["lamp".to_owned()], vec!["1.0".to_owned()]));
@@ -324,7 +324,7 @@ fn the_prefix_of_a_plugin_is_that_of_its_package_where_its_pom_says_none() {
                 <goalPrefix>burn</goalPrefix></configuration></plugin></plugins></build>";
     packaged(&admin, "lamp-maven-plugin", "1.0", plugin);
     packaged(&admin, "oil-maven-plugin", "1.0", &format!("{plugin}{said}"));
-    // As a deployer says it, who has read the packages; of what is not there it says something, too.
+    // The metadata of a client that has read the packages. It also lists a version that does not exist.
     let of = |artifact: &str, prefix: &str| {
         format!("<plugin><name>x</name><prefix>{prefix}</prefix><artifactId>{artifact}</artifactId></plugin>")
     };
@@ -333,7 +333,7 @@ fn the_prefix_of_a_plugin_is_that_of_its_package_where_its_pom_says_none() {
     admin.put("trees", "org/example/tools/maven-metadata.xml", hint.as_bytes()).expect(201);
     let prefixes = || all(&metadata(&world, "org/example/tools").expect(200), "prefix");
     assert_eq!(prefixes(), ["light", "burn"]);
-    // What was deleted stays so, whatever is said of it.
+    // A deleted version stays deleted, whatever the metadata lists.
     admin.delete("trees", "org/example/tools/lamp-maven-plugin/1.0").expect(204);
     admin.put("trees", "org/example/tools/maven-metadata.xml", hint.as_bytes()).expect(201);
     assert_eq!(prefixes(), ["burn"]);

@@ -1,5 +1,5 @@
-//! Moving a Maven repository in: artifacts of a folder come in with one command, held against the checksums beside them;
-//! whoever is interrupted goes on where they were.
+//! Importing a Maven repository: one command uploads the artifacts of a folder and compares them with the checksums
+//! beside them. An interrupted import can be continued.
 
 use crate::world::{FIRST, World, hex, write};
 use serde_json::json;
@@ -25,7 +25,7 @@ fn told(output: &Output) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
 }
 
-/// A version with its package and its POM, and what clients and servers leave beside them.
+/// A version with its package and its POM, and with the additional files that clients and servers write.
 fn version(folder: &Path, artifact: &str, version: &str) {
     let base = format!("org/example/{artifact}/{version}");
     let (jar, pom) =
@@ -121,7 +121,7 @@ fn an_import_that_is_killed_goes_on_where_it_was() {
     let before = listed() as u64;
     let second = told(&import(&world, folder.path(), &["--json"]));
     let [uploaded, there] = ["uploaded", "there"].map(|key| second[key].as_u64().unwrap());
-    // What the server had received when the importer was killed may have become true after it was counted.
+    // Files that the server had received when the importer was killed may be committed after the count.
     assert!(there >= 2 * before && uploaded + there == 2 * VERSIONS, "{before} were there, then {second}");
     assert_eq!(listed() as u64, VERSIONS);
 }

@@ -1,5 +1,5 @@
-//! Any order of deploys, deletes and reads of a hosted repository of Maven's over several connections, against a model of what
-//! was acknowledged: what is answered from memory is never older than that, and metadata says exactly what there is.
+//! Any order of deploys, deletes and reads of a hosted Maven repository over several connections, against a model of
+//! the acknowledged changes: no answer from memory is older, and metadata lists exactly the existing versions.
 
 use crate::world::{Answer, Person, Reader, World, hex};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ const ARTIFACTS: [&str; 2] = ["lamp", "oil"];
 const VERSIONS: [&str; 3] = ["1.9", "1.10", "2-SNAPSHOT"];
 const FILES: [&str; 3] = [".pom", ".jar", "-sources.jar"];
 
-/// A file: which artifact, version and file of those above.
+/// A file: the indexes of its artifact, version and file name above.
 type Place = (usize, usize, usize);
 
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ fn path(place: Place) -> String {
     format!("{}/{}-{}{}", folder(place), ARTIFACTS[artifact], VERSIONS[version], FILES[file])
 }
 
-/// What was acknowledged: for each path its bytes, and whether it is offered.
+/// The acknowledged state: for each path its bytes, and whether it is published.
 #[derive(Default)]
 struct Model(BTreeMap<Place, (u8, bool)>);
 
@@ -62,7 +62,7 @@ impl Model {
         self.0.get(&place).filter(|(_, live)| *live).map(|(bytes, _)| *bytes)
     }
 
-    /// Notes a deploy; the status it must have.
+    /// Records a deploy. Returns the expected status.
     fn deploy(&mut self, place: Place, bytes: u8) -> u16 {
         let lasting = !VERSIONS[place.1].ends_with("-SNAPSHOT");
         match self.0.get(&place) {
@@ -75,7 +75,7 @@ impl Model {
         if replaced { 200 } else { 201 }
     }
 
-    /// Notes a delete of all that `which` names; the status it must have.
+    /// Records a deletion of everything that `which` selects. Returns the expected status.
     fn delete(&mut self, which: impl Fn(Place) -> bool) -> u16 {
         let gone: Vec<Place> =
             self.0.keys().copied().filter(|place| which(*place) && self.live(*place).is_some()).collect();
@@ -84,7 +84,7 @@ impl Model {
     }
 }
 
-/// A repository, the model of it, and those who read it.
+/// A repository, its model, and its readers.
 struct Trial<'a> {
     admin: &'a Person,
     repository: String,
@@ -102,7 +102,7 @@ impl Trial<'_> {
         self.readers[at].read(&format!("/repository/{}/{what}", self.repository))
     }
 
-    /// The texts of an element in a document that must be there exactly if it has any.
+    /// The texts of an element in a document, which must exist exactly if there are any.
     fn told(&mut self, at: usize, folder: &str, element: &str, wanted: &[String]) {
         let answer = self.read(at, &format!("{folder}/maven-metadata.xml"));
         let sum = self.read(at, &format!("{folder}/maven-metadata.xml.sha1"));
@@ -151,7 +151,7 @@ impl Trial<'_> {
                 }
             }
             Step::Versions(artifact) => {
-                // Listed is what has a POM; in the order of Maven, which is that of the table.
+                // Versions with a POM are listed, in Maven's order, which is that of the table.
                 let listed = (0..VERSIONS.len()).filter(|version| self.model.live((artifact, *version, 0)).is_some());
                 let listed: Vec<String> = listed.map(|version| VERSIONS[version].to_owned()).collect();
                 self.told(at, &format!("org/example/{}", ARTIFACTS[artifact]), "version", &listed);

@@ -1,4 +1,4 @@
-//! What goes of snapshots: builds, by their number and age, and what became a release.
+//! The retention of snapshots: builds are removed by number and age, and after a release.
 
 use crate::maven_hosted::{all, build, metadata};
 use crate::world::{FIRST, World};

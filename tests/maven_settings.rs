@@ -1,4 +1,4 @@
-//! The settings that a Maven client is told, ready to be saved: they name the repository where clients reach it, and no secret.
+//! The settings file for Maven: it has the URL by which clients reach the repository, and no secret.
 
 use crate::world::World;
 use serde_json::json;

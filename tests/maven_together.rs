@@ -1,4 +1,4 @@
-//! Many who deploy to one hosted repository of Maven's, and who delete from it, at once: nothing is lost, and lists are true.
+//! Many concurrent deploys to one hosted Maven repository, and deletions from it: nothing is lost, and lists are right.
 
 use crate::maven_hosted::{all, metadata, release, world};
 use std::thread;

@@ -1,5 +1,5 @@
-//! Moving in and out: what another server keeps comes in with one command, goes out with another, and is the same bytes;
-//! whoever is interrupted goes on where they were.
+//! Moving in and out: one command imports the data of another server, another exports it byte for byte. An interrupted
+//! command can be continued.
 
 use crate::world::{FIRST, Gem, Index, World, write};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ fn put(folder: &Path, file: &str, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// The command, with the token of who may do everything.
+/// The command, with an admin token.
 fn daylight(world: &World, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
     command.args(arguments).arg("--server").arg(format!("http://{}", world.address()));
@@ -130,7 +130,7 @@ fn an_import_that_is_killed_goes_on_where_it_was() {
     let there = lines();
     let said = json(&world, &["import", "gems", folder.path().to_str().unwrap(), "--into", FIRST]);
     let [uploaded, found] = ["uploaded", "there"].map(|key| said[key].as_u64().unwrap() as usize);
-    // What the server had received when the importer was killed may have become true after it was counted.
+    // Files that the server had received when the importer was killed may be committed after the count.
     assert!(found >= there && found + uploaded == GEMS, "{there} were there, then {said}");
     let index = Index::read(&world.anon(), FIRST);
     assert_eq!(index.offered.len(), GEMS);
@@ -167,7 +167,7 @@ fn an_index_that_disagrees_with_itself_is_found() {
     let checked = &checked["repositories"][0];
     assert_eq!((&checked["names"], &checked["versions"]), (&2.into(), &4.into()));
 
-    // A line with another digest than that of /info, as if it had been made at the wrong moment.
+    // A line whose digest differs from that of `/info`, as if it had been rendered at the wrong moment.
     world.stop();
     let mut truth = Sqlite::writer(&world.data().join("truth.sqlite")).unwrap();
     let named = |(_, record): &(_, store::RepositoryRecord)| record.name == FIRST;

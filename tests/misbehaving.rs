@@ -1,5 +1,5 @@
-//! What Daylight makes of an upstream that misbehaves: what a client gets with and without a copy, what is remembered,
-//! and what the event says. `docs/upstreams.md` has it as a table, which is compared with what is seen here.
+//! The behaviour of Daylight if an upstream misbehaves: the answer to a client with and without a cached copy, what is
+//! cached, and the content of the event. `docs/upstreams.md` has it as a table, which this test compares.
 
 use crate::pages::events;
 use crate::world::{Answer, Says, Upstream, World, hex};
@@ -13,13 +13,13 @@ use std::time::Duration;
 const ARTIFACT: &str = "example/lamp/1.0/lamp-1.0.jar";
 const METADATA: &str = "example/lamp/maven-metadata.xml";
 const BODY: &[u8] = b"\x50\x4b\x03\x04 and so on, for long enough that it can be cut";
-/// Large enough that it is sent on while it arrives.
+/// Large enough to be sent on while it arrives.
 const LARGE: usize = 1 << 20;
 const BROKEN: &[u8] = b"<metadata><versioning>";
 const GOOD: &str = "<metadata><groupId>example</groupId><artifactId>lamp</artifactId><versioning><versions>\
     <version>1.0</version></versions></versioning></metadata>";
 
-/// A way to misbehave: its name in the table, and what does it at a path.
+/// A fault: its name in the table, and the function that causes it at a path.
 pub(crate) type Way = (&'static str, fn(&Upstream, &str));
 
 pub(crate) const WAYS: [Way; 20] = [
@@ -62,18 +62,18 @@ fn large() -> Vec<u8> {
     vec![b'x'; LARGE]
 }
 
-/// What was seen of one way.
+/// The observations for one fault.
 struct Seen {
     name: &'static str,
-    /// Of an artifact of which nothing is kept.
+    /// For an artifact that is not cached.
     artifact: String,
-    /// Of metadata of which a copy is kept that has aged.
+    /// For metadata with a cached copy whose TTL has ended.
     metadata: String,
-    /// Of the artifact, as soon as the upstream is well again.
+    /// For the artifact, as soon as the upstream has recovered.
     after: String,
 }
 
-/// What a client was told, without what differs from day to day.
+/// The answer to a client, without the parts that differ from run to run.
 fn told(answer: &io::Result<Answer>) -> String {
     let Ok(answer) = answer else { return "the connection breaks".to_owned() };
     let mut told = answer.status.to_string();
@@ -153,9 +153,9 @@ fn the_table_in_the_docs_tells_what_daylight_makes_of_upstreams_that_misbehave()
     for Seen { name, artifact, metadata, after, .. } in &seen {
         let proven = *name == "404" || *name == "410";
         assert_eq!(artifact.starts_with("404"), proven, "{name}: {artifact}");
-        // What hung is left alone for a while, as what asked for that.
+        // The circuit is open for a while after a hang, and after a request for a pause.
         let paused = name.contains("Retry-After") || *name == "says nothing at all";
-        // An artifact may be anything.
+        // The content of an artifact is not checked.
         let good = artifact.starts_with("200");
         assert_eq!(good, *name == "broken XML", "{name}: {artifact}");
         let well = after.starts_with("200");

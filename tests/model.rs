@@ -1,5 +1,6 @@
-//! Any interleaving of pushes, yanks, claims of origins and reads over several connections, against a model of what was acknowledged.
-//! A page in memory may never be older than the last acknowledged change it depends on, nor a 304 confirm such a one.
+//! Any interleaving of pushes, yanks, claims of origins and reads over several connections, against a model of the
+//! acknowledged changes. A page may never be older than the last acknowledged change that it depends on, and a 304 may
+//! not confirm an older one.
 
 use crate::world::{Answer, Gem, Index, Person, Reader, World};
 use proptest::prelude::*;
@@ -36,13 +37,13 @@ fn steps() -> impl Strategy<Value = Vec<(usize, Step)>> {
     prop::collection::vec((0..CONNECTIONS, step), 1..80)
 }
 
-/// What was acknowledged in a repository.
+/// The acknowledged state of a repository.
 #[derive(Default)]
 struct Model {
     /// For each name, its live versions in the order of their pushes.
     live: BTreeMap<&'static str, Vec<u8>>,
     withdrawn: Vec<(usize, u8)>,
-    /// The day on which a version was published elsewhere, where somebody claimed one.
+    /// The day of a version's original publication elsewhere, if it was claimed.
     origins: BTreeMap<(usize, u8), u8>,
     /// The name and the change of each line of `/versions`.
     lines: Vec<String>,
@@ -53,7 +54,7 @@ impl Model {
         self.live.get(NAMES[name]).is_some_and(|live| live.contains(&version))
     }
 
-    /// Notes a push; the status it must have.
+    /// Records a push. Returns the expected status.
     fn push(&mut self, name: usize, version: u8) -> u16 {
         if self.withdrawn.contains(&(name, version)) {
             return 409;
@@ -65,7 +66,7 @@ impl Model {
         200
     }
 
-    /// Notes a push that claims an origin; the status it must have.
+    /// Records a push that claims an origin. Returns the expected status.
     fn claim(&mut self, name: usize, version: u8, day: u8) -> u16 {
         let was_live = self.is_live(name, version);
         let status = self.push(name, version);
@@ -75,7 +76,7 @@ impl Model {
         status
     }
 
-    /// Notes a yank; the status it must have.
+    /// Records a yank. Returns the expected status.
     fn yank(&mut self, name: usize, version: u8) -> u16 {
         if !self.is_live(name, version) {
             return 404;
@@ -87,7 +88,7 @@ impl Model {
     }
 }
 
-/// A repository, the model of it, and those who read it.
+/// A repository, its model, and its readers.
 struct Trial<'a> {
     admin: &'a Person,
     repository: String,

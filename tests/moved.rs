@@ -1,4 +1,4 @@
-//! After a move, Bundler resolves as it did on the server before, also where it leaves out what was published lately.
+//! After a move, Bundler resolves as it did on the former server, also with a cooldown of its own.
 
 use crate::origins_imported::{gemstash, import, put};
 use crate::world::{Client, FIRST, Gem, Index, Ruby, Upstream, World, hex, write};
@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
 const DAY: u64 = 86_400;
-/// Versions, and how many days ago each was published: Bundler has the time of this machine.
+/// Versions, and how many days ago each was published. Bundler uses the clock of this machine.
 const VERSIONS: [(&str, u64); 4] = [("1.0", 2_000), ("1.1", 400), ("1.2", 9), ("1.3", 2)];
 
 fn ago(days: u64) -> u64 {
@@ -21,7 +21,7 @@ fn moment(days: u64) -> jiff::Timestamp {
     jiff::Timestamp::from_second(ago(days).cast_signed()).unwrap()
 }
 
-/// The compact index of a server that has the gems, and told when they were published.
+/// The compact index of a server that has the gems with their dates.
 fn server_before() -> Upstream {
     let (server, mut info) = (Upstream::start(), "---\n".to_owned());
     for (version, days) in VERSIONS {
@@ -38,7 +38,7 @@ fn server_before() -> Upstream {
     server
 }
 
-/// What `bundle lock` chooses.
+/// The choice of `bundle lock`.
 fn chosen(ruby: &Ruby, source: &str, more: &[&str]) -> String {
     let app = ruby.app("app", source, "gem 'lamp'");
     app.bundle(&[&["lock"], more].concat()).good();
@@ -68,7 +68,7 @@ fn moved_from(fill: impl FnOnce(&Path)) {
     assert_eq!(import(&world, "gems", folder.path(), FIRST), [4, 0, 4, 0, 0]);
     assert_eq!(choices(&world.url(FIRST)), expected);
 
-    // What is pushed after the move is young, and appended.
+    // A gem that is pushed after the move is young, and its line is appended.
     let info = || world.anon().file(FIRST, "info/lamp").expect(200).text().to_owned();
     let moved = info();
     world.admin().push(FIRST, &Gem::new("lamp", "2.0")).expect(200);

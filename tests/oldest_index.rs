@@ -4,7 +4,7 @@
 use crate::world::{FIRST, Gem, Ruby, World};
 use serde_json::json;
 
-/// With a gem that has a build for this machine, as later versions of RubyGems call it.
+/// With a gem that has a build for this machine under the platform name of later RubyGems releases.
 fn world() -> World {
     let world = World::start();
     let platform = Ruby::new().judge(b"", "puts Gem::Platform.local");
@@ -30,7 +30,7 @@ fn switch_off(world: &World, protocols: &[&str]) {
     }
 }
 
-/// What people do with `gem`, one after the other.
+/// Common `gem` commands, one after the other.
 fn all_commands(world: &World) {
     let desk = Ruby::new();
     let gem = |command: &str| {

@@ -1,4 +1,4 @@
-//! The document of the API and the server that serves it say the same.
+//! The OpenAPI document matches the server.
 
 use crate::world::World;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ fn document(world: &World) -> Value {
     world.admin().get("/api/v1/openapi.json").expect(200).json()
 }
 
-/// Every call of the document: its path with names that nothing has, its methods in capitals.
+/// Every call of the document: its path with names that do not exist, and its methods.
 fn calls(document: &Value) -> Vec<(String, Vec<String>)> {
     let filled = |path: &str| path.replace("{name}", "nobody").replace("{id}", "0123").replace("{path}", "no/where");
     let methods = |calls: &Value| calls.as_object().unwrap().keys().map(|method| method.to_uppercase()).collect();
@@ -34,12 +34,12 @@ fn each_call_of_the_document_is_answered_and_any_other_method_is_told_which_are(
                 assert_eq!(told, known, "{path}");
                 continue;
             }
-            // Nothing of that name is there, and nothing can be made of an empty body; but the call is known.
+            // The name does not exist and the body is empty, but the call is known.
             assert!(![405, 500, 501].contains(&answer.status), "{method} {path}: {}", answer.text());
             if answer.status == 404 {
                 assert!(!answer.text().contains("there is nothing at"), "{method} {path}: {}", answer.text());
             }
-            // Without a token, and with one that may not, nobody gets anything.
+            // Without a token, or with an insufficient one, every call is refused.
             world.anon().ask(method, path, &[], b"").expect(401);
         }
     }

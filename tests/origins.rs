@@ -1,4 +1,4 @@
-//! A version that was published elsewhere before is as old as it was there: on every list, for every cooldown, and for clients.
+//! A version with an original publication elsewhere keeps its age: on every list, for every cooldown, and for clients.
 
 use crate::policy::{set, world};
 use crate::world::{Answer, Client, FIRST, Gem, Index, Person, Ruby, World};
@@ -120,7 +120,7 @@ fn the_same_bytes_again_bring_their_origin_once_and_what_is_pushed_later_is_appe
     assert_eq!(lines(&world), count + 1);
     Index::read(&world.anon(), FIRST);
 
-    // Nothing new is said, so nothing is written.
+    // The claim is not new, so nothing is written.
     let all = read(&world, "versions").text().to_owned();
     for claimed in [&[(PUBLISHED, OLD)][..], &[]] {
         let said = push(&admin, &Gem::new("lamp", "1.0"), claimed).expect(200);
@@ -178,7 +178,7 @@ fn files_are_as_old_as_at_their_origin_and_a_version_as_its_pom() {
     };
     assert_eq!(contents(), json!(null));
 
-    // The same bytes again mend what came without its origin.
+    // A push of the same bytes adds the missing origin.
     for (path, text) in [(JAR, "jar"), (POM, pom)] {
         put(&admin, path, text, &[(PUBLISHED, OLD), (BY, "ci")]).expect(200);
         let file = seen(path).expect(200);
@@ -193,7 +193,7 @@ fn files_are_as_old_as_at_their_origin_and_a_version_as_its_pom() {
     assert!(metadata.text().contains("<version>1.0</version>"), "{}", metadata.text());
     assert!(metadata.text().contains("<lastUpdated>2026"), "the list changed here: {}", metadata.text());
 
-    // Nothing new is said, so nothing is written.
+    // The claim is not new, so nothing is written.
     let last = |world: &World| Sqlite::writer(&world.data().join("truth.sqlite")).unwrap().last().unwrap();
     world.stop();
     let before = last(&world);
@@ -228,7 +228,7 @@ fn a_cooldown_of_bundler_counts_from_the_origin() {
     let app = ruby.app("app", &world.url(FIRST), "gem 'lamp'");
     app.bundle(&["lock", "--cooldown", "7"]).good();
     assert!(app.lock().contains("lamp (1.0)"), "{}", app.lock());
-    // The list that it holds is brought up to date by what the claim changed.
+    // The list in memory is updated by the changes of the claim.
     push(&world.admin(), &Gem::new("lamp", "1.1"), &[(PUBLISHED, OLD)]).expect(200);
     app.unlock();
     app.bundle(&["lock", "--cooldown", "7"]).good();

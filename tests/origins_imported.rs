@@ -1,4 +1,4 @@
-//! What is moved here keeps its dates, and what an import brought without them gets them from the next one.
+//! Imported packages keep their dates, and a repeated import adds the dates that an earlier one lacked.
 
 use crate::policy::set;
 use crate::world::{FIRST, Gem, Index, World, write};
@@ -23,7 +23,7 @@ fn import_as(world: &World, secret: &str, kind: &str, folder: &Path, into: &str)
     command.env_clear().env("DAYLIGHT_TOKEN", secret).stdin(Stdio::null()).output().unwrap()
 }
 
-/// What an import by an admin did: files uploaded, those that were there, and what became of their dates.
+/// The result of an import by an admin: uploaded files, existing files, and the changes of their dates.
 #[track_caller]
 pub(crate) fn import(world: &World, kind: &str, folder: &Path, into: &str) -> [u64; 5] {
     counts(&import_as(world, world.admin().secret(), kind, folder, into))
@@ -38,7 +38,7 @@ fn counts(output: &Output) -> [u64; 5] {
     [uploaded, there, origins[0], origins[1], origins[2]]
 }
 
-/// Writes a file that was last changed then.
+/// Writes a file with this modification time.
 pub(crate) fn put(path: &Path, bytes: &[u8], seconds: u64) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, bytes).unwrap();
@@ -50,7 +50,7 @@ fn touch(path: &Path, seconds: u64) {
     file.set_modified(UNIX_EPOCH + Duration::from_secs(seconds)).unwrap();
 }
 
-/// The day on which `/info` says that each version was published.
+/// The publication day of each version in `/info`.
 fn days(world: &World, name: &str) -> BTreeMap<String, String> {
     let info = world.anon().file(FIRST, &format!("info/{name}")).expect(200);
     let day = |line: &str| {
@@ -68,7 +68,7 @@ fn journal(world: &World) -> u64 {
     world.anon().file(FIRST, "versions").expect(200).text().lines().count() as u64
 }
 
-/// A Gemstash whose database says when its gems were pushed, and whose files were all copied today.
+/// A Gemstash whose database has the dates of its gems, and whose files were all copied today.
 pub(crate) fn gemstash(folder: &Path, versions: &[(&str, &str)]) {
     write(&folder.join("metadata.yml"), "---\n:storage_version: 1\n:gemstash_version: 2.8.0\n");
     let database = rusqlite::Connection::open(folder.join("gemstash.db")).unwrap();
@@ -118,7 +118,7 @@ fn a_geminabox_keeps_the_dates_of_its_files_and_a_younger_copy_spoils_none() {
     for (version, seconds) in [("1.0", MAY), ("1.1", MAY + DAY), ("1.2", 0)] {
         put(&gem(version), &Gem::new("lamp", version).bytes(), seconds);
     }
-    // An earlier import brought one without its date.
+    // An earlier import brought one version without its date.
     world.admin().push(FIRST, &Gem::new("lamp", "1.1")).expect(200);
     let today = days(&world, "lamp")["1.1"].clone();
     assert_eq!(import(&world, "gems", folder.path(), FIRST), [2, 1, 2, 0, 1]);
@@ -126,12 +126,12 @@ fn a_geminabox_keeps_the_dates_of_its_files_and_a_younger_copy_spoils_none() {
     assert_eq!(days(&world, "lamp"), all);
     Index::read(&world.anon(), FIRST).download(&world.anon(), FIRST);
 
-    // A copy whose files are younger.
+    // A copy with newer files.
     ["1.0", "1.1", "1.2"].iter().for_each(|version| touch(&gem(version), MAY + 9 * DAY));
     assert_eq!(import(&world, "gems", folder.path(), FIRST), [0, 3, 1, 2, 0]);
     assert_eq!(days(&world, "lamp"), expected([("1.0", "2024-05-01"), ("1.1", "2024-05-02"), ("1.2", "2024-05-10")]));
 
-    // What is pushed after a move is appended.
+    // A gem that is pushed after a move is appended.
     let before = world.anon().file(FIRST, "info/lamp").expect(200).text().to_owned();
     world.admin().push(FIRST, &Gem::new("lamp", "2.0")).expect(200);
     assert!(world.anon().file(FIRST, "info/lamp").expect(200).text().starts_with(&before));
@@ -227,7 +227,7 @@ fn an_earlier_import_of_a_tree_is_mended_by_another_one() {
     world.admin().put("trees", path, text.as_bytes()).expect(201);
     world.anon().file("trees", path).expect(403);
     put(&folder.path().join(path), text.as_bytes(), MAY);
-    // What policy hides is sent again, as nobody can see that it is there.
+    // Hidden versions are uploaded again, because the import cannot see that they exist.
     assert_eq!(import(&world, "maven", folder.path(), "trees"), [0, 1, 1, 0, 0]);
     world.anon().file("trees", path).expect(200);
     assert_eq!(import(&world, "maven", folder.path(), "trees"), [0, 1, 0, 1, 0]);

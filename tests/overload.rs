@@ -1,25 +1,25 @@
-//! Too much of one kind is that kind's trouble: the excess is told to come again, and nobody else notices. By counts
-//! alone: how quick anything is, is measured elsewhere.
+//! Too many requests of one kind affect only that kind: the excess is told to retry, and all others are answered. The
+//! test counts, and never measures time.
 
 use crate::accounts::{settled, sum};
 use crate::world::{Answer, FIRST, Gem, World};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
-/// Requests of one kind that go on beside a flood.
+/// Number of other requests during a flood.
 const BESIDE: usize = 100;
-/// Refusals after which a flood has been one.
+/// Number of refusals that a flood must cause.
 const REFUSALS: u64 = 200;
-/// A flood that is never refused ends after so many requests, and fails.
+/// A flood that is never refused fails after this number of requests.
 const PATIENCE: u64 = 100_000;
 const FLOODERS: u64 = 8;
 
-/// What a bound's metric says of a cost class.
+/// The value of a bound's metric for a cost class.
 fn places(world: &World, metric: &str, class: &str) -> u64 {
     let metrics = world.admin().get("/metrics").expect(200);
     sum(metrics.text(), &format!("daylight_bound_{metric}{{bound=\"requests\",which=\"{class}\",unit=\"requests\"}}"))
 }
 
-/// Refused for want of a place, in the form that makes clients come again.
+/// Asserts a refusal for lack of a place, in the form that makes clients retry.
 fn shed(answer: Answer) -> Answer {
     let answer = answer.expect(503);
     assert_eq!(answer.header("retry-after"), Some("1"));
@@ -47,7 +47,7 @@ fn an_upload_beyond_the_places_is_refused_at_once_and_others_are_answered() {
     for _ in 0..5 {
         shed(admin.push(FIRST, &Gem::new("oil", "1.0.0")));
         shed(admin.yank(FIRST, "lamp", "1.0.0"));
-        // Before any work: not even who asks is looked at.
+        // Before any work: not even the token is looked up.
         shed(anon.push(FIRST, &Gem::new("oil", "1.0.0")));
         anon.get(&format!("/repository/{FIRST}/gems/lamp-1.0.0.gem")).expect(200);
         anon.get(&format!("/repository/{FIRST}/versions")).expect(200);
@@ -61,7 +61,7 @@ fn an_upload_beyond_the_places_is_refused_at_once_and_others_are_answered() {
     assert_eq!((places(&world, "used", "uploads"), places(&world, "highest", "uploads")), (0, 1));
 }
 
-/// A page, a download and pushes, each again and again, and none of them is refused.
+/// A page, a download and pushes, repeatedly; none of them is refused.
 fn beside(world: &World, page: &str) {
     let (admin, anon) = (world.admin(), world.anon());
     let gem = format!("/repository/{FIRST}/gems/lamp-1.0.0.gem");
@@ -108,7 +108,7 @@ fn a_flood_of_indexes_is_shed_and_pushes_downloads_and_pages_see_no_error() {
                 let connection = &mut anon.connect().unwrap();
                 while !done.load(SeqCst) || (refused.load(SeqCst) < REFUSALS && asked.load(SeqCst) < PATIENCE) {
                     let number = asked.fetch_add(1, SeqCst);
-                    // A name of its own, so that no page answers it.
+                    // A new name, so that no page answers it.
                     let path = format!("/repository/{FIRST}/info/lamp-{number}");
                     let answer = anon.on(connection, "GET", &path, &[], b"").unwrap();
                     if answer.status != 404 {

@@ -1,4 +1,4 @@
-//! Who owns a gem: written down at the first push, changed with `gem owner`, and enforced where a team wants that.
+//! The owners of a gem: recorded at the first push, changed with `gem owner`, and enforced on request.
 
 use crate::world::{Answer, FIRST, Gem, Person, Ruby, World};
 use serde_json::{Value, json};

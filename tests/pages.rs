@@ -1,5 +1,5 @@
-//! Pages as clients meet them: compressed for those who take it, gone with the change that makes them old, and one for
-//! whatever query is made up.
+//! Pages from the side of clients: compressed on request, replaced after a change, and shared by all queries without
+//! effect.
 
 use crate::accounts::sum;
 use crate::world::{Answer, FIRST, Gem, Person, Ruby, World, hex};
@@ -14,7 +14,7 @@ fn path(what: &str) -> String {
     format!("/repository/{FIRST}/{what}")
 }
 
-/// Asks until the answer comes compressed, which is promised to nobody and takes milliseconds.
+/// Repeats a request until the answer is compressed. That takes milliseconds and is not guaranteed.
 fn compressed(person: &Person, path: &str) -> Answer {
     let connection = &mut person.connect().unwrap();
     let mut answers = (0..20_000).map(|_| person.on(connection, "GET", path, GZIP, b"").unwrap().expect(200));
@@ -31,7 +31,7 @@ fn tag(body: &[u8]) -> String {
     format!("\"{}\"", hex(&Md5::digest(body)))
 }
 
-/// A gem with enough versions that its index is worth compressing.
+/// A gem with enough versions that compressing its index is worth it.
 fn shelf() -> World {
     let world = World::start();
     for minor in 0..30 {
@@ -40,20 +40,20 @@ fn shelf() -> World {
     world
 }
 
-/// Every event of a server that has stopped.
+/// Every event of a stopped server.
 pub(crate) fn events(world: &World) -> Vec<Value> {
     let files = world.files().into_iter().filter(|path| path.iter().any(|part| part == "events"));
     let lines: String = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What was recorded of the request that got this answer.
+/// The event of the request with this answer.
 fn event<'a>(events: &'a [Value], answer: &Answer) -> &'a Value {
     let id = answer.header("daylight-event").unwrap();
     events.iter().find(|event| event["id"] == id).unwrap()
 }
 
-/// What an answer tells, but for what is its own.
+/// The content of an answer, without its own id and date.
 fn told(answer: &Answer) -> (u16, Vec<(String, String)>, Vec<u8>) {
     let mut headers = answer.headers.clone();
     headers.retain(|(name, _)| name != "date" && name != "daylight-event");
@@ -61,7 +61,7 @@ fn told(answer: &Answer) -> (u16, Vec<(String, String)>, Vec<u8>) {
     (answer.status, headers, answer.body.clone())
 }
 
-/// What was recorded, but for what is its own.
+/// The content of an event, without its own id and times.
 fn recorded(event: &Value) -> Value {
     let mut event = event.clone();
     let fields = event.as_object_mut().unwrap();
@@ -130,7 +130,7 @@ fn a_large_page_is_sent_by_the_kernel_and_is_the_same_as_one_that_is_written() {
         assert_eq!((head.headers.len(), head.body.len()), (written.headers.len(), 0));
     }
     assert_eq!(copies(), 1);
-    // A change takes the page away, and its copy with it.
+    // A change removes the page and its compressed copy.
     world.admin().push(FIRST, &Gem::new("lamp", "2.0")).expect(200);
     assert!(world.anon().get(&path).expect(200).body.len() > written.body.len());
     assert_eq!(copies(), 0);
@@ -226,7 +226,7 @@ fn a_page_of_a_private_repository_holds_until_any_token_changes() {
     let path = "/repository/vault/info/lamp";
     reader.get(path).expect(200);
     let hit = reader.get(path).expect(200);
-    // Another client has the table of tokens read again, so that this one's credentials are known to the front.
+    // Another client makes the server read the table of tokens, so that the front knows this token.
     world.person("other", &["read"], &["vault"]).get(path).expect(200);
     let made_again = reader.get(path).expect(200);
     world.stop();

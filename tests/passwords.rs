@@ -1,11 +1,11 @@
-//! One-time passwords against whoever has stolen a token: guessing stops the thief, and neither the owner's pushes nor the
-//! revocation of what was stolen.
+//! One-time passwords against a stolen token: guessing locks out the thief, but neither blocks the owner's pushes nor
+//! the revocation of the token.
 
 use crate::signin::{codes, guarded};
 use crate::world::{Answer, FIRST, Gem, Person, World};
 use serde_json::json;
 
-/// The server believes what a header says of the client, so that a test has many.
+/// The server takes the client's address from a header, so that a test has many clients.
 const MANY_CLIENTS: &[(&str, &str)] =
     &[("DAYLIGHT_SERVER_TRUSTED_PROXIES", "127.0.0.1"), ("DAYLIGHT_SERVER_CLIENT_FROM", "x-forwarded-for")];
 const HOME: &str = "192.0.2.10";
@@ -17,7 +17,7 @@ fn push(who: &Person, version: &str, from: &str, code: &str) -> Answer {
     who.ask("POST", &format!("/repository/{FIRST}/api/v1/gems"), &headers, &gem)
 }
 
-/// As many wrong codes as are looked at, and one more.
+/// Sends as many wrong codes as are checked, and one more.
 fn guess(who: &Person, from: &str) {
     for _ in 0..5 {
         push(who, "6.6.6", from, "nonsense").expect(401);
@@ -38,7 +38,7 @@ fn a_thief_who_guesses_neither_stops_the_owners_pushes_nor_the_revocation() {
     guess(&mira, THIEF);
     push(&mira, "6.6.6", "192.0.2.67", &next).expect(429);
     push(&mira, "1.1.0", HOME, &next).expect(200);
-    // From a machine that never showed a right code, and without one.
+    // From a machine that never sent a right code, and without a code.
     revoke(&mira, "mira").expect(204);
     push(&mira, "1.2.0", HOME, &next).expect(401);
     world.anon().get(&format!("/repository/{FIRST}/gems/lamp-6.6.6.gem")).expect(404);
@@ -56,7 +56,7 @@ fn a_token_revokes_itself_and_its_keys_and_no_other() {
     let (mira, olaf) = (world.person("mira", &["write"], &[]), world.person("olaf", &["write"], &[]));
     let (first, _second) = (sign_in(&mira, "first"), sign_in(&mira, "second"));
     let of_first = sign_in(&first, "of-first");
-    // What is not theirs they may not even know of: it is answered like what is not there.
+    // A token of another owner is answered like one that does not exist.
     let unknown = revoke(&first, "nobody").expect(403);
     for name in ["mira", "second", "olaf", "admin"] {
         assert_eq!(revoke(&first, name).expect(403).text(), unknown.text(), "{name}");

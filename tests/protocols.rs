@@ -1,4 +1,4 @@
-//! An index protocol is switched off and on while everybody uses it, from one answer to the next.
+//! An index protocol is switched off and on while clients use it, from one answer to the next.
 
 use crate::accounts::{settled, sum};
 use crate::world::{FIRST, Gem, World};
@@ -43,7 +43,7 @@ fn the_index_is_switched_off_and_on_under_load_from_one_answer_to_the_next() {
                 let refused = anon.get(&path(what)).expect(404);
                 assert_eq!(refused.text(), "the index protocol `compact_index` is switched off here\n");
             }
-            // What is no index goes on.
+            // Everything else is served as before.
             anon.get(&path("")).expect(200);
             anon.get(&path("gems/lamp-1.0.0.gem")).expect(200);
             anon.get(&path("quick/Marshal.4.8/lamp-1.0.0.gemspec.rz")).expect(200);

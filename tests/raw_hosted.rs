@@ -1,11 +1,11 @@
-//! A hosted tree of files without coordinates: what is put there is there, and nothing else ever takes its place.
+//! A hosted repository of raw files: a published file never changes.
 
 use crate::world::{World, hex};
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
-/// Larger than what is kept in memory.
+/// Larger than a file that is read into memory.
 const LARGE: usize = 300_000;
 
 fn world() -> World {

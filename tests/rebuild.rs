@@ -1,8 +1,8 @@
-//! What is derived can be thrown away: without the database, segments and blobs give the same bytes for every URL.
+//! Derived data can be deleted: without the database, segments and blobs give the same bytes for every URL.
 
 use crate::world::{Answer, FIRST, Gem, Index, World};
 
-/// All that a client can see of all repositories: the status, validators and body of every URL.
+/// Everything that clients can see of all repositories: the status, validators and body of every URL.
 pub(crate) fn everything(world: &World) -> Vec<(String, Answer)> {
     let admin = world.admin();
     let mut paths = Vec::new();
@@ -32,7 +32,7 @@ pub(crate) fn everything(world: &World) -> Vec<(String, Answer)> {
 }
 
 pub(crate) fn filled() -> World {
-    // Each start is on another port, which is no difference of the folder's.
+    // Each start uses another port, which does not count as a difference.
     let world = World::start_with(&[("DAYLIGHT_SERVER_PUBLIC_URL", "https://gems.example")]);
     world.repository("vault", true);
     world.person("reader", &["read"], &["vault"]);
@@ -78,7 +78,7 @@ fn a_restart_and_a_rebuild_without_the_database_change_no_byte_of_any_url() {
     world.resume();
     assert_eq!(everything(&world), before, "after a rebuild");
 
-    // It is a whole repository again, not a picture of one.
+    // The rebuilt repository accepts changes.
     world.admin().push(FIRST, &Gem::new("lamp", "3.0.0")).expect(200);
     world.admin().push(FIRST, &Gem::new("lamp", "1.1.0")).expect(409);
     Index::read(&world.anon(), FIRST).download(&world.anon(), FIRST);
@@ -121,7 +121,7 @@ fn a_rebuild_after_a_crash_that_lost_the_truth_says_which_blobs_no_row_names() {
     let lost = Gem::new("oil", "1.0.0");
     world.admin().push(FIRST, &lost).expect(200);
     world.kill();
-    // What the disk had not yet of the journal's last second, and the database.
+    // Removes the last second of the journal, which was not synced, and the database.
     for file in world.files().into_iter().filter(|file| !shipped.contains(file) || name(file).starts_with("truth")) {
         if file.iter().all(|part| part != "blobs") {
             std::fs::remove_file(file).unwrap();

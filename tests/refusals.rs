@@ -1,4 +1,4 @@
-//! What `gem` prints when it is turned away: the server's words, since the client shows the body as it is.
+//! The output of `gem` after a refusal: the server's message, which the client shows unchanged.
 
 use crate::world::{FIRST, Gem, Ruby, World};
 
@@ -14,13 +14,13 @@ fn gem_push_tells_what_is_wrong_with_a_token() {
     let said = desk.push(&url, unknown, &gem).bad();
     assert!(said.contains("token"), "an unknown token: {said}");
     let said = desk.push(&url, reader.secret(), &gem).bad();
-    // The client asks for a password then, to add the scope; here is nobody to ask.
+    // The client prompts for a password to add the scope, and there is no terminal.
     assert!(said.contains("push_rubygem") && said.contains("nobody is signed in"), "a missing scope is named: {said}");
     let said = desk.push(&url, stranger.secret(), &gem).bad();
     assert!(said.contains(FIRST), "the repository is named: {said}");
     let said = desk.yank(&url, reader.secret(), "lamp", "1.0.0").bad();
     assert!(said.contains("yank_rubygem"), "{said}");
-    // `gem yank` prints the reply and succeeds whatever it was.
+    // `gem yank` prints the reply, and its exit code is 0 for any status.
     let said = desk.yank(&url, unknown, "lamp", "1.0.0").good();
     assert!(said.contains("token"), "{said}");
     world.anon().get(&format!("/repository/{FIRST}/info/lamp")).expect(404);

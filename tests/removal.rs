@@ -1,4 +1,4 @@
-//! Repositories that are removed: only by somebody who means it, and for seven days that can be undone.
+//! Removing repositories: only after a confirmation, and with an undo window of seven days.
 
 use crate::world::{Answer, FIRST, Gem, Ruby, Upstream, World};
 use serde_json::json;
@@ -15,14 +15,14 @@ fn restore(world: &World, name: &str, body: &serde_json::Value) -> Answer {
     world.admin().post_json(&format!("{}/restore", path(name)), body)
 }
 
-/// A command of the program, on a terminal where `answers` are given.
+/// Runs a command of the program on a terminal, with these answers to its prompts.
 fn on_terminal(world: &World, command: &[&str], answers: &[(&str, &str)]) -> crate::world::Said {
     let [server, token] = surroundings(world);
     let head = ["env", &server, &token, env!("CARGO_BIN_EXE_daylight")];
     Ruby::here().asked(&[&head[..], command].concat(), answers)
 }
 
-/// The same command with nobody to ask, and its exit code.
+/// Runs the same command without a terminal. Returns the output and the exit code.
 fn alone(world: &World, command: &str) -> (String, Option<i32>) {
     let [server, token] = surroundings(world);
     let said = std::process::Command::new("env")
@@ -39,7 +39,7 @@ fn surroundings(world: &World) -> [String; 2] {
     [format!("DAYLIGHT_SERVER={server}"), format!("DAYLIGHT_TOKEN={}", world.admin().secret())]
 }
 
-/// A server with a repository `vault` that has two gems, and a token that is for it alone.
+/// A server with a repository `vault` that has two gems, and a token for it alone.
 fn vault() -> (World, crate::world::Person) {
     let world = World::start();
     world.repository("vault", true);
@@ -91,14 +91,14 @@ fn what_is_restored_is_as_it_was_with_its_tokens_and_goes_on() {
     let (mut world, reader) = vault();
     let before = reader.get("/repository/vault/versions").expect(200).text().to_owned();
     remove(&world, "vault").expect(200);
-    // Somebody takes the name meanwhile, and publishes what was there with other bytes.
+    // Another repository gets the name meanwhile, with other bytes of the same versions.
     world.repository("vault", false);
     world.admin().push("vault", &Gem::new("lamp", "1.0.0").payload(b"other")).expect(200);
     let refused = restore(&world, "vault", &json!({})).expect(409);
     assert!(refused.text().contains("--as"), "{}", refused.text());
     let restored = restore(&world, "vault", &json!({"as": "vault-2"})).expect(200).json();
     assert_eq!((&restored["name"], &restored["private"]), (&json!("vault-2"), &json!(true)));
-    // Tokens are listed with the names that their repositories have now.
+    // Tokens are listed with the present names of their repositories.
     let tokens = world.admin().get("/api/v1/tokens").expect(200).text().to_owned();
     assert!(tokens.contains("[\"vault-2\"]"), "{tokens}");
     assert_eq!(reader.get("/repository/vault-2/versions").expect(200).text(), before);
@@ -107,7 +107,7 @@ fn what_is_restored_is_as_it_was_with_its_tokens_and_goes_on() {
     world.admin().push("vault-2", &Gem::new("lamp", "1.0.0").payload(b"other")).expect(409);
     restore(&world, "vault", &json!({})).expect(404);
 
-    // The journal says the same: what is made of it anew is this.
+    // A rebuild from the journal gives the same.
     let after = reader.get("/repository/vault-2/versions").expect(200).text().to_owned();
     world.stop();
     let checked = world.run("check");
@@ -177,7 +177,7 @@ fn a_group_and_a_remote_repository_come_back_and_a_member_is_not_removed_under_i
     restore(&world, "far", &json!({})).expect(200);
     restore(&world, "all", &json!({})).expect(200);
     assert_eq!(world.anon().file("all", "org/x/1/x-1.jar").expect(200).text(), "far");
-    // What was kept of it went with it, and is kept again.
+    // The cached files were deleted with it, and are fetched again.
     let asked = upstream.asked().len();
     assert_eq!(world.anon().file("far", "org/x/1/x-1.jar").expect(200).text(), "far");
     assert_eq!(upstream.asked().len(), asked);

@@ -1,5 +1,5 @@
-//! A restart in place: the program begins anew, and its clients notice a closed connection at most. And sockets that
-//! somebody else has bound.
+//! A restart in place: the program is replaced, and clients notice at most a closed connection. Also: sockets that
+//! another process has bound.
 
 use crate::world::{Answer, Connection, FIRST, Gem, Index, Passed, Person, World};
 use std::io;
@@ -7,11 +7,11 @@ use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Well below what the server leaves an idle connection at a restart. A client that was kept off the processor for longer
-/// connects anew, as one does that knows how long a server keeps connections.
+/// Well below the idle time after which a restart closes a connection. A client that was delayed for longer opens a new
+/// connection, as careful clients do.
 const FRESH: Duration = Duration::from_millis(300);
 
-/// Ends the load when dropped, also by a failure.
+/// Ends the load when dropped, also after a failure.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {
@@ -20,7 +20,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// A client that keeps its connection for as long as the server lets it.
+/// A client that keeps its connection for as long as the server allows.
 struct Keeper {
     person: Person,
     connection: Option<(Connection, Instant)>,
@@ -84,7 +84,7 @@ fn a_restart_under_load_refuses_nobody_and_loses_no_reply() {
         for _ in 0..restarts {
             let before = (reads.load(Relaxed), pushes.load(Relaxed));
             while reads.load(Relaxed) < before.0 + 50 || pushes.load(Relaxed) < before.1 + 3 {
-                // One that fails ends, and would be waited for in vain.
+                // A thread that fails ends, and waiting for it would hang.
                 assert!(pushing.iter().all(|thread| !thread.is_finished()), "a client failed");
                 std::thread::yield_now();
             }
@@ -125,7 +125,7 @@ fn an_address_that_the_file_names_anew_is_warned_of_and_the_socket_stays() {
     assert!(world.log().contains("wanted=127.0.0.1:1"), "{}", world.log());
     world.configure("[server]\nlisten = \"127.0.0.1:1\"\n[store]\nundo = \"1h\"\n");
     world.reload("`store.undo` has changed: only a restart applies that");
-    // In place, too: the new program has the old one's socket.
+    // Also in place: the new program has the socket of the old one.
     world.restart();
     assert_eq!(warnings(&world), 3, "{}", world.log());
     world.anon().get("/health/live").expect(200);

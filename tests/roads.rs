@@ -1,4 +1,4 @@
-//! Upstreams that are reached in other ways than straight: through a proxy, over TLS, with credentials, by a mirror.
+//! Upstreams that are reached through a proxy, over TLS, with credentials, or by a mirror.
 
 use crate::pages::events;
 use crate::tls::{Certificate, curl};
@@ -8,7 +8,7 @@ use std::net::TcpListener;
 
 const TOOL: &str = "1.0/tool.zip";
 
-/// Makes `tools`, a remote repository of plain files that anybody reads.
+/// Creates `tools`, a public remote repository of raw files.
 fn tools(world: &World, remote: &Value) {
     let wanted = json!({"name": "tools", "format": "raw", "kind": "remote", "private": false, "remote": remote});
     world.admin().post_json("/api/v1/repositories", &wanted).expect(201);

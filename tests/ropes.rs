@@ -1,5 +1,5 @@
-//! Large indexes: they grow by what changes, come back from their files, are begun anew, and never say anything but what
-//! was acknowledged.
+//! Large indexes: a change costs its own size, they are saved and read back, they can be compacted, and they never
+//! differ from the acknowledged state.
 
 use crate::world::{Answer, FIRST, Gem, Index, Person, Ruby, World, hex};
 use flate2::read::GzDecoder;
@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const GZIP: (&str, &str) = ("Accept-Encoding", "gzip;q=1.0,deflate;q=0.6,identity;q=0.3");
-/// Gems whose lines are more than one piece of `/versions`.
+/// Number of gems whose lines exceed one piece of `/versions`.
 const GEMS: usize = 300;
 const FILES: [&str; 5] = ["versions", "names", "specs.4.8.gz", "latest_specs.4.8.gz", "prerelease_specs.4.8.gz"];
 
@@ -18,7 +18,7 @@ fn path(what: &str) -> String {
     format!("/repository/{FIRST}/{what}")
 }
 
-/// A long name, so that a few lines are many bytes.
+/// A long name, so that a few lines have many bytes.
 fn name(at: usize) -> String {
     format!("{}-{at}", "lamp".repeat(50))
 }
@@ -51,7 +51,7 @@ fn tag(body: &[u8]) -> String {
     format!("\"{}\"", hex(&Md5::digest(body)))
 }
 
-/// What all large indexes say.
+/// The content of all large indexes.
 fn said(person: &Person) -> Vec<(&'static str, Vec<u8>)> {
     let one = |what: &'static str| {
         let body = person.get(&path(what)).expect(200).body;
@@ -118,7 +118,7 @@ fn large_indexes_come_back_from_their_files_and_none_that_is_wrong_is_believed()
     world.resume();
     assert!(said(&world.anon()) == before, "after a stop");
 
-    // What came after they were written is in no file.
+    // Changes after the last save are in no file.
     let admin = world.admin();
     admin.push(FIRST, &Gem::new("oil", "1.0.0.pre")).expect(200);
     admin.push(FIRST, &Gem::new(&name(7), "0.9.0")).expect(200);
@@ -160,7 +160,7 @@ fn files_of_a_history_that_was_taken_back_are_not_believed() {
     copy(&backup, &data);
     files.iter().zip(later).for_each(|(file, bytes)| std::fs::write(file, bytes).unwrap());
     world.resume();
-    // The same number of changes, but others.
+    // The same number of changes, but other ones.
     world.admin().push(FIRST, &Gem::new("found", "1.0.0")).expect(200);
     let index = Index::read(&world.anon(), FIRST);
     assert!(index.names.contains("found") && !index.names.contains("lost"));
@@ -230,7 +230,8 @@ enum Step {
     Damage,
 }
 
-/// What Ruby reads in the three files together: the first and the last are all versions, and the second is of the first.
+/// The content of the three files as Ruby reads them: the first and the last together have all versions, and the second
+/// is a part of the first.
 const OFFERED: &str = "
     all, latest, young = File.binread(ARGV[0]).split('|||').map { |file| Marshal.load([file].pack('H*')) }
     abort 'latest' unless latest == all.group_by { |name, _, platform| [name, platform] }.map { |_, of| of.max_by { |v| v[1] } }.sort
@@ -256,7 +257,7 @@ fn whatever_happens_every_index_says_what_was_acknowledged() {
         for step in steps {
             let admin = world.admin();
             match step {
-                // Refused where it is there, or is not.
+                // Refused by its state, present or missing.
                 Step::Push(at, number) => drop(admin.push(FIRST, &Gem::new(&format!("gem{at}"), &version(number)))),
                 Step::Yank(at, number) => drop(admin.yank(FIRST, &format!("gem{at}"), &version(number))),
                 Step::Look => drop(said(&admin)),
@@ -288,7 +289,7 @@ fn whatever_happens_every_index_says_what_was_acknowledged() {
         read.sort_unstable();
         let offered: Vec<String> = index.offered.keys().map(|(name, version)| format!("{name} {version}")).collect();
         prop_assert_eq!(read, offered);
-        // And all of it again from nothing.
+        // And all of it again from an empty folder.
         let before = said(&admin);
         world.stop();
         index_files(&world).iter().for_each(|file| std::fs::remove_file(file).unwrap());

@@ -1,4 +1,4 @@
-//! What every row of the journal has: who made it, from where, and a moment that never goes back.
+//! Every row of the journal has an author, an origin, and a date that never goes back.
 
 use crate::accounts::{settled, sum};
 use crate::world::{FIRST, Gem, World};

@@ -1,4 +1,4 @@
-//! What RubyGems says of versions and platforms is what we say: it is asked about thousands at once.
+//! Our rules for versions and platforms agree with RubyGems, which is asked about thousands of them.
 
 use crate::world::Ruby;
 use format::gem::{Platform, Version};
@@ -7,7 +7,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::cmp::Ordering;
 
 const PAIRS: usize = 4000;
-/// Short parts of few letters, so that many pairs are nearly equal; long ones; and what RubyGems allows at the edges.
+/// Short parts of few letters, so that many pairs are nearly equal; long parts; and the limits of RubyGems.
 const VERSION: &str = "[0-9]{1,2}(\\.([0-3]{1,2}|0{1,3}|[abAB]{1,2}|[ab][01]|[01][ab]|rc1|pre|[0-9]{18,25})){0,4}(-[0a]{1,2}(\\.[01a]){0,2})?";
 
 fn samples<S: Strategy>(strategy: S, count: usize) -> Vec<S::Value> {
@@ -19,7 +19,7 @@ fn samples<S: Strategy>(strategy: S, count: usize) -> Vec<S::Value> {
 #[test]
 fn versions_are_ordered_told_apart_and_known_as_prereleases_as_ruby_does() {
     let mut pairs = samples((VERSION, VERSION), PAIRS);
-    // Equal ones that are spelt otherwise.
+    // Equal versions with different spellings.
     pairs.extend(pairs.clone().into_iter().take(500).map(|(a, _)| (a.clone(), format!("{a}.0"))));
     let lines: String = pairs.iter().map(|(a, b)| format!("{a} {b}\n")).collect();
     let said = Ruby::here().judge(
@@ -55,7 +55,8 @@ fn what_ruby_takes_for_a_version_we_take_for_one_and_nothing_else() {
          end"#,
     );
     for (text, said) in texts.iter().zip(said.lines()) {
-        // White space around a version, and nothing at all, are nothing to RubyGems; in an index they would be something.
+        // RubyGems ignores white space around a version, and accepts an empty one. In an index both would have a
+        // meaning.
         assert_eq!(Version::parse(text).is_ok().to_string(), said, "{text:?}");
     }
     assert!(said.contains("true") && said.contains("false"));
@@ -74,7 +75,7 @@ fn platforms_are_called_what_ruby_calls_them() {
     );
     for (name, said) in names.iter().zip(said.lines()) {
         let ours = Platform::read(name).map_or_else(|| "ruby".to_owned(), |platform| platform.to_string());
-        // RubyGems 3.3 takes no notice of the GNU library; later ones name it, as we do.
+        // RubyGems 3.3 ignores the GNU C library; later releases name it, as we do.
         assert!(
             ours == said || Platform::spellings(name).iter().any(|spelling| spelling == said),
             "{name}: {ours}, {said}"

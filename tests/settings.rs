@@ -1,11 +1,11 @@
-//! The settings of repositories, as the API takes them and keeps them, and in which words it refuses them.
+//! The settings of repositories in the API, and the messages that refuse invalid ones.
 
 use crate::world::{FIRST, Gem, Says, Upstream, World, write};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 const REPOSITORIES: &str = "/api/v1/repositories";
-/// Longer than the regular work takes on a busy machine; only a hang is longer.
+/// Longer than the regular work takes on a busy machine. Only a hang takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn made(world: &World, wanted: &Value) -> Value {
@@ -66,7 +66,7 @@ fn a_change_names_what_it_changes_and_null_takes_away() {
     let shown = world.admin().patch_json(&path, &change).expect(200).json();
     assert_eq!(shown["remote"], json!({"urls": ["http://127.0.0.1:9"], "missing_s": 7}));
     world.anon().get("/repository/central/").expect(401);
-    // What a person hides is hidden from the next answer on, and shown again as soon.
+    // A change by a person applies from the next answer on.
     world.admin().patch_json(&path, &json!({"private": false})).expect(200);
     world.anon().get("/repository/central/").expect(200);
     let folder = tempfile::tempdir().unwrap();
@@ -128,7 +128,7 @@ fn a_new_folder_has_repositories_and_the_upstream_that_somebody_set() {
     let urls = |world: &World| of(world, "maven-central");
     assert_eq!(urls(&world), json!(["http://127.0.0.1:9/maven2"]));
     assert_eq!(of(&world, "rubygems"), json!(["http://127.0.0.1:9/gems"]));
-    // What is set holds at every start; mirrors that were added stay.
+    // The settings apply at every start; added mirrors stay.
     let change = json!({"remote": {"urls": ["http://127.0.0.1:8", "http://127.0.0.1:7"]}});
     world.admin().patch_json(&format!("{REPOSITORIES}/maven-central"), &change).expect(200);
     world.admin().patch_json(&format!("{REPOSITORIES}/rubygems"), &change).expect(200);
@@ -136,7 +136,7 @@ fn a_new_folder_has_repositories_and_the_upstream_that_somebody_set() {
     world.resume();
     assert_eq!(of(&world, "rubygems"), json!(["http://127.0.0.1:9/gems", "http://127.0.0.1:7"]));
     assert_eq!(urls(&world), json!(["http://127.0.0.1:9/maven2", "http://127.0.0.1:7"]));
-    // Whoever took it away is not given it again.
+    // A removed repository is not created again.
     let central = format!("{REPOSITORIES}/maven-central");
     let problem = world.admin().ask("DELETE", &central, &[], b"").expect(400).json();
     assert_eq!(problem["detail"], "`maven-central` is a member of `maven`");
@@ -173,12 +173,12 @@ fn the_remote_for_gems_of_a_new_folder_waits_for_an_upstream_and_calls_nobody_be
     let index = "created_at: 2026-11-01T00:00:00Z\n---\nlamp 1.0 0123456789abcdef0123456789abcdef\n";
     upstream.says("/versions", Says::bytes(index));
     world.admin().patch_json(&path, &json!({"remote": {"urls": [upstream.url()]}})).expect(200);
-    // Whenever the time is set, the regular work is done.
+    // The regular work is done each time the clock is set.
     let set_time = |moment: &str| {
         let path = format!("/repository/{FIRST}/set_time");
         world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
     };
-    // Another one, which a client asked, tells when that is done.
+    // Another remote repository, which a client used, shows when that is done.
     let other = Upstream::start();
     other.says("/versions", Says::bytes(index));
     world.make(&json!({"name": "asked", "format": "gem", "remote": {"urls": [other.url()]}}));
@@ -186,7 +186,7 @@ fn the_remote_for_gems_of_a_new_folder_waits_for_an_upstream_and_calls_nobody_be
     world.anon().get("/repository/asked/versions").expect(200);
     for moment in ["2026-11-02T13:00:00Z", "2026-11-02T14:00:00Z", "2026-11-03T13:00:00Z"] {
         set_time(moment);
-        // While a look is under way the regular work starts no other one.
+        // While a look is running the regular work starts no other one.
         let began = Instant::now();
         let asked = format!("{REPOSITORIES}/asked");
         let looked = || world.admin().get(&asked).expect(200).json()["index"]["looked_at"].clone();
@@ -198,7 +198,7 @@ fn the_remote_for_gems_of_a_new_folder_waits_for_an_upstream_and_calls_nobody_be
     assert_eq!(upstream.total(), 0);
     assert!(world.anon().get("/repository/rubygems/versions").expect(200).text().contains("\nlamp 1.0 "));
     assert_eq!(upstream.total(), 1);
-    // From then on it is followed.
+    // From then on its index is followed.
     set_time("2026-11-03T14:00:00Z");
     upstream.await_count("/versions", 2);
 }
@@ -231,7 +231,7 @@ fn what_the_file_declares_is_there_at_each_start_and_when_the_file_is_read_again
     let shown = |world: &World, name: &str| world.admin().get(&format!("{REPOSITORIES}/{name}")).expect(200).json();
     assert_eq!(shown(&world, "snapshots")["retention"], json!({"builds": 3}));
     assert_eq!(shown(&world, FIRST)["protocols"]["full_index"], false);
-    // What somebody changed since is as the file says again, and what the file does not name stays.
+    // Changed settings are those of the file again, and settings that the file does not name stay.
     let change = json!({"protocols": {"full_index": true}, "owners": "enforced"});
     world.admin().patch_json(&format!("{REPOSITORIES}/{FIRST}"), &change).expect(200);
     world.stop();

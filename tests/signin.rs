@@ -1,4 +1,4 @@
-//! Signing in with the real client: keys made of tokens, asked for more, ended; and passwords of the moment.
+//! Signing in with the real client: keys are created from tokens, extended and revoked; and one-time passwords.
 
 use crate::world::{Client, FIRST, Gem, Person, Ruby, Upstream, World};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
@@ -14,12 +14,12 @@ fn path(repository: &str, below: &str) -> String {
     format!("/repository/{repository}/api/v1/{below}")
 }
 
-/// Shows an owner and a token as user name and password.
+/// The credentials with an owner as the user and a token as the password.
 fn basic(token: &Person) -> String {
     format!("Basic {}", BASE64_STANDARD.encode(format!("mira@example.com:{}", token.secret())))
 }
 
-/// Signs in as RubyGems does, without its prompts.
+/// Signs in as RubyGems does, without prompts.
 fn sign_in(world: &World, token: &Person, form: &str) -> crate::world::Answer {
     let headers = [("Authorization", &*basic(token)), FORM];
     world.anon().ask("POST", &path(FIRST, "api_key"), &headers, form.as_bytes())
@@ -55,7 +55,8 @@ fn gem_signs_in_and_pushes_and_yanks_with_the_key_it_was_given(client: Client) {
     let said = desk.asked(&push, &[]).good();
     assert!(said.contains("Successfully registered gem: lamp (1.0.0)"), "{said}");
 
-    // The key may not withdraw: the client is told so in words it acts upon, asks who it is, and adds the scope.
+    // The key lacks the scope for yanking. The client recognises the message, asks for the password, and adds the
+    // scope.
     let yank = ["env", &host, &proxy, "gem", "yank", "lamp", "--version", "1.0.0", "--host", &url];
     let said = desk.asked(&yank, &[("mail:", "mira@example.com"), ("Password:", mira.secret())]).good();
     assert!(said.contains("Added yank_rubygem scope to the existing API key"), "{said}");
@@ -67,8 +68,8 @@ fn gem_signs_in_and_pushes_and_yanks_with_the_key_it_was_given(client: Client) {
     assert_eq!(names(&world), ["admin", "laptop", "mira"]);
 }
 
-/// Why nobody is told to use `gem signin --host`: since 3.4 the client first asks its default host, the public registry,
-/// for the profile, and shows it what was typed.
+/// Why the documentation does not recommend `gem signin --host`: since 3.4 the client first requests the profile from
+/// its default host, the public registry, and sends it the password.
 #[test]
 fn with_the_host_as_an_option_the_newest_client_would_ask_the_public_registry_first() {
     let (world, elsewhere) = (World::start(), Upstream::start());
@@ -96,7 +97,7 @@ fn a_key_is_never_good_for_more_than_the_token_it_was_made_with() {
     sign_in(&world, &mira, "push_rubygem=true").expect(400);
     sign_in(&world, &world.holder("nobody"), "name=k&push_rubygem=true").expect(401);
 
-    // Reading what anyone may read is nothing that a token must have.
+    // Reading public content needs no scope.
     let made = sign_in(&world, &mira, "name=k&index_rubygems=true&push_rubygem=true").expect(200);
     assert_eq!(made.header("cache-control"), Some("no-store"));
     let key = world.holder(made.text());
@@ -114,7 +115,7 @@ fn a_key_is_never_good_for_more_than_the_token_it_was_made_with() {
     widen(&world.admin(), "yank_rubygem=true").expect(403);
     assert_eq!(widen(&mira, "add_owner=true").expect(200).text(), "Scopes for the API key k updated");
 
-    // A key can make keys too, and so on; all of them end with the first.
+    // A key can create keys too; all of them are revoked with the first.
     let second = world.holder(sign_in(&world, &key, "name=k2&push_rubygem=true").expect(200).text());
     second.push(FIRST, &Gem::new("lamp", "1.1.0")).expect(200);
     world.admin().ask("DELETE", "/api/v1/tokens/mira", &[], b"").expect(204);
@@ -133,7 +134,7 @@ fn a_key_of_who_may_only_publish_never_reads_what_is_private() {
     };
     ask("POST", "secret", "name=a&push_rubygem=true&index_rubygems=true".into()).expect(403);
     let key = ask("POST", "secret", "name=k&push_rubygem=true".into()).expect(200).text().to_owned();
-    // Where anyone may read, reading is nothing that could be given to it.
+    // In a public repository the scope read is not granted.
     for repository in ["secret", FIRST] {
         ask("PUT", repository, format!("api_key={key}&index_rubygems=true"));
         world.holder(&key).get("/repository/secret/info/lamp").expect(403);
@@ -156,11 +157,11 @@ fn nobody_fills_the_table_of_tokens_with_keys() {
         assert!(made < 1_000, "there is no end");
     };
     assert!(refused.status < 500 && refused.text().contains("keys"), "{}", refused.text());
-    // A key that is revoked is a row all the same, so it makes no room for another.
+    // A revoked key still has its row, so it makes no room for another.
     mira.ask("DELETE", "/api/v1/tokens/k0", &[], b"").expect(204);
     let again = mira.ask("POST", &path(FIRST, "api_key"), &[FORM], b"name=again&push_rubygem=true");
     assert_eq!(again.status, refused.status, "{}", again.text());
-    // Not through one of them either; and others have theirs.
+    // Nor through one of the keys. Other owners are not affected.
     let last = sign_in(&world, &world.person("otto", &["write"], &[FIRST]), "name=o&push_rubygem=true").expect(200);
     assert!(!last.text().is_empty());
 }
@@ -224,7 +225,7 @@ fn a_picture_on_a_page_makes_no_key() {
     let (rubygems, browser) =
         (("User-Agent", "RubyGems/3.1.6"), ("User-Agent", "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"));
     for headers in [
-        // What a browser sends for an image over plain HTTP, where it remembers a password.
+        // The request of a browser for an image over plain HTTP, with a stored password.
         &[shown, browser, ("Accept", "image/avif,image/webp,*/*;q=0.8")][..],
         &[shown, browser],
         &[shown],
@@ -242,7 +243,7 @@ fn a_picture_on_a_page_makes_no_key() {
     assert_eq!(names(&world).len(), before.len() + 1);
 }
 
-/// The code of a key at the server's time, and the one after it.
+/// The one-time password at the server's time, and the next one.
 pub(crate) fn codes(uri: &str) -> [String; 2] {
     let digits = uri.split("secret=").nth(1).unwrap().split('&').next().unwrap();
     let value = |digit: u8| b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".iter().position(|known| *known == digit).unwrap();
@@ -261,7 +262,7 @@ pub(crate) fn codes(uri: &str) -> [String; 2] {
     })
 }
 
-/// A token that demands one-time passwords, and what its app is told.
+/// A token that requires one-time passwords, and the URI for its app.
 pub(crate) fn guarded(world: &World, name: &str) -> (Person, String) {
     let wanted = json!({ "name": name, "scopes": ["write", "delete"], "otp": true });
     let made = world.admin().post_json("/api/v1/tokens", &wanted).expect(201).json();
@@ -286,7 +287,7 @@ fn a_push_with_a_guarded_token_takes_its_code_from_the_command_line_or_a_prompt(
     let again = token.ask("DELETE", &path(FIRST, "gems/yank?gem_name=lamp&version=1.0.0"), &[("OTP", &now)], b"");
     assert!(again.expect(401).text().starts_with("You have enabled multifactor authentication"), "a code is good once");
 
-    // The same code signs in, and its key wants the next: the client asks.
+    // The same code signs in, and its key needs the next one, for which the client prompts.
     let (other, uri) = guarded(&world, "olaf");
     let [now, after] = codes(&uri);
     let answers = [("mail:", "olaf"), ("Password:", other.secret()), ("Code:", &*now), ("Code:", &*after)];

@@ -1,4 +1,5 @@
-//! Sinks that hang, refuse and panic, in a whole server: no request notices, and the sink beside them gets every event.
+//! Sinks that hang, fail and panic, in a whole server: no request is affected, and the sink beside them receives every
+//! event.
 
 use crate::world::bad_sinks::{Hangs, Panics, Refuses};
 use crate::world::{Answer, Connection, FIRST};
@@ -10,7 +11,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use telemetry::{Event, Log, Sink};
 
-/// How long anything here may take before it counts as stuck. No test is right because something took less.
+/// How long any step may take before it counts as stuck. No test depends on a shorter time.
 const STUCK: Duration = Duration::from_secs(30);
 
 struct Keeps(Sender<Event>);
@@ -40,13 +41,13 @@ fn sinks_that_hang_refuse_or_panic_harm_neither_a_request_nor_another_sink() {
         vec![Box::new(Hangs(held)), Box::new(Refuses), Box::new(Panics), Box::new(Keeps(keep))];
     let running = serve::start(&settings, Log::silent(), StartOptions { sinks, ..StartOptions::default() }).unwrap();
 
-    // All on one connection: what comes after the reply must not hold the next request up.
+    // All on one connection: work after the reply must not delay the next request.
     let mut connection = Connection::open(running.address).unwrap();
     let path = format!("/repository/{FIRST}/names");
     let answers: Vec<Answer> = (0..500).map(|_| connection.call("GET", &path, &[], b"").unwrap().expect(200)).collect();
     assert!(answers.iter().all(|answer| answer.text() == "---\n\n"));
 
-    // The sink that works got each of them, though it stands behind three that do not.
+    // The working sink received each event, although it comes after three that do not work.
     let mut named: Vec<String> = Vec::new();
     while named.len() < answers.len() {
         let event = kept.recv_timeout(STUCK).unwrap();
@@ -61,7 +62,7 @@ fn sinks_that_hang_refuse_or_panic_harm_neither_a_request_nor_another_sink() {
     assert_eq!(recorder.totals().sink("hangs").unwrap().taken, 0);
     drop(release);
     drop(connection);
-    // Panics are counted by the sink's own thread, in its own time. A stop waits for it.
+    // The sink's own thread counts panics. A stop waits for it.
     running.stop().unwrap();
     let totals = recorder.totals();
     assert!(totals.sink("panics").unwrap().panics > 0);

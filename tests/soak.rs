@@ -1,5 +1,6 @@
-//! Mixed requests for a long time: memory, descriptors and threads stay as they were after the warm-up.
-//! `DAYLIGHT_SOAK=WARM,MORE` says how many requests, `make torture` a million and nine; a few thousand when it does not.
+//! Mixed requests for a long time: memory, descriptors and threads stay constant after the warm-up.
+//! `DAYLIGHT_SOAK=WARM,MORE` sets the numbers of requests, `make torture` a million and nine million; the default is a
+//! few thousand.
 
 use crate::accounts;
 use crate::world::{Connection, FIRST, Gem, Person, World};
@@ -7,20 +8,20 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 const CLIENTS: u64 = 4;
-/// Requests sent at once on a connection, before their replies are read.
+/// Number of requests that are sent on a connection before their replies are read.
 const BATCH: u64 = 25;
-/// After so many of them a client comes back with a new connection, and something is published, withdrawn and granted.
+/// After this number of requests a client opens a new connection, and makes a few changes.
 const VISIT: u64 = 2_000;
-/// Samples of what the server holds.
+/// Number of samples of the server's resources.
 const SAMPLES: u64 = 50;
-/// So many requests more are enough to tell growth from noise.
+/// Minimum number of further requests that distinguishes growth from noise.
 const TELLING: u64 = 1_000_000;
-/// What a short run may differ by, in bytes.
+/// Maximum difference in a short run, in bytes.
 const NOISE: u64 = 64 << 20;
-/// No run is longer.
+/// Maximum duration of a run.
 const PATIENCE: Duration = Duration::from_secs(40 * 60);
 
-/// One request of each kind, in turns.
+/// One request of each kind, in turn.
 fn request(number: u64) -> (String, &'static [u16]) {
     let host = "Host: localhost\r\n";
     let get = |path: &str, more: &str| format!("GET /repository/{FIRST}/{path} HTTP/1.1\r\n{host}{more}\r\n");
@@ -30,7 +31,7 @@ fn request(number: u64) -> (String, &'static [u16]) {
         2 => (get("gems/lamp-1.0.0.gem", ""), &[200]),
         3 => (get("gems/lamp-1.0.0.gem", "Range: bytes=10-99\r\n"), &[206]),
         4 => (get("info/lamp", "If-None-Match: *\r\n"), &[304]),
-        // Each is asked for once: they must not stay.
+        // Each of these is requested once: they must not stay in memory.
         5 => (get(&format!("info/nothing{number}"), ""), &[404]),
         6 => (get(&format!("info/lamp?{number}"), ""), &[200]),
         7 => (get("info/lamp", "Accept-Encoding: gzip\r\n"), &[200]),
@@ -41,7 +42,7 @@ fn request(number: u64) -> (String, &'static [u16]) {
     }
 }
 
-/// What a client does at the start of each visit: a version comes and goes, and so does a token.
+/// The changes of a client at the start of each visit: a version and a token are created and removed.
 fn change(admin: &Person, number: u64) {
     let version = format!("2.{number}");
     admin.push(FIRST, &Gem::new("wick", &version)).expect(200);
@@ -49,11 +50,11 @@ fn change(admin: &Person, number: u64) {
     let token = serde_json::json!({ "name": format!("soak-{number}"), "owner": "soak", "scopes": ["read"] });
     admin.post_json("/api/v1/tokens", &token).expect(201);
     admin.ask("DELETE", &format!("/api/v1/tokens/soak-{number}"), &[], b"").expect(204);
-    // Somebody leaves in the middle of a head.
+    // A client leaves in the middle of a head.
     let _ = admin.connect().unwrap().send(b"GET / HTTP/1.1\r\nHo");
 }
 
-/// Asks until `total` requests were made by all clients together.
+/// Sends requests until all clients together have sent `total`.
 fn client(anon: &Person, admin: &Person, done: &AtomicU64, total: u64, until: Instant) {
     // Changes cost a sync and make the indexes longer, so a long run makes no more of them than a short one.
     let visits = (total / VISIT / 200).max(1);
@@ -79,7 +80,7 @@ fn client(anon: &Person, admin: &Person, done: &AtomicU64, total: u64, until: In
     }
 }
 
-/// Makes requests up to `total`, all clients at once.
+/// Sends requests up to `total`, with all clients concurrently.
 fn ask(world: &World, done: &AtomicU64, total: u64, until: Instant) {
     let (anon, admin) = (world.anon(), world.admin());
     std::thread::scope(|scope| {
@@ -90,7 +91,7 @@ fn ask(world: &World, done: &AtomicU64, total: u64, until: Instant) {
     done.store(total, Relaxed);
 }
 
-/// How many units `y` grows for one of `x`: least squares.
+/// The slope of `y` over `x`, by least squares.
 fn slope(points: &[(f64, f64)]) -> f64 {
     let count = points.len() as f64;
     let (x, y) = points.iter().fold((0.0, 0.0), |(x, y), point| (x + point.0 / count, y + point.1 / count));
@@ -123,7 +124,7 @@ fn memory_descriptors_and_threads_stay_flat_over_mixed_requests() {
     let [first, last] = [memory[0].1, memory[memory.len() - 1].1].map(|bytes| bytes / 1e6);
     println!("{warm} and {more} requests in {seconds} s: {slope:.3} bytes a request, {first:.1} to {last:.1} MB");
     assert!(Instant::now() < until, "it took too long to tell");
-    // One more of each for what happens to be under way.
+    // One more of each for work that happens to be in progress.
     assert!(world.descriptors() <= descriptors + 4, "{} descriptors, and {descriptors} before", world.descriptors());
     assert!(world.threads() <= threads + 4, "{} threads, and {threads} before", world.threads());
     if more < TELLING {

@@ -1,4 +1,4 @@
-//! The older index as its clients meet it: `gem list` reads it, by the date of what it has.
+//! The older index: `gem list` reads it with the date of its own copy.
 
 use crate::world::{Answer, FIRST, Gem, Person, Ruby, World};
 use serde_json::json;

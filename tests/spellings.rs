@@ -1,4 +1,4 @@
-//! A gem is found under every name that a client may have for it, and a name that could mean two means none.
+//! A gem is found under every name that a client may derive for it. A name that matches two gems matches none.
 
 use crate::world::{FIRST, Gem, Ruby, World, hex};
 use sha2::{Digest, Sha256};
@@ -29,7 +29,7 @@ fn a_gem_is_downloaded_by_the_name_it_was_pushed_under_and_by_those_that_clients
         anon.get(&path(&format!("quick/Marshal.4.8/{nothing}.gemspec.rz"))).expect(404);
     }
 
-    // What was pushed under a name has it before all others.
+    // The name of a push takes precedence.
     let plain = Gem::new("net-oil", "1.0.0").platform("x86_64-linux").payload(b"plain");
     admin.push(FIRST, &plain).expect(200);
     assert!(anon.get(&path("gems/net-oil-1.0.0-x86_64-linux.gem")).expect(200).body == plain.bytes());

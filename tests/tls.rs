@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-/// A folder with a certificate for 127.0.0.1 that signs itself, and its key.
+/// A folder with a self-signed certificate for 127.0.0.1 and its key.
 pub(crate) struct Certificate(TempDir);
 
 impl Certificate {
@@ -15,7 +15,7 @@ impl Certificate {
         certificate
     }
 
-    /// Makes another one in the same files.
+    /// Replaces both files by new ones.
     fn renew(&self) {
         let made = Command::new("openssl")
             .args("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=daylight".split(' '))
@@ -38,7 +38,7 @@ impl Certificate {
     }
 }
 
-/// What curl says to a path, if it trusts this certificate alone.
+/// The output of curl for a path, if it trusts only this certificate.
 pub(crate) fn curl(world: &World, trusts: &Path, path: &str, more: &[&str]) -> Output {
     let url = format!("https://{}{path}", world.address());
     let flags = ["--silent", "--show-error", "--fail", "--max-time", "60", "--cacert"];
@@ -135,7 +135,7 @@ fn gem_and_bundle_push_resolve_and_install_through_tls() {
         events.iter().filter(theirs).collect::<Vec<_>>()
     };
     for agent in ["RubyGems/", "bundler/"] {
-        // They know no HTTP/2.
+        // These clients do not support HTTP/2.
         assert!(!of(agent).is_empty() && of(agent).iter().all(|event| event["protocol"] == "HTTP/1.1"), "{agent}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a token is good for, and what it is not: other repositories, other sites' pages, a past it no longer has.
+//! The limits of a token: other repositories, pages of other sites, and rights that it no longer has.
 
 use crate::world::{FIRST, Gem, World};
 use serde_json::json;
@@ -74,7 +74,7 @@ fn a_refused_push_leaves_no_bytes_behind() {
     };
     admin.push(FIRST, &Gem::new("a", "1.0").platform("2")).expect(200);
     assert_eq!(blobs(&world), 1);
-    // Another gem, and the same full name: `a-1.0-2`.
+    // Another gem with the same full name: `a-1.0-2`.
     for payload in 0..5_u8 {
         admin.push(FIRST, &Gem::new("a-1.0", "2").payload(&[payload])).expect(409);
     }
@@ -103,7 +103,7 @@ fn no_name_passes_for_another_or_for_the_program_itself() {
         make(odd, "").expect(400);
         assert_eq!(make("ci", odd).expect(400).header("content-type"), Some("application/problem+json"), "{odd:?}");
     }
-    // No URL could revoke the first; the second is a letter of another alphabet.
+    // No URL could revoke the first name; the second has a letter of another alphabet.
     for odd in ["a\\b", "\u{430}dmin"] {
         make(odd, "").expect(400);
     }

@@ -1,4 +1,4 @@
-//! The upstream of the tests does what it was told: else what they learn from it would be about it.
+//! Tests of the stand-in upstream itself.
 
 use crate::world::{Answer, Connection, Says, Upstream};
 use std::io;

@@ -1,12 +1,12 @@
-//! Indexes of gems as a policy shows them, or as of a moment: made once for all who ask for the same, and within bounds whoever asks
-//! for what. By counts alone.
+//! Gem indexes filtered by a policy, or as of a moment: rendered once for all concurrent requests, and within bounds
+//! for any requests. The test counts, and never measures time.
 
 use crate::accounts::{settled, sum};
 use crate::world::{FIRST, Gem, Index, World};
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-/// What is made of rows, each with how many parts it is put together from.
+/// The answers that are rendered from rows, each with the number of its parts.
 const PATHS: &[(&str, u64)] = &[
     ("versions", 1),
     ("names", 1),
@@ -17,10 +17,10 @@ const PATHS: &[(&str, u64)] = &[
     ("api/v1/versions/lamp.json", 1),
     ("api/v1/gems/oil.json", 1),
 ];
-/// Clients that ask for the same at once.
+/// Number of clients that send the same request concurrently.
 const CROWD: usize = 8;
 
-/// A metric as of now, once nothing is under way.
+/// A metric after all work has ended.
 fn metric(world: &World, name: &str) -> u64 {
     settled(world);
     sum(world.anon().get("/metrics").expect(200).text(), name)
@@ -44,7 +44,7 @@ fn last_change(world: &World) -> u64 {
     metric(world, "daylight_journal_seq")
 }
 
-/// Asks for a path of each of these, all at once; everybody hears the same.
+/// Requests a path of each of these repositories concurrently. Every client gets the same answer.
 fn all_ask(world: &World, repositories: &[String], path: &str) {
     let anon = &world.anon();
     let said = std::thread::scope(|scope| {
@@ -96,7 +96,7 @@ fn all_moments_between_two_changes_of_a_repository_share_what_is_made_for_one() 
     let world = World::start();
     shop(&world);
     let first = last_change(&world);
-    // Something else changes, and the clock goes on.
+    // Something else changes, and the clock advances.
     for name in ["ci", "dev", "bot"] {
         world.admin().post_json("/api/v1/tokens", &json!({ "name": name, "scopes": ["write"] })).expect(201);
     }
@@ -109,7 +109,7 @@ fn all_moments_between_two_changes_of_a_repository_share_what_is_made_for_one() 
     let mut moments: Vec<String> = (first..=last).map(|seq| format!("{FIRST}@seq-{seq}")).collect();
     moments.push(format!("{FIRST}@{now}"));
     assert_eq!(moments.len(), 5);
-    // What links to gems says by which name of the moment.
+    // Links to gems contain the name of the moment from the URL.
     for (path, parts) in PATHS.iter().filter(|(path, _)| !path.starts_with("api/v1/gems/")) {
         let before = rendered(&world);
         all_ask(&world, &moments, path);
@@ -135,7 +135,7 @@ fn a_flood_of_moments_takes_no_more_memory_and_places_than_there_are_and_is_told
         for at in 0..CROWD as u64 {
             let (anon, moments, made, refused) = (&anon, moments.clone(), &made, &refused);
             scope.spawn(move || {
-                // Again and again, each client from another moment on.
+                // Repeatedly, each client beginning with another moment.
                 let count = moments.end - moments.start;
                 let connection = &mut anon.connect().unwrap();
                 for step in 0.. {

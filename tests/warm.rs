@@ -1,17 +1,16 @@
-//! What was asked for before is answered without a question to a database or to the file system: counted in calls of the
-//! kernel.
+//! A file that was requested before is answered without the database and the file system. The test counts system calls.
 
 use crate::world::{Gem, Upstream, World};
 use serde_json::json;
 
-/// A file that no page can be.
+/// A file that is too large for a page.
 const LARGE: usize = 2 << 20;
 const JAR: &str = "org/example/lamp/1.0/lamp-1.0.jar";
 const POM: &str = "org/example/lamp/1.0/lamp-1.0.pom";
-/// A `GET`, a `HEAD`, and parts of a file, each so often.
+/// How often each is made: a `GET`, a `HEAD`, and range requests.
 const TIMES: usize = 20;
 
-/// Calls that look at a database, or open or look at a file of those that are published. Sending one is none.
+/// System calls that read the database, or open or inspect a published file. Sending a file is not one of them.
 fn looks(calls: &[String]) -> Vec<&String> {
     let about_files = |call: &&String| {
         let sends = ["sendfile(", "preadv2(", "fadvise64("].iter().any(|name| call.contains(name));
@@ -20,7 +19,7 @@ fn looks(calls: &[String]) -> Vec<&String> {
     calls.iter().filter(about_files).collect()
 }
 
-/// How many calls begin a reply whose status begins so.
+/// The number of replies whose status begins like this.
 fn heads(calls: &[String], status: &str) -> usize {
     calls.iter().filter(|call| call.contains(&format!("HTTP/1.1 {status}"))).count()
 }
@@ -87,7 +86,7 @@ fn a_file_that_was_asked_for_before_costs_no_look_at_a_database_or_the_file_syst
         calls.iter().filter(|call| call.contains("TCP:[") && !call.contains("recv") && call.contains("write"));
     assert_eq!(written.count(), TIMES, "one write for the head and a small body: {calls:#?}");
 
-    // What changes is looked for again.
+    // After a change the file is looked up again.
     world.admin().ask("DELETE", &jar, &[], b"").expect(204);
     assert_eq!(ask("GET", &jar, &[]).status, 404);
 }
@@ -103,7 +102,7 @@ fn a_file_of_an_upstream_that_was_asked_for_before_costs_no_such_look_either() {
     let mut connection = world.anon().connect().unwrap();
     let mut ask = || connection.call("GET", &jar, &[], b"").unwrap().expect(200);
     assert!(ask().body == bytes, "other bytes");
-    // That it was seen is written down once whoever asked has the answer, which is nothing to watch.
+    // First sights are recorded after the reply, outside of the count.
     let seen = |change: u64| world.anon().file(&format!("central@seq-{change}"), JAR).status == 200;
     assert!((0..5_000).any(|look| seen(1 + look % 20)), "it is never in the journal that the file was seen");
     let warm = world.watch();

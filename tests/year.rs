@@ -1,6 +1,6 @@
-//! A team's year on one server: releases, snapshots, retention, yanks, cleanup and monthly backups. What it holds, how it starts and what
-//! a push costs do not grow with what was deleted, and the last backup builds. `DAYLIGHT_YEAR=DAYS` says how many busy days; `make
-//! torture` a whole year. Without it, some quiet days.
+//! A year of a team on one server: releases, snapshots, retention, yanks, cleanup and monthly backups. Disk use, start
+//! time and the cost of a push do not grow with deleted versions, and the last backup builds. `DAYLIGHT_YEAR=DAYS` sets
+//! the number of busy days; `make torture` runs a whole year. The default is a few quiet days.
 
 use crate::maven_deploys::{deploy, knows, porch_says};
 use crate::world::{Central, Connection, FIRST, Gem, Person, Release, Ruby, Said, World};
@@ -12,20 +12,22 @@ use std::time::Instant;
 use tempfile::TempDir;
 
 const DAYS: u32 = 8;
-/// What is published in a day of a whole year: 20,000 releases in all, and a snapshot every five minutes.
+/// The publications of a busy day: 20,000 releases in a year, and a snapshot every five minutes.
 const BUSY: Pace = Pace { gems: 25, releases: 30, snapshots: 288 };
-/// What is published in a day of a short run.
+/// The publications of a quiet day.
 const QUIET: Pace = Pace { gems: 4, releases: 4, snapshots: 24 };
-/// Moments of a day at which the server does its regular work.
+/// How often a day the server does its regular work.
 const TURNS: u32 = 4;
-/// 2050-01-01 in days since 1970. After today: while the server starts again, it has the real time, and nothing may age by that.
+/// 2050-01-01 in days since 1970. It is in the future: during a restart the server has the real time, and nothing may
+/// age by that.
 const FIRST_DAY: i64 = 29_220;
-/// What is left out of a comparison, because a database grows by whole pages.
+/// The tolerance of comparisons, because a database grows by whole pages.
 const NOISE_BYTES: u64 = 16 << 20;
-/// What a push leaves for ever once its bytes are deleted: its rows and those of its removal, in the truth and in a segment.
+/// The permanent cost of a push after its bytes are deleted: its rows and those of its removal, in the database and in
+/// a segment.
 const KEPT_BYTES: u64 = 4_096;
 
-/// How much is published in a day.
+/// The number of publications in a day.
 #[derive(Debug, Clone, Copy)]
 struct Pace {
     gems: u32,
@@ -48,7 +50,7 @@ struct Team<'a> {
     day: u32,
 }
 
-/// What the server holds and costs at the end of a month.
+/// The resources and costs of the server at the end of a month.
 #[derive(Debug)]
 struct Figures {
     day: u32,
@@ -58,7 +60,7 @@ struct Figures {
     push_us: u64,
 }
 
-/// Bytes that nobody can compress, different for each name.
+/// Incompressible bytes, different for each name.
 fn bytes(name: &str, size: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(size + 16);
     let mut digest = Md5::digest(name);
@@ -130,26 +132,26 @@ fn pom(artifact: &str, version: &str) -> String {
     )
 }
 
-/// A command of the program that talks to the server.
+/// Runs a command of the program for this server.
 fn daylight(world: &World, arguments: &[&str]) -> Said {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
     command.args(arguments).env_clear().env("DAYLIGHT_SERVER", format!("http://{}", world.address()));
     command.env("DAYLIGHT_TOKEN", world.admin().secret()).output().unwrap().into()
 }
 
-/// A command of the program that works on a folder.
+/// Runs a command of the program on a folder.
 fn on_folder(arguments: &[&str], folder: &Path) -> Said {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
     command.args(arguments).arg("--data").arg(folder).env_clear().output().unwrap().into()
 }
 
 fn disk_bytes(folder: &Path) -> u64 {
-    // The record of events has a limit of its own.
+    // Recorded events have a limit of their own.
     let told = Command::new("du").args(["-s", "--block-size=1", "--exclude=events"]).arg(folder).output().unwrap();
     String::from_utf8(told.stdout).unwrap().split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// Bytes of the files that clients can have now.
+/// The size of the files that clients can have now.
 fn live_bytes(world: &World) -> u64 {
     let all = world.admin().get("/api/v1/repositories").expect(200).json();
     let all = all["repositories"].as_array().unwrap();
@@ -200,7 +202,7 @@ fn a_year_of_a_team_leaves_what_is_live_and_its_last_backup_builds() {
             eprintln!("{:?}", figures.last().unwrap());
         }
     }
-    // From when on versions are deleted as fast as they come, nothing grows but the journal.
+    // From then on as many versions are deleted as are published, and only the journal grows.
     let [.., middle, _, _, _, _, last] = &figures[..] else { panic!("{figures:?}") };
     assert!(last.live_bytes < 2 * middle.live_bytes.max(1), "{figures:#?}");
     let waste = |of: &Figures| of.disk_bytes.saturating_sub(of.live_bytes);

@@ -1,4 +1,5 @@
-//! How old what an upstream has is: what it says of that is believed of what was there when somebody first looked, and never again.
+//! The age of an upstream's versions: its dates are believed for versions that existed at the first look, and never for
+//! later ones.
 
 use super::{WEEK_S, set, set_day, set_time, world};
 use crate::as_of::last_change;
@@ -8,7 +9,7 @@ use serde_json::json;
 const METADATA: &str = "org/example/lamp/maven-metadata.xml";
 const OLD: &str = "Wed, 01 Jan 2020 12:00:00 GMT";
 
-/// `far` stands for an upstream, and wants versions to be a week old. It is the first.
+/// The remote repository `far` has a cooldown of a week. It is the first of the month.
 fn shore() -> (World, Upstream) {
     let (world, far) = (world(), Upstream::start());
     world.remote("far", &far.url());
@@ -20,7 +21,7 @@ fn path(version: &str, ending: &str) -> String {
     format!("org/example/lamp/{version}/lamp-{version}.{ending}")
 }
 
-/// The upstream has a jar and a POM of a version, dated so.
+/// Adds a jar and a POM of a version with this date to the upstream.
 fn has(far: &Upstream, version: &str, modified: Option<&str>) {
     for ending in ["jar", "pom"] {
         let says = Says::bytes(format!("{ending} of {version}"));
@@ -29,7 +30,7 @@ fn has(far: &Upstream, version: &str, modified: Option<&str>) {
     }
 }
 
-/// The upstream lists these versions, and says that it does so since then.
+/// Makes the upstream list these versions with this `lastUpdated`.
 fn lists<'a>(far: &Upstream, versions: impl IntoIterator<Item = &'a str>, updated: &str) {
     let versions: String = versions.into_iter().map(|version| format!("<version>{version}</version>")).collect();
     far.file(
@@ -46,12 +47,12 @@ fn listed(world: &World) -> Vec<String> {
     crate::maven_hosted::all(&get(world, METADATA).expect(200), "version")
 }
 
-/// Has what is kept of a path go, so that the upstream is asked for it again.
+/// Deletes the cached file of a path, so that the upstream is called again.
 fn forget(world: &World, path: &str) {
     world.admin().ask("DELETE", &format!("/api/v1/repositories/far/contents/{path}"), &[], b"").expect(200);
 }
 
-/// Asks for a file and waits until the journal has what it told.
+/// Requests a file, and waits until the journal has its observation.
 fn meet(world: &World, path: &str) -> Answer {
     let before = last_change(world);
     let answer = get(world, path);
@@ -74,7 +75,7 @@ fn a_version_that_turns_up_is_new_whatever_the_upstream_dates_it() {
     lists(&far, ["1.0", "1.1"], "20200101120000");
     for _ in 0..2 {
         assert_eq!(listed(&world), ["1.0"]);
-        // It is in no list at all: whoever had seen the list without it knows that it is new.
+        // The version is on no list: a list without it was seen, so it is new.
         for hidden in ["1.1", "1.2"] {
             get(&world, &path(hidden, "jar")).expect(403);
             get(&world, &path(hidden, "jar.sha1")).expect(403);
@@ -97,7 +98,7 @@ fn what_was_there_before_anybody_looked_is_as_old_as_the_upstream_dates_it() {
     has(&far, "1.1", None);
     get(&world, &path("1.0", "jar")).expect(200);
     meet(&world, &path("1.1", "jar")).expect(403);
-    // That there was no list is believed for a while.
+    // The negative answer for the list is cached for a while.
     set_time(&world, "2026-11-01T12:06:00Z");
     lists(&far, ["0.9", "1.0", "1.1"], "20261101110000");
     has(&far, "0.9", Some(OLD));
@@ -113,7 +114,7 @@ fn what_fell_out_of_the_cache_is_as_old_as_it_was() {
     set_day(&world, 8);
     forget(&world, &path("1.0", "jar"));
     assert_eq!(get(&world, &path("1.0", "jar")).expect(200).text(), "jar of 1.0");
-    // So is another file of the same version, which nobody had asked for.
+    // The same for another file of the version that no client had requested.
     get(&world, &path("1.0", "pom")).expect(200);
 }
 
@@ -129,7 +130,7 @@ fn all_versions_are_dated_in_time_with_few_questions_at_a_time_and_one_for_each(
         for _ in 0..2 {
             assert_eq!(listed(&world), all[all.len() - seen..], "after {second} s");
         }
-        // The document, and 32 POMs with the checksum beside each.
+        // The document, and 32 POMs with their checksums.
         assert!(far.total() - asked <= 65, "{} at once", far.total() - asked);
         asked = far.total();
     }
@@ -137,7 +138,7 @@ fn all_versions_are_dated_in_time_with_few_questions_at_a_time_and_one_for_each(
         assert_eq!(far.count(&format!("/{}", path(version, "pom"))), 1, "{version}");
         forget(&world, &path(version, "pom"));
     }
-    // What was learned is kept, whatever becomes of the files.
+    // Recorded dates stay, even if the files are evicted.
     assert_eq!(listed(&world), all);
     assert_eq!(far.total(), asked);
 }
@@ -195,12 +196,12 @@ fn a_pinned_version_without_a_date_is_as_old_as_the_list_of_its_artifact_that_is
         has(&far, version, None);
     }
     lists(&far, ["1.0", "1.1"], "20231101110000");
-    // A build that has pinned it asks for no list. Its POM is the first that anybody asks for.
+    // A build that pins the version requests no list. Its POM is the first request.
     assert_eq!(get(&world, &path("1.0", "pom")).expect(200).text(), "pom of 1.0");
     get(&world, &path("1.0", "jar")).expect(200);
     get(&world, &path("1.1", "jar.sha1")).expect(404);
     get(&world, &path("1.1", "jar")).expect(200);
-    // What is on no list turned up later, as far as anybody can tell.
+    // A version that is on no list appeared later, as far as is known.
     get(&world, &path("1.2", "jar")).expect(403);
     assert_eq!(far.count(&format!("/{METADATA}")), 1);
     assert_eq!(listed(&world), ["1.0", "1.1"]);
@@ -223,7 +224,7 @@ fn a_version_that_nothing_dates_is_refused_as_of_unknown_age() {
     let explained =
         world.admin().get(&format!("/api/v1/explain?repository=far&path={}", path("1.0", "jar"))).expect(200);
     assert!(explained.text().contains("age unknown"), "{}", explained.text());
-    // What is hidden whatever its age is asked of nobody.
+    // No upstream is called for a version that is hidden regardless of its age.
     set(&world, "far", &json!({ "deny": ["org.example:oil"] })).expect(200);
     get(&world, "org/example/oil/1.0/oil-1.0.pom").expect(403);
     assert_eq!(far.count("/org/example/oil/maven-metadata.xml"), 0);

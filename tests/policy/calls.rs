@@ -1,4 +1,4 @@
-//! Every call of the API that gem servers have, from the table that URLs are read from: none tells of what policy hides.
+//! Every call of the gem API, from the table that parses URLs: none reveals a version that the policy hides.
 
 use super::{WEEK_S, set, set_day, world};
 use crate::world::{FIRST, Gem, Index, Person, World};
@@ -6,15 +6,15 @@ use format::gem::call;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// The gem that is hidden, who owns it, and its only version.
+/// The hidden gem, its owner, and its only version.
 const GEM: &str = "zephyr";
 const OWNER: &str = "mira-of-the-winds";
 const NUMBER: &str = "2.5.77";
-/// What calls read in their query, each what it needs.
+/// The query parameters of all calls together.
 const QUERY: &str = "query=zeph&gems=zephyr,lamp&from=2026-11-09T00:00:00Z&to=2026-11-12T00:00:00Z";
 
-/// What each path answers to each of these people, where it tells something of the gem. What the owner is told of the
-/// owner alone is nothing of a gem.
+/// The answers of each path that reveal the gem to one of these people. The owner's own profile reveals nothing about
+/// the gem.
 fn tellers(people: &[&Person]) -> BTreeMap<String, String> {
     let indexes =
         ["versions", "names", "info/zephyr", "specs.4.8.gz", "api/v1/dependencies", "api/v1/dependencies.json"];
@@ -24,7 +24,7 @@ fn tellers(people: &[&Person]) -> BTreeMap<String, String> {
         for who in people {
             let answer = who.get(&format!("/repository/{FIRST}/{path}?{QUERY}"));
             let text = String::from_utf8_lossy(&answer.body).into_owned();
-            // A name stands in `/versions` without a version: that it is gone must be said to whoever knew it.
+            // A name stands in `/versions` without a version, because clients that know it must learn of the removal.
             let text = text.replace(&gone(), "");
             let tells = text.contains(NUMBER) || text.contains(OWNER) || (answer.status == 200 && text.contains(GEM));
             if tells {
@@ -35,7 +35,7 @@ fn tellers(people: &[&Person]) -> BTreeMap<String, String> {
     told
 }
 
-/// The line that says it is gone, with the MD5 of an `/info` that offers nothing.
+/// The line of the removal, with the MD5 of an `/info` without versions.
 fn gone() -> String {
     format!("{GEM} -0 6105347ebb9825ac754615ca55ff3b0c")
 }

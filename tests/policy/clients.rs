@@ -1,4 +1,4 @@
-//! With the real clients: they choose the older version while the newer is young, and the newer once somebody lets it through.
+//! Real clients choose the older version during the cooldown of the newer one, and the newer one after an exception.
 
 use super::{WEEK_S, allow, set, set_day, world};
 use crate::maven_deploys::{deploy, knows_as, porch_says};
@@ -31,7 +31,8 @@ fn bundler_chooses_the_older_version_until_the_newer_is_old_enough_or_let_throug
         set_day(&world, day);
         app.bundle(&["update", "--all"]).good();
         assert!(app.lock().contains(&format!("lamp ({version})")), "on day {day}: {}", app.lock());
-        // On a machine that kept no list: it would ask for what is newer than that by its own clock, which nobody sets.
+        // On a machine without a cached list: Bundler would skip the update by its own clock, which the test does not
+        // set.
         let script = format!("gem list --remote --all lamp --clear-sources --source {url}");
         let listed = Ruby::new().shell("", &script).good();
         let newest = listed.split_once('(').and_then(|(_, rest)| rest.split([',', ')']).next());
@@ -98,7 +99,7 @@ fn operators_set_policies_and_let_versions_through_on_the_command_line() {
     assert!(run("daylight policy withdraw gems-private lamp:1.1.0").bad().contains("nothing lets"));
 }
 
-/// Bundler keeps what `/info` said until `/versions` says another MD5: a name that is no longer there says nothing.
+/// Bundler keeps an `/info` until `/versions` has another MD5, so a name must not just disappear from `/versions`.
 #[test]
 fn bundler_learns_that_a_gem_is_hidden_whole_and_does_not_ask_for_what_it_may_not_have() {
     let (world, ruby) = (world(), Ruby::new());
@@ -115,6 +116,6 @@ fn bundler_learns_that_a_gem_is_hidden_whole_and_does_not_ask_for_what_it_may_no
         assert!(said.contains("ould not find gem 'lamp'") && !said.contains("403"), "{policy}: {said}");
         set(&world, FIRST, &json!({ "deny": null, "cooldown_s": null })).expect(200);
     }
-    // What is offered again is found again.
+    // A version that becomes visible again is found again.
     app.bundle(&["install"]).good();
 }

@@ -19,7 +19,8 @@ fn path(version: &str, ending: &str) -> String {
 
 const METADATA: &str = "org/example/lamp/maven-metadata.xml";
 
-/// `ours` (hosted) has lamp 1.0 (day 1) and 1.1 (day 10), `all` is a group of it and `outer` one of that. It is day 11.
+/// `ours` (hosted) has lamp 1.0 (day 1) and 1.1 (day 10), `all` is a group with it, and `outer` a group with `all`. It
+/// is day 11.
 fn house() -> World {
     let world = world();
     world.tree("ours", "maven");
@@ -77,7 +78,7 @@ fn a_page_made_before_the_end_of_a_cooldown_is_not_served_after_it() {
     let sums = |repository| get(&world, repository, &format!("{METADATA}.sha1")).expect(200).text().to_owned();
     set_time(&world, "2026-11-17T11:59:59Z");
     let before = ["ours", "outer"].map(|repository| {
-        // The second makes it a page, the third is one.
+        // The second request makes it a page, the third reads the page.
         (0..4).for_each(|_| assert!(!lists(&world, repository, "1.1"), "{repository}"));
         (0..3).for_each(|_| drop(sums(repository)));
         sums(repository)
@@ -114,7 +115,7 @@ fn of_what_has_only_young_versions_nothing_is_told_until_one_is_let_through_by_n
     let pom = "org/example/oil/2.0/oil-2.0.pom";
     let refused = get(&world, "all", pom).expect(403).json();
     assert!(refused["detail"].as_str().unwrap().contains("`org.example:oil:2.0` is hidden"), "{refused}");
-    // It is there, for whoever deploys the next, and tells nothing.
+    // The document exists for the next deploy, and is empty.
     let told = get(&world, "all", metadata).expect(200);
     assert!(told.text().contains("<artifactId>oil<") && !told.text().contains("2.0"), "{}", told.text());
     allow(&world, "ours", "org.example:oil:2.*", Some("2026-11-13T00:00:00Z")).expect(201);
@@ -135,7 +136,7 @@ fn what_is_let_through_later_changes_no_answer_as_of_an_earlier_moment() {
     set_day(&world, 12);
     allow(&world, "ours", "org.example:lamp:1.1", None).expect(201);
     let after = last_change(&world);
-    // Said again, it counts from when it was said first.
+    // A repeated exception counts from the first one.
     set_day(&world, 13);
     allow(&world, "ours", "org.example:lamp:1.1", Some("2026-11-16T12:00:00Z")).expect(201);
     set_day(&world, 14);
@@ -166,7 +167,7 @@ fn what_a_group_denies_or_does_not_allow_is_hidden_there_and_cannot_be_published
     set(&world, "ours", &json!({ "deny": ["org.example:oil"] })).expect(200);
     let refused = world.admin().put("ours", "org/example/oil/1/oil-1.jar", b"x").expect(403);
     assert!(refused.text().contains("`org.example:oil` is denied"), "{}", refused.text());
-    // Deploying and deleting go on beside what is hidden.
+    // Deploys and deletions work next to hidden versions.
     deploy(&world, "1.2");
     world.admin().delete("ours", "org/example/lamp/1.1").expect(204);
     assert!(lists(&world, "ours", "1.2") && !lists(&world, "ours", "1.1"));

@@ -1,10 +1,11 @@
-//! Folders: an upstream's listing of one tells what is there, so it is subject to a policy and to whose a name is, as files are.
+//! An upstream's listing of a folder reveals names, so policies and the guard of names apply to it as to files.
 
 use super::{set, world};
 use crate::world::{Says, Upstream, World};
 use serde_json::json;
 
-/// A group `all` of `ours` (hosted, with `org.example:lamp`) and `far` (remote), whose upstream lists any folder as a page.
+/// A group `all` of `ours` (hosted, with `org.example:lamp`) and `far` (remote), whose upstream lists any folder as an
+/// HTML page.
 fn shore() -> (World, Upstream) {
     let (world, far) = (world(), Upstream::start());
     let listing = "<html><body><a href=\"9/\">9/</a></body></html>";
@@ -50,12 +51,12 @@ fn a_listing_of_a_folder_is_no_file_of_a_repository_of_maven_s() {
         let answer = world.anon().file(repository, "org/other").expect(502);
         assert!(!answer.text().contains("9/"), "{}", answer.text());
     }
-    // A server that sends on to the same path with a slash behind it says that this is a folder.
+    // A server that redirects to the same path with a slash at its end reveals that this is a folder.
     far.says("/org/other/oil", Says::redirect("/org/other/oil/"));
     for repository in ["far", "all"] {
         world.anon().file(repository, "org/other/oil/").expect(404);
     }
-    // In a repository of raw files a page may be what is asked for.
+    // In a raw repository an HTML page may be the requested file.
     let remote = json!({ "urls": [far.url()] });
     world.make(&json!({ "name": "files", "format": "raw", "kind": "remote", "remote": remote }));
     world.anon().file("files", "org/other/oil/").expect(200);

@@ -58,7 +58,7 @@ fn what_is_young_is_on_no_list_and_appears_by_itself_once_it_is_old_enough() {
     }
     get(&world, "gems/lamp-1.0.0.gem").expect(200);
 
-    // What is asked for again and again is a page by now, and ends when the cooldown does.
+    // After several requests the answer is a page, which ends with the cooldown.
     for _ in 0..5 {
         LISTS.iter().for_each(|list| drop(get(&world, list)));
     }
@@ -87,7 +87,7 @@ fn an_exception_lets_one_version_through_until_it_ends_and_tells_by_whose_word()
     set_day(&world, 12);
     assert_eq!(offered(&world), ["lamp 1.0.0"]);
     get(&world, "gems/lamp-1.1.0.gem").expect(403);
-    // It never covered anything else, and can be made again and withdrawn.
+    // The exception covered no other version, and can be made and withdrawn again.
     allow(&world, FIRST, "lamp:1.1.0", None).expect(201);
     assert_eq!(offered(&world), ["lamp 1.0.0", "lamp 1.1.0"]);
     let path = format!("/api/v1/repositories/{FIRST}/exceptions/lamp:1.1.0");
@@ -105,7 +105,7 @@ fn who_pushes_what_is_too_young_to_be_seen_is_told_until_when() {
     assert_eq!(first, "Successfully registered gem: lamp (1.2.0)");
     assert!(then.starts_with("Nobody sees it yet: `lamp:1.2.0` is hidden by the policy of `gems-private`"), "{said}");
     assert!(then.contains("will be at 2026-11-18T12:00:00"), "{said}");
-    // What is seen at once is not told of.
+    // An exception that is not needed is not mentioned.
     set(&world, FIRST, &json!({ "cooldown_s": null })).expect(200);
     let said = world.admin().push(FIRST, &Gem::new("lamp", "1.3.0")).expect(200).text().to_owned();
     assert_eq!(said, "Successfully registered gem: lamp (1.3.0)");
@@ -121,7 +121,7 @@ fn what_is_denied_is_neither_seen_nor_published_and_pushes_go_on_beside_it() {
     world.admin().push(FIRST, &Gem::new("lamp", "1.2.0")).expect(200);
     world.admin().yank(FIRST, "lamp", "1.0.0").expect(200);
     assert_eq!(offered(&world), ["lamp 1.2.0"]);
-    // What is journaled holds without the policy, too.
+    // The journal's dates apply without the policy, too.
     set(&world, FIRST, &json!({ "deny": null })).expect(200);
     assert_eq!(offered(&world), ["lamp 1.1.0", "lamp 1.2.0", "oil 2.5.0"]);
 }

@@ -1,4 +1,4 @@
-//! Whose a name is: what a hosted member holds, no upstream can add to, and none is asked for.
+//! The guard of names: no upstream can add versions to a hosted member's name, and no upstream is called for it.
 
 use super::{set, world};
 use crate::world::{Answer, Upstream, World, hex};
@@ -8,7 +8,7 @@ use sha1::{Digest, Sha1};
 const OURS: &str = "org/example/lamp";
 const OTHER: &str = "org/other/oil";
 
-/// A group `all` of `ours` (hosted) and, within another group, `far` (remote); `outer` is a group of it.
+/// A group `all` of `ours` (hosted) and, in a nested group, `far` (remote); `outer` is a group with `all`.
 struct Scene {
     world: World,
     far: Upstream,
@@ -29,7 +29,7 @@ impl Scene {
         self.world.anon().file("outer", path)
     }
 
-    /// The upstream has version 9 of an artifact, with all that comes with it.
+    /// Gives the upstream version 9 of an artifact, with all its files.
     fn attack(&self, folder: &str) {
         let (above, name) = folder.rsplit_once('/').unwrap();
         let group = above.replace('/', ".");
@@ -50,7 +50,7 @@ impl Scene {
         self.far.file(&format!("/{folder}/9-SNAPSHOT/{name}-9-SNAPSHOT.jar"), "evil");
     }
 
-    /// How often the upstream was asked for anything below a folder.
+    /// The number of requests to the upstream below a folder.
     fn asked(&self, folder: &str) -> usize {
         let below = format!("/{folder}/");
         self.far.asked().iter().filter(|asked| asked.path.starts_with(&below)).count()
@@ -60,10 +60,10 @@ impl Scene {
 #[test]
 fn a_higher_version_of_a_hosted_name_is_visible_by_no_route_and_the_upstream_is_never_asked() {
     let scene = Scene::new();
-    // One with a POM, and one of which there is nothing but a package.
+    // One artifact with a POM, and one with nothing but a package.
     scene.world.admin().put("ours", &format!("{OURS}/1/lamp-1.pom"), b"<project/>").expect(201);
     scene.world.admin().put("ours", "org/example/wick/1/wick-1.jar", b"ours").expect(201);
-    // Nothing of it is there any more, and the name is ours all the same.
+    // All its files were deleted, and the name is still the hosted member's.
     scene.world.admin().put("ours", "org/example/soot/1/soot-1.jar", b"ours").expect(201);
     scene.world.admin().delete("ours", "org/example/soot").expect(204);
     let names = [OURS, "org/example/wick", "org/example/soot"];
@@ -115,7 +115,7 @@ fn from_the_first_file_on_a_name_is_ours_whatever_was_answered_before() {
     scene.get(&jar).expect(404);
     scene.get(&metadata).expect(404);
     assert_eq!(scene.asked(OURS), before);
-    // Unless somebody says that both are meant.
+    // Unless the policy shares the name.
     set(&scene.world, "all", &json!({ "shared": ["org.example:lamp"] })).expect(200);
     scene.get(&jar).expect(200);
     assert!(scene.get(&metadata).expect(200).text().contains("<version>9</version>"));
@@ -140,7 +140,7 @@ fn names_that_begin_privately_are_asked_of_no_upstream_whether_or_not_they_are_h
         scene.world.anon().file("far", &format!("{OTHER}/{path}")).expect(403);
     }
     assert_eq!((scene.asked("org/example"), scene.asked("org/other")), (0, 0));
-    // The group without that policy asks.
+    // The group without that policy calls the upstream.
     scene.world.anon().file("all", &format!("{OURS}/9/lamp-9.jar")).expect(200);
 }
 

@@ -1,4 +1,4 @@
-//! Policies of remote repositories: what an upstream has is hidden, in its metadata too, as long as it is young or denied.
+//! Policies of remote repositories: young or denied versions of an upstream are hidden, also in its metadata.
 
 use super::{WEEK_S, allow, set, set_day, world};
 use crate::as_of::last_change;
@@ -7,7 +7,7 @@ use serde_json::json;
 
 const METADATA: &str = "org/example/lamp/maven-metadata.xml";
 
-/// `far` has 1.0 (1 October), 1.1 (10 November) and 1.2, of which nobody knows since when, and `all` is a group of it. It is day 11.
+/// `far` has 1.0 (1 October), 1.1 (10 November) and 1.2 without a date, and `all` is a group with it. It is day 11.
 fn shore() -> (World, Upstream) {
     let (world, far) = (world(), Upstream::start());
     world.remote("far", &far.url());

@@ -1,4 +1,4 @@
-//! For how long what an upstream said is good, and what is answered when it fails.
+//! The TTL of an upstream's files, and the answers when the upstream fails.
 
 use super::cold::metadata;
 use super::{JAR, METADATA, Scene, at};
@@ -41,7 +41,7 @@ fn what_changes_is_asked_for_again_with_what_is_known_of_it() {
         assert_eq!(changed.text(), metadata("2.0"));
         assert_ne!(changed.header("etag").unwrap(), before);
     }
-    // Who has the older one is not told that it is unchanged.
+    // A client with the older file does not get a 304.
     scene.client().ask("GET", &at(METADATA), &[("If-None-Match", &before)], b"").expect(200);
 }
 

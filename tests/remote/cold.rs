@@ -1,4 +1,4 @@
-//! What nobody has asked for yet: fetched once, however many ask, and given on as it arrives.
+//! Files that are not cached: each is fetched once for any number of clients, and sent on as it arrives.
 
 use super::{JAR, METADATA, Scene, at, bytes};
 use crate::world::{Connection, Says, hex};
@@ -57,11 +57,11 @@ fn checksums_are_of_what_is_given_and_cost_the_upstream_nothing_where_the_file_i
         assert_eq!(scene.get(&path).expect(200).text(), digest);
         assert_eq!(scene.asked(&path), 0);
     }
-    // Asked for first, and wrong at the upstream.
+    // Requested first, and wrong at the upstream.
     let sha1 = hex(&Sha1::digest(metadata("1.0")));
     assert_eq!(scene.get(&format!("{METADATA}.sha1")).expect(200).text(), sha1);
     assert_eq!((scene.asked(METADATA), scene.asked(&format!("{METADATA}.sha1"))), (1, 0));
-    // The checksum of a file that nobody has asked for is a file like another.
+    // The checksum of a file that was never requested is an ordinary file.
     let pom = "org/example/lamp/1.0/lamp-1.0.pom";
     scene.upstream.file(&format!("/{pom}.sha1"), sha1.as_str());
     assert_eq!(scene.get(&format!("{pom}.sha1")).expect(200).text(), sha1);
@@ -75,7 +75,7 @@ pub(super) fn metadata(version: &str) -> String {
     )
 }
 
-/// Sends a request and reads its head and so many bytes of the body.
+/// Sends a request, and reads its head and this number of bytes of the body.
 pub(super) fn begin(address: std::net::SocketAddr, path: &str, bytes: usize) -> (TcpStream, String, Vec<u8>) {
     let mut connection = Connection::open(address).unwrap();
     connection.send(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).unwrap();
@@ -167,13 +167,13 @@ fn what_an_upstream_promises_of_a_file_is_told_before_it_has_come() {
     assert!(head.contains("cache-status: daylight; fwd=uri-miss; stored\r\n"), "{head}");
     assert!(head.contains(&format!("x-checksum-sha1: {sha1}\r\n")), "{head}");
     assert!(head.contains(&format!("etag: \"{sha1}\"\r\n")) && !head.contains("x-checksum-md5"), "{head}");
-    // Where no header says it, the file beside it does.
+    // Without a header, the checksum file decides.
     let other = "org/example/other/1/other-1.jar";
     scene.upstream.says(&format!("/{other}"), Says::bytes(whole.clone()));
     scene.upstream.file(&format!("/{other}.sha1"), sha1.as_str());
     assert_eq!(scene.get(other).expect(200).header("x-checksum-sha1"), Some(&*sha1));
     assert_eq!(scene.asked(&format!("{other}.sha1")), 1);
-    // One that says nothing holds nobody back for long.
+    // A checksum request that is not answered delays no client for long.
     let third = "org/example/third/1/third-1.jar";
     scene.upstream.says(&format!("/{third}"), Says::bytes(whole.clone()));
     scene.upstream.says(&format!("/{third}.sha1"), Says::bytes(sha1.as_str()).silent());

@@ -1,4 +1,4 @@
-//! Bytes of kept files that changed on the disk are answered to nobody for long.
+//! Damaged bytes of cached files are not served for long.
 
 use super::{Scene, bytes};
 use crate::world::{Says, hex};
@@ -8,34 +8,34 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Far more answers than one look at a file takes.
+/// Far more answers than one check of a file takes.
 const TRIES: usize = 10_000;
-/// Is looked at after it was answered with.
+/// A file of this size is checked after it was answered.
 const LARGE: usize = 17 << 20;
 
 fn path(name: &str) -> String {
     format!("org/example/{name}/1.0/{name}-1.0.jar")
 }
 
-/// The file in which bytes are kept.
+/// The file that has these bytes.
 fn kept(scene: &Scene, bytes: &[u8]) -> PathBuf {
     let name = hex(&Sha256::digest(bytes));
     let found = scene.world.files().into_iter().find(|file| file.ends_with(&name));
     scene.world.data().join(found.unwrap())
 }
 
-/// Turns over a bit in the middle of a file.
+/// Inverts a bit in the middle of a file.
 fn flip(scene: &Scene, bytes: &[u8]) {
     let file = File::options().write(true).open(kept(scene, bytes)).unwrap();
     file.write_all_at(&[bytes[bytes.len() / 2] ^ 1], bytes.len() as u64 / 2).unwrap();
 }
 
-/// Has a file of so many bytes kept.
+/// Caches a file of this size.
 fn keep(scene: &Scene, name: &str, len: usize) -> Vec<u8> {
     let whole = [name.as_bytes(), &bytes(len)].concat();
     scene.upstream.says(&format!("/{}", path(name)), Says::bytes(whole.clone()));
     assert!(scene.get(&path(name)).expect(200).body == whole);
-    // Until it is kept, another answer comes from the upstream, too.
+    // Until the file is cached, answers come from the upstream.
     let kept = (0..TRIES).find(|_| scene.get(&path(name)).header("x-checksum-sha1").is_some());
     assert!(kept.is_some(), "{name} is never kept");
     whole
@@ -51,7 +51,7 @@ fn a_kept_file_whose_bytes_changed_on_the_disk_is_fetched_again_and_the_log_says
     files.iter().for_each(|(_, whole)| flip(&scene, whole));
     scene.set_time("2026-11-02T12:00:01Z");
     for (name, whole) in &files {
-        // The large one is looked at after the first answer.
+        // The large file is checked after its first answer.
         let tries = if *name == "large" { TRIES } else { 1 };
         assert!((0..tries).any(|_| scene.get(&path(name)).expect(200).body == *whole), "{name}");
         assert_eq!(scene.asked(&path(name)), 2, "{name}");
@@ -95,7 +95,7 @@ fn check_reads_a_sample_of_what_is_kept_of_upstreams_and_all_of_it_if_asked() {
         }
         assert!(told.contains("fetches it again"), "{told}");
     }
-    // What is damaged stays so: a start that knows nothing yet looks at what it opens.
+    // A start without knowledge checks the files that it opens.
     scene.world.resume();
     assert!(scene.get(&path("medium")).expect(200).body == medium);
     assert_eq!(scene.asked(&path("medium")), 2);

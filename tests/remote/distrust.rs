@@ -1,4 +1,4 @@
-//! What cannot be what was asked for is given to nobody and kept nowhere.
+//! An answer that cannot be the requested file is neither served nor cached.
 
 use super::cold::begin;
 use super::{JAR, Scene, at, bytes};
@@ -8,14 +8,15 @@ use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 use std::io::Read;
 
-/// Asks for a file that the upstream holds back at its middle, and lets it go on: the connection breaks before its end.
+/// Requests a file that the upstream holds back at its middle, and lets it continue: the connection breaks before its
+/// end.
 fn breaks(scene: &Scene, whole: usize) {
     let (mut stream, _, read) = begin(scene.world.address(), &at(JAR), 100_000);
     scene.upstream.release(&format!("/{JAR}"));
     let mut rest = Vec::new();
     let ended = stream.read_to_end(&mut rest);
     let came = read.len() + rest.len();
-    // The last chunk of a body in chunks says that it was the last.
+    // The last chunk of a chunked body marks the end.
     let clean = came >= whole || rest.ends_with(b"0\r\n\r\n");
     assert!(!clean, "a broken file ended like a whole one: {came} bytes, {ended:?}");
 }
@@ -37,7 +38,7 @@ fn a_small_file_that_is_not_what_its_checksum_says_is_an_error() {
         scene.upstream.says(&path, Says::bytes("lump").header(name, &sha1));
         scene.get(JAR).expect(502);
     }
-    // No header says it, so the file beside it is asked.
+    // No header has the digest, so the checksum file is requested.
     scene.upstream.says(&path, Says::bytes("lump"));
     scene.upstream.file(&format!("{path}.sha1"), format!("{sha1}  lamp-1.0.jar\n"));
     scene.get(JAR).expect(502);
@@ -47,7 +48,7 @@ fn a_small_file_that_is_not_what_its_checksum_says_is_an_error() {
     assert!(events.iter().any(|event| event["detail"].as_str().is_some_and(|detail| detail.contains(&sha1))));
 }
 
-/// Waits for the end of the fetch that an answer came from: what was seen is written down once whoever asked has all of it.
+/// Waits for the end of the fetch behind an answer. Observations are recorded after the reply.
 fn ended(scene: &Scene, answer: &Answer) {
     let told = scene.world.event(answer.header("daylight-event").unwrap());
     scene.world.event(told["members"][0]["flight"].as_str().unwrap());
@@ -69,7 +70,7 @@ fn an_upstream_whose_checksums_are_known_to_be_wrong_is_believed_as_far_as_its_r
             let answer = get(name).expect(200);
             assert!(answer.body == whole);
             ended(&scene, &answer);
-            // From now on it is known.
+            // From now on it is recorded.
             assert_eq!(get(name).expect(200).header("x-checksum-sha1"), Some(is.as_str()));
             assert_eq!(scene.client().get(&format!("/repository/{name}/{JAR}.sha1")).expect(200).text(), is);
             let forgotten = format!("/api/v1/repositories/{name}/contents/{JAR}");
@@ -130,7 +131,7 @@ fn a_file_that_has_no_checksum_is_taken_and_every_record_says_that_it_is_unverif
     for path in [JAR, large, proven] {
         ended(&scene, &scene.get(path).expect(200));
     }
-    // As long as it is kept.
+    // While it is cached.
     for _ in 0..2 {
         for (path, reason) in [(JAR, json!("unverified")), (large, json!("unverified")), (proven, Value::Null)] {
             let url = format!("/api/v1/explain?repository=central&path={path}");
@@ -172,7 +173,7 @@ fn no_part_of_a_large_file_that_is_not_what_its_checksum_says_is_complete() {
             false => says = says.header("X-Checksum-SHA1", &wrong),
         }
         scene.upstream.says(&format!("/{JAR}"), says.held_at(900_000));
-        // Who asks for all of it has it arrive.
+        // A request for the whole file makes it arrive.
         let (_stream, ..) = begin(scene.world.address(), &at(JAR), 100_000);
         let ranges = [("0-99", 100), ("0-199999", 200_000), ("100000-", whole.len() - 100_000)];
         let begun = ranges.map(|(range, len)| {
@@ -191,7 +192,7 @@ fn no_part_of_a_large_file_that_is_not_what_its_checksum_says_is_complete() {
         scene.upstream.release(&format!("/{JAR}"));
         for (range, len, stream) in begun {
             let mut came = Vec::new();
-            // How it ends does not matter: what came is not all that the head announced.
+            // The kind of end does not matter: fewer bytes arrived than the head announced.
             let _ = stream.take(len as u64).read_to_end(&mut came);
             assert!(came.len() < len, "all of {range} came: {} bytes", came.len());
         }

@@ -1,4 +1,4 @@
-//! What was first seen of upstreams stays known, costs few bytes, and stays within its budget.
+//! First sights of an upstream's versions are durable, cost few bytes, and stay within their budget.
 
 use super::{METADATA, Scene};
 use crate::as_of::last_change;
@@ -7,10 +7,10 @@ use crate::world::{Answer, Says};
 use serde_json::json;
 use store::{Batch, Change, JournalReads as _, JournalRow, Seq, Sqlite, Transactions as _};
 
-/// Artifacts, and how many versions each has.
+/// The number of artifacts, and of versions of each.
 const NAMES: usize = 10;
 const VERSIONS: usize = 2_000;
-/// Bytes in the truth and the segments together that one version may cost.
+/// Maximum cost of one version in the database and the segments together, in bytes.
 const EACH: u64 = 100;
 
 fn metadata(name: usize) -> String {
@@ -27,19 +27,19 @@ fn lists(scene: &Scene, path: &str, versions: usize) {
     scene.upstream.file(&format!("/{path}"), document);
 }
 
-/// Has what is kept of a file go, so that the upstream is asked for it again.
+/// Deletes the cached file, so that the next request calls the upstream.
 fn forget(scene: &Scene, path: &str) {
     let path = format!("/api/v1/repositories/central/contents/{path}");
     scene.world.admin().ask("DELETE", &path, &[], b"").expect(200);
 }
 
-/// What is told of a path as of the last change.
+/// The answer for a path as of the last change.
 fn as_of_now(scene: &Scene, path: &str) -> Answer {
     let moment = format!("central@seq-{}", last_change(&scene.world));
     scene.client().file(&moment, path)
 }
 
-/// Asks for metadata, and waits until as many versions of it are known.
+/// Requests metadata, and waits until this number of its versions is recorded.
 fn see(scene: &Scene, path: &str, versions: usize) {
     scene.get(path).expect(200);
     while all(&as_of_now(scene, path), "version").len() < versions {
@@ -47,7 +47,7 @@ fn see(scene: &Scene, path: &str, versions: usize) {
     }
 }
 
-/// Bytes of the truth and of the segments, while the server is stopped.
+/// The size of the database and of the segments, while the server is stopped.
 fn stored(scene: &Scene) -> u64 {
     let (truth, segments) = (scene.world.data().join("truth.sqlite"), scene.world.data().join("segments"));
     let files = scene.world.files().into_iter().filter(|file| *file == truth || file.starts_with(&segments));
@@ -69,7 +69,7 @@ fn a_version_that_anonymous_readers_have_us_see_costs_little_more_than_its_name(
     let each = (many - empty) / (NAMES * VERSIONS) as u64;
     assert!(each <= EACH, "{each} bytes for each version");
     scene.world.resume();
-    // One more costs its own bytes, not those of all.
+    // A further version costs its own bytes, not those of all.
     for more in 1..=5 {
         lists(&scene, &metadata(0), VERSIONS + more);
         forget(&scene, &metadata(0));
@@ -135,7 +135,7 @@ fn past_the_budget_of_a_repository_what_is_new_counts_as_young_and_as_of_a_momen
     scene.world.await_log(full);
     assert!(figure(&scene, "used") <= figure(&scene, "capacity") && figure(&scene, "rejected_total") == 1);
 
-    // What was told before is told as it was; from then on nobody knows.
+    // Earlier as-of answers stay; later ones are unknown.
     let then = |path: &str| scene.client().file(&format!("central@seq-{before}"), path);
     assert_eq!(all(&then(METADATA).expect(200), "version").len(), 100);
     then(&metadata(0)).expect(404);
@@ -143,7 +143,7 @@ fn past_the_budget_of_a_repository_what_is_new_counts_as_young_and_as_of_a_momen
         let unknown = as_of_now(&scene, path).expect(404);
         assert!(unknown.text().contains("upstream.first_seen_bytes"), "{}", unknown.text());
     }
-    // No date is believed of what could not be written down, and nobody looks for POMs in vain.
+    // No date is believed for a version that could not be recorded, and no POMs are requested in vain.
     scene
         .world
         .admin()
@@ -158,7 +158,7 @@ fn past_the_budget_of_a_repository_what_is_new_counts_as_young_and_as_of_a_momen
     assert_eq!(scene.asked("org/example/lamp0/1.0.0-RC0/lamp0-1.0.0-RC0.pom"), 0);
     assert_eq!(scene.world.log().matches(full).count(), 1);
 
-    // With more room it goes on, and says so once.
+    // With a larger budget recording continues, and the log says so once.
     scene.world.configure(&budget(8 << 20));
     scene.world.restart();
     forget(&scene, &metadata(0));
@@ -204,7 +204,7 @@ fn what_a_version_before_wrote_of_each_version_of_its_own_is_still_known() {
     let old = "org/example/old/maven-metadata.xml";
     let told = |scene: &Scene| all(&as_of_now(scene, old), "version");
     assert_eq!(told(&scene), ["1.0"]);
-    // What turned up since is new, whatever the upstream says; and what is written from now on adds to what was.
+    // A version that appeared since is new, whatever the upstream's date. Later rows are added to the earlier ones.
     scene
         .world
         .admin()

@@ -1,4 +1,5 @@
-//! Clients that leave before an upstream answers hold nothing, and those of one repository leave room for the others.
+//! Clients that leave before an upstream answers occupy nothing, and the clients of one repository leave room for
+//! others.
 
 use super::cold::begin;
 use super::{JAR, Scene, at, bytes};
@@ -10,9 +11,9 @@ use sha1::{Digest, Sha1};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Most fetches of one repository at a time.
+/// Maximum number of concurrent fetches of one repository.
 const EACH: u64 = 128;
-/// Longer than anything takes on a busy machine, and far shorter than the upstream is waited for.
+/// Longer than any step takes on a busy machine, and much shorter than the upstream's timeout.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn patient() -> Scene {
@@ -26,7 +27,7 @@ fn patient() -> Scene {
     scene
 }
 
-/// Waits until so many files are being fetched.
+/// Waits until this number of files is being fetched.
 fn await_flights(scene: &Scene, count: u64) {
     let began = Instant::now();
     loop {
@@ -92,7 +93,7 @@ fn what_has_begun_to_arrive_comes_whole_though_nobody_waits_for_it() {
     let (path, whole) = (format!("/{JAR}"), bytes(1 << 20));
     scene.upstream.says(&path, Says::bytes(whole.clone()).held_at(500_000));
     drop(begin(scene.world.address(), &at(JAR), 100_000));
-    // This one is noticed to have left, as the other had before.
+    // The server notices that this client left, as it noticed the other.
     let silent = "org/example/other/1/other-1.jar";
     scene.upstream.says(&format!("/{silent}"), Says::bytes("never").silent());
     let asking = ask(&scene, &at(silent));
@@ -138,7 +139,7 @@ fn a_large_file_that_nobody_waits_for_any_more_is_not_fetched_to_its_end() {
     let asking = ask(&scene, &at(silent));
     scene.upstream.await_count(&format!("/{silent}"), 1);
     drop(asking);
-    // This one is noticed to have left, as the other had before.
+    // The server notices that this client left, as it noticed the other.
     await_metrics(&scene.world, "the end of one", |metrics| bound(metrics, "used", "flights") <= 1);
     scene.upstream.release(&path);
     await_flights(&scene, 0);

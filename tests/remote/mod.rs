@@ -1,4 +1,4 @@
-//! Remote repositories, as their clients and their upstream see them.
+//! Remote repositories, from the side of their clients and their upstream.
 
 mod ages;
 mod coded;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 /// A path of a file that never changes.
 const JAR: &str = "org/example/lamp/1.0/lamp-1.0.jar";
-/// A path of one that does.
+/// A path of a file that may change.
 const METADATA: &str = "org/example/lamp/maven-metadata.xml";
 
 /// A server with one remote repository, `central`, and its upstream.
@@ -44,7 +44,7 @@ impl Scene {
         scene
     }
 
-    /// Of which the time of day can be set.
+    /// With a settable clock.
     fn at_any_time() -> Self {
         let world = World::start_in_conformance(&[]);
         let scene = Self { world, upstream: Upstream::start() };
@@ -72,7 +72,7 @@ impl Scene {
         self.client().get(&at(path))
     }
 
-    /// How often the upstream was asked for a path.
+    /// The number of requests to the upstream for a path.
     fn asked(&self, path: &str) -> usize {
         self.upstream.count(&format!("/{path}"))
     }
@@ -83,7 +83,7 @@ fn at(path: &str) -> String {
     format!("/repository/central/{path}")
 }
 
-/// Bytes that are nowhere alike.
+/// Bytes without repetitions.
 fn bytes(len: usize) -> Vec<u8> {
     (0..len as u64).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect()
 }

@@ -1,4 +1,4 @@
-//! What is kept of an upstream has bounds, and is found again as it was.
+//! The cache of an upstream is bounded, and cached files are unchanged when they are read back.
 
 use super::{Scene, at, bytes};
 use crate::world::{Says, Upstream};
@@ -15,7 +15,7 @@ fn of_more_than_fits_what_was_used_longest_ago_goes() {
         scene.upstream.file(&format!("/{}", path(name)), [name.as_bytes(), &bytes(7 << 19)].concat());
         scene.get(&path(name)).expect(200);
     }
-    // A server that has one open goes on with it.
+    // A server that has the file open continues to serve it.
     scene.world.stop();
     scene.world.resume();
     for (name, asked) in [("e", 1), ("d", 1), ("c", 1), ("b", 1), ("a", 2)] {
@@ -94,7 +94,7 @@ fn a_file_that_was_lost_or_cut_on_the_disk_is_fetched_again() {
     scene.upstream.file(&format!("/{}", path("a")), whole.clone());
     scene.get(&path("a")).expect(200);
     for (length, asked) in [(Some(1000), 2), (None, 3)] {
-        // A server that has it open goes on with what it has.
+        // A server that has the file open continues to serve it.
         scene.world.stop();
         let kept = files(&scene.world.data().join("cached"));
         assert_eq!(kept.len(), 1, "{kept:?}");

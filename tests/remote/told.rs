@@ -1,4 +1,4 @@
-//! What the events tell of an answer for an upstream: which fetch it waited for, and what that met.
+//! The events of answers from an upstream: the fetch that an answer waited for, and the result of that fetch.
 
 use super::cold::metadata;
 use super::{JAR, METADATA, Scene};
@@ -12,7 +12,7 @@ fn of<'a>(events: &'a [Value], answer: &Answer) -> &'a Value {
     events.iter().find(|event| event["id"] == id).unwrap()
 }
 
-/// The job that fetched what the answer waited for.
+/// The event of the fetch that the answer waited for.
 fn flight<'a>(events: &'a [Value], answer: &Answer) -> &'a Value {
     let id = &of(events, answer)["members"][0]["flight"];
     events.iter().find(|event| event["id"] == *id).unwrap()

@@ -1,4 +1,4 @@
-//! A repository that is turned to another upstream: what is kept of the one before is lost only where somebody says so.
+//! A change of a repository's upstream URL: the files of the former upstream are deleted only on request.
 
 use crate::world::{Ruby, Said, Says, Upstream, World};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ const VERIFIED: &str = "org/example/lamp/1/lamp-1.jar";
 const UNVERIFIED: &str = "org/example/lamp/2/lamp-2.jar";
 const METADATA: &str = "org/example/lamp/maven-metadata.xml";
 
-/// An upstream that has nothing but one release with a checksum, one without, and metadata.
+/// An upstream with one release with a checksum, one without, and metadata.
 fn upstream() -> Upstream {
     let upstream = Upstream::start();
     let sum = "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d"; // of `hello`
@@ -32,7 +32,7 @@ fn files(world: &World) -> Vec<String> {
     said["contents"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap().to_owned()).collect()
 }
 
-/// What operators type, with the token of one.
+/// Runs the commands of an operator, with a token.
 fn shell(world: &World, script: &str) -> Said {
     let program = Path::new(env!("CARGO_BIN_EXE_daylight")).parent().unwrap().display();
     let (server, secret) = (world.address(), world.admin().secret().to_owned());
@@ -59,7 +59,7 @@ fn the_api_drops_what_is_kept_only_where_it_is_told_and_keeps_verified_releases_
         world.admin().get("/api/v1/repositories/far").json()["remote"]["urls"],
         json!([one.url().trim_end_matches('/')])
     );
-    // A mirror behind the first URL is no other upstream.
+    // A mirror after the first URL is not another upstream.
     let mirrored = json!({ "remote": { "urls": [one.url(), other.url()] } });
     world.admin().patch_json("/api/v1/repositories/far", &mirrored).expect(200);
     assert_eq!(files(&world).len(), 3);
@@ -70,7 +70,7 @@ fn the_api_drops_what_is_kept_only_where_it_is_told_and_keeps_verified_releases_
     assert_eq!((other.count(&format!("/{VERIFIED}")), other.count(&format!("/{UNVERIFIED}"))), (0, 1));
     turn(&world, &one, json!({ "keep_cached": false })).expect(200);
     assert_eq!(files(&world), [""; 0]);
-    // Where nothing is kept there is nothing to decide.
+    // With an empty cache there is nothing to decide.
     turn(&world, &other, json!({})).expect(200);
 }
 
@@ -82,7 +82,7 @@ fn the_command_line_tells_what_would_be_lost_and_changes_nothing_until_somebody_
     let run = |flags: &str| shell(&world, &format!("daylight repo set far --remote {} {flags}", other.url()));
     let told = run("--preview").good();
     assert!(told.contains("3 files") && told.contains("3 would be answered otherwise"), "{told}");
-    // What stays is answered as before.
+    // The kept files are answered as before.
     let told = run("--keep-cached --preview").good();
     assert!(told.contains("2 files of") && told.contains("2 would be answered otherwise"), "{told}");
     assert!(!told.contains(VERIFIED) && told.contains(UNVERIFIED), "{told}");

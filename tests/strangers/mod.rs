@@ -1,5 +1,5 @@
-//! No private answer to a stranger: random histories of repositories, tokens, time, pushes and reads, in whatever form
-//! the token is shown and however warm the pages are, against the rules of access.
+//! No private answer reaches a stranger: random histories of repositories, tokens, time, pushes and reads, with every
+//! form of credentials and from every page, against the rules of access.
 
 mod rules;
 mod steps;

@@ -1,14 +1,14 @@
-//! The rules of access, as simply as they can be said: who may do what with which repository at which moment.
+//! The rules of access in their simplest form: who may do what in which repository at which moment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use telemetry::Millis;
 
-/// A token that was made.
+/// A token that exists or existed.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     pub(super) secret: String,
     pub(super) scope: &'static str,
-    /// Seals of the repositories it is for, and of no other that takes their names; none: all.
+    /// The seals of its repositories. A repository that takes the name of one has another seal. Empty: all.
     pub(super) repositories: BTreeSet<String>,
     pub(super) expires: Option<Millis>,
     pub(super) revoked: bool,
@@ -32,15 +32,15 @@ impl Token {
 #[derive(Debug, Default)]
 pub(super) struct Repository {
     pub(super) private: bool,
-    /// Different for each repository that ever was, and part of every gem pushed into it.
+    /// Unique among all repositories that ever existed, and a part of every gem in it.
     pub(super) seal: String,
-    /// Versions of the one gem: live or withdrawn.
+    /// The versions of the one gem: live or withdrawn.
     pub(super) versions: BTreeMap<u8, bool>,
     /// The order of the pushes.
     pub(super) pushed: Vec<u8>,
 }
 
-/// What an answer must be.
+/// The expected answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Allowed,
@@ -48,7 +48,7 @@ pub(super) enum Verdict {
     Refused(u16),
 }
 
-/// What is true.
+/// The true state.
 #[derive(Debug, Default)]
 pub(super) struct Rules {
     pub(super) repositories: BTreeMap<usize, Repository>,
@@ -57,8 +57,8 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// Whether who shows these tokens (`None` among them: something that is no token) may do this. There is always a private
-    /// repository, so that nobody learns without a token which names there are.
+    /// Whether a caller with these credentials may do this. `None` stands for a text that is no token. There is always
+    /// a private repository, so a caller without a token never learns which names exist.
     pub(super) fn judge(&self, shown: &[Option<usize>], scope: &str, repository: usize) -> Verdict {
         let good = shown.iter().flatten().map(|at| &self.tokens[*at]).find(|token| token.good(self.now));
         let Some(there) = self.repositories.get(&repository) else {

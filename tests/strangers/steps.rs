@@ -1,11 +1,11 @@
-//! What may happen: the steps of a history, chosen at random.
+//! The random steps of a history.
 
 use proptest::prelude::*;
 
 const REPOSITORIES: usize = 2;
 /// Scopes that a token may have.
 pub(super) const SCOPES: [&str; 4] = ["read", "write", "delete", "admin"];
-/// What may be read of a repository.
+/// The readable files of a repository.
 pub(super) const WHAT: [&str; 8] = [
     "info/lamp",
     "names",
@@ -17,7 +17,7 @@ pub(super) const WHAT: [&str; 8] = [
     "api/v1/gems/lamp/owners.json",
 ];
 
-/// What somebody shows. Numbers choose among the tokens that were made, modulo their count.
+/// The credentials of a request. A number selects one of the created tokens, modulo their count.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shown {
     Nothing,
@@ -25,9 +25,9 @@ pub(super) enum Shown {
     Bearer(usize),
     User(usize),
     Password(usize),
-    /// One as the user, one as the password: the password is looked at first.
+    /// One as the user, one as the password. The password is looked up first.
     Both(usize, usize),
-    /// All but its last letter.
+    /// A token without its last letter.
     Cut(usize),
     Longer(usize),
     Garbage,
@@ -63,7 +63,7 @@ pub(super) enum Step {
         repository: usize,
         version: u8,
     },
-    /// Several times, so that the later ones may be pages.
+    /// Several times, so that later answers may be pages.
     Read {
         shown: Shown,
         repository: usize,
@@ -91,7 +91,7 @@ fn shown() -> impl Strategy<Value = Shown> {
 
 pub(super) fn steps() -> impl Strategy<Value = Vec<Step>> {
     let (one, flag) = (|| 0..REPOSITORIES, any::<bool>);
-    // Few of everything, so that the same thing is read before and after what changes it.
+    // Few of everything, so that the same file is read before and after its change.
     let scope = || prop_oneof![3 => Just(0), 2 => Just(3), 1 => Just(1), 1 => Just(2)];
     let step = prop_oneof![
         3 => (one(), flag()).prop_map(|(repository, private)| Step::Make { repository, private }),

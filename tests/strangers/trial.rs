@@ -1,4 +1,4 @@
-//! One history against a server, each answer compared with the rules.
+//! One history against a server. Each answer is compared with the rules.
 
 use super::rules::{Repository, Rules, Token, Verdict};
 use super::steps::{SCOPES, Shown, Step, WHAT};
@@ -9,14 +9,14 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use telemetry::Clock;
 
-/// One history, and the rules it is compared with.
+/// One history, and the rules that it is compared with.
 pub(super) struct Trial<'a> {
     pub(super) admin: Person,
     pub(super) anyone: Person,
     pub(super) clock: &'a Clock,
     pub(super) number: u32,
     pub(super) rules: Rules,
-    /// The latest reads, done again after each change: these are what may be pages.
+    /// The latest reads. They are repeated after each change, because their answers may be pages.
     pub(super) warm: VecDeque<(Shown, usize, usize)>,
 }
 
@@ -32,7 +32,7 @@ impl Trial<'_> {
         Gem::new("lamp", &format!("1.{version}")).payload(seal.as_bytes())
     }
 
-    /// The header that shows it, and the tokens it shows.
+    /// The header with the credentials, and the tokens in it.
     fn show(&self, shown: Shown) -> (Option<String>, Vec<Option<usize>>) {
         let count = self.rules.tokens.len();
         let pick = |at: usize| (count > 0).then(|| at % count);
@@ -60,7 +60,7 @@ impl Trial<'_> {
         self.anyone.ask(method, path, &headers, body)
     }
 
-    /// Does it, and fails where the server answers against the rules.
+    /// Runs the step, and fails if the server breaks the rules.
     pub(super) fn step(&mut self, step: Step) {
         match step {
             Step::Make { repository, private } => {
@@ -125,7 +125,7 @@ impl Trial<'_> {
     }
 
     fn push(&mut self, shown: Shown, repository: usize, version: u8) {
-        // Of two versions of the same millisecond the server does not say which came first.
+        // The order of two versions of the same millisecond is not defined.
         self.wait(Duration::from_millis(1));
         let (header, tokens) = self.show(shown);
         let path = format!("/repository/{}/api/v1/gems", self.name(repository));

@@ -1,10 +1,10 @@
-//! Sinks that hang, refuse and panic. The tests of the front take them from here too.
+//! Sinks that hang, fail and panic. The tests of `front` use them too.
 
 use std::io;
 use std::sync::mpsc::Receiver;
 use telemetry::{Event, Sink};
 
-/// Hangs until the test lets go of the other end.
+/// Hangs until the test drops the other end.
 pub(crate) struct Hangs(pub(crate) Receiver<()>);
 
 impl Sink for Hangs {

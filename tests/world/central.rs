@@ -1,5 +1,5 @@
-//! Maven's central repository, as a Daylight in the user's cache folder has it: filled by the first run, and by later
-//! ones when they want something new. Everything else that the tests of Maven need comes from there, through loopback.
+//! Maven's central repository as a Daylight in the user's cache folder. The first run fills it, and later runs add what
+//! they need. All Maven tests use it through loopback.
 
 use super::maven::Machine;
 use super::release::{Release, unpacked};
@@ -13,19 +13,19 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const REPOSITORY: &str = "central";
-/// The release of JRuby that is tried: it runs on every Java since 8, and has RubyGems and Bundler 3.6.3 and 2.6.3.
+/// The release of JRuby in the tests: it runs on every Java since 8, and has RubyGems and Bundler 3.6.3 and 2.6.3.
 const JRUBY: &str = "9.4.15.0";
-/// What is kept of the central repository is good for a year, in seconds: the longest that can be set.
+/// The TTL of cached files of the central repository, in seconds: a year, the maximum.
 const LASTING_S: u64 = 366 * 86_400;
 
-/// One at a time: a folder has one server.
+/// One at a time, because a folder has one server.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// The central repository, until it is dropped.
+/// The central repository. Dropping it stops the server.
 pub(crate) struct Central {
     server: Server,
     folder: PathBuf,
-    /// Against other runs of the tests. Let go when it is closed.
+    /// A lock against other runs of the tests. Closing the file releases it.
     _lock: File,
     _turn: MutexGuard<'static, ()>,
 }
@@ -50,18 +50,18 @@ impl Central {
         Self { server, folder, _lock: lock, _turn: turn }
     }
 
-    /// Where it is, for a Daylight that is to stand for it.
+    /// Its URL, as the upstream of a Daylight in a test.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/repository/{REPOSITORY}/", self.server.address())
     }
 
-    /// A machine with this release of Maven on it, and nothing in its local repository.
+    /// A machine with this release of Maven and an empty local repository.
     pub(crate) fn machine(&self, release: Release) -> Machine {
         let home = release.install(&self.folder.join("clients"), |path| self.get(path));
         Machine::new(&home.unwrap())
     }
 
-    /// A file of it.
+    /// Reads a file.
     fn get(&self, path: &str) -> io::Result<Vec<u8>> {
         let path = format!("/repository/{REPOSITORY}/{path}");
         Ok(Connection::open(self.server.address())?.call("GET", &path, &[], b"")?.expect(200).body)
@@ -75,7 +75,7 @@ pub(super) fn jruby() -> PathBuf {
     unpacked(&cache().join("clients"), &format!("jruby-{JRUBY}"), get).unwrap().join("bin")
 }
 
-/// What this user's runs of the tests keep for later ones.
+/// The folder with files that test runs of this user keep for later ones.
 pub(super) fn cache() -> PathBuf {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     given("XDG_CACHE_HOME").unwrap_or_else(|| given("HOME").unwrap().join(".cache")).join("daylight")

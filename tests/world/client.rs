@@ -8,17 +8,17 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Shows the root `$0` what else a command needs, then runs the command `$3...` there, in the folder `$2`.
+/// Mounts the necessary folders into the root `$0`, then runs the command `$3...` there, in the folder `$2`.
 const ENTER: &str = "root=$0; here=$2
 for shown in /dev /proc \"$1\"; do mkdir -p \"$root$shown\"; mount --rbind \"$shown\" \"$root$shown\"; done
 shift 2; exec /usr/sbin/chroot \"$root\" env -C \"$here\" \"$@\"";
 
-/// A pair of RubyGems and Bundler.
+/// A release of RubyGems with a release of Bundler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Client {
-    /// What `gem` and `bundle` are here. Debian's updates change it: tests ask which it is.
+    /// `gem` and `bundle` of this machine. Updates of Debian change them, so tests ask for their versions.
     Here,
-    /// The oldest Bundler that is here: an update of Debian's Ruby put a newer one beside it.
+    /// The oldest Bundler on this machine: an update of Debian's Ruby added a newer one.
     OldestBundler,
     /// RubyGems 3.2 and Bundler 2.2, of Debian 11.
     Bullseye,
@@ -26,18 +26,18 @@ pub(crate) enum Client {
     TrixieRuby,
     /// RubyGems 3.6 and Bundler 2.6, of Debian 13.
     Trixie,
-    /// The newest that Debian has: 4.0 in November 2026.
+    /// The newest in Debian: 4.0 in November 2026.
     Newest,
-    /// RubyGems 3.6 and Bundler 2.6 on Java, which want gems for the platform `java`. Each command takes seconds.
+    /// RubyGems 3.6 and Bundler 2.6 on Java, which prefer gems for the platform `java`. Each command takes seconds.
     Jruby,
 }
 
 impl Client {
-    /// All that run Debian's Ruby.
+    /// All that run on C Ruby from Debian.
     pub(crate) const ALL: [Self; 6] =
         [Self::Here, Self::OldestBundler, Self::Bullseye, Self::TrixieRuby, Self::Trixie, Self::Newest];
 
-    /// The one that tests use which are not for one of them: this machine's, or the one that `DAYLIGHT_RUBY` names.
+    /// The client of tests that need only one: this machine's, or the one that `DAYLIGHT_RUBY` names.
     pub(crate) fn chosen() -> Self {
         let Ok(name) = std::env::var("DAYLIGHT_RUBY") else { return Self::Here };
         Self::ALL
@@ -46,7 +46,7 @@ impl Client {
             .unwrap_or_else(|| panic!("DAYLIGHT_RUBY is none of {:?}", Self::ALL))
     }
 
-    /// The release of Debian that it comes from, where that is another than this machine's.
+    /// The release of Debian that it comes from, if it is not this machine's.
     fn release(self) -> Option<&'static str> {
         match self {
             Self::Here | Self::OldestBundler | Self::Jruby => None,
@@ -56,25 +56,25 @@ impl Client {
         }
     }
 
-    /// What else its commands are to find in their environment.
+    /// Additional environment variables of its commands.
     pub(super) fn environment(self) -> Vec<(&'static str, &'static str)> {
         match self {
             Self::OldestBundler => vec![("BUNDLER_VERSION", oldest_bundler())],
-            // Ruby looks there first, so it finds what came with it before what Debian packed apart.
+            // Ruby searches this folder first, so its own libraries take precedence over Debian's separate packages.
             Self::TrixieRuby => vec![("RUBYLIB", "/usr/lib/ruby/3.3.0"), ("BUNDLER_VERSION", "2.5.22")],
-            // It starts in half the time, and nothing here runs for long.
+            // This halves the start time, and no command here runs for long.
             Self::Jruby => vec![("JRUBY_OPTS", "--dev")],
             Self::Here | Self::Bullseye | Self::Trixie | Self::Newest => vec![],
         }
     }
 
-    /// Where its commands look for programs.
+    /// The search path of its commands.
     pub(super) fn path(self) -> String {
         let debian = "/usr/local/bin:/usr/bin:/bin";
         if self == Self::Jruby { format!("{}:{debian}", jruby().display()) } else { debian.to_owned() }
     }
 
-    /// A command that is to run in a folder; its arguments are to follow.
+    /// A command in a folder, without its arguments.
     pub(super) fn command(self, folder: &Path, program: &str) -> Command {
         let Some(release) = self.release() else { return Command::new(program) };
         let root = cache().join("rubies").join(release);
@@ -97,8 +97,8 @@ fn oldest_bundler() -> &'static str {
     })
 }
 
-/// Makes tests of functions that take a client: `with_each_client!([a_test, another])` one for each client, in a module
-/// with its name; `with_each_client!([a_test]; here: Here)` for these clients.
+/// Makes tests from functions that take a client: `with_each_client!([a_test, another])` makes one for each client, in
+/// a module with its name; `with_each_client!([a_test]; here: Here)` for these clients.
 macro_rules! with_each_client {
     ($tests:tt) => {
         crate::world::with_each_client!($tests; here: Here, oldest_bundler: OldestBundler, bullseye: Bullseye,

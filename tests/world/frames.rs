@@ -1,4 +1,4 @@
-//! HTTP/2 by hand: frames as the test writes them, good or bad, and what comes back.
+//! HTTP/2 frames by hand: valid or invalid ones as the test writes them, and the frames of the server.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -19,10 +19,10 @@ pub(crate) const ACK: u8 = 1;
 pub(crate) const END_HEADERS: u8 = 4;
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// As much room as there can be.
+/// The largest window.
 pub(crate) const ALL: u32 = i32::MAX as u32;
 
-/// A frame that came.
+/// A received frame.
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) kind: u8,
@@ -31,19 +31,19 @@ pub(crate) struct Frame {
     pub(crate) payload: Vec<u8>,
 }
 
-/// How a stream ended.
+/// The end of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Ended {
     /// A reply: its status and body.
     Answered(u16, Vec<u8>),
     /// Reset, with this code.
     Reset(u32),
-    /// The connection ended: with the code and the last stream of a GOAWAY, if there was one.
+    /// The connection ended. With the code and the last stream of a GOAWAY, if there was one.
     Closed(Option<(u32, u32)>),
 }
 
 impl Ended {
-    /// Whether it was anything but a reply that says yes.
+    /// Whether it was anything but a successful reply.
     pub(crate) fn is_refused(&self) -> bool {
         !matches!(self, Self::Answered(..400, _))
     }
@@ -54,21 +54,21 @@ impl Ended {
     }
 }
 
-/// A connection without TLS, on which HTTP/2 is spoken from the first byte.
+/// A connection without TLS that uses HTTP/2 from the first byte.
 pub(crate) struct Frames {
     stream: TcpStream,
     next: u32,
-    /// What the server said when it began to end the connection.
+    /// The GOAWAY of the server.
     goaway: Option<(u32, u32)>,
-    /// Pairs of a stream and what came on it, for whoever asks for it later.
+    /// Received frames that were not read yet.
     come: Vec<Frame>,
 }
 
 impl Frames {
-    /// Connects and says hello, with these settings.
+    /// Connects and sends the preface with these settings.
     pub(crate) fn open(address: SocketAddr, settings: &[(u16, u32)]) -> Self {
         let mut frames = Self::silent(address);
-        // Without a table, so that a status is read without one.
+        // Without a header table, so that a status can be read without one.
         let settings = [&[(1, 0)], settings].concat();
         let payload: Vec<u8> =
             settings.iter().flat_map(|(id, value)| [&id.to_be_bytes()[..], &value.to_be_bytes()].concat()).collect();
@@ -95,12 +95,12 @@ impl Frames {
         self.raw(&frame(kind, flags, stream, payload))
     }
 
-    /// Asks for a path; returns the stream.
+    /// Sends a GET request. Returns the stream.
     pub(crate) fn get(&mut self, path: &str) -> io::Result<u32> {
         self.ask("GET", path, &[], END_STREAM)
     }
 
-    /// Sends the head of a request; returns the stream.
+    /// Sends the head of a request. Returns the stream.
     pub(crate) fn ask(&mut self, method: &str, path: &str, more: &[(&str, &str)], flags: u8) -> io::Result<u32> {
         let stream = self.next_stream();
         self.send(HEADERS, END_HEADERS | flags, stream, &[request(method, path), fields(more)].concat())?;
@@ -113,17 +113,17 @@ impl Frames {
         self.next - 2
     }
 
-    /// No more is sent.
+    /// Closes the sending half.
     pub(crate) fn hang_up(&mut self) {
         let _ = self.stream.shutdown(Shutdown::Write);
     }
 
-    /// What the server said when it began to end the connection: the code, and the last stream that it took.
+    /// The GOAWAY of the server: the code, and the last stream that it accepted.
     pub(crate) fn goaway(&self) -> Option<(u32, u32)> {
         self.goaway
     }
 
-    /// The next frame; `None` at the end of the connection. Settings and pings are answered.
+    /// The next frame; `None` at the end of the connection. Settings and pings are acknowledged.
     pub(crate) fn frame(&mut self) -> Option<Frame> {
         let mut head = [0; 9];
         self.stream.read_exact(&mut head).ok()?;
@@ -131,7 +131,7 @@ impl Frames {
         let mut payload = vec![0; usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low)];
         self.stream.read_exact(&mut payload).ok()?;
         if matches!(kind, SETTINGS | PING) && flags & ACK == 0 {
-            // It may be closing, which the next read tells.
+            // The server may be closing the connection, which the next read shows.
             let _ = self.send(kind, ACK, 0, if kind == PING { &payload } else { &[] });
         }
         if kind == GOAWAY {
@@ -140,7 +140,7 @@ impl Frames {
         Some(Frame { kind, flags, stream: number(&id) & ALL, payload })
     }
 
-    /// Reads until this stream has ended. What comes on others waits for who asks.
+    /// Reads until this stream has ended. Frames of other streams are kept.
     pub(crate) fn ended(&mut self, stream: u32) -> Ended {
         let (mut status, mut body) = (0, Vec::new());
         loop {
@@ -166,7 +166,7 @@ impl Frames {
         }
     }
 
-    /// Asks for a path and reads the reply.
+    /// Sends a GET request and reads the reply.
     pub(crate) fn fetch(&mut self, path: &str) -> Ended {
         match self.get(path) {
             Ok(stream) => self.ended(stream),
@@ -177,14 +177,14 @@ impl Frames {
     /// Reads until the connection ends.
     pub(crate) fn until_closed(&mut self) {
         while self.frame().is_some() {}
-        // Who merely says nothing has not closed it.
+        // A timeout is not the end of the connection.
         if let Err(error) = self.stream.read(&mut [0]) {
             let silent = matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut);
             assert!(!silent, "the connection is open, and nothing comes");
         }
     }
 
-    /// The socket, for what only it can do.
+    /// The socket itself.
     pub(crate) fn stream(&self) -> &TcpStream {
         &self.stream
     }
@@ -201,12 +201,12 @@ pub(crate) fn request(method: &str, path: &str) -> Vec<u8> {
     fields(&[(":method", method), (":scheme", "http"), (":authority", "localhost"), (":path", path)])
 }
 
-/// Fields as literals that no table keeps (RFC 7541, 6.2.2).
+/// Fields as literals without indexing (RFC 7541, 6.2.2).
 pub(crate) fn fields(fields: &[(&str, &str)]) -> Vec<u8> {
     fields.iter().flat_map(|(name, value)| [&[0], &text(name)[..], &text(value)].concat()).collect()
 }
 
-/// A text without a Huffman code: its length in 7 bits and more, then itself.
+/// A text without Huffman coding: its length with a prefix of 7 bits, then the bytes.
 pub(crate) fn text(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     if text.len() < 127 {
@@ -228,9 +228,9 @@ fn number(bytes: &[u8]) -> u32 {
     u32::from_be_bytes(bytes[..4].try_into().unwrap())
 }
 
-/// The status at the beginning of a head whose sender keeps no table.
+/// The status at the beginning of a head whose sender uses no header table.
 fn status_of(head: &[u8]) -> u16 {
-    // The size of the table, told once.
+    // The size update of the table, sent once.
     let head = if head[0] & 0xe0 == 0x20 { &head[1..] } else { head };
     if let indexed @ 0x88..=0x8e = head[0] {
         return [200, 204, 206, 304, 400, 404, 500][usize::from(indexed - 0x88)];
@@ -240,7 +240,7 @@ fn status_of(head: &[u8]) -> u16 {
     if head[1] & 128 == 0 {
         return std::str::from_utf8(text).unwrap().parse().unwrap();
     }
-    // Digits in a Huffman code: 0, 1 and 2 in five bits, the others in six (RFC 7541, B).
+    // Huffman-coded digits: 0, 1 and 2 have five bits, the others six (RFC 7541, B).
     let bits: String = text.iter().map(|byte| format!("{byte:08b}")).collect();
     let (mut at, mut status) = (0, 0);
     for _ in 0..3 {

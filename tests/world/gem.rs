@@ -1,11 +1,11 @@
-//! Gems written in the process, for where many are needed. The benchmarks write theirs with this file too.
+//! Gems built in the process, for tests that need many. The benchmarks use this file too.
 
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// A gem with one file, which defines a module that knows its own version.
+/// A gem with one file, which defines a module with its version.
 #[derive(Debug, Clone)]
 pub(crate) struct Gem {
     pub(crate) name: String,
@@ -13,7 +13,7 @@ pub(crate) struct Gem {
     pub(crate) dependencies: Vec<(String, String)>,
     payload: Vec<u8>,
     platform: String,
-    /// What its metadata says its name is, as YAML, when that is not its name.
+    /// The name in its metadata, as YAML, if it differs from its name.
     declared: Option<String>,
 }
 
@@ -30,26 +30,26 @@ impl Gem {
         }
     }
 
-    /// Needs another at run time; `requirement` as in `~> 1.0`.
+    /// Adds a runtime dependency; `requirement` as in `~> 1.0`.
     pub(crate) fn needs(mut self, name: &str, requirement: &str) -> Self {
         self.dependencies.push((name.to_owned(), requirement.to_owned()));
         self
     }
 
-    /// Carries these bytes too.
+    /// Adds these bytes.
     pub(crate) fn payload(mut self, bytes: &[u8]) -> Self {
         self.payload = bytes.to_vec();
         self
     }
 
-    /// Is for this platform.
+    /// Sets the platform.
     #[cfg_attr(not(test), expect(dead_code, reason = "the benchmarks need none"))]
     pub(crate) fn platform(mut self, platform: &str) -> Self {
         self.platform = platform.to_owned();
         self
     }
 
-    /// Claims another name in its metadata.
+    /// Sets another name in its metadata.
     pub(crate) fn claims(mut self, name: &str) -> Self {
         self.declared = Some(format!("{name:?}"));
         self
@@ -60,7 +60,7 @@ impl Gem {
         format!("{}-{}.gem", self.name, self.number())
     }
 
-    /// Its version and its platform, as indexes name them.
+    /// Its version and platform, in the form of indexes.
     pub(crate) fn number(&self) -> String {
         let platform = if self.platform == "ruby" { String::new() } else { format!("-{}", self.platform) };
         self.version.clone() + &platform

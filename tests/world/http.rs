@@ -1,21 +1,21 @@
-//! HTTP/1.1 by hand: what is sent and what comes back is exactly what the test says, without a client's good manners.
+//! HTTP/1.1 by hand: the test sends and receives exact bytes, without the corrections of a client library.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// A reply, complete.
+/// A complete reply.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// What stands behind the status.
+    /// The reason phrase.
     pub(crate) phrase: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    /// The value of a header, names compared without case.
+    /// The value of a header. Names ignore case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
@@ -30,7 +30,7 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap()
     }
 
-    /// Itself with no other headers than these.
+    /// The same reply with only these headers.
     pub(crate) fn only(mut self, names: &[&str]) -> Self {
         self.headers.iter_mut().for_each(|(name, _)| name.make_ascii_lowercase());
         self.headers.retain(|(name, _)| names.contains(&name.as_str()));
@@ -38,7 +38,7 @@ impl Answer {
         self
     }
 
-    /// Itself, if it has this status.
+    /// Asserts the status, and returns the reply.
     #[track_caller]
     pub(crate) fn expect(self, status: u16) -> Self {
         assert_eq!(self.status, status, "{:?}\n{}", self.headers, String::from_utf8_lossy(&self.body));
@@ -46,10 +46,10 @@ impl Answer {
     }
 }
 
-/// The status, what stands behind it, and the headers.
+/// The status, the reason phrase, and the headers.
 type Head = (u16, String, Vec<(String, String)>);
 
-/// A connection that is kept between requests.
+/// A persistent connection.
 pub(crate) struct Connection(BufReader<TcpStream>);
 
 impl Connection {
@@ -84,7 +84,7 @@ impl Connection {
         self.answer(method == "HEAD")
     }
 
-    /// The socket, for what only it can do.
+    /// The socket itself.
     pub(crate) fn stream(&self) -> &TcpStream {
         self.0.get_ref()
     }
@@ -94,7 +94,7 @@ impl Connection {
         self.0.get_mut().write_all(bytes)
     }
 
-    /// Reads the final reply to what was sent; `head` says that it has no body.
+    /// Reads the final reply; `head` says that it has no body.
     pub(crate) fn answer(&mut self, head: bool) -> io::Result<Answer> {
         let (status, phrase, headers) = loop {
             let (status, phrase, headers) = self.head()?;

@@ -1,22 +1,22 @@
-//! The self-check of a gem repository, from outside: `/versions` and every `/info` agree, down to the last byte of each
-//! gem. Bundler gives a source up on the first disagreement, so there must be none at any moment.
+//! Checks a gem repository from outside: `/versions` and every `/info` must agree, down to the last byte of each gem.
+//! Bundler abandons a source at the first disagreement, so there must be none at any moment.
 
 use super::{Connection, Person, hex};
 use md5::Md5;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a repository offers, read as Bundler reads it.
+/// The content of a repository, as Bundler reads it.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Index {
-    /// Versions that can be installed: (name, version) and the SHA-256 its info line promises.
+    /// Installable versions: (name, version), and the SHA-256 in the info line.
     pub(crate) offered: BTreeMap<(String, String), String>,
     /// Names that have a line in `/versions`.
     pub(crate) names: BTreeSet<String>,
 }
 
 impl Index {
-    /// Reads `/versions` and every `/info`, and fails when they disagree.
+    /// Reads `/versions` and every `/info`, and fails if they disagree.
     #[track_caller]
     pub(crate) fn read(person: &Person, repository: &str) -> Self {
         let connection = &mut person.connect().unwrap();
@@ -32,7 +32,7 @@ impl Index {
             let held = live.entry(name.to_owned()).or_default();
             for change in changes.split(',') {
                 match change.strip_prefix('-') {
-                    // Nothing is left of it, says the version `0` where there is none.
+                    // The version `0` stands for a gem without versions.
                     Some(gone) => assert!(held.remove(gone) || gone == "0", "{line:?} takes away what is not there"),
                     None => assert!(held.insert(change.to_owned()), "{line:?} adds what is there"),
                 }
@@ -60,7 +60,7 @@ impl Index {
         index
     }
 
-    /// Downloads everything it offers, and fails where the bytes are not the promised ones.
+    /// Downloads every version, and fails if the bytes do not have their SHA-256.
     #[track_caller]
     pub(crate) fn download(&self, person: &Person, repository: &str) {
         let connection = &mut person.connect().unwrap();
@@ -71,7 +71,7 @@ impl Index {
         }
     }
 
-    /// Every URL of the repository that answers with content.
+    /// Every URL of the repository that has content.
     pub(crate) fn paths(&self, repository: &str) -> Vec<String> {
         let mut paths = vec!["versions".to_owned(), "names".to_owned()];
         paths.extend(self.names.iter().map(|name| format!("info/{name}")));

@@ -1,4 +1,4 @@
-//! The real client: Maven in several releases, each on a machine of its own whose local repository begins empty.
+//! The real client: Maven in several releases, each on a machine of its own with an empty local repository.
 
 use super::{Said, write};
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// A machine with Maven on it.
+/// A machine with Maven.
 pub(crate) struct Machine {
     folder: TempDir,
     maven: PathBuf,
@@ -20,13 +20,12 @@ impl Machine {
         Self { folder: TempDir::new().unwrap(), maven: maven.join("bin/mvn") }
     }
 
-    /// Another one with the same Maven, and nothing in its local repository.
+    /// Another one with the same Maven and an empty local repository.
     pub(crate) fn another(&self) -> Self {
         Self { folder: TempDir::new().unwrap(), maven: self.maven.clone() }
     }
 
-    /// Says where what is taken for the central repository is, and which repositories there are besides, by id; to these
-    /// `secret` is shown.
+    /// Writes settings with this URL of the central repository, and with other repositories by id, which get `secret`.
     pub(crate) fn settings(&self, central: &str, others: &[(&str, &str)], secret: &str) {
         let mut servers = String::new();
         let mut repositories = String::new();
@@ -57,7 +56,7 @@ impl Machine {
         write(&self.folder.path().join("settings.xml"), text);
     }
 
-    /// A fresh copy of a project of `tests/projects`, with these values in place of `@name@`.
+    /// A fresh copy of a project in `tests/projects`, with these values for `@name@`.
     pub(crate) fn project(&self, name: &str, values: &[(&str, &str)]) -> Project<'_> {
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/projects").join(name);
         let folder = self.folder.path().join("projects").join(name);
@@ -70,17 +69,17 @@ impl Machine {
         Project { machine: self, folder }
     }
 
-    /// Where a file of its local repository is.
+    /// The path of a file in its local repository.
     pub(crate) fn local(&self, path: &Path) -> PathBuf {
         self.folder.path().join("repository").join(path)
     }
 
-    /// What it has fetched: the files of its local repository, without the notes that Maven keeps beside them.
+    /// The fetched files: its local repository, without the files that Maven itself writes there.
     pub(crate) fn fetched(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut fetched = files(&self.folder.path().join("repository"));
         fetched.retain(|path, _| {
             let name = path.file_name().unwrap().to_str().unwrap();
-            // They hold the time of the build.
+            // They contain the time of the build.
             !name.starts_with('_') && !name.ends_with(".lastUpdated") && name != "resolver-status.properties"
         });
         fetched
@@ -94,7 +93,7 @@ pub(crate) struct Project<'a> {
 }
 
 impl Project<'_> {
-    /// `mvn ...`.
+    /// Runs `mvn`.
     pub(crate) fn maven(&self, arguments: &[&str]) -> Said {
         let home = self.machine.folder.path();
         let mut command = Command::new(&self.machine.maven);
@@ -109,17 +108,18 @@ impl Project<'_> {
             .env("LANG", "C.UTF-8")
             .env("HOME", home)
             .env("MAVEN_SKIP_RC", "1")
-            // Java asks the system, not the environment, whose home it is. A build here is too short to be optimised.
+            // Java takes the home folder from the system, not from the environment. A build here is too short to be
+            // optimised.
             .env("MAVEN_OPTS", format!("-Duser.home={} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC", home.display()));
         command.output().unwrap().into()
     }
 
-    /// Where one of its files is.
+    /// The path of one of its files.
     pub(crate) fn file(&self, path: &Path) -> PathBuf {
         self.folder.join(path)
     }
 
-    /// What it built: its jars, by path.
+    /// The built jars, by path.
     pub(crate) fn jars(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut jars = files(&self.folder);
         jars.retain(|path, _| path.extension().is_some_and(|ending| ending == "jar"));

@@ -1,4 +1,4 @@
-//! A world to test in: the real program on a folder of its own, people who talk to it, gems, and real clients.
+//! The environment of the tests: the real program on a folder of its own, callers, gems, and real clients.
 
 pub(crate) mod bad_sinks;
 mod central;
@@ -41,13 +41,13 @@ use std::process::{Command, Output};
 use std::time::Instant;
 use tempfile::TempDir;
 
-/// The repository that exists from the first start.
+/// The hosted gem repository of a new data folder.
 pub(crate) const FIRST: &str = "gems-private";
 
-/// The token of who may do everything, on every server.
+/// The admin token of every server.
 pub(crate) const ADMIN: &str = "daylight_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// A server, its folder, and those who may talk to it. Ends what it started when dropped.
+/// A server and its data folder. Dropping it ends everything that it started.
 pub(crate) struct World {
     server: Option<Server>,
     folder: TempDir,
@@ -61,19 +61,19 @@ impl World {
         Self::start_with(&[])
     }
 
-    /// Starts it with these settings in its environment.
+    /// The same with these settings in its environment.
     pub(crate) fn start_with(settings: &'static [(&'static str, &'static str)]) -> Self {
         let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings, flags: &[] };
         world.resume();
         world
     }
 
-    /// Starts it on an empty folder, with this file of settings.
+    /// The same with this configuration file.
     pub(crate) fn start_with_file(text: &str) -> Self {
         Self::start_with_file_and(text, &[])
     }
 
-    /// The same with these settings in its environment, too.
+    /// The same with both.
     pub(crate) fn start_with_file_and(text: &str, settings: &'static [(&'static str, &'static str)]) -> Self {
         let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings, flags: &[] };
         world.configure(text);
@@ -81,19 +81,19 @@ impl World {
         world
     }
 
-    /// Starts it on an empty folder for a conformance suite that shows this key.
+    /// Starts it on an empty folder in conformance mode, with this key.
     pub(crate) fn start_in_conformance(settings: &'static [(&'static str, &'static str)]) -> Self {
         let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings, flags: &["--conformance"] };
         world.resume();
         world
     }
 
-    /// A folder on which it will be started for a conformance suite.
+    /// A folder for a server in conformance mode, not started yet.
     pub(crate) fn stopped_in_conformance() -> Self {
         Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags: &["--conformance"] }
     }
 
-    /// Starts it on an empty file system of so many bytes, with this file of settings.
+    /// Starts it on an empty file system of this size, with this configuration file.
     pub(crate) fn start_on_small_disk(bytes: u64, text: &str) -> Self {
         let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags: &[] };
         world.configure(text);
@@ -104,13 +104,13 @@ impl World {
         world
     }
 
-    /// The data folder of [`World::start_on_small_disk`], as it is seen from outside while the server runs.
+    /// The data folder of [`World::start_on_small_disk`], as other processes see it while the server runs.
     pub(crate) fn data_on_small_disk(&self) -> PathBuf {
         let root = PathBuf::from(format!("/proc/{}/root", self.server().id().as_raw_nonzero()));
         root.join(self.data().strip_prefix("/").unwrap())
     }
 
-    /// Goes on without the flags it was started with.
+    /// Continues without its command line flags.
     pub(crate) fn without_flags(mut self) -> Self {
         self.stop();
         self.flags = &[];
@@ -118,7 +118,7 @@ impl World {
         self
     }
 
-    /// Writes the file of settings.
+    /// Writes the configuration file.
     pub(crate) fn configure(&self, text: &str) {
         write(&self.file(), text);
     }
@@ -127,7 +127,7 @@ impl World {
         self.folder.path().join("daylight.toml")
     }
 
-    /// Waits until its log has this text.
+    /// Waits until the log has this text.
     pub(crate) fn await_log(&self, text: &str) {
         self.server().await_log(text);
     }
@@ -147,7 +147,7 @@ impl World {
         Server::spawn((&self.data(), self.flags), ADMIN, &settings, &self.folder.path().join("log"))
     }
 
-    /// Starts it on an empty folder, with a socket that listens already.
+    /// Starts it on an empty folder, with a socket that is already listening.
     pub(crate) fn start_on(socket: TcpListener, way: Passed) -> Self {
         let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags: &[] };
         let log = world.folder.path().join("log");
@@ -155,29 +155,29 @@ impl World {
         world
     }
 
-    /// Asks it to begin anew in place, and waits until it has.
+    /// Restarts it in place, and waits until it has.
     pub(crate) fn restart(&mut self) {
         self.server.as_mut().unwrap().restart();
     }
 
-    /// Asks it to read again what it reads while running, and waits until it says this.
+    /// Makes it reload, and waits until its log has this text.
     pub(crate) fn reload(&self, until: &str) {
         self.server().signal(Signal::HUP);
         self.server().await_log(until);
     }
 
-    /// Asks it to begin anew, and waits until it says that it will not.
+    /// Requests a restart in place, and waits until it refuses.
     pub(crate) fn restart_in_vain(&self) {
         self.server().signal(Signal::USR2);
         self.server().await_log("not restarting");
     }
 
-    /// Asks it to stop, and waits until it has.
+    /// Stops it, and waits until it has.
     pub(crate) fn stop(&mut self) {
         self.server.take().unwrap().stop();
     }
 
-    /// Ends it in the middle of whatever it does.
+    /// Kills it.
     pub(crate) fn kill(&mut self) {
         self.server.take().unwrap().kill();
     }
@@ -201,23 +201,23 @@ impl World {
         files
     }
 
-    /// Runs a command of the program that works on the folder, while no server does.
+    /// Runs a command of the program on the folder of a stopped server.
     pub(crate) fn run(&self, verb: &str) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
         command.arg(verb).arg("--data").arg(self.data()).env_clear().output().unwrap()
     }
 
-    /// Where a repository is, for clients.
+    /// The URL of a repository for clients.
     pub(crate) fn url(&self, repository: &str) -> String {
         format!("http://{}/repository/{repository}/", self.server().address())
     }
 
-    /// Memory that it holds, in bytes (resident set).
+    /// Its resident memory, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         self.server().memory()
     }
 
-    /// The most memory that it ever held, in bytes.
+    /// The maximum of its resident memory so far, in bytes.
     pub(crate) fn peak(&self) -> u64 {
         self.server().peak()
     }
@@ -227,27 +227,27 @@ impl World {
         self.server().cpu_us()
     }
 
-    /// Descriptors that it has open.
+    /// The number of its open descriptors.
     pub(crate) fn descriptors(&self) -> usize {
         self.server().count("fd")
     }
 
-    /// Its threads.
+    /// The number of its threads.
     pub(crate) fn threads(&self) -> usize {
         self.server().count("task")
     }
 
-    /// What it printed before the address.
+    /// The lines that it printed before the address.
     pub(crate) fn said(&self) -> &[String] {
         self.server().said()
     }
 
-    /// What its log says.
+    /// Its log.
     pub(crate) fn log(&self) -> String {
         self.server().log()
     }
 
-    /// Where it listens.
+    /// The address of its socket.
     pub(crate) fn address(&self) -> std::net::SocketAddr {
         self.server().address()
     }
@@ -256,22 +256,23 @@ impl World {
         self.server.as_ref().unwrap()
     }
 
-    /// Looks on at what the server asks of the kernel.
+    /// Starts to record its system calls.
     pub(crate) fn watch(&self) -> Watched {
         Watched::attach(self.server().id())
     }
 
-    /// Somebody without a token.
+    /// A caller without a token.
     pub(crate) fn anon(&self) -> Person {
         Person::new(self.server().address(), None)
     }
 
-    /// Who may do everything.
+    /// A caller with the admin token.
     pub(crate) fn admin(&self) -> Person {
         self.holder(ADMIN)
     }
 
-    /// An event that has ended, or is about to: the last byte of an answer may be here before the server knows that it has left.
+    /// An event that has ended or is about to: the last byte of an answer may arrive before the server knows that it
+    /// was sent.
     pub(crate) fn event(&self, id: &str) -> serde_json::Value {
         let (path, began) = (format!("/api/v1/events/{id}"), Instant::now());
         loop {
@@ -284,34 +285,34 @@ impl World {
         }
     }
 
-    /// Who shows this secret, whatever it is.
+    /// A caller with this secret, valid or not.
     pub(crate) fn holder(&self, secret: &str) -> Person {
         Person::new(self.server().address(), Some(secret.to_owned()))
     }
 
-    /// Somebody with a token of these scopes, for these repositories (none: all).
+    /// A caller with a token of these scopes, for these repositories (none: all).
     pub(crate) fn person(&self, name: &str, scopes: &[&str], repositories: &[&str]) -> Person {
         let token = json!({ "name": name, "owner": name, "scopes": scopes, "repositories": repositories });
         let made = self.admin().post_json("/api/v1/tokens", &token).expect(201).json();
         self.holder(made["secret"].as_str().unwrap())
     }
 
-    /// Makes a repository of these settings.
+    /// Creates a repository with these settings.
     pub(crate) fn make(&self, wanted: &serde_json::Value) {
         self.admin().post_json("/api/v1/repositories", wanted).expect(201);
     }
 
-    /// Makes a Maven repository that stands for this URL.
+    /// Creates a remote Maven repository with this upstream.
     pub(crate) fn remote(&self, name: &str, url: &str) {
         self.make(&json!({ "name": name, "format": "maven", "kind": "remote", "remote": { "urls": [url] } }));
     }
 
-    /// Makes a hosted gem repository.
+    /// Creates a hosted gem repository.
     pub(crate) fn repository(&self, name: &str, private: bool) {
         self.make(&json!({ "name": name, "format": "gem", "kind": "hosted", "private": private }));
     }
 
-    /// Makes a hosted repository that is a tree of files.
+    /// Creates a hosted repository that is a tree of files.
     pub(crate) fn tree(&self, name: &str, format: &str) {
         self.make(&json!({ "name": name, "format": format, "kind": "hosted" }));
     }

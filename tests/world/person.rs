@@ -1,10 +1,10 @@
-//! Somebody who talks to the server: nobody in particular, or the holder of a token.
+//! A caller: anonymous, or the holder of a token.
 
 use super::{Answer, Connection, Gem};
 use std::io;
 use std::net::SocketAddr;
 
-/// Somebody, and the token they show with each request.
+/// A caller, and the token in each of its requests.
 #[derive(Clone)]
 pub(crate) struct Person {
     address: SocketAddr,
@@ -12,22 +12,22 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// Who talks to this address, showing this.
+    /// A caller of this address with this secret.
     pub(crate) fn new(address: SocketAddr, secret: Option<String>) -> Self {
         Self { address, secret }
     }
 
-    /// What they show.
+    /// Its secret.
     pub(crate) fn secret(&self) -> &str {
         self.secret.as_deref().unwrap()
     }
 
-    /// A connection to keep.
+    /// A persistent connection.
     pub(crate) fn connect(&self) -> io::Result<Connection> {
         Connection::open(self.address)
     }
 
-    /// A request on a connection that is kept.
+    /// A request on a persistent connection.
     pub(crate) fn on(
         &self,
         connection: &mut Connection,
@@ -46,7 +46,7 @@ impl Person {
         self.on(&mut self.connect().unwrap(), method, path, headers, body).unwrap()
     }
 
-    /// Reads.
+    /// Sends a GET request.
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, &[], b"")
     }
@@ -56,7 +56,7 @@ impl Person {
         self.ask("POST", path, &[("Content-Type", "application/json")], value.to_string().as_bytes())
     }
 
-    /// Changes something by JSON.
+    /// Sends a PATCH request with JSON.
     pub(crate) fn patch_json(&self, path: &str, value: &serde_json::Value) -> Answer {
         self.ask("PATCH", path, &[("Content-Type", "application/json")], value.to_string().as_bytes())
     }
@@ -66,13 +66,13 @@ impl Person {
         self.push_on(&mut self.connect().unwrap(), repository, &gem.bytes()).unwrap()
     }
 
-    /// Publishes bytes as a gem, on a connection that is kept.
+    /// Publishes bytes as a gem, on a persistent connection.
     pub(crate) fn push_on(&self, connection: &mut Connection, repository: &str, bytes: &[u8]) -> io::Result<Answer> {
         let path = format!("/repository/{repository}/api/v1/gems");
         self.on(connection, "POST", &path, &[("Content-Type", "application/octet-stream")], bytes)
     }
 
-    /// Publishes a file at a path of a repository that is a tree.
+    /// Publishes a file at a path of a tree.
     pub(crate) fn put(&self, repository: &str, path: &str, bytes: &[u8]) -> Answer {
         self.ask("PUT", &format!("/repository/{repository}/{path}"), &[], bytes)
     }
@@ -82,17 +82,17 @@ impl Person {
         self.get(&format!("/repository/{repository}/{path}"))
     }
 
-    /// Deletes what is at a path of a repository, or below it.
+    /// Deletes the file at a path of a repository, or everything below it.
     pub(crate) fn delete(&self, repository: &str, path: &str) -> Answer {
         self.ask("DELETE", &format!("/repository/{repository}/{path}"), &[], b"")
     }
 
-    /// Withdraws a version as `gem yank` does.
+    /// Yanks a version as `gem yank` does.
     pub(crate) fn yank(&self, repository: &str, name: &str, version: &str) -> Answer {
         self.yank_on(&mut self.connect().unwrap(), repository, name, version).unwrap()
     }
 
-    /// Withdraws a version, on a connection that is kept.
+    /// Yanks a version, on a persistent connection.
     pub(crate) fn yank_on(
         &self,
         connection: &mut Connection,

@@ -1,9 +1,9 @@
-//! A client that keeps what it saw last under each path, as those do that ask whether it is still so.
+//! A client with a cache: it sends conditional requests for the paths that it has read.
 
 use super::{Answer, Connection, Person};
 use std::collections::BTreeMap;
 
-/// Somebody with one connection, and what they saw over it.
+/// A caller with one connection, and its cache.
 pub(crate) struct Reader {
     person: Person,
     pub(crate) connection: Connection,
@@ -11,12 +11,12 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Has seen nothing yet.
+    /// With an empty cache.
     pub(crate) fn new(person: &Person) -> Self {
         Self { person: person.clone(), connection: person.connect().unwrap(), seen: BTreeMap::new() }
     }
 
-    /// Reads: a 304 stands for what was seen last.
+    /// Reads a path: a 304 stands for the cached answer.
     pub(crate) fn read(&mut self, path: &str) -> Answer {
         let last = self.seen.get(path).filter(|last| last.status == 200);
         let tag = last.and_then(|last| last.header("etag")).map(|tag| ("If-None-Match", tag));

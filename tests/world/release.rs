@@ -1,18 +1,18 @@
-//! The releases of Maven that are tried, and where they are: shared by the tests and the benchmark of real builds.
+//! The tested releases of Maven and their folders, for the tests and the benchmark of real builds.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The releases that are tried.
+/// The tested releases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Release {
-    /// 3.8, Debian's: speaks HTTP by Wagon, and asks for a `.sha1` of each file.
+    /// 3.8, Debian's: uses Wagon for HTTP, and requests a `.sha1` of each file.
     Three8,
     /// 3.9: takes checksums from headers.
     Three9,
-    /// 4: another transport (the JDK's), and a consumer POM besides the one of the build.
+    /// 4: uses the HTTP client of the JDK, and deploys a consumer POM besides that of the build.
     Four,
 }
 
@@ -20,7 +20,7 @@ impl Release {
     /// All of them.
     pub(crate) const ALL: [Self; 3] = [Self::Three8, Self::Three9, Self::Four];
 
-    /// Its version, where it is not the one that Debian installs.
+    /// Its version, if it is not Debian's.
     pub(crate) fn fetched(self) -> Option<&'static str> {
         match self {
             Self::Three8 => None,
@@ -29,8 +29,8 @@ impl Release {
         }
     }
 
-    /// The folder that it is installed in, below `clients` where it is fetched: by `get`, once, which is given the path of its
-    /// archive in the central repository.
+    /// The folder of its installation. A fetched release is below `clients`; `get` fetches its archive once, and
+    /// receives the path of the archive in the central repository.
     pub(crate) fn install(self, clients: &Path, get: impl FnOnce(&str) -> io::Result<Vec<u8>>) -> io::Result<PathBuf> {
         let Some(version) = self.fetched() else { return Ok("/usr".into()) };
         let name = format!("apache-maven-{version}");
@@ -38,14 +38,15 @@ impl Release {
     }
 }
 
-/// The folder of this name below `clients`, once it is there: the only one of the archive that `get` fetches.
+/// The folder of this name below `clients`, after it was unpacked: the only top folder of the archive that `get`
+/// fetches.
 pub(crate) fn unpacked(clients: &Path, name: &str, get: impl FnOnce() -> io::Result<Vec<u8>>) -> io::Result<PathBuf> {
     let home = clients.join(name);
     if !home.exists() {
         fs::create_dir_all(clients)?;
         let archive = get()?;
         let unpacked = tempfile::tempdir_in(clients)?;
-        // The tar crate cuts the names that JRuby's archive has, where they are longer than 100 bytes.
+        // The tar crate truncates names in JRuby's archive that are longer than 100 bytes.
         let file = unpacked.path().join("archive");
         fs::write(&file, archive)?;
         let done = Command::new("tar").arg("-xzf").arg(&file).arg("-C").arg(unpacked.path()).status()?;

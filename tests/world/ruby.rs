@@ -1,4 +1,4 @@
-//! The real clients, `gem` and `bundle`, in a home of their own that knows no other source.
+//! The real clients, `gem` and `bundle`, with a home folder of their own and without other sources.
 
 use super::{Client, Gem, Said, write};
 use std::fmt::Write as _;
@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// A machine with Ruby on it, and nothing installed.
+/// A machine with Ruby and without installed gems.
 pub(crate) struct Ruby {
     folder: TempDir,
     client: Client,
 }
 
 impl Ruby {
-    /// A fresh one, with the client that this run of the tests is for.
+    /// A new one with the client of this test run.
     pub(crate) fn new() -> Self {
         Self::with(Client::chosen())
     }
 
-    /// A fresh one with this machine's own client, for what looks at Ruby itself or needs other programs of this machine.
+    /// A new one with this machine's own client, for tests that use Ruby itself or other programs of this machine.
     pub(crate) fn here() -> Self {
         Self::with(Client::Here)
     }
@@ -28,22 +28,22 @@ impl Ruby {
     /// A fresh one, with this client.
     pub(crate) fn with(client: Client) -> Self {
         let folder = TempDir::new().unwrap();
-        // Where there is none, RubyGems 3.2 cannot keep its key.
+        // Without this folder, RubyGems 3.2 cannot store its key.
         std::fs::create_dir_all(folder.path().join(".local/share")).unwrap();
         Self { folder, client }
     }
 
-    /// Which RubyGems this is, as numbers that compare: `[4, 0, 22]`.
+    /// The version of RubyGems, as comparable numbers: `[4, 0, 22]`.
     pub(crate) fn gem_version(&self) -> Vec<u32> {
         numbers(&self.shell("", "gem --version").good())
     }
 
-    /// Runs a command in a folder, showing `key` to the host of gems.
+    /// Runs a command in a folder, with `key` as the API key.
     pub(crate) fn run(&self, folder: &Path, key: &str, program: &str, arguments: &[&str]) -> Said {
         self.command(folder, key, program, arguments).output().unwrap().into()
     }
 
-    /// A command to be run in a folder of this machine.
+    /// A command in a folder of this machine.
     fn command(&self, folder: &Path, key: &str, program: &str, arguments: &[&str]) -> Command {
         let home = self.folder.path();
         let mut command = self.client.command(folder, program);
@@ -65,7 +65,7 @@ impl Ruby {
         command
     }
 
-    /// Builds gems out of what Debian's packages of these gems have installed, and returns their files.
+    /// Builds gems from the installed files of Debian's packages, and returns their files.
     pub(crate) fn debian(&self, names: &[&str]) -> Vec<PathBuf> {
         let (script, folder) = (self.folder.path().join("debian.rb"), self.folder.path().join("debian"));
         write(&script, include_str!("debian.rb"));
@@ -93,12 +93,12 @@ impl Ruby {
         folder.join(gem.file())
     }
 
-    /// Runs lines of shell, to the first that fails, in the home folder.
+    /// Runs shell lines up to the first failure, in the home folder.
     pub(crate) fn shell(&self, key: &str, script: &str) -> Said {
         self.run(self.folder.path(), key, "bash", &["-euc", script])
     }
 
-    /// What a script prints that is given these bytes in the file `ARGV[0]`. It knows RubyGems.
+    /// The output of a Ruby script that gets these bytes in the file `ARGV[0]`. RubyGems is loaded.
     #[track_caller]
     pub(crate) fn judge(&self, bytes: &[u8], script: &str) -> String {
         let file = self.folder.path().join("judged");
@@ -106,8 +106,8 @@ impl Ruby {
         self.run(self.folder.path(), "", "ruby", &["-e", script, file.to_str().unwrap()]).good()
     }
 
-    /// Runs a command on a terminal, in the home folder, and answers each prompt when it stands there. No key is shown
-    /// but the one that the client has itself.
+    /// Runs a command on a terminal, in the home folder, and answers each prompt as it appears. The client uses only
+    /// its own stored key.
     pub(crate) fn asked(&self, command: &[&str], answers: &[(&str, &str)]) -> Said {
         let answers: Vec<[&str; 2]> = answers.iter().map(|(prompt, answer)| [*prompt, *answer]).collect();
         let script = format!(
@@ -127,7 +127,7 @@ impl Ruby {
         self.asked(&[&command[..], more].concat(), answers)
     }
 
-    /// What the client remembers of its keys.
+    /// The stored keys of the client.
     pub(crate) fn credentials(&self) -> Option<String> {
         let home = self.folder.path();
         [".gem/credentials", ".local/share/gem/credentials"]
@@ -135,7 +135,7 @@ impl Ruby {
             .find_map(|file| std::fs::read_to_string(home.join(file)).ok())
     }
 
-    /// Installs a gem that was written in the process, without the gems it needs.
+    /// Installs a gem that was built in the process, without its dependencies.
     pub(crate) fn install_file(&self, gem: &Gem) -> Said {
         let file = self.folder.path().join(gem.file());
         std::fs::write(&file, gem.bytes()).unwrap();
@@ -147,19 +147,19 @@ impl Ruby {
         self.push_file(host, key, &self.build(gem))
     }
 
-    /// Publishes a file with `gem push`, whatever is in it.
+    /// Publishes any bytes with `gem push`.
     pub(crate) fn push_bytes(&self, host: &str, key: &str, bytes: &[u8]) -> Said {
         let file = self.folder.path().join("pushed.gem");
         std::fs::write(&file, bytes).unwrap();
         self.push_file(host, key, &file)
     }
 
-    /// Withdraws a version with `gem yank`.
+    /// Yanks a version with `gem yank`.
     pub(crate) fn yank(&self, host: &str, key: &str, name: &str, version: &str) -> Said {
         self.run(self.folder.path(), key, "gem", &["yank", name, "--version", version, "--host", host])
     }
 
-    /// An application in a folder of its own, with this Gemfile below its one source.
+    /// An application in a folder of its own, with these Gemfile lines below its one source.
     pub(crate) fn app(&self, name: &str, source: &str, gems: &str) -> App<'_> {
         let app = App { ruby: self, folder: self.folder.path().join(name) };
         app.gemfile(source, gems);
@@ -179,17 +179,17 @@ impl App<'_> {
         write(&self.folder.join("Gemfile"), &format!("source \"{source}\"\n{gems}\n"));
     }
 
-    /// Forgets which versions were chosen.
+    /// Deletes the lock file.
     pub(crate) fn unlock(&self) {
         std::fs::remove_file(self.folder.join("Gemfile.lock")).unwrap();
     }
 
-    /// Which versions were chosen.
+    /// The lock file.
     pub(crate) fn lock(&self) -> String {
         std::fs::read_to_string(self.folder.join("Gemfile.lock")).unwrap()
     }
 
-    /// `bundle ...`.
+    /// Runs `bundle`.
     pub(crate) fn bundle(&self, arguments: &[&str]) -> Said {
         self.ruby.run(&self.folder, "", "bundle", arguments)
     }
@@ -199,7 +199,7 @@ impl App<'_> {
         write(&self.folder.join(name), text);
     }
 
-    /// Starts Puma with what `config.ru` says, and returns it with where it listens.
+    /// Starts Puma with `config.ru`. Returns the process and its address.
     pub(crate) fn serve(&self) -> (Process, SocketAddr) {
         let arguments = ["exec", "puma", "--bind", "tcp://127.0.0.1:0"];
         let mut command = self.ruby.command(&self.folder, "", "bundle", &arguments);
@@ -221,13 +221,13 @@ impl App<'_> {
     }
 }
 
-/// The numbers of the version that a client tells, in its last word.
+/// The numbers of a version in the last word of a client's output.
 fn numbers(said: &str) -> Vec<u32> {
     let version = said.split_whitespace().next_back().unwrap();
     version.split('.').map_while(|number| number.parse().ok()).collect()
 }
 
-/// A process that is ended when dropped.
+/// A process. Dropping it ends the process.
 pub(crate) struct Process(Child);
 
 impl Drop for Process {
@@ -237,7 +237,7 @@ impl Drop for Process {
     }
 }
 
-/// Writes what `gem build NAME.gemspec` builds from.
+/// Writes the sources for `gem build NAME.gemspec`.
 fn source(gem: &Gem, folder: &Path) {
     let name = &gem.name;
     write(&folder.join(format!("lib/{name}.rb")), &gem.code());

@@ -1,8 +1,8 @@
-//! What a command said, and whether it succeeded.
+//! The output of a command, and whether it succeeded.
 
 use std::process::Output;
 
-/// Both streams in one, and whether it succeeded.
+/// Both output streams in one, and whether the command succeeded.
 pub(crate) struct Said {
     succeeded: bool,
     text: String,
@@ -16,19 +16,19 @@ impl From<Output> for Said {
 }
 
 impl Said {
-    /// What was said, by a command that succeeded or failed.
+    /// The output, as success or failure.
     pub(crate) fn either(self) -> Result<String, String> {
         if self.succeeded { Ok(self.text) } else { Err(self.text) }
     }
 
-    /// What was said, by a command that succeeded.
+    /// The output of a command that must succeed.
     #[track_caller]
     pub(crate) fn good(self) -> String {
         assert!(self.succeeded, "{}", self.text);
         self.text
     }
 
-    /// What was said, by a command that failed.
+    /// The output of a command that must fail.
     #[track_caller]
     pub(crate) fn bad(self) -> String {
         assert!(!self.succeeded, "it succeeded: {}", self.text);

@@ -10,22 +10,22 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Longer than any start or stop takes on a busy machine; only a hang is longer.
+/// Longer than any start or stop takes on a busy machine. Only a hang takes longer.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How a process may be given a socket.
+/// The ways to pass a socket to a process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Passed {
     /// As its standard input.
     AsInput,
-    /// As descriptor 3, with two variables that say so.
+    /// As descriptor 3, with the two variables of systemd.
     BySystemd,
 }
 
-/// A running program. Killed when dropped.
+/// A running program. Dropping it kills the program.
 pub(crate) struct Server {
     child: Child,
-    /// Its standard output, line by line. Ends with the process.
+    /// Its standard output, line by line, until the process ends.
     lines: Receiver<String>,
     log: PathBuf,
     address: Option<SocketAddr>,
@@ -33,11 +33,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts it on any free port of loopback. Its log goes to the file `log`.
+    /// Starts it on a free port of loopback. Its log goes to the file `log`.
     pub(crate) fn spawn((data, flags): (&Path, &[&str]), admin: &str, settings: &[(&str, &str)], log: &Path) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
         command.args(["serve", "--data"]).arg(data).args(flags).stdin(Stdio::null());
-        // A flag would go before what its file says.
+        // A flag takes precedence over the configuration file.
         let says = |path: &str| std::fs::read_to_string(path).is_ok_and(|text| text.contains("\nlisten = "));
         if !settings.iter().any(|(name, value)| *name == "DAYLIGHT_CONFIG" && says(value)) {
             command.args(["--listen", "127.0.0.1:0"]);
@@ -45,7 +45,7 @@ impl Server {
         Self::run(command, admin, settings, log)
     }
 
-    /// Starts it with a socket that listens already, in one of the ways to pass one.
+    /// Starts it with a socket that is already listening, passed in one of these ways.
     pub(crate) fn spawn_with_socket(data: &Path, admin: &str, log: &Path, socket: TcpListener, way: Passed) -> Self {
         let program = env!("CARGO_BIN_EXE_daylight");
         let mut command = match way {
@@ -61,7 +61,8 @@ impl Server {
         Self::run(command, admin, &[], log)
     }
 
-    /// Starts it with `data` on a file system of its own (tmpfs) that holds so many bytes, which nobody else sees. Its time can be set.
+    /// Starts it with `data` on a file system of its own (tmpfs) of this size, which no other process sees. Its clock
+    /// can be set.
     pub(crate) fn spawn_on_small_disk(
         data: &Path,
         bytes: u64,
@@ -75,14 +76,14 @@ impl Server {
         let mut command = Command::new("unshare");
         command.args(["--user", "--map-root-user", "--mount", "bash", "-euc", script, &bytes.to_string()]);
         command.arg(data).arg(env!("CARGO_BIN_EXE_daylight")).stdin(Stdio::null());
-        // The programs that make the file system are found by it.
+        // The search path of the programs that create the file system.
         Self::run(command, admin, &[settings, &[("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")]].concat(), log)
     }
 
     fn run(mut command: Command, admin: &str, settings: &[(&str, &str)], log: &Path) -> Self {
         command.env_clear().env("DAYLIGHT_ADMIN_TOKEN", admin).env("RUST_BACKTRACE", "1");
         for (name, value) in settings {
-            // An empty value takes the variable away.
+            // An empty value removes the variable.
             if value.is_empty() {
                 command.env_remove(name)
             } else {
@@ -95,7 +96,7 @@ impl Server {
             .spawn()
             .unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        // Bounded: who does not read on lets the pipe fill, as a stalled collector of logs does.
+        // Bounded: a test that does not read fills the pipe, as a stalled log collector does.
         let (sender, lines) = mpsc::sync_channel(16);
         std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
         Self { child, lines, log: log.to_owned(), address: None, said: Vec::new() }
@@ -118,7 +119,7 @@ impl Server {
         }
     }
 
-    /// Its number, which a restart keeps.
+    /// Its process id, which a restart keeps.
     pub(crate) fn id(&self) -> Pid {
         Pid::from_child(&self.child)
     }
@@ -128,7 +129,7 @@ impl Server {
         rustix::process::kill_process(self.id(), signal).unwrap();
     }
 
-    /// Asks it to begin anew (SIGUSR2), and waits until it listens again.
+    /// Requests a restart (SIGUSR2), and waits until it listens again.
     pub(crate) fn restart(&mut self) {
         let before = self.address.take();
         self.signal(Signal::USR2);
@@ -145,22 +146,22 @@ impl Server {
         }
     }
 
-    /// Where it listens.
+    /// The address of its socket.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address.unwrap()
     }
 
-    /// What it printed, the address last.
+    /// The lines that it printed, the address last.
     pub(crate) fn said(&self) -> &[String] {
         &self.said
     }
 
-    /// Its resident set, in bytes.
+    /// Its resident memory, in bytes.
     pub(crate) fn memory(&self) -> u64 {
         self.status("VmRSS:")
     }
 
-    /// The most memory that it ever held, in bytes.
+    /// The maximum of its resident memory so far, in bytes.
     pub(crate) fn peak(&self) -> u64 {
         self.status("VmHWM:")
     }
@@ -174,18 +175,18 @@ impl Server {
     /// CPU time that it has used, in microseconds, in steps of the kernel's clock (10 ms).
     pub(crate) fn cpu_us(&self) -> u64 {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
-        // The name of the program, in parentheses, may hold spaces.
+        // The name of the program, in parentheses, may contain spaces.
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
         let ticks = |at: usize| fields[at].parse::<u64>().unwrap();
         (ticks(11) + ticks(12)) * 10_000
     }
 
-    /// How many entries there are in a folder that the kernel keeps for it.
+    /// The number of entries in a folder of the process below `/proc`.
     pub(crate) fn count(&self, folder: &str) -> usize {
         std::fs::read_dir(format!("/proc/{}/{folder}", self.child.id())).unwrap().count()
     }
 
-    /// Asks it to stop (SIGTERM), and waits until it has.
+    /// Stops it (SIGTERM), and waits until it has.
     pub(crate) fn stop(mut self) {
         self.signal(Signal::TERM);
         // Its standard output closes when it ends.
@@ -199,13 +200,13 @@ impl Server {
         assert!(status.success(), "it stopped with {status}; its log:\n{}", self.log());
     }
 
-    /// Ends it in the middle of whatever it does (SIGKILL).
+    /// Kills it (SIGKILL).
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// What its log says.
+    /// Its log.
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap_or_default()
     }
@@ -216,7 +217,7 @@ impl Drop for Server {
         if std::thread::panicking() {
             eprintln!("the server's log:\n{}", self.log());
         }
-        // Fails when it has ended already, which is as well.
+        // This fails if the process has ended already, which is fine.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

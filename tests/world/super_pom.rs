@@ -1,9 +1,9 @@
-//! What Maven itself says of the world.
+//! Facts from Maven's super POM.
 
 use std::fs;
 use std::process::Command;
 
-/// Where the central repository is: what Maven itself says, in the model that all others inherit from.
+/// The URL of the central repository in Maven's super POM, from which all models inherit.
 pub(crate) fn public_url() -> String {
     let maven = fs::canonicalize("/usr/bin/mvn").unwrap();
     let jars = fs::read_dir(maven.parent().unwrap().join("../lib")).unwrap();

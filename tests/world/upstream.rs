@@ -1,4 +1,4 @@
-//! An upstream on loopback that does as it is told, good or bad, and remembers what it was asked.
+//! A controllable upstream on loopback, well behaved or not, which records its requests.
 
 mod says;
 
@@ -11,17 +11,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Longer than anything takes on a busy machine; only a hang is longer.
+/// Longer than any step takes on a busy machine. Only a hang takes longer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// An HTTP/1.1 server with a script. Ends with all its connections when dropped.
+/// An HTTP/1.1 server with a script. Dropping it ends all its connections.
 pub(crate) struct Upstream {
     address: SocketAddr,
     script: Arc<Script>,
     listening: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What it says, and what it was asked, told to all who wait for it.
+/// The script and the recorded requests.
 #[derive(Default)]
 struct Script {
     lines: Mutex<Lines>,
@@ -38,13 +38,13 @@ struct Lines {
     unplugged: bool,
 }
 
-/// A request that came; its body is not kept.
+/// A received request, without its body.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Asked {
     pub(crate) method: String,
     /// With the slash at its beginning, and its query.
     pub(crate) path: String,
-    /// The status that it is answered with.
+    /// The status of the answer.
     pub(crate) answered: u16,
     headers: Vec<(String, String)>,
 }
@@ -70,14 +70,14 @@ impl Asked {
         Ok(Some(asked))
     }
 
-    /// The value of a header, names compared without case.
+    /// The value of a header. Names ignore case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 }
 
 impl Upstream {
-    /// Starts one that has nothing: it says 404 to every path.
+    /// Starts an empty one, which answers 404 to every path.
     pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -91,71 +91,71 @@ impl Upstream {
         format!("http://{}/", self.address)
     }
 
-    /// Where it listens.
+    /// The address of its socket.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What it says to a path (with its slash at the beginning) from now on.
+    /// Sets the answer for a path (with its slash at the beginning).
     pub(crate) fn says(&self, path: &str, says: Says) {
         let mut lines = self.script.lines();
         lines.released.remove(path);
         lines.says.insert(path.to_owned(), says);
     }
 
-    /// Has a file at a path, with an ETag.
+    /// Adds a file at a path, with an ETag.
     pub(crate) fn file(&self, path: &str, bytes: impl Into<Vec<u8>>) {
         self.says(path, Says::file(bytes));
     }
 
-    /// What it says to all other paths from now on.
+    /// Sets the answer for all other paths.
     pub(crate) fn says_otherwise(&self, says: Says) {
         self.script.lines().otherwise = Some(says);
     }
 
-    /// Has nothing at a path any more.
+    /// Removes the answer for a path.
     pub(crate) fn forget(&self, path: &str) {
         self.script.lines().says.remove(path);
     }
 
-    /// Lets go on what is held or drips at a path, now and later.
+    /// Releases answers at a path that are held or sent slowly, now and later.
     pub(crate) fn release(&self, path: &str) {
         self.script.lines().released.insert(path.to_owned());
         self.script.changed.notify_all();
     }
 
-    /// What came so far, in order.
+    /// The requests so far, in order.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.script.lines().asked.clone()
     }
 
-    /// How many requests came for a path so far.
+    /// The number of requests for a path so far.
     pub(crate) fn count(&self, path: &str) -> usize {
         self.script.lines().count(path)
     }
 
-    /// How many requests came so far for paths with this in them.
+    /// The number of requests so far for paths that contain this text.
     pub(crate) fn count_of(&self, part: &str) -> usize {
         self.script.lines().asked.iter().filter(|asked| asked.path.contains(part)).count()
     }
 
-    /// How many requests came so far.
+    /// The number of requests so far.
     pub(crate) fn total(&self) -> usize {
         self.script.lines().asked.len()
     }
 
-    /// Waits until so many requests came for a path.
+    /// Waits until this number of requests for a path was received.
     pub(crate) fn await_count(&self, path: &str, count: usize) {
         let wait =
             self.script.changed.wait_timeout_while(self.script.lines(), PATIENCE, |lines| lines.count(path) < count);
         assert!(!wait.unwrap().1.timed_out(), "{count} requests for {path} did not come: {:?}", self.asked());
     }
 
-    /// Pulls the plug: connections end in the middle of whatever they do, and nobody listens.
+    /// Disconnects it: connections break off at once, and nothing listens.
     pub(crate) fn unplug(&self) {
         let Some(listening) = self.listening.lock().unwrap().take() else { return };
         self.script.lines().unplugged = true;
-        // Wakes who accepts, which closes the socket that listens.
+        // Wakes the accepting thread, which closes the listening socket.
         drop(TcpStream::connect(self.address));
         listening.join().unwrap();
         let mut lines = self.script.lines();
@@ -186,7 +186,7 @@ impl Upstream {
                 lines.connections.push(stream.try_clone().unwrap());
                 drop(lines);
                 let script = script.clone();
-                // An end that the other side makes is no concern of ours.
+                // A connection that the other side closes is no failure.
                 std::thread::spawn(move || drop(script.serve(stream)));
             }
         };
@@ -211,7 +211,7 @@ impl Script {
         self.lines.lock().unwrap()
     }
 
-    /// Answers what comes on a connection, until one side ends it.
+    /// Answers the requests on a connection until one side closes it.
     fn serve(&self, stream: TcpStream) -> io::Result<()> {
         stream.set_nodelay(true)?;
         let mut reader = BufReader::new(stream);
@@ -232,7 +232,8 @@ impl Script {
         reader.get_ref().shutdown(Shutdown::Both)
     }
 
-    /// Waits until a path is released, and at most so long. Says whether it is; fails when the plug is pulled.
+    /// Waits until a path is released, or until `longest` has passed. Returns whether it is released; fails if the
+    /// upstream is disconnected.
     fn wait(&self, path: &str, longest: Duration) -> io::Result<bool> {
         let waits = |lines: &mut Lines| !lines.released.contains(path) && !lines.unplugged;
         let (lines, waited) = self.changed.wait_timeout_while(self.lines(), longest, waits).unwrap();

@@ -1,25 +1,25 @@
-//! What a program asks of the kernel while somebody looks on: strace, attached to it and taken off again.
+//! Records the system calls of a running program with strace.
 
 use rustix::process::{Pid, Signal};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStderr, Command, Stdio};
 use tempfile::NamedTempFile;
 
-/// A process that is looked at. Its calls are those about files, descriptors and sockets.
+/// A traced process. Calls about files, descriptors and sockets are recorded.
 pub(crate) struct Watched {
     strace: Child,
-    /// What it says of new threads. It would end with whoever listens to it.
+    /// strace reports new threads here. It would end if the pipe were closed.
     _said: BufReader<ChildStderr>,
     calls: NamedTempFile,
-    /// Numbers of the threads that no request waits for.
+    /// The ids of threads that no request waits for.
     aside: Vec<String>,
 }
 
-/// Threads that work by themselves, a while after a change.
+/// Threads that work in the background for a while after a change.
 const ASIDE: [&str; 2] = ["segments", "cached-sweep"];
 
 impl Watched {
-    /// Looks on from now on.
+    /// Starts to record.
     pub(crate) fn attach(id: Pid) -> Self {
         let calls = NamedTempFile::new().unwrap();
         let mut strace = Command::new("strace")
@@ -31,7 +31,7 @@ impl Watched {
             .spawn()
             .unwrap_or_else(|error| panic!("strace, which `scripts/setup test` installs: {error}"));
         let (mut said, mut line) = (BufReader::new(strace.stderr.take().unwrap()), String::new());
-        // Once for all the threads there are.
+        // Once for all existing threads.
         said.read_line(&mut line).unwrap();
         assert!(line.contains("attached"), "{line}");
         let threads = std::fs::read_dir(format!("/proc/{}/task", id.as_raw_nonzero())).unwrap().map(Result::unwrap);
@@ -43,7 +43,7 @@ impl Watched {
         Self { strace, _said: said, calls, aside }
     }
 
-    /// Looks no more. Each call of a thread that requests may wait for, with the names of what it was about.
+    /// Stops to record. Returns the calls of threads that requests may wait for, with the names of the files.
     pub(crate) fn calls(mut self) -> Vec<String> {
         rustix::process::kill_process(Pid::from_child(&self.strace), Signal::INT).unwrap();
         self.strace.wait().unwrap();
@@ -55,7 +55,7 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        // Fails when it has ended already, which is as well.
+        // This fails if the process has ended already, which is fine.
         let _ = self.strace.kill();
         let _ = self.strace.wait();
     }

@@ -1,4 +1,4 @@
-//! What an upstream says to a request: a status, headers, bytes, and how they go over the wire.
+//! An answer of the upstream: a status, headers, bytes, and the way in which they are sent.
 
 use super::{Asked, PATIENCE, Script};
 use crate::world::hex;
@@ -7,115 +7,115 @@ use std::io::{self, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// One reply, as often as it is asked for.
+/// One answer, for any number of requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Says {
     status: u16,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
-    /// What the head says of the length, when that is not the truth; `Some(None)`: nothing, so the body comes in chunks.
+    /// The announced length, if it is not the true one; `Some(None)`: none, so the body is chunked.
     announced: Option<Option<usize>>,
     pace: Pace,
-    /// Ends the connection after so many bytes of the body.
+    /// Closes the connection after this number of bytes of the body.
     cut: Option<usize>,
-    /// What it makes of `Range`; `None`: nothing.
+    /// How it handles `Range`; `None`: it ignores it.
     parts: Option<Parts>,
 }
 
-/// What it makes of `Range: bytes=N-`.
+/// How it handles `Range: bytes=N-`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Parts {
-    /// The rest.
+    /// It sends the rest.
     Right,
-    /// The rest, and says that it begins a byte later.
+    /// It sends the rest with a `Content-Range` that begins a byte later.
     Shifted,
-    /// 416.
+    /// It answers 416.
     Refused,
 }
 
-/// When the bytes come.
+/// When the bytes are sent.
 #[derive(Debug, Clone, Copy)]
 enum Pace {
     AtOnce,
-    /// Not even the head, until it is released.
+    /// Nothing, not even the head, until it is released.
     Silent,
-    /// The head and so many bytes, then nothing until it is released.
+    /// The head and this number of bytes, then nothing until it is released.
     HeldAt(usize),
-    /// So many bytes at a time, so far apart, until it is released.
+    /// This number of bytes at a time, with this delay, until it is released.
     Drip(usize, Duration),
 }
 
 impl Says {
-    /// A status, with a line of text that names it.
+    /// A status with a line of text.
     pub(crate) fn status(status: u16) -> Self {
         let body = format!("the upstream says {status}\n").into_bytes();
         Self { status, headers: Vec::new(), body, announced: None, pace: Pace::AtOnce, cut: None, parts: None }
     }
 
-    /// 200 with these bytes and nothing that tells what they are.
+    /// 200 with these bytes and without a media type.
     pub(crate) fn bytes(body: impl Into<Vec<u8>>) -> Self {
         Self { body: body.into(), ..Self::status(200) }
     }
 
-    /// 200 with these bytes, an ETag that is their SHA-1, and when they were changed. Conditional requests get 304.
+    /// 200 with these bytes, their SHA-1 as ETag, and a date. Conditional requests get 304.
     pub(crate) fn file(body: impl Into<Vec<u8>>) -> Self {
         let says = Self::bytes(body);
         let etag = format!("\"{}\"", hex(&Sha1::digest(&says.body)));
         says.header("ETag", &etag).header("Last-Modified", "Thu, 01 Oct 2026 12:00:00 GMT")
     }
 
-    /// 200 with a page for people, as captive portals and login walls send.
+    /// 200 with an HTML page, as captive portals and login walls send it.
     pub(crate) fn html() -> Self {
         Self::bytes("<!DOCTYPE html><html><body>Please sign in</body></html>").header("Content-Type", "text/html")
     }
 
-    /// 302 to there.
+    /// A redirect (302).
     pub(crate) fn redirect(location: &str) -> Self {
         Self::status(302).header("Location", location)
     }
 
-    /// With this header too.
+    /// Adds this header.
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Makes this of `Range`.
+    /// Sets how it handles `Range`.
     pub(crate) fn parts(self, parts: Parts) -> Self {
         Self { parts: Some(parts), ..self }
     }
 
-    /// In chunks, without saying how long it is.
+    /// Chunked, without a length.
     pub(crate) fn chunked(self) -> Self {
         Self { announced: Some(None), ..self }
     }
 
-    /// Says that it has so many bytes, whatever it has.
+    /// Announces this length.
     pub(crate) fn announces(self, length: usize) -> Self {
         Self { announced: Some(Some(length)), ..self }
     }
 
-    /// Ends the connection after so many bytes of the body.
+    /// Closes the connection after this number of bytes of the body.
     pub(crate) fn cut_after(self, bytes: usize) -> Self {
         Self { cut: Some(bytes), ..self }
     }
 
-    /// Says nothing at all until it is released.
+    /// Sends nothing until it is released.
     pub(crate) fn silent(self) -> Self {
         Self { pace: Pace::Silent, ..self }
     }
 
-    /// Stops after so many bytes of the body until it is released.
+    /// Stops after this number of bytes of the body until it is released.
     pub(crate) fn held_at(self, bytes: usize) -> Self {
         Self { pace: Pace::HeldAt(bytes), ..self }
     }
 
-    /// So many bytes of the body at a time, so far apart, until it is released.
+    /// Sends this number of bytes at a time, with this delay, until it is released.
     pub(crate) fn drips(self, bytes: usize, apart: Duration) -> Self {
         Self { pace: Pace::Drip(bytes, apart), ..self }
     }
 
-    /// Whether what the client has is this still (RFC 9110, 13.2.2).
+    /// Whether the validators of a request match (RFC 9110, 13.2.2).
     fn unchanged(&self, asked: &Asked) -> bool {
         let own = |name: &str| self.headers.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str());
         let same = |theirs: &str, ours: &str| asked.header(theirs).map(|theirs| own(ours) == Some(theirs));
@@ -123,7 +123,7 @@ impl Says {
             && same("If-None-Match", "ETag").or_else(|| same("If-Modified-Since", "Last-Modified")) == Some(true)
     }
 
-    /// The status that it answers with, and the first byte that it sends.
+    /// The status of the answer, and the first byte that it sends.
     pub(super) fn begin(&self, asked: &Asked) -> (u16, usize) {
         let first =
             asked.header("Range").and_then(|range| range.strip_prefix("bytes=")?.strip_suffix('-')?.parse().ok());
@@ -135,7 +135,7 @@ impl Says {
         }
     }
 
-    /// Sends it; says whether the connection goes on.
+    /// Sends the answer. Returns whether the connection stays open.
     pub(super) fn answer(&self, asked: &Asked, stream: &mut TcpStream, script: &Script) -> io::Result<bool> {
         if let Pace::Silent = self.pace {
             script.wait(&asked.path, PATIENCE)?;
@@ -195,7 +195,7 @@ impl Says {
         if chunked {
             stream.write_all(b"0\r\n\r\n")?;
         }
-        // Who announced more than came can say nothing more that would be understood.
+        // After fewer bytes than announced, the connection cannot be used again.
         Ok(chunked || self.announced.flatten().is_none_or(|length| length == body.len()))
     }
 }
