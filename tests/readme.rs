@@ -1,31 +1,30 @@
-//! The README's first push, word for word: what a newcomer types is what this runs.
+//! The README's first minute of a Ruby team, with the `gem` and `bundle` of each release, and what the README says of a new data folder.
 
+use crate::manual::page::blocks;
 use crate::world::{Client, FIRST, Gem, Ruby, World};
 use serde_json::json;
-use std::path::Path;
 
 crate::world::with_each_client!([
     the_first_push_of_the_readme_works_as_it_is_written,
     the_first_minute_of_a_ruby_team_works_as_it_is_written,
 ]);
 
-/// The shell of a section, all its blocks in one.
-fn script(section: &str) -> String {
-    let readme = include_str!("../README.md");
-    let section = readme.split("\n## ").find(|found| found.starts_with(section)).unwrap();
-    section.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap()).collect()
+const PLACE: &str = "http://127.0.0.1:8080/repository/";
+
+/// The blocks of commands of a section of a page, for this server.
+fn scripts(page: &str, section: &str, world: &World) -> Vec<String> {
+    let blocks = blocks(page).into_iter().filter(|block| block.section == section && block.language == "sh");
+    let place = world.url("").trim_end_matches('/').to_owned() + "/";
+    blocks.map(|block| block.text.replace(PLACE, &place).replace("daylight_...", world.admin().secret())).collect()
 }
 
 fn the_first_push_of_the_readme_works_as_it_is_written(client: Client) {
     let world = World::start();
-    let script = script("First push\n");
-    assert_eq!(script.matches("http://127.0.0.1:8080/repository").count(), 1, "{script}");
-    assert_eq!(script.matches("daylight_...").count(), 1, "{script}");
-    let script = script
-        .replace("http://127.0.0.1:8080/repository", world.url("").trim_end_matches('/'))
-        .replace("daylight_...", world.admin().secret());
-
-    let said = Ruby::with(client).shell("", &script).good();
+    let first = scripts("README.md", "A Ruby team's first minute", &world);
+    assert_eq!(first.len(), 3, "the first block is about the public index: {first:?}");
+    let yank = scripts("docs/publishing-gems.md", "Yank", &world).concat().replace("acme-wick", "acme-lamp");
+    let token = format!("export DAYLIGHT_TOKEN={}\n", world.admin().secret());
+    let said = Ruby::with(client).shell("", &(token + &first[1..].concat() + &yank)).good();
     for expected in ["Successfully registered gem: acme-lamp", "\nlight\n", "Successfully deleted gem: acme-lamp"] {
         assert!(said.contains(expected), "{said}");
     }
@@ -36,15 +35,14 @@ fn the_first_minute_of_a_ruby_team_works_as_it_is_written(client: Client) {
     upstream.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
     let change = json!({"remote": {"urls": [upstream.url(FIRST)]}});
     world.admin().patch_json("/api/v1/repositories/rubygems", &change).expect(200);
-    let script = script("A Ruby team's first minute\n");
-    assert_eq!(script.matches("http://127.0.0.1:8080/repository/gems").count(), 1, "{script}");
-    assert_eq!(script.lines().count(), 1, "{script}");
-    let script = script.replace("http://127.0.0.1:8080/repository/gems", world.url("gems").trim_end_matches('/'));
+    let first = scripts("README.md", "A Ruby team's first minute", &world);
+    // The line before it is for the server, and names the public index.
+    let mirror = first[0].lines().find(|line| line.starts_with("bundle config set --global \"mirror.")).unwrap();
     // Private gems come from the same source.
     world.admin().push(FIRST, &Gem::new("acme-oil", "1.0.0")).expect(200);
 
     let machine = Ruby::with(client);
-    machine.shell("", &script).good();
+    machine.shell("", mirror).good();
     let app = machine.app("app", "", "gem 'lamp'");
     app.file("Gemfile", "source Gem.default_sources.first\ngem 'lamp'\ngem 'acme-oil'\n");
     app.bundle(&["install"]).good();
@@ -54,30 +52,13 @@ fn the_first_minute_of_a_ruby_team_works_as_it_is_written(client: Client) {
 }
 
 #[test]
-fn the_readme_commands_for_repositories_and_tokens_work_as_they_are_written() {
+fn every_repository_that_the_readme_names_is_in_a_new_folder() {
     let world = World::start();
-    let server = world.url("").replace("/repository//", "");
-    let program = Path::new(env!("CARGO_BIN_EXE_daylight")).parent().unwrap().display();
-    let head = format!("export PATH=\"{program}:$PATH\" DAYLIGHT_SERVER={server}\n");
-    let said = Ruby::here().shell(world.admin().secret(), &(head + &script("Repositories, tokens, privacy\n"))).good();
-    assert!(said.contains("vault") && said.contains("laptop") && said.contains("daylight_"), "{said}");
-    let tokens = world.admin().get("/api/v1/tokens").expect(200);
-    assert!(tokens.text().contains("laptop") && !tokens.text().contains("\"ci\""), "{}", tokens.text());
-}
-
-#[test]
-fn every_repository_that_the_readme_names_for_maven_is_in_a_new_folder() {
-    let world = World::start();
-    let readme = include_str!("../README.md");
-    let section = readme.split("\n## ").find(|found| found.starts_with("Maven\n")).unwrap();
-    let names: Vec<&str> = section
-        .split("http://127.0.0.1:8080/repository/")
-        .skip(1)
-        .map(|rest| rest.split('/').next().unwrap())
-        .collect();
-    assert!(names.len() >= 5, "{names:?}");
+    let readme = std::fs::read_to_string(crate::manual::page::root().join("README.md")).unwrap();
+    let names: Vec<&str> =
+        readme.split(PLACE).skip(1).map(|rest| rest.split(['/', '"', '\n', ' ']).next().unwrap()).collect();
+    assert!(names.len() >= 6, "{names:?}");
     for name in names {
-        world.anon().get(&format!("/repository/{name}/")).expect(200);
-        world.anon().get(&format!("/repository/{name}/settings.xml")).expect(200);
+        world.admin().get(&format!("/api/v1/repositories/{name}")).expect(200);
     }
 }

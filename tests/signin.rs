@@ -80,7 +80,8 @@ fn with_the_host_as_an_option_the_newest_client_would_ask_the_public_registry_fi
         [("mail:", "mira"), ("Password:", "daylight_x"), ("API Key name", "laptop"), ("customise scopes", "n")];
     desk.asked(&command, &answers).bad();
     assert_eq!(elsewhere.asked()[0].method, "CONNECT");
-    for text in [include_str!("../README.md"), include_str!("../docs/clients.md")] {
+    for text in [include_str!("../README.md"), include_str!("../docs/accounts.md"), include_str!("../docs/clients.md")]
+    {
         assert!(!text.contains("gem signin --host $"), "it is recommended");
     }
 }

@@ -16,12 +16,13 @@ pub(crate) struct Block {
     pub(crate) output: Vec<String>,
 }
 
-/// Every page of the manual.
+/// Every page that people are given: README.md, and the files of `docs`.
 pub(crate) fn all() -> Vec<String> {
     let entries = fs::read_dir(root().join("docs")).unwrap();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let mut pages: Vec<String> =
         names.filter(|name| name.ends_with(".md")).map(|name| format!("docs/{name}")).collect();
+    pages.push("README.md".to_owned());
     pages.sort();
     pages
 }

@@ -1,9 +1,15 @@
 //! The stage of each page. To add a page: a function here that returns its stage, and its line in `mod.rs`.
 
 use super::stage::Stage;
-use crate::world::World;
+use crate::world::{ADMIN, Central, FIRST, Gem, Says, Upstream, World, write};
+use serde_json::json;
 
+const POM: &str = "<project><modelVersion>4.0.0</modelVersion><groupId>com.acme</groupId><artifactId>lamp</artifactId>\
+                   <version>1.0</version></project>";
 const JAR: &str = "org/example/lamp/1.2/lamp-1.2.jar";
+/// What credentials of upstreams and secrets of hooks are in the server's environment.
+const SECRETS: &[(&str, &str)] =
+    &[("UPSTREAM_PAID", "vendor"), ("UPSTREAM_COMPANY", "company"), ("UPSTREAM_HOOKS", "hush")];
 
 /// A server with three versions of an artifact.
 fn lamps() -> World {
@@ -13,6 +19,36 @@ fn lamps() -> World {
         world.admin().put("maven-releases", &path, version.as_bytes()).expect(201);
     }
     world
+}
+
+/// Has a remote repository of a new folder stand for this URL.
+fn upstream(world: &World, repository: &str, url: &str) {
+    let change = json!({"remote": {"urls": [url]}});
+    world.admin().patch_json(&format!("/api/v1/repositories/{repository}"), &change).expect(200);
+}
+
+/// A server with gems that is another index in this test: the public one, or that of a vendor.
+fn index() -> World {
+    let world = World::start();
+    for version in ["1.0.0", "1.1.0"] {
+        world.admin().push(FIRST, &Gem::new("lamp", version)).expect(200);
+    }
+    world
+}
+
+/// A server whose `rubygems` stands for such an index, and whose upstreams have secrets.
+fn with_index() -> (World, World) {
+    let (world, index) = (World::start_with(SECRETS), index());
+    upstream(&world, "rubygems", &index.url(FIRST));
+    (world, index)
+}
+
+pub(super) fn readme() -> Stage {
+    let (world, gems, central) = (World::start(), index(), Central::open());
+    upstream(&world, "maven-central", &central.url());
+    world.admin().put("maven-releases", "com/acme/lamp/1.0/lamp-1.0.pom", POM.as_bytes()).expect(201);
+    let public = format!("--remote {}", gems.url(FIRST));
+    Stage::on(world).name("--remote \"$(ruby -e 'print Gem.default_sources.first')\"", &public).keep(gems).keep(central)
 }
 
 pub(super) fn keeping_and_deleting() -> Stage {
@@ -32,4 +68,114 @@ pub(super) fn backup() -> Stage {
             stage.resume();
             assert_eq!(stage.world.anon().file("maven-releases", JAR).expect(200).text(), "1.2");
         })
+}
+
+pub(super) fn accounts() -> Stage {
+    let scopes = ["index_rubygems", "push_rubygem", "yank_rubygem", "add_owner", "remove_owner", "access_webhooks"];
+    let mut answers = vec![("mail:", "mira"), ("Password:", ADMIN), ("API Key name", "desk")];
+    answers.extend(
+        scopes.map(|scope| (scope, "n")).map(|(scope, no)| (scope, if scope == "push_rubygem" { "y" } else { no })),
+    );
+    answers.push(("show_dashboard", "n"));
+    Stage::on(World::start()).answers("gem signin", &answers).after(|stage| {
+        let tokens = stage.world.admin().get("/api/v1/tokens").expect(200);
+        assert!(tokens.text().contains("laptop") && !tokens.text().contains("\"ci\""), "{}", tokens.text());
+        assert!(tokens.text().contains("\"desk\""), "the key: {}", tokens.text());
+    })
+}
+
+pub(super) fn api() -> Stage {
+    let world = lamps();
+    world.admin().push(FIRST, &Gem::new("acme-lamp", "1.0.0")).expect(200);
+    Stage::on(world).before("/events/$event", ended)
+}
+
+/// The event of an answer is known a moment after its last byte.
+fn ended(stage: &mut Stage) {
+    stage.world.event(&stage.variable("event"));
+}
+
+pub(super) fn plain() -> Stage {
+    Stage::on(World::start()).data("/srv/daylight")
+}
+
+pub(super) fn data_folder() -> Stage {
+    Stage::on(lamps()).data("/srv/daylight").before("daylight check", |stage| stage.world.stop())
+}
+
+pub(super) fn explaining() -> Stage {
+    Stage::on(lamps()).before("--event $event", ended)
+}
+
+pub(super) fn gems_from_an_upstream() -> Stage {
+    let (world, index) = with_index();
+    // Nothing is held back here, and the command says so.
+    Stage::on(world).keep(index).fails("repo accept-index")
+}
+
+pub(super) fn groups() -> Stage {
+    let world = World::start();
+    world.tree("partner", "maven");
+    Stage::on(world)
+}
+
+pub(super) fn groups_of_gems() -> Stage {
+    let (world, index) = with_index();
+    let address = world.address().to_string();
+    Stage::on(world).name("@daylight.example", &format!("@{address}")).keep(index)
+}
+
+pub(super) fn hooks() -> Stage {
+    let ((world, index), registry) = (with_index(), Upstream::start());
+    for path in ["/api/v1/web_hooks", "/api/v1/web_hooks/fire"] {
+        registry.says(path, Says::bytes("made"));
+    }
+    let secrets = tempfile::TempDir::new().unwrap();
+    let file = secrets.path().join("hooks");
+    write(&file, "hush\n");
+    let reference = json!({ "hook_secret": "env:UPSTREAM_HOOKS" });
+    world.admin().patch_json("/api/v1/repositories/maven", &reference).expect(200);
+    Stage::on(world)
+        .name("file:/run/secrets/hooks", "env:UPSTREAM_HOOKS")
+        .name("https://UPSTREAM/", &registry.url())
+        .name("$RUBYGEMS_API_KEY", "key")
+        .name("\"SECRET\"", "\"hush\"")
+        .name("$SECRET", "hush")
+        .keep((index, registry, secrets))
+}
+
+pub(super) fn moving_in() -> Stage {
+    let (world, old) = (World::start(), index());
+    let stage = Stage::on(world).folder("/srv/geminabox").folder("/mnt/gems");
+    let folder = stage.path("/srv/geminabox");
+    let lamp = Gem::new("acme-lamp", "1.0.0");
+    std::fs::create_dir_all(folder.join("gems")).unwrap();
+    std::fs::write(folder.join("gems").join(lamp.file()), lamp.bytes()).unwrap();
+    write(&stage.home().join(".m2/repository/com/acme/lamp/1.0/lamp-1.0.pom"), POM);
+    let url = old.url(FIRST);
+    stage.name("http://nexus.example/repository/gems-hosted", url.trim_end_matches('/')).keep(old).after(|stage| {
+        let admin = stage.world.admin();
+        admin.file(FIRST, "gems/acme-lamp-1.0.0.gem").expect(200);
+        admin.file(FIRST, "gems/lamp-1.1.0.gem").expect(200);
+        admin.file("maven-releases", "com/acme/lamp/1.0/lamp-1.0.pom").expect(200);
+        assert!(stage.path("/mnt/gems/acme-lamp-1.0.0.gem").exists());
+    })
+}
+
+pub(super) fn proxying() -> Stage {
+    Stage::on(World::start_with(SECRETS))
+}
+
+pub(super) fn publishing_maven() -> Stage {
+    let (world, central) = (World::start(), Central::open());
+    upstream(&world, "maven-central", &central.url());
+    Stage::on(world).keep(central)
+}
+
+pub(super) fn troubleshooting() -> Stage {
+    let (world, index) = with_index();
+    world.admin().push(FIRST, &Gem::new("acme-lamp", "1.0.0")).expect(200);
+    // Nobody is asked for what a hosted member has.
+    world.admin().put("maven-releases", "org/example/lamp/1.0/lamp-1.0.jar", b"lit").expect(201);
+    Stage::on(world).data("/srv/daylight").keep(index)
 }

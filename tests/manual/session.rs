@@ -1,7 +1,7 @@
 //! The shell in which the blocks of a page run, one after the other: variables and the current folder go from one to the next.
 
 use super::shims;
-use super::stage::{CALLS, Stage};
+use super::stage::{CALLS, STATE, Stage};
 use crate::world::{ADMIN, Said};
 use std::fs;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ impl Session {
     pub(super) fn open(stage: &Stage) -> Self {
         let home = stage.home().to_owned();
         shims::write(&home, &home.join(CALLS));
-        Self { state: home.join(".state"), home }
+        Self { state: home.join(STATE), home }
     }
 
     /// A new terminal: in the home folder again. Variables stay, as people export them once.

@@ -10,6 +10,8 @@ type Step = Box<dyn FnOnce(&mut Stage)>;
 /// Says what is wrong with a block of some language.
 pub(super) type Reader = Box<dyn Fn(&Stage, &str) -> Result<(), String>>;
 
+/// Where the variables of the shell are between two blocks, in the home.
+pub(super) const STATE: &str = ".state";
 /// Where the calls of programs that stand in are written down, in the home.
 pub(super) const CALLS: &str = ".calls";
 
@@ -108,6 +110,13 @@ impl Stage {
     /// A file of the page, whose path begins in the home or with a folder that the page names.
     pub(super) fn path(&self, of_the_page: &str) -> PathBuf {
         self.home.path().join(self.text(of_the_page))
+    }
+
+    /// What a variable of the shell holds after the block before.
+    pub(super) fn variable(&self, name: &str) -> String {
+        let state = std::fs::read_to_string(self.home().join(STATE)).unwrap();
+        let value = state.lines().find_map(|line| line.strip_prefix(&format!("declare -x {name}=\"")));
+        value.unwrap_or_else(|| panic!("no variable {name}")).trim_end_matches('"').to_owned()
     }
 
     /// How the programs that stand in for others were called, a line for each call.

@@ -1,0 +1,20 @@
+//! The page of settings has each setting that the program knows, and no other.
+
+use super::page::root;
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn the_page_of_settings_has_them_all() {
+    let shown =
+        Command::new(env!("CARGO_BIN_EXE_daylight")).args(["config", "show", "--json"]).env_clear().output().unwrap();
+    let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let known: BTreeSet<&str> =
+        shown["keys"].as_array().unwrap().iter().map(|key| key["key"].as_str().unwrap()).collect();
+    let page = fs::read_to_string(root().join("docs/configuration.md")).unwrap();
+    let told: BTreeSet<&str> = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    let missing: Vec<_> = known.difference(&told).collect();
+    let gone: Vec<_> = told.difference(&known).collect();
+    assert!(missing.is_empty() && gone.is_empty(), "docs/configuration.md lacks {missing:?} and has {gone:?}");
+}
