@@ -116,7 +116,7 @@ fn a_large_page_is_sent_by_the_kernel_and_is_the_same_as_one_that_is_written() {
     }
     let copies = || {
         let metrics = world.admin().get("/metrics").expect(200);
-        sum(metrics.text(), "daylight_bound_used{bound=\"pages.files\",which=\"\",unit=\"files\"}")
+        sum(metrics.text(), "daylight_bound_used{bound=\"pages.files\",which=\"\"}")
     };
     let path = path("info/lamp");
     let written = world.anon().ask("GET", &path, &[("Content-Length", "0")], b"").expect(200);

@@ -105,7 +105,7 @@ fn make(daylight: &Server, name: &str, upstream: &Value) -> Result<()> {
 fn replies(daylight: &Server) -> Result<Replies> {
     let metrics = Connection::open(daylight.address.parse()?)?.call("GET", "/metrics", &[], b"")?;
     let mut replies = Replies::default();
-    for line in metrics.text().lines().filter(|line| line.starts_with("daylight_replies_total{")) {
+    for line in metrics.text().lines().filter(|line| line.starts_with("daylight_requests_total{")) {
         let count: f64 = line.rsplit(' ').next().and_then(|count| count.parse().ok()).context("a count")?;
         if !line.contains("layer=\"none\"") {
             replies.all += count;

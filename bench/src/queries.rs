@@ -77,7 +77,12 @@ fn from_memory(server: &Server) -> Result<usize> {
     let path = "/metrics";
     let reply = Connection::open(server.address.parse()?)?.call("GET", path, &[("Authorization", TOKEN)], b"")?;
     let text = reply.text();
-    let line = text.lines().find(|line| line.contains("replies_total{layer=\"page\",status=\"2xx\"}"));
-    let count = line.and_then(|line| line.rsplit(' ').next()).context("replies of pages in /metrics")?;
-    Ok(count.parse()?)
+    let is_page = |line: &&str| {
+        line.starts_with("daylight_requests_total{") && line.contains("layer=\"page\"") && line.contains("status=\"2")
+    };
+    let mut pages = 0;
+    for line in text.lines().filter(is_page) {
+        pages += line.rsplit(' ').next().context("a count in /metrics")?.parse::<usize>()?;
+    }
+    Ok(pages)
 }

@@ -26,7 +26,7 @@ fn an_hour_of_lost_hooks_is_found_and_said() {
     scene.lists(&["1.0.0", "1.1.0", "2.0.0"]);
     announce(&scene, "2.0.0");
     scene.await_version("2.0.0");
-    assert_eq!((scene.figure("lost"), gauge(&scene, "hooks_lost").as_deref()), (json!(0), Some("0")));
+    assert_eq!((scene.figure("lost"), gauge(&scene, "hooks_lost_total").as_deref()), (json!(0), Some("0")));
     // The network loses the hooks of an hour. The regular looks continue.
     let mut versions = vec!["1.0.0".to_owned(), "1.1.0".into(), "2.0.0".into()];
     for minute in (5..65).step_by(5) {
@@ -39,8 +39,8 @@ fn an_hour_of_lost_hooks_is_found_and_said() {
     announce(&scene, "3.60.0");
     scene.at("13:10:00");
     super::await_true("eleven are lost", || scene.figure("lost") == 11);
-    assert_eq!(gauge(&scene, "hooks_lost").as_deref(), Some("11"));
-    assert_eq!(gauge(&scene, "hooks_taken").as_deref(), Some("2"));
+    assert_eq!(gauge(&scene, "hooks_lost_total").as_deref(), Some("11"));
+    assert_eq!(gauge(&scene, "hooks_taken_total").as_deref(), Some("2"));
     scene.world.await_log("no hook announced what was found upstream");
     assert!(scene.world.log().contains("lamp 3.5.0"), "{}", scene.world.log());
 }
@@ -94,12 +94,14 @@ fn an_upstream_that_fails_for_minutes_has_the_repository_behind() {
 }
 
 #[test]
-fn metrics_have_the_numbers_of_private_repositories_alone() {
+fn metrics_name_no_private_repository_to_strangers() {
     let scene = Scene::with(&json!({ "hook_secret": super::REFERENCE, "private": true }));
     announce(&scene, "2.0.0");
     let metrics = scene.world.anon().get("/metrics").expect(200);
     assert!(!metrics.text().contains(REMOTE));
-    assert!(metrics.text().lines().any(|line| line.starts_with("daylight_hooks_taken{repository=\"#")));
+    assert!(
+        metrics.text().lines().any(|line| line.starts_with("daylight_hooks_taken_total{repository=\"(other)\"} 1"))
+    );
 }
 
 #[test]

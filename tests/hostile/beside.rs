@@ -85,5 +85,6 @@ pub(crate) fn await_metrics(world: &World, what: &str, so: impl Fn(&str) -> bool
 pub(crate) fn bound(metrics: &str, metric: &str, bound: &str) -> u64 {
     let lines = metrics.lines().filter(|line| line.contains(&format!("{{bound=\"{bound}\",")));
     let lines: Vec<&str> = lines.collect();
-    sum(&lines.join("\n"), &format!("daylight_bound_{metric}"))
+    let lines = lines.join("\n");
+    ["", "_bytes"].iter().map(|unit| sum(&lines, &format!("daylight_bound_{metric}{unit}"))).sum()
 }

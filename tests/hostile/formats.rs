@@ -68,12 +68,12 @@ fn a_file_that_is_called_like_a_call_is_a_file_of_its_class() {
         assert_eq!((&told["status"], &told["path"]), (&200.into(), &format!("/repository/tools/{path}").into()));
     }
     let metrics = anon.get("/metrics").expect(200);
-    let highest = |class: &str| {
-        let labels = format!("{{bound=\"requests\",which=\"{class}\",unit=\"requests\"}}");
-        sum(metrics.text(), &format!("daylight_bound_highest{labels}"))
+    let peak = |class: &str| {
+        let labels = format!("{{bound=\"requests\",which=\"{class}\"}}");
+        sum(metrics.text(), &format!("daylight_bound_peak{labels}"))
     };
-    assert_eq!(highest("dynamic_index"), 0);
-    assert!(highest("downloads") > 0);
+    assert_eq!(peak("dynamic_index"), 0);
+    assert!(peak("downloads") > 0);
     for path in CALLS {
         admin.delete("tools", path).expect(204);
         anon.file("tools", path).expect(404);

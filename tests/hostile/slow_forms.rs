@@ -33,7 +33,7 @@ fn slow(who: &Person, method: &str, call: &str, from: &str, count: usize) -> Vec
 
 /// Waits until this number of places of a class is taken.
 fn await_places(world: &World, class: &str, count: u64) {
-    let key = format!("daylight_bound_used{{bound=\"requests\",which=\"{class}\",unit=\"requests\"}}");
+    let key = format!("daylight_bound_used{{bound=\"requests\",which=\"{class}\"}}");
     await_metrics(world, class, |metrics| sum(metrics, &key) >= count);
 }
 
@@ -81,7 +81,7 @@ fn forms_that_arrive_byte_by_byte_end_after_their_time() {
 
 /// The metric of the client with most places for uploads.
 fn of_clients(metric: &str) -> String {
-    format!("daylight_bound_{metric}{{bound=\"client.requests\",which=\"uploads\",unit=\"requests\"}}")
+    format!("daylight_bound_{metric}{{bound=\"client.requests\",which=\"uploads\"}}")
 }
 
 /// The refusal of one client that sends too many uploads at once, and the answers to others meanwhile.
@@ -123,5 +123,5 @@ fn one_token_takes_a_part_of_the_places_wherever_it_is_shown() {
         answer.expect(503);
     }
     let metrics = world.anon().get("/metrics").expect(200);
-    assert_eq!(sum(metrics.text(), &of_clients("highest")), 2);
+    assert_eq!(sum(metrics.text(), &of_clients("peak")), 2);
 }

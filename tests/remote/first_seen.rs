@@ -127,13 +127,13 @@ fn past_the_budget_of_a_repository_what_is_new_counts_as_young_and_as_of_a_momen
     lists(&scene, METADATA, 100);
     see(&scene, METADATA, 100);
     let before = last_change(&scene.world);
-    let used = figure(&scene, "used");
+    let used = figure(&scene, "used_bytes");
     assert!(used > 0 && figure(&scene, "rejected_total") == 0);
     lists(&scene, &metadata(0), VERSIONS);
     scene.get(&metadata(0)).expect(200);
     let full = "no longer written down";
     scene.world.await_log(full);
-    assert!(figure(&scene, "used") <= figure(&scene, "capacity") && figure(&scene, "rejected_total") == 1);
+    assert!(figure(&scene, "used_bytes") <= figure(&scene, "limit_bytes") && figure(&scene, "rejected_total") == 1);
 
     // Earlier as-of answers stay; later ones are unknown.
     let then = |path: &str| scene.client().file(&format!("central@seq-{before}"), path);

@@ -32,9 +32,7 @@ fn await_flights(scene: &Scene, count: u64) {
     let began = Instant::now();
     loop {
         let metrics = scene.world.admin().get("/metrics").expect(200);
-        let used = |bound: &str| {
-            sum(metrics.text(), &format!("daylight_bound_used{{bound=\"{bound}\",which=\"\",unit=\"fetches\"}}"))
-        };
+        let used = |bound: &str| sum(metrics.text(), &format!("daylight_bound_used{{bound=\"{bound}\",which=\"\"}}"));
         let flights = [used("flights"), used("repository.flights")];
         if flights == [count; 2] {
             return;

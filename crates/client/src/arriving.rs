@@ -10,8 +10,9 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, Response};
 use hyper::body::{Body, Incoming};
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{Event, Op, Tick};
+use telemetry::{Event, Op, Tick, UpstreamCalls};
 use tokio::time::timeout;
 
 /// The part of an error response that is read, so that its connection can be used again.
@@ -46,6 +47,7 @@ struct Open {
     connection: HttpConnection,
     pool_key: PoolKey,
     slot: CallSlot,
+    calls: Arc<UpstreamCalls>,
 }
 
 impl Arriving {
@@ -55,6 +57,7 @@ impl Arriving {
         connection: HttpConnection,
         pool_key: PoolKey,
         slot: CallSlot,
+        calls: Arc<UpstreamCalls>,
         timeouts: Timeouts,
     ) -> Self {
         let (head, body) = answer.into_parts();
@@ -68,7 +71,7 @@ impl Arriving {
             folder: false,
             timeouts,
             rate_budget: RateBudget::default(),
-            open: Some(Open { body, connection, pool_key, slot }),
+            open: Some(Open { body, connection, pool_key, slot, calls }),
         };
         if ended {
             arriving.end();
@@ -122,6 +125,7 @@ impl Arriving {
         let error = match piece {
             Ok(Some(Ok(bytes))) => {
                 self.rate_budget.fill(bytes.len(), waited, &self.timeouts);
+                open.calls.received(bytes.len());
                 return Some(Ok(bytes));
             }
             Ok(None) => {
@@ -137,6 +141,7 @@ impl Arriving {
             Err(_) => silent(&self.host, limit),
         };
         open.slot.failed(&error);
+        open.calls.erred(error.reason());
         self.open = None;
         Some(Err(error))
     }

@@ -49,6 +49,10 @@ impl Hosts {
         self.options.timeouts
     }
 
+    pub(crate) fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
     pub(crate) fn networks(&self) -> Networks {
         self.options.networks
     }

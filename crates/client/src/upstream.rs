@@ -24,7 +24,7 @@ use calling::{Ask, Hop};
 use http::{HeaderValue, Method};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use telemetry::Event;
+use telemetry::{Event, UpstreamCalls};
 
 /// The URLs of an upstream, and how it is reached.
 #[derive(Debug, Clone, Default)]
@@ -78,6 +78,8 @@ struct Base {
     zone: OnceLock<Zone>,
     /// Whether the zone has been reported.
     told: AtomicBool,
+    /// The figures of the calls to its host, once it was called.
+    calls: OnceLock<Arc<UpstreamCalls>>,
 }
 
 impl Base {
@@ -112,7 +114,7 @@ impl Upstream {
             let name = target.origin.to_string();
             let pinned = options.pinned.iter().find(|(host, _)| *host == name).map(|(_, zone)| *zone);
             let (zone, told) = (pinned.map_or_else(OnceLock::new, OnceLock::from), pinned.is_some().into());
-            let base = Base { url, origin: target.origin, host, zone, told };
+            let base = Base { url, origin: target.origin, host, zone, told, calls: OnceLock::new() };
             base.address_policy(hosts.networks()).check_name(&base.origin)?;
             bases.push(base);
         }

@@ -5,7 +5,7 @@ use crate::class::Class;
 use crate::config::FORM_BYTES;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
-use crate::{access, accounts, admin, conformance, hooks, origin_headers, reply, upload};
+use crate::{access, accounts, admin, conformance, hooks, metrics, origin_headers, reply, upload};
 use bytes::Bytes;
 use front::{Reply, Request, client};
 use repository::{About, Ask, Brings, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
@@ -29,10 +29,7 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
         Route::Hook(call) => Box::pin(hooks::answer(app, call, request, event)).await,
         Route::Live => Ok(reply::text("alive\n")),
         Route::Ready => Box::pin(app.ready(event)).await,
-        Route::Metrics => {
-            Box::pin(app.repositories.table(event)).await?; // the metrics name the repositories that are public now
-            Ok(reply::text(app.recorder.prometheus()))
-        }
+        Route::Metrics => Box::pin(metrics::answer(app, request, event)).await,
         Route::Welcome => Ok(reply::text(crate::WELCOME)),
     }
 }

@@ -6,9 +6,10 @@ use crate::config::Settings;
 use anyhow::Context;
 use front::Tls;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use telemetry::{Clock, Log, Millis};
+use telemetry::{By, Clock, Log, Metric, Millis, Recorder};
 use validity::Validity;
 
 /// How often the files are read.
@@ -27,6 +28,8 @@ pub(crate) struct Certificate {
     certificate: PathBuf,
     key: PathBuf,
     current: Mutex<Current>,
+    /// When it expires, in milliseconds since 1970; 0 if that is unknown.
+    expires: AtomicI64,
     tls: Arc<Tls>,
 }
 
@@ -81,12 +84,25 @@ impl Certificate {
         }
         let files = PemFiles::read(&certificate, &key)?;
         let tls = Tls::new(&files.certificate, &files.key)?;
+        let expires = expires(&files);
         Ok(Some(Arc::new(Self {
             certificate,
             key,
             current: Mutex::new(Current { files, warned: false, expiry: Expiry::Later }),
+            expires: AtomicI64::new(expires),
             tls,
         })))
+    }
+
+    /// Adds the expiry to the metrics.
+    pub(crate) fn show_in_metrics(self: &Arc<Self>, recorder: &Recorder) {
+        let doc = "When a certificate that this server shows expires, in seconds since 1970";
+        let metric = Metric::gauge("certificate_expiry_timestamp_seconds", doc);
+        let certificate = self.clone();
+        recorder.figures(metric, By::Label("certificate"), move || {
+            let expires = Some(certificate.expires.load(Ordering::Relaxed)).filter(|expires| *expires != 0);
+            expires.map(|expires| ("server".to_owned(), expires as f64 / 1e3)).into_iter().collect()
+        });
     }
 
     pub(crate) fn tls(&self) -> Arc<Tls> {
@@ -127,6 +143,7 @@ impl Certificate {
             Ok(now) if now == current.files => return,
             Ok(now) => {
                 *current = Current { files: now, warned: false, expiry: current.expiry };
+                self.expires.store(expires(&current.files), Ordering::Relaxed);
                 self.tls.replace(&current.files.certificate, &current.files.key).map_err(anyhow::Error::from)
             }
             Err(error) => Err(error),
@@ -140,6 +157,10 @@ impl Certificate {
             Err(_) => {}
         }
     }
+}
+
+fn expires(files: &PemFiles) -> i64 {
+    validity::read(&files.certificate).map_or(0, |validity| validity.ends.0)
 }
 
 impl PemFiles {

@@ -11,7 +11,8 @@ use repository::ClassPlace;
 use repository::Cost;
 use std::net::IpAddr;
 use std::sync::Arc;
-use telemetry::{Bound, BoundName, KeyedBound, KeyedSlot, Recorder, Slot};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use telemetry::{Bound, BoundName, By, KeyedBound, KeyedSlot, Metric, Recorder, Slot};
 
 /// Maximum number of concurrent hooks. Each has at most 64 KiB of body in memory.
 const HOOKS_MAX: u64 = 64;
@@ -136,6 +137,8 @@ impl ClassPlace for Place {}
 pub struct Classes {
     all: [Arc<Bound>; Class::COUNT],
     each: [Arc<KeyedBound<Holder>>; Class::COUNT],
+    /// The number of requests that got a place.
+    entered: Arc<[AtomicU64; Class::COUNT]>,
 }
 
 impl Classes {
@@ -162,7 +165,14 @@ impl Classes {
             KeyedBound::of(BoundName::ClientRequests, class.as_str(), each(class))
         });
         all.iter().chain(each.iter().map(|each| each.bound())).for_each(|bound| recorder.register(bound.clone()));
-        Self { all, each }
+        let entered: Arc<[AtomicU64; Class::COUNT]> = Arc::default();
+        let metric = Metric::counter("class_requests_total", "Requests that got a place in their cost class");
+        let counts = entered.clone();
+        recorder.figures(metric, By::Label("class"), move || {
+            let counts = Class::ALL.iter().zip(counts.iter());
+            counts.map(|(class, count)| (class.as_str().to_owned(), count.load(Relaxed) as f64)).collect()
+        });
+        Self { all, each, entered }
     }
 
     /// Takes a place in `class` for a request of this client with this token, if it has a valid one. Fails at once if
@@ -177,6 +187,7 @@ impl Classes {
         let _client = has_share_limit.then(|| held(client)).transpose()?;
         let _token = token.filter(|_| has_share_limit).map(held).transpose()?;
         let _class = all.enter().map_err(|_| Error::Busy(class.doc()))?;
+        self.entered[class as usize].fetch_add(1, Relaxed);
         Ok(Place { _class, _client, _token })
     }
 

@@ -26,6 +26,7 @@ pub mod init;
 pub mod instance;
 mod last_uses;
 mod maintenance;
+mod metrics;
 pub mod multipart;
 mod origin_headers;
 pub mod public_url;

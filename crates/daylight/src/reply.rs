@@ -20,6 +20,7 @@ use telemetry::Millis;
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 const DIGEST: HeaderName = HeaderName::from_static("digest");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
+const METRICS: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// RFC 9512.
@@ -229,6 +230,13 @@ pub(crate) fn text(text: impl Into<Bytes>) -> Reply {
     let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(text.into()));
     reply.headers.insert(header::CONTENT_TYPE, TEXT);
     reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    reply
+}
+
+/// Metrics, in the text format of Prometheus.
+pub(crate) fn metrics(page: String) -> Reply {
+    let mut reply = text(page);
+    reply.headers.insert(header::CONTENT_TYPE, METRICS);
     reply
 }
 

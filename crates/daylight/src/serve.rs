@@ -65,6 +65,7 @@ pub fn start(settings: &Settings, log: Log, mut options: StartOptions) -> anyhow
     public_url::warn(settings, address, &log);
     let instance = Instance::open(settings, log.clone(), options)?;
     if let Some(certificate) = &certificate {
+        certificate.show_in_metrics(&instance.app.recorder);
         instance.back.spawn(certificate.clone().watch(log, instance.app.clock.clone()));
     }
     instance.back.spawn(maintenance::run(instance.app.clone()));

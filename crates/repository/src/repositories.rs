@@ -117,6 +117,11 @@ impl Repositories {
         let (pieces, views) = (Pieces::new(room.dependencies_bytes), Views::new(room.views_bytes));
         let (waiters, room) = (Waiters::new(room.waiters, &recorder), room.indexes);
         let known = Arc::new(ArcSwap::from_pointee(list::read(&store, None, &room, event).await?));
+        let formats = known.clone();
+        recorder.set_format_of(move |name| {
+            let repositories: &RepositoryTable = &formats.load();
+            repositories.by_name.get(name).map(|one| one.format.as_str())
+        });
         holding::show_in_metrics(&recorder, &store, &known);
         followed::show_in_metrics(&recorder, &known);
         waiting_metrics::show_in_metrics(&recorder, &known);

@@ -6,7 +6,7 @@ use crate::reserve::Reserve;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use telemetry::log::Incident;
 use telemetry::{Bound, BoundName, Log};
 
@@ -30,6 +30,8 @@ pub(crate) struct Space {
     floor_bytes: u64,
     reserve: Reserve,
     bound: Arc<Bound>,
+    /// When it was last measured.
+    free_bytes: AtomicU64,
     poisoned: AtomicBool,
     /// Free space is below the floor.
     low: Incident,
@@ -66,6 +68,7 @@ impl Space {
             floor_bytes,
             reserve,
             bound,
+            free_bytes: AtomicU64::new(0),
             poisoned: AtomicBool::new(false),
             low: Incident::default(),
             full: Incident::default(),
@@ -81,6 +84,7 @@ impl Space {
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.check_sound()?;
         let space = self.disk.space(&self.folder).map_err(Error::io("look at", &self.folder))?;
+        self.free_bytes.store(space.free, Ordering::Relaxed);
         self.bound.set_capacity(space.total.saturating_sub(self.floor_bytes));
         self.bound.observe(space.total.saturating_sub(space.free));
         let figures: [(&str, &dyn std::fmt::Display); 2] =
@@ -97,6 +101,16 @@ impl Space {
             let _ = self.reserve.make();
         }
         Ok(())
+    }
+
+    /// Free bytes when the space was last measured.
+    pub(crate) fn free_bytes(&self) -> u64 {
+        self.free_bytes.load(Ordering::Relaxed)
+    }
+
+    /// The floor.
+    pub(crate) fn floor_bytes(&self) -> u64 {
+        self.floor_bytes
     }
 
     /// Frees the reserved bytes. Returns whether that made space.

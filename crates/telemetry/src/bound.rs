@@ -1,11 +1,11 @@
 //! Everything that can fill up, in one list, with the six figures that show how full it is.
 
-use crate::{Histogram, Tick};
+use crate::{Histogram, Tick, Unit};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 macro_rules! bounds {
-    ($($name:ident $text:literal $unit:literal $doc:literal;)*) => {
+    ($($name:ident $text:literal $unit:ident $doc:literal;)*) => {
         /// A thing that can fill up. The text is its name in metrics and pages.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum BoundName { $(#[doc = $doc] $name,)* }
@@ -19,9 +19,9 @@ macro_rules! bounds {
                 match self { $(BoundName::$name => $text,)* }
             }
 
-            /// The unit of its figures: `requests`, `bytes`.
-            pub fn unit(self) -> &'static str {
-                match self { $(BoundName::$name => $unit,)* }
+            /// The unit that it counts in.
+            pub fn unit(self) -> Unit {
+                match self { $(BoundName::$name => Unit::$unit,)* }
             }
 
             /// A description for people.
@@ -33,52 +33,52 @@ macro_rules! bounds {
 }
 
 bounds! {
-    Connections "connections" "connections" "Open client connections, and on HTTP/2 the streams in progress beyond one for each connection";
-    ClientConnections "client.connections" "connections" "Open connections of the client address that has the most";
-    ReservedConnections "connections.reserved" "connections" "Connections above the limit, accepted only for health checks and metrics; each rejection closed one of them for a newer one";
-    Pages "pages" "bytes" "Complete responses cached in memory";
-    Indexes "indexes" "bytes" "Large indexes in memory, each shared by all its readers";
-    UpstreamIndexes "upstream.indexes" "bytes" "Indexes of gem upstreams in memory; lines that do not fit are not loaded";
-    Hints "hooks.hints" "hints" "Webhook hints that wait until the upstream's index confirms them; a rejected hint counts as \"anything may have changed\"";
-    Dependencies "dependencies" "bytes" "Rows of the dependency API in memory";
-    Views "views" "bytes" "Cached gem indexes that a policy filters, or of an earlier moment";
-    ViewsMade "views.made" "indexes" "Requests for a whole index of an earlier moment; one such index is rendered at a time";
-    Heads "heads" "bytes" "State of recently pushed gems, so that the next push of the gem reads no rows";
-    PageFiles "pages.files" "files" "Large cached responses that are also in kernel memory, to be sent without a copy";
-    PageCompression "pages.compression" "pages" "Cached responses being compressed or waiting for it";
-    Requests "requests" "requests" "Requests in progress in a cost class";
-    ClientRequests "client.requests" "requests" "Requests in progress of the client or token that has the most in a cost class";
-    TruthReaders "truth.readers" "reads" "Reads of the truth database, waiting or running";
-    TruthWriter "truth.writer" "commits" "Commits of the truth database, waiting or running";
-    CacheThreads "cache.threads" "operations" "Operations on the cache database, waiting or running";
-    Cached "cached" "bytes" "Cached files of upstreams, in whole disk blocks with their rows; the least recently used are evicted first";
-    Facts "facts" "bytes" "Cached facts on disk: which files upstream folders have and lack; the least recently changed are evicted first";
-    FirstSeen "upstream.first_seen" "bytes" "First-seen records of one upstream repository, the one that has the most; records beyond the capacity are not written";
-    KnownFolders "facts.folders" "bytes" "Cached facts in memory, for folders that were requested from groups";
-    UpstreamPrefixes "upstream.prefixes" "bytes" "Path prefixes in memory, of upstreams that publish a list of them";
-    BlobThreads "blob.threads" "operations" "Operations on blobs, waiting or running";
-    WorkThreads "work.threads" "jobs" "Jobs that render, hash or read packages, waiting or running";
-    Folders "folders" "bytes" "File names of folders in which a requested file was missing";
-    Merging "merging" "bytes" "Members' documents that are being merged for groups";
-    OpenFiles "files.open" "files" "Files that are kept open for the next request";
-    FileThreads "file.threads" "reads" "Reads of files for responses; only reads that need a thread wait";
-    FileBuffers "file.buffers" "buffers" "Buffers of 64 KiB for files in responses";
-    Flights "flights" "fetches" "Downloads from upstreams, each shared by all requests for the file";
-    SnapshotPrunes "snapshots.prune" "jobs" "Removals of old snapshot builds after a deploy; the hourly job does what was rejected";
-    AbandonedFetches "flights.abandoned" "bytes" "Bytes still to download of files that no request waits for; a rejected download is cancelled";
-    RepositoryFlights "repository.flights" "fetches" "Downloads of the repository that has the most";
-    UpstreamWaiters "upstream.waiters" "requests" "Requests that wait for an upstream; they do not count in their cost class";
-    RepositoryWaiters "repository.waiters" "requests" "Requests that wait for an upstream, of the repository that has the most";
-    ClientWaiters "client.waiters" "requests" "Requests that wait for an upstream, of the client that has the most";
-    UpstreamCalls "upstream.calls" "calls" "Calls to an upstream host, waiting or running";
-    UpstreamKept "upstream.kept" "connections" "Idle connections to an upstream host, kept for the next call";
-    EventBuffers "events.buffered" "events" "Events that are not yet passed to the sinks";
-    EventSink "events.sink" "events" "Events in the queue of a sink";
-    RecentEvents "events.recent" "bytes" "Events in memory that can be found by their id; failed and slow ones are kept longer";
-    LastUses "last_uses" "uses" "Downloads whose last-used day is not yet written";
-    AskedPaths "requests.paths" "bytes" "Paths requested within the last day, with their counts";
-    LogLines "log.lines" "lines" "Log lines in the queue of the log's thread";
-    Disk "disk.free" "bytes" "Bytes used on the data folder's file system, and as capacity the bytes above which writing stops";
+    Connections "connections" Connections "Open client connections, and on HTTP/2 the streams in progress beyond one for each connection";
+    ClientConnections "client.connections" Connections "Open connections of the client address that has the most";
+    ReservedConnections "connections.reserved" Connections "Connections above the limit, accepted only for health checks and metrics; each rejection closed one of them for a newer one";
+    Pages "pages" Bytes "Complete responses cached in memory";
+    Indexes "indexes" Bytes "Large indexes in memory, each shared by all its readers";
+    UpstreamIndexes "upstream.indexes" Bytes "Indexes of gem upstreams in memory; lines that do not fit are not loaded";
+    Hints "hooks.hints" Hints "Webhook hints that wait until the upstream's index confirms them; a rejected hint counts as \"anything may have changed\"";
+    Dependencies "dependencies" Bytes "Rows of the dependency API in memory";
+    Views "views" Bytes "Cached gem indexes that a policy filters, or of an earlier moment";
+    ViewsMade "views.made" Indexes "Requests for a whole index of an earlier moment; one such index is rendered at a time";
+    Heads "heads" Bytes "State of recently pushed gems, so that the next push of the gem reads no rows";
+    PageFiles "pages.files" Files "Large cached responses that are also in kernel memory, to be sent without a copy";
+    PageCompression "pages.compression" Pages "Cached responses being compressed or waiting for it";
+    Requests "requests" Requests "Requests in progress in a cost class";
+    ClientRequests "client.requests" Requests "Requests in progress of the client or token that has the most in a cost class";
+    TruthReaders "truth.readers" Reads "Reads of the truth database, waiting or running";
+    TruthWriter "truth.writer" Commits "Commits of the truth database, waiting or running";
+    CacheThreads "cache.threads" Operations "Operations on the cache database, waiting or running";
+    Cached "cached" Bytes "Cached files of upstreams, in whole disk blocks with their rows; the least recently used are evicted first";
+    Facts "facts" Bytes "Cached facts on disk: which files upstream folders have and lack; the least recently changed are evicted first";
+    FirstSeen "upstream.first_seen" Bytes "First-seen records of one upstream repository, the one that has the most; records beyond the capacity are not written";
+    KnownFolders "facts.folders" Bytes "Cached facts in memory, for folders that were requested from groups";
+    UpstreamPrefixes "upstream.prefixes" Bytes "Path prefixes in memory, of upstreams that publish a list of them";
+    BlobThreads "blob.threads" Operations "Operations on blobs, waiting or running";
+    WorkThreads "work.threads" Jobs "Jobs that render, hash or read packages, waiting or running";
+    Folders "folders" Bytes "File names of folders in which a requested file was missing";
+    Merging "merging" Bytes "Members' documents that are being merged for groups";
+    OpenFiles "files.open" Files "Files that are kept open for the next request";
+    FileThreads "file.threads" Reads "Reads of files for responses; only reads that need a thread wait";
+    FileBuffers "file.buffers" Buffers "Buffers of 64 KiB for files in responses";
+    Flights "flights" Fetches "Downloads from upstreams, each shared by all requests for the file";
+    SnapshotPrunes "snapshots.prune" Jobs "Removals of old snapshot builds after a deploy; the hourly job does what was rejected";
+    AbandonedFetches "flights.abandoned" Bytes "Bytes still to download of files that no request waits for; a rejected download is cancelled";
+    RepositoryFlights "repository.flights" Fetches "Downloads of the repository that has the most";
+    UpstreamWaiters "upstream.waiters" Requests "Requests that wait for an upstream; they do not count in their cost class";
+    RepositoryWaiters "repository.waiters" Requests "Requests that wait for an upstream, of the repository that has the most";
+    ClientWaiters "client.waiters" Requests "Requests that wait for an upstream, of the client that has the most";
+    UpstreamCalls "upstream.calls" Calls "Calls to an upstream host, waiting or running";
+    UpstreamKept "upstream.kept" Connections "Idle connections to an upstream host, kept for the next call";
+    EventBuffers "events.buffered" Events "Events that are not yet passed to the sinks";
+    EventSink "events.sink" Events "Events in the queue of a sink";
+    RecentEvents "events.recent" Bytes "Events in memory that can be found by their id; failed and slow ones are kept longer";
+    LastUses "last_uses" Uses "Downloads whose last-used day is not yet written";
+    AskedPaths "requests.paths" Bytes "Paths requested within the last day, with their counts";
+    LogLines "log.lines" Lines "Log lines in the queue of the log's thread";
+    Disk "disk.free" Bytes "Bytes used on the data folder's file system, and as capacity the bytes above which writing stops";
 }
 
 /// The figures of one thing that can fill up: capacity, used, waiting, rejected, highest, and the wait times.

@@ -29,7 +29,7 @@ impl Kind {
 }
 
 /// The layer that gave the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Layer {
     /// None yet, or the connection itself.

@@ -4,7 +4,8 @@
 //! to end ([`crate::Event::time`]). The heartbeat of the loop, a timer on the same thread, collects that together with its own
 //! lateness. The heartbeat waits behind all ready tasks, so it may be late although no single turn was long.
 
-use crate::{Histogram, Op, Tick, starvation};
+use crate::durations::Durations;
+use crate::{Op, Tick, starvation};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -120,7 +121,7 @@ pub struct LoopMonitor {
 
 #[derive(Debug, Default)]
 struct State {
-    lateness: Histogram,
+    lateness: Durations,
     /// The longest turn of the current window and of the one before, so that each is visible for at least one window.
     longest: [Blocked; 2],
     /// The longest lateness of both windows, in nanoseconds.
@@ -191,7 +192,7 @@ impl LoopMonitor {
     }
 
     /// The lateness of the timer.
-    pub fn lateness(&self) -> Histogram {
+    pub(crate) fn lateness(&self) -> Durations {
         self.lock().lateness.clone()
     }
 
@@ -248,7 +249,7 @@ mod tests {
         event.add(Op::TruthWait, u64::MAX / 2);
         monitor.beat(7);
         assert_eq!([Op::Route, Op::PackageRead, Op::TruthWait].map(|op| monitor.runs(op)), [2, 0, 0]);
-        assert_eq!(monitor.lateness().count(), 1);
+        assert_eq!(monitor.lateness().histogram().count(), 1);
         monitor.beat(0);
         assert_eq!(monitor.runs(Op::Route), 2);
     }

@@ -4,6 +4,7 @@
 //! cache lines, and for the reference counts of shared texts, to return from another processor. So the event is copied
 //! here in sequential writes, and the collector, for which nobody waits, makes an event of it again.
 
+use crate::repository_counts::{FormatOf, Place};
 use crate::totals::{Counts, Figures};
 use crate::{Event, EventId, Kind, Layer, MemberRecord, Millis, Op, Outcome, Reason, Subject, Tally, Text, Tick};
 use std::ops::Range;
@@ -113,13 +114,34 @@ impl PackedEvents {
     }
 
     /// Counts all events.
-    pub(crate) fn count(&self, counts: &mut Counts) {
-        let mut from = 0;
+    pub(crate) fn count(&self, counts: &mut Counts, format_of: Option<&FormatOf>) {
+        let (mut from, mut text, mut place) = (0, 0, Place::NONE);
         for row in &self.rows {
             let ops = &self.ops[from..from + row.ops as usize];
             from += ops.len();
-            let Row { kind, layer, outcome, reason, status, first_byte, duration, .. } = *row;
-            counts.add(&Figures { kind, layer, outcome, reason, status, first_byte, duration, ops });
+            // The repository is the first of the shared texts, which are after the others.
+            text += row.own.iter().sum::<u32>() as usize;
+            if row.shared[0] != AS_BEFORE {
+                place = counts.repositories.place(&self.texts[text..text + row.shared[0] as usize], format_of);
+            }
+            text += row.shared.iter().filter(|len| **len != AS_BEFORE).sum::<u32>() as usize;
+            let Row { kind, layer, outcome, reason, method, protocol, status, .. } = *row;
+            let Row { bytes_in, bytes_out, first_byte, duration, .. } = *row;
+            let figures = Figures {
+                kind,
+                layer,
+                outcome,
+                reason,
+                method,
+                protocol,
+                status,
+                bytes_in,
+                bytes_out,
+                first_byte,
+                duration,
+                ops,
+            };
+            counts.add(&figures, place);
         }
     }
 

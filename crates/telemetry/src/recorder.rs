@@ -1,10 +1,13 @@
 //! Counts finished events exactly, and passes them on to the sinks.
 
 use crate::log::Log;
+use crate::metric::{By, Figure, Figures, Metric};
+use crate::metrics_view::{Listed, MetricsView, OTHER};
 use crate::packed_events::PackedEvents;
 use crate::shard::Shards;
 use crate::sink_worker::{Marker, SinkRecord, SinkWorker};
 use crate::totals::{Counter, Totals};
+use crate::upstream_calls::UpstreamCalls;
 use crate::{Bound, BoundName, Clock, Event, LoopMonitor, Millis, Outcome, Sink};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -29,25 +32,14 @@ pub struct Recorder {
     collector: Sender<Signal>,
     sinks: Vec<Arc<SinkRecord>>,
     bounds: Mutex<Vec<Arc<Bound>>>,
-    gauges: Mutex<Vec<Arc<Gauge>>>,
-    labelled_gauges: Mutex<Vec<Arc<LabelledGauge>>>,
+    figures: Mutex<Vec<Arc<Figure>>>,
+    figures_of_each: Mutex<Vec<Arc<Figures>>>,
+    /// The calls to hosts of upstreams: those with a name, and all others.
+    upstreams: Mutex<Vec<Arc<UpstreamCalls>>>,
+    other_upstreams: Arc<UpstreamCalls>,
+    listed: Mutex<Listed>,
     loop_monitors: Mutex<Vec<Arc<LoopMonitor>>>,
     log: Arc<OnceLock<Log>>,
-}
-
-/// A figure that is read on demand.
-pub(crate) struct Gauge {
-    pub(crate) name: &'static str,
-    pub(crate) doc: &'static str,
-    pub(crate) read: Box<dyn Fn() -> u64 + Send + Sync>,
-}
-
-/// One figure per label value, read on demand.
-pub(crate) struct LabelledGauge {
-    pub(crate) name: &'static str,
-    pub(crate) doc: &'static str,
-    pub(crate) label: &'static str,
-    pub(crate) read: Box<dyn Fn() -> Vec<(String, u64)> + Send + Sync>,
 }
 
 /// A message to the collector.
@@ -58,6 +50,8 @@ enum Signal {
 }
 
 impl Recorder {
+    /// The most hosts of upstreams with figures of their own.
+    const UPSTREAMS_MAX: usize = 50;
     /// The longest that an event waits before it is passed on.
     const COLLECT_EVERY: Duration = Duration::from_millis(250);
 
@@ -87,8 +81,11 @@ impl Recorder {
             collector,
             sinks: records,
             bounds: Mutex::new(bounds),
-            gauges: Mutex::default(),
-            labelled_gauges: Mutex::default(),
+            figures: Mutex::default(),
+            figures_of_each: Mutex::default(),
+            upstreams: Mutex::default(),
+            other_upstreams: Arc::new(UpstreamCalls::new(OTHER)),
+            listed: Mutex::default(),
             loop_monitors: Mutex::default(),
             log,
         })
@@ -169,34 +166,67 @@ impl Recorder {
         lock(&self.loop_monitors).clone()
     }
 
-    /// Registers a figure that is read on demand. `read` must be O(1). It replaces one of the same name. Its name in metrics is
-    /// `daylight_` and `name` with underscores for dots. A figure that panics is left out. `read` must not own this recorder, or
-    /// neither is ever dropped.
-    pub fn gauge(&self, name: &'static str, doc: &'static str, read: impl Fn() -> u64 + Send + Sync + 'static) {
-        let mut gauges = lock(&self.gauges);
-        gauges.retain(|other| other.name != name);
-        gauges.push(Arc::new(Gauge { name, doc, read: Box::new(read) }));
+    /// Adds a figure to the metrics. It replaces one of the same name. `read` must take constant time. A figure that panics is left out.
+    /// `read` must not own this recorder, or neither is ever dropped.
+    pub fn figure(&self, metric: Metric, read: impl Fn() -> f64 + Send + Sync + 'static) {
+        let mut figures = lock(&self.figures);
+        figures.retain(|other| other.metric.name != metric.name);
+        figures.push(Arc::new(Figure { metric, read: Box::new(read) }));
     }
 
-    /// Adds one figure per label value to the metrics. `read` returns pairs of a label value and a figure.
-    pub fn labelled_gauge(
-        &self,
-        name: &'static str,
-        doc: &'static str,
-        label: &'static str,
-        read: impl Fn() -> Vec<(String, u64)> + Send + Sync + 'static,
-    ) {
-        let mut gauges = lock(&self.labelled_gauges);
-        gauges.retain(|other| other.name != name);
-        gauges.push(Arc::new(LabelledGauge { name, doc, label, read: Box::new(read) }));
+    /// Adds a figure of each of several things to the metrics. `read` returns the name and the figure of each thing.
+    pub fn figures(&self, metric: Metric, by: By, read: impl Fn() -> Vec<(String, f64)> + Send + Sync + 'static) {
+        let mut figures = lock(&self.figures_of_each);
+        figures.retain(|other| other.metric.name != metric.name);
+        figures.push(Arc::new(Figures { metric, by, read: Box::new(read) }));
     }
 
-    pub(crate) fn labelled_gauges(&self) -> Vec<Arc<LabelledGauge>> {
-        lock(&self.labelled_gauges).clone()
+    pub(crate) fn single_figures(&self) -> Vec<Arc<Figure>> {
+        lock(&self.figures).clone()
     }
 
-    pub(crate) fn gauges(&self) -> Vec<Arc<Gauge>> {
-        lock(&self.gauges).clone()
+    pub(crate) fn figures_of_each(&self) -> Vec<Arc<Figures>> {
+        lock(&self.figures_of_each).clone()
+    }
+
+    /// Sets how the format of a repository is found by its name, for the counts of requests. It must not wait. Only the first call has an
+    /// effect.
+    pub fn set_format_of(&self, format_of: impl Fn(&str) -> Option<&'static str> + Send + Sync + 'static) {
+        self.shards.set_format_of(Box::new(format_of));
+    }
+
+    /// The calls to a host of upstreams that the settings name, as `name:port`. When there are too many hosts, all others share one.
+    pub fn upstream_calls(&self, host: &str) -> Arc<UpstreamCalls> {
+        let mut all = lock(&self.upstreams);
+        if let Some(calls) = all.iter().find(|calls| calls.host() == host) {
+            return calls.clone();
+        }
+        if all.len() == Self::UPSTREAMS_MAX {
+            // Hosts that no upstream has any more.
+            all.retain(|calls| Arc::strong_count(calls) > 1);
+        }
+        if all.len() == Self::UPSTREAMS_MAX {
+            return self.other_upstreams.clone();
+        }
+        let calls = Arc::new(UpstreamCalls::new(host));
+        all.push(calls.clone());
+        calls
+    }
+
+    /// The calls to all hosts that the settings do not name: redirects lead to them.
+    pub fn other_upstream_calls(&self) -> &Arc<UpstreamCalls> {
+        &self.other_upstreams
+    }
+
+    pub(crate) fn upstreams(&self) -> Vec<Arc<UpstreamCalls>> {
+        let mut all = lock(&self.upstreams).clone();
+        all.sort_by(|one, other| one.host().cmp(other.host()));
+        all.push(self.other_upstreams.clone());
+        all
+    }
+
+    pub(crate) fn listed(&self) -> MutexGuard<'_, Listed> {
+        lock(&self.listed)
     }
 
     /// Sets the log for messages about sinks that lose events. Only the first call has an effect.
@@ -209,9 +239,9 @@ impl Recorder {
         self.log.get().cloned().unwrap_or_else(Log::silent)
     }
 
-    /// All figures in the text format of Prometheus.
-    pub fn prometheus(&self) -> String {
-        crate::prometheus::render(self)
+    /// All figures in the text format of Prometheus, for a reader who may see `view`.
+    pub fn prometheus(&self, view: &MetricsView) -> String {
+        crate::prometheus::render(self, view)
     }
 
     /// Waits until the sinks have processed the events that were released before. `false`: a sink had not after `timeout`.

@@ -1,14 +1,14 @@
 //! Shards: each thread counts and buffers its events in one of its own, so that threads rarely wait for each other.
 
 use crate::packed_events::{Events, PackedEvents};
-use crate::totals::{Counter, Counts, Figures, Totals};
+use crate::repository_counts::FormatOf;
+use crate::totals::{Counter, Counts, Totals};
 use crate::{Bound, Event};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// All shards, with the bound of the events that are buffered in them.
-#[derive(Debug)]
 pub(crate) struct Shards {
     all: Box<[Shard]>,
     /// Most events that one shard buffers; 0 if there are no sinks.
@@ -17,6 +17,7 @@ pub(crate) struct Shards {
     /// The counts of collected events. The lock is held while events are taken out of a shard, so each event counts either here
     /// or in its shard.
     collected: Mutex<Counts>,
+    format_of: OnceLock<Box<FormatOf>>,
 }
 
 /// Aligned to two cache lines, which are prefetched together, so that two threads never write to the same ones.
@@ -48,7 +49,22 @@ impl Shards {
             counters: [const { AtomicU64::new(0) }; Counter::COUNT],
             state: Mutex::new(State { counts: Counts::default(), events: PackedEvents::default() }),
         };
-        Self { all: (0..count).map(shard).collect(), capacity, bound, collected: Mutex::default() }
+        Self {
+            all: (0..count).map(shard).collect(),
+            capacity,
+            bound,
+            collected: Mutex::default(),
+            format_of: OnceLock::new(),
+        }
+    }
+
+    /// Sets how the format of a repository is found. Only the first call has an effect.
+    pub(crate) fn set_format_of(&self, format_of: Box<FormatOf>) {
+        let _ = self.format_of.set(format_of);
+    }
+
+    fn format_of(&self) -> Option<&FormatOf> {
+        self.format_of.get().map(|format_of| &**format_of)
     }
 
     pub(crate) fn count(&self, counter: Counter) {
@@ -59,7 +75,7 @@ impl Shards {
     pub(crate) fn release(&self, event: &mut Event) -> bool {
         let mut state = self.lock();
         if state.events.len() >= self.capacity {
-            state.counts.add(&Figures::from(&*event));
+            state.counts.add_event(event, self.format_of());
             if self.capacity > 0 {
                 self.bound.reject();
             }
@@ -78,7 +94,7 @@ impl Shards {
             if shard.lock().events.len() > 0 {
                 let mut counts = lock(&self.collected);
                 std::mem::swap(&mut shard.lock().events, spare);
-                spare.count(&mut counts);
+                spare.count(&mut counts, self.format_of());
                 drop(counts);
                 batches.push(spare.unpack());
             }
@@ -93,7 +109,7 @@ impl Shards {
         for shard in &self.all {
             let state = shard.lock();
             totals.counts.merge(&state.counts);
-            state.events.count(&mut totals.counts);
+            state.events.count(&mut totals.counts, self.format_of());
         }
         drop(collected);
         for counter in Counter::ALL {
@@ -119,6 +135,12 @@ impl Shards {
     fn mine(&self) -> usize {
         // The number of shards is a power of two.
         thread_number() & (self.all.len() - 1)
+    }
+}
+
+impl std::fmt::Debug for Shards {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shards").field("shards", &self.all.len()).finish_non_exhaustive()
     }
 }
 

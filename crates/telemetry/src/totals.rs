@@ -1,6 +1,9 @@
 //! Exact counts of events, by outcome, reason, layer, status class and op.
 
+use crate::durations::Durations;
+use crate::repository_counts::{FormatOf, Place, Repositories};
 use crate::{Event, Histogram, Kind, Layer, Op, Outcome, Reason, Tally};
+use std::collections::HashMap;
 
 /// Things that are counted and have no event of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,19 +51,30 @@ impl Counter {
     }
 }
 
-/// The names of status classes, by the first digit of the status; 0 is for no reply.
-pub(crate) const STATUS_CLASSES: [&str; 6] = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"];
+/// What requests have in common that are counted together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct RequestKind {
+    /// The format of the repository; empty if the request is for none.
+    pub(crate) format: &'static str,
+    pub(crate) layer: Layer,
+    /// Empty if nothing was read.
+    pub(crate) protocol: &'static str,
+    /// 0 if there was no reply.
+    pub(crate) status: u16,
+}
 
 /// The counts of finished events: of one shard, or of all.
 #[derive(Debug, Clone)]
 pub(crate) struct Counts {
     pub(crate) outcomes: [u64; Outcome::COUNT],
     pub(crate) reasons: [u64; Reason::COUNT],
-    /// Requests by layer and status class.
-    pub(crate) replies: [[u64; STATUS_CLASSES.len()]; Layer::COUNT],
-    pub(crate) ops: Vec<Histogram>,
-    pub(crate) durations: Vec<Histogram>,
-    pub(crate) first_bytes: Vec<Histogram>,
+    pub(crate) requests: HashMap<RequestKind, u64>,
+    pub(crate) received_bytes: [u64; Layer::COUNT],
+    pub(crate) sent_bytes: [u64; Layer::COUNT],
+    pub(crate) repositories: Repositories,
+    pub(crate) ops: Vec<Durations>,
+    pub(crate) durations: Vec<Durations>,
+    pub(crate) first_bytes: Vec<Durations>,
 }
 
 impl Default for Counts {
@@ -68,10 +82,13 @@ impl Default for Counts {
         Self {
             outcomes: [0; Outcome::COUNT],
             reasons: [0; Reason::COUNT],
-            replies: [[0; STATUS_CLASSES.len()]; Layer::COUNT],
-            ops: vec![Histogram::default(); Op::COUNT],
-            durations: vec![Histogram::default(); Layer::COUNT],
-            first_bytes: vec![Histogram::default(); Layer::COUNT],
+            requests: HashMap::new(),
+            received_bytes: [0; Layer::COUNT],
+            sent_bytes: [0; Layer::COUNT],
+            repositories: Repositories::default(),
+            ops: vec![Durations::default(); Op::COUNT],
+            durations: vec![Durations::default(); Layer::COUNT],
+            first_bytes: vec![Durations::default(); Layer::COUNT],
         }
     }
 }
@@ -83,7 +100,11 @@ pub(crate) struct Figures<'a> {
     pub(crate) layer: Layer,
     pub(crate) outcome: Option<Outcome>,
     pub(crate) reason: Option<Reason>,
+    pub(crate) method: &'static str,
+    pub(crate) protocol: &'static str,
     pub(crate) status: u16,
+    pub(crate) bytes_in: u64,
+    pub(crate) bytes_out: u64,
     pub(crate) first_byte: u64,
     pub(crate) duration: u64,
     pub(crate) ops: &'a [(Op, Tally)],
@@ -91,15 +112,47 @@ pub(crate) struct Figures<'a> {
 
 impl<'a> From<&'a Event> for Figures<'a> {
     fn from(event: &'a Event) -> Self {
-        let Event { kind, layer, outcome, reason, status, first_byte, duration, ops, .. } = event;
-        let (kind, layer, outcome, reason) = (*kind, *layer, *outcome, *reason);
-        Self { kind, layer, outcome, reason, status: *status, first_byte: *first_byte, duration: *duration, ops }
+        Self {
+            kind: event.kind,
+            layer: event.layer,
+            outcome: event.outcome,
+            reason: event.reason,
+            method: event.method,
+            protocol: event.protocol,
+            status: event.status,
+            bytes_in: event.bytes_in,
+            bytes_out: event.bytes_out,
+            first_byte: event.first_byte,
+            duration: event.duration,
+            ops: &event.ops,
+        }
+    }
+}
+
+impl Figures<'_> {
+    /// Whether content was asked for and an upstream was waited for. `None`: it was a change, or was refused before anything was looked
+    /// for.
+    fn missed(&self) -> Option<bool> {
+        if !matches!(self.method, "GET" | "HEAD") {
+            return None;
+        }
+        let waits =
+            |op: Op| matches!(op, Op::FlightWait | Op::UpstreamWait | Op::UpstreamConnect | Op::UpstreamFirstByte);
+        let waited = self.ops.iter().any(|(op, _)| waits(*op));
+        let answered = matches!(self.status, 200..=399 | 404 | 410);
+        (waited || answered).then_some(waited)
     }
 }
 
 impl Counts {
+    /// Counts an event that the collector never sees.
+    pub(crate) fn add_event(&mut self, event: &Event, format_of: Option<&FormatOf>) {
+        let place = self.repositories.place(&event.subject.repository, format_of);
+        self.add(&Figures::from(event), place);
+    }
+
     /// Counts a finished event. An event without an outcome is a bug and counts as [`Outcome::Failed`].
-    pub(crate) fn add(&mut self, event: &Figures<'_>) {
+    pub(crate) fn add(&mut self, event: &Figures<'_>, place: Place) {
         self.outcomes[event.outcome.unwrap_or(Outcome::Failed) as usize] += 1;
         if let Some(reason) = event.reason {
             self.reasons[reason as usize] += 1;
@@ -108,13 +161,29 @@ impl Counts {
             self.ops[*op as usize].record_sum(tally.nanos, u64::from(tally.count));
         }
         if event.kind == Kind::Request {
-            let layer = event.layer as usize;
-            let class = usize::from(event.status / 100);
-            self.replies[layer][if class < STATUS_CLASSES.len() { class } else { 0 }] += 1;
-            self.durations[layer].record(event.duration);
-            if event.status != 0 {
-                self.first_bytes[layer].record(event.first_byte);
-            }
+            self.add_request(event, place);
+        }
+    }
+
+    fn add_request(&mut self, event: &Figures<'_>, place: Place) {
+        let layer = event.layer as usize;
+        let (layer_name, protocol, status) = (event.layer, event.protocol, event.status);
+        let kind = RequestKind { format: self.repositories.format(place), layer: layer_name, protocol, status };
+        *self.requests.entry(kind).or_default() += 1;
+        self.received_bytes[layer] += event.bytes_in;
+        self.sent_bytes[layer] += event.bytes_out;
+        self.durations[layer].record(event.duration);
+        if event.status != 0 {
+            self.first_bytes[layer].record(event.first_byte);
+        }
+        if place != Place::NONE {
+            let missed = event.missed();
+            let counts = self.repositories.counts_mut(place);
+            counts.requests += 1;
+            counts.received_bytes += event.bytes_in;
+            counts.sent_bytes += event.bytes_out;
+            counts.hits += u64::from(missed == Some(false));
+            counts.misses += u64::from(missed == Some(true));
         }
     }
 
@@ -122,9 +191,12 @@ impl Counts {
     pub(crate) fn merge(&mut self, other: &Counts) {
         add_each(&mut self.outcomes, &other.outcomes);
         add_each(&mut self.reasons, &other.reasons);
-        for (mine, theirs) in self.replies.iter_mut().zip(&other.replies) {
-            add_each(mine, theirs);
+        for (kind, theirs) in &other.requests {
+            *self.requests.entry(*kind).or_default() += theirs;
         }
+        add_each(&mut self.received_bytes, &other.received_bytes);
+        add_each(&mut self.sent_bytes, &other.sent_bytes);
+        self.repositories.merge(&other.repositories);
         merge_each(&mut self.ops, &other.ops);
         merge_each(&mut self.durations, &other.durations);
         merge_each(&mut self.first_bytes, &other.first_bytes);
@@ -135,7 +207,7 @@ fn add_each(mine: &mut [u64], theirs: &[u64]) {
     mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
 }
 
-fn merge_each(mine: &mut [Histogram], theirs: &[Histogram]) {
+fn merge_each(mine: &mut [Durations], theirs: &[Durations]) {
     mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| mine.merge(theirs));
 }
 
@@ -191,22 +263,23 @@ impl Totals {
 
     /// Requests that `layer` answered with a status of `class`: 2 for 2xx; 0 for no reply.
     pub fn replies(&self, layer: Layer, class: u16) -> u64 {
-        self.counts.replies[layer as usize].get(usize::from(class)).copied().unwrap_or(0)
+        let of = |kind: &RequestKind| kind.layer == layer && kind.status / 100 == class;
+        self.counts.requests.iter().filter(|(kind, _)| of(kind)).map(|(_, count)| count).sum()
     }
 
     /// The times of `op`, in nanoseconds. If an event ran it several times, each run counts with their mean.
     pub fn op(&self, op: Op) -> &Histogram {
-        &self.counts.ops[op as usize]
+        self.counts.ops[op as usize].histogram()
     }
 
     /// The times from the first byte of a request to the end of its reply, in nanoseconds, for requests that `layer` answered.
     pub fn duration(&self, layer: Layer) -> &Histogram {
-        &self.counts.durations[layer as usize]
+        self.counts.durations[layer as usize].histogram()
     }
 
     /// The times from the first byte of a request to the first byte of its reply, in nanoseconds, for requests that `layer` answered.
     pub fn first_byte(&self, layer: Layer) -> &Histogram {
-        &self.counts.first_bytes[layer as usize]
+        self.counts.first_bytes[layer as usize].histogram()
     }
 
     /// The figures of each sink.

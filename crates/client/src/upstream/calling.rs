@@ -1,6 +1,6 @@
 //! One call to one server: a slot, a connection, the request, the head of the response.
 
-use super::{Conditions, Upstream};
+use super::{Base, Conditions, Upstream};
 use crate::arriving::Arriving;
 use crate::content::{Content, RequestBody};
 use crate::dial::{DialOptions, LOST_AFTER, dial};
@@ -18,8 +18,8 @@ use http::header::{
 };
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::body::Incoming;
-use std::sync::OnceLock;
-use telemetry::{Event, Op, Tick};
+use std::sync::{Arc, OnceLock};
+use telemetry::{Event, Op, Tick, UpstreamCalls};
 use tokio::time::timeout;
 
 /// The request that is repeated at each hop.
@@ -39,23 +39,29 @@ impl Upstream {
     pub(super) async fn call(&self, hop: &Hop, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
         let target = &hop.target;
         let host = self.hosts.of(&target.origin);
-        let mut slot = host.enter(self.timeouts.slot, event).await?;
+        let calls = self.calls(&target.origin);
+        let entered = host.enter(self.timeouts.slot, event).await;
+        let mut slot = entered.inspect_err(|error| calls.erred(error.reason()))?;
+        let began = Tick::now();
         let exchange = slot.unless_hung(self.exchange(&host, hop, ask, event)).await;
         match exchange {
             Ok((connection, answer)) => {
                 let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
                 slot.answered(&target.path, answer.status().as_u16(), retry_after);
+                calls.answered(answer.status().as_u16(), began);
                 Ok(Arriving::new(
                     answer,
                     &target.authority,
                     connection,
                     self.pool_key(&target.origin),
                     slot,
+                    calls,
                     self.timeouts,
                 ))
             }
             Err(error) => {
                 slot.failed(&error);
+                calls.failed(error.reason(), began);
                 Err(error)
             }
         }
@@ -177,6 +183,13 @@ impl Upstream {
     /// The stored zone of one of its own hosts. A name that a proxy resolves has no known zone.
     fn pin(&self, origin: &Origin) -> Option<&OnceLock<Zone>> {
         self.own(origin).filter(|_| self.proxy(origin).is_none()).map(|base| &base.zone)
+    }
+
+    /// The figures of the calls to a server. Where redirects lead to is nobody's setting, so such servers have no name in metrics.
+    fn calls(&self, origin: &Origin) -> Arc<UpstreamCalls> {
+        let recorder = self.hosts.recorder();
+        let of = |base: &Base| base.calls.get_or_init(|| recorder.upstream_calls(&origin.to_string())).clone();
+        self.own(origin).map_or_else(|| recorder.other_upstream_calls().clone(), of)
     }
 
     fn pool_key(&self, origin: &Origin) -> PoolKey {

@@ -63,6 +63,15 @@ impl Access {
         }
     }
 
+    /// The caller's token, if it is valid.
+    pub async fn token(&self, request: &Request, event: &mut Event) -> Result<Option<Arc<Token>>, Error> {
+        match self.caller(request, event).await {
+            Ok(caller) => Ok(caller.token),
+            Err(Error::CredentialsUnknown) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// The caller, if they have `scope` in `repository`. Anyone may read a public repository. Everything else needs a valid token,
     /// and changes need a one-time password where the token demands one.
     pub async fn content(

@@ -6,12 +6,11 @@ use crate::format::Format;
 use crate::gem::upstream::check::IndexCheck;
 use crate::gem::upstream::follow::Follow;
 use crate::repositories::Repositories;
-use crate::repositories::holding::label;
 use crate::repository::{Repository, RepositoryTable};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use store::RepositoryKind;
-use telemetry::{Event, Millis, Reason, Recorder};
+use telemetry::{By, Event, Fold, Metric, Millis, Reason, Recorder};
 
 /// The state of an upstream's index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,20 +100,17 @@ impl Repositories {
     }
 }
 
-/// Adds the number of held-back names to the metrics. Everybody can read the metrics, so a private repository appears
-/// there by its number alone.
+/// Adds the number of held-back names to the metrics.
 pub(crate) fn show_in_metrics(recorder: &Recorder, known: &Arc<ArcSwap<RepositoryTable>>) {
     let known = known.clone();
     let figures = move || {
         let known = known.load_full();
         let of = |one: &Arc<Repository>| {
-            let state = one.followed()?;
-            Some((label(one), state.held_back.map_or(0, |held| held.names as u64)))
+            let held = one.followed()?.held_back.map_or(0, |held| held.names);
+            Some((one.record.name.clone(), held as f64))
         };
-        let mut figures: Vec<(String, u64)> = known.by_name.values().filter_map(of).collect();
-        figures.sort();
-        figures
+        known.by_name.values().filter_map(of).collect()
     };
-    let doc = "Names that the index of an upstream lacks lately, which is not believed yet";
-    recorder.labelled_gauge("index_held_back_names", doc, "repository", figures);
+    let doc = "Names that the index of an upstream lately lacks and that are still served";
+    recorder.figures(Metric::gauge("index_held_back_names", doc), By::Repository(Fold::Sum), figures);
 }

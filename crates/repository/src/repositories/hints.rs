@@ -10,7 +10,6 @@ use crate::hints::waiting::BEHIND_MS;
 use crate::maven;
 use crate::raw;
 use crate::repositories::Repositories;
-use crate::repositories::holding::label;
 use crate::repository::{Repository, RepositoryTable};
 use crate::upstream::hinted::{HintedFiles, HintedRemote};
 use crate::waiters::Place;
@@ -18,7 +17,7 @@ use arc_swap::ArcSwap;
 use client::Secret;
 use std::sync::Arc;
 use store::{Lane, RepositoryKind, Stamp};
-use telemetry::{Clock, Event, Millis, Op, Outcome, Recorder, Tick};
+use telemetry::{By, Clock, Event, Fold, Metric, Millis, Op, Outcome, Recorder, Tick};
 
 /// Names that a line of the log has of lost hints.
 const NAMES: usize = 5;
@@ -179,67 +178,39 @@ fn remotes_of(repository: &Arc<Repository>) -> impl Iterator<Item = &Arc<Reposit
     all.filter(|one| one.record.kind == RepositoryKind::Remote)
 }
 
-/// Adds the figures of hints to the metrics. Anybody may read those, so a private repository is named there by its number alone.
+/// Adds the figures of hints to the metrics.
 pub(crate) fn show_in_metrics(recorder: &Recorder, known: &Arc<ArcSwap<RepositoryTable>>) {
-    let figures = |figure: fn(&Repository, HintFigures, Millis) -> Option<u64>| {
+    let show = |metric, fold, figure: fn(&Repository, HintFigures, Millis) -> Option<f64>| {
         let (known, clock): (_, Clock) = (known.clone(), recorder.clock().clone());
-        move || {
+        recorder.figures(metric, By::Repository(fold), move || {
             let (known, now) = (known.load_full(), clock.now());
-            let of = |one: &Arc<Repository>| Some((label(one), figure(one, one.hints(now)?, now)?));
-            let mut figures: Vec<(String, u64)> = known.by_name.values().filter_map(of).collect();
-            figures.sort();
-            figures
-        }
+            let of = |one: &Arc<Repository>| Some((one.record.name.clone(), figure(one, one.hints(now)?, now)?));
+            known.by_name.values().filter_map(of).collect()
+        });
     };
-    recorder.labelled_gauge(
-        "hooks_taken",
-        "Hooks that a repository took since the start",
-        "repository",
-        figures(|_, hints, _| if_used(hints, hints.taken)),
-    );
-    recorder.labelled_gauge(
-        "hooks_refused",
-        "Hooks for a repository that were refused since the start",
-        "repository",
-        figures(|_, hints, _| if_used(hints, hints.refused)),
-    );
-    recorder.labelled_gauge(
-        "hooks_lost",
-        "Changes of an upstream that were found since the start and that no hook announced",
-        "repository",
-        figures(|_, hints, _| if_used(hints, hints.lost)),
-    );
-    recorder.labelled_gauge(
-        "hooks_waiting",
-        "Hints of hooks that the upstream did not come to agree with yet",
-        "repository",
-        figures(|_, hints, _| if_used(hints, hints.waiting as u64)),
-    );
-    recorder.labelled_gauge(
-        "hook_lag_milliseconds",
-        "From the publication that the last hook announced, or from its arrival, until it was seen here",
-        "repository",
-        figures(|_, hints, _| hints.lag_ms),
-    );
-    recorder.labelled_gauge(
-        "hook_seen_timestamp_seconds",
-        "When what a hook announced was last seen here",
-        "repository",
-        figures(|_, hints, _| hints.seen.map(|at| at.seconds().max(0).cast_unsigned())),
-    );
-    recorder.labelled_gauge(
-        "upstream_behind_seconds",
-        "For how long a remote repository is behind its upstream; 0: it is not, as far as is known",
-        "repository",
-        figures(|one, _, now| {
-            let is_remote = one.record.kind == RepositoryKind::Remote;
-            let behind = one.behind_since(now).map_or(0, |since| (now.0 - since.0).max(0).cast_unsigned() / 1_000);
-            is_remote.then_some(behind)
-        }),
-    );
+    let metric = Metric::counter("hooks_taken_total", "Hooks that a repository accepted");
+    show(metric, Fold::Sum, |_, hints, _| if_used(hints, hints.taken));
+    let metric = Metric::counter("hooks_refused_total", "Hooks for a repository that were refused");
+    show(metric, Fold::Sum, |_, hints, _| if_used(hints, hints.refused));
+    let metric =
+        Metric::counter("hooks_lost_total", "Changes of an upstream that were found and that no hook announced");
+    show(metric, Fold::Sum, |_, hints, _| if_used(hints, hints.lost));
+    let metric = Metric::gauge("hooks_waiting", "Hooks that announced what the upstream does not show yet");
+    show(metric, Fold::Sum, |_, hints, _| if_used(hints, hints.waiting as u64));
+    let doc = "From the publication that the last hook announced, or from the arrival of the hook, until it was seen";
+    let metric = Metric::gauge("hook_lag_seconds", doc);
+    show(metric, Fold::Max, |_, hints, _| hints.lag_ms.map(|lag_ms| lag_ms as f64 / 1e3));
+    let metric = Metric::gauge("hook_seen_timestamp_seconds", "When a change that a hook announced was last seen");
+    show(metric, Fold::Max, |_, hints, _| hints.seen.map(|at| at.seconds().max(0) as f64));
+    let doc = "For how long a remote repository has been behind its upstream; 0 if it is not, as far as is known";
+    let metric = Metric::gauge("upstream_behind_seconds", doc);
+    show(metric, Fold::Max, |one, _, now| {
+        let is_remote = one.record.kind == RepositoryKind::Remote;
+        is_remote.then(|| one.behind_since(now).map_or(0.0, |since| (now.0 - since.0).max(0) as f64 / 1e3))
+    });
 }
 
 /// A figure of a repository that ever had a hook; others say nothing of hooks.
-fn if_used(hints: HintFigures, figure: u64) -> Option<u64> {
-    (hints.last.is_some() || hints.refused > 0).then_some(figure)
+fn if_used(hints: HintFigures, figure: u64) -> Option<f64> {
+    (hints.last.is_some() || hints.refused > 0).then_some(figure as f64)
 }

@@ -6,7 +6,7 @@ use crate::repository::{Repository, RepositoryTable};
 use arc_swap::ArcSwap;
 use std::sync::{Arc, Weak};
 use store::{RepositoryKind, Store};
-use telemetry::{Event, Recorder};
+use telemetry::{By, Event, Fold, Metric, Recorder};
 
 /// How much a repository holds itself: a group nothing, a remote repository the cached files of its upstream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -48,27 +48,22 @@ impl Repositories {
     }
 }
 
-/// Adds the figures of all repositories but groups to the metrics. Anybody may read those, so a private repository is named there by its
-/// number alone.
+/// Adds the figures of all repositories but groups to the metrics.
 pub(crate) fn show_in_metrics(recorder: &Recorder, store: &Arc<Store>, known: &Arc<ArcSwap<RepositoryTable>>) {
     let figures = |figure: fn(Held) -> Option<u64>| {
         let (store, known): (Weak<Store>, _) = (Arc::downgrade(store), known.clone());
         move || {
             let (Some(store), known) = (store.upgrade(), known.load_full()) else { return Vec::new() };
             let all = known.by_name.values().filter(|one| one.record.kind != RepositoryKind::Group);
-            let each = |one: &Arc<Repository>| Some((label(one), figure(Held::of(one, &store))?));
-            let mut figures: Vec<(String, u64)> = all.filter_map(each).collect();
-            figures.sort();
-            figures
+            let each = |one: &Arc<Repository>| {
+                let figure = figure(Held::of(one, &store))?;
+                Some((one.record.name.clone(), figure as f64))
+            };
+            all.filter_map(each).collect()
         }
     };
-    let doc = "Bytes of the files that a repository holds";
-    recorder.labelled_gauge("repository_bytes", doc, "repository", figures(|held| Some(held.size_bytes)));
-    let doc = "Packages that a hosted repository holds";
-    recorder.labelled_gauge("repository_packages", doc, "repository", figures(|held| held.packages));
-}
-
-/// The name of a repository in metrics. No repository can have a name with `#`.
-pub(crate) fn label(repository: &Repository) -> String {
-    if repository.record.private { format!("#{}", repository.id.0) } else { repository.record.name.clone() }
+    let metric = Metric::gauge("repository_bytes", "Bytes of the files that a repository holds");
+    recorder.figures(metric, By::Repository(Fold::Sum), figures(|held| Some(held.size_bytes)));
+    let metric = Metric::gauge("repository_packages", "Packages that a hosted repository holds");
+    recorder.figures(metric, By::Repository(Fold::Sum), figures(|held| held.packages));
 }

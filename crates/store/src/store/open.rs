@@ -26,7 +26,7 @@ use crate::sqlite::{Sqlite, rows_to_fill};
 use crate::writer::Writer;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use telemetry::{Bound, BoundName, Log, Op, Recorder, Tick};
+use telemetry::{Bound, BoundName, Log, Metric, Op, Recorder, Tick};
 
 /// Disk space for facts about folders of upstreams: roughly 8 million folders.
 const PRESENCE_MAX_BYTES: u64 = 2 << 30;
@@ -65,14 +65,12 @@ impl Store {
         let cache = Cache::open(&layout.cache(), file_cache, bounds, holdings.clone(), renewed.clone(), log.clone())?;
         let (presence, last_verified) = (cache.presence().clone(), cache.last_verified().clone());
         recorder.register(presence.bound().clone());
-        figure(&recorder, "journal.seq", "Number of the last change", &last);
-        figure(&recorder, "journal.shipped_seq", "Number of the last change that is in a segment", &shipped);
-        figure(
-            &recorder,
-            "cache.renewed",
-            "Times that the cache could not be read and was replaced by an empty one",
-            &renewed,
-        );
+        figure(&recorder, Metric::gauge("journal_seq", "Number of the last change"), &last);
+        let doc = "Number of the last change that is in a segment";
+        figure(&recorder, Metric::gauge("journal_shipped_seq", doc), &shipped);
+        let doc = "How often the cache database could not be read and was replaced by an empty one";
+        figure(&recorder, Metric::counter("cache_renewed_total", doc), &renewed);
+        space_figures(&recorder, &space);
 
         let connections = (0..options.readers.max(1)).map(|_| reader(&layout)).collect::<Result<_, _>>()?;
         let for_readers = PoolOptions {
@@ -158,19 +156,40 @@ impl Store {
 }
 
 fn collector_figures(recorder: &Recorder, of: &Arc<CollectorFigures>) {
-    let figure = |name, doc, read: fn(&CollectorFigures) -> &AtomicU64| {
+    let figure = |metric, read: fn(&CollectorFigures) -> f64| {
         let of = of.clone();
-        recorder.gauge(name, doc, move || read(&of).load(Ordering::Relaxed));
+        recorder.figure(metric, move || read(&of));
     };
-    figure("collector.blobs", "Unreferenced blobs deleted since the start", |of| &of.collected);
-    figure("collector.freed_bytes", "Bytes of unreferenced blobs deleted since the start", |of| &of.freed_bytes);
-    figure("collector.marked", "Unreferenced blobs in the last round that are to be deleted", |of| &of.marked);
-    figure("collector.round_ms", "Duration of the last round in milliseconds", |of| &of.last_round_ms);
+    let doc = "Blobs that the collector deleted because nothing needed them";
+    figure(Metric::counter("collector_deleted_blobs_total", doc), |all| relaxed(&all.collected));
+    let doc = "Bytes of the blobs that the collector deleted";
+    figure(Metric::counter("collector_freed_bytes_total", doc), |all| relaxed(&all.freed_bytes));
+    let doc = "Blobs that nothing needed in the last round of the collector, and that it deletes later";
+    figure(Metric::gauge("collector_marked_blobs", doc), |all| relaxed(&all.marked));
+    let doc = "How long the last round of the collector took";
+    figure(Metric::gauge("collector_round_seconds", doc), |all| relaxed(&all.last_round_ms) / 1e3);
 }
 
-fn figure(recorder: &Recorder, name: &'static str, doc: &'static str, of: &Arc<AtomicU64>) {
+fn relaxed(figure: &AtomicU64) -> f64 {
+    figure.load(Ordering::Relaxed) as f64
+}
+
+fn figure(recorder: &Recorder, metric: Metric, of: &Arc<AtomicU64>) {
     let of = of.clone();
-    recorder.gauge(name, doc, move || of.load(Ordering::Acquire));
+    recorder.figure(metric, move || of.load(Ordering::Acquire) as f64);
+}
+
+fn space_figures(recorder: &Recorder, space: &Arc<Space>) {
+    let figure = |metric, read: fn(&Space) -> u64| {
+        let space = space.clone();
+        recorder.figure(metric, move || read(&space) as f64);
+    };
+    let doc = "Free bytes of the file system of the data folder, measured every second and before each write";
+    figure(Metric::gauge("disk_free_bytes", doc), Space::free_bytes);
+    let doc = "Free bytes below which no packages, cached files or events are written";
+    figure(Metric::gauge("disk_floor_bytes", doc), Space::floor_bytes);
+    let doc = "1 while nothing is written: the disk is full or below the floor, or a sync failed";
+    figure(Metric::gauge("read_only", doc), |space| u64::from(space.read_only().is_some()));
 }
 
 fn reader(layout: &Layout) -> Result<Box<dyn Catalog>, Error> {

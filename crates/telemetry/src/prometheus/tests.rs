@@ -1,8 +1,13 @@
 //! Every line of the page is valid, and every op, bound and reason is on it.
 
 use super::*;
-use crate::{BoundName, Clock, Event, Millis, RecorderOptions, Sink};
+use crate::metrics_view::OTHER;
+use crate::{
+    Bound, BoundName, By, Clock, Event, Fold, HostView, Layer, Metric, Millis, Op, Outcome, Reason, RecorderOptions,
+    RepositoryView, Sink, Tick, Unit,
+};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 struct Quiet;
 
@@ -21,10 +26,10 @@ fn recorder() -> Arc<Recorder> {
     for name in BoundName::ALL {
         recorder.register(Bound::new(*name, "a \"quoted\\one\"\nof two lines", 5));
     }
-    recorder.gauge("journal.shipped_seq", "The last row in a segment", || 7);
-    recorder.gauge("broken", "Reading it\nfails", || std::panic::resume_unwind(Box::new("no")));
+    recorder.figure(Metric::gauge("journal_shipped_seq", "The last row in a segment"), || 7.0);
+    recorder.figure(Metric::gauge("broken", "Reading it\nfails"), || std::panic::resume_unwind(Box::new("no")));
     recorder.attempt();
-    let mut event = Event::request(Millis(1), crate::Tick(0));
+    let mut event = Event::request(Millis(1), Tick(0));
     (event.status, event.outcome, event.duration) = (200, Some(Outcome::Answered), 3_000_000);
     event.add(Op::TruthRead, 1024);
     event.add(Op::TruthRead, 1026);
@@ -66,7 +71,12 @@ fn samples(page: &str) -> HashMap<(String, Vec<(String, String)>), f64> {
     while let Some(line) = lines.next() {
         if let Some(help) = line.strip_prefix("# HELP ") {
             let (name, doc) = help.split_once(' ').unwrap();
-            assert!(name.starts_with("daylight_") && !doc.is_empty() && families.insert(name), "{line}");
+            assert!(
+                (name.starts_with("daylight_") || name.starts_with("process_"))
+                    && !doc.is_empty()
+                    && families.insert(name),
+                "{line}"
+            );
             family = name;
             kind = lines.next().unwrap().strip_prefix(&format!("# TYPE {name} ")).unwrap();
             assert!(["counter", "gauge", "histogram"].contains(&kind), "{line}");
@@ -88,10 +98,30 @@ fn key(name: &str, labels: &[(&str, &str)]) -> (String, Vec<(String, String)>) {
     (name.to_owned(), labels.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect())
 }
 
+fn page(recorder: &Recorder) -> HashMap<(String, Vec<(String, String)>), f64> {
+    samples(&recorder.prometheus(&MetricsView::default()))
+}
+
+fn repository(named: bool) -> RepositoryView {
+    RepositoryView { named, format: "raw", kind: "hosted" }
+}
+
+/// A request for a repository that ended with 200.
+fn request(recorder: &Recorder, repository: &str, method: &'static str, waits: bool) {
+    let mut event = Event::request(Millis(1), Tick(0));
+    event.subject.repository = repository.into();
+    (event.method, event.protocol, event.status, event.outcome) = (method, "HTTP/2", 200, Some(Outcome::Answered));
+    (event.bytes_in, event.bytes_out) = (3, 5);
+    if waits {
+        event.add(Op::FlightWait, 1);
+    }
+    recorder.release(event);
+}
+
 #[test]
 fn every_op_outcome_reason_layer_bound_and_sink_is_there_and_the_page_is_valid() {
     let recorder = recorder();
-    let samples = samples(&recorder.prometheus());
+    let samples = page(&recorder);
     let there = |name: &str, of: &[(&str, &str)]| assert!(samples.contains_key(&key(name, of)), "{name} {of:?}");
     for op in Op::ALL {
         there("daylight_op_duration_seconds_count", &[("op", op.as_str())]);
@@ -104,11 +134,15 @@ fn every_op_outcome_reason_layer_bound_and_sink_is_there_and_the_page_is_valid()
     }
     for layer in Layer::ALL {
         there("daylight_request_duration_seconds_count", &[("layer", layer.as_str())]);
-        there("daylight_replies_total", &[("layer", layer.as_str()), ("status", "5xx")]);
+        there("daylight_sent_bytes_total", &[("layer", layer.as_str())]);
     }
     for bound in recorder.bounds() {
-        let labels = [("bound", bound.name().as_str()), ("which", bound.which()), ("unit", bound.name().unit())];
-        for figure in ["capacity", "used", "highest", "waiters", "rejected_total", "wait_seconds_count"] {
+        let labels = [("bound", bound.name().as_str()), ("which", bound.which())];
+        let suffix = if bound.name().unit() == Unit::Bytes { "_bytes" } else { "" };
+        for figure in ["limit", "used", "peak"] {
+            there(&format!("daylight_bound_{figure}{suffix}"), &labels);
+        }
+        for figure in ["waiting", "rejected_total", "waits_total", "waited_seconds_total"] {
             there(&format!("daylight_bound_{figure}"), &labels);
         }
     }
@@ -119,24 +153,106 @@ fn every_op_outcome_reason_layer_bound_and_sink_is_there_and_the_page_is_valid()
 
 #[test]
 fn figures_are_in_seconds_and_buckets_are_cumulative() {
-    let samples = samples(&recorder().prometheus());
+    let samples = page(&recorder());
     let op = |le| samples[&key("daylight_op_duration_seconds_bucket", &[("op", "truth.read"), ("le", le)])];
     // Two runs of one event count with their mean, 1,025 ns.
-    assert_eq!((op("0.000001024"), op("0.000004096"), op("+Inf")), (0.0, 2.0, 2.0));
+    assert_eq!((op("0.00001"), op("0.000025"), op("+Inf")), (2.0, 2.0, 2.0));
     assert_eq!(samples[&key("daylight_op_duration_seconds_sum", &[("op", "truth.read")])], 2050e-9);
+    let request = |le| samples[&key("daylight_request_duration_seconds_bucket", &[("layer", "none"), ("le", le)])];
+    assert_eq!((request("0.0025"), request("0.005")), (0.0, 1.0));
     assert_eq!(samples[&key("daylight_request_duration_seconds_sum", &[("layer", "none")])], 0.003);
-    assert_eq!(samples[&key("daylight_start_time_seconds", &[])], 2.0);
+    assert_eq!(samples[&key("process_start_time_seconds", &[])], 2.5);
     assert_eq!(samples[&key("daylight_attempts_total", &[])], 1.0);
     assert_eq!(samples[&key("daylight_in_flight", &[])], 0.0);
 }
 
 #[test]
-fn a_gauge_that_panics_is_left_out_and_one_of_the_same_name_replaces_it() {
+fn a_figure_that_panics_is_left_out_and_one_of_the_same_name_replaces_it() {
     let recorder = recorder();
     let broken = key("daylight_broken", &[]);
-    let before = samples(&recorder.prometheus());
+    let before = page(&recorder);
     assert_eq!(before[&key("daylight_journal_shipped_seq", &[])], 7.0);
     assert!(!before.contains_key(&broken));
-    recorder.gauge("broken", "Whole again", || 1);
-    assert_eq!(samples(&recorder.prometheus())[&broken], 1.0);
+    recorder.figure(Metric::gauge("broken", "Whole again"), || 1.0);
+    assert_eq!(page(&recorder)[&broken], 1.0);
+}
+
+#[test]
+fn requests_are_counted_by_repository_and_those_of_hidden_ones_share_a_line() {
+    let recorder = recorder();
+    recorder.set_format_of(|name| (name != "gone").then_some("raw"));
+    // Twice the same repository one after another, which the packed events do not repeat.
+    for (name, method, waits) in [("open", "GET", false), ("open", "GET", true), ("secret", "HEAD", false)] {
+        request(&recorder, name, method, waits);
+    }
+    request(&recorder, "open", "PUT", false);
+    request(&recorder, "gone", "GET", false);
+    request(&recorder, "", "GET", false);
+    let idle = "a \"quoted\\one\"\nof two lines";
+    let names = [("open", true), ("secret", false), (idle, true)];
+    let repositories = names.map(|(name, named)| (name.to_owned(), repository(named)));
+    let view = MetricsView { repositories: repositories.into(), ..MetricsView::default() };
+    let samples = samples(&recorder.prometheus(&view));
+    let of = |figure: &str, name| {
+        samples.get(&key(&format!("daylight_repository_{figure}"), &[("repository", name)])).copied()
+    };
+    let all = |name| {
+        ["requests", "received_bytes", "sent_bytes", "hits", "misses"]
+            .map(|figure| of(&format!("{figure}_total"), name))
+    };
+    assert_eq!(all("open"), [3.0, 9.0, 15.0, 1.0, 1.0].map(Some));
+    assert_eq!(all(OTHER), [1.0, 3.0, 5.0, 1.0, 0.0].map(Some));
+    assert_eq!(all(idle), [0.0; 5].map(Some));
+    assert_eq!(all("secret"), [None; 5]);
+    assert_eq!(all("gone"), [None; 5]);
+    let labels = |format| [("format", format), ("layer", "none"), ("protocol", "HTTP/2"), ("status", "200")];
+    assert_eq!(["raw", "none"].map(|format| samples[&key("daylight_requests_total", &labels(format))]), [4.0, 2.0]);
+}
+
+#[test]
+fn figures_of_hidden_repositories_become_one() {
+    let recorder = recorder();
+    let each = || {
+        ["open", "one", "two", "gone"]
+            .iter()
+            .zip([1.0, 2.0, 3.0, 4.0])
+            .map(|(name, figure)| ((*name).to_owned(), figure))
+            .collect()
+    };
+    recorder.figures(Metric::gauge("added", "A sum"), By::Repository(Fold::Sum), each);
+    recorder.figures(Metric::gauge("longest", "The most"), By::Repository(Fold::Max), each);
+    let repositories = ["open", "one", "two"].map(|name| (name.to_owned(), repository(name == "open")));
+    let view = MetricsView { repositories: repositories.into(), ..MetricsView::default() };
+    let samples = samples(&recorder.prometheus(&view));
+    let of = |figure: &str, name| samples[&key(&format!("daylight_{figure}"), &[("repository", name)])];
+    assert_eq!((of("added", "open"), of("added", OTHER), of("longest", OTHER)), (1.0, 5.0, 3.0));
+    assert!(samples.keys().all(|(_, labels)| !labels.iter().any(|(_, value)| value == "gone" || value == "one")));
+}
+
+#[test]
+fn a_host_that_the_reader_may_not_know_has_a_number_and_targets_of_redirects_share_a_line() {
+    let recorder = recorder();
+    for host in ["open:443", "secret:443", "gone:443"] {
+        recorder.upstream_calls(host).answered(503, Tick::now());
+    }
+    recorder.other_upstream_calls().failed(Reason::UpstreamTls, Tick::now());
+    let host = |named| HostView { named, number: if named { 4 } else { 7 }, circuit_open: !named };
+    let hosts = [("open:443", true), ("secret:443", false)].map(|(name, named)| (name.to_owned(), host(named)));
+    let samples = samples(&recorder.prometheus(&MetricsView { hosts: hosts.into(), ..MetricsView::default() }));
+    let of =
+        |name: &str, labels: &[(&str, &str)]| samples.get(&key(&format!("daylight_upstream_{name}"), labels)).copied();
+    assert_eq!(of("requests_total", &[("host", "open:443"), ("status", "5xx")]), Some(1.0));
+    assert_eq!(of("requests_total", &[("host", "7"), ("status", "5xx")]), Some(1.0));
+    assert_eq!(of("errors_total", &[("host", OTHER), ("reason", "upstream_tls")]), Some(1.0));
+    assert_eq!(of("request_duration_seconds_count", &[("host", OTHER)]), Some(1.0));
+    assert_eq!(
+        [of("circuit_open", &[("host", "open:443")]), of("circuit_open", &[("host", "7")])],
+        [Some(0.0), Some(1.0)]
+    );
+    assert_eq!(of("info", &[("host", "open:443"), ("number", "4")]), Some(1.0));
+    assert!(
+        samples
+            .keys()
+            .all(|(_, labels)| !labels.iter().any(|(_, value)| value.contains("secret") || value.contains("gone:")))
+    );
 }

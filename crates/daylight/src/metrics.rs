@@ -1,0 +1,38 @@
+//! `/metrics`: what was counted, with the names that the caller may know.
+
+use crate::app::App;
+use crate::error::Error;
+use crate::reply;
+use client::Circuit;
+use front::{Reply, Request};
+use repository::Scope;
+use std::collections::BTreeMap;
+use telemetry::{Event, HostView, MetricsView, RepositoryView};
+
+/// Anybody may read metrics. A private repository is named only to callers whose token may read it, and hosts of upstreams to
+/// administrators. A token that is not valid is no error, so that a scrape does not end with the token.
+pub(crate) async fn answer(app: &App, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+    let hosts = app.repositories.upstreams(event).await?;
+    let table = app.repositories.table(event).await?;
+    let token = app.access.token(request, event).await?;
+    let allows = |scope, of| token.as_ref().is_some_and(|token| token.allows(scope, of));
+    let repositories: BTreeMap<String, RepositoryView> = table
+        .by_name
+        .values()
+        .map(|one| {
+            let named = !one.record.private || allows(Scope::Read, Some(one.id));
+            let (format, kind) = (one.format.as_str(), one.record.kind.as_str());
+            (one.record.name.clone(), RepositoryView { named, format, kind })
+        })
+        .collect();
+    let named = allows(Scope::Admin, None);
+    // A host without repositories is one that redirects lead to, or whose repositories were removed.
+    let of_repositories = hosts.into_iter().filter(|(_, repositories)| !repositories.is_empty());
+    let hosts = of_repositories
+        .map(|(state, _)| {
+            let circuit_open = !matches!(state.circuit, Circuit::Closed { .. });
+            (state.host, HostView { named, number: state.number, circuit_open })
+        })
+        .collect();
+    Ok(reply::metrics(app.recorder.prometheus(&MetricsView { repositories, hosts })))
+}

@@ -1,0 +1,82 @@
+//! A figure outside of the fixed lists: its name, its type, and how it is read.
+
+/// The name, the type and the description of a figure in metrics.
+#[derive(Debug, Clone, Copy)]
+pub struct Metric {
+    /// The name without `daylight_`. A counter's ends in `_total`, and all others name their unit last, if they have one.
+    pub name: &'static str,
+    /// Gauge or counter.
+    pub kind: MetricKind,
+    /// What it is, for people.
+    pub doc: &'static str,
+}
+
+/// The type of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetricKind {
+    /// It goes up and down.
+    Gauge,
+    /// It only goes up while the server runs.
+    Counter,
+}
+
+impl Metric {
+    /// A figure that goes up and down.
+    pub const fn gauge(name: &'static str, doc: &'static str) -> Self {
+        Self { name, kind: MetricKind::Gauge, doc }
+    }
+
+    /// A figure that only goes up while the server runs. `name` ends in `_total`.
+    pub const fn counter(name: &'static str, doc: &'static str) -> Self {
+        Self { name, kind: MetricKind::Counter, doc }
+    }
+}
+
+impl MetricKind {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            MetricKind::Gauge => "gauge",
+            MetricKind::Counter => "counter",
+        }
+    }
+}
+
+/// How the figures of several repositories become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fold {
+    /// Their sum.
+    Sum,
+    /// The largest.
+    Max,
+}
+
+impl Fold {
+    pub(crate) fn apply(self, one: f64, other: f64) -> f64 {
+        match self {
+            Fold::Sum => one + other,
+            Fold::Max => one.max(other),
+        }
+    }
+}
+
+/// What the figures of a metric are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Things that anybody may know, by the label of that name.
+    Label(&'static str),
+    /// Repositories. Those that have no line of their own share one.
+    Repository(Fold),
+}
+
+/// A figure that is read when somebody asks for the metrics.
+pub(crate) struct Figure {
+    pub(crate) metric: Metric,
+    pub(crate) read: Box<dyn Fn() -> f64 + Send + Sync>,
+}
+
+/// A figure of each of several things.
+pub(crate) struct Figures {
+    pub(crate) metric: Metric,
+    pub(crate) by: By,
+    pub(crate) read: Box<dyn Fn() -> Vec<(String, f64)> + Send + Sync>,
+}

@@ -1,0 +1,139 @@
+//! What was requested of each repository, counted by the collector.
+
+use std::collections::HashMap;
+
+/// The most repositories that are counted one by one. Requests for others count together.
+const REPOSITORIES_MAX: usize = 16 << 10;
+
+/// Finds the format of a repository by its name.
+pub(crate) type FormatOf = dyn Fn(&str) -> Option<&'static str> + Send + Sync;
+
+/// The counts of one repository.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct RepositoryCounts {
+    pub(crate) requests: u64,
+    pub(crate) received_bytes: u64,
+    pub(crate) sent_bytes: u64,
+    /// Requests for content that were answered from memory or from the data folder.
+    pub(crate) hits: u64,
+    /// Requests for content that waited for an upstream.
+    pub(crate) misses: u64,
+}
+
+impl RepositoryCounts {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.received_bytes += other.received_bytes;
+        self.sent_bytes += other.sent_bytes;
+        self.hits += other.hits;
+        self.misses += other.misses;
+    }
+}
+
+/// A place in the table of counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place(usize);
+
+impl Place {
+    /// The place of requests that are for no repository, or for one that the caller may not read.
+    pub(crate) const NONE: Place = Place(0);
+    /// The place of all repositories that do not fit.
+    const REST: Place = Place(1);
+}
+
+/// The counts of all repositories.
+#[derive(Debug, Clone)]
+pub(crate) struct Repositories {
+    places: HashMap<String, Place>,
+    counts: Vec<(&'static str, RepositoryCounts)>,
+}
+
+impl Default for Repositories {
+    fn default() -> Self {
+        Self { places: HashMap::new(), counts: vec![("", RepositoryCounts::default()); 2] }
+    }
+}
+
+impl Repositories {
+    /// The place of a repository.
+    pub(crate) fn place(&mut self, name: &str, format_of: Option<&FormatOf>) -> Place {
+        if name.is_empty() {
+            return Place::NONE;
+        }
+        if let Some(place) = self.places.get(name) {
+            return *place;
+        }
+        if self.places.len() == REPOSITORIES_MAX {
+            return Place::REST;
+        }
+        let place = Place(self.counts.len());
+        let format = format_of.and_then(|format_of| format_of(name)).unwrap_or_default();
+        self.places.insert(name.to_owned(), place);
+        self.counts.push((format, RepositoryCounts::default()));
+        place
+    }
+
+    /// The format of the repository at a place; empty if it is unknown.
+    pub(crate) fn format(&self, place: Place) -> &'static str {
+        self.counts[place.0].0
+    }
+
+    /// The counts of a place, to add to.
+    pub(crate) fn counts_mut(&mut self, place: Place) -> &mut RepositoryCounts {
+        &mut self.counts[place.0].1
+    }
+
+    /// The counts of the repository of that name.
+    pub(crate) fn named(&self, name: &str) -> Option<&RepositoryCounts> {
+        self.places.get(name).map(|place| &self.counts[place.0].1)
+    }
+
+    /// The counts of all repositories that did not fit.
+    pub(crate) fn rest(&self) -> &RepositoryCounts {
+        &self.counts[Place::REST.0].1
+    }
+
+    /// Adds the counts of another table.
+    pub(crate) fn merge(&mut self, other: &Repositories) {
+        for (name, theirs) in &other.places {
+            let (format, counts) = other.counts[theirs.0];
+            let mine = self.place(name, Some(&|_| Some(format)));
+            self.counts_mut(mine).add(&counts);
+        }
+        for place in [Place::NONE, Place::REST] {
+            self.counts_mut(place).add(&other.counts[place.0].1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repositories_beyond_the_limit_count_together() {
+        let mut repositories = Repositories::default();
+        for number in 0..REPOSITORIES_MAX + 3 {
+            let place = repositories.place(&format!("r{number}"), None);
+            repositories.counts_mut(place).requests += 1;
+        }
+        assert_eq!((repositories.rest().requests, repositories.places.len()), (3, REPOSITORIES_MAX));
+        assert_eq!(repositories.named("r0").unwrap().requests, 1);
+    }
+
+    #[test]
+    fn two_tables_add_up_by_name() {
+        let (mut one, mut other) = (Repositories::default(), Repositories::default());
+        for (table, names) in [(&mut one, ["a", "b"]), (&mut other, ["b", "c"])] {
+            for name in names {
+                let place = table.place(name, Some(&|_| Some("raw")));
+                table.counts_mut(place).sent_bytes += 7;
+            }
+        }
+        one.merge(&other);
+        let sent = |name| one.named(name).map(|counts| counts.sent_bytes);
+        assert_eq!([sent("a"), sent("b"), sent("c"), sent("d")], [Some(7), Some(14), Some(7), None]);
+        let place = one.place("c", None);
+        assert_eq!(one.format(place), "raw");
+    }
+}
