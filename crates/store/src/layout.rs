@@ -5,6 +5,7 @@
 //!   daylight.lock    held by the one process that works on the folder
 //!   collecting.lock  exclusive while blobs are deleted, shared by backups, which need all blobs
 //!   version          the version of this layout: `1`
+//!   backed-up        written at the end of each backup, so its time is that of the last one; holds the last change in the backup
 //!   reserve          bytes that are set aside for changes on a full disk; may be deleted at any time
 //!   node             the identity of this folder: 128 random bits, written once and in no backup
 //!   truth.sqlite     the truth: current state and journal (with -wal and -shm while it is open)
@@ -35,11 +36,13 @@ use crate::digest::Digest;
 use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
 use crate::network_file_system::network_file_system;
-use crate::record::RepositoryId;
+use crate::record::{RepositoryId, Seq};
 use crate::space::Space;
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 /// The version of the layout that this program writes, and the newest that it can read.
 pub const FORM: u32 = 1;
@@ -216,6 +219,24 @@ impl Layout {
         let (path, file) = self.collecting_lock()?;
         file.lock_shared().map_err(Error::io("lock", &path))?;
         Ok(CollectorPause { _file: file })
+    }
+
+    fn backed_up(&self) -> PathBuf {
+        self.data.join("backed-up")
+    }
+
+    /// Notes that a backup with all changes through `seq` is complete.
+    pub(crate) fn note_backup(&self, seq: Seq) -> io::Result<()> {
+        // Nothing is lost with the file, so it is not synced.
+        let _ = RealDisk.unlink(&self.backed_up());
+        RealDisk.create(&self.backed_up())?.write(format!("{}\n", seq.0).as_bytes())
+    }
+
+    /// When the last backup ended, in seconds since 1970; 0 if none is known.
+    pub(crate) fn last_backup_seconds(&self) -> u64 {
+        let written = std::fs::metadata(self.backed_up()).and_then(|file| file.modified());
+        let since = written.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        since.map_or(0, |since| since.as_secs())
     }
 
     /// The lock for deleting blobs; `None`: a backup needs them to stay.

@@ -32,6 +32,8 @@ pub(crate) struct Shipment {
     pub(crate) last: Arc<AtomicU64>,
     /// The last row up to which segments have all rows.
     pub(crate) shipped: Arc<AtomicU64>,
+    /// When the last backup ended, in seconds since 1970, for metrics.
+    pub(crate) last_backup: Arc<AtomicU64>,
     /// The last row that a segment had at start.
     pub(crate) last_at_start: Seq,
     /// The gaps between the segments at start. They are filled first.
@@ -126,6 +128,7 @@ impl Shipment {
     fn run(&mut self) -> Result<Seq, Error> {
         // Only updates the figures: a segment is small, so it is shipped even on a nearly full disk.
         let _ = self.space.check();
+        self.last_backup.store(self.layout.last_backup_seconds(), Ordering::Relaxed);
         let until = self.last.load(Ordering::Acquire);
         if self.shipped.load(Ordering::Acquire) < until || self.young >= SEGMENT_ROWS {
             self.recorder.attempt();

@@ -71,6 +71,9 @@ impl Store {
         let doc = "How often the cache database could not be read and was replaced by an empty one";
         figure(&recorder, Metric::counter("cache_renewed_total", doc), &renewed);
         space_figures(&recorder, &space);
+        let last_backup = Arc::new(AtomicU64::new(layout.last_backup_seconds()));
+        let doc = "When the last backup of the data folder ended, in seconds since 1970; 0 if none is known";
+        figure(&recorder, Metric::gauge("backup_timestamp_seconds", doc), &last_backup);
 
         let connections = (0..options.readers.max(1)).map(|_| reader(&layout)).collect::<Result<_, _>>()?;
         let for_readers = PoolOptions {
@@ -105,6 +108,7 @@ impl Store {
             recent: recent.clone(),
             last: last.clone(),
             shipped: shipped.clone(),
+            last_backup,
             last_at_start,
             gaps,
             young: segments.iter().map(segments::weight).sum(),
