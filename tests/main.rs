@@ -56,6 +56,7 @@ mod maven_model;
 mod maven_retention;
 mod maven_settings;
 mod maven_together;
+mod metrics;
 mod migration;
 mod misbehaving;
 mod model;
