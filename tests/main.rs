@@ -12,6 +12,7 @@ mod api;
 mod as_of;
 mod backup;
 mod cleanup;
+mod command_line;
 mod conformance;
 mod contents;
 mod contract;

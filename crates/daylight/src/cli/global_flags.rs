@@ -1,5 +1,6 @@
 //! The flags of many commands, which may be written before a command and after it.
 
+use super::examples;
 use super::failure::Failure;
 use clap::{Command, CommandFactory};
 
@@ -41,16 +42,32 @@ pub(super) struct GlobalFlags {
 
 /// The description of the command line. The help of a command does not show global flags that it does not use.
 pub(super) fn tree() -> Command {
-    let tree = super::Cli::command();
+    let mut tree = super::Cli::command();
     let names: Vec<String> = tree.get_subcommands().map(|command| command.get_name().to_owned()).collect();
     let flags: Vec<clap::Arg> = tree.get_arguments().cloned().collect();
-    let mut tree = tree;
     for name in names {
         let unused = flags.iter().filter(|flag| !takes(&name, flag.get_id().as_str()));
         let hidden: Vec<clap::Arg> = unused.map(|flag| flag.clone().hide(true)).collect();
         tree = tree.mut_subcommand(name, |command| command.args(hidden));
     }
-    tree
+    examples::attach(tree, "")
+}
+
+/// The same for completions, which would offer hidden flags: each command has the flags that it takes as its own.
+pub(super) fn completed_tree() -> Command {
+    let tree = super::Cli::command();
+    let flags: Vec<clap::Arg> = tree.get_arguments().map(|flag| flag.clone().global(false)).collect();
+    let names: Vec<String> = tree.get_subcommands().map(|command| command.get_name().to_owned()).collect();
+    names.iter().fold(tree.mut_args(|flag| flag.global(false)), |tree, name| {
+        let taken: Vec<clap::Arg> = flags.iter().filter(|flag| takes(name, flag.get_id().as_str())).cloned().collect();
+        tree.mut_subcommand(name, |command| with_flags(command, &taken))
+    })
+}
+
+fn with_flags(command: Command, flags: &[clap::Arg]) -> Command {
+    let names: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
+    let command = command.args(flags);
+    names.iter().fold(command, |command, name| command.mut_subcommand(name, |below| with_flags(below, flags)))
 }
 
 fn takes(command: &str, flag: &str) -> bool {

@@ -7,8 +7,10 @@ mod api;
 mod backup;
 mod check;
 mod cleanup;
+mod completions;
 mod config;
 mod context;
+mod examples;
 mod explain;
 mod export;
 mod failure;
@@ -19,6 +21,7 @@ mod global_flags;
 mod import;
 mod init;
 mod journal;
+mod manual;
 mod orphan_blobs;
 mod parallel;
 mod policy;
@@ -74,6 +77,8 @@ enum Verb {
     Check(check::Check),
     Rebuild(rebuild::Rebuild),
     Upgrade(upgrade::Upgrade),
+    Completions(completions::Completions),
+    Manual(manual::Manual),
 }
 
 /// Runs the program with the arguments, environment and streams of this process.
@@ -136,6 +141,8 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
         Verb::Check(check) => check.run(context),
         Verb::Rebuild(rebuild) => rebuild.run(context),
         Verb::Upgrade(upgrade) => upgrade.run(context),
+        Verb::Completions(completions) => completions.run(context),
+        Verb::Manual(manual) => manual.run(context),
     }
 }
 
