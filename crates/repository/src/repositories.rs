@@ -19,6 +19,7 @@ pub(crate) mod members;
 mod named;
 pub(crate) mod purge;
 pub(crate) mod removal;
+mod setting_changes;
 pub(crate) mod stamps;
 pub(crate) mod trees;
 pub(crate) mod upkeep;

@@ -30,6 +30,9 @@ fn to_json(row: &ListedChange) -> Value {
     if let Some(name) = &row.name {
         shown["name"] = name.as_str().into();
     }
+    if let Some(what) = &row.what {
+        shown["what"] = Event::text(what).into();
+    }
     shown
 }
 

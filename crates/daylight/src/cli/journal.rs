@@ -9,31 +9,31 @@ use serde::{Deserialize, Serialize};
 /// Most rows that one call of the API gives.
 const PAGE: usize = 1_000;
 
-/// Show who changed what on a running server, the newest changes last
+/// Show who changed what on a running server, newest changes last
 ///
-/// Every push, yank, deletion, setting, repository and token is a row of the journal, with who made it and from where. Without
-/// `--after` and `--since` the last ones are shown.
+/// Every push, yank, deletion and change of a setting, repository or token is a row of the journal, with the token that made it and the
+/// address that it came from. Without --after and --since the newest rows are shown.
 #[derive(Debug, clap::Args)]
 pub(super) struct Journal {
-    /// Changes of this repository, also of removed ones that had the name
+    /// Changes in this repository, also in removed ones of the same name
     #[arg(long, value_name = "NAME")]
     repository: Option<String>,
-    /// Changes by this token; `daylight` is the server itself
+    /// Changes made with this token; `daylight` is the server itself
     #[arg(long, value_name = "TOKEN")]
     by: Option<String>,
     /// Changes of this kind
     #[arg(long, value_name = "KIND", value_parser = clap::builder::PossibleValuesParser::new(repository::CHANGE_KINDS))]
     kind: Option<String>,
-    /// Changes of this moment and later ones: 2026-11-01, 2026-11-01T12:00:00Z
+    /// Changes at this time and later: 2026-11-01, or 2026-11-01T12:00:00Z
     #[arg(long, value_name = "MOMENT")]
     since: Option<String>,
-    /// Changes up to this moment
+    /// Changes up to this time
     #[arg(long, value_name = "MOMENT")]
     until: Option<String>,
-    /// Changes after the one of this number, the oldest first
+    /// Changes after the one with this number, oldest first
     #[arg(long, value_name = "SEQ")]
     after: Option<u64>,
-    /// The most rows to show
+    /// Most rows to show
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     limit: u32,
 }
@@ -58,6 +58,8 @@ struct Row {
     version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    what: Option<String>,
 }
 
 impl Journal {
@@ -89,10 +91,10 @@ impl Journal {
         let head = ["SEQ", "AT", "BY", "FROM", "KIND", "REPOSITORY", "WHAT"];
         table::write(context.out, head, rows)?;
         if let Some(next) = all.next {
-            writeln!(context.err, "there are more: `--after {next}` goes on")?;
+            writeln!(context.err, "there are later rows: `--after {next}` shows them")?;
         }
         if all.earlier.is_some() {
-            writeln!(context.err, "there are earlier ones: a higher `--limit` shows them")?;
+            writeln!(context.err, "there are earlier rows: a higher `--limit` shows them")?;
         }
         Ok(())
     }
@@ -115,6 +117,6 @@ impl Journal {
 }
 
 fn cells(row: Row) -> [String; 7] {
-    let what = [row.package, row.version, row.name].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let what = [row.package, row.version, row.name, row.what].into_iter().flatten().collect::<Vec<_>>().join(" ");
     [row.seq.to_string(), row.at, row.by, row.from, row.kind, row.repository.unwrap_or_default(), what]
 }

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::format::rules::Coordinates;
 use crate::repositories::Repositories;
+use crate::repositories::setting_changes::what_changed;
 use std::collections::BTreeSet;
 use store::{Change, Entry, JournalRange, JournalRow, RepositoryId, Seq, State, Withdrawal};
 use telemetry::{Event, Millis};
@@ -68,6 +69,8 @@ pub struct ListedChange {
     pub version: Option<String>,
     /// The name of the token or of the setting that it is about.
     pub name: Option<String>,
+    /// What a change of a repository changed, such as `claims: +rack`.
+    pub what: Option<String>,
 }
 
 /// One page of changes, in the order of their numbers.
@@ -109,10 +112,11 @@ impl Repositories {
         let page = self.store.search_journal(range, limit, wanted, event).await?;
         let table = self.table(event).await?;
         let listed = |row: JournalRow| {
+            let what = what_changed(&row, page.before.get(&row.seq));
             let made = row.change.repository().and_then(|id| page.repositories.get(&id).map(|record| (id, record)));
             let now = made.and_then(|(id, _)| table.by_name.values().find(|repository| repository.id == id));
             let name = now.map(|now| now.record.name.clone()).or_else(|| made.map(|(_, record)| record.name.clone()));
-            list(row, name, made.and_then(|(_, record)| Format::named(&record.format)))
+            ListedChange { what, ..list(row, name, made.and_then(|(_, record)| Format::named(&record.format))) }
         };
         let rows = page.rows.into_iter().map(listed).collect();
         Ok(match newest {
@@ -151,7 +155,7 @@ fn list(row: JournalRow, repository: Option<String>, format: Option<Format>) -> 
         _ => None,
     };
     let JournalRow { seq, at, by, from, .. } = row;
-    ListedChange { seq, at, by, from, kind, repository, package, version, name }
+    ListedChange { seq, at, by, from, kind, repository, package, version, name, what: None }
 }
 
 fn kind_of(change: &Change, at: Millis) -> &'static str {

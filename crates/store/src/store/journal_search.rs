@@ -14,6 +14,8 @@ const PART: u64 = 64;
 /// The most rows, or bytes of them, that are searched for one page. The next page continues the search.
 const SCAN_ROWS: u64 = 20_000;
 const SCAN_BYTES: usize = 32 << 20;
+/// In the text of each row that changed a repository, and of hardly any other.
+const REPOSITORY: &str = r#""change":"repository""#;
 
 /// The range of rows that a page searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +37,8 @@ pub struct JournalPage {
     pub next: Option<Seq>,
     /// The records of the rows' repositories when they were created.
     pub repositories: HashMap<RepositoryId, RepositoryRecord>,
+    /// For rows that changed a repository: the record before each. Rows whose record is too far back in the journal are left out.
+    pub before: HashMap<Seq, RepositoryRecord>,
 }
 
 impl Store {
@@ -88,7 +92,44 @@ fn search(
         page.rows.reverse();
     }
     page.repositories = made(truth, &page.rows)?;
+    page.before = before(truth, &page.rows)?;
     Ok(page)
+}
+
+/// For each row that changed a repository, the record that it replaced. Reads back as many rows as a page may look at.
+fn before(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashMap<Seq, RepositoryRecord>, Error> {
+    let (mut found, mut sought) = (HashMap::new(), HashMap::<RepositoryId, Vec<Seq>>::new());
+    for row in rows {
+        match &row.change {
+            Change::Repository { id, .. } if id.0 < row.seq.0 => sought.entry(*id).or_default().push(row.seq),
+            _ => {}
+        }
+    }
+    let newest = sought.values().flatten().map(|seq| seq.0).max().unwrap_or_default();
+    let (mut through, mut rows_left, mut bytes_left) = (newest.saturating_sub(1), SCAN_ROWS, SCAN_BYTES);
+    while through > 0 && rows_left > 0 && bytes_left > 0 && !sought.is_empty() {
+        let count = PART.min(through);
+        let part =
+            truth.journal_text(Seq(through - count), usize::try_from(count).unwrap_or(usize::MAX), usize::MAX)?;
+        for (seq, text) in part.into_iter().rev() {
+            give_way();
+            rows_left = rows_left.saturating_sub(1);
+            bytes_left = bytes_left.saturating_sub(text.len());
+            // Most rows are of packages, and need not be parsed.
+            if !text.contains(REPOSITORY) {
+                continue;
+            }
+            let row: JournalRow = serde_json::from_str(&text).map_err(Error::row(seq))?;
+            let Change::Repository { id, record } = row.change else { continue };
+            let Some(later) = sought.get_mut(&id) else { continue };
+            found.extend(later.extract_if(.., |later| *later > seq).map(|later| (later, record.clone())));
+            if later.is_empty() {
+                sought.remove(&id);
+            }
+        }
+        through -= count;
+    }
+    Ok(found)
 }
 
 /// The repositories of the rows. A repository's id is the number of the row that created it.
@@ -145,6 +186,25 @@ mod tests {
         back.reverse();
         assert_eq!(back.concat(), evens);
         assert_eq!(all(&mut truth, true, 1_000, &|_| false), [Vec::<u64>::new()]);
+    }
+
+    #[test]
+    fn rows_that_changed_a_repository_come_with_the_record_before() {
+        let mut truth = Model::default();
+        suite::made(&mut truth, vec![suite::repository(0, "a", &[], false)]);
+        let id = truth.last().unwrap().0;
+        suite::made(&mut truth, (1..=100).map(|number| suite::publish("rack", number)).collect());
+        suite::made(&mut truth, vec![suite::repository(id, "b", &[], false)]);
+        let middle = truth.last().unwrap();
+        suite::made(&mut truth, vec![suite::repository(id, "c", &[], false)]);
+        let last = truth.last().unwrap();
+        let is_repository = |row: &JournalRow| matches!(row.change, Change::Repository { .. });
+        for newest in [true, false] {
+            let range = JournalRange { after: Seq(id), through: Seq(u64::MAX), newest };
+            let page = search(&mut truth, range, 10, &is_repository).unwrap();
+            let names: Vec<_> = [middle, last].iter().map(|seq| page.before[seq].name.as_str()).collect();
+            assert_eq!((names, page.before.len()), (vec!["a", "b"], 2));
+        }
     }
 
     #[test]

@@ -1,0 +1,84 @@
+//! What a row of the journal changed in the settings of a repository, in a few words.
+
+use serde_json::{Map, Value};
+use store::{Change, JournalRow, RepositoryRecord};
+
+/// Fields that change with others, and say nothing of themselves.
+const DERIVED: [&str; 3] = ["created", "removed", "members_since"];
+
+/// What a change of a repository changed: `added`, `removed`, `claims: +rack`. `None`: the row is of another kind, or the record before
+/// it is not known.
+pub(super) fn what_changed(row: &JournalRow, before: Option<&RepositoryRecord>) -> Option<String> {
+    let Change::Repository { id, record } = &row.change else { return None };
+    if id.0 == row.seq.0 {
+        return Some("added".to_owned());
+    }
+    let before = before?;
+    let mut changes = match (before.removed, record.removed) {
+        (None, Some(_)) => vec!["removed".to_owned()],
+        (Some(_), None) => vec!["restored".to_owned()],
+        _ => Vec::new(),
+    };
+    let (old, new) = (flat(before)?, flat(record)?);
+    let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    for name in names.into_iter().filter(|name| !DERIVED.contains(&name.as_str())) {
+        let [old, new] = [&old, &new].map(|fields| fields.get(name).unwrap_or(&Value::Null));
+        if old != new {
+            changes.push(format!("{name}: {}", difference(old, new)));
+        }
+    }
+    Some(changes.join("; "))
+}
+
+/// The fields of a record, those of objects in it with a dot: `policy.cooldown_s`.
+fn flat(record: &RepositoryRecord) -> Option<Map<String, Value>> {
+    let Ok(Value::Object(fields)) = serde_json::to_value(record) else { return None };
+    let mut flat = Map::new();
+    for (name, value) in fields {
+        match value {
+            Value::Object(inner) => {
+                flat.extend(inner.into_iter().map(|(inner, value)| (format!("{name}.{inner}"), value)));
+            }
+            other => drop(flat.insert(name, other)),
+        }
+    }
+    Some(flat)
+}
+
+/// `+rack -rake` for lists of texts, else the new value.
+fn difference(old: &Value, new: &Value) -> String {
+    let texts = |value: &Value| -> Option<Vec<String>> {
+        match value {
+            Value::Null => Some(Vec::new()),
+            Value::Array(all) => all.iter().map(|one| one.as_str().map(str::to_owned)).collect(),
+            _ => None,
+        }
+    };
+    if let (Some(before), Some(after)) = (texts(old), texts(new)) {
+        let added = after.iter().filter(|one| !before.contains(one)).map(|one| format!("+{one}"));
+        let gone = before.iter().filter(|one| !after.contains(one)).map(|one| format!("-{one}"));
+        let all: Vec<String> = added.chain(gone).collect();
+        return if all.is_empty() { format!("now {}", after.join(", ")) } else { all.join(" ") };
+    }
+    match new {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Bool(_) | Value::Number(_) => new.to_string(),
+        Value::Array(_) | Value::Object(_) => "changed".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn lists_tell_what_came_and_went_and_other_values_are_shown() {
+        assert_eq!(difference(&json!(["rack"]), &json!(["rack", "rake"])), "+rake");
+        assert_eq!(difference(&json!(["rack"]), &Value::Null), "-rack");
+        assert_eq!(difference(&json!(["a", "b"]), &json!(["b", "a"])), "now b, a");
+        assert_eq!(difference(&json!(false), &json!(true)), "true");
+        assert_eq!(difference(&json!(604_800), &Value::Null), "none");
+    }
+}
