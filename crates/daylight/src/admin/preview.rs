@@ -23,8 +23,29 @@ const PATHS_MAX: usize = 1_000;
 struct Resolution {
     /// 0: the status depends on the upstream of the member.
     status: u16,
-    /// The member that has it, or whose upstream would be asked.
-    member: Option<String>,
+    /// The member that has it, or whose upstream would be asked. Several, in their order, for a document that is merged from them.
+    members: Vec<String>,
+}
+
+impl Resolution {
+    /// Whether this member alone decides it.
+    fn is_of(&self, name: &str) -> bool {
+        matches!(&self.members[..], [member] if member == name)
+    }
+
+    fn json(&self) -> Value {
+        json!({ "status": self.status, "member": self.members.first() })
+    }
+}
+
+/// Whether the two answers are the same. The order of members matters to a merged document only if a name gets another owner.
+fn same(old: &Option<Resolution>, new: &Option<Resolution>, owners_change: bool) -> bool {
+    let sorted = |one: &Resolution| {
+        let mut members = one.members.clone();
+        members.sort_unstable();
+        (one.status, members)
+    };
+    old == new || !owners_change && old.as_ref().map(sorted) == new.as_ref().map(sorted)
 }
 
 pub(super) async fn show(
@@ -40,6 +61,8 @@ pub(super) async fn show(
     let id = app.repositories.find(name, event).await?.0.id;
     app.flush_sinks(event).await;
     let recent = app.recent_paths.counts();
+    let owners = app.repositories.owner_changes(&before, &after, id, event).await?;
+    let owners_change = owners.as_ref().is_some_and(|changes| changes.count > 0);
     let (mut looked_at, mut left_out, mut changes) = (0, 0, Vec::new());
     for (path, count) in recent.paths {
         let Ok(url) = content(&path) else { continue };
@@ -55,17 +78,16 @@ pub(super) async fn show(
         let mut new = resolve(app, &after, &url, caller, event).await?;
         // Of the new upstream nothing is cached yet. What stays of the former one is answered as before.
         if let (FormerFiles::KeepVerified, Some(now), Some(was)) = (former_files, before.by_name.get(name), &old)
-            && new.as_ref().is_some_and(|new| new.status == 0 && new.member.as_deref() == Some(name))
+            && new.as_ref().is_some_and(|new| new.status == 0 && new.is_of(name))
             && was.status == 200
-            && was.member.as_deref() == Some(name)
+            && was.is_of(name)
             && app.repositories.stays_cached(now, &url.path, event).await?
         {
             new.clone_from(&old);
         }
-        if old != new {
-            let to_json =
-                |one: Option<Resolution>| one.map(|one| json!({ "status": one.status, "member": one.member }));
-            changes.push(json!({ "path": path, "requests": count, "before": to_json(old), "after": to_json(new) }));
+        if !same(&old, &new, owners_change) {
+            let [old, new] = [old, new].map(|one| one.as_ref().map(Resolution::json));
+            changes.push(json!({ "path": path, "requests": count, "before": old, "after": new }));
         }
     }
     let since = recent.since.to_string();
@@ -75,7 +97,7 @@ pub(super) async fn show(
     {
         value["cached"] = cached_json(cached, former_files);
     }
-    if let Some(changes) = app.repositories.owner_changes(&before, &after, id, event).await? {
+    if let Some(changes) = owners {
         value["owners"] = changes_json(changes);
     }
     if let (Some(now), Some(then)) = (before.by_name.get(name), after.by_name.get(name))
@@ -126,6 +148,6 @@ async fn resolve(
         MemberSaid::Unknown => open,
         _ => false,
     };
-    let member = explained.members.iter().find(decides).map(|one| one.member.clone());
-    Ok(Some(Resolution { status: explained.status, member }))
+    let members = explained.members.iter().filter(decides).map(|one| one.member.clone()).collect();
+    Ok(Some(Resolution { status: explained.status, members }))
 }
