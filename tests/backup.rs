@@ -101,7 +101,7 @@ fn a_restore_that_verifies_names_what_is_damaged_in_the_backup_and_the_next_back
     std::fs::remove_dir_all(&again).unwrap();
     std::fs::remove_file(&blob).unwrap();
     said(&run(&["backup"], &target, &data));
-    assert!(said(&run(&["restore", "--verify"], &target, &again)).contains("every byte is as it was published"));
+    assert!(said(&run(&["restore", "--verify"], &target, &again)).contains("every byte matches its digest"));
 }
 
 /// Pushes one gem after the other until `over`. Every push is answered.

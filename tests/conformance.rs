@@ -109,7 +109,7 @@ fn without_the_mode_there_are_no_such_routes_and_its_key_opens_nothing() {
     for wish in ["set_time", "rebuild_versions_list"] {
         world.admin().ask("POST", &path(wish), &[], b"1990-01-01T00:00:00Z").expect(404);
     }
-    assert!(world.log().contains("`DAYLIGHT_CONFORMANCE_KEY` means nothing without `--conformance`"));
+    assert!(world.log().contains("`DAYLIGHT_CONFORMANCE_KEY` has no effect without `--conformance`"));
 }
 
 #[test]
@@ -120,6 +120,9 @@ fn it_is_refused_where_others_than_this_machine_could_ask() {
     let output = command.env_clear().output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("is not on loopback") && said.contains("hint: serve on loopback"), "{said}");
+    assert!(
+        said.contains("needs a loopback address") && said.contains("hint: add `--listen 127.0.0.1:8080`"),
+        "{said}"
+    );
     assert!(!folder.path().join("data").exists(), "nothing was touched");
 }

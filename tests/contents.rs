@@ -160,7 +160,7 @@ fn the_command_line_does_the_same() {
     assert_eq!(say("repo forget far"), "forgot 1 at `/` and below it in `far`\n");
     let said = say("repo delete far dist");
     assert!(said.starts_with("deleted 1 at `dist` and below it in `far`\nfrees 3 bytes on 20"), "{said}");
-    assert!(say("upstreams").contains("called"));
+    assert!(say("upstreams").contains("circuit closed"));
     world.tree("tools", "raw");
     world.admin().put("tools", "a+b/c", b"x").expect(201);
     let said = say("repo delete tools a+b");

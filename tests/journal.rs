@@ -125,10 +125,10 @@ fn people_are_shown_a_table_and_programs_all_pages_in_one_document() {
     assert!(rows[3].contains("delete") && rows[3].ends_with("dist/x.zip"), "{table}");
     assert_eq!(more, "");
     let (two, more) = say("journal --after 1 --limit 2");
-    assert!(two.lines().count() == 3 && more.contains("`--after 3` goes on"), "{two}{more}");
+    assert!(two.lines().count() == 3 && more.contains("`--after 3` shows them"), "{two}{more}");
     let (last, more) = say("journal --limit 1");
     assert!(last.lines().count() == 2 && last.contains("org.example:oil"), "{last}");
-    assert!(more.contains("there are earlier ones"), "{more}");
+    assert!(more.contains("there are earlier rows"), "{more}");
     let document: Value = serde_json::from_str(&say("journal --kind yank --json").0).unwrap();
     assert_eq!(said(&document), [of("yank", "lamp", "1.0.0")]);
 }

@@ -145,7 +145,7 @@ fn an_import_that_makes_no_sense_says_what_would() {
     for elsewhere in [FIRST, "far"] {
         let refused = said(elsewhere);
         assert!(
-            refused.contains("no artifacts can be put there") && refused.contains("hint: name a hosted"),
+            refused.contains("the repository takes no artifacts") && refused.contains("hint: name a hosted"),
             "{refused}"
         );
     }

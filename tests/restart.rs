@@ -117,14 +117,14 @@ fn a_program_that_would_not_start_does_not_take_the_place_of_one_that_serves() {
 #[test]
 fn an_address_that_the_file_names_anew_is_warned_of_and_the_socket_stays() {
     let mut world = World::start_with_file("[server]\nlisten = \"127.0.0.1:0\"\n");
-    world.reload("repositories are as the file declares them");
+    world.reload("the repositories of the configuration file are in force");
     world.configure("[server]\nlisten = \"127.0.0.1:1\"\n");
     let warnings = |world: &World| world.log().matches("`server.listen` has changed").count();
     assert_eq!(warnings(&world), 0, "port 0 is any port: {}", world.log());
     world.reload("`server.listen` has changed");
     assert!(world.log().contains("wanted=127.0.0.1:1"), "{}", world.log());
     world.configure("[server]\nlisten = \"127.0.0.1:1\"\n[store]\nundo = \"1h\"\n");
-    world.reload("`store.undo` has changed: only a restart applies that");
+    world.reload("`store.undo` has changed: restart the server");
     // Also in place: the new program has the socket of the old one.
     world.restart();
     assert_eq!(warnings(&world), 3, "{}", world.log());

@@ -87,7 +87,7 @@ fn a_change_names_what_it_changes_and_null_takes_away() {
         ),
         (json!({"private": true, "remote": {"credentials": "file:/etc/hostname"}}), "files in `/run/secrets`"),
         (json!({"private": true, "remote": {"certificate": "/etc/hostname"}}), "files in `/run/secrets`"),
-        (json!({"remote": {"trust": "/etc/hostname"}}), "`/etc/hostname` is no PEM file"),
+        (json!({"remote": {"trust": "/etc/hostname"}}), "`/etc/hostname` is not a PEM file"),
         (json!({"remote": {"trust": broken}}), "the trusted certificates cannot be used"),
         (json!({"versions": "releases"}), "`versions` is a setting of hosted repositories of format maven"),
         (json!({"info_format": "v1"}), "has no index of lines"),
@@ -240,10 +240,10 @@ fn what_the_file_declares_is_there_at_each_start_and_when_the_file_is_read_again
     assert_eq!(shown(&world, FIRST)["owners"], "enforced");
 
     world.configure(&DECLARED.replace("builds = 3", "builds = 4, days = 30"));
-    world.reload("repositories are as the file declares them");
+    world.reload("the repositories of the configuration file are in force");
     assert_eq!(shown(&world, "snapshots")["retention"], json!({"builds": 4, "days": 30}));
     world.configure(&DECLARED.replace("\"maven\"", "\"raw\"").replace("versions", "# ").replace("retention", "# "));
-    world.reload("keeping the repositories");
+    world.reload("the repositories of the configuration file are not in force");
     assert!(world.log().contains("it is there already, as a hosted repository of format maven"), "{}", world.log());
     assert_eq!(shown(&world, "snapshots")["format"], "maven");
 }

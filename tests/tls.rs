@@ -65,7 +65,7 @@ fn gems_are_pushed_and_fetched_through_tls_and_a_renewed_certificate_is_shown_wi
     let old = certificate.0.path().join("old.pem");
     std::fs::copy(certificate.file(), &old).unwrap();
     certificate.renew();
-    world.reload("showing another certificate");
+    world.reload("using a new TLS certificate");
     assert_eq!(curl(&world, &certificate.file(), &path, &[]).stdout, gem);
     assert!(!curl(&world, &old, &path, &[]).status.success(), "the old one is still shown");
 
@@ -78,18 +78,24 @@ fn gems_are_pushed_and_fetched_through_tls_and_a_renewed_certificate_is_shown_wi
 fn the_command_line_asks_through_tls_who_it_trusts() {
     let certificate = Certificate::new();
     let world = World::start_with_file(&certificate.settings());
-    let list = |trusts: &Path| {
+    let list_with = |trusts: &Path, flags: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-        command.args(["repo", "list", "--server", &format!("https://{}", world.address())]);
+        command.args(["repo", "list", "--server", &format!("https://{}", world.address())]).args(flags);
         command.env("DAYLIGHT_TOKEN", world.admin().secret()).env("SSL_CERT_FILE", trusts).output().unwrap()
     };
+    let list = |trusts: &Path| list_with(trusts, &[]);
     let listed = list(&certificate.file());
     assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
     assert!(String::from_utf8(listed.stdout).unwrap().contains(FIRST));
 
-    let refused = list(&Certificate::new().file());
+    let other = Certificate::new();
+    let refused = list(&other.file());
     let said = String::from_utf8(refused.stderr).unwrap();
-    assert!(!refused.status.success() && said.contains("TLS") && said.contains("hint: "), "{said}");
+    assert!(!refused.status.success() && said.contains("TLS") && said.contains("`--server-trust FILE`"), "{said}");
+    // What this machine does not trust is named by a flag.
+    let listed = list_with(&other.file(), &["--server-trust", certificate.file().to_str().unwrap()]);
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    assert!(!list_with(&other.file(), &["--server-trust", other.file().to_str().unwrap()]).status.success());
 }
 
 #[test]

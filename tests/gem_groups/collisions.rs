@@ -97,7 +97,7 @@ fn each_name_of_several_members_has_an_owner_and_a_reason() {
     }
     let (shown, _) = said(&world, &["repo", "show", GROUP]);
     assert!(
-        shown.contains("names of several members: 5\n") && shown.contains("shade  gems-private  claimed"),
+        shown.contains("names in several members: 5\n") && shown.contains("shade  gems-private  claimed"),
         "{shown}"
     );
 }
@@ -124,7 +124,7 @@ fn an_upstream_that_begins_to_list_a_name_waits_for_an_administrator() {
     world.await_log("`lamp` of `far` is listed by `near`, too");
     assert_eq!(waiting_names(&world), r#"daylight_group_waiting_names{repository="everything"} 1"#);
     let (shown, _) = said(&world, &["repo", "show", GROUP]);
-    assert!(shown.contains("names that wait for your decision: 1\n"), "{shown}");
+    assert!(shown.contains("names that wait for a decision: 1\n"), "{shown}");
     assert!(shown.contains("`daylight repo set near --claim lamp` gives it to `near`"), "{shown}");
 
     set(&world, "near", &json!({"claim": ["lamp"]}));
@@ -174,7 +174,7 @@ fn whoever_sets_the_order_of_members_decides_and_a_preview_says_what() {
     let (out, err) = said(&world, &arguments);
     let row = out.lines().find(|line| line.starts_with("lamp ")).unwrap().split_whitespace().collect::<Vec<_>>();
     assert_eq!(row, ["lamp", GROUP, "near", "far"]);
-    assert!(err.contains("names of gems that would have another owner: 1\n"), "{err}");
+    assert!(err.contains("gem names that would belong to another member: 1\n"), "{err}");
     said(&world, &arguments[..arguments.len() - 1]);
     assert_eq!(rows(&collisions(&world, "")), ["lamp far order far+near", "oil far order far+near"]);
     // And the other way round: both members list both names when the order is set.

@@ -60,5 +60,5 @@ fn people_are_shown_a_preview_as_a_table() {
     let (out, err) = [said.stdout, said.stderr].map(|text| String::from_utf8(text).unwrap()).into();
     let row = out.lines().nth(1).unwrap().split_whitespace().collect::<Vec<_>>();
     assert_eq!(row, [&format!("/repository/all/{JAR}"), "1", "200", "near", "404"]);
-    assert!(err.contains("of 1 paths that were asked for since 20") && err.ends_with("nothing is changed\n"), "{err}");
+    assert!(err.contains("of 1 paths requested since 20") && err.ends_with("nothing was changed\n"), "{err}");
 }

@@ -41,7 +41,7 @@ fn an_hour_of_lost_hooks_is_found_and_said() {
     super::await_true("eleven are lost", || scene.figure("lost") == 11);
     assert_eq!(gauge(&scene, "hooks_lost_total").as_deref(), Some("11"));
     assert_eq!(gauge(&scene, "hooks_taken_total").as_deref(), Some("2"));
-    scene.world.await_log("no hook announced what was found upstream");
+    scene.world.await_log("the upstream has changes that no hook announced");
     assert!(scene.world.log().contains("lamp 3.5.0"), "{}", scene.world.log());
 }
 

@@ -141,7 +141,7 @@ fn the_secret_is_named_and_never_given() {
     assert!(!given.text().contains("hunter2"), "{}", given.text());
     // The API accepts only allowed references that exist.
     assert!(set("env:OTHER_HOOKS").expect(400).text().contains("begin with `UPSTREAM_`"));
-    assert!(set("env:UPSTREAM_NOWHERE").expect(400).text().contains("no variable"));
+    assert!(set("env:UPSTREAM_NOWHERE").expect(400).text().contains("is not set or empty"));
     assert_eq!(set(REFERENCE).expect(200).json()["hook_secret"], REFERENCE);
     let hosted = format!("/api/v1/repositories/{FIRST}");
     let refused = admin.patch_json(&hosted, &json!({ "hook_secret": REFERENCE })).expect(400);
@@ -163,7 +163,7 @@ fn the_command_line_and_the_configuration_file_name_the_secret() {
         202
     );
     let shown = run(&["repo", "show", REMOTE]);
-    for line in ["secret of hooks: env:UPSTREAM_HOOKS", "hooks taken: 1", "hooks refused: 1", "last hook: 2026-11-02"] {
+    for line in ["hook secret: env:UPSTREAM_HOOKS", "hooks accepted: 1", "hooks refused: 1", "last hook: 2026-11-02"] {
         assert!(shown.contains(line), "{line}: {shown}");
     }
     assert!(!shown.contains(SECRET), "{shown}");

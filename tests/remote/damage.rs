@@ -59,7 +59,7 @@ fn a_kept_file_whose_bytes_changed_on_the_disk_is_fetched_again_and_the_log_says
     assert!(scene.get(&path("good")).expect(200).body == good);
     assert_eq!(scene.asked(&path("good")), 1);
     let log = scene.world.log();
-    let lines: Vec<_> = log.lines().filter(|line| line.contains("a kept file of an upstream is damaged")).collect();
+    let lines: Vec<_> = log.lines().filter(|line| line.contains("a cached file of an upstream is damaged")).collect();
     assert_eq!(lines.len(), 3, "{log}");
     for (name, whole) in &files {
         let line = lines.iter().find(|line| line.contains(&path(name))).unwrap();
@@ -79,7 +79,7 @@ fn check_reads_a_sample_of_what_is_kept_of_upstreams_and_all_of_it_if_asked() {
         (told.status.code(), String::from_utf8(told.stdout).unwrap() + &String::from_utf8(told.stderr).unwrap())
     };
     let (code, told) = check(&["--verify"]);
-    assert!(code == Some(0) && told.contains("read 2 of 2 files that are kept of upstreams"), "{told}");
+    assert!(code == Some(0) && told.contains("read 2 of 2 cached files of upstreams"), "{told}");
     flip(&scene, &large);
     let (code, told) = check(&[]);
     assert!(code == Some(0) && told.contains("read 1 of 2 files"), "{told}");

@@ -131,7 +131,7 @@ fn past_the_budget_of_a_repository_what_is_new_counts_as_young_and_as_of_a_momen
     assert!(used > 0 && figure(&scene, "rejected_total") == 0);
     lists(&scene, &metadata(0), VERSIONS);
     scene.get(&metadata(0)).expect(200);
-    let full = "no longer written down";
+    let full = "no longer recorded";
     scene.world.await_log(full);
     assert!(figure(&scene, "used_bytes") <= figure(&scene, "limit_bytes") && figure(&scene, "rejected_total") == 1);
 
@@ -163,7 +163,7 @@ fn past_the_budget_of_a_repository_what_is_new_counts_as_young_and_as_of_a_momen
     scene.world.restart();
     forget(&scene, &metadata(0));
     see(&scene, &metadata(0), VERSIONS);
-    scene.world.await_log("is written down again");
+    scene.world.await_log("is recorded again");
     assert_eq!(all(&as_of_now(&scene, METADATA).expect(200), "version").len(), 100);
 }
 

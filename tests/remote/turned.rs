@@ -81,10 +81,10 @@ fn the_command_line_tells_what_would_be_lost_and_changes_nothing_until_somebody_
     fill(&world);
     let run = |flags: &str| shell(&world, &format!("daylight repo set far --remote {} {flags}", other.url()));
     let told = run("--preview").good();
-    assert!(told.contains("3 files") && told.contains("3 would be answered otherwise"), "{told}");
+    assert!(told.contains("3 files") && told.contains("the answers of 3 would change"), "{told}");
     // The kept files are answered as before.
     let told = run("--keep-cached --preview").good();
-    assert!(told.contains("2 files of") && told.contains("2 would be answered otherwise"), "{told}");
+    assert!(told.contains("2 files of") && told.contains("the answers of 2 would change"), "{told}");
     assert!(!told.contains(VERIFIED) && told.contains(UNVERIFIED), "{told}");
     let refused = run("").bad();
     assert!(refused.contains("--keep-cached") && refused.contains("--yes"), "{refused}");
@@ -95,7 +95,7 @@ fn the_command_line_tells_what_would_be_lost_and_changes_nothing_until_somebody_
     assert!(told.contains("2 cached files of") && told.contains("dropped, and 1 of 5 bytes stay"), "{told}");
     assert_eq!(files(&world), [VERIFIED]);
     let told = shell(&world, &format!("daylight repo set far --remote {} --yes", one.url())).good();
-    assert!(told.contains("1 cached files of 5 bytes were dropped, and 0 of 0 bytes stay"), "{told}");
+    assert!(told.contains("dropped 1 cached files of 5 bytes of the former upstream, and kept 0 of 0 bytes"), "{told}");
     assert_eq!(files(&world), [""; 0]);
 }
 

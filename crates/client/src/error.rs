@@ -33,7 +33,7 @@ pub enum Error {
         cause: String,
     },
     /// The TLS handshake failed.
-    #[error("cannot agree with `{host}` on TLS: {source}")]
+    #[error("the TLS handshake with `{host}` failed: {source}")]
     Tls {
         /// The host that was called.
         host: String,
@@ -340,7 +340,7 @@ impl Error {
     /// What an operator can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Error::BadPem { .. } => Some("a PEM file holds certificates, and, where one is shown, its key"),
+            Error::BadPem { .. } => Some("a PEM file has certificates in it, and for a client certificate its key"),
             Error::Tls { source, .. } => tls_error::trouble(source).map(TlsTrouble::hint),
             Error::ProxyRefuses { status: 407, .. } => {
                 Some("it requires credentials, or rejects the ones that were sent")

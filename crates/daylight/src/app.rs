@@ -94,8 +94,10 @@ impl App {
         }
         let open = hosts.iter().filter(|(host, _)| !matches!(host.circuit, client::Circuit::Closed { .. })).count();
         if open > 0 {
-            text +=
-                &format!("degraded: upstreams: {open} of {} failed again and again, and are left alone\n", hosts.len());
+            text += &format!(
+                "degraded: upstreams: {open} of {} failed repeatedly, and their circuits are open\n",
+                hosts.len()
+            );
         }
         let behind = self.repositories.behind(event).await?;
         if behind > 0 {

@@ -129,9 +129,9 @@ impl Certificate {
         let fields: [(&str, &dyn std::fmt::Display); 2] =
             [("file", &self.certificate.display()), ("ends", &validity.ends)];
         match expiry {
-            Expiry::Expired => log.error("the certificate has ended: clients refuse it", &fields),
-            Expiry::Soon => log.warn("the certificate ends soon: renew it", &fields),
-            Expiry::Later => log.info("the certificate is good again", &fields),
+            Expiry::Expired => log.error("the TLS certificate has expired: clients refuse it", &fields),
+            Expiry::Soon => log.warn("the TLS certificate expires soon: renew it", &fields),
+            Expiry::Later => log.info("the TLS certificate is valid again", &fields),
         }
     }
 
@@ -149,10 +149,13 @@ impl Certificate {
             Err(error) => Err(error),
         };
         match changed {
-            Ok(()) => log.info("showing another certificate", &[("file", &self.certificate.display())]),
+            Ok(()) => log.info("using a new TLS certificate", &[("file", &self.certificate.display())]),
             Err(error) if !current.warned => {
                 current.warned = true;
-                log.warn("keeping the certificate", &[("cause", &format!("{error:#}"))]);
+                log.warn(
+                    "keeping the TLS certificate in use, because the new one cannot be used",
+                    &[("cause", &format!("{error:#}"))],
+                );
             }
             Err(_) => {}
         }

@@ -10,8 +10,7 @@ pub(crate) fn warn(began_with: &[Entry], now: &[Entry], log: &Log) {
     for (before, now) in began_with.iter().zip(now) {
         let written = [before, now].iter().any(|entry| entry.origin != Origin::Default);
         if written && before.value != now.value && before.key != "server.listen" {
-            let message =
-                format!("`{}` has changed: only a restart applies that, with SIGUSR2 or a stop and a start", now.key);
+            let message = format!("`{}` has changed: restart the server with SIGUSR2 to apply it", now.key);
             log.warn(&message, &[("serving_with", &text(&before.value)), ("wanted", &text(&now.value))]);
         }
     }

@@ -31,8 +31,10 @@ pub(crate) fn allow(settings: &Settings, address: SocketAddr) -> Result<(), conf
         return Ok(());
     }
     Err(config::Error::Contradiction {
-        text: format!("`--conformance` lets anybody set the time of day, and `{address}` is not on loopback"),
-        hint: "serve on loopback for it: `--listen 127.0.0.1:8080`".to_owned(),
+        text: format!(
+            "`--conformance` lets anybody set the clock of the server, so it needs a loopback address, and `{address}` is none"
+        ),
+        hint: "add `--listen 127.0.0.1:8080`".to_owned(),
     })
 }
 
@@ -106,7 +108,7 @@ pub(crate) async fn answer(
         ConformanceCall::RebuildVersions => {
             let (name, now) = (&repository.record.name, app.clock.now());
             app.repositories.rebuild_versions(name, now, Author::of_client(KEY, request.client), event).await?;
-            Ok(reply::text(format!("/versions of {name} begins anew, at {now}\n")))
+            Ok(reply::text(format!("/versions of {name} is rewritten, at {now}\n")))
         }
     }
 }

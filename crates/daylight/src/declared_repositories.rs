@@ -78,7 +78,7 @@ async fn set(
         }
         let url = set.record.remote.as_ref().and_then(|remote| remote.urls.first()).cloned().unwrap_or_default();
         log.warn(
-            "a repository stands for another upstream now; verified releases of the one before stay, and the rest is lost",
+            "a repository has another upstream now: verified releases of the former one are kept, its other cached files are dropped",
             &[
                 ("repository", &name),
                 ("url", &url),

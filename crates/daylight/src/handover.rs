@@ -35,9 +35,9 @@ pub(crate) fn socket(environment: &Environment) -> anyhow::Result<Option<Listene
                 .and_then(|myself| pidfd_getfd(myself, FIRST_PASSED, PidfdGetfdFlags::empty()))
                 .context("cannot take the socket that `LISTEN_FDS` announces")?;
             let listener = Listener::inherited(passed.as_fd())?;
-            Ok(Some(listener.context("what `LISTEN_FDS` announces is no TCP socket that listens")?))
+            Ok(Some(listener.context("the socket that `LISTEN_FDS` announces is not a listening TCP socket")?))
         }
-        many => bail!("`LISTEN_FDS` announces {many} sockets, and one is served"),
+        many => bail!("`LISTEN_FDS` announces {many} sockets, but the server takes only one"),
     }
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn warn_of_listen(
     let Ok(now) = now() else { return };
     let same = now.ip() == serving.ip() && [0, serving.port()].contains(&now.port());
     if now != began_with && !same {
-        let message = "`server.listen` has changed: only a stop and a start make the server listen there";
+        let message = "`server.listen` has changed: stop and start the server to listen there";
         log.warn(message, &[("listening", &serving), ("wanted", &now)]);
     }
 }
@@ -83,7 +83,7 @@ impl Program {
         }
         let shown = command.stdin(Stdio::null()).output().context("the program cannot be run")?;
         if !shown.status.success() {
-            bail!("it would not start: {}", String::from_utf8_lossy(&shown.stderr).trim_end());
+            bail!("the new program would not start: {}", String::from_utf8_lossy(&shown.stderr).trim_end());
         }
         Ok(())
     }

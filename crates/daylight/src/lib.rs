@@ -1,4 +1,4 @@
-//! Daylight: a package repository server you can see through.
+//! Daylight: a package repository server that can show why it gave each answer.
 
 pub mod access;
 mod accounts;

@@ -53,7 +53,7 @@ async fn collect(app: &App, all: bool) {
             if done.collected > 0 {
                 let figures: [(&str, &dyn std::fmt::Display); 2] =
                     [("blobs", &done.collected), ("freed_bytes", &done.freed_bytes)];
-                app.log.info("bytes that nothing needs any more were deleted", &figures);
+                app.log.info("deleted unused blobs", &figures);
             }
         }
         // The store is closing or busy: the next round continues.
@@ -70,6 +70,6 @@ async fn collect(app: &App, all: bool) {
 async fn record_uses(app: &App) {
     let mut event = Event::job("last_uses", app.clock.now());
     if let Err(error) = use_recording::record(app, &mut event).await {
-        app.log.warn("cannot write when things were last used", &[("cause", &error)]);
+        app.log.warn("cannot store the times of last use", &[("cause", &error)]);
     }
 }

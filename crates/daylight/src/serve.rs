@@ -107,8 +107,11 @@ impl Running {
         self.certificate.iter().for_each(|certificate| certificate.refresh(log));
         let Some(file) = file else { return };
         match self.instance.apply_declared(file, log) {
-            Ok(()) => log.info("repositories are as the file declares them", &[("file", &file.display())]),
-            Err(error) => log.warn("keeping the repositories", &[("cause", &format!("{error:#}"))]),
+            Ok(()) => log.info("the repositories of the configuration file are in force", &[("file", &file.display())]),
+            Err(error) => log.warn(
+                "the repositories of the configuration file are not in force",
+                &[("cause", &format!("{error:#}"))],
+            ),
         }
     }
 
@@ -188,7 +191,7 @@ fn restart(running: Running, program: Program, mut signals: Signals, log: &Log, 
     log.info("restarting", &[]);
     let listener = running.hand_over();
     let stop = listener.is_err() || signals.stop_requested();
-    log.info(if stop { "stopped" } else { "stopped, and beginning again" }, &[]);
+    log.info(if stop { "stopped" } else { "stopped for the restart" }, &[]);
     lines.flush(STOP_TIMEOUT);
     let listener = listener?;
     if stop { Ok(()) } else { Err(program.replace(listener)) }

@@ -124,7 +124,7 @@ pub enum Error {
         found: Seq,
     },
     /// The segments have changes that the truth does not have. The truth was lost, or replaced by an older one.
-    #[error("the segments reach `{}` and the truth ends at `{}`", segments.0, truth.0)]
+    #[error("the segments reach change `{}`, but the database ends at change `{}`", segments.0, truth.0)]
     SegmentsAhead {
         /// The last change in the segments.
         segments: Seq,
@@ -160,7 +160,7 @@ pub enum Error {
     #[error("the folder `{}` is not completely restored", .0.display())]
     Unrestored(PathBuf),
     /// The folder has no truth.
-    #[error("the folder `{}` has no database `truth.sqlite`", .0.display())]
+    #[error("no Daylight database in `{}`", .0.display())]
     NoTruth(PathBuf),
     /// The folder has no segments to rebuild the truth from.
     #[error("the folder `{}` has no segments", .0.display())]
@@ -201,12 +201,14 @@ impl Error {
             ),
             Self::Unrestored(_) => Some("delete the folder, and run `daylight restore` again".into()),
             Self::NoTruth(_) | Self::NoSegments(_) => Some("name the data folder of a server with `--data`".into()),
-            Self::SegmentsAhead { .. } => Some("run `daylight rebuild` to rebuild the truth from the segments".into()),
+            Self::SegmentsAhead { .. } => {
+                Some("run `daylight rebuild` to rebuild the database from the segments".into())
+            }
             Self::Segment { .. } => {
                 Some("restore the file from a backup; `daylight check` lists all damaged files".into())
             }
             Self::Sqlite { source, .. } if is_corrupt(source) => {
-                Some("run `daylight rebuild` to rebuild the truth from the segments".into())
+                Some("run `daylight rebuild` to rebuild the database from the segments".into())
             }
             full if full.is_disk_full() => Some("free space on the disk, or make the disk larger".into()),
             Self::Io { what, path, source } => hint_of_io(what, path, source).map(Into::into),

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
 /// Flags of the verbs that plan a removal, and carry it out with `--yes`.
 #[derive(Debug, clap::Args)]
 pub(super) struct PlanFlags {
-    /// Carry it out without asking
+    /// Delete now, without asking
     #[arg(long)]
     pub(super) yes: bool,
 }

@@ -7,20 +7,19 @@ use std::path::PathBuf;
 use store::BackedUp;
 use telemetry::Op;
 
-/// Back up the data folder into another folder, while the server works or not
+/// Back up the data folder, while a server uses it or not
 ///
-/// The target is new, empty, or an earlier backup of the same data folder: then only blobs that it lacks are copied.
-/// On the same file system blobs are hard links: quick and small, but no help when the disk fails. Without
-/// --with-cached files of upstreams are left out; a restored server fetches them again. An interrupted backup leaves
-/// the earlier one unchanged, and the next run continues it.
+/// The target is a new or empty folder, or an earlier backup of the same data folder, which then gets only the new blobs. On the same
+/// file system blobs are hard links: quick and small, but lost with the disk. Without --with-cached the cached files of upstreams are
+/// left out, and a restored server fetches them again. If a backup is interrupted, the earlier one stays usable, and the next run
+/// continues.
 ///
-/// `daylight check --data TARGET` checks a backup, and `daylight restore` makes a data folder of it.
+/// `daylight check --data TARGET` checks a backup, and `daylight restore` makes a data folder from it.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
 pub(super) struct Backup {
-    /// The folder of the backup; made where it does not exist
+    /// The folder of the backup; it is created if it does not exist
     target: PathBuf,
-    /// Back up cached files of upstreams too
+    /// Include the cached files of upstreams
     #[arg(long)]
     with_cached: bool,
 }
@@ -48,8 +47,8 @@ impl Backup {
         match missing.len() {
             0 => Ok(()),
             many => {
-                let text = format!("{many} blobs are not in the data folder, so the backup does not have them either");
-                let hint = "everything else is backed up; stop the server, and run `daylight check` on the data folder";
+                let text = format!("{many} blobs are missing in the data folder, and so in the backup");
+                let hint = "everything else is backed up; stop the server and run `daylight check` on the data folder";
                 Err(Failure::new(text, Some(hint.to_owned())).into())
             }
         }

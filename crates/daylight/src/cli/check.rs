@@ -13,23 +13,26 @@ use index::IndexReport;
 use serde::Deserialize;
 use telemetry::Tick;
 
-/// Check a data folder: rows, blobs, journal and segments against each other
+/// Check a data folder, or the indexes of a running server
 ///
-/// Mends nothing. No server may be using the folder. With --index it asks a running server instead, and compares what
-/// its indexes say with each other; of a remote repository, what it keeps of its upstream, which is not asked.
+/// For a data folder it compares rows, blobs, journal and segments with each other. It repairs nothing, and no server may be using the
+/// folder.
+///
+/// With --index it asks a running server and compares the index files of its gem repositories with each other. For a remote repository it
+/// compares the cached files with the upstream's index, without asking the upstream.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
-    /// Read every byte of every blob, and of every file that is kept of upstreams, and compare its digest, too. Without it a
-    /// sample of the latter is read
+    /// Read every byte of all blobs and cached files and compare it with its digest. Without this flag only a sample of the cached files
+    /// is read
     #[arg(long, conflicts_with = "index")]
     verify: bool,
-    /// Ask a running server: is each /info what /versions says, and do they offer the same?
+    /// Check the indexes of a running server: do /versions and each /info list the same versions and checksums?
     #[arg(long)]
     index: bool,
-    /// With --index: these repositories [default: all hosted and remote gem repositories]
+    /// With --index: the repositories [default: all hosted and remote gem repositories]
     #[arg(value_name = "REPO", requires = "index")]
     repositories: Vec<String>,
-    /// With --index: requests at once
+    /// With --index: requests at the same time
     #[arg(long, value_name = "N", requires = "index", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     jobs: u8,
 }
@@ -115,10 +118,8 @@ impl Check {
         }
         let hint = match (problems, kept_problems) {
             (0, 0) => return Ok(()),
-            (0, _) => {
-                "nobody is answered with a package that its index refutes: it is fetched again when somebody asks for it"
-            }
-            _ => "clients fall back to slower ways: keep this output, and report it as a defect",
+            (0, _) => "clients never get such a package: the server fetches it again when it is requested",
+            _ => "clients fall back to slower protocols; please report this output as a defect",
         };
         let text = format!("the indexes disagree in {} places", problems + kept_problems);
         Err(Failure::new(text, Some(hint.to_owned())).into())

@@ -10,11 +10,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use store::Progress;
 
-/// Say what the rules of repositories no longer keep, and remove it with `--yes`
+/// Show what the retention rules would delete, and delete it with --yes
 ///
-/// The rules are settings: `daylight repo set NAME --keep-versions 10 --keep-unused 90d`. A version goes only if no rule keeps it. Without
-/// `--yes` nothing changes. Within `store.undo`, `daylight repo restore REPO PATH` restores what a cleanup removed; for gems it is
-/// `daylight repo restore REPO NAME:VERSION`. Cached files of an upstream are fetched again.
+/// The rules are settings of a repository: `daylight repo set NAME --keep-versions 10 --keep-unused 90d`. A version is deleted only if no
+/// rule keeps it. Within `store.undo` (a week by default), `daylight repo restore REPO PATH` restores deleted files, and `daylight repo
+/// restore REPO NAME:VERSION` a gem. Cached files of an upstream are fetched again when they are requested.
 #[derive(Debug, clap::Args)]
 pub(super) struct Cleanup {
     /// Names of repositories [default: all that have rules]

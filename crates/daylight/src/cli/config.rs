@@ -5,7 +5,7 @@ use super::folder;
 use crate::config::{DeclaredRepository, Entry, Flag, Loaded, Origin, toml};
 use std::io::{self, Write};
 
-/// See the settings
+/// Show the settings of the server
 #[derive(Debug, clap::Args)]
 pub(super) struct Config {
     #[command(subcommand)]
@@ -17,14 +17,13 @@ enum ConfigVerb {
     Show(Show),
 }
 
-/// Show every setting: its value, where it came from and why
+/// Show every setting with its value, its origin and the reason for its default
 ///
-/// The output is a configuration file: what you change in it can be given to `serve --config`. A line
-/// that holds a default is commented out, so that it goes on following the machine.
+/// The output is a configuration file for `daylight serve --config FILE`. Lines with defaults are comments, because each start derives
+/// them from the machine.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
 struct Show {
-    /// Address and port, as for `serve`
+    /// Address and port, as for `daylight serve`
     #[arg(long, value_name = "ADDR", help_heading = "Settings")]
     listen: Option<String>,
 }

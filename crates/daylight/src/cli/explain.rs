@@ -7,22 +7,23 @@ use super::context::Context;
 use format::percent::segment;
 use record::Record;
 
-/// Say what would be answered for a path, or how an answer came to be
+/// Explain the answer to a path: which repositories are asked, what each has, and why
 ///
-/// Which repositories are asked, what each says and why, and what takes how long. For a path it is what would be answered
-/// now; no upstream is asked for that. Of a hosted file that somebody took away it says who, when and why, and how it comes back.
+/// For a path it shows the answer that the server would give now; it does not ask upstreams for that. With --event it shows a past
+/// answer. For a hosted file that was deleted it shows by whom, when, why, and how to restore it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Explain {
     /// Name of the repository
     #[arg(required_unless_present = "event")]
     repository: Option<String>,
-    /// Path below it
+    /// Path below the repository
     #[arg(required_unless_present = "event")]
     path: Option<String>,
-    /// As of when: a day (its end, in UTC), a moment, or `seq-N`
+    /// The repository at an earlier moment: a day (its end, in UTC), a time such as 2026-11-01T12:00:00Z, or a change `seq-N` of the
+    /// journal
     #[arg(long, value_name = "MOMENT", conflicts_with = "event")]
     as_of: Option<String>,
-    /// The answer whose `Daylight-Event` this was
+    /// The past answer with this id in its `Daylight-Event` header
     #[arg(long, value_name = "ID", conflicts_with_all = ["repository", "path"])]
     event: Option<String>,
 }

@@ -12,7 +12,7 @@ use super::repository_client::RepositoryClient;
 use flags::ImportFlags;
 use telemetry::Tick;
 
-/// Bring in what another server keeps
+/// Upload the packages of another server from a folder
 #[derive(Debug, clap::Args)]
 pub(super) struct Import {
     #[command(subcommand)]
@@ -21,30 +21,28 @@ pub(super) struct Import {
 
 #[derive(Debug, clap::Subcommand)]
 enum ImportVerb {
-    /// Upload all gems of a folder: .gem files, the data of a geminabox, or of a Gemstash
+    /// Upload all gems of a folder: .gem files, the data folder of a geminabox, or the base folder of a Gemstash
     ///
-    /// Which of them it is, is seen. What is there already with the same bytes is not uploaded again, so an import that
-    /// was interrupted goes on where it was when it is started again.
+    /// The command detects which of them it is. Gems that the repository has with the same bytes are not uploaded again, so that an
+    /// interrupted import can be continued.
     ///
-    /// With a token of the scope `admin` versions stay as old as they were: their dates come from the database of the Gemstash, from
-    /// `info/NAME` of an index beside the gems, or from the files (copy them with `cp -p`). The same import again corrects
-    /// the dates of what an earlier one brought.
+    /// With a token of the scope `admin` versions keep their dates of publication: from the database of the Gemstash, from `info/NAME` of
+    /// an index beside the gems, or else from the files (copy them with `cp -p`). The same import again corrects the dates of an earlier
+    /// one.
     Gems {
         #[command(flatten)]
         import: ImportFlags,
-        /// Bring back what was yanked, too (a Gemstash keeps it)
+        /// Upload yanked gems too; only a Gemstash has them
         #[arg(long)]
         with_yanked: bool,
     },
-    /// Upload all artifacts of a folder laid out as a Maven repository: a local repository, or the files of another server
+    /// Upload all artifacts of a folder in Maven layout: a local repository, or the files of another server
     ///
-    /// Files are held against the checksums beside them. Checksums and metadata are not uploaded: the server makes its own.
-    /// What is there already with the same bytes is not uploaded again, so an import that was interrupted goes on where it
-    /// was when it is started again.
+    /// Files are compared with the checksum files beside them. Checksums and metadata are not uploaded, because the server makes its own.
+    /// Files that the repository has with the same bytes are not uploaded again, so that an interrupted import can be continued.
     ///
-    /// With a token of the scope `admin` files stay as old as they were: as their own date says, the timestamp in the name of a
-    /// build, or `lastUpdated` of the metadata, whichever is the oldest. The same import again corrects the dates of what an
-    /// earlier one brought.
+    /// With a token of the scope `admin` files keep their dates of publication: the oldest of the date of the file, the timestamp in the
+    /// name of a snapshot build, and `lastUpdated` of the metadata. The same import again corrects the dates of an earlier one.
     Maven {
         #[command(flatten)]
         import: ImportFlags,

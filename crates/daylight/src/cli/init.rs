@@ -1,14 +1,13 @@
-//! `daylight init`: a data folder, ready to be served.
+//! `daylight init`: prepares a data folder for a server.
 
 use super::context::Context;
 use super::folder;
 
-/// Make the data folder, the first repositories and the admin token, without serving
+/// Create the data folder, the first repositories and the admin token, without starting the server
 ///
-/// What exists already is left as it is. The admin token is the only thing on standard output; it is
-/// shown this once. With DAYLIGHT_ADMIN_TOKEN set, that is the token, and nothing is printed.
+/// Existing repositories and tokens are not changed. The admin token is printed once, as the only line on standard output. If
+/// DAYLIGHT_ADMIN_TOKEN is set, it is the admin token, and nothing is printed.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
 pub(super) struct Init;
 
 impl Init {
@@ -25,11 +24,11 @@ impl Init {
             return Ok(());
         }
         for repository in &made.repositories {
-            writeln!(context.err, "made repository `{repository}`")?;
+            writeln!(context.err, "added repository `{repository}`")?;
         }
         match token {
             Some(token) => {
-                writeln!(context.err, "`{data}` is ready; this is its admin token, shown only now:")?;
+                writeln!(context.err, "`{data}` is ready; the admin token, which is shown only once:")?;
                 writeln!(context.out, "{token}")?;
             }
             None => writeln!(context.err, "`{data}` is ready")?,

@@ -29,7 +29,7 @@ pub(super) fn write(orphans: &Orphans, context: &mut Context<'_>) -> std::io::Re
     }
     writeln!(
         context.out,
-        "no row names {blobs} blobs of {size_bytes} bytes: uploads that were interrupted before they were acknowledged; \
-         each file is a package as it was uploaded, and can be published again"
+        "no row names {blobs} blobs of {size_bytes} bytes: they are uploads that were interrupted before they were acknowledged; \
+         each file is an uploaded package and can be published again"
     )
 }

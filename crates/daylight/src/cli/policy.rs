@@ -8,9 +8,9 @@ use format::percent::segment;
 use serde::Deserialize;
 use telemetry::Clock;
 
-/// Let single versions through the policy of a repository, and say why
+/// Let single versions through the cooldown of a repository
 ///
-/// What a policy says else is set with `daylight repo set`.
+/// The policy itself is set with `daylight repo set`.
 #[derive(Debug, clap::Args)]
 pub(super) struct Policy {
     #[command(subcommand)]
@@ -19,29 +19,29 @@ pub(super) struct Policy {
 
 #[derive(Debug, clap::Subcommand)]
 enum PolicyVerb {
-    /// Let a version be seen though it is young
+    /// Let a version through although it is younger than the cooldown
     Allow {
-        /// The repository whose policy hides it: the answer that refuses it names it
+        /// The repository whose policy hides the version; the refused answer names it
         repository: String,
-        /// Which: `org.example:lamp:1.2`, `rack:3.0.0`, a path; a `*` stands for any text
+        /// The version: `org.example:lamp:1.2`, `rack:3.0.0`, or a path; `*` matches any text
         package: String,
-        /// Why, for whoever asks later
+        /// The reason, which `daylight policy list` shows
         #[arg(long, value_name = "REASON")]
         why: String,
-        /// Until then: 14d, 12h, or a moment such as 2026-11-01 [default: until it is withdrawn]
+        /// Until when: after a duration such as 14d or 12h, or at a date such as 2026-11-01 [default: until it is withdrawn]
         #[arg(long, value_name = "TIME", value_parser = until)]
         until: Option<String>,
     },
-    /// List what is let through, by whose word and why
+    /// List the versions that are let through, with who allowed each and why
     List {
-        /// The repository
+        /// Name of the repository
         repository: String,
     },
-    /// No longer let a version through
+    /// Hide a version again that was let through
     Withdraw {
-        /// The repository
+        /// Name of the repository
         repository: String,
-        /// Which, as it was written when it was allowed
+        /// The version, written as in `daylight policy allow`
         package: String,
     },
 }
@@ -89,7 +89,7 @@ impl Policy {
             PolicyVerb::Withdraw { repository, package } => {
                 api.delete(&format!("{REPOSITORIES}/{}/exceptions/{}", segment(&repository), segment(&package)))?;
                 api.print_json(&serde_json::json!({ "withdrawn": package }), context)?;
-                writeln!(context.err, "`{}` is let through no longer", failure::plain(&package))?;
+                writeln!(context.err, "`{}` is no longer let through", failure::plain(&package))?;
             }
         }
         Ok(())

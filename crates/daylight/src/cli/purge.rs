@@ -9,19 +9,19 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::io::stdin;
 
-/// Remove a file, a package or a version and its bytes permanently
+/// Delete a file, a package or a version and its bytes permanently
 ///
-/// Its bytes are deleted within a minute, and earlier states no longer have them either. It cannot be undone, and nobody can publish it
-/// again, not even with the same bytes. Of a remote repository it drops the cached file.
+/// The bytes are deleted within a minute, also from views of earlier moments. A purge cannot be undone, and the same path or version
+/// cannot be published again, not even with the same bytes. In a remote repository only the cached file is deleted.
 #[derive(Debug, clap::Args)]
 pub(super) struct Purge {
-    /// The name of the repository
+    /// Name of the repository
     #[arg(value_name = "REPO")]
     repository: String,
     /// A path, a gem `NAME[:VERSION]`, or an artifact `GROUP:ARTIFACT[:VERSION]`
     #[arg(value_name = "PATH|NAME[:VERSION]")]
     what: String,
-    /// The reason, which is shown when somebody tries to publish the same again
+    /// The reason, which is shown to anybody who publishes the same path or version again
     #[arg(long, value_name = "TEXT")]
     why: String,
     #[command(flatten)]
@@ -71,8 +71,9 @@ impl Purge {
         let planned: Answer = decode(planned)?;
         let (what, summary) = (plain(&self.what), planned.summary());
         if !context.can_ask() {
-            let text =
-                format!("`{what}` has {summary}{frees}; nothing was purged, because nobody can be asked to confirm it");
+            let text = format!(
+                "`{what}` has {summary}{frees}; nothing was purged, because no terminal is there to confirm it"
+            );
             return Err(Failure::usage(text, "`--yes` purges it without asking").into());
         }
         also_in(&planned, context)?;
@@ -82,7 +83,7 @@ impl Purge {
         stdin().read_line(&mut typed)?;
         match typed.trim_end_matches(['\n', '\r']) == self.what {
             true => Ok(()),
-            false => Err(Failure::new("that is another name: nothing was purged", None).into()),
+            false => Err(Failure::new("the names differ: nothing was purged", None).into()),
         }
     }
 }

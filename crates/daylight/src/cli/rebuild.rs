@@ -7,12 +7,11 @@ use super::orphan_blobs;
 use store::Rebuilt;
 use telemetry::Op;
 
-/// Make the truth database again from what else is in the data folder
+/// Make the database of a data folder again from its other files
 ///
-/// For a folder whose truth database is lost or damaged; the old one is kept beside the new one.
-/// No server may be using the folder.
+/// For a data folder whose database (truth.sqlite) is lost or damaged: it is made from the blobs and the segments of the journal. The old
+/// database is kept beside the new one. No server may be using the folder.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
 pub(super) struct Rebuild;
 
 impl Rebuild {
@@ -27,12 +26,12 @@ impl Rebuild {
             let all = serde_json::json!({"last": last, "replaced": replaced, "unnamed": unnamed, "seconds": took.as_secs_f64()});
             writeln!(context.out, "{all:#}")?;
         } else {
-            writeln!(context.out, "rebuilt the truth database up to change {last} in {took:.1?}")?;
+            writeln!(context.out, "rebuilt the database up to change {last} in {took:.1?}")?;
             if let Some(replaced) = replaced {
-                writeln!(context.out, "the one that was there before is now `{}`", plain(&replaced))?;
+                writeln!(context.out, "the old database is now `{}`", plain(&replaced))?;
             }
             orphan_blobs::write(&orphans, context)?;
-            writeln!(context.out, "`daylight check --verify` tells whether each package that it names is there")?;
+            writeln!(context.out, "`daylight check --verify` checks that every package is there")?;
         }
         Ok(())
     }

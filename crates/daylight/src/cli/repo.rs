@@ -35,129 +35,132 @@ enum RepoVerb {
     List,
     /// Add a repository
     ///
-    /// Clients find it at /repository/NAME/. Anyone may read it unless it is private. With `--remote` it stands for an
-    /// upstream, of which it keeps what was asked for; with `--member` it joins others behind one URL; with `--credentials` or `--certificate`, too, it is private unless
-    /// `--read anyone` says otherwise.
+    /// Its URL is /repository/NAME/. With --remote it is a proxy for an upstream and caches the files that are requested. With --member
+    /// it is a group, which offers several repositories at one URL. Anybody may read it without a token unless it is private. With
+    /// --credentials or --certificate it is private unless --read anyone is given.
     Add {
-        /// Its name in URLs
+        /// Name of the repository in URLs
         name: String,
-        /// What it holds: gem, maven, or raw for files of any kind
+        /// Format of its packages: gem, maven, or raw for any files
         #[arg(long, value_name = "FORMAT", default_value = "gem")]
         format: String,
-        /// Hosted: holds packages of its own. Remote: stands for an upstream. Group: joins others [default: remote with
-        /// `--remote`, group with `--member`, else hosted]
+        /// Kind: hosted has packages of its own, remote is a proxy for an upstream, group joins others [default: remote with --remote,
+        /// group with --member, else hosted]
         #[arg(long, value_name = "KIND")]
         kind: Option<String>,
-        /// Reading needs a token, too
+        /// Only readers with a token may read it
         #[arg(long)]
         private: bool,
-        /// Who may read it: `token` is the same as `--private`
+        /// Who may read it; `token` is the same as --private
         #[arg(long, value_parser = ["anyone", "token"], conflicts_with = "private")]
         read: Option<String>,
         #[command(flatten)]
         settings: Box<SettingFlags>,
     },
-    /// Show one repository
+    /// Show a repository and its settings
     Show {
-        /// Its name
+        /// Name of the repository
         name: String,
     },
-    /// Change the settings of a repository while it serves
+    /// Change settings of a repository
     ///
-    /// A protocol that is off is answered 404, and clients fall back to another way.
+    /// The change applies at once, without a restart. Settings that are not named stay as they are.
     Set {
-        /// Its name
+        /// Name of the repository
         name: String,
-        /// An index protocol, and whether it is answered: compact_index=off, full_index=on
+        /// Enable or disable an index protocol, such as compact_index=off or full_index=on. A disabled protocol is answered with 404, and
+        /// clients use another one
         #[arg(long, value_name = "PROTOCOL=on|off", value_parser = switch, help_heading = "Gems")]
         protocol: Vec<(String, bool)>,
-        /// Whether only the owners of a package may change it, or who owns it is just written down
+        /// Whether only the owners of a gem may change it (enforced), or owners are only recorded
         #[arg(long, value_parser = ["enforced", "recorded"], help_heading = "Gems")]
         owners: Option<String>,
-        /// Name of a gem that this repository claims no more
+        /// Name of a gem that this repository no longer claims; can be repeated
         #[arg(long, value_name = "GEM", help_heading = "Gems")]
         unclaim: Vec<String>,
         /// Who may read it
         #[arg(long, value_parser = ["anyone", "token"])]
         read: Option<String>,
-        /// Change nothing, and say which of the last day's requests would be answered otherwise, from what is known
+        /// Change nothing, and show which requests of the last day would get another answer; upstreams are not asked
         #[arg(long)]
         preview: bool,
-        /// Where the upstream gets another URL: keep the releases of the present one whose checksums were verified
+        /// With another upstream URL: keep the cached releases whose checksums were verified, and drop all other cached files
         #[arg(long, requires = "remote", conflicts_with = "yes", help_heading = "Remote repositories")]
         keep_cached: bool,
-        /// Where the upstream gets another URL: drop what is kept of the present one, without asking
+        /// With another upstream URL: drop all cached files without asking
         #[arg(long, requires = "remote", help_heading = "Remote repositories")]
         yes: bool,
         #[command(flatten)]
         settings: Box<SettingFlags>,
     },
-    /// Begin the list of versions anew, with a line for each gem
+    /// Rewrite the /versions file of a gem repository with one line for each gem
     ///
-    /// Clients read it whole once more, and then again what is added to it. For one that has grown by many yanks.
+    /// Clients download the whole file once more, and afterwards only what is added. Use it when the file has grown by many yanks.
     Compact {
-        /// Its name
+        /// Name of the repository
         name: String,
     },
-    /// Accept an index of an upstream of gems that is held back because it lacks many names
+    /// Accept an upstream's gem index that is held back because many names have disappeared from it
     ///
-    /// It counts at once, and not only after the upstream has had it for an hour. `repo show` says what is held back.
+    /// Without this command the server accepts such an index after the upstream has had it for an hour. `daylight repo show NAME` shows
+    /// an index that is held back.
     AcceptIndex {
-        /// Its name
+        /// Name of the repository
         name: String,
     },
     /// List the files of a repository of Maven or raw files; of a remote one, those that are kept
     Contents {
-        /// Its name
+        /// Name of the repository
         name: String,
-        /// Only what is at this path and below it
+        /// Only this path and the files below it
         path: Option<String>,
-        /// Those that were deleted instead
+        /// List the deleted files instead
         #[arg(long)]
         deleted: bool,
     },
-    /// Delete a file, or all below a path; within `store.undo` that can be undone with `restore`
+    /// Delete a file, or all files below a path
     ///
-    /// A remote repository asks its upstream for it anew.
+    /// Within `store.undo` (a week by default) `daylight repo restore` restores them. A remote repository fetches them again from its
+    /// upstream when they are requested.
     Delete {
-        /// Its name
+        /// Name of the repository
         name: String,
-        /// The path
+        /// Path of the file or folder
         path: String,
     },
-    /// Bring back a repository that was removed, or what the last deletion of a path took away
+    /// Restore a removed repository, or deleted files of a repository
     ///
-    /// Within `store.undo`, which is a week unless it is set. Without a path it restores the repository that was removed last under this
-    /// name, with the tokens that are for it. Groups that held it are set again with `repo set`.
+    /// This is possible within `store.undo` (a week by default). Without PATH it restores the repository that was last removed under this
+    /// name, with its tokens. Add it to its groups again with `daylight repo set GROUP --member ...`.
     Restore {
-        /// Its name
+        /// Name of the repository
         name: String,
-        /// A path that was deleted in it; of gems `NAME[:VERSION]` that a cleanup deleted
+        /// Path of the deleted files, or NAME[:VERSION] of a gem that a cleanup deleted
         path: Option<String>,
-        /// The name under which the repository comes back, where another has its name by now
+        /// New name of the restored repository, if another repository has its name now
         #[arg(long = "as", value_name = "NEW", conflicts_with = "path")]
         new_name: Option<String>,
     },
-    /// List what the upstream of a remote repository was proven not to have
+    /// List the paths that the upstream of a remote repository does not have: its cached 404 answers
     Missing {
-        /// Its name
+        /// Name of the repository
         name: String,
     },
-    /// Forget that a path, or anything below it, is missing upstream: the next who asks has it asked
+    /// Forget cached 404 answers, so that the next request asks the upstream again
     Forget {
-        /// Its name
+        /// Name of the repository
         name: String,
-        /// The path [default: everything]
+        /// Only this path and the paths below it [default: all]
         path: Option<String>,
     },
-    /// Remove a repository with all its packages; its name is free again
+    /// Remove a repository with all its packages
     ///
-    /// It asks you to type the name again, and says how much is in it. Within `store.undo` (a week) `daylight repo restore NAME` undoes it.
-    /// Files that were kept of an upstream are not brought back: they are fetched again.
+    /// The command shows what the repository contains and asks for its name again. Within `store.undo` (a week by default) `daylight repo
+    /// restore NAME` restores it. Cached files of an upstream are not restored, but fetched again. The name can be used again at once.
     Remove {
-        /// Its name
+        /// Name of the repository
         name: String,
-        /// Remove it without asking
+        /// Do it without asking
         #[arg(long)]
         yes: bool,
     },
@@ -195,10 +198,10 @@ impl Repo {
             }
             RepoVerb::Show { name } => {
                 let answer = api.get(&format!("{REPOSITORIES}/{}", segment(&name)))?;
+                let is_of_gems = answer["kind"] == "group" && answer["format"] == "gem";
                 if api.print_json(&answer, context)? {
                     return Ok(());
                 }
-                let is_of_gems = answer["kind"] == "group" && answer["format"] == "gem";
                 decode::<Repository>(answer)?.show(context)?;
                 if is_of_gems {
                     collisions::show(&api, &name, context)?;
@@ -248,7 +251,10 @@ impl Repo {
                     writeln!(context.err, "{frees}")?;
                 }
                 if rules {
-                    writeln!(context.err, "`daylight cleanup {name}` says what that frees; with `--yes` it does it")?;
+                    writeln!(
+                        context.err,
+                        "`daylight cleanup {name}` shows what the rules would delete; with `--yes` it deletes that"
+                    )?;
                 }
             }
             RepoVerb::Compact { name } => {
@@ -278,6 +284,6 @@ fn switch(text: &str) -> Result<(String, bool), String> {
     match text.split_once('=') {
         Some((name, "on")) => Ok((name.to_owned(), true)),
         Some((name, "off")) => Ok((name.to_owned(), false)),
-        _ => Err("it is written NAME=on or NAME=off".to_owned()),
+        _ => Err("write NAME=on or NAME=off".to_owned()),
     }
 }

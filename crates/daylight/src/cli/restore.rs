@@ -9,15 +9,14 @@ use telemetry::Op;
 
 /// Make a data folder from a backup
 ///
-/// The data folder is absent or empty. Everything is copied, so that the folder and the backup share no file.
-/// A restore that is interrupted leaves a folder that no server opens: delete it, and restore again.
+/// The data folder must be empty or not exist. All files are copied, so that it shares none with the backup. After an interrupted restore
+/// no server opens the folder: delete it and restore again.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
 pub(super) struct Restore {
-    /// The folder that `daylight backup` made
+    /// The folder that `daylight backup` wrote
     #[arg(value_name = "TARGET")]
     backup: PathBuf,
-    /// Then read every byte of the data folder, and compare it with what was published
+    /// Then read every byte of the data folder and compare it with its digest
     #[arg(long)]
     verify: bool,
 }
@@ -48,24 +47,21 @@ impl Restore {
             let at = at.map(|at| format!(" of {at}")).unwrap_or_default();
             writeln!(context.out, "restored through change {seq}{at}: {blobs} blobs, {size_bytes} bytes")?;
             if report.is_some() && problems.is_empty() {
-                writeln!(context.out, "every byte is as it was published")?;
+                writeln!(context.out, "every byte matches its digest")?;
             }
             problems.iter().try_for_each(|problem| writeln!(context.out, "{problem}"))?;
-            writeln!(
-                context.out,
-                "serve it, with the configuration that the server had: daylight serve --data {data}"
-            )?;
+            writeln!(context.out, "start the server with the configuration that it had: daylight serve --data {data}")?;
         }
         match missing.len() {
             0 if problems.is_empty() => Ok(()),
             0 => {
-                let text = format!("{} things in the backup are not as they must be", problems.len());
-                let hint = "delete damaged files in the backup and back up again, if the data folder still has them; another backup may \
-                            have them, too";
+                let text = format!("the backup has {} problems", problems.len());
+                let hint = "delete the damaged files in the backup and back up again if the data folder still has them; another backup \
+                            may have them too";
                 Err(Failure::new(text, Some(hint.to_owned())).into())
             }
             many => {
-                let text = format!("{many} blobs are not in the backup, and therefore not in the data folder");
+                let text = format!("{many} blobs are missing in the backup, and so in the data folder");
                 let hint = "`daylight check` names them; another backup may have them";
                 Err(Failure::new(text, Some(hint.to_owned())).into())
             }

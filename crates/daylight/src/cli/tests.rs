@@ -189,7 +189,7 @@ fn a_protocol_of_a_repository_is_switched_and_shown() {
         r#"{"name":"a","format":"gem","kind":"hosted","private":false,"protocols":{"compact_index":false}}"#;
     let (url, heard) = server("200 OK", OFF);
     let output = execute(&[], &format!("repo show a --server {url}"));
-    assert!(output.out.ends_with("\nswitched off: compact_index\n"), "{output:?}");
+    assert!(output.out.ends_with("\ndisabled protocols: compact_index\n"), "{output:?}");
     heard.join().unwrap();
 }
 
@@ -241,7 +241,7 @@ fn a_remote_repository_is_added_changed_and_shown_with_its_upstream() {
         "policy":{"cooldown_s":604800}}"#;
     let (url, heard) = server("200 OK", SHOWN);
     let output = execute(&[], &format!("repo show c --server {url}"));
-    let shown = "\ncooldown: 7d\nupstream: https://a/maven2, http://b\ncredentials: env:TOKEN\nfresh for: 15m\nmissing for: 90s\n";
+    let shown = "\ncooldown: 7d\nupstream: https://a/maven2, http://b\ncredentials: env:TOKEN\nTTL: 15m\nTTL of 404 answers: 90s\n";
     assert!(output.out.ends_with(shown), "{output:?}");
     heard.join().unwrap();
 }

@@ -15,7 +15,7 @@ const PATH: &str = "/api/v1/tokens";
 
 /// Create, list and revoke tokens of a running server
 ///
-/// A token is a gem API key, a bearer token, and the user name or password of Basic authentication.
+/// A token works as a gem API key, as a bearer token, and as the user name or password of Basic authentication.
 #[derive(Debug, clap::Args)]
 pub(super) struct TokenCommand {
     #[command(subcommand)]
@@ -24,32 +24,34 @@ pub(super) struct TokenCommand {
 
 #[derive(Debug, clap::Subcommand)]
 enum TokenVerb {
-    /// Create a token; its secret is the only thing on standard output, and is shown only now
+    /// Create a token and print its secret, which is shown only once
     Create {
-        /// Its name, by which it is listed and revoked
+        /// Name of the token
         name: String,
-        /// Whose it is: a person or a machine [default: its name]
+        /// Person or machine that it belongs to [default: its name]
         #[arg(long, value_name = "OWNER")]
         owner: Option<String>,
-        /// What it may do: read, write (push), delete (yank), add_owner, remove_owner, update_owner, admin (everything)
+        /// Scopes, with commas between them: read, write (push), delete (yank), add_owner, remove_owner, update_owner, admin (everything)
         #[arg(long, value_name = "SCOPES", value_delimiter = ',', default_value = "read",
               value_parser = clap::builder::PossibleValuesParser::new(Scope::ALL.iter().map(|scope| scope.as_str())))]
         scope: Vec<String>,
-        /// For this repository only; can be repeated [default: all]
+        /// Limit the token to this repository; can be repeated [default: all]
         #[arg(long = "repository", value_name = "REPOSITORY")]
         repositories: Vec<String>,
-        /// Stops to work after this time: 12h, 30d, 1y [default: never]
+        /// The token expires after this time: 12h, 30d, 1y [default: never]
         #[arg(long, value_name = "TIME", value_parser = duration::parse)]
         expires: Option<Duration>,
-        /// Changes with it need a one-time password; the key for the app that shows them is printed only now
+        /// Changes need a one-time password as well; the key for the authenticator app is printed only once
         #[arg(long)]
         otp: bool,
     },
-    /// List the tokens; their secrets are known to nobody
+    /// List the tokens, without their secrets
     List,
-    /// Revoke a token and the keys made with it; from then on they are unknown. Any token may revoke itself
+    /// Revoke a token and the API keys that were made with it
+    ///
+    /// The server refuses them from then on. A token may revoke itself.
     Revoke {
-        /// Its name
+        /// Name of the token
         name: String,
     },
 }
@@ -100,7 +102,7 @@ impl TokenCommand {
                     }
                 }
                 let until = expires.map_or_else(String::new, |at| format!(" until {at}"));
-                writeln!(context.err, "created `{}`{until}; the secret is shown only now", failure::plain(&name))?;
+                writeln!(context.err, "created `{}`{until}; the secret is shown only once", failure::plain(&name))?;
             }
             TokenVerb::List => {
                 let answer = api.get(PATH)?;

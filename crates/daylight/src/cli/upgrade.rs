@@ -17,15 +17,14 @@ const INTERRUPTED: i32 = 130;
 /// Most attempts to remove the folder.
 const REMOVALS: usize = 100;
 
-/// Rehearse an upgrade: open a copy of the truth database with this version, and compare
+/// Rehearse an upgrade with a copy of the database
 ///
-/// A server may be using the folder, also one of an earlier version. The copy is made in the data folder and is
-/// removed afterwards; nothing else is changed. The upgrade itself is a start: `daylight serve` with the new version
-/// brings the database to its form.
+/// It opens a copy of the database with this version of Daylight and compares the result with the journal. A server, also of an earlier
+/// version, may be using the folder. The copy is made in the data folder and removed afterwards; nothing else changes. The upgrade itself
+/// is a start of the new version: `daylight serve` converts the database.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
 pub(super) struct Upgrade {
-    /// Try it on a copy, and change nothing
+    /// Try the upgrade with a copy and change nothing
     #[arg(long)]
     rehearse: bool,
 }
@@ -33,9 +32,12 @@ pub(super) struct Upgrade {
 impl Upgrade {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         if !self.rehearse {
-            let hint =
-                "`daylight upgrade --rehearse` tries it on a copy; then start the new version with `daylight serve`";
-            return Err(Failure::usage("a data folder is upgraded by a start of the new version", hint).into());
+            let hint = "try it with `daylight upgrade --rehearse`, then start the new version with `daylight serve`";
+            return Err(Failure::usage(
+                "`daylight upgrade` needs `--rehearse`: the upgrade itself is a start of the new version",
+                hint,
+            )
+            .into());
         }
         let (rehearsal, took) = folder_job::run(Op::Rehearse, context, |data, progress| {
             let runtime = remove_when_interrupted(Layout::new(data).rehearsal())?;
@@ -53,8 +55,8 @@ impl Upgrade {
             writeln!(context.out, "{all:#}")?;
         } else {
             let what = match form_before == form_after {
-                true => format!("the database has the form of this version ({form_after}) already"),
-                false => format!("the database goes from form {form_before} to form {form_after} in {opened_in:.1?}"),
+                true => format!("the database already has the format of this version ({form_after})"),
+                false => format!("the upgrade from format {form_before} to format {form_after} takes {opened_in:.1?}"),
             };
             writeln!(context.out, "rehearsed with a copy through change {seq} in {took:.1?}: {what}")?;
         }
@@ -62,13 +64,13 @@ impl Upgrade {
             if !context.flags.json {
                 writeln!(
                     context.out,
-                    "every row of the journal is as it was, and every table is what the journal says; nothing was changed"
+                    "the journal is unchanged, and every table matches it; the data folder was not changed"
                 )?;
             }
             return Ok(());
         }
-        let text = format!("these tables are not what the journal says: {}", differing.join(", "));
-        let hint = "do not upgrade: stay with the version that runs now, and report this as a defect";
+        let text = format!("these tables do not match the journal: {}", differing.join(", "));
+        let hint = "do not upgrade: stay with the current version, and please report this as a defect";
         Err(Failure::new(text, Some(hint.to_owned())).into())
     }
 }

@@ -5,7 +5,9 @@ use super::context::Context;
 use super::table;
 use serde::Deserialize;
 
-/// Show how the upstreams of a running server stand
+/// Show the state of the upstream hosts of a running server
+///
+/// After repeated failures the circuit of a host opens: the server does not call it for a while, and answers from its cache.
 #[derive(Debug, clap::Args)]
 pub(super) struct Upstreams;
 
@@ -48,10 +50,10 @@ impl Upstreams {
 
 fn row(upstream: Upstream) -> [String; 6] {
     let state = match (upstream.circuit.as_str(), upstream.open_until, upstream.paused_until) {
-        ("open", Some(until), _) => format!("left alone until {until}"),
-        ("trial", ..) => "tried".to_owned(),
+        ("open", Some(until), _) => format!("circuit open until {until}"),
+        ("trial", ..) => "circuit half open".to_owned(),
         (.., Some(until)) => format!("paused until {until}"),
-        _ => "called".to_owned(),
+        _ => "circuit closed".to_owned(),
     };
     let calls = format!("{} of {}", upstream.calls, upstream.calls_max);
     let last = upstream.last_error.map_or_else(|| "none".to_owned(), |last| format!("{} {}", last.at, last.what));

@@ -21,8 +21,8 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
     let (pages, memory) = (server.pages_bytes >> 20, machine.memory_bytes >> 20);
     if server.pages_bytes > machine.memory_bytes {
         return Err(Error::Contradiction {
-            text: format!("`server.pages_bytes` is {pages} MiB, and there are {memory} MiB of memory"),
-            hint: "leave it out: the default is a fair part of the memory there is".to_owned(),
+            text: format!("`server.pages_bytes` is {pages} MiB, more than the memory of {memory} MiB"),
+            hint: "remove the setting: its default fits the memory".to_owned(),
         });
     }
     let kept = server.open_files.saturating_add(server.page_files);
@@ -32,73 +32,77 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
         let (connections, descriptors) = (server.max_connections, machine.descriptors);
         return Err(Error::Contradiction {
             text: format!(
-                "`server.max_connections` is {connections}, for which {needed} descriptors are needed (a socket and a \
-                 file each, and {fixed} for the rest), and only {descriptors} may be open"
+                "`server.max_connections` is {connections} and needs {needed} file descriptors (a socket and a file each, and \
+                 {fixed} for the rest), but this process may open {descriptors}"
             ),
-            hint: "raise the limit (`ulimit -n`, `LimitNOFILE=`) or leave the key out".to_owned(),
+            hint: "raise the limit (`ulimit -n`, `LimitNOFILE=`) or remove the setting".to_owned(),
         });
     }
     if server.tls_certificate.as_os_str().is_empty() != server.tls_key.as_os_str().is_empty() {
         return Err(Error::Contradiction {
-            text: "of `server.tls_certificate` and `server.tls_key` one is set".to_owned(),
-            hint: "TLS needs both, and no TLS neither".to_owned(),
+            text: "only one of `server.tls_certificate` and `server.tls_key` is set".to_owned(),
+            hint: "set both for TLS, or none to serve without TLS".to_owned(),
         });
     }
     let (believed, trusted) = (server.client_from != ClientFrom::Connection, !server.trusted_proxies.0.is_empty());
     if believed && !trusted {
         return Err(Error::Contradiction {
             text: format!(
-                "`server.client_from` is `{}`, and `server.trusted_proxies` is empty",
+                "`server.client_from` is `{}`, but `server.trusted_proxies` is empty",
                 server.client_from.as_str()
             ),
-            hint: "list the addresses of your proxies: nobody else is believed".to_owned(),
+            hint: "list the addresses of your proxies in `server.trusted_proxies`: only they may name their clients"
+                .to_owned(),
         });
     }
     let guessable =
         |secret: &str| secret.len() < SECRET_MIN || secret.contains(|c: char| c.is_whitespace() || c.is_control());
     if settings.admin_token.as_ref().is_some_and(|secret| guessable(secret.expose())) {
         return Err(Error::Contradiction {
-            text: format!("`DAYLIGHT_ADMIN_TOKEN` has fewer than {SECRET_MIN} characters, or white space in it"),
-            hint: "leave it out and one is made, or make one: `openssl rand -hex 32`".to_owned(),
+            text: format!("`DAYLIGHT_ADMIN_TOKEN` has fewer than {SECRET_MIN} characters, or contains white space"),
+            hint: "make one with `openssl rand -hex 32`, or remove the variable: the first start makes a token then"
+                .to_owned(),
         });
     }
     if store.undo > store.horizon {
         let (undo, horizon) = (duration::show(store.undo), duration::show(store.horizon));
         return Err(Error::Contradiction {
-            text: format!("`store.undo` is {undo}, and `store.horizon` is {horizon}: what is gone cannot be undone"),
-            hint: "set `store.horizon` to `store.undo` or more".to_owned(),
+            text: format!(
+                "`store.undo` is {undo}, longer than `store.horizon`, which is {horizon}: bytes that are deleted cannot be restored"
+            ),
+            hint: "set `store.horizon` to at least `store.undo`".to_owned(),
         });
     }
     let mut warnings = Vec::new();
     if trusted && !believed {
-        warnings.push("`server.trusted_proxies` lists proxies, and `server.client_from` is `connection`".to_owned());
+        warnings.push("`server.trusted_proxies` has no effect while `server.client_from` is `connection`".to_owned());
     }
     let (bounds, budget) = (bounds_bytes(settings), Shares::budget(machine));
     if bounds > budget {
         warnings.push(format!(
-            "the bounds sum to {} MiB, and {} MiB (half of the memory) are meant for them: a busy server may be killed",
+            "the memory limits in the settings sum to {} MiB, more than half of the memory ({} MiB): a busy server may run out of memory",
             bounds >> 20,
             budget >> 20
         ));
     }
     if let Some(disk) = machine.disk_bytes.filter(|disk| store.cached_bytes > *disk) {
         warnings.push(format!(
-            "`store.cached_bytes` is {} MiB, and the file system of the data folder has {} MiB",
+            "`store.cached_bytes` is {} MiB, but the file system of the data folder has only {} MiB",
             store.cached_bytes >> 20,
             disk >> 20
         ));
     }
     if server.cores > machine.cores {
         warnings.push(format!(
-            "`server.cores` is {}, and this process may use {}: more threads than cores only wait for each other",
+            "`server.cores` is {}, but this process may use only {} cores: more threads make it slower",
             server.cores, machine.cores
         ));
     }
     if server.max_uploads > server.max_connections {
-        warnings.push("`server.max_uploads` is above `server.max_connections`, which is reached first".to_owned());
+        warnings.push("`server.max_uploads` has no effect, because it is above `server.max_connections`".to_owned());
     }
     if telemetry.access_log == AccessLog::Off && telemetry.access_log_file != Path::new("-") {
-        warnings.push("`telemetry.access_log_file` names a file, and `telemetry.access_log` is `off`".to_owned());
+        warnings.push("`telemetry.access_log_file` has no effect while `telemetry.access_log` is `off`".to_owned());
     }
     Ok(warnings)
 }

@@ -106,7 +106,7 @@ impl Environment {
                 return Err(Error::Unknown { place: "environment".to_owned(), name: name.clone(), nearest });
             }
             if let Some(meant) = known().find(|known| strsim::damerau_levenshtein(name, known) <= 2) {
-                warnings.push(format!("the variable `{name}` means nothing: did you mean `{meant}`?"));
+                warnings.push(format!("the environment variable `{name}` has no effect: did you mean `{meant}`?"));
             }
         }
         Ok(warnings)

@@ -22,7 +22,7 @@ pub enum Error {
         message: String,
     },
     /// No key or section has the name.
-    #[error("{place}: no key or section is called `{name}`")]
+    #[error("{place}: there is no setting or section `{name}`")]
     Unknown {
         /// File and line, or the variable.
         place: String,
@@ -32,7 +32,7 @@ pub enum Error {
         nearest: Option<String>,
     },
     /// The value does not have the right form.
-    #[error("{place}: `{key}` expects {expects}, and `{value}` is not that")]
+    #[error("{place}: `{key}` must be {expects}, not `{value}`")]
     Invalid {
         /// File and line, the variable or the flag.
         place: String,
@@ -68,8 +68,8 @@ impl Error {
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Unknown { nearest: Some(nearest), .. } => Some(format!("did you mean `{nearest}`?")),
-            Error::Unknown { .. } => Some("`daylight config show` lists every key".to_owned()),
-            Error::Unreadable { .. } => Some("`--config` and `DAYLIGHT_CONFIG` name the file".to_owned()),
+            Error::Unknown { .. } => Some("`daylight config show` lists all settings".to_owned()),
+            Error::Unreadable { .. } => Some("the file is named by `--config` or `DAYLIGHT_CONFIG`".to_owned()),
             Error::Contradiction { hint, .. } => Some(hint.clone()),
             Error::Repository { hint, .. } => hint.clone(),
             Error::NotToml { .. } | Error::Invalid { .. } => None,

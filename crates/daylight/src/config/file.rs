@@ -65,7 +65,7 @@ fn parse(name: &str, text: &str, keys: &[KeySpec]) -> Result<FileContents, Error
             return Err(Error::Unknown { place: place(at), name: name.to_owned(), nearest: nearest(name, known) });
         }
         let DeValue::Table(body) = body.get_ref() else {
-            let message = format!("`{name}` is a section: write `[{name}]`");
+            let message = format!("`{name}` is a section, not a setting: write `[{name}]`");
             return Err(Error::NotToml { place: place(at), message });
         };
         for (key, value) in body {

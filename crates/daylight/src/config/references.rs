@@ -53,23 +53,22 @@ impl References {
     /// operator of the server decides which secrets are meant for that.
     pub(crate) fn check_api(&self, setting: &str, reference: &str) -> Result<(), BadSetting> {
         let Some(ApiReferences { prefix, folder }) = &self.api else {
-            let text = format!("`{setting}`: the API names no credentials");
+            let text = format!("`{setting}`: the API may not name credentials");
             return Err(BadSetting::new(text, "declare the repository in the configuration file"));
         };
         let path = match reference.split_once(':') {
             Some(("env", name)) if name.starts_with(prefix) => return Ok(()),
             Some(("env", _)) => {
-                let text = format!("`{setting}`: the API names variables that begin with `{prefix}`");
-                let hint =
-                    "`upstream.credentials_prefix` says so; a `[[repository]]` of the configuration file may name any";
+                let text = format!("`{setting}`: the API may only name variables that begin with `{prefix}`");
+                let hint = "`upstream.credentials_prefix` sets the prefix; a `[[repository]]` of the configuration file may name any variable";
                 return Err(BadSetting::new(text, hint));
             }
             Some(("file", path)) => path,
             // Files with certificates are named by their path alone.
             _ if reference.starts_with('/') => reference,
             _ => {
-                let text = format!("`{setting}`: this names neither a variable nor a file of the server");
-                let hint = "a secret as `env:NAME` or `file:/PATH`, never the secret itself; certificates as `/PATH`";
+                let text = format!("`{setting}`: this is not a reference to a variable or a file of the server");
+                let hint = "write `env:NAME` or `file:/PATH` for a secret, never the secret itself, and `/PATH` for certificates";
                 return Err(BadSetting::new(text, hint));
             }
         };
@@ -78,16 +77,17 @@ impl References {
         if path.starts_with(folder) && !path.components().any(|part| part == Component::ParentDir) {
             return Ok(());
         }
-        let text = format!("`{setting}`: the API names files in `{}`", folder.display());
-        let hint = "`upstream.credentials_folder` says so; a `[[repository]]` of the configuration file may name any";
+        let text = format!("`{setting}`: the API may only name files in `{}`", folder.display());
+        let hint = "`upstream.credentials_folder` sets the folder; a `[[repository]]` of the configuration file may name any file";
         Err(BadSetting::new(text, hint))
     }
 
     fn variable(&self, name: &str) -> Result<Secret, BadSetting> {
         let found = self.variables.get(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         found.map(Secret::new).ok_or_else(|| {
-            let text = format!("`env:{name}`: the server's environment has no variable `{name}`, or an empty one");
-            BadSetting::new(text, "set it where the server is started, and start it again")
+            let text =
+                format!("`env:{name}`: the variable `{name}` is not set or empty in the environment of the server");
+            BadSetting::new(text, "set it in the environment of the server and restart the server")
         })
     }
 }
@@ -102,10 +102,16 @@ impl repository::References for References {
                 let text = text.trim();
                 let one_line = !text.is_empty() && !text.contains(|c: char| c.is_control());
                 one_line.then(|| Secret::new(text.to_owned())).ok_or_else(|| {
-                    BadSetting::new(format!("`{path}` is not one line of text"), "`user:password` or a token")
+                    BadSetting::new(
+                        format!("`{path}` is not one line of text"),
+                        "the file must contain `user:password` or a token",
+                    )
                 })
             }
-            _ => Err(BadSetting::new("credentials are not given by what they are", "`env:NAME` or `file:PATH`")),
+            _ => Err(BadSetting::new(
+                "credentials are a reference, never the secret itself",
+                "write `env:NAME` or `file:PATH`",
+            )),
         }
     }
 
@@ -114,19 +120,25 @@ impl repository::References for References {
         if bytes.windows(BLOCK.len()).any(|window| window == BLOCK) {
             return Ok(bytes);
         }
-        Err(BadSetting::new(format!("`{path}` is no PEM file"), "it has lines such as `-----BEGIN CERTIFICATE-----`"))
+        Err(BadSetting::new(
+            format!("`{path}` is not a PEM file"),
+            "a PEM file has lines such as `-----BEGIN CERTIFICATE-----`",
+        ))
     }
 }
 
 fn read(path: &str, limit: u64) -> Result<Vec<u8>, BadSetting> {
     let refused = |why: String| {
-        BadSetting::new(format!("cannot read `{path}`: {why}"), "the server reads it, as the user it runs as")
+        BadSetting::new(
+            format!("cannot read `{path}`: {why}"),
+            "the server must be able to read it, as the user that it runs as",
+        )
     };
     // Reading a pipe or a device may never end, and even opening a pipe may wait for its other end.
     let opened = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty());
     let file = File::from(opened.map_err(|error| refused(std::io::Error::from(error).to_string()))?);
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return Err(refused("it is no file".to_owned()));
+        return Err(refused("it is not a file".to_owned()));
     }
     let mut bytes = Vec::new();
     file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| refused(error.to_string()))?;
@@ -198,7 +210,7 @@ mod tests {
         let pipe = folder.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
         let error = references().pem(pipe.to_str().unwrap()).unwrap_err();
-        assert!(error.to_string().ends_with("it is no file"), "{error}");
+        assert!(error.to_string().ends_with("it is not a file"), "{error}");
     }
 
     #[test]
@@ -206,7 +218,7 @@ mod tests {
         let (_kept, good) = file("a comment\n-----BEGIN CERTIFICATE-----\n");
         assert!(references().pem(&good).is_ok());
         let (_kept, odd) = file("a certificate, later\n");
-        assert_eq!(references().pem(&odd).unwrap_err().to_string(), format!("`{odd}` is no PEM file"));
+        assert_eq!(references().pem(&odd).unwrap_err().to_string(), format!("`{odd}` is not a PEM file"));
         let large = "x".repeat(2 << 20);
         let (_kept, large) = file(&large);
         for wrong in ["/nowhere/x", "/", &large] {

@@ -28,14 +28,20 @@ pub(super) fn read(
     place: impl Fn(usize) -> String,
 ) -> Result<Vec<DeclaredRepository>, Error> {
     let DeValue::Array(tables) = tables.get_ref() else {
-        return Err(Error::NotToml { place: place(at), message: format!("write `[[{NAME}]]`, once for each of them") });
+        return Err(Error::NotToml {
+            place: place(at),
+            message: format!("write `[[{NAME}]]`, once for each repository"),
+        });
     };
     let mut declared: Vec<DeclaredRepository> = Vec::with_capacity(tables.len());
     for table in tables {
         let one = one(table.get_ref(), place(table.span().start))?;
         if let Some(before) = declared.iter().find(|before| before.definition.name == one.definition.name) {
-            let text = format!("{}: `{}` is declared in {} already", one.place, one.definition.name, before.place);
-            return Err(Error::Contradiction { text, hint: "one table for each repository".to_owned() });
+            let text = format!(
+                "{}: the repository `{}` is declared already, in {}",
+                one.place, one.definition.name, before.place
+            );
+            return Err(Error::Contradiction { text, hint: "declare each repository in one table".to_owned() });
         }
         declared.push(one);
     }
@@ -50,7 +56,7 @@ fn one(table: &DeValue<'_>, place: String) -> Result<DeclaredRepository, Error> 
     };
     let not = |message: String| Error::NotToml { place: place.clone(), message };
     let DeValue::Table(table) = table else {
-        return Err(not(format!("write `[[{NAME}]]`, once for each of them")));
+        return Err(not(format!("write `[[{NAME}]]`, once for each repository")));
     };
     let written = object(table).map_err(not)?;
     let definition: RepositoryDefinition =

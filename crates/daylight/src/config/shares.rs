@@ -68,23 +68,23 @@ impl Shares {
     }
 
     pub(super) fn cores(&self) -> Derived<usize> {
-        (self.machine.cores.clamp(1, 1024), "one for each core this process may use".into())
+        (self.machine.cores.clamp(1, 1024), "one for each core that this process may use".into())
     }
 
     pub(super) fn pages_bytes(&self) -> Derived<u64> {
-        (self.part(13) / 4, self.of_memory("13/64"))
+        (self.part(13) / 4, self.of_memory("13/64", ""))
     }
 
     pub(super) fn indexes_bytes(&self) -> Derived<u64> {
-        (self.part(2), self.of_memory("2/16"))
+        (self.part(2), self.of_memory("2/16", ""))
     }
 
     pub(super) fn dependencies_bytes(&self) -> Derived<u64> {
-        (self.part(1), self.of_memory("1/16"))
+        (self.part(1), self.of_memory("1/16", ""))
     }
 
     pub(super) fn views_bytes(&self) -> Derived<u64> {
-        (self.part(1) / 2, self.of_memory("1/32"))
+        (self.part(1) / 2, self.of_memory("1/32", ""))
     }
 
     pub(super) fn max_connections(&self) -> Derived<u64> {
@@ -96,62 +96,65 @@ impl Shares {
             + self.page_files().0;
         let by_descriptors = self.machine.descriptors.saturating_sub(fixed) / CONNECTION_DESCRIPTORS;
         if by_memory <= by_descriptors {
-            return (by_memory.clamp(16, 100_000), self.of_memory("4/16, 64 KiB each,"));
+            return (by_memory.clamp(16, 100_000), self.of_memory("4/16", ", 64 KiB each"));
         }
-        let reason = format!("{} descriptors, two each: a socket and a file", self.machine.descriptors);
+        let reason = format!("{} file descriptors, two for each: a socket and a file", self.machine.descriptors);
         (by_descriptors.clamp(16, 100_000), reason.into())
     }
 
     pub(super) fn max_connections_per_client(&self) -> Derived<u64> {
-        (self.max_connections().0 / 2, "half of all: a team may share an address, and leaves room for others".into())
+        (
+            self.max_connections().0 / 2,
+            "half of all: a team may share one address, and other clients still get through".into(),
+        )
     }
 
     pub(super) fn max_uploads(&self) -> Derived<u64> {
-        ((self.part(1) / UPLOAD_BYTES).clamp(4, 256), self.of_memory("1/16, 256 KiB each, 256 at most,"))
+        ((self.part(1) / UPLOAD_BYTES).clamp(4, 256), self.of_memory("1/16", ", 256 KiB each, at most 256"))
     }
 
     pub(super) fn file_buffers(&self) -> Derived<u64> {
         let fit = self.part(1) / FILE_BUFFER_BYTES;
-        (fit.clamp(16, 1024), self.of_memory("1/16, 64 KiB each, 1024 at most,"))
+        (fit.clamp(16, 1024), self.of_memory("1/16", ", 64 KiB each, at most 1024"))
     }
 
     pub(super) fn open_files(&self) -> Derived<u64> {
-        let reason = format!("1/16 of {} descriptors, 4096 at most", self.machine.descriptors);
+        let reason = format!("1/16 of {} file descriptors, at most 4096", self.machine.descriptors);
         ((self.machine.descriptors / 16).clamp(16, 4096), reason.into())
     }
 
     pub(super) fn page_files(&self) -> Derived<u64> {
-        let reason = format!("1/64 of {} descriptors, 1024 at most", self.machine.descriptors);
+        let reason = format!("1/64 of {} file descriptors, at most 1024", self.machine.descriptors);
         ((self.machine.descriptors / 64).clamp(4, 1024), reason.into())
     }
 
     pub(super) fn max_downloads(&self) -> Derived<u64> {
-        (self.per_core(512), "512 for each core: about what it looks up in 100 ms".into())
+        (self.per_core(512), "512 for each core: about what a core looks up in 100 ms".into())
     }
 
     pub(super) fn max_waiting(&self) -> Derived<u64> {
-        (self.per_core(2048), "2048 for each core: they hold a connection, and take no place of a class".into())
+        (self.per_core(2048), "2048 for each core: a waiting request occupies little more than its connection".into())
     }
 
     pub(super) fn max_indexes(&self) -> Derived<u64> {
-        (self.per_core(128), "128 for each core: a build asks for as many at once as it has cores".into())
+        (self.per_core(128), "128 for each core: a build requests one for each of its own cores at once".into())
     }
 
     pub(super) fn max_pages(&self) -> Derived<u64> {
-        (self.per_core(1024), "1024 for each core: they wait for hardly anything".into())
+        (self.per_core(1024), "1024 for each core: these answers take little time".into())
     }
 
     pub(super) fn max_admin(&self) -> Derived<u64> {
-        (self.per_core(32), "32 for each core: people and scripts".into())
+        (self.per_core(32), "32 for each core: people and scripts send few requests".into())
     }
 
     pub(super) fn max_accounts(&self) -> Derived<u64> {
-        (self.per_core(32), "32 for each core: people sign in now and then".into())
+        (self.per_core(32), "32 for each core: people sign in rarely".into())
     }
 
     pub(super) fn max_forms(&self) -> Derived<u64> {
         let fit = self.part(1) / 4 / FORM_BYTES;
-        (fit.clamp(16, 4096), self.of_memory("1/64, 16 KiB each, 4096 at most,"))
+        (fit.clamp(16, 4096), self.of_memory("1/64", ", 16 KiB each, at most 4096"))
     }
 
     fn per_core(&self, count: u64) -> u64 {
@@ -161,30 +164,30 @@ impl Shares {
     pub(super) fn readers(&self) -> Derived<usize> {
         let fit = usize::try_from(self.part(2) / READER_BYTES).unwrap_or(usize::MAX);
         let readers = (self.machine.cores.clamp(1, 16) + SPARE_READERS).min(fit).max(1);
-        (readers, "one for each core, 16 at most, and two more so that each lane has one; 4 MiB each out of 2/16 of the divided memory".into())
+        (readers, "one for each core, at most 16, and two more, so that no kind of query waits for another; 4 MiB each, within 2/16 of the memory budget".into())
     }
 
     pub(super) fn cached_bytes(&self) -> Derived<u64> {
         match self.machine.disk_bytes {
             Some(disk) => {
-                let reason = format!("half of the {} MiB of the file system that the data folder is on", disk >> 20);
+                let reason = format!("half of the file system of the data folder, which has {} MiB", disk >> 20);
                 ((disk / 2).max(CACHED_MIN_BYTES), reason.into())
             }
-            None => (CACHED_UNKNOWN_BYTES, "the size of the file system is not known".into()),
+            None => (CACHED_UNKNOWN_BYTES, "the size of the file system is unknown".into()),
         }
     }
 
     pub(super) fn events_buffered(&self) -> Derived<u64> {
         let fit = self.part(1) / 2 / EVENT_BYTES;
-        (fit.clamp(256, 65_536), self.of_memory("1/32, 2 KiB each, 65536 at most,"))
+        (fit.clamp(256, 65_536), self.of_memory("1/32", ", 2 KiB each, at most 65536"))
     }
 
     pub(super) fn events_recent_bytes(&self) -> Derived<u64> {
-        ((self.part(1) / 2).min(RECENT_MAX_BYTES), self.of_memory("1/32, 8 MiB at most,"))
+        ((self.part(1) / 2).min(RECENT_MAX_BYTES), self.of_memory("1/32", ", at most 8 MiB"))
     }
 
-    fn of_memory(&self, part: &str) -> Cow<'static, str> {
+    fn of_memory(&self, part: &str, each: &str) -> Cow<'static, str> {
         let (divided, memory) = (self.divided >> 20, self.machine.memory_bytes >> 20);
-        format!("{part} of the {divided} MiB that are divided, of {memory} MiB of memory").into()
+        format!("{part} of the memory budget of {divided} MiB{each}; the machine has {memory} MiB").into()
     }
 }

@@ -92,13 +92,13 @@ fn a_flag_wins_over_the_environment_and_that_over_the_file() {
 #[test]
 fn an_unknown_name_is_refused_with_its_line_and_the_nearest_one() {
     let (text, hint) = refusal(from_file("[server]\nlisten = \"[::]:80\"\nmax_conections = 5\n"));
-    assert_eq!(text, ":3: no key or section is called `server.max_conections`");
+    assert_eq!(text, ":3: there is no setting or section `server.max_conections`");
     assert_eq!(hint.unwrap(), "did you mean `max_connections`?");
     let (text, hint) = refusal(from_file("[sever]\n"));
-    assert_eq!(text, ":1: no key or section is called `sever`");
+    assert_eq!(text, ":1: there is no setting or section `sever`");
     assert_eq!(hint.unwrap(), "did you mean `server`?");
     let (text, hint) = refusal(from_environment(&[("DAYLIGHT_SERVER_LISTN", "x")]));
-    assert_eq!(text, "environment: no key or section is called `DAYLIGHT_SERVER_LISTN`");
+    assert_eq!(text, "environment: there is no setting or section `DAYLIGHT_SERVER_LISTN`");
     assert_eq!(hint.unwrap(), "did you mean `DAYLIGHT_SERVER_LISTEN`?");
 }
 
@@ -120,23 +120,23 @@ fn variables_that_are_no_settings_are_ignored() {
 #[test]
 fn a_misspelled_variable_is_reported() {
     let (_, loaded) = from_environment(&[("DAYLIGHT_ADMIN_TOKN", "hush"), ("DAYLIGHT_TORTURE", "1")]).unwrap();
-    let warning = "the variable `DAYLIGHT_ADMIN_TOKN` means nothing: did you mean `DAYLIGHT_ADMIN_TOKEN`?";
+    let warning = "the environment variable `DAYLIGHT_ADMIN_TOKN` has no effect: did you mean `DAYLIGHT_ADMIN_TOKEN`?";
     assert_eq!(loaded.warnings, [warning]);
 }
 
 #[test]
 fn a_value_of_the_wrong_form_is_refused_with_the_expected_form() {
     let (text, _) = refusal(from_file("[server]\nlisten = \"8080\"\n"));
-    let expected = "`server.listen` expects an address and a port, such as `127.0.0.1:8080` or `[::]:8080`";
-    assert_eq!(text, format!(":2: {expected}, and `8080` is not that"));
+    let expected = "`server.listen` must be an address and a port, such as `127.0.0.1:8080` or `[::]:8080`";
+    assert_eq!(text, format!(":2: {expected}, not `8080`"));
     let (text, _) = refusal(from_file("[server]\ncores = \"2\"\n"));
-    assert_eq!(text, ":2: `server.cores` expects a whole number from 1 to 1024, and `2` is not that");
+    assert_eq!(text, ":2: `server.cores` must be a whole number from 1 to 1024, not `2`");
     let (text, _) = refusal(from_file("[server]\ncores = [2]\n"));
-    assert_eq!(text, ":2: `server.cores` expects a whole number, and `a TOML array` is not that");
+    assert_eq!(text, ":2: `server.cores` must be a whole number, not `a TOML array`");
     let (text, _) = refusal(from_environment(&[("DAYLIGHT_SERVER_CORES", "0")]));
-    assert!(text.starts_with("environment DAYLIGHT_SERVER_CORES: `server.cores` expects"), "{text}");
+    assert!(text.starts_with("environment DAYLIGHT_SERVER_CORES: `server.cores` must be"), "{text}");
     let (text, _) = refusal(from_environment(&[("DAYLIGHT_TELEMETRY_LOG_FORMAT", "xml")]));
-    assert!(text.contains("expects `text` or `json`, and `xml`"), "{text}");
+    assert!(text.contains("must be `text` or `json`, not `xml`"), "{text}");
     let (text, _) = refusal(from_file("[server\n"));
     assert!(text.starts_with(":1: "), "{text}");
     let (text, hint) = refusal(load(Some(Path::new("/nowhere/x.toml")), &environment(&[]), &[], SMALL));
@@ -147,7 +147,7 @@ fn a_value_of_the_wrong_form_is_refused_with_the_expected_form() {
 #[test]
 fn contradictions_are_refused_or_reported() {
     let (text, hint) = refusal(from_environment(&[("DAYLIGHT_SERVER_PAGES_BYTES", "1073741824")]));
-    assert_eq!(text, "`server.pages_bytes` is 1024 MiB, and there are 256 MiB of memory");
+    assert_eq!(text, "`server.pages_bytes` is 1024 MiB, more than the memory of 256 MiB");
     assert!(hint.is_some());
     // Each may be sent a file; 128 and nine are for databases, logs and the rest, 64 for probes, 64 files are kept open, and 16 pages
     // are files.
@@ -156,15 +156,15 @@ fn contradictions_are_refused_or_reported() {
     let (text, hint) = refusal(connections((1024 - 128 - 9 - 64 - 64 - 16) / 2 + 1));
     assert_eq!(
         text,
-        "`server.max_connections` is 372, for which 1025 descriptors are needed (a socket and a file each, and 281 for \
-         the rest), and only 1024 may be open"
+        "`server.max_connections` is 372 and needs 1025 file descriptors (a socket and a file each, and 281 for the rest), \
+         but this process may open 1024"
     );
     assert!(hint.is_some());
     let (_, loaded) =
         from_environment(&[("DAYLIGHT_SERVER_PAGES_BYTES", "209715200"), ("DAYLIGHT_SERVER_CORES", "8")]).unwrap();
     assert_eq!(loaded.warnings.len(), 2, "{:?}", loaded.warnings);
     let (_, loaded) = from_file("[store]\ncached_bytes = 30_000_000_000\n").unwrap();
-    let warning = "`store.cached_bytes` is 28610 MiB, and the file system of the data folder has 20480 MiB";
+    let warning = "`store.cached_bytes` is 28610 MiB, but the file system of the data folder has only 20480 MiB";
     assert_eq!(loaded.warnings, [warning]);
 }
 
@@ -177,9 +177,12 @@ fn durations_are_a_number_and_a_unit_and_undo_never_outlasts_the_horizon() {
     let of = ["store.horizon", "store.undo", "store.collect_after"].map(|key| shown(key).unwrap());
     assert_eq!(of, ["21d", "0s", "1d"]);
     let (text, _) = refusal(from_file("[store]\nundo = 7\n"));
-    assert!(text.starts_with(":2: `store.undo` expects a number and `s`, `m`"), "{text}");
+    assert!(text.starts_with(":2: `store.undo` must be a number and `s`, `m`"), "{text}");
     let (text, hint) = refusal(from_environment(&[("DAYLIGHT_STORE_HORIZON", "2d")]));
-    assert_eq!(text, "`store.undo` is 7d, and `store.horizon` is 2d: what is gone cannot be undone");
+    assert_eq!(
+        text,
+        "`store.undo` is 7d, longer than `store.horizon`, which is 2d: bytes that are deleted cannot be restored"
+    );
     assert!(hint.is_some());
 }
 
@@ -240,7 +243,7 @@ fn repositories_are_declared_in_the_form_in_which_the_api_takes_them() {
 #[test]
 fn a_wrong_declaration_of_a_repository_is_refused_with_its_line() {
     let refused = |text: &str| refusal(from_file(text)).0;
-    assert_eq!(refused("\n[repository]\nname = \"a\"\n"), ":2: write `[[repository]]`, once for each of them");
+    assert_eq!(refused("\n[repository]\nname = \"a\"\n"), ":2: write `[[repository]]`, once for each repository");
     assert!(refused("[[repository]]\nname = \"a\"\n").starts_with(":1: missing field `format`"));
     let odd = refused("[[repository]]\nname = \"a\"\nformat = \"gem\"\ncolour = 1\n");
     assert!(odd.starts_with(":1: the settings: unknown field `colour`"), "{odd}");
@@ -248,7 +251,10 @@ fn a_wrong_declaration_of_a_repository_is_refused_with_its_line() {
     assert_eq!(odd, ":1: no setting of a repository is a datetime");
     let twice = "[[repository]]\nname = \"a\"\nformat = \"gem\"\n";
     let twice = from_file(&format!("{twice}{twice}")).unwrap_err();
-    assert!(twice.to_string().contains(":4: `a` is declared in ") && twice.hint().is_some(), "{twice}");
+    assert!(
+        twice.to_string().contains(":4: the repository `a` is declared already, in ") && twice.hint().is_some(),
+        "{twice}"
+    );
     assert_eq!(refusal(from_file("[[repositry]]\n")).1.unwrap(), "did you mean `repository`?");
 }
 
@@ -262,6 +268,6 @@ fn an_upstream_is_a_url_that_holds_no_password() {
     assert_eq!(settings.upstream.maven_central.0, "http://127.0.0.1:9/maven2");
     for wrong in ["central", "ftp://a/b", "http://ann:hush@a/b", "http://a/?b"] {
         let error = from_environment(&[("DAYLIGHT_UPSTREAM_MAVEN_CENTRAL", wrong)]).unwrap_err();
-        assert!(error.to_string().contains("`upstream.maven_central` expects a URL"), "{error}");
+        assert!(error.to_string().contains("`upstream.maven_central` must be a URL"), "{error}");
     }
 }

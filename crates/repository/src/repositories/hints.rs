@@ -128,7 +128,8 @@ impl Repositories {
             recorder.attempt();
             let mut event = Event::job("hints.lost", now);
             event.subject.repository = repository.record.name.as_str().into();
-            event.detail = Event::text(&format!("{} changes without a hook: {names}", lost.len()));
+            let what = if lost.len() == 1 { "change" } else { "changes" };
+            event.detail = Event::text(&format!("{} {what} without a hook: {names}", lost.len()));
             event.outcome = Some(Outcome::Done);
             event.duration = Tick::now().since(event.began);
             let detail = event.detail.clone();
@@ -136,7 +137,7 @@ impl Repositories {
             if says {
                 let fields: [(&str, &dyn std::fmt::Display); 2] =
                     [("repository", &repository.record.name), ("found", &detail)];
-                recorder.log().warn("no hook announced what was found upstream", &fields);
+                recorder.log().warn("the upstream has changes that no hook announced", &fields);
             }
         }
     }

@@ -34,18 +34,18 @@ pub(super) fn check(verify: bool, context: &mut Context<'_>) -> Result<(), anyho
         orphan_blobs::write(&report.orphans, context)?;
         if !report.leftovers.is_empty() {
             let many = report.leftovers.len();
-            writeln!(context.out, "{many} uploads were cut off: the next start of the server removes their files")?;
+            writeln!(context.out, "{many} uploads were interrupted: the next start of the server removes their files")?;
         }
         let Report { rows, blobs, segments, cached_files: kept, cached_files_read: kept_read, .. } = report;
         writeln!(context.out, "checked {rows} rows, {blobs} blobs and {segments} segments in {took:.1?}")?;
         if kept > 0 {
-            writeln!(context.out, "read {kept_read} of {kept} files that are kept of upstreams")?;
+            writeln!(context.out, "read {kept_read} of {kept} cached files of upstreams")?;
         }
     }
     match report.problems.len() {
         0 => Ok(()),
         many => {
-            let text = format!("{many} things in `{}` are not as they must be", data.display());
+            let text = format!("`{}` has {many} problems", data.display());
             Err(Failure::new(text, Some(advice(&report))).into())
         }
     }
@@ -58,15 +58,15 @@ fn advice(report: &Report) -> String {
         matches!(problem, Problem::BlobMissing(_) | Problem::BlobSize { .. } | Problem::BlobDamaged { .. })
     });
     if blobs {
-        "restore these blobs from a copy of the folder: each file is named by its SHA-256; in a backup, delete the damaged files, and \
+        "copy these blobs from a backup: the name of each file is its SHA-256. If this is a backup, delete the damaged files: \
          `daylight backup` copies them again"
             .to_owned()
     } else if any(|problem| matches!(problem, Problem::Journal(_))) {
-        "`daylight rebuild` makes the truth database again from the segments".to_owned()
+        "`daylight rebuild` makes the database again from the segments".to_owned()
     } else if any(|problem| !matches!(problem, Problem::Stray(_) | Problem::CachedFileDamaged { .. })) {
-        "packages are served as before; restore these segments from a copy of the folder before a rebuild".to_owned()
+        "the server works without these segments, but a rebuild needs them: copy them from a backup".to_owned()
     } else if any(|problem| matches!(problem, Problem::CachedFileDamaged { .. })) {
-        "look at the disk; the server drops such a file when it reads it, and fetches it again".to_owned()
+        "the disk may be failing; the server fetches a damaged cached file again when it reads it".to_owned()
     } else {
         "nothing uses these files; move them away".to_owned()
     }

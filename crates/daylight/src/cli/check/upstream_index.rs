@@ -60,11 +60,11 @@ impl UpstreamIndexReport {
         for problem in problems {
             writeln!(context.out, "{name}: {}", plain(problem))?;
         }
+        writeln!(context.out, "{name}: checked {names} names with {versions} versions and the cached files:")?;
+        writeln!(context.out, "{name}: {infos} cached /info files, {older} of them older than the index")?;
         writeln!(
             context.out,
-            "{name}: checked {names} names with {versions} versions, and what is kept of the upstream:"
-        )?;
-        writeln!(context.out, "{name}: {infos} files of /info, of which {older} are older than the index")?;
-        writeln!(context.out, "{name}: {gems} gems, and {unproven} of which no kept line has a checksum")
+            "{name}: {gems} gems are cached, {unproven} of them without a checksum in a cached /info file"
+        )
     }
 }

@@ -72,7 +72,7 @@ impl Record {
         let at = self.duration_ms.map_or_else(|| self.at.clone(), |ms| format!("{}, in {ms:.3} ms", self.at));
         let ended = match self.outcome.as_deref() {
             Some(outcome) => format!("{} {outcome}, by: {}", self.status, self.layer),
-            None => "it depends".to_owned(),
+            None => "depends on an upstream".to_owned(),
         };
         let all = [
             ("asked", [self.method.as_str(), &self.path].join(" ").trim().to_owned()),

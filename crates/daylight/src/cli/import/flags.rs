@@ -5,12 +5,12 @@ use std::path::PathBuf;
 /// What is imported, and into which repository.
 #[derive(Debug, clap::Args)]
 pub(super) struct ImportFlags {
-    /// The folder
+    /// The folder to import
     pub(super) dir: PathBuf,
-    /// The repository that they come into
+    /// Name of the hosted repository to upload to
     #[arg(long, value_name = "REPO")]
     pub(super) into: String,
-    /// Uploads at once
+    /// Uploads at the same time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub(super) jobs: u8,
 }

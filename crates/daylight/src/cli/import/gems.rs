@@ -26,7 +26,7 @@ pub(super) fn import(
     let source = source::find(&flags.dir, with_yanked)?;
     writeln!(context.err, "`{}` is {}: {} gems", flags.dir.display(), source.kind, source.files.len())?;
     if source.yanked > 0 {
-        writeln!(context.err, "{} were yanked there and stay away (`--with-yanked` brings them)", source.yanked)?;
+        writeln!(context.err, "{} yanked gems are left out (`--with-yanked` uploads them)", source.yanked)?;
     }
     let bar = Bar::new();
     let total = source.files.len() as u64;

@@ -25,7 +25,7 @@ pub(super) fn import(
     let total = tree.folders.iter().map(|folder| folder.len() as u64).sum();
     writeln!(context.err, "`{}` has {total} files of {} versions", flags.dir.display(), tree.folders.len())?;
     if tree.left_out > 0 {
-        writeln!(context.err, "{} other files are of no artifact and stay away", tree.left_out)?;
+        writeln!(context.err, "{} other files are not artifacts and are left out", tree.left_out)?;
     }
     let (bar, claims) = (Bar::new(), Claims::new());
     let (sender, files) = std::sync::mpsc::channel();

@@ -110,22 +110,22 @@ impl ImportReport {
             if outside > 0 {
                 writeln!(
                     context.out,
-                    "left out: links that lead out of the folder ({outside}); copy what they lead to into it"
+                    "left out: {outside} links to files outside the folder; copy these files into it"
                 )?;
             }
         }
         if not_allowed > 0 {
             writeln!(
                 context.err,
-                "hint: {not_allowed} {noun} count as published today, as only a token with the scope `admin` may say when they \
-                 were published; the same command with one corrects that"
+                "hint: {not_allowed} {noun} are dated today, because only a token with the scope `admin` may set dates of \
+                 publication; the same command with such a token corrects the dates"
             )?;
         }
         match refused.len() {
             0 => Ok(()),
             many => {
-                let hint = "the others are in; the same command again uploads only what is still missing, and refuses again what was \
-                            purged or is there with other bytes";
+                let hint = "the other files were uploaded; the same command again uploads only missing files, and refuses again files \
+                            that were purged or that the repository has with other bytes";
                 Err(Failure::new(format!("{many} files were refused"), Some(hint.to_owned())).into())
             }
         }

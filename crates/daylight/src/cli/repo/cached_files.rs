@@ -29,14 +29,14 @@ impl CachedFiles {
     fn summary(&self) -> String {
         let Self { files, size_bytes, verified_files, verified_bytes, .. } = self;
         format!(
-            "{files} files of {size_bytes} bytes are kept of its upstream; {verified_files} of them ({verified_bytes} bytes) are \
-             releases whose checksums were verified"
+            "{files} files of {size_bytes} bytes are cached; {verified_files} of them ({verified_bytes} bytes) are releases with \
+             verified checksums"
         )
     }
 
     /// The summary for `--preview`.
     pub(super) fn preview(&self) -> String {
-        format!("{}; {} files of {} bytes would be lost", self.summary(), self.lost_files, self.lost_bytes)
+        format!("{}; {} files of {} bytes would be dropped", self.summary(), self.lost_files, self.lost_bytes)
     }
 }
 
@@ -46,7 +46,7 @@ impl CachedFiles {
         let Self { files, size_bytes, lost_files, lost_bytes, .. } = self;
         let (files, bytes) = (files - lost_files, size_bytes - lost_bytes);
         format!(
-            "of its former upstream {lost_files} cached files of {lost_bytes} bytes were dropped, and {files} of {bytes} bytes stay"
+            "dropped {lost_files} cached files of {lost_bytes} bytes of the former upstream, and kept {files} of {bytes} bytes"
         )
     }
 }
@@ -66,12 +66,15 @@ pub(super) fn decide(
     let preview: CachedPreview = decode(api.post(&format!("{REPOSITORIES}/{}/preview", segment(name)), &settings)?)?;
     let Some(cached) = preview.cached.filter(|cached| cached.files > 0) else { return Ok(()) };
     let summary = format!("`{}`: {}", failure::plain(name), cached.summary());
-    let hint = "`--keep-cached` keeps those releases and drops the rest, `--yes` drops everything";
+    let hint = "`--keep-cached` keeps these releases and drops the other files; `--yes` drops all of them";
     if !context.can_ask() {
-        let text = format!("{summary}; nothing was changed, because nobody can be asked what to do with them");
+        let text = format!("{summary}; nothing was changed, because no terminal is there to ask what to do with them");
         return Err(Failure::usage(text, hint).into());
     }
-    write!(context.err, "{summary}. With another URL, `keep` those releases, or `drop` everything? ")?;
+    write!(
+        context.err,
+        "{summary}. The upstream changes: type `keep` to keep these releases, or `drop` to drop all cached files: "
+    )?;
     context.err.flush()?;
     let mut typed = String::new();
     stdin().read_line(&mut typed)?;

@@ -50,9 +50,9 @@ pub(super) fn show(api: &Api, group: &str, context: &mut Context<'_>) -> Result<
     let Collisions { names, waiting, unknown, collisions } = decode(api.get(&path)?)?;
     if !unknown.is_empty() {
         let unknown = unknown.join(", ");
-        writeln!(context.out, "index not known yet: {}", plain(&unknown))?;
+        writeln!(context.out, "indexes not fetched yet: {}", plain(&unknown))?;
     }
-    writeln!(context.out, "names of several members: {names}")?;
+    writeln!(context.out, "names in several members: {names}")?;
     if names == 0 {
         return Ok(());
     }
@@ -61,7 +61,7 @@ pub(super) fn show(api: &Api, group: &str, context: &mut Context<'_>) -> Result<
     if waiting == 0 {
         return Ok(());
     }
-    writeln!(context.out, "names that wait for your decision: {waiting}")?;
+    writeln!(context.out, "names that wait for a decision: {waiting}")?;
     let Collisions { collisions, .. } = decode(api.get(&format!("{path}&waiting=true"))?)?;
     for Collision { name, owner, waiting, .. } in collisions {
         let (name, owner) = (plain(&name), plain(&owner));
@@ -69,8 +69,8 @@ pub(super) fn show(api: &Api, group: &str, context: &mut Context<'_>) -> Result<
             let member = plain(member);
             writeln!(
                 context.out,
-                "`{name}` is that of `{owner}`, and `{member}` lists it since: `daylight repo set {member} --claim {name}` gives it to \
-                 `{member}`, `daylight repo set {owner} --claim {name}` leaves it where it is"
+                "`{name}` belongs to `{owner}`, and `{member}` has begun to list it: `daylight repo set {member} --claim {name}` gives it to \
+                 `{member}`, `daylight repo set {owner} --claim {name}` keeps it with `{owner}`"
             )?;
         }
     }
@@ -89,7 +89,7 @@ impl OwnerChanges {
             .into_iter()
             .map(|one| [one.name, one.group, one.before, one.after.unwrap_or_else(|| "nobody".to_owned())]);
         table::write(context.out, ["NAME", "GROUP", "OWNER", "THEN"], rows.collect())?;
-        let first = if count > listed as u64 { format!("; the first {listed} are listed") } else { String::new() };
-        Ok(writeln!(context.err, "names of gems that would have another owner: {count}{first}")?)
+        let first = if count > listed as u64 { format!("; the first {listed} are shown") } else { String::new() };
+        Ok(writeln!(context.err, "gem names that would belong to another member: {count}{first}")?)
     }
 }

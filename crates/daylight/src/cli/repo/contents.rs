@@ -94,11 +94,9 @@ pub(super) fn missing(api: &Api, name: &str, context: &mut Context<'_>) -> Resul
 
 pub(super) fn delete(api: &Api, name: &str, path: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
     if path.trim_matches('/').is_empty() {
-        return Err(Failure::usage(
-            "no path is named",
-            "`daylight repo remove NAME` removes a repository with all that it holds",
-        )
-        .into());
+        return Err(
+            Failure::usage("the path is empty", "`daylight repo remove NAME` removes a whole repository").into()
+        );
     }
     let answer = api.delete(&url(name, "contents", Some(path)))?;
     api.print_json(&answer, context)?;

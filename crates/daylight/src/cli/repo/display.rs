@@ -101,7 +101,7 @@ impl Repository {
         };
         let all = [
             ("info format", if self.info_format == "v1" { "v1".to_owned() } else { String::new() }),
-            ("switched off", off.join(", ")),
+            ("disabled protocols", off.join(", ")),
             ("versions", self.versions.clone()),
             ("layout", if self.layout == "maven" { String::new() } else { self.layout.clone() }),
             ("files", if self.replaceable { "may be replaced".to_owned() } else { String::new() }),
@@ -121,19 +121,19 @@ impl Repository {
             ("credentials", remote("credentials")),
             ("proxy", remote("proxy")),
             ("proxy credentials", remote("proxy_credentials")),
-            ("not by the proxy", remote("no_proxy")),
-            ("trusts", remote("trust")),
+            ("without the proxy", remote("no_proxy")),
+            ("trusted certificates", remote("trust")),
             ("certificate", remote("certificate")),
             ("checksums", remote("checksums")),
-            ("fresh for", seconds(&self.remote, "fresh_s")),
-            ("missing for", seconds(&self.remote, "missing_s")),
-            ("keeps bytes", remote("max_bytes")),
-            ("prefixes are used", remote("prefixes")),
-            ("secret of hooks", self.hook_secret.clone()),
+            ("TTL", seconds(&self.remote, "fresh_s")),
+            ("TTL of 404 answers", seconds(&self.remote, "missing_s")),
+            ("most bytes", remote("max_bytes")),
+            ("uses prefixes", remote("prefixes")),
+            ("hook secret", self.hook_secret.clone()),
         ];
         let index = match (&self.index, self.format.as_str(), self.kind.as_str()) {
             (Some(index), ..) => index.lines(&self.name),
-            (None, "gem", "remote") => vec![("index", "nobody asked for it since the start".to_owned())],
+            (None, "gem", "remote") => vec![("index", "not fetched since the start".to_owned())],
             _ => Vec::new(),
         };
         let behind = self.behind_since.clone().unwrap_or_default();

@@ -20,13 +20,13 @@ impl HookFigures {
         let some = |figure: u64| if figure > 0 { figure.to_string() } else { String::new() };
         let lag = self.lag_ms.map(|ms| format!("{}.{:03} s", ms / 1_000, ms % 1_000));
         vec![
-            ("hooks taken", some(self.taken)),
+            ("hooks accepted", some(self.taken)),
             ("hooks refused", some(self.refused)),
             ("hooks lost", some(self.lost)),
             ("hooks waiting", some(self.waiting)),
             ("last hook", self.last.clone().unwrap_or_default()),
-            ("last seen", self.last_seen.clone().unwrap_or_default()),
-            ("last lag", lag.unwrap_or_default()),
+            ("last hook seen upstream", self.last_seen.clone().unwrap_or_default()),
+            ("lag of the last hook", lag.unwrap_or_default()),
         ]
     }
 }

@@ -39,15 +39,15 @@ impl FollowedIndex {
         let (looked, proven) = (moment(&self.looked_at), moment(&self.proven));
         let held_back = self.held_back.as_ref().map(|HeldBack { names, since, accepted }| match accepted {
             false => {
-                format!("{names} names that it lacks since {since}; `daylight repo accept-index {name}` accepts that")
+                format!("{names} names are missing in it since {since}; `daylight repo accept-index {name}` accepts it")
             }
-            true => format!("{names} names that it lacks since {since}; accepted, and counts with the next look"),
+            true => format!("{names} names are missing in it since {since}; accepted, and used after the next check"),
         });
         vec![
             ("index names", self.names.to_string()),
-            ("index looked at", looked),
-            ("index proven", proven),
-            ("index fails", self.failure.clone().unwrap_or_default()),
+            ("index checked", looked),
+            ("index verified", proven),
+            ("index error", self.failure.clone().unwrap_or_default()),
             ("index held back", held_back.unwrap_or_default()),
         ]
     }
@@ -64,12 +64,9 @@ pub(super) fn accept(api: &Api, name: &str, context: &mut Context<'_>) -> Result
     match index {
         Some(FollowedIndex { held_back: Some(_), failure, .. }) => {
             let why = failure.map(|why| format!(" ({})", plain(&why))).unwrap_or_default();
-            writeln!(
-                context.err,
-                "accepted for `{name}`; it counts with the next look that its upstream answers{why}"
-            )?;
+            writeln!(context.err, "accepted for `{name}`; it is used as soon as the upstream answers{why}")?;
         }
-        _ => writeln!(context.err, "accepted: `{name}` has the index that its upstream has now")?,
+        _ => writeln!(context.err, "accepted: `{name}` uses the current index of its upstream")?,
     }
     Ok(())
 }

@@ -57,17 +57,17 @@ pub(super) fn show(api: &Api, name: &str, settings: &Value, context: &mut Contex
         pruned.preview(context)?;
     }
     let rest =
-        if left_out > 0 { format!(" ({left_out} that were asked for less were not looked at)") } else { String::new() };
+        if left_out > 0 { format!(" ({left_out} paths with fewer requests were not compared)") } else { String::new() };
     Ok(writeln!(
         context.err,
-        "of {paths} paths that were asked for since {since}{rest}, {count} would be answered otherwise; nothing is changed"
+        "of {paths} paths requested since {since}{rest}, the answers of {count} would change; nothing was changed"
     )?)
 }
 
 /// Such as `200 near` or `404`; `asks near` where the answer depends on an upstream.
 fn text(resolution: Option<Resolution>) -> String {
     match resolution {
-        None => "nothing".to_owned(),
+        None => "none".to_owned(),
         Some(Resolution { status: 0, member }) => format!("asks {}", member.unwrap_or_default()),
         Some(Resolution { status, member }) => format!("{status} {}", member.unwrap_or_default()).trim_end().to_owned(),
     }

@@ -15,16 +15,16 @@ pub(super) struct Pruned {
 impl Pruned {
     /// What the change would delete.
     pub(super) fn preview(&self, context: &mut Context<'_>) -> std::io::Result<()> {
-        writeln!(context.err, "it would delete {}", self.summary())
+        writeln!(context.err, "the change would delete {}", self.summary())
     }
 
     /// What the change deletes, and how to undo that.
     pub(super) fn report(&self, name: &str, context: &mut Context<'_>) -> std::io::Result<()> {
         let (name, until) = (plain(name), plain(&self.restorable_until));
-        writeln!(context.err, "it deletes {}", self.summary())?;
+        writeln!(context.err, "the change deletes {}", self.summary())?;
         writeln!(
             context.err,
-            "until {until} `daylight repo restore {name} PATH` brings them back, once the rules keep them again"
+            "until {until} `daylight repo restore {name} PATH` restores them, once the rules keep them"
         )
     }
 
@@ -33,6 +33,6 @@ impl Pruned {
         let rest = files.saturating_sub(examples.len() as u64);
         let more = if rest > 0 { format!(" and {rest} more (`--json` names them)") } else { String::new() };
         let examples: Vec<String> = examples.iter().map(|example| plain(example).to_string()).collect();
-        format!("{files} files of builds that the rules do not keep, {size_bytes} bytes: {}{more}", examples.join(", "))
+        format!("{files} files of {size_bytes} bytes of builds that no rule keeps: {}{more}", examples.join(", "))
     }
 }

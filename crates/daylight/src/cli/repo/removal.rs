@@ -44,7 +44,7 @@ pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>
     }
     let undone = match restorable_until {
         Some(until) => format!("until {} `daylight repo restore {plain}` undoes it", failure::plain(&until)),
-        None => "this is final: `store.undo` is 0s".to_owned(),
+        None => "this cannot be undone: `store.undo` is 0s".to_owned(),
     };
     Ok(writeln!(context.err, "{undone}")?)
 }
@@ -53,7 +53,8 @@ pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>
 fn confirm(holding: &Holding, name: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
     let (plain, summary) = (failure::plain(name), holding.summary());
     if !context.can_ask() {
-        let text = format!("`{plain}` holds {summary}; nothing was removed, because nobody can be asked to confirm it");
+        let text =
+            format!("`{plain}` holds {summary}; nothing was removed, because no terminal is there to confirm it");
         return Err(Failure::usage(text, "`--yes` removes it without asking").into());
     }
     write!(context.err, "`{plain}` holds {summary}. To remove it, type its name again: ")?;
@@ -63,7 +64,7 @@ fn confirm(holding: &Holding, name: &str, context: &mut Context<'_>) -> Result<(
     if typed.trim_end_matches(['\n', '\r']) == name {
         return Ok(());
     }
-    Err(Failure::new("that is another name: nothing was removed", None).into())
+    Err(Failure::new("the names differ: nothing was removed", None).into())
 }
 
 pub(super) fn restore(
@@ -81,7 +82,7 @@ pub(super) fn restore(
     if !group {
         writeln!(
             context.err,
-            "groups that it was in are without it: `daylight repo set GROUP --member ...` sets all their members"
+            "it is in no group now: `daylight repo set GROUP --member ...` sets the members of a group"
         )?;
     }
     Ok(())

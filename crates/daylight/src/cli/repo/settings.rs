@@ -9,91 +9,96 @@ const NONE: &str = "none";
 /// Settings that both verbs take.
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct SettingFlags {
-    /// What the lines of its index tell: v2, or v1 without the moments of publication [default: v2]
+    /// Format of /info: v2, or v1 without dates of publication [default: v2]
     #[arg(long, value_name = "FORMAT", help_heading = "Gems")]
     info_format: Option<String>,
-    /// Name of a gem that belongs to this repository in every group, whatever other members have. It is added to the names that are claimed already
+    /// Name of a gem that belongs to this repository in every group, whatever other members have; is added to the names that it claims
+    /// already; can be repeated
     #[arg(long, value_name = "GEM", help_heading = "Gems")]
     claim: Vec<String>,
-    /// Name of a member; repeated: all of them, in the order in which they are asked
+    /// Name of a member; repeat the flag for all members, in the order in which they are asked
     #[arg(long, value_name = "NAME", help_heading = "Groups")]
     member: Vec<String>,
-    /// URL of the upstream that it stands for; repeated: mirrors of it, asked in this order
+    /// URL of the upstream; repeat the flag for mirrors of it, in the order in which they are tried
     #[arg(long, value_name = "URL", help_heading = "Remote repositories")]
     remote: Vec<String>,
-    /// Where the upstream's credentials are: `env:NAME` or `file:PATH`, on the server; `none` takes them away
+    /// Where the server finds the credentials for the upstream: `env:NAME` or `file:PATH`; `none` removes them
     #[arg(long, value_name = "REFERENCE", help_heading = "Remote repositories")]
     credentials: Option<String>,
-    /// URL of the HTTP proxy on the way to it, or `none`
+    /// URL of the HTTP proxy to reach the upstream through, or `none`
     #[arg(long, value_name = "URL", help_heading = "Remote repositories")]
     proxy: Option<String>,
-    /// Where the proxy's credentials are, or `none`
+    /// Where the server finds the credentials for the proxy: `env:NAME`, `file:PATH` or `none`
     #[arg(long, value_name = "REFERENCE", help_heading = "Remote repositories")]
     proxy_credentials: Option<String>,
-    /// Host that is reached without the proxy: a name, with all names below it, or an address; repeated: more, or `none`
+    /// Host that is reached without the proxy: an address, or a name with all names below it; can be repeated; or `none`
     #[arg(long, value_name = "HOST", help_heading = "Remote repositories")]
     no_proxy: Vec<String>,
-    /// PEM file on the server with certificates to trust besides the machine's, or `none`
+    /// PEM file on the server with certificates of the upstream to trust, besides those of its machine; or `none`
     #[arg(long, value_name = "PATH", help_heading = "Remote repositories")]
     trust: Option<String>,
-    /// PEM file on the server with the certificate to show, and its key, or `none`
+    /// PEM file on the server with a client certificate for the upstream, and its key; or `none`
     #[arg(long, value_name = "PATH", help_heading = "Remote repositories")]
     certificate: Option<String>,
-    /// What becomes of a file that differs from its upstream's checksums: it is refused, taken, or they are not looked at
+    /// What to do with a file that does not match the checksums of its upstream: refuse it (strict), accept it and warn, or ignore the
+    /// checksums
     #[arg(long, value_parser = ["strict", "warn", "ignore"], help_heading = "Remote repositories")]
     checksums: Option<String>,
-    /// How long what may change is good before it is asked for again: 90s, 15m, 12h, 1d, or `none` for the default
+    /// How long a cached index or metadata file is used before the upstream is asked again (TTL): 90s, 15m, 12h, 1d, or `none` for the
+    /// default
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Remote repositories")]
     fresh: Option<Value>,
-    /// How long what is proven missing counts as missing, or `none` for the default
+    /// How long a 404 answer of the upstream is cached (TTL), or `none` for the default
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Remote repositories")]
     missing: Option<Value>,
-    /// How many bytes of it are kept, or `none` for as many as fit; those used least go first
+    /// Most bytes of cached files, or `none` for no limit of its own; the least recently used files are evicted first
     #[arg(long, value_name = "BYTES", value_parser = number, help_heading = "Remote repositories")]
     max_bytes: Option<Value>,
-    /// Whether groups ask it last for what the upstream's `.meta/prefixes.txt` does not have (Maven)
+    /// Whether groups ask it last for names that are not in the `.meta/prefixes.txt` of the upstream (Maven)
     #[arg(long, value_name = "true|false", help_heading = "Remote repositories")]
     prefixes: Option<bool>,
-    /// Where the secret of its hooks is (`POST /hooks/NAME`): `env:NAME` or `file:PATH`, on the server; `none` takes it away
+    /// Where the server finds the secret that signs hooks for it (`POST /hooks/NAME`): `env:NAME` or `file:PATH`; `none` removes it
     #[arg(long, value_name = "REFERENCE", help_heading = "Remote repositories and groups")]
     hook_secret: Option<String>,
     /// Hide versions until they are this old: 7d, 12h, or `none`
     #[arg(long, value_name = "TIME", value_parser = seconds, help_heading = "Policy")]
     cooldown: Option<Value>,
-    /// Pattern of what is never seen, such as `org.example:lamp:1.*` or `rack:3.0.0`; repeated: all of them, or `none`
+    /// Pattern of packages to hide, such as `org.example:lamp:1.*` or `rack:3.0.0`; repeat the flag for all patterns; or `none`
     #[arg(long, value_name = "PATTERN", help_heading = "Policy")]
     deny: Vec<String>,
-    /// Pattern of what alone may be seen; repeated: all of them, or `none` for everything
+    /// Pattern of packages to show, while all others are hidden; repeat the flag for all patterns; `none` shows everything
     #[arg(long, value_name = "PATTERN", help_heading = "Policy")]
     allow: Vec<String>,
-    /// Beginning of names that no upstream is asked for, such as `com.example`; repeated: all of them, or `none`
+    /// Prefix of package names that upstreams are never asked for, such as `com.example`; repeat the flag for all prefixes; or `none`
     #[arg(long, value_name = "PREFIX", help_heading = "Policy")]
     private_prefix: Vec<String>,
-    /// Pattern of packages that upstreams are asked for though a hosted repository has some of the name; repeated: all, or `none`
+    /// Pattern of packages that upstreams are asked for although a hosted repository has the name; repeat the flag for all patterns; or
+    /// `none`
     #[arg(long, value_name = "PATTERN", help_heading = "Policy")]
     shared: Vec<String>,
-    /// Which versions it takes
+    /// Which versions can be published
     #[arg(long, value_parser = ["mixed", "releases", "snapshots"], help_heading = "Hosted repositories of Maven")]
     versions: Option<String>,
-    /// Which paths it takes: those of Maven's layout, or any, as Ivy's patterns need
+    /// Paths that can be published: those of Maven's layout, or any path, as Ivy's patterns need
     #[arg(long, value_parser = ["maven", "any"], help_heading = "Hosted repositories of Maven")]
     layout: Option<String>,
-    /// Whether a file may be published again with other bytes
+    /// Whether another file can be published at the path of an existing file
     #[arg(long, value_name = "true|false", help_heading = "Hosted repositories of raw files")]
     replaceable: Option<bool>,
     /// Cleanup keeps the N versions of each package that were published last, or `none`
     #[arg(long, value_name = "N", value_parser = number, help_heading = "Cleanup")]
     keep_versions: Option<Value>,
-    /// Cleanup keeps what was used within this time: 90d, 1y, or `none`; what either rule keeps is kept
+    /// Cleanup keeps versions that were used within this time: 90d, 1y, or `none`. A version is kept if either rule keeps it
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Cleanup")]
     keep_unused: Option<Value>,
     /// Keep this many builds of each snapshot, or `none`
     #[arg(long, value_name = "COUNT", value_parser = number, help_heading = "Hosted repositories of Maven")]
     keep_builds: Option<Value>,
-    /// Keep builds of snapshots younger than this many days, or `none`; what either flag keeps is kept, and the newest always
+    /// Keep builds of snapshots younger than this many days, or `none`. A build is kept if either rule keeps it; the newest is always
+    /// kept
     #[arg(long, value_name = "DAYS", value_parser = number, help_heading = "Hosted repositories of Maven")]
     keep_days: Option<Value>,
-    /// Keep what was published of a snapshot before its release for this many days after that, or `none` for ever
+    /// Keep the snapshots of a version for this many days after its release, or `none` to keep them without limit
     #[arg(long, value_name = "DAYS", value_parser = number, help_heading = "Hosted repositories of Maven")]
     keep_released: Option<Value>,
 }
@@ -192,5 +197,5 @@ fn number(text: &str) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     let number: Result<u64, _> = text.replace('_', "").parse();
-    number.map(Value::from).map_err(|_| format!("`{text}` is not a whole number, and not `{NONE}`"))
+    number.map(Value::from).map_err(|_| format!("`{text}` is neither a whole number nor `{NONE}`"))
 }

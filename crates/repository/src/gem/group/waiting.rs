@@ -27,7 +27,7 @@ impl Repositories {
                     event.detail = first_of(&new);
                     let name = &group.record.name;
                     self.context.recorder.log().warn(
-                        "names of gems wait for an administrator, who gives each to one of the members that list it",
+                        "several members list the same gem names: an administrator must give each name to one of them",
                         &[("group", name), ("names", &event.detail), ("see", &format!("daylight repo show {name}"))],
                     );
                 }

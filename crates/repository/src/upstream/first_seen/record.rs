@@ -145,10 +145,10 @@ async fn write(
 fn tell(remote: &Remote, fits: bool) {
     let (log, name) = (remote.remotes.recorder.log(), &remote.repository.record.name);
     match fits {
-        true => log.info("what an upstream is first seen to have is written down again", &[("repository", name)]),
+        true => log.info("the first sight of new versions is recorded again", &[("repository", name)]),
         false => log.warn(
-            "what an upstream is first seen to have is no longer written down: new versions count as young, and as of a moment \
-             nothing is told of them",
+            "the first sight of new versions is no longer recorded: a cooldown hides them, and views of earlier moments \
+             do not have them",
             &[("repository", name), ("hint", &"raise `upstream.first_seen_bytes`")],
         ),
     }

@@ -84,7 +84,7 @@ impl<'a> GemUploader<'a> {
         }
         let unread = || format!("cannot read `{}`", version.file.display());
         let Some(file) = open_unchanged(&version.file, &version.sha256).with_context(unread)? else {
-            let reason = "other bytes were put there while it was imported".to_owned();
+            let reason = "the file was changed during the import".to_owned();
             return Ok(FileOutcome::Refused { file: version.file, reason });
         };
         let connection = &mut self.connection;

@@ -36,8 +36,11 @@ pub(super) fn verify(artifact: &ArtifactFile, mut file: &File) -> Result<Result<
         beside.take(LONGEST_CHECKSUM as u64).read_to_end(&mut text)?;
         let expected = checksum.read(&text);
         if expected.as_deref() != actual {
-            let (actual, expected) = (actual.unwrap_or_default(), expected.as_deref().unwrap_or("nothing that is one"));
-            return Ok(Err(format!("its {} is {actual}, and the file beside it says {expected}", checksum.ending())));
+            let (actual, expected) = (actual.unwrap_or_default(), expected.as_deref().unwrap_or("no checksum"));
+            return Ok(Err(format!(
+                "its {} is {actual}, but the checksum file beside it has {expected}",
+                checksum.ending()
+            )));
         }
     }
     Ok(Ok(sha1))

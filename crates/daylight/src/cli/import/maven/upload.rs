@@ -69,8 +69,8 @@ impl<'a> MavenUploader<'a> {
             status if status.is_success() => Ok(FileOutcome::Present(origin)),
             status if FileOutcome::is_about_the_file(status) => refused(message(&answer)),
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => {
-                let hint = "name a hosted Maven repository; `daylight repo add NAME --format maven` makes one";
-                let text = format!("no artifacts can be put there: {}", message(&answer));
+                let hint = "name a hosted Maven repository; `daylight repo add NAME --format maven` adds one";
+                let text = format!("the repository takes no artifacts: {}", message(&answer));
                 Err(Failure::new(text, Some(hint.to_owned())).into())
             }
             _ => Err(self.repository.failure(&answer).into()),
