@@ -197,8 +197,11 @@ impl Repo {
                 writeln!(context.err, "added `{}`{read}", failure::plain(&name))?;
             }
             RepoVerb::Show { name } => {
-                let answer = api.get(&format!("{REPOSITORIES}/{}", segment(&name)))?;
+                let mut answer = api.get(&format!("{REPOSITORIES}/{}", segment(&name)))?;
                 let is_of_gems = answer["kind"] == "group" && answer["format"] == "gem";
+                if is_of_gems && context.flags.json {
+                    answer["collisions"] = collisions::all(&api, &name)?;
+                }
                 if api.print_json(&answer, context)? {
                     return Ok(());
                 }
@@ -208,6 +211,10 @@ impl Repo {
                 }
             }
             RepoVerb::Set { name, protocol, owners, unclaim, read, preview, keep_cached, yes, settings } => {
+                if let Some(gem) = unclaim.iter().find(|gem| settings.claims(gem)) {
+                    let text = format!("`{}` is named by `--claim` and by `--unclaim`", failure::plain(gem));
+                    return Err(Failure::usage(text, "name each gem with one of the two flags").into());
+                }
                 let mut body = settings.body();
                 let protocols: Map<String, Value> = protocol.into_iter().map(|(name, on)| (name, on.into())).collect();
                 let private = read.map(|read| (read == "token").into());

@@ -7,7 +7,10 @@ use crate::cli::failure::plain;
 use crate::cli::table;
 use format::percent::segment;
 use serde::Deserialize;
+use serde_json::Value;
 
+/// Names of one call.
+const PAGE: usize = 1_000;
 /// The most waiting names that are shown, and the most of the other names.
 const SHOWN: usize = 10;
 
@@ -42,6 +45,23 @@ struct OwnerChange {
     name: String,
     before: String,
     after: Option<String>,
+}
+
+/// All names that several members of a group have, as the API lists them, in one object.
+pub(super) fn all(api: &Api, group: &str) -> Result<Value, anyhow::Error> {
+    let path = format!("{REPOSITORIES}/{}/collisions?limit={PAGE}", segment(group));
+    let (mut all, mut rows) = (api.get(&path)?, Vec::new());
+    let mut page = all.clone();
+    loop {
+        rows.extend(page["collisions"].as_array().cloned().unwrap_or_default());
+        let Some(next) = page["next"].as_str() else { break };
+        page = api.get(&format!("{path}&after={}", segment(next)))?;
+    }
+    all["collisions"] = rows.into();
+    if let Some(all) = all.as_object_mut() {
+        all.remove("next");
+    }
+    Ok(all)
 }
 
 /// Shows the names that several members of a group have: how many there are, the first ones, and the commands that decide waiting names.

@@ -113,6 +113,11 @@ impl SettingFlags {
         }
     }
 
+    /// Whether the flags claim this gem.
+    pub(super) fn claims(&self, gem: &str) -> bool {
+        self.claim.iter().any(|claimed| claimed == gem)
+    }
+
     /// The body of an API call, with the settings that were given.
     pub(super) fn body(self) -> Map<String, Value> {
         let text = |value: Option<String>| value.map(|text| if text == NONE { Value::Null } else { text.into() });

@@ -105,3 +105,10 @@ fn a_file_of_trusted_certificates_that_cannot_be_used_is_named_with_the_way_to_n
         assert!(output.err.contains("hint: `--server-trust` and `DAYLIGHT_TRUST` name a PEM file"), "{output:?}");
     }
 }
+
+#[test]
+fn a_gem_that_is_claimed_and_unclaimed_at_once_is_refused() {
+    let output = execute(&[], "repo set team --claim rack --unclaim rake --unclaim rack");
+    assert_eq!(output.code, ExitCode::from(2), "{output:?}");
+    assert!(output.err.starts_with("error: `rack` is named by `--claim` and by `--unclaim`\nhint: "), "{output:?}");
+}
