@@ -134,12 +134,14 @@ fn shut_down(front: Front, instance: Instance) -> anyhow::Result<()> {
     Ok(served?)
 }
 
-/// Serves until a signal stops or restarts it. Uses `listener`, if there is one. `read_again` reads the settings again.
+/// Serves until a signal stops or restarts it. Uses `listener`, if there is one. `read_again` reads the settings again. `json`: prints the address and
+/// the admin token as JSON.
 pub fn run(
     settings: Settings,
     loaded: Loaded,
     listener: Option<Listener>,
     read_again: &dyn Fn() -> anyhow::Result<(Settings, Loaded)>,
+    json: bool,
 ) -> anyhow::Result<()> {
     let listen_now = &|| Ok(read_again()?.0.server.listen);
     let program = Program::here();
@@ -154,7 +156,7 @@ pub fn run(
     running.instance.app.recorder.register(lines.bound().clone());
     // This comes before the announcement: until here a signal to stop ends the process at once.
     let mut signals = Signals::listen(&running.instance.back)?;
-    announce(&running);
+    announce(&running, json);
     let data = settings.store.data.display().to_string();
     log.info(
         "serving",
@@ -198,14 +200,16 @@ fn restart(running: Running, program: Program, mut signals: Signals, log: &Log, 
 }
 
 /// Prints the address, and a new admin token, on standard output. A closed standard output is no reason to stop.
-fn announce(running: &Running) {
+fn announce(running: &Running, json: bool) {
     use std::io::Write;
-    let mut lines = String::new();
-    if let Some(secret) = &running.instance.first.admin_token {
-        lines = format!("admin token: {}\nit is shown this once; only its hash is kept\n", secret.expose());
-    }
+    let secret = running.instance.first.admin_token.as_ref().map(crate::config::Secret::expose);
     let scheme = if running.certificate.is_some() { "https" } else { "http" };
-    lines.push_str(&format!("listening on {scheme}://{}\n", running.address));
+    let url = format!("{scheme}://{}", running.address);
+    let token = |secret| format!("admin token: {secret}\nit is shown only once; the server keeps its hash\n");
+    let text = match json {
+        true => format!("{:#}\n", serde_json::json!({ "listening": url, "admin_token": secret })),
+        false => format!("{}listening on {url}\n", secret.map(token).unwrap_or_default()),
+    };
     let mut out = std::io::stdout().lock();
-    let _ = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

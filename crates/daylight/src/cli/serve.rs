@@ -36,6 +36,6 @@ impl Serve {
         }
         let listener = handover::socket(context.environment)?;
         let read_again = || folder::read(listen(), context);
-        crate::serve::run(settings, loaded, listener, &read_again)
+        crate::serve::run(settings, loaded, listener, &read_again, context.flags.json)
     }
 }
