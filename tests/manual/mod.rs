@@ -31,6 +31,7 @@ pages! {
     accounts: "docs/accounts.md" => pages::accounts;
     api: "docs/api.md" => pages::api;
     backup: "docs/backup.md" => pages::backup;
+    command_line: "docs/command-line.md" => pages::command_line;
     configuration: "docs/configuration.md" => pages::plain;
     data_folder: "docs/data-folder.md" => pages::data_folder;
     explaining: "docs/explaining.md" => pages::explaining;

@@ -70,6 +70,14 @@ pub(super) fn backup() -> Stage {
         })
 }
 
+pub(super) fn command_line() -> Stage {
+    Stage::on(World::start()).fails("repo show nothing").after(|stage| {
+        for made in [".local/share/bash-completion/completions/daylight", ".local/share/man/man1/daylight-repo.1"] {
+            assert!(stage.home().join(made).metadata().is_ok_and(|file| file.len() > 1000), "{made}");
+        }
+    })
+}
+
 pub(super) fn accounts() -> Stage {
     let scopes = ["index_rubygems", "push_rubygem", "yank_rubygem", "add_owner", "remove_owner", "access_webhooks"];
     let mut answers = vec![("mail:", "mira"), ("Password:", ADMIN), ("API Key name", "desk")];

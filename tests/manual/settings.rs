@@ -1,4 +1,4 @@
-//! The page of settings has each setting that the program knows, and no other.
+//! The page of settings has each setting that the program knows, with its text, and no other.
 
 use super::page::root;
 use std::collections::BTreeSet;
@@ -17,4 +17,10 @@ fn the_page_of_settings_has_them_all() {
     let missing: Vec<_> = known.difference(&told).collect();
     let gone: Vec<_> = told.difference(&known).collect();
     assert!(missing.is_empty() && gone.is_empty(), "docs/configuration.md lacks {missing:?} and has {gone:?}");
+    let text =
+        |key: &str| shown["keys"].as_array().unwrap().iter().find(|one| one["key"] == key).unwrap()["doc"].clone();
+    for key in &known {
+        let row = format!("| `{key}` | {} |", text(key).as_str().unwrap());
+        assert!(page.lines().any(|line| line == row), "docs/configuration.md has another text than\n{row}");
+    }
 }
