@@ -15,22 +15,21 @@ use std::path::PathBuf;
 use store::disk::{Disk as _, RealDisk};
 use telemetry::Tick;
 
-/// Write every file of a repository into a folder: gems that are not yanked under their file names, others at their paths
+/// Download the files of a repository into a folder: all gems that are not yanked, or the tree of a Maven or raw repository
 ///
-/// Each is compared with the SHA-256 that the server lists before it gets its name. It gets the date of its first publication, so that
-/// an import keeps that date. Files that the folder has already are not fetched again, so an export that was interrupted can be
-/// continued; a file with other bytes stays as it is, and the export fails.
+/// Each file is compared with the SHA-256 that the server lists before it gets its name. It gets the date of its first publication, so
+/// that an import keeps this date. Files that the folder has already are not downloaded again, so that an interrupted export can be
+/// continued. A file with other bytes is not overwritten, and the export fails.
 ///
-/// Files of Maven get `.sha1` and `.md5` beside them, and the folder gets each `maven-metadata.xml` as the server answers it now.
-/// To export a repository of Maven or of raw files takes a token of the scope `admin`. Of a remote repository the cached files are
-/// written.
+/// Maven files get a `.sha1` and a `.md5` file beside them, and the folder gets each `maven-metadata.xml` as the server answers it now.
+/// The export of a Maven or raw repository needs a token of the scope `admin`. Of a remote repository the cached files are exported.
 #[derive(Debug, clap::Args)]
 pub(super) struct Export {
-    /// The repository
+    /// Name of the repository
     repo: String,
-    /// The folder; made where it does not exist
+    /// The folder; it is created if it does not exist
     dir: PathBuf,
-    /// Downloads at once
+    /// Downloads at the same time
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     jobs: u8,
 }
