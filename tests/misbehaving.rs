@@ -1,5 +1,5 @@
-//! The behaviour of Daylight if an upstream misbehaves: the answer to a client with and without a cached copy, what is
-//! cached, and the content of the event. `docs/upstreams.md` has it as a table, which this test compares.
+//! The behaviour of Daylight if an upstream misbehaves: the answer to a client with and without a cached copy, the
+//! changes of the cache, and the content of the event. `docs/upstreams.md` has it as a table, which this test compares.
 
 use crate::pages::events;
 use crate::world::{Answer, Says, Upstream, World, hex};

@@ -1,4 +1,4 @@
-//! A remote gem repository as of a moment: the versions that its upstream was seen to have by then, including those
+//! A remote gem repository as of a moment: the versions that its upstream was seen to have by then, including versions
 //! that were yanked since.
 
 use super::{REMOTE, Scene};

@@ -139,7 +139,7 @@ struct Seen {
     way: &'static Way,
     /// With an empty cache.
     cold: String,
-    /// With the file in the cache as it was a minute before.
+    /// With the file of a minute before in the cache.
     kept: String,
     /// The requests for the path that the upstream received in the second case.
     requests: usize,

@@ -57,7 +57,7 @@ fn streams_that_are_opened_and_reset_at_once_end_the_connection() {
             [head, frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes())].concat()
         },
     );
-    // And those that have a body to come.
+    // And streams with a body that is still to come.
     let push = request("POST", &format!("/repository/{FIRST}/api/v1/gems"));
     flooded(
         &world,

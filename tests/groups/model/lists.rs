@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// The possible lists of a member.
 #[derive(Debug, Default)]
 struct Lists {
-    /// For each member, the versions that it certainly lists and those that it may list. `None`: it has no list.
+    /// For each member, the versions that it certainly lists and the versions that it may list. `None`: it has no list.
     may: Vec<Option<(BTreeSet<usize>, BTreeSet<usize>)>>,
     fails: bool,
     hides: bool,

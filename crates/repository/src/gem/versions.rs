@@ -1,5 +1,5 @@
-//! `/versions`: a line for each change, as it was rendered at the change. The file only grows. After a compaction it
-//! begins with a summary of the lines before.
+//! `/versions`: a line for each change, rendered at the change. The file only grows. After a compaction it begins with
+//! a summary of the lines before.
 
 use crate::error::Error;
 use crate::gem::Found;

@@ -5,7 +5,7 @@ use std::iter::{Enumerate, Fuse};
 use std::pin::Pin;
 use std::task::Poll;
 
-/// The running futures, and those that wait for their turn. Dropping it drops all that have not ended.
+/// The running futures, and the waiting ones. Dropping it drops all that have not ended.
 pub(crate) struct Concurrent<I: Iterator<Item: Future>> {
     waiting: Enumerate<Fuse<I>>,
     asked: Vec<(usize, Pin<Box<I::Item>>)>,

@@ -114,8 +114,8 @@ impl Group<'_> {
         Ok(version)
     }
 
-    /// Reads the subfolders in which a hosted member has, or ever had, something. `enough` receives what is below, and
-    /// ends the search.
+    /// Reads the subfolders in which a hosted member has, or ever had, something. `enough` receives the entries below,
+    /// and ends the search.
     async fn below(
         self,
         leaf: &Repository,

@@ -180,7 +180,7 @@ pub(crate) fn unit<T: Item>(folder: &str, what: &T) -> String {
     format!("{folder}//{}/{}", T::LIST, what.name())
 }
 
-/// All items of a folder's list, including those that are no longer listed.
+/// All items of a folder's list, including items that are no longer listed.
 pub(crate) async fn read<T: Item>(
     tree: Tree<'_>,
     folder: &str,

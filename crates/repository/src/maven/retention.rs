@@ -196,9 +196,9 @@ fn before(now: Millis, days: u64) -> i64 {
     now.0.saturating_sub(i64::try_from(days).unwrap_or(i64::MAX).saturating_mul(DAY))
 }
 
-/// The surplus files of a snapshot: those that belong neither to its newest builds nor to a young one, and that are not
-/// the newest of their kind, which the metadata names. Files that are named after the snapshot itself replace each
-/// other.
+/// The surplus files of a snapshot. A file is not surplus if it belongs to one of the newest builds or to a young one,
+/// or if it is the newest of its kind, which the metadata names. Files that are named after the snapshot itself replace
+/// each other.
 fn surplus(rows: &[Entry], retention: Retention, now: Millis) -> Vec<&Entry> {
     if (retention.builds, retention.days) == (None, None) {
         return Vec::new();

@@ -14,8 +14,8 @@ use std::collections::{HashMap, HashSet};
 use store::{CommitError, Expect, Lane, Staged};
 use telemetry::{Event, Millis, Op};
 
-/// Maximum number of new versions, and of new plugins, that are read from one document. A deploy adds one to those that
-/// are listed.
+/// Maximum number of new versions, and of new plugins, that are read from one document. A deploy adds one to the listed
+/// ones.
 const NEWS: usize = 16;
 
 /// Records the new facts of the metadata that was uploaded to this path.

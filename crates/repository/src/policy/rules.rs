@@ -28,7 +28,7 @@ pub struct View<'a> {
     pub exceptions_by: Option<Millis>,
     /// The current time.
     pub now: Millis,
-    /// The rules that decide what is visible.
+    /// The rules for visibility.
     pub rules: &'a Rules,
 }
 

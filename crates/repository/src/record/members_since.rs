@@ -1,9 +1,9 @@
 //! The moment since when each member of a group has had its place.
 //!
-//! A change of the members dates the new members and those that moved. The smallest possible number of members counts
-//! as moved: all others keep their relative order. If several choices are equally small, the members that are now
-//! further ahead than before count as moved. So the relative order of two members was decided at the later of their two
-//! dates, and a change that concerns other members does not renew it.
+//! A change of the members dates the new and the moved members. The smallest possible number of members counts as
+//! moved: all others keep their relative order. If several choices are equally small, the members that are now further
+//! ahead than before count as moved. So the relative order of two members was decided at the later of their two dates,
+//! and a change that concerns other members does not renew it.
 
 use super::RepositoryRecord;
 use telemetry::Millis;

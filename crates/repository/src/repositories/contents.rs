@@ -201,7 +201,7 @@ impl Repositories {
         }
     }
 
-    /// Deletes what is cached of one path, and voids answers made from it.
+    /// Deletes the cached file of one path, and voids answers made from it.
     async fn forget(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
         let was = self.store.forget_cached(repository.origin, path, event).await?;
         self.store.upstream_changed(repository.id, repository.file(path).folder);

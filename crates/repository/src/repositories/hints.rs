@@ -1,4 +1,5 @@
-//! Hints that the upstreams of a repository changed: who is given them, the job that looks for them, and how that goes.
+//! Hints that the upstreams of a repository changed: accepting them, the job that looks at the upstreams, and the
+//! figures.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -19,9 +20,10 @@ use std::sync::Arc;
 use store::{Lane, RepositoryKind, Stamp};
 use telemetry::{By, Clock, Event, Fold, Metric, Millis, Op, Outcome, Recorder, Tick};
 
-/// Names that a line of the log has of lost hints.
+/// Maximum number of names in a log line about lost hints.
 const NAMES: usize = 5;
-/// An index that was not looked at for so many milliseconds is behind, whether its looks fail or not: an hour and a quarter.
+/// An index that was not checked for this number of milliseconds, an hour and a quarter, is behind, whether its looks
+/// fail or not.
 const UNLOOKED_MS: i64 = 4_500_000;
 
 impl Repositories {
@@ -33,24 +35,25 @@ impl Repositories {
         Ok(Some(self.context.workers.run(Lane::Change, Op::ReferencesRead, event, read).await??))
     }
 
-    /// How many remote repositories are behind their upstreams, from what is known.
+    /// The number of remote repositories that are known to be behind their upstreams.
     pub async fn behind(&self, event: &mut Event) -> Result<usize, Error> {
         let (table, now) = (self.table(event).await?, self.clock.now());
         let remotes = table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Remote);
         Ok(remotes.filter(|one| one.behind_since(now).is_some()).count())
     }
 
-    /// Counts a hook for this repository that was refused.
+    /// Counts a refused hook for this repository.
     pub fn count_refused_hook(&self, repository: &Repository) {
         repository.shared.hints.count_refused();
     }
 
-    /// Whether the repository has upstreams that hints can be about.
+    /// Whether the repository has upstreams that hints can apply to.
     pub fn takes_hints(repository: &Repository) -> bool {
         repository.record.kind != RepositoryKind::Hosted
     }
 
-    /// Has the upstreams of a repository looked at, as what is said of them is to be seen there. Of a group, those of all its members.
+    /// Makes the upstreams of a repository be looked at until they confirm the hint; for a group, the upstreams of all
+    /// its members.
     pub async fn take_hint(
         &self,
         repository: &Arc<Repository>,
@@ -82,7 +85,7 @@ impl Repositories {
         Ok(())
     }
 
-    /// Has upstreams looked at where hints want that now. Returns when the next is due; `None`: no hint waits for a look.
+    /// Looks at the upstreams that are due because of hints. Returns when the next look is due; `None`: no hint waits.
     pub async fn look_for_hints(&self) -> Option<Millis> {
         let mut event = Event::job("hints.follow", self.clock.now());
         let table = self.table(&mut event).await.ok()?;
@@ -99,17 +102,17 @@ impl Repositories {
         remotes.filter_map(look).min()
     }
 
-    /// Waits until there may be more hints to look for.
+    /// Waits until there may be new hints.
     pub async fn hints_changed(&self) {
         self.remotes.hints.changed.notified().await;
     }
 
-    /// Has the job that looks for hints look at once: the time of day was set.
+    /// Wakes the job that looks at upstreams, because the clock was set.
     pub fn wake_hints(&self) {
         self.remotes.hints.changed.notify_one();
     }
 
-    /// Counts what was found upstream and no hint had announced, and says so.
+    /// Counts and logs changes upstream that no hint announced.
     pub(crate) fn report_lost_hints(&self, table: &RepositoryTable) {
         let (now, recorder) = (self.clock.now(), &self.context.recorder);
         for repository in table.by_name.values() {
@@ -148,12 +151,13 @@ impl Repositories {
 }
 
 impl Repository {
-    /// How the hints of this repository go. `None`: it has no upstreams.
+    /// The figures about this repository's hints. `None`: it has no upstreams.
     pub fn hints(&self, now: Millis) -> Option<HintFigures> {
         (self.record.kind != RepositoryKind::Hosted).then(|| self.shared.hints.figures(now))
     }
 
-    /// Since when a remote repository is behind its upstream: a hint was not seen to be true for minutes, or the index could not be looked at.
+    /// Since when a remote repository is behind its upstream: a hint is unconfirmed for minutes, or the index could not
+    /// be checked.
     pub fn behind_since(&self, now: Millis) -> Option<Millis> {
         let hinted = self.hints(now).and_then(|hints| hints.behind_since);
         let unlooked = self.followed().and_then(|index| {
@@ -164,7 +168,7 @@ impl Repository {
     }
 }
 
-/// How hints are looked for in trees of files; `None`: the format has an index that is looked at.
+/// How hints are checked in trees of files; `None`: the format has an index, which is checked.
 fn hinted_files(format: Format) -> Option<HintedFiles> {
     match format {
         Format::Gem => None,
@@ -173,7 +177,7 @@ fn hinted_files(format: Format) -> Option<HintedFiles> {
     }
 }
 
-/// The remote repository itself, or those of a group.
+/// The remote repository itself, or the remote members of a group.
 fn remotes_of(repository: &Arc<Repository>) -> impl Iterator<Item = &Arc<Repository>> {
     let all = [repository].into_iter().chain(repository.leaves.iter());
     all.filter(|one| one.record.kind == RepositoryKind::Remote)
@@ -211,7 +215,7 @@ pub(crate) fn show_in_metrics(recorder: &Recorder, known: &Arc<ArcSwap<Repositor
     });
 }
 
-/// A figure of a repository that ever had a hook; others say nothing of hooks.
+/// A figure of a repository that ever received a hook; `None`: it never did.
 fn if_used(hints: HintFigures, figure: u64) -> Option<f64> {
     (hints.last.is_some() || hints.refused > 0).then_some(figure as f64)
 }

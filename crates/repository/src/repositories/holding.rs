@@ -1,4 +1,4 @@
-//! How much each repository holds, at any time: for lists of repositories, removals and metrics.
+//! The size of each repository at any time, for lists of repositories, removals and metrics.
 
 use crate::error::Error;
 use crate::repositories::Repositories;
@@ -8,14 +8,15 @@ use std::sync::{Arc, Weak};
 use store::{RepositoryKind, Store};
 use telemetry::{By, Event, Fold, Metric, Recorder};
 
-/// How much a repository holds itself: a group nothing, a remote repository the cached files of its upstream.
+/// The content of a repository itself: nothing for a group, the cached files for a remote repository.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Held {
     /// The number of its files.
     pub files: u64,
     /// The sum of their sizes, in bytes.
     pub size_bytes: u64,
-    /// The number of its packages; `None`: they are not counted, as its files are no packages or are those of an upstream.
+    /// The number of its packages; `None`: they are not counted, because its files are not packages or belong to an
+    /// upstream.
     pub packages: Option<u64>,
 }
 
@@ -37,12 +38,12 @@ impl Held {
 }
 
 impl Repositories {
-    /// What the repository of this name holds.
+    /// The size of the repository with this name.
     pub async fn holding(&self, name: &str, event: &mut Event) -> Result<Held, Error> {
         Ok(self.holds(&self.find(name, event).await?.0))
     }
 
-    /// What a repository holds.
+    /// The size of a repository.
     pub fn holds(&self, repository: &Repository) -> Held {
         Held::of(repository, &self.store)
     }

@@ -1,4 +1,4 @@
-//! The journal as people read it: who changed what, and when.
+//! The journal in readable form: who changed what, and when.
 
 use crate::error::Error;
 use crate::format::Format;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use store::{Change, Entry, JournalRange, JournalRow, RepositoryId, Seq, State, Withdrawal};
 use telemetry::{Event, Millis};
 
-/// What a change did. A closed list.
+/// The kinds of changes. A closed list.
 pub const CHANGE_KINDS: &[&str] = &[
     "publish",
     "change",
@@ -27,47 +27,47 @@ pub const CHANGE_KINDS: &[&str] = &[
     "collect",
 ];
 
-/// Which rows somebody wants to see.
+/// The requested rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JournalQuery {
-    /// Those about the repository of this name, and about removed ones that had it.
+    /// Rows about the repository of this name, including removed ones that had the name.
     pub repository: Option<String>,
-    /// Those of this token.
+    /// Rows of this token.
     pub by: Option<String>,
-    /// Those of this kind, one of [`CHANGE_KINDS`].
+    /// Rows of this kind, one of [`CHANGE_KINDS`].
     pub kind: Option<String>,
-    /// Those of this moment and later ones.
+    /// Rows of this moment and later ones.
     pub since: Option<Millis>,
-    /// Those up to this moment.
+    /// Rows up to this moment.
     pub until: Option<Millis>,
-    /// Those after this number, the oldest first.
+    /// Rows after this number, oldest first.
     pub after: Option<u64>,
-    /// Those before this number, beginning with the newest.
+    /// Rows before this number, newest first.
     pub before: Option<u64>,
-    /// The most that are wanted at once.
+    /// Maximum number of rows.
     pub limit: usize,
 }
 
-/// A change, as people read it.
+/// A change in readable form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedChange {
     /// Its number.
     pub seq: Seq,
     /// When it was made.
     pub at: Millis,
-    /// Who made it: the name of a token, or `daylight`.
+    /// The author: the name of a token, or `daylight`.
     pub by: String,
-    /// From where: an address, `cli` or `server`.
+    /// The origin: an address, `cli` or `server`.
     pub from: String,
     /// One of [`CHANGE_KINDS`].
     pub kind: &'static str,
-    /// The name of the repository that it is about.
+    /// The name of the repository.
     pub repository: Option<String>,
-    /// The package that it is about, or the path of a file that is of none.
+    /// The package, or the path of a file that belongs to no package.
     pub package: Option<String>,
-    /// Of that package.
+    /// The version of that package.
     pub version: Option<String>,
-    /// The name of the token or of the setting that it is about.
+    /// The name of the token or of the setting.
     pub name: Option<String>,
     /// What a change of a repository changed, such as `claims: +rack`.
     pub what: Option<String>,
@@ -78,14 +78,14 @@ pub struct ListedChange {
 pub struct ListedChanges {
     /// The changes.
     pub rows: Vec<ListedChange>,
-    /// Where later ones go on, as `after`; `None`: there are none, or the page began with the newest.
+    /// The `after` of the next page of later changes; `None`: there are none, or the page began with the newest.
     pub next: Option<Seq>,
-    /// Where earlier ones go on, as `before`; `None`: there are none, or the page began with the oldest.
+    /// The `before` of the next page of earlier changes; `None`: there are none, or the page began with the oldest.
     pub earlier: Option<Seq>,
 }
 
 impl Repositories {
-    /// The changes that a query asks for. Where it has neither `after` nor `since`, these are the newest.
+    /// The requested changes. Without `after` and `since` these are the newest.
     pub async fn journal(&self, query: JournalQuery, event: &mut Event) -> Result<ListedChanges, Error> {
         let ids = match &query.repository {
             Some(name) => Some(self.ids_of(name, event).await?),
@@ -125,7 +125,7 @@ impl Repositories {
         })
     }
 
-    /// The repository of a name, and the removed ones that had it.
+    /// The repository with this name, and the removed ones that had it.
     async fn ids_of(&self, name: &str, event: &mut Event) -> Result<BTreeSet<RepositoryId>, Error> {
         let now = self.table(event).await?.by_name.get(name).map(|repository| repository.id);
         let removed = self.store.removed_repositories(name, event).await?.into_iter().map(|(id, _)| id);
@@ -161,7 +161,8 @@ fn list(row: JournalRow, repository: Option<String>, format: Option<Format>) -> 
 fn kind_of(change: &Change, at: Millis) -> &'static str {
     match change {
         Change::Entry { entry, .. } => kind_of_entry(entry, at),
-        // Only gems have such facts of people: who owns a package. Of other formats they are what metadata lists.
+        // Only gems have facts about people: the owners of a package. In other formats such facts are items of
+        // metadata.
         Change::Unit { unit, .. } if unit.contains("//") => "listing",
         Change::Unit { .. } => "owners",
         Change::FirstSeen { .. } => "first_seen",

@@ -1,5 +1,5 @@
-//! When a repository last had a hook, in the data folder, so that lost hooks are found after a restart, too. If it is lost, nothing counts
-//! as a lost hook until the next hook.
+//! The time of each repository's last hook, in the data folder, so that lost hooks are found after a restart, too. If
+//! the file is lost, no hook counts as lost until the next hook.
 
 use crate::error::Error;
 use crate::index::rope::form;
@@ -18,7 +18,7 @@ struct Head {
 }
 
 impl Repositories {
-    /// Reads what was written before the start.
+    /// Reads the file at a start.
     pub(crate) async fn restore_hints(&self, event: &mut Event) {
         let known = self.known.load_full();
         for repository in known.by_name.values().filter(|one| one.record.kind != RepositoryKind::Hosted) {
@@ -29,7 +29,7 @@ impl Repositories {
         }
     }
 
-    /// Writes what is new, at most once an hour for each repository.
+    /// Writes new times, at most once an hour for each repository.
     pub(crate) async fn keep_hints(&self, table: &RepositoryTable) {
         for repository in table.by_name.values() {
             let Some(last) = repository.shared.hints.unkept() else { continue };

@@ -93,7 +93,8 @@ fn leaves(all: &HashMap<String, Repository>, group: &Repository) -> Arc<[Arc<Rep
     found.into()
 }
 
-/// Adds the members of `group`, which stands where it stands since then, to `found`. `seen` has all members so far, groups too, so that a circle in the records would end.
+/// Adds the members of `group`, which has had its place since `stands`, to `found`. `seen` has all members so far,
+/// including groups, so that a cycle in the records ends.
 fn gather(
     all: &HashMap<String, Repository>,
     group: &Repository,

@@ -1,5 +1,5 @@
-//! Which repositories may be members of a group. They must exist and have its format. Groups must not form a circle, and a public group
-//! must not have a private member.
+//! The rules for members of groups: they exist and have the format of the group, groups form no cycle, and a public
+//! group has no private member.
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
@@ -8,11 +8,11 @@ use crate::repository::RepositoryTable;
 use std::collections::HashMap;
 use store::RepositoryKind;
 
-/// Most hosted and remote members of a group, with those of the groups in it.
+/// Maximum number of hosted and remote members of a group, including those of nested groups.
 const LEAVES_MAX: usize = 100;
 
-/// Refuses `record`, which is new or changed, if it makes a group invalid. `known` are the other repositories, and `with` are those that
-/// are created in the same call.
+/// Refuses `record`, which is new or changed, if it makes a group invalid. `known` has the other repositories, and
+/// `with` the ones that the same call creates.
 pub(crate) fn check(
     record: &RepositoryRecord,
     known: &RepositoryTable,
@@ -33,7 +33,7 @@ pub(crate) fn check(
             return Err(BadSetting::new(text, "the members of a group are of its format").into());
         }
     }
-    // The groups that hold it too: this change may make them invalid.
+    // The groups that contain it too: this change may make them invalid.
     let others = all.values().copied().filter(|one| one.name != record.name);
     for group in [record].into_iter().chain(others).filter(|one| one.kind == RepositoryKind::Group) {
         let mut leaves = Vec::new();
@@ -52,7 +52,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Collects the hosted and remote members of a group, and finds circles.
+/// Collects the hosted and remote members of a group, and finds cycles.
 fn walk<'a>(
     all: &HashMap<&str, &'a RepositoryRecord>,
     group: &'a RepositoryRecord,

@@ -1,10 +1,10 @@
-//! The names of versions that commands print, where a path is asked for.
+//! The names of versions that commands print, where a path is expected.
 
 use crate::format::Format;
 use crate::repository::Repository;
 use std::borrow::Cow;
 
-/// The path that is meant: itself, or the folder of `G:A` or `G:A:V`.
+/// The path: `what` itself, or the folder of `G:A` or `G:A:V`.
 pub(crate) fn path_of<'a>(repository: &Repository, what: &'a str) -> Cow<'a, str> {
     match (repository.format, what.split_once(':')) {
         (Format::Maven, Some((group, rest))) => {
@@ -15,7 +15,7 @@ pub(crate) fn path_of<'a>(repository: &Repository, what: &'a str) -> Cow<'a, str
 }
 
 impl Repository {
-    /// The path of the file that an explanation is about: `path` itself, or the file that tells most of the version of that name.
+    /// The path of the file to explain: `path` itself, or the main file of the version with that name.
     pub fn explained_path<'a>(&self, path: &'a str) -> Cow<'a, str> {
         if path.contains('/') {
             return Cow::Borrowed(path);

@@ -17,12 +17,12 @@ use std::sync::Arc;
 use store::{Entry, RepositoryKind};
 use telemetry::Event;
 
-/// Cached files asked of the store at once.
+/// Number of cached files that one read of the store returns.
 const PAGE: usize = 1_000;
 
 impl Repositories {
-    /// Purges a path of files, a package or a version. Of a remote repository it drops the cached files. `by`: who carries it out;
-    /// `None`: it is only planned.
+    /// Purges a path, a package or a version. In a remote repository it deletes the cached files. `by`: the caller on
+    /// whose behalf it purges; `None`: it only plans.
     pub async fn purge(
         &self,
         name: &str,

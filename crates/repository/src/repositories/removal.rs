@@ -16,10 +16,10 @@ use std::sync::Arc;
 use store::{Change, CommitError, Conflict, Expect, Frees, RepositoryId, RepositoryKind, State};
 use telemetry::{Event, Millis};
 
-/// A repository that was removed.
+/// A removed repository.
 #[derive(Debug)]
 pub struct RemovedRepository {
-    /// What it holds.
+    /// Its size.
     pub holding: Held,
     /// How many bytes come free, and when.
     pub frees: Frees,
@@ -66,7 +66,7 @@ impl Repositories {
                 let live = |entry: &store::Entry| entry.state == State::Live;
                 let frees = match repository.record.kind {
                     RepositoryKind::Remote => self.frees_cached(holding.size_bytes),
-                    // It is done, whether the figure can be read or not.
+                    // The removal is committed, even if the figure cannot be read.
                     _ => self.frees_below(repository.id, "", live, event).await.unwrap_or_default(),
                 };
                 let undo = self.store.blob_life().undo;

@@ -1,4 +1,4 @@
-//! What an answer is made from: the revisions that it holds with, and for how long.
+//! The stamp of an answer: the revisions that it depends on, and the end of its validity.
 
 use crate::error::Error;
 use crate::found::Found;
@@ -13,15 +13,15 @@ use format::gem::spelling;
 use store::{RepositoryId, RepositoryKind, Stamp, Unit};
 use telemetry::Millis;
 
-/// Milliseconds after which the journal has all that was to be changed at a moment: far more than any change waits.
+/// Milliseconds after which the journal contains every change of a moment: far longer than any change waits.
 const SETTLES: i64 = 60_000;
 
 impl Repositories {
-    /// What the answer to `ask` will be made from, or `None` where it is never a page. Taken before the work. It ends when an
-    /// exception of a policy does; the end of a cooldown is known to whoever looks at what is young.
+    /// The stamp of the answer to `ask`; `None`: the answer is never a page. Take it before the work. It ends with the
+    /// next exception of a policy. The end of a cooldown is added when the versions are read.
     pub fn stamp(&self, ask: &Ask<'_>) -> Option<Stamp> {
         let now = self.clock.now();
-        // A change of that moment may still be on its way into the journal.
+        // A change of that moment may not be in the journal yet.
         if ask.repository.as_of.is_some_and(|past| past.until <= now && now.0 - past.until.0 < SETTLES) {
             return None;
         }
@@ -29,8 +29,8 @@ impl Repositories {
         Some(ask.repository.ends(now).map_or(stamp, |ends| stamp.until(ends)))
     }
 
-    /// From when on an answer may be another, where that is known. What an upstream does not list is asked for again soon: nothing tells
-    /// that it lists it now.
+    /// When an answer may change, if that is known. A name that an upstream does not list expires soon, because the
+    /// upstream may list it at any time.
     pub fn fresh_until(&self, ask: &Ask<'_>, answer: &Result<Found, Error>) -> Option<Millis> {
         let error = match answer {
             Ok(found) => return found.fresh_until(),
@@ -81,7 +81,7 @@ impl Repositories {
         let until = self.until(ask);
         let stamp = |unit: Unit<'_>| self.store.revisions().stamp(&[unit], until);
         let made = stamp(unit)?.join(&ask.settings)?;
-        // Whose a name is, where hosted members and upstreams may have it. What may be of many names is never a page.
+        // The owner of a name depends on hosted members and upstreams. An answer about many names is never a page.
         match kind {
             RepositoryKind::Group => file.guarded().try_fold(made, |made, name| match name {
                 Guarded::Folder(folder) => made.join(&stamp(Unit::Of(id, folder))?),
@@ -92,7 +92,7 @@ impl Repositories {
         }
     }
 
-    /// The latest moment until which an answer may count as proven by somebody else.
+    /// The latest moment until which an answer may count as confirmed by an upstream.
     fn until(&self, ask: &Ask<'_>) -> Millis {
         match ask.repository.record.kind {
             RepositoryKind::Remote | RepositoryKind::Group => Millis(self.clock.now().0 + TOUCH_INTERVAL_MS),
@@ -100,7 +100,7 @@ impl Repositories {
         }
     }
 
-    /// The stamp of what is known by a full name: it may be a version of any of a few gems.
+    /// The stamp of an answer for a full name, which may be a version of several gems.
     fn any_of(&self, id: RepositoryId, full_name: &str) -> Option<Stamp> {
         let units: Vec<_> = spelling::readings(full_name).map(|reading| Unit::Of(id, reading.name)).collect();
         let few = (1..=spelling::READINGS).contains(&units.len());

@@ -19,8 +19,8 @@ impl Repositories {
         Tree { store: &self.store, context: &self.context, repository }
     }
 
-    /// Answers one question to a repository that is a tree of files. Each part has a future of its own, so that none is moved about
-    /// with the room that another takes.
+    /// Answers one question to a repository that is a tree of files. Each part has a future of its own, so that a small
+    /// future is not as large as the largest.
     pub(crate) async fn tree(
         &self,
         question: &tree::Question<'_>,
@@ -70,7 +70,7 @@ impl Repositories {
         }
     }
 
-    /// Refuses an upload that can never be taken, before a byte of it is asked for.
+    /// Refuses an upload that can never be accepted, before its body is read.
     pub fn admit(&self, ask: &Ask<'_>, by: Actor<'_>) -> Result<(), Error> {
         match &ask.question {
             Question::Tree(tree::Question::Deploy(file)) => tree::admit::admit(&ask.repository, file, by),

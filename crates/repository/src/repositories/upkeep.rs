@@ -8,7 +8,8 @@ use std::sync::Arc;
 use store::RepositoryKind;
 
 impl Repositories {
-    /// Removes the snapshots that hosted repositories of Maven no longer keep. Ages are days, so it is enough to do this now and then.
+    /// Deletes the builds of snapshots that hosted Maven repositories no longer keep. Ages are measured in days, so it
+    /// is enough to do this now and then.
     pub async fn prune_snapshots(&self) {
         for repository in self.of_maven() {
             retention::sweep(self.context.clone(), repository, self.of_maven()).await;
@@ -20,14 +21,14 @@ impl Repositories {
         self.context.back.spawn(retention::sweep(self.context.clone(), repository, self.of_maven()));
     }
 
-    /// Closes large files that are no longer answered as they are, so that the space of deleted ones is free.
+    /// Closes large files whose stamps are no longer valid, so that the space of deleted ones is free.
     pub fn close_stale_files(&self) {
         let (revisions, now) = (self.store.revisions(), self.clock.now());
         self.opened.close_stale(|stamp| revisions.holds(stamp, now));
         self.remotes.opened.close_stale(|stamp| revisions.holds(stamp, now));
     }
 
-    /// All hosted repositories of Maven: a snapshot that is in one may become a release in another.
+    /// All hosted Maven repositories: a snapshot in one may be released in another.
     pub(crate) fn of_maven(&self) -> Vec<Arc<Repository>> {
         let known = self.known.load_full();
         let is = |one: &&Arc<Repository>| one.record.kind == RepositoryKind::Hosted && one.format == Format::Maven;

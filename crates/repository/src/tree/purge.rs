@@ -1,4 +1,4 @@
-//! Purges a file of a hosted tree, or all files below a path, also those that were deleted before.
+//! Purges a file of a hosted tree, or all files below a path, including files that were deleted before.
 
 use crate::actor::Actor;
 use crate::cleanup::purge::purged;

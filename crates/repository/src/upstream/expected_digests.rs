@@ -80,7 +80,8 @@ async fn beside(upstream: Arc<Upstream>, path: String, now: Millis) -> (Beside, 
     (beside, event)
 }
 
-/// A checksum that an object store sends packed by gzip, as it was uploaded; else the body itself. No checksum begins as gzip does.
+/// A checksum that an object store sends compressed by gzip; otherwise the body itself. No checksum begins like a gzip
+/// file.
 fn unpacked(body: &[u8]) -> Cow<'_, [u8]> {
     let mut decoded = Vec::new();
     match GzDecoder::new(body).take(tree::LONGEST_CHECKSUM as u64).read_to_end(&mut decoded) {

@@ -42,7 +42,7 @@ impl Ttl {
         // If the format has no rule, files are immutable unless a TTL is set.
         let immutable = file.is_immutable().unwrap_or_else(|| set.is_none());
         let fresh = (!immutable).then(|| millis(set.unwrap_or(FRESH_S)));
-        // A list that proves what is missing has the TTL of negative answers.
+        // A list that proves a file missing has the TTL of negative answers.
         let most = if file.is_prefixes() { missing } else { i64::MAX };
         Self { fresh: fresh.map(|fresh| fresh.min(most)), missing }
     }

@@ -89,7 +89,7 @@ impl Trial<'_> {
         Some(format!("{} {token} is shown: {}", NAMES[*name], self.words(group, *name)))
     }
 
-    /// The same of what `/info` and what is made of it tells: that may be newer than the index, or older.
+    /// The same for `/info` and answers made from it, which may be newer than the index, or older.
     fn strange(&self, group: usize, tokens: &Tokens) -> Option<String> {
         let is_theirs = |(name, token): &(usize, String)| {
             let place = self.owner(group, *name).filter(|place| !place.is_hosted())?;

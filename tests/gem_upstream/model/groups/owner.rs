@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// The visible versions of a name.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
-    /// The versions that must be visible, and those that may be.
+    /// The versions that must be visible, and the versions that may be.
     pub(super) must: BTreeSet<String>,
     pub(super) may: BTreeSet<String>,
 }

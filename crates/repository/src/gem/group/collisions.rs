@@ -80,8 +80,8 @@ impl WhyOwner {
 }
 
 impl Repositories {
-    /// The names that several members of a gem group have: those after `after`, at most `limit`, optionally only those
-    /// that wait. This calls no upstream.
+    /// The names that several members of a gem group have, after `after`, at most `limit`, optionally only waiting
+    /// ones. This calls no upstream.
     pub async fn collisions(
         &self,
         group: &str,

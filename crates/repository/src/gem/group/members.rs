@@ -297,7 +297,7 @@ impl Published {
         Ok(Some(Self { place, began, says: hosted_says(rows, leaf, leaf.view(now))? }))
     }
 
-    /// The facts without what is published.
+    /// The facts without the published versions.
     fn silent(place: usize, _: &Repository, rows: &[Entry], _: Millis) -> Result<Option<Self>, Error> {
         let began = rows.iter().map(|row| row.published).min();
         Ok(began.map(|began| Self { place, began, says: ToSay::nothing(None) }))

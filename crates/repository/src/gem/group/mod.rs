@@ -1,11 +1,12 @@
-//! A group of repositories of gems: one URL for what its members have.
+//! A group of gem repositories: one URL for the gems of its members.
 //!
-//! In reading order: [`owner`] says whose a name is, pure; [`members`] has what is known of the members, and [`owners`] asks them for it.
-//! [`answer`] has a question about one name answered by its owner: [`info`], [`file`], [`program`] with [`told`], [`dependencies`];
-//! [`search`] looks for names. [`versions`] keeps `/versions` as one log that only grows, made of what owners [say](says), also after members
-//! were [set anew](regrouped); [`lists`] makes `/names` and the older index of it, and [`past`] tells all that as of a moment.
-//! [`explained`] tells events whose a name is. [`collisions`] tells operators which names several members have, [`waiting`] which of them
-//! somebody has to decide, and [`owner_changes`] which would change their owner.
+//! In reading order: [`owner`] decides which member owns a name, pure; [`members`] has the known facts about the
+//! members, and [`owners`] updates them. [`answer`] passes a question about one name to its owner: [`info`], [`file`],
+//! [`program`] with [`told`], [`dependencies`]; [`search`] finds names. [`versions`] keeps `/versions` as one log that
+//! only grows, made from the [states](says) that owners publish, also after a change of the members ([`regrouped`]);
+//! [`lists`] makes `/names` and the older index from it, and [`past`] reads all of that as of a moment. [`explained`]
+//! writes the owner of a name into events. [`collisions`] lists the names that several members have, [`waiting`] finds
+//! names that an administrator has to decide about, and [`owner_changes`] predicts changes of owners.
 
 pub(crate) mod answer;
 pub(crate) mod collisions;

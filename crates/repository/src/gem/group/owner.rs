@@ -27,9 +27,9 @@ impl Holder {
     }
 }
 
-/// The member that owns the name. Hosted members come before remote ones. Among these it is the first in order, without
-/// those that began to have the name when another member already had it. So an administrator decides by the order of
-/// the members, and an upstream that begins to list a name takes nothing.
+/// The member that owns the name. Hosted members come before remote ones. Among these it is the first in order,
+/// ignoring members that began to have the name when another member already had it. So an administrator decides by the
+/// order of the members, and an upstream that begins to list a name takes nothing.
 pub(crate) fn owner(holders: &[Holder]) -> Option<usize> {
     let hosted = holders.iter().any(|holder| holder.is_hosted);
     let mut holders: Vec<&Holder> = holders.iter().filter(|holder| holder.is_hosted == hosted).collect();

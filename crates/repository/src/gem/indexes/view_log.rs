@@ -154,8 +154,8 @@ impl ViewLog {
         self.of.as_ref().map(|of| &*of.members)
     }
 
-    /// The names that may need a new line, apart from those that members report as changed. `regrouped`: the names that
-    /// a change of members affects; `None`: any.
+    /// The names that may need a new line, apart from the names that members report as changed. `regrouped`: the names
+    /// that a change of members affects; `None`: any.
     pub(crate) fn names(
         &self,
         of: &MadeOf,

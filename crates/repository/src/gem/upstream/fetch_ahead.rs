@@ -31,7 +31,7 @@ impl Follow {
         });
     }
 
-    /// Fetches those that were requested before. A failure is reported to the next client that requests the file.
+    /// Fetches the files that were requested before. A failure is reported to the next client that requests the file.
     async fn fetch(&self, names: Vec<String>, event: &mut Event) {
         let mut fetches = JoinSet::new();
         for name in names {

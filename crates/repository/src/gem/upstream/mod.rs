@@ -1,11 +1,12 @@
-//! A remote repository of gems: its upstream's `/versions` is followed, and everything else is answered by what that says.
+//! A remote gem repository. It follows the `/versions` of its upstream, and answers everything else from that.
 //!
-//! In reading order: [`look`] says when the upstream's `/versions` is looked at, and [`follow`] does it: [`ask`] asks, [`body`] reads what
-//! comes ([`first_body`]: for clients too), [`compare`] says what is new in it, and [`append`] adds that as far as [`growth`] lets it,
-//! unless it is held back until somebody [accepts](accept) it. [`rows`] keeps it in the journal, [`index`] in memory, and
-//! [`listing`] says what its lines come to. After a start [`load`] reads it back, with what was [`saved`]. [`answer`] answers questions:
-//! [`info`] (with [`doubts`]) and [`download`] with files of the
-//! upstream, which the index proves. No name that the index does not list is ever asked for upstream.
+//! In reading order: [`look`] decides when to check the upstream's `/versions`, and [`follow`] does it: [`ask`] sends
+//! the requests, [`body`] reads the responses ([`first_body`]: clients read along), [`compare`] finds the new lines,
+//! and [`append`] adds them within the limits of [`growth`], unless the file is held back until an operator
+//! [accepts](accept) it. [`rows`] stores the lines in the journal, [`index`] keeps them in memory, and [`listing`]
+//! computes the versions that they add up to. After a start [`load`] reads them back, with the [`saved`] results.
+//! [`answer`] answers questions: [`info`] (with [`doubts`]) and [`download`] with files of the upstream, which the
+//! index proves. No upstream is called with a name that the index does not list.
 
 pub(crate) mod accept;
 pub(crate) mod ahead;

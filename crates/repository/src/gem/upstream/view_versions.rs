@@ -172,7 +172,7 @@ pub(crate) fn to_say(listing: &Listing, learned: &Learned, offer: &Offer<'_>, vi
     if tokens.is_empty() {
         return ToSay::nothing(until);
     }
-    // Some upstreams list `0` in place of all versions. Then only `/info` shows what is hidden.
+    // Some upstreams list `0` in place of all versions. Then only `/info` shows the hidden versions.
     let is_zero = tokens == ["0"];
     let md5 = if tokens.len() == rows.len() && !is_zero {
         Md5OfInfo::Known(offer.md5.to_owned())

@@ -1,4 +1,4 @@
-//! What is known of a folder, and who is asked for it.
+//! The order in which members are asked, given the known facts about a folder.
 
 use super::*;
 use crate::format::Format;
@@ -12,7 +12,7 @@ const JAR: &str = "org/example/lamp/1.0/lamp-1.0.jar";
 const BUILD: &str = "org/example/lamp/1.0-SNAPSHOT/lamp-1.0-20260101.120000-1.jar";
 const NOW: Millis = Millis(100);
 
-/// So many remote members, in order.
+/// This number of remote members, in order.
 fn leaves(count: u64, format: Format) -> Vec<Arc<Repository>> {
     let leaf = |number: u64| {
         let record = RepositoryRecord::new(&format!("far-{number}"), format.as_str(), RepositoryKind::Remote, NOW);
@@ -34,7 +34,7 @@ fn turned(
     Arc::new(Repository::new(id, record, stored, format, shared))
 }
 
-/// What is known of the folder of one of them: whether it has any of it, and which names it lacks until when.
+/// The known facts about a folder of one member: whether it has any file of it, and which names it lacks until when.
 type Known<'a> = (usize, bool, &'a [(&'a str, i64)]);
 
 fn leads(leaves: &[Arc<Repository>], known: &[Known<'_>], path: &str) -> Candidates {

@@ -1,4 +1,4 @@
-//! What rules hide, and what they let through.
+//! What policies hide and allow.
 
 use super::*;
 use store::RepositoryKind;
@@ -147,7 +147,7 @@ fn private_names_are_hidden_where_they_are_an_upstreams() {
     assert_eq!(shared.hides(&lamp().upstream(), view(&shared, 0)), None);
 }
 
-/// Numbers that look random and are the same in each run (Knuth's multiplier).
+/// Pseudo-random numbers that are the same in each run (Knuth's multiplier).
 struct Dice(u64);
 
 impl Dice {
@@ -161,7 +161,7 @@ impl Dice {
     }
 }
 
-/// Whatever is kept of what was seen until the moment that rules tell is what is seen until then: pages rely on it.
+/// An answer stays right until the moment that the rules give for its next change: pages rely on that.
 #[test]
 fn nothing_is_seen_otherwise_before_the_moment_that_is_told() {
     let mut dice = Dice(7);

@@ -1,4 +1,4 @@
-//! The difference between members and those that a log recorded.
+//! The difference between the members and the recorded ones.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Chunks against the plainest thing that does the same: a map from names to what they say.
+//! Chunks against a simple model: a map from names to entries.
 
 use super::*;
 use crate::index::rope::coded::gunzip;
@@ -9,7 +9,7 @@ fn name(number: usize) -> String {
     format!("unit-{number:05}")
 }
 
-/// Two files: in the first each says its name so often, in the second those say something that are even.
+/// Two files: the first has `count` entries with the name, the second has entries for even numbers only.
 fn parts(number: usize, count: u32) -> [ChunkPart; 2] {
     let first = ChunkPart { bytes: format!("{number}\n").repeat(count as usize).into_bytes(), count };
     let second = if number.is_multiple_of(2) { first.clone() } else { ChunkPart::default() };
@@ -80,7 +80,7 @@ fn only_the_chunk_of_what_changes_is_made_again() {
     chunks.change([(name(1501), parts(1501, 2))].into()).unwrap();
     let after = made(&chunks);
     let same: Vec<bool> = before.iter().zip(&after).map(|(before, after)| before == after).collect();
-    // The second file says nothing of an odd one, so it is not coded again either.
+    // The second file has no entry for an odd number, so it is not encoded again either.
     assert_eq!(same, [true, true, false, true, true, true]);
 }
 
