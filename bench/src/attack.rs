@@ -1,17 +1,17 @@
-//! What everybody else waits while somebody attacks, and without that, in turns. An attack is a function that goes on until it is told
-//! that it is over.
+//! Latencies of bystanders during an attack and without one, in turns. An attack is a function that runs until it is
+//! stopped.
 
-mod standing;
+mod fake_upstream;
 mod ways;
 
 use crate::gem::Gem;
 use crate::hit::{PAGE, publish};
-use crate::open::{Stream, Told};
+use crate::open::{LoadResult, Stream};
 use crate::process::{Server, TOKEN, load_average, only_on};
 use crate::push::{self, noise};
 use crate::spread::Spread;
 use anyhow::{Context, Result, ensure};
-use standing::StandIn;
+use fake_upstream::FakeUpstream;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{sleep, yield_now};
 use std::time::Duration;
@@ -19,28 +19,28 @@ use std::time::Duration;
 const ROUNDS: usize = 7;
 const SECONDS: f64 = 3.0;
 const FILE: &str = "/repository/gems-private/gems/lamp-1.0.0.gem";
-/// A second, of each of those who must not notice. The first must come within [`HEALTH_MS`], the others within the ratios.
+/// Requests a second of the bystanders. The first has the limit [`HEALTH_MS`], the others the ratios of [`MOST`].
 const BYSTANDERS: [(&str, f64); 4] =
     [("health", 50.0), ("page hits", 500.0), ("hosted downloads", 100.0), ("pushes", 5.0)];
-/// Milliseconds within which a probe is answered, at the 99th percentile.
+/// The limit for health checks at the 99th percentile, in milliseconds.
 const HEALTH_MS: f64 = 100.0;
-/// How much longer others may take beside an attack: at the median, and at the 99th percentile.
+/// The highest ratio of the others' latency with and without the attack: at the median, and at the 99th percentile.
 const MOST: [f64; 2] = [1.2, 1.5];
 
-/// What an attack is given.
-struct Field<'a> {
+/// The environment of an attack.
+struct AttackContext<'a> {
     server: &'a Server,
-    /// Of each run another, so that nothing is asked for twice.
+    /// The number of the run, so that attacks never repeat a path.
     run: usize,
-    /// Set by the attack once it is under way.
+    /// Set by the attack once it has started.
     begun: AtomicBool,
-    /// Set when it is to end.
+    /// Set when the attack is to end.
     over: AtomicBool,
 }
 
 /// Measures and prints the row.
 pub(crate) fn row() -> Result<()> {
-    println!("\n## Beside attacks");
+    println!("\n## Bystanders of attacks");
     let folder = tempfile::tempdir()?;
     let settings = [
         ("DAYLIGHT_SERVER_CORES", "2"),
@@ -48,13 +48,13 @@ pub(crate) fn row() -> Result<()> {
         ("DAYLIGHT_SERVER_MAX_CONNECTIONS_PER_CLIENT", "5000"),
         ("DAYLIGHT_UPSTREAM_ANSWER_TIMEOUT_S", "600"),
     ];
-    // The server has one processor to itself, and the generators the others.
+    // The server has one processor, and the generators the others.
     let processors = std::thread::available_parallelism()?.get();
     ensure!(processors > 1, "the generators need a processor of their own");
     only_on(0..1)?;
     let server = Server::daylight(folder.path(), &settings)?;
     only_on(1..processors)?;
-    let upstream = StandIn::start()?;
+    let upstream = FakeUpstream::start()?;
     publish(&server, "lamp", 4)?;
     ways::prepare(&server, &upstream)?;
     println!(
@@ -70,8 +70,9 @@ pub(crate) fn row() -> Result<()> {
         for round in 0..ROUNDS {
             let without = at_once(&bystanders(&server, &mut pushed))?;
             let run = number * ROUNDS + round;
-            let field = Field { server: &server, run, begun: AtomicBool::new(false), over: AtomicBool::new(false) };
-            let with = beside(&field, *attack, &bystanders(&server, &mut pushed))?;
+            let context =
+                AttackContext { server: &server, run, begun: AtomicBool::new(false), over: AtomicBool::new(false) };
+            let with = beside(&context, *attack, &bystanders(&server, &mut pushed))?;
             rows.iter_mut().zip(without.iter().zip(&with)).for_each(|(row, (without, with))| row.add(without, with));
         }
         rows.iter().for_each(|row| row.print(name));
@@ -81,19 +82,19 @@ pub(crate) fn row() -> Result<()> {
     Ok(())
 }
 
-/// What these are told while the attack goes on.
-fn beside(field: &Field<'_>, attack: ways::Attack, streams: &[Stream]) -> Result<Vec<Told>> {
+/// The bystanders' figures while the attack runs.
+fn beside(context: &AttackContext<'_>, attack: ways::Attack, streams: &[Stream]) -> Result<Vec<LoadResult>> {
     std::thread::scope(|scope| {
-        let attacking = scope.spawn(|| attack(field));
-        while !field.begun.load(Relaxed) && !attacking.is_finished() {
+        let attacking = scope.spawn(|| attack(context));
+        while !context.begun.load(Relaxed) && !attacking.is_finished() {
             yield_now();
         }
-        let told = at_once(streams);
-        field.over.store(true, Relaxed);
+        let result = at_once(streams);
+        context.over.store(true, Relaxed);
         attacking.join().ok().context("the attack panicked")??;
-        // What is left of it is no part of the next round.
+        // The rest of the attack ends before the next round.
         sleep(Duration::from_millis(500));
-        told
+        result
     })
 }
 
@@ -120,14 +121,14 @@ fn bystanders(server: &Server, pushed: &mut usize) -> Vec<Stream> {
     ]
 }
 
-fn at_once(streams: &[Stream]) -> Result<Vec<Told>> {
+fn at_once(streams: &[Stream]) -> Result<Vec<LoadResult>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = streams.iter().map(|stream| scope.spawn(|| stream.run())).collect();
         threads.into_iter().map(|thread| thread.join().ok().context("a generator panicked")?).collect()
     })
 }
 
-/// One kind of bystander, at the median and at the 99th percentile.
+/// The figures of one kind of bystander, at the median and at the 99th percentile.
 #[derive(Default)]
 struct Row {
     name: &'static str,
@@ -137,9 +138,11 @@ struct Row {
 }
 
 impl Row {
-    fn add(&mut self, without: &Told, with: &Told) {
+    fn add(&mut self, without: &LoadResult, with: &LoadResult) {
         for (at, part) in [0.5, 0.99].into_iter().enumerate() {
-            let own = |told: &Told| Told::quantile(&told.micros, part) - Told::quantile(&told.late, part);
+            let own = |result: &LoadResult| {
+                LoadResult::quantile(&result.micros, part) - LoadResult::quantile(&result.late, part)
+            };
             self.without[at].add(own(without).max(1.0));
             self.with[at].add(own(with).max(1.0));
         }

@@ -9,7 +9,7 @@ use crate::process::{Pair, TOKEN};
 use crate::push::{self, noise};
 use anyhow::{Result, ensure};
 
-/// These make an /info of about 50 KB.
+/// This many versions make an `/info` of about 50 KB.
 const VERSIONS: usize = 480;
 const MEGABYTES: [usize; 3] = [2, 10, 100];
 
@@ -31,7 +31,7 @@ pub(crate) fn row() -> Result<()> {
         let reply = connection.call("POST", push::PATH, &[("Authorization", TOKEN)], &bytes)?;
         ensure!(reply.status == 200, "push: {}", reply.text());
         let path = format!("/repository/gems-private/gems/crate-{megabytes}.0.gem");
-        ensure!(read(daylight, &path)? == bytes, "{path} is not what was pushed");
+        ensure!(read(daylight, &path)? == bytes, "{path} differs from the pushed bytes");
         let file = format!("crate-{megabytes}");
         let size = pair.file(&file, &bytes)?;
         let paths = [path.as_str(), &format!("/{file}")];

@@ -1,5 +1,5 @@
-//! A real build with Maven 3.8 on a new machine: what it costs a server that has to fetch all that is needed, and one that has it,
-//! against Nexus. Both stand for the same upstream, which is a process of its own.
+//! A real build with Maven 3.8 on a new machine: its cost on a server that must download all files, and on one that has
+//! cached them, compared with Nexus. Both use the same upstream, which is a process of its own.
 
 mod central;
 mod maven;
@@ -14,7 +14,7 @@ use maven::Machine;
 use serde_json::{Value, json};
 use std::time::Instant;
 
-/// After one that is not counted: Nexus is slow until its code is compiled.
+/// The number of rounds, after one that is not counted: Nexus is slow until its code is compiled.
 const ROUNDS: usize = 3;
 
 #[derive(Default)]
@@ -23,14 +23,14 @@ struct Figures {
     seconds: Spread,
 }
 
-/// A server, cold and warm.
+/// A server without and with cached files.
 #[derive(Default)]
 struct Peer {
     cold: Figures,
     warm: Figures,
 }
 
-/// What was asked of Daylight.
+/// The counts of Daylight's replies.
 #[derive(Debug, Clone, Copy, Default)]
 struct Replies {
     all: f64,
@@ -63,7 +63,7 @@ pub(crate) fn row() -> Result<()> {
             }
         }
     }
-    println!("\nfiles that a build fetches, checksums beside them not counted: {files}");
+    println!("\nfiles that a build downloads, without the checksums beside them: {files}");
     println!(
         "| {ROUNDS} rounds in turns, median (least to most) | server CPU cold, s | warm, s | build cold, s | warm, s | highest memory, MB |"
     );
@@ -78,7 +78,7 @@ pub(crate) fn row() -> Result<()> {
     let repository = format!("build-{ROUNDS}");
     let url = |server: &Server| format!("http://{}/repository/{repository}/", server.address);
     for (name, home) in central.clients()? {
-        // What only this Maven needs is fetched before.
+        // Files that only this Maven needs are downloaded before.
         Machine::new(&home)?.build(&url(&daylight))?;
         Machine::new(&home)?.build(&url(&nexus.server))?;
         let before = (replies(&daylight)?, nexus.requests(&repository)?);
@@ -91,17 +91,17 @@ pub(crate) fn row() -> Result<()> {
     Ok(())
 }
 
-/// Makes a repository that stands for an upstream.
+/// Creates a remote repository for an upstream.
 fn make(daylight: &Server, name: &str, upstream: &Value) -> Result<()> {
-    let wanted = json!({ "name": name, "format": "maven", "kind": "remote", "remote": upstream });
+    let settings = json!({ "name": name, "format": "maven", "kind": "remote", "remote": upstream });
     let headers = [("Authorization", TOKEN), ("Content-Type", "application/json")];
     let mut connection = Connection::open(daylight.address.parse()?)?;
-    let made = connection.call("POST", "/api/v1/repositories", &headers, wanted.to_string().as_bytes())?;
+    let made = connection.call("POST", "/api/v1/repositories", &headers, settings.to_string().as_bytes())?;
     ensure!(made.status == 201, "making a repository: {}", made.text());
     Ok(())
 }
 
-/// What it has answered so far, but for what asks this.
+/// The replies so far, without those to this function.
 fn replies(daylight: &Server) -> Result<Replies> {
     let metrics = Connection::open(daylight.address.parse()?)?.call("GET", "/metrics", &[], b"")?;
     let mut replies = Replies::default();

@@ -1,20 +1,20 @@
-//! A client that does as little as possible for each request, so that the machine is left to the server.
+//! A client with as little work per request as possible, which leaves the machine to the server.
 
 use anyhow::{Context, Result, ensure};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// What of a reply is looked at.
+/// The parts of a reply that are checked.
 pub(crate) struct Reply {
     pub(crate) status: u16,
-    /// It says when to come again.
+    /// Whether it has `Retry-After`.
     pub(crate) retry: bool,
-    /// Of its body.
+    /// The number of bytes of its body.
     pub(crate) bytes: usize,
 }
 
-/// A connection that is kept.
+/// A persistent connection.
 pub(crate) struct Caller {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -29,7 +29,7 @@ impl Caller {
         Ok(Self { stream, buffer: vec![0; 64 << 10] })
     }
 
-    /// Sends these bytes, and reads a reply to its end.
+    /// Sends these bytes, and reads a whole reply.
     pub(crate) fn call(&mut self, request: &[u8]) -> Result<Reply> {
         self.stream.write_all(request)?;
         let mut filled = 0;

@@ -1,5 +1,5 @@
-//! A hundred clients who ask at once for a file that nobody has fetched yet: one request to the upstream, and each of them
-//! reads on as it arrives.
+//! A hundred clients request a file at the same time that is not cached yet: the upstream gets one request, and each client
+//! reads the file as it arrives.
 
 use crate::http::Connection;
 use crate::process::{Server, TOKEN, load_average};
@@ -16,7 +16,7 @@ const CLIENTS: usize = 100;
 const ROUNDS: usize = 3;
 const MEGABYTES: [usize; 2] = [50, 500];
 
-/// Has one file, under any name.
+/// An upstream with one file, under any name.
 struct Upstream {
     address: String,
     asked: Arc<AtomicUsize>,
@@ -27,7 +27,7 @@ impl Upstream {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let (address, asked) = (listener.local_addr()?.to_string(), Arc::new(AtomicUsize::new(0)));
         let counts = asked.clone();
-        // Ends with the benchmark.
+        // It ends with the benchmark.
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (file, counts) = (file.clone(), counts.clone());
@@ -55,7 +55,7 @@ fn answer(mut stream: TcpStream, file: &[u8], asked: &AtomicUsize) -> std::io::R
 
 /// Measures and prints the row.
 pub(crate) fn row() -> Result<()> {
-    println!("\n## {CLIENTS} clients of one file that has to be fetched");
+    println!("\n## {CLIENTS} clients of one file that must be downloaded");
     let mut rows = Vec::new();
     for megabytes in MEGABYTES {
         let file: Arc<[u8]> = noise(megabytes as u64, megabytes << 20).into();
@@ -88,15 +88,15 @@ pub(crate) fn row() -> Result<()> {
 
 fn make(daylight: &Server, upstream: &Upstream) -> Result<()> {
     let remote = serde_json::json!({ "urls": [format!("http://{}/", upstream.address)] });
-    let wanted = serde_json::json!({ "name": "cold", "format": "raw", "remote": remote });
+    let settings = serde_json::json!({ "name": "cold", "format": "raw", "remote": remote });
     let headers = [("Authorization", TOKEN), ("Content-Type", "application/json")];
     let mut connection = Connection::open(daylight.address.parse()?)?;
-    let made = connection.call("POST", "/api/v1/repositories", &headers, wanted.to_string().as_bytes())?;
+    let made = connection.call("POST", "/api/v1/repositories", &headers, settings.to_string().as_bytes())?;
     ensure!(made.status == 201, "making a repository: {}", made.text());
     Ok(())
 }
 
-/// All read the file at once; each has every byte of it.
+/// All clients read the file at the same time; each gets every byte of it.
 fn crowd(daylight: &Server, path: &str, file: &[u8]) -> Result<()> {
     std::thread::scope(|scope| {
         let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(|| read(&daylight.address, path, file))).collect();

@@ -1,25 +1,25 @@
-//! Daylight and a peer with the same bytes under the same load, in turns.
+//! Daylight and a peer with the same bytes and the same load, in turns.
 
 use crate::load::Generator;
 use crate::process::{Server, load_average};
 use crate::spread::Spread;
 use anyhow::Result;
 
-/// Rounds in which a peer warms up.
+/// The least rounds in which a peer warms up.
 const WARM_UP_LEAST: usize = 5;
 const WARM_UP_MOST: usize = 20;
 
-/// One question asked of both.
+/// A request that both servers answer.
 pub(crate) struct Contest<'a> {
     pub(crate) daylight: &'a Server,
     pub(crate) peer: &'a Server,
-    /// Where each has the bytes.
+    /// The path of the bytes on each server.
     pub(crate) paths: [&'a str; 2],
-    /// Bytes of a body.
+    /// The size of the body in bytes.
     pub(crate) size: usize,
     pub(crate) generator: Generator,
     pub(crate) connections: usize,
-    /// Of one round of each.
+    /// The length of one round in seconds.
     pub(crate) seconds: u32,
     pub(crate) rounds: usize,
 }
@@ -32,8 +32,7 @@ struct Figures {
 }
 
 impl Figures {
-    /// One round. Bodies that are larger than a round is long would be cut off, so processor time is told by the byte
-    /// and given for one body.
+    /// One round. A round may cut off large bodies, so processor time is measured per byte and reported for one body.
     fn measure(&mut self, contest: &Contest<'_>, server: &Server, url: &str) -> Result<f64> {
         let before = server.cpu_seconds()?;
         let load = contest.generator.run(contest.connections, contest.seconds, url)?;
@@ -48,7 +47,8 @@ impl Figures {
 }
 
 impl Contest<'_> {
-    /// Asks the peer until a round costs it hardly less than the one before: some compile their code while they run.
+    /// Requests from the peer until a round costs hardly less than the previous one: some peers compile their code at run
+    /// time.
     pub(crate) fn warm_up(&self) -> Result<()> {
         let url = format!("http://{}{}", self.peer.address, self.paths[1]);
         let mut figures = Figures::default();

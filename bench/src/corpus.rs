@@ -1,5 +1,5 @@
-//! An index of the public registry's size, made up: the same gems for the same seed, written through the store's own code into a
-//! data folder that `daylight serve --data` opens.
+//! A generated index with the size of the public registry's: the same seed gives the same gems. It is written by the store's
+//! own code into a data folder that `daylight serve --data` opens.
 
 mod fill;
 mod gem;
@@ -11,40 +11,40 @@ use anyhow::{Context, Result, ensure};
 pub(crate) use random::Random;
 use std::path::{Path, PathBuf};
 
-/// Gems of a corpus when none are asked for, as many as the public registry had in 2026; with their versions they make a
-/// `/versions` of about 19 MB.
+/// The default number of gems, as many as the public registry had in 2026; with their versions they make a `/versions` of
+/// about 19 MB.
 pub(crate) const GEMS: usize = 192_000;
-/// What the corpus is made from when nothing else is asked for.
+/// The default seed.
 pub(crate) const SEED: u64 = 1;
 
-/// What makes a name long.
+/// A long ending of names.
 const TAIL: &str = "-and-all-that-belongs-to-it-in-a-name-which-goes-on-and-on";
 
-/// Names, and how much each is wanted.
+/// Names with their popularity.
 pub(crate) struct Corpus {
     seed: u64,
     /// In byte order.
     names: Vec<String>,
-    /// Places in `names`, the most wanted first.
-    wanted: Vec<usize>,
-    /// Where each name of `names` is in `wanted`.
+    /// Indexes into `names`, the most popular first.
+    popular: Vec<usize>,
+    /// The index of each name of `names` in `popular`.
     rank: Vec<usize>,
-    /// Sums of the weights of all that are wanted as much or more.
+    /// For each name, the sum of its weight and those of more popular names.
     weights: Vec<f64>,
-    /// One version of each gem, and no more.
+    /// Whether each gem has only one version.
     single: bool,
 }
 
 impl Corpus {
-    /// So many gems, from this seed.
+    /// This many gems from this seed.
     pub(crate) fn new(gems: usize, seed: u64) -> Self {
         let mut random = Random::new(seed, 0);
         let names = names::make(gems, &mut random);
         Self::of(names, random, seed)
     }
 
-    /// So many gems of one version each, with names so long that their lines are as long as those of gems with many: an index
-    /// of that size from few rows.
+    /// This many gems with one version each, with names so long that their lines are as long as those of gems with many
+    /// versions: an index of that size from few rows.
     pub(crate) fn single(gems: usize, seed: u64) -> Self {
         let mut random = Random::new(seed, 0);
         let mut names = names::make(gems, &mut random);
@@ -55,39 +55,39 @@ impl Corpus {
 
     fn of(names: Vec<String>, mut random: Random, seed: u64) -> Self {
         let gems = names.len();
-        let mut wanted: Vec<usize> = (0..gems).collect();
+        let mut popular: Vec<usize> = (0..gems).collect();
         for last in (1..gems).rev() {
-            wanted.swap(last, random.below(last + 1));
+            popular.swap(last, random.below(last + 1));
         }
         let mut rank = vec![0; gems];
-        wanted.iter().enumerate().for_each(|(place, name)| rank[*name] = place);
-        // Zipf's law: the second is wanted half as much as the first, the third a third.
+        popular.iter().enumerate().for_each(|(place, name)| rank[*name] = place);
+        // Zipf's law: the second has half the weight of the first, the third a third.
         let weights = (1..=gems).scan(0.0, |sum, place| {
             *sum += 1.0 / place as f64;
             Some(*sum)
         });
-        Self { seed, rank, weights: weights.collect(), names, wanted, single: false }
+        Self { seed, rank, weights: weights.collect(), names, popular, single: false }
     }
 
-    /// A name as clients want them: few of them often.
+    /// A name with the probability of its popularity.
     pub(crate) fn popular(&self, random: &mut Random) -> &str {
         let at = random.unit() * self.weights.last().copied().unwrap_or_default();
-        let place = self.weights.partition_point(|sum| *sum < at).min(self.wanted.len() - 1);
-        &self.names[self.wanted[place]]
+        let place = self.weights.partition_point(|sum| *sum < at).min(self.popular.len() - 1);
+        &self.names[self.popular[place]]
     }
 
-    /// The name that is wanted most but for so many. The first have the most versions, too.
-    pub(crate) fn most_wanted(&self, place: usize) -> &str {
-        &self.names[self.wanted[place]]
+    /// The name at this position by popularity. The first names also have the most versions.
+    pub(crate) fn by_popularity(&self, place: usize) -> &str {
+        &self.names[self.popular[place]]
     }
 }
 
-/// A data folder with so many gems, kept beside the programs for the next run: `corpora/GEMS`.
+/// A data folder with this many gems, kept beside the programs for the next run: `corpora/GEMS`.
 pub(crate) fn made(gems: usize) -> Result<PathBuf> {
     let folder = beside("corpora")?.join(gems.to_string());
     if !folder.exists() {
         println!("making {} once", folder.display());
-        // Under another name until it is whole.
+        // It gets its final name when it is complete.
         let arriving = folder.with_extension("arriving");
         std::fs::create_dir_all(beside("corpora")?)?;
         if arriving.exists() {
@@ -99,32 +99,35 @@ pub(crate) fn made(gems: usize) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// `/versions` of so many gems whose names begin with that, without their packages: the MD5s are of nothing.
+/// A `/versions` with this many gems whose names start with `prefix`, without their packages: the MD5s belong to no file.
 pub(crate) fn listed(gems: usize, seed: u64, prefix: &str) -> String {
     let corpus = Corpus::new(gems, seed);
     let lines: String = (0..gems).map(|place| format!("{prefix}{}\n", gem::line(&corpus, place))).collect();
     format!("created_at: 2026-10-01T00:00:00Z\n---\n{lines}")
 }
 
-/// So many versions, one of each gem, in a new data folder.
+/// Writes this many gems with one version each into a new data folder.
 pub(crate) fn single(folder: &Path, gems: usize) -> Result<usize> {
     fill::folder(folder, &Corpus::single(gems, SEED))
 }
 
 /// `corpus DIR [GEMS [SEED]]`.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
-    let folder = Path::new(arguments.first().context("corpus DIR [GEMS [SEED]]: into which folder?")?);
+    let folder = Path::new(arguments.first().context("corpus DIR [GEMS [SEED]]: the folder is missing")?);
     let number = |at: usize, default: u64| match arguments.get(at) {
         Some(text) => text.parse::<u64>().with_context(|| format!("`{text}` is not a number")),
         None => Ok(default),
     };
     let gems = usize::try_from(number(1, GEMS as u64)?)?;
-    ensure!((1..=1_000_000).contains(&gems), "from 1 to 1000000 gems can be made up, not {gems}");
+    ensure!((1..=1_000_000).contains(&gems), "from 1 to 1000000 gems can be generated, not {gems}");
     let corpus = Corpus::new(gems, number(2, SEED)?);
     let versions = fill::folder(folder, &corpus)?;
     println!("{gems} gems with {versions} versions in `{}`", folder.display());
     println!("serve it:    daylight serve --data {}", folder.display());
     println!("admin token: {TOKEN}");
-    println!("most wanted: {}", (0..gems.min(3)).map(|place| corpus.most_wanted(place)).collect::<Vec<_>>().join(", "));
+    println!(
+        "most popular: {}",
+        (0..gems.min(3)).map(|place| corpus.by_popularity(place)).collect::<Vec<_>>().join(", ")
+    );
     Ok(())
 }

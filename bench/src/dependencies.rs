@@ -1,20 +1,20 @@
-//! The dependency API: what 50 gems of an index of the public registry's size need, as Bundler asked before 1.12. Lists of what
-//! is wanted most, and lists of anything.
+//! The dependency API: the dependencies of 50 gems of an index with the size of the public registry's, requested as by
+//! Bundler before 1.12. Lists of popular gems, and lists of random gems.
 
 use crate::caller::Caller;
 use crate::corpus::{self, Corpus, GEMS, Random, SEED};
-use crate::open::{Stream, Told};
+use crate::open::{LoadResult, Stream};
 use crate::process::{Server, load_average};
 use crate::spread::Spread;
 use anyhow::{Result, ensure};
 use std::collections::BTreeSet;
 
 const NAMES: usize = 50;
-/// Different lists; each is asked for a few times in all.
+/// The number of different lists; each is requested a few times.
 const LISTS: usize = 2000;
 const ROUNDS: usize = 3;
-/// Requests a second. A random list has 50 KB, and a list of popular gems 1.5 MB: at a tenth of the rate it is three times the
-/// bytes.
+/// Requests a second. A list of random gems has 50 KB, and one of popular gems 1.5 MB: a tenth of the rate is three times
+/// the bytes.
 const ANYTHING_PER_SECOND: f64 = 1000.0;
 const POPULAR_PER_SECOND: f64 = 100.0;
 
@@ -25,7 +25,7 @@ pub(crate) fn row() -> Result<()> {
     let server = Server::daylight_on(&corpus::made(GEMS)?, folder.path(), &[])?;
     let corpus = Corpus::new(GEMS, SEED);
     println!(
-        "\n{ROUNDS} rounds, median (least to most): {LISTS} requests one after the other, then so many a second, open loop"
+        "\n{ROUNDS} rounds, median (least to most): {LISTS} requests in sequence, then an open loop with this many a second"
     );
     println!(
         "\n| lists | bytes of a reply | server CPU per request, us | per byte, ns | a second | p50, us | p99, us | errors | \
@@ -34,9 +34,9 @@ pub(crate) fn row() -> Result<()> {
     println!("|---|---|---|---|---|---|---|---|---|---|");
     let random = &mut Random::new(SEED, u64::MAX);
     let popular: Vec<_> = (0..LISTS).map(|_| request(&mut || corpus.popular(random))).collect();
-    let uniform: Vec<_> = (0..LISTS).map(|_| request(&mut || corpus.most_wanted(random.below(GEMS)))).collect();
+    let uniform: Vec<_> = (0..LISTS).map(|_| request(&mut || corpus.by_popularity(random.below(GEMS)))).collect();
     for (name, per_second, requests) in
-        [("wanted by Zipf's law", POPULAR_PER_SECOND, popular), ("anything", ANYTHING_PER_SECOND, uniform)]
+        [("popular gems by Zipf's law", POPULAR_PER_SECOND, popular), ("anything", ANYTHING_PER_SECOND, uniform)]
     {
         measure(&server, name, per_second, requests)?;
     }
@@ -44,7 +44,7 @@ pub(crate) fn row() -> Result<()> {
     Ok(())
 }
 
-/// Sorted, as Bundler asks.
+/// A sorted list, as Bundler requests it.
 fn request<'a>(name: &mut dyn FnMut() -> &'a str) -> Vec<u8> {
     let mut names = BTreeSet::new();
     while names.len() < NAMES {
@@ -76,9 +76,9 @@ fn measure(server: &Server, name: &str, per_second: f64, requests: Vec<Vec<u8>>)
     let (mut errors, mut shed) = (0, 0);
     for _ in 0..ROUNDS {
         let told = stream.run()?;
-        p50.add(Told::quantile(&told.micros, 0.5));
-        p99.add(Told::quantile(&told.micros, 0.99));
-        late.add(Told::quantile(&told.late, 0.99));
+        p50.add(LoadResult::quantile(&told.micros, 0.5));
+        p99.add(LoadResult::quantile(&told.micros, 0.99));
+        late.add(LoadResult::quantile(&told.late, 0.99));
         errors += told.errors;
         shed += told.shed;
     }

@@ -1,5 +1,5 @@
-//! A remote repository of gems, of which another server with an index as large as the public registry's is the upstream: what the first
-//! look and a start cost, and how much of the disk and of the upstream's bytes.
+//! A remote gem repository whose upstream is another server with an index as large as the public registry's: the cost of the
+//! first look and of a start, disk space, and bytes from the upstream.
 
 use crate::corpus::{self, GEMS};
 use crate::http::Connection;
@@ -18,7 +18,7 @@ pub(crate) fn row() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let upstream = Server::daylight_on(&corpus::made(GEMS)?, folder.path(), &[])?;
     let url = format!("http://{}/repository/gems-private/", upstream.address);
-    // The upstream makes its own index before it is measured what the other makes of it.
+    // The upstream renders its own index before the measurement.
     let expected = get(&upstream, "/repository/gems-private/versions")?;
     let (mut first, mut first_cpu, mut highest) = (Spread::default(), Spread::default(), Spread::default());
     let (mut start, mut start_cpu, mut resident) = (Spread::default(), Spread::default(), Spread::default());
@@ -29,7 +29,7 @@ pub(crate) fn row() -> Result<()> {
         let server = Server::daylight_on(&data, folder.path(), &[])?;
         make(&server, &url)?;
         let (began, before) = (Instant::now(), server.cpu_seconds()?);
-        ensure!(get(&server, VERSIONS)? == expected, "another `/versions` than the upstream's");
+        ensure!(get(&server, VERSIONS)? == expected, "`/versions` differs from the upstream's");
         first.add(began.elapsed().as_secs_f64());
         first_cpu.add(server.cpu_seconds()? - before);
         highest.add(server.highest()? as f64 / 1e6);
@@ -54,11 +54,11 @@ pub(crate) fn row() -> Result<()> {
 }
 
 fn make(server: &Server, url: &str) -> Result<()> {
-    let wanted =
+    let settings =
         serde_json::json!({ "name": "followed", "format": "gem", "kind": "remote", "remote": { "urls": [url] } });
     let headers = [("Authorization", TOKEN), ("Content-Type", "application/json")];
     let mut connection = Connection::open(server.address.parse()?)?;
-    let made = connection.call("POST", "/api/v1/repositories", &headers, wanted.to_string().as_bytes())?;
+    let made = connection.call("POST", "/api/v1/repositories", &headers, settings.to_string().as_bytes())?;
     ensure!(made.status == 201, "making a repository: {}", made.text());
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! A group of 20 members, nested two deep, and what it knows of half a million folders: what that takes on the disk and in memory,
-//! how soon it is there after a start, and what a file costs that is asked of the group, against the same of its member.
+//! A group of 20 members, in groups of two levels, with facts about half a million folders: their disk space and memory, the
+//! time of a start, and the cost of a file requested from the group and from its member.
 
 mod fill;
 mod merge;
@@ -17,27 +17,27 @@ use std::time::Instant;
 
 const STARTS: usize = 3;
 const ROUNDS: usize = 3;
-/// Requests of a round to the group, and as many to the member, each for a file of a folder of its own.
+/// Requests of a round to the group, and equally many to the member, each for a file in a different folder.
 const REQUESTS: usize = KEPT / ROUNDS / 2;
-/// What it may take of memory, in bytes.
+/// The memory limit, in bytes.
 const MOST: u64 = 1 << 30;
 
 /// Measures and prints the row.
 pub(crate) fn row() -> Result<()> {
     let wanted = fill::folders()?;
-    println!("\n## A group of {} members that knows {wanted} folders", HOSTED + REMOTES);
+    println!("\n## A group of {} members with facts about {wanted} folders", HOSTED + REMOTES);
     let (data, folder) = (made(wanted)?, tempfile::tempdir()?);
     let (rows, folders, bytes) = facts(&data)?;
     println!("\nfacts: {rows} rows of {folders} folders, {:.0} MB with their indexes", bytes as f64 / 1e6);
-    ensure!(folders == wanted, "{folders} folders are known, of {wanted}");
-    ensure!(rows == folders * REMOTES, "{rows} rows are not one for each folder and member that was asked");
+    ensure!(folders == wanted, "facts about {folders} folders instead of {wanted}");
+    ensure!(rows == folders * REMOTES, "{rows} rows are not one for each folder and queried member");
 
     let (mut ready, mut first, mut resident) = (Spread::default(), Spread::default(), Spread::default());
     let server = loop {
         let began = Instant::now();
         let server = Server::daylight_on(&data, folder.path(), &[])?;
         ready.add(began.elapsed().as_secs_f64() * 1e3);
-        // Nobody asks for the last folder else: it is neither open nor in memory.
+        // No other request uses the last folder: it is neither open nor in memory.
         get(&mut Caller::open(&server.address)?, "all", KEPT - 1 - ready.count(), 0)?;
         first.add(began.elapsed().as_secs_f64() * 1e3);
         resident.add(server.resident()? as f64 / 1e6);
@@ -56,7 +56,7 @@ pub(crate) fn row() -> Result<()> {
     merge::row()
 }
 
-/// Asks the group and the member in turns, for the first file of folders and for another one of the same.
+/// Sends requests to the group and to the member in turns, for the first file of folders and for another one of the same.
 fn requests(server: &Server) -> Result<()> {
     let mut caller = Caller::open(&server.address)?;
     let last = format!("far-{}", REMOTES - 1);
@@ -72,14 +72,14 @@ fn requests(server: &Server) -> Result<()> {
                 }
                 cpu.add((server.cpu_seconds()? - before) * 1e6 / REQUESTS as f64);
                 let (members, files) = (counted(server, "members_asked")? - members, counted(server, "files")? - files);
-                ensure!(members == files, "{members} members were asked for {files} files");
+                ensure!(members == files, "{members} members were queried for {files} files");
                 asked += files;
             }
         }
     }
-    ensure!(asked as usize >= (ROUNDS * 2 - 1) * REQUESTS, "the group was asked for {asked} files only");
+    ensure!(asked as usize >= (ROUNDS * 2 - 1) * REQUESTS, "only {asked} files were requested from the group");
     println!(
-        "\n{ROUNDS} rounds of {REQUESTS} requests in turns, no path twice; {asked} files took {asked} questions to members"
+        "\n{ROUNDS} rounds of {REQUESTS} requests in turns, no path twice; {asked} files took {asked} queries to members"
     );
     println!("\n| file | server CPU per request to the group, us | to its member, us |\n|---|---|---|");
     for (what, [group, member]) in
@@ -107,12 +107,12 @@ fn counted(server: &Server, name: &str) -> Result<f64> {
     figure.with_context(|| format!("no figure {mark}"))
 }
 
-/// A data folder with the group, and what is known, kept beside the programs for the next run.
+/// A data folder with the group and the facts, kept beside the programs for the next run.
 fn made(folders: usize) -> Result<PathBuf> {
     let folder = beside("corpora")?.join(format!("group-{folders}"));
     if !folder.exists() {
         println!("making {} once", folder.display());
-        // Under another name until it is whole.
+        // It gets its final name when it is complete.
         let arriving = folder.with_extension("arriving");
         fs::create_dir_all(beside("corpora")?)?;
         if arriving.exists() {
@@ -124,7 +124,7 @@ fn made(folders: usize) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// How many facts there are, of how many folders, and the bytes of the database that they are in.
+/// The numbers of facts and of folders, and the size of their database.
 fn facts(data: &Path) -> Result<(usize, usize, u64)> {
     let path = data.join("cache.sqlite");
     let database = Database::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;

@@ -1,5 +1,5 @@
-//! Groups of gems at full size: what each kind of change costs the server and those who read `/versions`, how much memory groups take, and
-//! an installation with Bundler against the same files behind nginx.
+//! Groups of gems at full size: the cost of each kind of change for the server and for readers of `/versions`, the memory of
+//! groups, and an installation with Bundler compared with the same files on nginx.
 
 mod kit;
 mod reader;
@@ -21,15 +21,15 @@ use shop::{HOSTED, HOSTED_GEMS, PAID, PAID_GEMS, PUBLIC, Shop};
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
-/// Changes of one name, of each kind.
+/// The number of changes of one name, of each kind.
 const ROUNDS: usize = 20;
-/// Changes of all names, of each kind.
+/// The number of changes of all names, of each kind.
 const LARGE_ROUNDS: usize = 2;
-/// Installations, on each server.
+/// The number of installations from each server.
 const INSTALLS: usize = 5;
-/// How long the server is looked at while nobody asks it anything.
+/// How long the idle server is measured.
 const IDLE: Duration = Duration::from_secs(5);
-/// Questions about hosted gems.
+/// The number of requests about hosted gems.
 const QUESTIONS: usize = 500;
 
 const WEEK_S: u64 = 7 * 86_400;
@@ -44,7 +44,7 @@ pub(crate) fn row() -> Result<()> {
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755))?;
     let mut shop = Shop::open(folder.path(), &kit.public)?;
     kit.own.iter().try_for_each(|gem| shop.push(&gem.bytes()))?;
-    println!("\n| what is made | `/versions`, bytes | CPU, ms | s | resident, MB |\n|---|---|---|---|---|");
+    println!("\n| rendered | `/versions`, bytes | CPU, ms | s | resident, MB |\n|---|---|---|---|---|");
     for remote in [PUBLIC, PAID] {
         first(&shop, remote)?;
     }
@@ -63,12 +63,12 @@ pub(crate) fn row() -> Result<()> {
     one_change(&mut shop, &kit)
 }
 
-/// What a question about one name costs that no page answers.
+/// The cost of a request about one name that no page answers.
 fn questions(shop: &Shop, kit: &Kit) -> Result<()> {
     let own = String::from_utf8(crate::hit::read(&shop.server, &format!("/repository/{HOSTED}/names"))?)?;
     let own: Vec<&str> = own.lines().skip(1).take(QUESTIONS).collect();
     let public: Vec<&str> = kit.public.iter().map(|gem| &*gem.name).collect();
-    println!("\n| `/info` of names that were not asked for there | of how many | CPU of each, ms |\n|---|---|---|");
+    println!("\n| `/info` of names that were not requested before | number | CPU of each, ms |\n|---|---|---|");
     let asked = [(HOSTED, &own), (PLAIN, &own), (PUBLIC, &public), (PLAIN, &public), (COOL, &own), (COOL, &public)];
     for (repository, names) in asked {
         let mut connection = Connection::open(shop.server.address.parse()?)?;
@@ -83,7 +83,7 @@ fn questions(shop: &Shop, kit: &Kit) -> Result<()> {
     Ok(())
 }
 
-/// What a client asks after one change of an upstream, and what that brings it.
+/// The requests of a client after one change of an upstream, and the bytes that it gets.
 fn one_change(shop: &mut Shop, kit: &Kit) -> Result<()> {
     let relay = Relay::to(&shop.server.address)?;
     let (machine, gemfile) = (Machine::new()?, kit.gemfile(&format!("http://{}/repository/{PLAIN}/", relay.address)));
@@ -111,7 +111,7 @@ fn mb(server: &Server) -> Result<f64> {
     Ok(server.resident()? as f64 / 1e6)
 }
 
-/// A client that reads an index for the first time since the repository was made.
+/// A client that reads an index for the first time since the repository was created.
 fn first(shop: &Shop, name: &'static str) -> Result<Reader> {
     let (began, before) = (Instant::now(), shop.server.precise_cpu()?);
     let reader = Reader::new(&shop.server, name)?;
@@ -120,7 +120,7 @@ fn first(shop: &Shop, name: &'static str) -> Result<Reader> {
     Ok(reader)
 }
 
-/// What changes of a kind cost.
+/// The cost of one kind of change.
 #[derive(Default)]
 struct Cost {
     change: Spread,
@@ -134,7 +134,7 @@ struct Cost {
 }
 
 impl Cost {
-    /// Has something changed, and a client read it. Both are measured.
+    /// Makes a change, and lets a client read it. Both are measured.
     fn measure(
         &mut self,
         shop: &mut Shop,
@@ -181,7 +181,7 @@ fn changes(shop: &mut Shop, [mut plain, mut cool, mut denying]: [Reader; 3]) -> 
     for round in 0..ROUNDS {
         let gem = Gem::new(&format!("pushed-{round}"), "1.0.0");
         cost.measure(shop, &mut plain, |shop| shop.push(&gem.bytes()))?;
-        ensure!(plain.says(&format!("\npushed-{round} 1.0.0 ")), "a push is not seen after its acknowledgement");
+        ensure!(plain.says(&format!("\npushed-{round} 1.0.0 ")), "a push is not visible after its acknowledgement");
     }
     cost.print("hosted push", PLAIN);
     for (reader, first) in [(&mut plain, true), (&mut denying, false)] {
@@ -192,26 +192,26 @@ fn changes(shop: &mut Shop, [mut plain, mut cool, mut denying]: [Reader; 3]) -> 
             let deny: Vec<String> = if first { deny } else { own.into_iter().chain(deny).collect() };
             cost.measure(shop, reader, |shop| shop.set(group, &json!({ "policy": { "deny": deny } })))?;
         }
-        cost.print(if first { "deny of a name, without a policy before" } else { "deny of a name" }, group);
+        cost.print(if first { "deny a name, without a policy before" } else { "deny a name" }, group);
         let mut cost = Cost::default();
         cost.measure(shop, reader, |shop| shop.set(group, &json!({ "policy": { "deny": if first { json!(null) } else { json!(["spare-part-never", "am*-kit"]) } } })))?;
-        cost.print("deny of these no more", group);
+        cost.print("stop denying these", group);
     }
     let mut cost = Cost::default();
     for round in 0..ROUNDS {
         let claims: Vec<String> = (0..=round).map(|number| format!("spare-part-{number}")).collect();
         cost.measure(shop, &mut plain, |shop| shop.set(HOSTED, &json!({ "claims": claims })))?;
     }
-    cost.print("claim of a name", PLAIN);
+    cost.print("claim a name", PLAIN);
     let mut cost = Cost::default();
     cost.measure(shop, &mut plain, |shop| shop.set(HOSTED, &json!({ "claims": [] })))?;
-    cost.print("claim of these no more", PLAIN);
+    cost.print("stop claiming these", PLAIN);
     upstream_changes(shop, &mut plain, &mut cool, &mut denying)?;
     large_changes(shop, &mut plain, &mut denying)
 }
 
 fn upstream_changes(shop: &mut Shop, plain: &mut Reader, cool: &mut Reader, denying: &mut Reader) -> Result<()> {
-    // What waits from the changes before is not measured here.
+    // Effects of earlier changes are not measured here.
     for reader in [&mut *cool, denying] {
         let answer = reader.ask(&shop.server)?;
         reader.take(answer)?;
@@ -268,7 +268,7 @@ fn large_changes(shop: &mut Shop, plain: &mut Reader, denying: &mut Reader) -> R
         for _ in 0..LARGE_ROUNDS {
             for ((_, members), cost) in kinds.iter().zip(&mut costs) {
                 shop.pass(1)?;
-                // What time alone brings is not measured here.
+                // Effects of the passing time are not measured here.
                 let answer = reader.ask(&shop.server)?;
                 reader.take(answer)?;
                 cost.measure(shop, reader, |shop| shop.set(group, &json!({ "members": members })))?;
@@ -292,10 +292,7 @@ fn installations(shop: &Shop, kit: &Kit) -> Result<()> {
     let (idle, began) = (shop.server.precise_cpu()?, Instant::now());
     std::thread::sleep(IDLE);
     let idle = (shop.server.precise_cpu()? - idle) / began.elapsed().as_secs_f64();
-    println!(
-        "\nCPU of Daylight that nobody asks anything, ms a second: {:.2}; it is not in the next table",
-        idle * 1e3
-    );
+    println!("\nCPU of an idle Daylight, ms a second: {:.2}; the next table does not include it", idle * 1e3);
     let (mut costs, mut again) = ([Spread::default(), Spread::default()], [Spread::default(), Spread::default()]);
     for round in 0..=INSTALLS {
         for (at, (server, idle)) in [(&shop.server, idle), (&nginx, 0.0)].into_iter().enumerate() {

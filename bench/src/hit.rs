@@ -1,5 +1,5 @@
-//! Row 1: a small page from memory, against nginx serving the same bytes from a file; and what a client waits for it
-//! when requests come at a steady rate.
+//! Row 1: a small page from memory, compared with nginx serving the same bytes from a file; and its latency when requests
+//! come at a steady rate.
 
 use crate::contest::Contest;
 use crate::gem::Gem;
@@ -9,9 +9,9 @@ use crate::process::{Pair, Server, TOKEN};
 use crate::{load, open, push};
 use anyhow::{Result, ensure};
 
-/// Four versions make an /info of about 500 bytes.
+/// Four versions make an `/info` of about 500 bytes.
 const VERSIONS: usize = 4;
-/// Where it is.
+/// The path of the page.
 pub(crate) const PAGE: &str = "/repository/gems-private/info/lamp";
 
 /// Measures and prints the row.

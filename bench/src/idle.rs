@@ -1,4 +1,4 @@
-//! Thousands of connections that are kept and not used: the memory they cost, and what they cost those who work.
+//! Thousands of idle connections: the memory that they take, and their cost for other clients.
 
 use crate::hit::{PAGE, publish, read};
 use crate::load;
@@ -9,22 +9,22 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Where as many files may be open.
+/// The number of connections, if so many files may be open.
 const CONNECTIONS: u64 = 10_000;
-/// What works beside them.
+/// The number of files that the server may open for other clients.
 const OTHERS: u64 = 500;
-/// Files that the server has open beside a socket for each connection, and counts on.
+/// The number of open files that the server needs besides a socket for each connection.
 const FILES: u64 = 512;
 
 /// Measures and prints the row.
 pub(crate) fn row() -> Result<()> {
     let descriptors = raise_descriptors()?;
-    // The server counts on a socket and a file for each.
+    // The server reserves a socket and a file for each connection.
     let fit = (descriptors.saturating_sub(FILES) / 2).saturating_sub(OTHERS);
     let connections = CONNECTIONS.min(fit / 100 * 100);
     println!("\n## {connections} idle connections");
     if connections < CONNECTIONS {
-        println!("not {CONNECTIONS}, as no more than {descriptors} files may be open here");
+        println!("not {CONNECTIONS}, because only {descriptors} files may be open here");
     }
     let most = (connections + OTHERS).to_string();
     let pair = Pair::start(&[
@@ -35,24 +35,22 @@ pub(crate) fn row() -> Result<()> {
     publish(&pair.daylight, "lamp", 4)?;
     pair.file("page", &read(&pair.daylight, PAGE)?)?;
     println!(
-        "\n| server | memory before, MB | when each had asked, MB | when they rested, MB | bytes each | after them and another load, MB | CPU in 5 idle s, ms | CPU per hit beside them, us |"
+        "\n| server | memory before, MB | after a request on each, MB | idle, MB | bytes each | after another load, MB | CPU in 5 idle s, ms | CPU per hit beside them, us |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     measure(&pair.daylight, PAGE, connections)?;
     measure(&pair.nginx, "/page", connections)?;
-    println!(
-        "\nMemory is anonymous memory of all its processes (RssAnon); what the kernel holds for sockets is not in it."
-    );
+    println!("\nMemory is anonymous memory of all its processes (RssAnon), without the kernel's memory for sockets.");
     println!("load average after it: {}", load_average()?);
     Ok(())
 }
 
-/// The limit of open files for this process and those it starts, raised as far as that is allowed.
+/// Raises the limit of open files for this process and its children as far as allowed, and returns it.
 fn raise_descriptors() -> Result<u64> {
     let enough = 2 * (CONNECTIONS + OTHERS) + FILES;
     let limit = getrlimit(Resource::Nofile);
     let wanted = limit.maximum.map(|most| most.max(enough));
-    // Beyond its hard limit only root may go, and not everywhere.
+    // Only root may exceed the hard limit, and not everywhere.
     if setrlimit(Resource::Nofile, Rlimit { current: wanted, maximum: wanted }).is_ok() {
         return Ok(wanted.unwrap_or(enough));
     }
@@ -76,10 +74,10 @@ fn measure(server: &Server, path: &str, connections: u64) -> Result<()> {
     let spent = server.cpu_seconds()?;
     let load = load::run(32, 3, &url)?;
     let hit = (server.cpu_seconds()? - spent) * 1e6 / load.requests;
-    // Each is still good.
+    // Each connection still works.
     idle.iter_mut().try_for_each(|stream| ask(stream, path))?;
     drop(idle);
-    // The allocator gives back what was freed a second ago when something else is freed.
+    // The allocator returns memory to the system a second after it was freed, when other memory is freed.
     std::thread::sleep(Duration::from_secs(2));
     load::run(32, 2, &url)?;
     let each = with.saturating_sub(before) / connections;
@@ -92,7 +90,7 @@ fn measure(server: &Server, path: &str, connections: u64) -> Result<()> {
 fn ask(stream: &mut TcpStream, path: &str) -> Result<()> {
     stream.write_all(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes())?;
     stream.set_read_timeout(Some(Duration::from_secs(30)))?;
-    // The page is small: head and body come in one piece.
+    // The page is small: head and body arrive in one piece.
     let mut buffer = [0; 4096];
     let read = stream.read(&mut buffer)?;
     ensure!(buffer[..read].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&buffer[..read]));

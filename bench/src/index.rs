@@ -1,5 +1,5 @@
-//! An index of many gems: how long a start takes, what a push costs whatever is there already, and what a client that
-//! has the index reads after it.
+//! An index of many gems: the time of a start, the cost of a push at any size of the index, and the bytes that a client with
+//! the index reads afterwards.
 
 use crate::corpus::{self, Corpus, GEMS, SEED};
 use crate::gem::Gem;
@@ -13,7 +13,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 const SIZES: [usize; 3] = [1_000, 10_000, GEMS];
 const STARTS: usize = 3;
 const ROUNDS: usize = 3;
-/// Of a round; and those after which /versions is read.
+/// Pushes of a round, and pushes that are followed by a read of `/versions`.
 const PUSHES: usize = 60;
 const READ: usize = 20;
 const VERSIONS: &str = "/repository/gems-private/versions";
@@ -36,14 +36,12 @@ pub(crate) fn row() -> Result<()> {
     for (gems, server) in &servers {
         let corpus = Corpus::new(*gems, SEED);
         lines.push(pushes(server, *gems, None)?);
-        // The tail of the corpus: the most wanted gem has 2,600 versions, the 105th 100.
+        // The most popular gem has 2,600 versions, the 105th has 100.
         for place in [104, 0].into_iter().filter(|_| *gems == GEMS) {
-            lines.push(pushes(server, *gems, Some(corpus.most_wanted(place)))?);
+            lines.push(pushes(server, *gems, Some(corpus.by_popularity(place)))?);
         }
     }
-    println!(
-        "\n{ROUNDS} rounds of {PUSHES} pushes one after the other, then {READ} with a read of /versions after each"
-    );
+    println!("\n{ROUNDS} rounds of {PUSHES} pushes in sequence, then {READ} with a read of /versions after each");
     println!(
         "\n| gems | versions of the gem before | server CPU per push, us | ms per push, p50 | lines not there at once | \
          body bytes of the read | most | ms of it, p50 |"
@@ -54,7 +52,7 @@ pub(crate) fn row() -> Result<()> {
     Ok(())
 }
 
-/// Starts the server again and again. The last one is left running.
+/// Starts the server several times. The last one is left running.
 fn starts(gems: usize, data: &std::path::Path) -> Result<Server> {
     let folder = tempfile::tempdir()?;
     let (mut ready, mut first, mut again) = (Spread::default(), Spread::default(), Spread::default());
@@ -78,7 +76,7 @@ fn starts(gems: usize, data: &std::path::Path) -> Result<Server> {
     }
 }
 
-/// Pushes new versions of a gem, or a new gem each time, and gives back the line of the table.
+/// Pushes new versions of a gem, or a new gem each time, and returns the line of the table.
 fn pushes(server: &Server, gems: usize, name: Option<&str>) -> Result<String> {
     let mut connection = Connection::open(server.address.parse()?)?;
     let versions = match name {
@@ -89,7 +87,7 @@ fn pushes(server: &Server, gems: usize, name: Option<&str>) -> Result<String> {
         }
         None => 0,
     };
-    // The folder is kept, and a version is for ever: each run has its own.
+    // The folder is kept, and a version cannot be replaced: each run has its own versions.
     let run = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let mut count = 0;
     let mut next = || {
@@ -111,7 +109,7 @@ fn pushes(server: &Server, gems: usize, name: Option<&str>) -> Result<String> {
         cpu.add((server.cpu_seconds()? - before) * 1e6 / PUSHES as f64);
     }
 
-    // As Bundler does: the last byte it has and all behind, if the whole is not what it has.
+    // As Bundler does: requests the last byte that it has and all bytes after it, if the file has changed.
     let mut local = get(&mut connection, &[])?.body;
     let (mut bytes, mut took, mut missing) = (Spread::default(), Spread::default(), 0);
     for _ in 0..READ {

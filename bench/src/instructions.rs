@@ -1,5 +1,6 @@
-//! Row 3a: what a whole page hit costs in instructions, from the read of the request to the write of its event, by
-//! callgrind over a loopback connection. The kernel's are not in it, so the figure is the same on a busy machine.
+//! Row 3a: the instructions of a whole page hit, from the read of the request to the write of its event, counted by
+//! callgrind over a loopback connection. The kernel's instructions are not included, so the figure is the same on a busy
+//! machine.
 
 use crate::hit::{PAGE, publish, read};
 use crate::process::Server;
@@ -10,11 +11,11 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 
-/// As many as wrk keeps in the row of the small page: a wake-up of the server finds several of them ready.
+/// As many connections as wrk uses for the small page: a wake-up of the server finds several requests ready.
 const CONNECTIONS: usize = 32;
-/// Rounds over all connections in two runs. What starting and warming up cost falls out of their difference.
+/// Rounds over all connections in two runs. Their difference excludes the cost of the start and of warming up.
 const ROUNDS: [u64; 2] = [50, 350];
-/// What Bundler sends.
+/// The request headers of Bundler.
 const HEAD: &str = "Host: localhost:8080\r\nUser-Agent: bundler/2.6.2 rubygems/3.6.2 ruby/3.4.1 (x86_64-pc-linux-gnu) \
                     command/install options/path\r\nAccept: */*\r\nAccept-Encoding: identity\r\nConnection: keep-alive\r\n";
 
@@ -23,7 +24,7 @@ pub(crate) fn row() -> Result<()> {
     println!("\n## Instructions of a page hit");
     println!("\n| request | its core's thread | all other threads |");
     println!("|---|---|---|");
-    for (name, head) in [("as wrk asks", "Host: localhost\r\n"), ("as Bundler asks", HEAD)] {
+    for (name, head) in [("a request of wrk", "Host: localhost\r\n"), ("a request of Bundler", HEAD)] {
         let request = format!("GET {PAGE} HTTP/1.1\r\n{head}\r\n");
         let [few, many] = [run(&request, ROUNDS[0])?, run(&request, ROUNDS[1])?];
         let requests = ((ROUNDS[1] - ROUNDS[0]) * CONNECTIONS as u64) as f64;
@@ -36,12 +37,12 @@ pub(crate) fn row() -> Result<()> {
         println!("| {name} | {:.0} | {:.0} |", core / requests, threads.iter().sum::<f64>() / requests);
     }
     println!(
-        "\n{CONNECTIONS} connections, each asking again when all were answered; the kernel's own are not counted."
+        "\n{CONNECTIONS} connections, each with a new request when all were answered; the kernel's instructions are not counted."
     );
     Ok(())
 }
 
-/// Instructions by thread, of a server that answers so many rounds.
+/// Instructions by thread, of a server that answers this many rounds.
 fn run(request: &str, rounds: u64) -> Result<BTreeMap<u64, u64>> {
     let folder = tempfile::tempdir()?;
     let server = Server::daylight_counted(folder.path(), &[("DAYLIGHT_SERVER_CORES", "1")])?;
@@ -57,7 +58,7 @@ fn run(request: &str, rounds: u64) -> Result<BTreeMap<u64, u64>> {
             connection.write_all(request.as_bytes())?;
         }
         for connection in &mut connections {
-            // Head and body are small, and leave in one piece.
+            // Head and body are small and arrive in one piece.
             let read = connection.read(&mut buffer)?;
             ensure!(buffer[..read].starts_with(b"HTTP/1.1 200"), "{}", String::from_utf8_lossy(&buffer[..read]));
         }
@@ -67,7 +68,7 @@ fn run(request: &str, rounds: u64) -> Result<BTreeMap<u64, u64>> {
     counted(folder.path())
 }
 
-/// What callgrind wrote, one file for each thread.
+/// The output of callgrind, one file for each thread.
 fn counted(folder: &Path) -> Result<BTreeMap<u64, u64>> {
     let mut threads = BTreeMap::new();
     for file in fs::read_dir(folder)? {

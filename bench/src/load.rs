@@ -1,38 +1,38 @@
-//! Load without pause: as many requests for one URL as are answered, by wrk, or on HTTP/2 by h2load.
+//! A closed-loop load: as many requests for one URL as the server can answer, by wrk, or on HTTP/2 by h2load.
 
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::Command;
 
-/// What wrk did.
+/// The figures of wrk.
 pub(crate) struct Load {
-    /// Requests answered.
+    /// Requests that were answered.
     pub(crate) requests: f64,
-    /// Of these, each second.
+    /// Requests per second.
     pub(crate) per_second: f64,
-    /// Bytes received, those of replies that were cut off at the end included.
+    /// Bytes received, including those of replies that were cut off at the end.
     pub(crate) bytes: f64,
-    /// Of these, each second.
+    /// Bytes per second.
     pub(crate) bytes_per_second: f64,
 }
 
-/// Who asks.
+/// The program that sends the requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Generator {
     /// HTTP/1.1: one request at a time on each connection.
     Wrk,
-    /// HTTP/2: twenty at a time.
+    /// HTTP/2: twenty requests at a time.
     H2load,
-    /// HTTP/1.1, for names below the URL that nobody asked for before and that are not there.
+    /// HTTP/1.1, for missing names below the URL that were never requested before.
     Missing,
 }
 
-/// What has wrk ask for another name each time.
+/// Makes wrk request another name each time.
 const EACH_ANOTHER: &str = "local run, asked = tostring({}):gsub('%W', '') .. os.time(), 0\n\
     request = function() asked = asked + 1; return wrk.format('GET', wrk.path .. run .. '-' .. asked .. '.jar') end\n";
 
 impl Generator {
-    /// The command, for the record.
+    /// The command, for display.
     pub(crate) fn command(self, connections: usize, seconds: u32, url: &str) -> String {
         match self {
             Generator::Wrk => format!("wrk {}", arguments(connections, seconds, url).join(" ")),
@@ -41,7 +41,7 @@ impl Generator {
         }
     }
 
-    /// Runs it. Fails when a single reply was not what it should be: a success, or where names are missing, a 404.
+    /// Runs it. Fails if a single reply was not the expected one: a success, or for missing names a 404.
     pub(crate) fn run(self, connections: usize, seconds: u32, url: &str) -> Result<Load> {
         match self {
             Generator::Wrk => run(connections, seconds, url),
@@ -65,7 +65,7 @@ fn run_framed(connections: usize, seconds: u32, url: &str) -> Result<Load> {
     };
     let (requests, codes) = (line("requests: ")?, line("status codes: ")?);
     let done = first(requests, " done")?;
-    // A reply that is cut off at the end counts among the statuses alone.
+    // A reply that is cut off at the end counts only among the statuses.
     let bad = [(codes, " 3xx"), (codes, " 4xx"), (codes, " 5xx"), (requests, " failed"), (requests, " errored")];
     for (line, what) in bad {
         ensure!(first(line, what)? == 0.0, "h2load: {text}");
@@ -76,7 +76,7 @@ fn run_framed(connections: usize, seconds: u32, url: &str) -> Result<Load> {
     Ok(Load { requests: done, per_second: done / seconds, bytes, bytes_per_second: bytes / seconds })
 }
 
-/// The command, for the record.
+/// The command, for display.
 pub(crate) fn arguments(connections: usize, seconds: u32, url: &str) -> Vec<String> {
     ["-t1", "--timeout", "30s", &format!("-c{connections}"), &format!("-d{seconds}s"), url].map(str::to_owned).to_vec()
 }
@@ -117,7 +117,7 @@ fn said(arguments: &[String]) -> Result<String> {
     Ok(text)
 }
 
-/// What it said it did.
+/// Parses its output.
 fn read(text: &str) -> Result<Load> {
     let before = |mark: &str| text.split(mark).next().and_then(|head| head.split_whitespace().last());
     let after = |mark: &str| text.split(mark).nth(1).and_then(|rest| rest.split_whitespace().next());

@@ -1,5 +1,6 @@
-//! Daylight against its peers on one machine, in one run, in turns: `make bench`, or `make bench ARGS=hit`.
-//! Loopback only; bounded in count and time; writes nothing but to a temporary folder, which goes with it; ends only what it started.
+//! Daylight against its peers on one machine, in one run, in turns: `make bench`, or `make bench ARGS=hit`. Loopback only;
+//! bounded in count and time; writes only to a temporary folder, which is removed at the end; ends only processes that it
+//! started.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -52,11 +53,11 @@ mod super_pom;
 use anyhow::{Context, Result, bail};
 use std::fs;
 
-/// The program's, as rows measure parts of it in this process.
+/// The program's allocator, because some rows measure its code in this process.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// A row: the name that asks for it alone, and what measures it.
+/// A row: its name on the command line, and the function that measures it.
 type Row = (&'static str, fn() -> Result<()>);
 
 const ROWS: &[Row] = &[
@@ -85,28 +86,28 @@ const ROWS: &[Row] = &[
 ];
 
 fn main() -> Result<()> {
-    let wanted: Vec<String> = std::env::args().skip(1).collect();
-    if wanted.first().is_some_and(|first| first == "recording-loop") {
-        return recording::run(&wanted[1..]);
+    let settings: Vec<String> = std::env::args().skip(1).collect();
+    if settings.first().is_some_and(|first| first == "recording-loop") {
+        return recording::run(&settings[1..]);
     }
-    if wanted.first().is_some_and(|first| first == "corpus") {
-        return corpus::run(&wanted[1..]);
+    if settings.first().is_some_and(|first| first == "corpus") {
+        return corpus::run(&settings[1..]);
     }
-    if let Some(unknown) = wanted.iter().find(|name| ROWS.iter().all(|(row, _)| row != name)) {
+    if let Some(unknown) = settings.iter().find(|name| ROWS.iter().all(|(row, _)| row != name)) {
         let names: Vec<&str> = ROWS.iter().map(|(row, _)| *row).collect();
         bail!("no row `{unknown}`: there are {}", names.join(", "));
     }
     let _scratch = scratch::open()?;
     machine()?;
     for (name, row) in ROWS {
-        if wanted.is_empty() || wanted.iter().any(|each| each == name) {
+        if settings.is_empty() || settings.iter().any(|each| each == name) {
             row()?;
         }
     }
     Ok(())
 }
 
-/// What was measured on.
+/// Prints the machine of the measurement.
 fn machine() -> Result<()> {
     let cpu = fs::read_to_string("/proc/cpuinfo").context("reading `/proc/cpuinfo`")?;
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name\t: ")).unwrap_or("unknown");

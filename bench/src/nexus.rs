@@ -1,4 +1,4 @@
-//! Nexus, as `scripts/setup bench` leaves it in the user's cache folder, on a data folder of its own.
+//! Nexus, as `scripts/setup bench` installs it in the user's cache folder, with a data folder of its own.
 
 use crate::http::Connection;
 use crate::process::{Server, free_port};
@@ -9,28 +9,28 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// What is measured: the newest that is on Central.
+/// The measured version: the newest one on Central.
 const VERSION: &str = "3.71.0-06";
-/// A hosted repository that takes releases, which every new one has.
+/// A hosted repository for releases, which every new Nexus has.
 pub(crate) const ROOT: &str = "/repository/maven-releases";
-/// `admin:admin123`, with which one begins that makes no password up.
+/// `admin:admin123`, the initial password of a Nexus that generates none.
 const ADMIN: &str = "Basic YWRtaW46YWRtaW4xMjM=";
 /// It takes a minute to start, and several on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(600);
-/// The documented least heap, and the memory beside it.
+const TIME_LIMIT: Duration = Duration::from_secs(600);
+/// The documented minimum of the heap and of other memory.
 const MEMORY: [(&str, &str); 3] = [("JAVA_MIN_MEM", "1024M"), ("JAVA_MAX_MEM", "1024M"), ("DIRECT_MAX_MEM", "1024M")];
 
-/// A running one, with its data. Ended when dropped.
+/// A running Nexus with its data. Ended when dropped.
 pub(crate) struct Nexus {
     pub(crate) server: Server,
     data: TempDir,
 }
 
 impl Nexus {
-    /// Starts it, and lets anybody read, as Daylight does.
+    /// Starts it with anonymous read access, as Daylight has it.
     pub(crate) fn start() -> Result<Self> {
         let folder = folder()?;
-        ensure!(folder.exists(), "there is no Nexus in {}: `scripts/setup bench` fetches it", folder.display());
+        ensure!(folder.exists(), "there is no Nexus in {}: `scripts/setup bench` installs it", folder.display());
         let data = tempfile::tempdir()?;
         let port = free_port()?;
         for part in ["etc", "log", "tmp"] {
@@ -53,23 +53,23 @@ impl Nexus {
         let anyone = br#"{"enabled": true, "userId": "anonymous", "realmName": "NexusAuthorizingRealm"}"#;
         let headers = [("Authorization", ADMIN), ("Content-Type", "application/json")];
         let reply = nexus.connect()?.call("PUT", "/service/rest/v1/security/anonymous", &headers, anyone)?;
-        ensure!(reply.status == 200, "letting anybody read: {} {}", reply.status, reply.text());
+        ensure!(reply.status == 200, "enabling anonymous access: {} {}", reply.status, reply.text());
         Ok(nexus)
     }
 
-    /// Gives it a file, and sees that it has it.
+    /// Uploads a file, and checks that it can be read.
     pub(crate) fn deploy(&self, path: &str, bytes: &[u8]) -> Result<()> {
         let path = format!("{ROOT}{path}");
         let reply = self.connect()?.call("PUT", &path, &[("Authorization", ADMIN)], bytes)?;
         ensure!(reply.status == 201, "{path}: {} {}", reply.status, reply.text());
         let reply = self.connect()?.call("GET", &path, &[], b"")?;
-        ensure!(reply.status == 200 && reply.body == bytes, "{path} is not what was deployed");
+        ensure!(reply.status == 200 && reply.body == bytes, "{path} differs from the deployed bytes");
         Ok(())
     }
 
-    /// Has it a repository of that name that stands for an upstream.
+    /// Creates a proxy repository of this name for an upstream.
     pub(crate) fn stand_for(&self, name: &str, upstream: &str) -> Result<()> {
-        let wanted = serde_json::json!({
+        let settings = serde_json::json!({
             "name": name,
             "online": true,
             "storage": { "blobStoreName": "default", "strictContentTypeValidation": false },
@@ -80,14 +80,14 @@ impl Nexus {
         });
         let headers = [("Authorization", ADMIN), ("Content-Type", "application/json")];
         let path = "/service/rest/v1/repositories/maven/proxy";
-        let made = self.connect()?.call("POST", path, &headers, wanted.to_string().as_bytes())?;
+        let made = self.connect()?.call("POST", path, &headers, settings.to_string().as_bytes())?;
         ensure!(made.status == 201, "making a repository: {} {}", made.status, made.text());
         Ok(())
     }
 
-    /// How often something of that repository was asked for so far, by its own log.
+    /// The number of requests to that repository so far, by Nexus's own log.
     pub(crate) fn requests(&self, name: &str) -> Result<usize> {
-        // It writes behind its replies.
+        // Nexus writes the log with a delay.
         std::thread::sleep(Duration::from_secs(2));
         let log = fs::read_to_string(self.data.path().join("log/request.log"))?;
         let path = format!(" /repository/{name}/");
@@ -96,7 +96,7 @@ impl Nexus {
 
     fn await_start(&self, log: &Path) -> Result<()> {
         let began = Instant::now();
-        while began.elapsed() < PATIENCE {
+        while began.elapsed() < TIME_LIMIT {
             let reply =
                 self.connect().and_then(|mut to| Ok(to.call("GET", "/service/rest/v1/status/writable", &[], b"")?));
             if reply.is_ok_and(|reply| reply.status == 200) {
@@ -117,7 +117,7 @@ fn folder() -> Result<PathBuf> {
     Ok(cache()?.join("nexus").join(format!("nexus-base-template-{VERSION}")))
 }
 
-/// What is kept between benchmarks, and by the tests.
+/// The cache folder of benchmarks and tests.
 pub(crate) fn cache() -> Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));

@@ -1,5 +1,5 @@
-//! An open-loop generator: requests at a constant rate, each with the moment at which it was to start, whether or not
-//! those before it were answered. What a request waits because an earlier one was slow is part of its latency.
+//! An open-loop generator: requests at a constant rate, each with its intended start, whether or not earlier requests were
+//! answered. The time that a request waits for slow earlier requests is part of its latency.
 
 use crate::caller::{Caller, Reply};
 use crate::process::{Server, load_average};
@@ -12,34 +12,34 @@ const CONNECTIONS: usize = 64;
 const SECONDS: f64 = 5.0;
 const ROUNDS: usize = 3;
 
-/// A stream of requests at a constant rate, spread over connections that take turns.
+/// A stream of requests at a constant rate, distributed over connections in turns.
 pub(crate) struct Stream {
     pub(crate) address: String,
     /// The bytes of the requests, sent in turns.
     pub(crate) requests: Vec<Vec<u8>>,
     pub(crate) connections: usize,
-    /// Over all connections.
+    /// The rate over all connections.
     pub(crate) per_second: f64,
     pub(crate) seconds: f64,
 }
 
-/// What became of them.
+/// The results of the requests.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct LoadResult {
     /// From the intended start to the last byte of a success, in microseconds; sorted.
     pub(crate) micros: Vec<u32>,
-    /// Refused with 503 and `Retry-After`.
+    /// The number of replies with 503 and `Retry-After`.
     pub(crate) shed: usize,
-    /// Anything else that was no success.
+    /// The number of other replies that were no success.
     pub(crate) errors: usize,
-    /// How long it took in all.
+    /// The total time.
     pub(crate) seconds: f64,
-    /// How much later than intended the generator itself sent, though a connection was free; sorted.
+    /// The delay of the generator itself although a connection was free; sorted.
     pub(crate) late: Vec<u32>,
 }
 
-impl Told {
-    /// The figure below which this part (0 to 1) of them are.
+impl LoadResult {
+    /// The figure that this part (0 to 1) of the sorted figures does not exceed.
     pub(crate) fn quantile(sorted: &[u32], part: f64) -> f64 {
         let at = ((sorted.len() as f64 * part) as usize).min(sorted.len().saturating_sub(1));
         sorted.get(at).map_or(f64::NAN, |micros| f64::from(*micros))
@@ -47,61 +47,61 @@ impl Told {
 }
 
 impl Stream {
-    /// For a page that anyone may read.
+    /// A stream for a public page.
     pub(crate) fn get(server: &Server, path: &str, per_second: f64) -> Self {
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes();
         let requests = vec![request];
         Self { address: server.address.clone(), requests, connections: CONNECTIONS, per_second, seconds: SECONDS }
     }
 
-    /// Runs it to its end.
-    pub(crate) fn run(&self) -> Result<Told> {
+    /// Runs until its end.
+    pub(crate) fn run(&self) -> Result<LoadResult> {
         let start = Instant::now() + Duration::from_millis(50);
-        let mut told = Told::default();
+        let mut result = LoadResult::default();
         std::thread::scope(|scope| {
             let threads: Vec<_> =
                 (0..self.connections).map(|number| scope.spawn(move || self.connection(number, start))).collect();
             for thread in threads {
                 let one = thread.join().ok().context("a thread of the generator panicked")??;
-                told.micros.extend(one.micros);
-                told.late.extend(one.late);
-                told.shed += one.shed;
-                told.errors += one.errors;
+                result.micros.extend(one.micros);
+                result.late.extend(one.late);
+                result.shed += one.shed;
+                result.errors += one.errors;
             }
-            told.micros.sort_unstable();
-            told.late.sort_unstable();
-            told.seconds = start.elapsed().as_secs_f64();
-            anyhow::Ok(told)
+            result.micros.sort_unstable();
+            result.late.sort_unstable();
+            result.seconds = start.elapsed().as_secs_f64();
+            anyhow::Ok(result)
         })
     }
 
-    /// One connection's share of the timetable.
-    fn connection(&self, number: usize, start: Instant) -> Result<Told> {
+    /// The schedule of one connection.
+    fn connection(&self, number: usize, start: Instant) -> Result<LoadResult> {
         be_punctual()?;
-        let (mut told, mut caller) = (Told::default(), Caller::open(&self.address)?);
+        let (mut result, mut caller) = (LoadResult::default(), Caller::open(&self.address)?);
         for turn in 0.. {
             let count = turn * self.connections + number;
             let at = count as f64 / self.per_second;
-            // Who is asked for more than can be done stops at its time too.
+            // An overloaded connection also stops at its time.
             if at >= self.seconds || start.elapsed().as_secs_f64() >= self.seconds {
                 break;
             }
             let intended = start + Duration::from_secs_f64(at);
             if let Some(early) = intended.checked_duration_since(Instant::now()) {
                 std::thread::sleep(early);
-                told.late.push(micros(intended));
+                result.late.push(micros(intended));
             }
             match caller.call(&self.requests[count % self.requests.len()]) {
-                Ok(Reply { status: 200, .. }) => told.micros.push(micros(intended)),
-                Ok(Reply { status: 503, retry: true, .. }) => told.shed += 1,
-                Ok(_) => told.errors += 1,
+                Ok(Reply { status: 200, .. }) => result.micros.push(micros(intended)),
+                Ok(Reply { status: 503, retry: true, .. }) => result.shed += 1,
+                Ok(_) => result.errors += 1,
                 Err(_) => {
-                    told.errors += 1;
+                    result.errors += 1;
                     caller = Caller::open(&self.address)?;
                 }
             }
         }
-        Ok(told)
+        Ok(result)
     }
 }
 
@@ -109,7 +109,7 @@ fn micros(since: Instant) -> u32 {
     u32::try_from(since.elapsed().as_micros()).unwrap_or(u32::MAX)
 }
 
-/// Lets this thread sleep to the microsecond, where Linux would round to 50 of them.
+/// Lets this thread sleep with a precision of a microsecond, where Linux would round to 50.
 fn be_punctual() -> Result<()> {
     let this = fs::read_link("/proc/thread-self")?;
     let thread = this.file_name().context("/proc/thread-self")?;
@@ -129,13 +129,13 @@ pub(crate) fn table(servers: &[(&Server, &str)], rates: &[f64]) -> Result<()> {
         let mut figures: Vec<[Spread; 6]> = servers.iter().map(|_| Default::default()).collect();
         for _ in 0..ROUNDS {
             for ((server, path), figures) in servers.iter().zip(&mut figures) {
-                let told = Stream::get(server, path, *rate).run()?;
-                ensure!(told.errors + told.shed == 0, "{} errors of {}", told.errors + told.shed, server.name);
+                let result = Stream::get(server, path, *rate).run()?;
+                ensure!(result.errors + result.shed == 0, "{} errors of {}", result.errors + result.shed, server.name);
                 for (at, part) in [0.5, 0.99, 0.999, 1.0].into_iter().enumerate() {
-                    figures[at].add(Told::quantile(&told.micros, part));
+                    figures[at].add(LoadResult::quantile(&result.micros, part));
                 }
-                figures[4].add(Told::quantile(&told.late, 0.5));
-                figures[5].add(Told::quantile(&told.late, 0.99));
+                figures[4].add(LoadResult::quantile(&result.late, 0.5));
+                figures[5].add(LoadResult::quantile(&result.late, 0.99));
             }
         }
         for ((server, _), figures) in servers.iter().zip(&figures) {

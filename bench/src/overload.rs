@@ -1,9 +1,9 @@
-//! Five and ten times as many requests for indexes as can be answered, while pages, downloads and pushes go on at a
-//! steady rate: what these wait, and what becomes of the excess.
+//! Overload: five and ten times as many requests for indexes as can be answered, while pages, downloads and pushes continue
+//! at a steady rate. Measures their latency, and the replies to the excess.
 
 use crate::gem::Gem;
 use crate::hit::{PAGE, publish};
-use crate::open::{Stream, Told};
+use crate::open::{LoadResult, Stream};
 use crate::process::{Server, TOKEN, load_average, only_on};
 use crate::push::{self, noise};
 use crate::spread::Spread;
@@ -13,11 +13,11 @@ const ROUNDS: usize = 3;
 const SECONDS: f64 = 4.0;
 /// More than the class of indexes has places.
 const CROWD: usize = 400;
-/// Versions of the gem whose index is asked for.
+/// The number of versions of the requested gem.
 const VERSIONS: usize = 480;
 const INDEX: &str = "/repository/gems-private/info/shelf";
 const FILE: &str = "/repository/gems-private/gems/lamp-1.0.0.gem";
-/// A second, of each of those who must not notice.
+/// Requests a second of the bystanders.
 const BYSTANDERS: [(&str, f64); 3] = [("page hits", 500.0), ("downloads", 100.0), ("pushes", 5.0)];
 
 /// Measures and prints the row.
@@ -25,7 +25,7 @@ pub(crate) fn row() -> Result<()> {
     println!("\n## Overload of the indexes");
     let folder = tempfile::tempdir()?;
     let settings = [("DAYLIGHT_SERVER_MAX_CONNECTIONS_PER_CLIENT", "1000")];
-    // The server has one processor to itself, and the generators the others: they are many, and would be waited for.
+    // The server has one processor, and the generators the others: there are many of them, and they would delay it.
     let processors = std::thread::available_parallelism()?.get();
     ensure!(processors > 1, "the generators need a processor of their own");
     only_on(0..1)?;
@@ -36,12 +36,12 @@ pub(crate) fn row() -> Result<()> {
 
     let mut capacity = Spread::default();
     for _ in 0..ROUNDS {
-        // Without pause, over as many connections as there are cores: each has the next one ready.
-        let told = index(&server, 2, 1e5, 2.0).run()?;
-        ensure!(told.errors + told.shed == 0, "refused while its capacity was looked for");
-        capacity.add(told.micros.len() as f64 / told.seconds);
+        // As fast as possible, over as many connections as there are cores: each always has a next request.
+        let result = index(&server, 2, 1e5, 2.0).run()?;
+        ensure!(result.errors + result.shed == 0, "refused during the measurement of the capacity");
+        capacity.add(result.micros.len() as f64 / result.seconds);
     }
-    println!("capacity, for an index of {VERSIONS} versions that is no page: {capacity} a second");
+    println!("capacity, for an index of {VERSIONS} versions that is not a page: {capacity} a second");
     println!(
         "\n{ROUNDS} rounds of {SECONDS} s, median (least to most); the server on one core, the generators on the others"
     );
@@ -56,8 +56,8 @@ pub(crate) fn row() -> Result<()> {
             if times > 0.0 {
                 streams.push(index(&server, CROWD, times * capacity.median(), SECONDS));
             }
-            for (row, told) in rows.iter_mut().zip(at_once(&streams)?) {
-                row.add(&told);
+            for (row, result) in rows.iter_mut().zip(at_once(&streams)?) {
+                row.add(&result);
             }
         }
         rows.iter().filter(|row| row.answered + row.shed > 0).for_each(|row| row.print(times));
@@ -67,7 +67,7 @@ pub(crate) fn row() -> Result<()> {
     Ok(())
 }
 
-/// Requests for the index. With a body, they are never answered by a page.
+/// Requests for the index. They have a body, so no page answers them.
 fn index(server: &Server, connections: usize, per_second: f64, seconds: f64) -> Stream {
     let request = format!("GET {INDEX} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\nx").into_bytes();
     Stream { requests: vec![request], connections, per_second, seconds, ..Stream::get(server, INDEX, 0.0) }
@@ -91,7 +91,7 @@ fn bystanders(server: &Server, pushed: &mut usize) -> Vec<Stream> {
     vec![stream(PAGE, hits), stream(FILE, downloads), Stream { requests, ..stream(push::PATH, pushes) }]
 }
 
-fn at_once(streams: &[Stream]) -> Result<Vec<Told>> {
+fn at_once(streams: &[Stream]) -> Result<Vec<LoadResult>> {
     std::thread::scope(|scope| {
         let threads: Vec<_> = streams.iter().map(|stream| scope.spawn(|| stream.run())).collect();
         threads.into_iter().map(|thread| thread.join().ok().context("a generator panicked")?).collect()
@@ -114,13 +114,13 @@ impl Row {
         Self { name, ..Self::default() }
     }
 
-    fn add(&mut self, told: &Told) {
-        self.median.add(Told::quantile(&told.micros, 0.5));
-        self.high.add(Told::quantile(&told.micros, 0.99));
-        self.late.add(Told::quantile(&told.late, 0.99));
-        self.errors += told.errors;
-        self.shed += told.shed;
-        self.answered += told.micros.len();
+    fn add(&mut self, result: &LoadResult) {
+        self.median.add(LoadResult::quantile(&result.micros, 0.5));
+        self.high.add(LoadResult::quantile(&result.micros, 0.99));
+        self.late.add(LoadResult::quantile(&result.late, 0.99));
+        self.errors += result.errors;
+        self.shed += result.shed;
+        self.answered += result.micros.len();
     }
 
     fn print(&self, times: f64) {

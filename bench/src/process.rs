@@ -1,4 +1,4 @@
-//! Processes that are measured: started, asked for their processor time, ended.
+//! Measured processes: their start, processor time and end.
 
 use anyhow::{Context, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
@@ -11,20 +11,20 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// The kernel's unit of processor time in /proc, which is the same on every Linux that we run on.
+/// The kernel's unit of processor time in /proc, which is the same on every supported Linux.
 const TICKS_PER_SECOND: u64 = 100;
 
-/// The token that may do everything in a benchmark.
+/// A token with all scopes.
 pub(crate) const TOKEN: &str = "daylight_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// A server, ended with all its workers when dropped.
+/// A server. It is ended with all its workers when dropped.
 pub(crate) struct Server {
     child: Child,
-    /// For tables.
+    /// Its name in tables.
     pub(crate) name: &'static str,
-    /// Where it listens, as `127.0.0.1:PORT`.
+    /// Its address, as `127.0.0.1:PORT`.
     pub(crate) address: String,
-    /// Where it speaks HTTP/2 without TLS.
+    /// Its address for HTTP/2 without TLS.
     pub(crate) framed: String,
 }
 
@@ -34,17 +34,17 @@ impl Server {
         Self::daylight_on(&folder.join("data"), folder, settings)
     }
 
-    /// Starts it on this data folder, and with its log in another.
+    /// Starts it on this data folder, with its log in another folder.
     pub(crate) fn daylight_on(data: &Path, folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
         Self::start_daylight(Command::new(beside("daylight")?), data, folder, settings, &[])
     }
 
-    /// Starts it on this data folder with a time of day that can be set, which stands still.
+    /// Starts it on this data folder with a settable time of day, which stands still.
     pub(crate) fn daylight_in_conformance(data: &Path, folder: &Path) -> Result<Self> {
         Self::start_daylight(Command::new(beside("daylight")?), data, folder, &[], &["--conformance"])
     }
 
-    /// Under callgrind, which leaves the instructions of each thread in files `counted-NUMBER` of the folder.
+    /// Starts it under callgrind, which writes the instructions of each thread to files `counted-NUMBER` in the folder.
     pub(crate) fn daylight_counted(folder: &Path, settings: &[(&str, &str)]) -> Result<Self> {
         let mut command = Command::new("valgrind");
         command.args(["--tool=callgrind", "--separate-threads=yes"]);
@@ -86,7 +86,7 @@ impl Server {
         Self::start_nginx(folder, "")
     }
 
-    /// The same without the ETags of its own, which are no digests: Bundler takes those for digests of indexes.
+    /// Starts nginx without its own ETags, which are not digests: Bundler would read them as digests of indexes.
     pub(crate) fn nginx_without_tags(folder: &Path) -> Result<Self> {
         Self::start_nginx(folder, "etag off; ")
     }
@@ -117,12 +117,12 @@ impl Server {
         bail!("nginx did not start: {}", fs::read_to_string(folder.join("nginx.log"))?)
     }
 
-    /// A peer that somebody started, on this port.
+    /// A peer that is already running, on this port.
     pub(crate) fn beside(child: Child, name: &'static str, port: u16) -> Self {
         Self { child, name, address: format!("127.0.0.1:{port}"), framed: String::new() }
     }
 
-    /// Processor time so far, in seconds: user and system, all threads, all workers.
+    /// Processor time so far, in seconds: user and system, of all threads and workers.
     pub(crate) fn cpu_seconds(&self) -> Result<f64> {
         let mut ticks = 0;
         for id in family(self.child.id())? {
@@ -131,7 +131,7 @@ impl Server {
         Ok(ticks as f64 / TICKS_PER_SECOND as f64)
     }
 
-    /// The same to the microsecond, of the threads that live.
+    /// Processor time so far with a precision of a microsecond, of the live threads.
     pub(crate) fn precise_cpu(&self) -> Result<f64> {
         let mut nanos = 0;
         for id in family(self.child.id())? {
@@ -144,17 +144,17 @@ impl Server {
         Ok(nanos as f64 / 1e9)
     }
 
-    /// Anonymous memory, in bytes: of all workers.
+    /// Anonymous memory of all workers, in bytes.
     pub(crate) fn memory(&self) -> Result<u64> {
         self.status("RssAnon:")
     }
 
-    /// All that it has in memory, what it maps of files included, in bytes.
+    /// Resident memory, including mapped files, in bytes.
     pub(crate) fn resident(&self) -> Result<u64> {
         self.status("VmRSS:")
     }
 
-    /// The most that it had in memory so far, in bytes.
+    /// The highest resident memory so far, in bytes.
     pub(crate) fn highest(&self) -> Result<u64> {
         self.status("VmHWM:")
     }
@@ -170,7 +170,7 @@ impl Server {
     }
 }
 
-/// Daylight, and nginx beside it with a folder of files.
+/// Daylight, and an nginx with a folder of files.
 pub(crate) struct Pair {
     pub(crate) daylight: Server,
     pub(crate) nginx: Server,
@@ -181,7 +181,7 @@ impl Pair {
     /// Starts both.
     pub(crate) fn start(settings: &[(&str, &str)]) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        // nginx's workers are somebody else when started by root.
+        // If root starts nginx, its workers run as another user.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
         fs::create_dir(folder.path().join("files"))?;
         let daylight = Server::daylight(folder.path(), settings)?;
@@ -189,39 +189,39 @@ impl Pair {
         Ok(Self { daylight, nginx, folder })
     }
 
-    /// Gives nginx a file. Returns its size.
+    /// Adds a file for nginx. Returns its size.
     pub(crate) fn file(&self, name: &str, bytes: &[u8]) -> Result<usize> {
         fs::write(self.folder.path().join("files").join(name), bytes)?;
         Ok(bytes.len())
     }
 }
 
-/// A port that nobody listens on.
+/// An unused port.
 pub(crate) fn free_port() -> Result<u16> {
     Ok(std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port())
 }
 
-/// From here on this thread, and whatever it starts, runs on these processors only.
+/// From now on this thread and its children run only on these processors.
 pub(crate) fn only_on(processors: std::ops::Range<usize>) -> Result<()> {
     let mut set = CpuSet::new();
     processors.for_each(|processor| set.set(processor));
     sched_setaffinity(None, &set).context("choosing processors")
 }
 
-/// How busy the machine was in the last minute: what else ran blurs every figure.
+/// The load of the machine in the last minute: other programs make every figure less exact.
 pub(crate) fn load_average() -> Result<String> {
     Ok(fs::read_to_string("/proc/loadavg")?.split(' ').next().unwrap_or_default().to_owned())
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Asked, not killed: nginx ends its workers only when asked. It cannot fail but when it has ended already.
+        // SIGTERM and not SIGKILL, so that nginx ends its workers. It fails only if the process has already ended.
         let _ = kill_process(Pid::from_child(&self.child), Signal::TERM);
         let _ = self.child.wait();
     }
 }
 
-/// What this process started and what has not ended.
+/// The children of this process that have not ended.
 pub(crate) fn children() -> Result<Vec<Pid>> {
     let family = family(std::process::id())?;
     Ok(family.into_iter().skip(1).filter_map(|id| Pid::from_raw(i32::try_from(id).ok()?)).collect())
@@ -237,7 +237,7 @@ fn family(id: u32) -> Result<Vec<u32>> {
     Ok(all)
 }
 
-/// utime + stime. The name in brackets may hold anything, so fields are counted after its end.
+/// utime + stime. The name in brackets may contain any character, so fields are counted after its end.
 fn cpu_ticks(id: u32) -> Result<u64> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat"))?;
     let (_, fields) = stat.rsplit_once(") ").context("/proc/PID/stat")?;
@@ -245,18 +245,18 @@ fn cpu_ticks(id: u32) -> Result<u64> {
     Ok(fields[11].parse::<u64>()? + fields[12].parse::<u64>()?)
 }
 
-/// A program of the same build.
+/// Another program of the same build.
 pub(crate) fn beside(name: &str) -> Result<PathBuf> {
     Ok(std::env::current_exe()?.with_file_name(name))
 }
 
-/// Debian keeps servers where only root looks.
+/// Debian installs servers in folders that are only in root's path.
 fn program(name: &str) -> PathBuf {
     let there = Path::new("/usr/sbin").join(name);
     if there.exists() { there } else { PathBuf::from(name) }
 }
 
-/// The first line a short command prints, on either stream.
+/// The first line that a short command prints, on either stream.
 pub(crate) fn said(name: &str, arguments: &[&str]) -> Result<String> {
     let output = Command::new(program(name)).args(arguments).output().with_context(|| format!("running `{name}`"))?;
     let text = [output.stdout, output.stderr].concat();

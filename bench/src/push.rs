@@ -1,4 +1,4 @@
-//! Row 2: pushes until they are acknowledged, which is when they are on disk; and the disk alone, as the floor.
+//! Row 2: pushes until they are acknowledged, and therefore on disk; and the disk's own time as the lower limit.
 
 use crate::gem::Gem;
 use crate::http::Connection;
@@ -10,13 +10,13 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-/// Where gems are pushed.
+/// The path for pushes.
 pub(crate) const PATH: &str = "/repository/gems-private/api/v1/gems";
 
 const ROUNDS: usize = 5;
 const PUSHES: usize = 400;
 const CONNECTIONS: [usize; 3] = [1, 8, 32];
-/// Bytes of each gem beside its few hundred of metadata; not compressible.
+/// Incompressible bytes of each gem, in addition to a few hundred of metadata.
 const PAYLOAD: usize = 10_000;
 
 /// Measures and prints the row.
@@ -42,22 +42,22 @@ pub(crate) fn row() -> Result<()> {
         println!("| {connections} connections | {rate} | {cpu} | {latency} |");
     }
     let floor = floor(folder.path())?;
-    println!("| the disk alone, one after the other | {:.0} | | {floor} |", 1e3 / floor.median());
+    println!("| the disk without Daylight, in sequence | {:.0} | | {floor} |", 1e3 / floor.median());
     println!(
-        "\nThe disk alone: write {PAYLOAD} bytes, sync, rename, sync the folder, append 4096 bytes to a log and sync it."
+        "\nThe disk without Daylight: write {PAYLOAD} bytes, sync, rename, sync the folder, append 4096 bytes to a log and sync it."
     );
     Ok(())
 }
 
 fn gem(connections: usize, round: usize, count: usize) -> Vec<u8> {
     let seed = (connections * 1_000_000 + round * 10_000 + count) as u64;
-    // Names of their own for each number of connections, so that every row begins with gems without versions.
+    // Each number of connections has its own names, so that every row starts with gems without versions.
     Gem::new(&format!("lamp{connections}x{}", count % 20), &format!("{connections}.{round}.{count}"))
         .payload(&noise(seed, PAYLOAD))
         .bytes()
 }
 
-/// Bytes in which deflate finds nothing.
+/// Incompressible bytes.
 pub(crate) fn noise(seed: u64, length: usize) -> Vec<u8> {
     // A multiplicative generator.
     let mut state = seed | 1;
@@ -68,7 +68,7 @@ pub(crate) fn noise(seed: u64, length: usize) -> Vec<u8> {
     bytes.take(length).collect()
 }
 
-/// Pushes them all over so many connections; milliseconds of each.
+/// Pushes all gems over this many connections. Returns the milliseconds of each.
 fn push_all(server: &Server, gems: &[Vec<u8>], connections: usize) -> Result<Spread> {
     let address = server.address.parse()?;
     let pusher = |mine: &[Vec<u8>]| -> Result<Vec<f64>> {
@@ -94,7 +94,7 @@ fn push_all(server: &Server, gems: &[Vec<u8>], connections: usize) -> Result<Spr
     })
 }
 
-/// What the disk asks for a push that shares its syncs with nobody: milliseconds of each.
+/// The disk's time for a push that shares its syncs with no other: milliseconds of each.
 fn floor(folder: &Path) -> Result<Spread> {
     let folder = folder.join("floor");
     fs::create_dir(&folder)?;

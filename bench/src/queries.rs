@@ -1,5 +1,5 @@
-//! A million made-up queries: what they cost beside the same page without one, and whether the pages that are wanted
-//! stay.
+//! A million generated queries: their cost compared with the same page without a query, and whether popular pages stay
+//! cached.
 
 use crate::hit::publish;
 use crate::http::Connection;
@@ -11,15 +11,15 @@ use std::fs;
 
 const ROUNDS: usize = 5;
 const QUERIES: f64 = 1e6;
-/// Pages that are wanted.
+/// The number of popular pages.
 const HOT: usize = 20;
-/// Each request has a query that no other has, also over all rounds.
+/// Each request has a unique query, also across rounds.
 const SCRIPT: &str = "local n = os.time() * 10000000\n\
     request = function() n = n + 1; return wrk.format(\"GET\", wrk.path .. \"?q=\" .. n) end\n";
 
 /// Measures and prints the row.
 pub(crate) fn row() -> Result<()> {
-    println!("\n## Made-up queries");
+    println!("\n## Generated queries");
     let folder = tempfile::tempdir()?;
     let server = Server::daylight(folder.path(), &[])?;
     let script = folder.path().join("queries.lua");
@@ -46,21 +46,21 @@ pub(crate) fn row() -> Result<()> {
     println!("\n| | server CPU per request, us |");
     println!("|---|---|");
     println!("| the page | {plain} |");
-    println!("| with a query that nothing reads, each time another | {made_up} |");
+    println!("| with a query that no code reads, each time another | {made_up} |");
     println!("| ratio, must be at most 1.02 | {ratio} |");
-    println!("\npages that were still there: {} of {HOT}", hot(&server)?);
+    println!("\npages that stayed cached: {} of {HOT}", hot(&server)?);
     println!("load average after it: {}", load_average()?);
     Ok(())
 }
 
-/// Microseconds of the server for each request, and how many there were.
+/// Microseconds of the server for each request, and the number of requests.
 fn measure(server: &Server, load: impl FnOnce() -> Result<load::Load>) -> Result<(f64, f64)> {
     let before = server.cpu_seconds()?;
     let requests = load()?.requests;
     Ok(((server.cpu_seconds()? - before) * 1e6 / requests, requests))
 }
 
-/// Reads each wanted page once, and says how many of them were answered from memory.
+/// Reads each popular page once. Returns how many were answered from memory.
 fn hot(server: &Server) -> Result<usize> {
     let before = from_memory(server)?;
     let mut connection = Connection::open(server.address.parse()?)?;
@@ -72,7 +72,7 @@ fn hot(server: &Server) -> Result<usize> {
     Ok(from_memory(server)? - before)
 }
 
-/// Replies that were pages, by the server's own count.
+/// The number of replies from pages, by the server's own count.
 fn from_memory(server: &Server) -> Result<usize> {
     let path = "/metrics";
     let reply = Connection::open(server.address.parse()?)?.call("GET", path, &[("Authorization", TOKEN)], b"")?;

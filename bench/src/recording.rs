@@ -1,5 +1,5 @@
-//! Row 3: what recording costs a request: instructions counted by callgrind, and processor time beside them. The same
-//! calls that the front and the program make for a page hit and for a miss, without the request around them.
+//! Row 3: the cost of recording a request: instructions counted by callgrind, and processor time. The same calls as those of
+//! the front and the program for a page hit and for a miss, without the request.
 
 use crate::process::load_average;
 use crate::spread::Spread;
@@ -10,10 +10,10 @@ use std::process::Command;
 use std::time::Duration;
 use telemetry::{Clock, Event, JsonLines, Layer, Op, Outcome, Recorder, RecorderOptions, Subject, Target, Text, Tick};
 
-/// Events under callgrind, and natively.
+/// The number of events under callgrind, and natively.
 const COUNTED: usize = 20_000;
 const TIMED: usize = 1_000_000;
-/// So many, and then a wait until they are written: no event is dropped for want of room.
+/// The number of events before a wait until they are written: no event is dropped because a queue is full.
 const BATCH: usize = 5_000;
 const ROUNDS: usize = 5;
 const AGENT: &str = "bundler/2.6.2 rubygems/3.6.2 ruby/3.4.1 (x86_64-pc-linux-gnu) command/install options/path";
@@ -51,7 +51,7 @@ fn again(command: &mut Command, kind: &str, count: usize, folder: &Path) -> Resu
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Of the first thread, for all events together.
+/// Instructions of the first thread, for all events.
 fn instructions(kind: &str, folder: &Path) -> Result<u64> {
     let out = folder.join(kind);
     let mut command = Command::new("valgrind");
@@ -62,7 +62,7 @@ fn instructions(kind: &str, folder: &Path) -> Result<u64> {
     Ok(total.trim().parse()?)
 }
 
-/// The loop itself, in a process of its own. Prints nanoseconds of this thread, and of all others, for each event.
+/// The loop itself, in a process of its own. Prints the nanoseconds of this thread, and of all others, for each event.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let [kind, count, folder] = arguments else { bail!("recording-loop KIND COUNT FOLDER") };
     let sink = JsonLines::new(Target::file(Path::new(folder).join("events/events.jsonl"), 64 << 20, 1));
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let subject =
         Subject { repository: "gems-private".into(), package: "lamp".into(), kind: "info", ..Subject::default() };
     let (count, before) = (count.parse::<usize>()?, busy_nanos()?);
-    // As the front has them for each connection.
+    // The front has these for each connection.
     let connection = (Text::from("127.0.0.1"), Text::from(Event::text(AGENT)));
     for number in 0..count {
         if number % BATCH == 0 {
@@ -91,11 +91,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Behind the lookup of the page.
+/// The ops after the lookup of the page.
 const MISS: &[Op] =
     &[Op::Route, Op::TokenCheck, Op::TruthWait, Op::TruthRead, Op::IndexRender, Op::ReplyMake, Op::PageKeep];
 
-/// One request's event, from its attempt to its release.
+/// The event of one request, from its attempt to its release.
 fn event(recorder: &Recorder, connection: &(Text, Text), subject: &Subject, layer: Layer) {
     recorder.attempt();
     let began = Tick::now();
@@ -106,7 +106,7 @@ fn event(recorder: &Recorder, connection: &(Text, Text), subject: &Subject, laye
     event.subject.clone_from(subject);
     event.layer = layer;
     if layer == Layer::Page {
-        // From the last byte of the head.
+        // Measured from the last byte of the head.
         event.add(Op::PageLookup, Tick::now().since(began));
     } else {
         event.time(Op::PageLookup, || ());
@@ -122,7 +122,7 @@ fn event(recorder: &Recorder, connection: &(Text, Text), subject: &Subject, laye
     recorder.release(event);
 }
 
-/// Processor time of this thread, and of all other threads of the process that live.
+/// Processor time of this thread, and of all other live threads of the process.
 fn busy_nanos() -> Result<(f64, f64)> {
     let busy = |path: &Path| -> Result<f64> {
         let text = fs::read_to_string(path.join("schedstat"))?;

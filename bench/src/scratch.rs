@@ -1,4 +1,4 @@
-//! The folder for all that a run writes. It goes with the run, also when that is interrupted.
+//! The folder for all files of a run. It is removed with the run, even if the run is interrupted.
 
 use crate::process::children;
 use anyhow::{Result, anyhow};
@@ -12,18 +12,19 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// What a shell says of who was interrupted.
+/// The exit code after an interrupt.
 const INTERRUPTED: i32 = 130;
-/// For what we started to end, when it is asked to.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long child processes may take to end after SIGTERM.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// Makes it, and has every temporary folder of this process made in it.
+/// Makes the folder, and lets every temporary folder of this process be made in it.
 pub(crate) fn open() -> Result<TempDir> {
     let scratch = tempfile::Builder::new().prefix("daylight-bench-").tempdir()?;
-    // nginx's workers are somebody else when started by root.
+    // If root starts nginx, its workers run as another user.
     fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o755))?;
     let within = scratch.path().to_owned();
-    tempfile::env::override_temp_dir(&within).map_err(|other| anyhow!("`{}` was chosen before", other.display()))?;
+    tempfile::env::override_temp_dir(&within)
+        .map_err(|other| anyhow!("the temporary folder is already `{}`", other.display()))?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut signals = {
         let _within = runtime.enter();
@@ -39,24 +40,24 @@ pub(crate) fn open() -> Result<TempDir> {
     Ok(scratch)
 }
 
-#[expect(clippy::exit, reason = "a row measures on until its process ends")]
+#[expect(clippy::exit, reason = "rows continue to measure until their process ends")]
 fn interrupted(scratch: &Path) -> ! {
     clear(scratch);
     std::process::exit(INTERRUPTED)
 }
 
-/// Ends what we started, and removes what it and we have written.
+/// Ends the child processes, and removes all files of the run.
 fn clear(scratch: &Path) {
     let children = children().unwrap_or_default();
     for child in &children {
-        // Who has ended already is done.
+        // The process may have ended already.
         let _ = kill_process(*child, Signal::TERM);
     }
     let began = Instant::now();
-    while began.elapsed() < PATIENCE {
+    while began.elapsed() < TIME_LIMIT {
         let ended = children.iter().all(|child| {
             let stat = fs::read_to_string(format!("/proc/{}/stat", child.as_raw_nonzero())).unwrap_or_default();
-            // Nobody waits for them any more.
+            // These have ended, and are zombies.
             stat.rsplit_once(") ").is_none_or(|(_, fields)| fields.starts_with('Z'))
         });
         if ended && fs::remove_dir_all(scratch).is_ok() {
@@ -64,5 +65,5 @@ fn clear(scratch: &Path) {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    eprintln!("`{}` is left behind", scratch.display());
+    eprintln!("cannot remove `{}`", scratch.display());
 }

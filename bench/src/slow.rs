@@ -1,5 +1,5 @@
-//! Everything slow at once, on an index of the public registry's size: how long the server's event loops were kept from their other
-//! clients, by its own count, and by what.
+//! Many slow operations at the same time, on an index with the size of the public registry's: how long the server's event
+//! loops were blocked, by its own measurement, and by which op.
 
 use crate::corpus;
 use crate::gem::Gem;
@@ -17,21 +17,22 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Clients that take a kilobyte a second.
+/// The number of clients that read a kilobyte a second.
 const READERS: usize = 500;
-/// Of a body that no buffer of the kernel's holds.
+/// The size of a body that exceeds all buffers of the kernel.
 const BODY: usize = 8 << 20;
-/// Gems of one version each, whose lines make an index of 22 MB; and the files of the repository that is removed.
+/// The number of gems with one version each, whose lines make an index of 22 MB, and of files in the repository that is
+/// removed.
 const GEMS: usize = 100_000;
-/// No longer than that, whatever is still under way.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// The time limit, for any operation that is still in progress.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 const REPOSITORY: &str = "/repository/gems-private";
-/// What is asked for while it was not asked for before, and again after each push.
+/// The documents that are requested before they are cached, and again after each push.
 const COLD: [&str; 3] = ["versions", "names", "specs.4.8.gz"];
 
 /// Measures and prints the row.
 pub(crate) fn row() -> Result<()> {
-    println!("\n## All slow things at once");
+    println!("\n## All slow operations at once");
     let folder = tempfile::tempdir()?;
     let (data, copy) = (folder.path().join("data"), folder.path().join("copy"));
     corpus::single(&data, GEMS)?;
@@ -52,10 +53,10 @@ pub(crate) fn row() -> Result<()> {
             thread.join().ok().context("a client panicked")??;
         }
         done?;
-        watch.join().ok().context("the watch panicked")?
+        watch.join().ok().context("the monitor panicked")?
     })?;
     println!(
-        "\n| loop | longest turn of a task, ms | op | longest wait for a turn, ms | ready and without a processor, ms in all |"
+        "\n| loop | longest turn of a task, ms | op | longest wait for a turn, ms | ready without a processor, ms in all |"
     );
     println!("|---|---|---|---|---|");
     for (name, Seen { turn, op, late, starved }) in &loops {
@@ -65,26 +66,22 @@ pub(crate) fn row() -> Result<()> {
     Ok(())
 }
 
-/// What ends by itself: whole indexes, pushes, checks of a copy, and the removal of the repository at last.
+/// The finite operations: whole indexes, pushes, checks of a copy, and finally the removal of the repository.
 fn busy(server: &Server, copy: &Path) -> Result<()> {
     let began = Instant::now();
     let (mut check, mut checks) = (verb(&["check", "--verify"], copy)?, 1);
     let mut round = 0;
-    while began.elapsed() < PATIENCE {
+    while began.elapsed() < TIME_LIMIT {
         for name in COLD {
             let size = read(server, &format!("{REPOSITORY}/{name}"))?.len();
             if round == 0 {
-                println!(
-                    "{name}: {:.1} MB, {:.1} s after the beginning",
-                    size as f64 / 1e6,
-                    began.elapsed().as_secs_f64()
-                );
+                println!("{name}: {:.1} MB, {:.1} s after the start", size as f64 / 1e6, began.elapsed().as_secs_f64());
             }
         }
         round += 1;
         publish(server, &format!("brick-{round}"), 10_000)?;
         if let Some(status) = check.try_wait()? {
-            ensure!(status.success(), "a check found something: {status}");
+            ensure!(status.success(), "a check found a problem: {status}");
             if checks == 2 {
                 break;
             }
@@ -94,7 +91,7 @@ fn busy(server: &Server, copy: &Path) -> Result<()> {
     let seconds = began.elapsed().as_secs_f64();
     println!("indexes were read {round} times in {seconds:.1} s");
     if check.try_wait()?.is_none() {
-        println!("check {checks} of 2 was not done by then, and is ended");
+        println!("check {checks} of 2 did not end in time, and is ended");
         check.kill()?;
     }
     check.wait()?;
@@ -108,7 +105,7 @@ fn busy(server: &Server, copy: &Path) -> Result<()> {
     )?;
     println!("removing the repository of {GEMS} files: {} in {:.1} s", removed.status, began.elapsed().as_secs_f64());
     ensure!(removed.status < 300, "{}", removed.text());
-    // The loops' next beats tell of it.
+    // The next beats of the loops report it.
     sleep(Duration::from_secs(2));
     Ok(())
 }
@@ -127,7 +124,7 @@ fn publish(server: &Server, name: &str, bytes: usize) -> Result<()> {
     Ok(())
 }
 
-/// Many who read a large body, a kilobyte a second each.
+/// Many clients that read a large body, a kilobyte a second each.
 fn crowd(server: &Server, over: &AtomicBool) -> Result<()> {
     let request = format!("GET {REPOSITORY}/gems/brick-1.0.0.gem HTTP/1.1\r\nHost: localhost\r\n\r\n");
     let open = |_| -> Result<TcpStream> {
@@ -140,14 +137,14 @@ fn crowd(server: &Server, over: &AtomicBool) -> Result<()> {
     while !over.load(Relaxed) {
         for reader in &mut readers {
             let read = reader.read(&mut kilobyte)?;
-            ensure!(read > 0, "a slow reader was cut off");
+            ensure!(read > 0, "a slow reader was disconnected");
         }
         sleep(Duration::from_secs(1));
     }
     Ok(())
 }
 
-/// An upload that comes slowly.
+/// An upload that arrives slowly.
 fn trickle(server: &Server, over: &AtomicBool) -> Result<()> {
     let mut stream = TcpStream::connect(&server.address)?;
     let path = push::PATH;
@@ -161,7 +158,7 @@ fn trickle(server: &Server, over: &AtomicBool) -> Result<()> {
     Ok(())
 }
 
-/// What one loop told.
+/// The figures of one loop.
 #[derive(Default)]
 struct Seen {
     turn: f64,
@@ -170,7 +167,7 @@ struct Seen {
     starved: f64,
 }
 
-/// Asks the server for the longest turns, until it is over; they are kept for a minute there.
+/// Reads the longest turns from the server until the end; the server shows them for a minute.
 fn watch(server: &Server, over: &AtomicBool) -> Result<BTreeMap<String, Seen>> {
     let mut seen: BTreeMap<String, Seen> = BTreeMap::new();
     loop {

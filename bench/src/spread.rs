@@ -1,29 +1,29 @@
-//! Figures of several rounds: the middle one, and how far the others are from it.
+//! The figures of several rounds: the median, and the spread.
 
 use std::fmt;
 
-/// The rounds' figures.
+/// The figures of the rounds.
 #[derive(Default)]
 pub(crate) struct Spread(Vec<f64>);
 
 impl Spread {
-    /// Takes one more.
+    /// Adds a figure.
     pub(crate) fn add(&mut self, figure: f64) {
         self.0.push(figure);
         self.0.sort_by(f64::total_cmp);
     }
 
-    /// How many there are.
+    /// The number of figures.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// The largest.
+    /// The highest figure.
     pub(crate) fn most(&self) -> f64 {
         self.0.last().copied().unwrap_or(f64::NAN)
     }
 
-    /// The middle one.
+    /// The median.
     pub(crate) fn median(&self) -> f64 {
         self.0.get(self.0.len() / 2).copied().unwrap_or(f64::NAN)
     }

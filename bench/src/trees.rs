@@ -1,5 +1,5 @@
-//! A POM, a jar and names that are not there, of a hosted repository of Maven's: against nginx with the same files, and
-//! against Nexus with the same repository.
+//! A POM, a jar and missing names in a hosted Maven repository: compared with nginx with the same files, and with Nexus with
+//! the same repository.
 
 use crate::contest::Contest;
 use crate::hit::read;
@@ -10,29 +10,29 @@ use crate::process::{Pair, Server, TOKEN};
 use crate::push::noise;
 use anyhow::{Result, ensure};
 
-/// Where the repository is.
+/// The path of the repository.
 const ROOT: &str = "/repository/trees";
-/// A POM of the usual length, and a jar that no page can be.
+/// A POM of typical length, and a jar that is too large for a page.
 const POM: &str = "/org/example/lamp/1.0/lamp-1.0.pom";
 const JAR: &str = "/org/example/lamp/1.0/lamp-1.0.jar";
 const POM_BYTES: usize = 3 << 10;
 const JAR_BYTES: usize = 2 << 20;
-/// What names that are not there begin with.
+/// The prefix of missing names.
 const UNKNOWN: &str = "/org/example/lamp/2.0/lamp-2.0-";
 
-/// A small file.
+/// Measures a small file.
 pub(crate) fn pom() -> Result<()> {
     row("A POM", POM, &text(), Generator::Wrk, 32)
 }
 
-/// A large one.
+/// Measures a large file.
 pub(crate) fn jar() -> Result<()> {
     row("A jar of 2 MB", JAR, &noise(2, JAR_BYTES), Generator::Wrk, 4)
 }
 
-/// None at all.
+/// Measures missing names.
 pub(crate) fn unknown() -> Result<()> {
-    row("Names that nobody asked for before, and that are not there", UNKNOWN, b"", Generator::Missing, 32)
+    row("Missing names that were never requested before", UNKNOWN, b"", Generator::Missing, 32)
 }
 
 fn row(what: &str, path: &str, bytes: &[u8], generator: Generator, connections: usize) -> Result<()> {
@@ -45,7 +45,7 @@ fn row(what: &str, path: &str, bytes: &[u8], generator: Generator, connections: 
         let mut connection = Connection::open(pair.daylight.address.parse()?)?;
         let reply = connection.call("PUT", &ours, &[("Authorization", TOKEN)], bytes)?;
         ensure!(reply.status == 201, "{ours}: {}", reply.text());
-        ensure!(read(&pair.daylight, &ours)? == bytes, "{ours} is not what was deployed");
+        ensure!(read(&pair.daylight, &ours)? == bytes, "{ours} differs from the deployed bytes");
         pair.file(&theirs, bytes)?;
     }
     let contest = |peer, theirs| {
@@ -64,17 +64,17 @@ fn row(what: &str, path: &str, bytes: &[u8], generator: Generator, connections: 
     against.run()
 }
 
-/// Makes the repository.
+/// Creates the repository.
 fn make(daylight: &Server) -> Result<()> {
-    let wanted = serde_json::json!({ "name": "trees", "format": "maven", "kind": "hosted" });
+    let settings = serde_json::json!({ "name": "trees", "format": "maven", "kind": "hosted" });
     let headers = [("Authorization", TOKEN), ("Content-Type", "application/json")];
     let mut connection = Connection::open(daylight.address.parse()?)?;
-    let made = connection.call("POST", "/api/v1/repositories", &headers, wanted.to_string().as_bytes())?;
+    let made = connection.call("POST", "/api/v1/repositories", &headers, settings.to_string().as_bytes())?;
     ensure!(made.status == 201, "making a repository: {}", made.text());
     Ok(())
 }
 
-/// What POMs look like.
+/// The text of a typical POM.
 fn text() -> Vec<u8> {
     let line =
         "<dependency><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0</version></dependency>\n";

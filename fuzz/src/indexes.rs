@@ -6,7 +6,7 @@ use format::gem::upstream::{
     Begun, Info, Kept, Look, Outcome, Response, Versions, append, difference, full_name::candidates,
 };
 
-/// A log and a file of `/versions` behind a zero byte: the log gains what the file says, and nothing a second time.
+/// A log and a file of `/versions`, separated by a zero byte: the log gains the file's changes, and a second run finds none.
 pub(crate) fn versions(bytes: &[u8]) {
     let mut parts = bytes.splitn(2, |byte| *byte == 0);
     let log = parts.next().unwrap_or_default();
@@ -23,7 +23,7 @@ pub(crate) fn versions(bytes: &[u8]) {
     assert_eq!(difference(&log, &file, |_, _| false).lines, b"");
     for line in file.sums() {
         let [name, versions, md5] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line:?}") };
-        let said = log.said(name).expect("it was gained");
+        let said = log.said(name).expect("the line was appended before");
         assert_eq!(said.md5, md5);
         for version in versions.split(',').filter(|version| !version.starts_with('-')) {
             assert!(said.tokens.iter().any(|token| token == version));
@@ -34,7 +34,7 @@ pub(crate) fn versions(bytes: &[u8]) {
     }
 }
 
-/// Reads a file in pieces. It gets its header if it has none.
+/// Reads a file in pieces. Adds a header if it has none.
 fn read(bytes: &[u8], piece: usize) -> Versions {
     let mut versions = if bytes.starts_with(b"---") { Versions::new() } else { Versions::appended() };
     for piece in bytes.chunks(piece) {
@@ -43,10 +43,10 @@ fn read(bytes: &[u8], piece: usize) -> Versions {
     versions
 }
 
-/// A body of `/info`: what is relayed is read the same again, and hides what is hidden.
+/// A body of `/info`: the relayed body is parsed to the same lines, and hides the hidden ones.
 pub(crate) fn info(bytes: &[u8]) {
     let Ok(info) = Info::read(bytes.to_vec().into()) else { return };
-    let again = Info::read(info.body().clone()).expect("it was read before");
+    let again = Info::read(info.body().clone()).expect("it was parsed before");
     assert_eq!((again.body(), again.unreadable()), (info.body(), 0));
     assert_eq!(info.visible(|_| false), info.body());
     let visible = Info::read(info.visible(|line| line.checksum().is_none())).expect("a part of it");
@@ -58,7 +58,8 @@ pub(crate) fn info(bytes: &[u8]) {
     }
 }
 
-/// What was kept, a status, headers and a body, between zero bytes: whatever is believed is joined as it was announced.
+/// The known part, a status, headers and a body, separated by zero bytes: an accepted response has the digests in its
+/// headers.
 pub(crate) fn look(bytes: &[u8]) {
     let mut parts = bytes.splitn(4, |byte| *byte == 0);
     let mut next = || parts.next().unwrap_or_default();
@@ -86,7 +87,7 @@ pub(crate) fn look(bytes: &[u8]) {
     let Ok(seen) = look.end() else { return };
     let stays = match seen.outcome {
         _ if is_whole => 0,
-        Outcome::Spliced { from } => usize::try_from(from).expect("within what was kept"),
+        Outcome::Spliced { from } => usize::try_from(from).expect("within the known part"),
         _ => before.len(),
     };
     let file = [&before[..stays], &came].concat();

@@ -9,7 +9,7 @@ use std::io::Write as _;
 
 const SHA256: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 const FINE: &str = "--- !ruby/object:Gem::Specification\nname: lamp\nversion: 1.0.0\nauthors: [Ann]\nsummary: A lamp\n";
-/// As the default, but that a small input reaches them.
+/// The default limits, lowered so that a small input reaches them.
 const LIMITS: Limits = Limits {
     member_bytes: 1 << 16,
     yaml_depth: 8,
@@ -26,7 +26,7 @@ pub(crate) fn package(bytes: &[u8]) {
     read(bytes);
 }
 
-/// A whole file whose headers have the checksums they need, which bytes found by chance do not.
+/// A whole file whose headers get correct checksums, which random bytes would not have.
 pub(crate) fn archive(bytes: &[u8]) {
     let mut bytes = bytes.to_vec();
     let mut at = 0;
@@ -41,7 +41,7 @@ pub(crate) fn archive(bytes: &[u8]) {
     read(&bytes);
 }
 
-/// `metadata.gz` of a file whose checksums are right.
+/// The `metadata.gz` of a file with correct checksums.
 pub(crate) fn gzip(bytes: &[u8]) {
     read(&with(bytes, &sums(bytes)));
 }
@@ -57,7 +57,7 @@ pub(crate) fn checksums(bytes: &[u8]) {
     read(&with(&packed(FINE.as_bytes()), &packed(bytes)));
 }
 
-/// Two versions, a line each: their order is one, and the same from both sides.
+/// Two versions, one per line: their order is total and symmetric.
 pub(crate) fn version(bytes: &[u8]) {
     let Some((one, other)) = text(bytes).and_then(|text| text.split_once('\n')) else { return };
     let (Ok(one), Ok(other)) = (Version::parse(one), Version::parse(other)) else { return };
@@ -68,16 +68,16 @@ pub(crate) fn version(bytes: &[u8]) {
     assert!(one.prerelease() || more.is_err() || more.is_ok_and(|more| more == one));
 }
 
-/// A requirement: what is read can be written, and read again.
+/// A requirement: the rendered text is parsed to the same requirement.
 pub(crate) fn requirement(bytes: &[u8]) {
     let Some(Ok(requirement)) = text(bytes).map(Requirement::parse) else { return };
     assert_eq!(Requirement::parse(&requirement.to_string()).ok(), Some(requirement.clone()));
     assert!(safe(&requirement.indexed()));
 }
 
-/// Reads a file in memory and, if it is a gem, holds its index lines and its URL against its facts.
+/// Reads a file in memory and, if it is a gem, compares its index lines and its URL with its facts.
 fn read(bytes: &[u8]) {
-    // The limits of the program, and smaller ones, differ only in what is refused.
+    // The program's limits and smaller ones differ only in the inputs that they refuse.
     let strict = gem::read(bytes, &LIMITS);
     let Ok(package) = gem::read(bytes, &Limits::default()) else {
         assert!(strict.is_err());
@@ -87,7 +87,7 @@ fn read(bytes: &[u8]) {
     indexed(&package);
 }
 
-/// What clients read out of the lines of the index is what the facts say, and nothing else.
+/// Clients parse the lines of the index to exactly the facts.
 pub(super) fn indexed(package: &Package) {
     assert!(name::check(&package.name).is_ok());
     assert_eq!(path::read(&format!("info/{}", package.name)), Some(path::Question::Info(&package.name)));
@@ -105,7 +105,7 @@ pub(super) fn indexed(package: &Package) {
     let mut told: Vec<(String, String)> = needs
         .split(',')
         .filter(|need| !need.is_empty())
-        .map(|need| need.split_once(':').expect("a name and what of it"))
+        .map(|need| need.split_once(':').expect("a name and its requirements"))
         .map(|(name, requirement)| (name.to_owned(), read(requirement).indexed()))
         .collect();
     let runtime = package.dependencies.iter().filter(|dependency| dependency.kind == Kind::Runtime);
@@ -123,7 +123,7 @@ pub(super) fn indexed(package: &Package) {
             "ruby" => assert_eq!(read(value).indexed(), package.required_ruby.indexed()),
             "rubygems" => assert_eq!(read(value).indexed(), package.required_rubygems.indexed()),
             "created_at" => assert_eq!(value, "1970-01-01T00:00:00Z"),
-            other => panic!("a key that nobody asked for: {other:?}"),
+            other => panic!("an unknown key: {other:?}"),
         }
     }
     let given = |key, requirement: &Requirement| (!requirement.is_any()).then_some(key);
@@ -153,7 +153,7 @@ fn sums(metadata: &[u8]) -> Vec<u8> {
     packed(format!("SHA256:\n  metadata.gz: '{}'\n  data.tar.gz: '{}'\n", hex(metadata), hex(b"")).as_bytes())
 }
 
-/// An archive of honest headers around these members.
+/// An archive of correct headers around these members.
 fn with(metadata: &[u8], checksums: &[u8]) -> Vec<u8> {
     let mut archive = Vec::new();
     for (name, bytes) in [("metadata.gz", metadata), ("data.tar.gz", b"".as_slice()), ("checksums.yaml.gz", checksums)]

@@ -1,4 +1,4 @@
-//! What stands in requests: URLs, forms, headers, and what a proxy says before them.
+//! The parts of requests: URLs, forms, headers, and the PROXY header.
 
 use super::text;
 use client::Secret;
@@ -16,7 +16,7 @@ use std::net::IpAddr;
 const BODY: &[u8] = b"---\na 1.0 |checksum:x\n";
 const MD5: &str = "\"9c1ce9009611cd1f70ec8884088938b8\"";
 
-/// A path: what is content stays below its repository, and is a question or nothing.
+/// A path: content stays below its repository, and the path is a question or invalid.
 pub(crate) fn route(bytes: &[u8]) {
     let Some(raw) = text(bytes) else { return };
     for method in [Method::GET, Method::POST, Method::DELETE, Method::PATCH] {
@@ -34,7 +34,7 @@ pub(crate) fn route(bytes: &[u8]) {
     }
 }
 
-/// A form in a body: a value that is found is in it.
+/// A form in a body: a value that is found is in the body.
 pub(crate) fn form(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
     for key in ["gem_name", "version", "platform", ""] {
@@ -43,7 +43,7 @@ pub(crate) fn form(bytes: &[u8]) {
     }
 }
 
-/// A form of parts: it says the same however it arrives. The first byte says in which pieces it does.
+/// A multipart form: its parts do not depend on how the bytes are split. The first byte selects the pieces.
 pub(crate) fn multipart(bytes: &[u8]) {
     let Some((first, body)) = bytes.split_first() else { return };
     let read = |length: usize| {
@@ -52,7 +52,7 @@ pub(crate) fn multipart(bytes: &[u8]) {
             for piece in form.take(piece).ok()? {
                 match piece {
                     Piece::Field(name) => told.push((name, Vec::new())),
-                    Piece::Bytes(bytes) => told.last_mut().expect("a field begins first").1.extend_from_slice(&bytes),
+                    Piece::Bytes(bytes) => told.last_mut().expect("a field comes first").1.extend_from_slice(&bytes),
                 }
             }
         }
@@ -76,7 +76,7 @@ fn headers(bytes: &[u8], names: &[HeaderName]) -> HeaderMap {
     headers
 }
 
-/// Conditions and ranges: a reply is a part of the whole, or says that there is none.
+/// Conditions and ranges: a reply is a part of the whole, or reports that there is none.
 pub(crate) fn conditions(bytes: &[u8]) {
     let names = [header::RANGE, header::IF_NONE_MATCH, header::IF_RANGE, header::IF_MODIFIED_SINCE, header::IF_MATCH];
     let asked = Conditions::new(&headers(bytes, &names));
@@ -87,14 +87,14 @@ pub(crate) fn conditions(bytes: &[u8]) {
                 .header(header::LAST_MODIFIED, HeaderValue::from_static("Sat, 21 Nov 2026 12:00:00 GMT"))
                 .ranges(ranges.clone());
             let reply = conditional::apply(whole, &method, &asked);
-            let length = reply.body.len().expect("what is in memory has a length");
+            let length = reply.body.len().expect("a body in memory has a length");
             match reply.status.as_u16() {
                 200 => assert!(length == BODY.len() as u64 || method == Method::HEAD),
                 206 => {
                     assert!(method == Method::GET && length > 0 && length <= BODY.len() as u64);
                     let Body::Bytes(part) = &reply.body else { panic!("a part of bytes is bytes") };
                     assert!(BODY.windows(part.len()).any(|window| window == part));
-                    // An index is continued to its end, or not at all.
+                    // The reply continues an index to its end, or has all of it.
                     assert!(!matches!(ranges, Ranges::Prefix(_)) || BODY.ends_with(part));
                 }
                 304 | 412 => assert_eq!(length, 0),
@@ -105,14 +105,15 @@ pub(crate) fn conditions(bytes: &[u8]) {
     }
 }
 
-/// What is shown in `Authorization`: read, and never printed.
+/// The credentials in `Authorization`: parsed, and never printed.
 pub(crate) fn credentials(bytes: &[u8]) {
     let Ok(value) = HeaderValue::from_bytes(bytes) else { return };
     let headers = HeaderMap::from_iter([(header::AUTHORIZATION, value)]);
     assert_eq!(format!("{:?}", Credentials::read(&headers)), "Some(Credentials(***))");
 }
 
-/// A hook: two lines of headers, then its body. Nobody guesses a secret of 256 bits, and nothing is announced that is not in the body.
+/// A webhook: two lines of headers, then its body. No input guesses a secret of 256 bits, and every reported name is in the
+/// body.
 pub(crate) fn hook(bytes: &[u8]) {
     let mut lines = bytes.splitn(3, |byte| *byte == b'\n');
     let head = [lines.next().unwrap_or_default(), lines.next().unwrap_or_default()].join(&b'\n');
@@ -132,7 +133,7 @@ pub(crate) fn hook(bytes: &[u8]) {
     }
 }
 
-/// Whom a proxy speaks for in its headers: nobody whom the nearest who is not trusted could have invented.
+/// The client in forwarding headers: never an address that an untrusted hop could have invented.
 pub(crate) fn forwarded(bytes: &[u8]) {
     let networks: Result<Vec<Network>, _> = ["10.0.0.0/8", "fd00::/8"].into_iter().map(str::parse).collect();
     let trusted = networks.expect("networks");
@@ -144,17 +145,17 @@ pub(crate) fn forwarded(bytes: &[u8]) {
     ] {
         let mut sent = headers(bytes, std::slice::from_ref(&name));
         let proxies = Proxies { trusted: trusted.clone(), client_from };
-        assert_eq!(proxies.client(far, &sent), None, "a stranger speaks for nobody");
+        assert_eq!(proxies.client(far, &sent), None, "an untrusted peer names no client");
         proxies.client(near, &sent);
         sent.append(
             &name,
             HeaderValue::from_static(if name == header::FORWARDED { "for=192.0.2.1" } else { "192.0.2.1" }),
         );
-        assert_eq!(proxies.client(near, &sent), Some(far), "what a proxy appends is what counts");
+        assert_eq!(proxies.client(near, &sent), Some(far), "the address that a proxy appends counts");
     }
 }
 
-/// The PROXY header, and nothing behind it.
+/// The PROXY header, and no bytes after it.
 pub(crate) fn proxy(bytes: &[u8]) {
     let Some((client, rest)) = front::announced(bytes) else { return };
     let taken = &bytes[..bytes.len() - rest.len()];

@@ -1,4 +1,4 @@
-//! What is read back from files: settings, journal rows, segments, facts.
+//! Parsers of stored data: settings, journal rows, segments, facts.
 
 use super::{packages, text};
 use daylight::config::{self, Environment, Machine};
@@ -12,7 +12,7 @@ thread_local! {
     static FILE: RefCell<NamedTempFile> = RefCell::new(NamedTempFile::new().expect("a temporary file"));
 }
 
-/// A file of settings: what it sets can be said, in words for a person where it cannot.
+/// A settings file: each accepted setting can be shown, and each error has a message.
 pub(crate) fn config(bytes: &[u8]) {
     FILE.with_borrow_mut(|file| {
         let handle = file.as_file_mut();
@@ -25,11 +25,11 @@ pub(crate) fn config(bytes: &[u8]) {
     });
 }
 
-/// A row of the journal: what is read is written again the same, and can be replayed.
+/// A row of the journal: a parsed row is rendered to the same text, and can be replayed.
 pub(crate) fn journal(bytes: &[u8]) {
     let Ok(mut row) = serde_json::from_slice::<JournalRow>(bytes) else { return };
     let written = serde_json::to_string(&row).expect("JSON");
-    assert_eq!(serde_json::from_str::<JournalRow>(&written).expect("what was written"), row);
+    assert_eq!(serde_json::from_str::<JournalRow>(&written).expect("the rendered row"), row);
     row.seq = Seq(1);
     let mut model = Model::default();
     if model.replay(std::slice::from_ref(&row)).is_ok() {
@@ -37,7 +37,7 @@ pub(crate) fn journal(bytes: &[u8]) {
     }
 }
 
-/// A segment: its name in the first line. Rows come out of it in order, or not at all.
+/// A segment, with its name in the first line. Its rows are read in order, or it is refused.
 pub(crate) fn segment(bytes: &[u8]) {
     let Some((name, body)) = text(bytes).and_then(|text| text.split_once('\n')) else { return };
     let Some(Ok(rows)) = store::segment(name, body.as_bytes()) else { return };
@@ -45,12 +45,12 @@ pub(crate) fn segment(bytes: &[u8]) {
     assert_eq!(rows.len(), body.lines().count());
 }
 
-/// The facts of a row: what was written by any version can be read, and rendered.
+/// The facts of a row: those of any version can be parsed, and rendered.
 pub(crate) fn facts(bytes: &[u8]) {
     let Ok(package) = serde_json::from_slice::<Package>(bytes) else { return };
     let written = serde_json::to_string(&package).expect("JSON");
-    assert_eq!(serde_json::from_str::<Package>(&written).expect("what was written"), package);
-    // Facts are believed: only those of a package that was accepted are ever written.
+    assert_eq!(serde_json::from_str::<Package>(&written).expect("the rendered facts"), package);
+    // Facts are trusted: only those of an accepted package are ever written.
     if format::gem::name::check(&package.name).is_ok()
         && format::gem::Version::published(package.number.as_str()).is_ok()
     {

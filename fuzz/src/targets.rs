@@ -1,5 +1,5 @@
-//! Every parser of bytes that a stranger may send, as a function that panics when what must hold does not. The suite
-//! runs the same functions over the corpora.
+//! Every parser of untrusted bytes, as a function that panics if a property does not hold. The suite runs the same functions
+//! over the corpora.
 
 #[path = "indexes.rs"]
 mod indexes;
@@ -12,10 +12,10 @@ mod rows;
 #[path = "trees.rs"]
 mod trees;
 
-/// A parser with what must hold of it.
+/// A parser with its properties.
 pub(crate) type Target = fn(&[u8]);
 
-/// Each target and its name, which is that of the folder of its corpus.
+/// Each target with its name, which is the folder of its corpus.
 pub(crate) const ALL: &[(&str, Target)] = &[
     ("package", packages::package),
     ("archive", packages::archive),
@@ -48,7 +48,7 @@ pub(crate) const ALL: &[(&str, Target)] = &[
     ("checksum", trees::checksum),
 ];
 
-/// The bytes, if they are text.
+/// The bytes as text, if they are text.
 fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok()
 }

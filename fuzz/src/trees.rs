@@ -8,7 +8,7 @@ use format::maven::prefixes::Prefixes;
 use format::maven::{Version, catalog, snapshot};
 use format::tree::{self, Checksum};
 
-/// A path: what is read of it is in it, and makes it again.
+/// A path: its parsed parts are in it, and render to the same path.
 pub(crate) fn tree(bytes: &[u8]) {
     let Some(whole) = text(bytes).filter(|path| tree::check(path).is_ok()) else { return };
     assert!(whole.split('/').all(|name| !matches!(name, "" | "." | "..")) && !whole.contains('\0'));
@@ -38,13 +38,13 @@ pub(crate) fn tree(bytes: &[u8]) {
     assert_eq!(path::lasting(whole), !artifact.snapshot() || artifact.build.is_some());
 }
 
-/// A path that an upstream may be asked for: a server that decodes it twice, or leaves out parameters or a fragment, reads one of
-/// Maven's as the same path, so with the same coordinates; and is led out of its folder by none.
+/// A path that may be requested from an upstream: a server that decodes it twice, or drops parameters or a fragment, reads a
+/// Maven path as the same path, with the same coordinates; and no such server reads it as a path outside its folder.
 pub(super) fn sent_upstream(path: &str) {
     let sent = client::escaped(path);
     assert!(sent.is_ascii() && !sent.contains([';', '#', '?', '\\', '\'']) && sent.split('/').all(|name| name != ".."));
     let once = decoded(sent.as_bytes());
-    assert_eq!(once, path.as_bytes(), "whoever decodes once has the path");
+    assert_eq!(once, path.as_bytes(), "a server that decodes once has the path");
     let twice = decoded(&once);
     let maven = !tree::is_ambiguous(path);
     assert!(maven || path::read(path).is_none() && path::version_of(path).is_none());
@@ -60,7 +60,7 @@ pub(super) fn sent_upstream(path: &str) {
     }
 }
 
-/// What a server makes of the escapes of a path: of what is none, nothing.
+/// The escapes of a path, decoded as a server does. Invalid ones stay unchanged.
 fn decoded(path: &[u8]) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::new(), path);
     while let [first, after @ ..] = rest {
@@ -79,7 +79,7 @@ fn decoded(path: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A path without what follows a `;` in each name, and without what follows a `#` or a `?`.
+/// A path without the text after a `;` in each name, and after a `#` or a `?`.
 fn without_parameters(path: &[u8]) -> Vec<u8> {
     let end = path.iter().position(|byte| matches!(byte, b'#' | b'?')).unwrap_or(path.len());
     let names = path[..end].split(|byte| *byte == b'/');
@@ -87,7 +87,7 @@ fn without_parameters(path: &[u8]) -> Vec<u8> {
     names.join(&b'/')
 }
 
-/// Three versions, a line each: their order is one.
+/// Three versions, one per line: their order is total.
 pub(crate) fn order(bytes: &[u8]) {
     let Some(text) = text(bytes) else { return };
     let mut versions: Vec<_> = text.lines().take(3).map(Version::new).collect();
@@ -100,7 +100,7 @@ pub(crate) fn order(bytes: &[u8]) {
     assert!(versions.first() <= versions.last());
 }
 
-/// `maven-metadata.xml`: written again it is the same, and merged with itself it says the same again.
+/// `maven-metadata.xml`: the rendered document is parsed to the same, and merging it with itself changes nothing.
 pub(crate) fn metadata(bytes: &[u8]) {
     let Ok(read) = Metadata::read(bytes) else { return };
     assert_eq!(Metadata::read(read.render().as_bytes()).as_ref(), Ok(&read));
@@ -110,7 +110,7 @@ pub(crate) fn metadata(bytes: &[u8]) {
     assert!(merged.versions.iter().all(|version| tree::check(version).is_ok() && !version.contains('/')));
 }
 
-/// A POM: what it says can be part of a path.
+/// A POM: its coordinates can be parts of a path.
 pub(crate) fn pom(bytes: &[u8]) {
     let Ok(pom) = Pom::read(bytes) else { return };
     for said in [&pom.group, &pom.artifact, &pom.version].into_iter().flatten().chain([&pom.packaging]) {
@@ -122,15 +122,15 @@ pub(crate) fn pom(bytes: &[u8]) {
     }
 }
 
-/// `archetype-catalog.xml`: written again it is the same.
+/// `archetype-catalog.xml`: the rendered document is parsed to the same.
 pub(crate) fn catalog(bytes: &[u8]) {
     let Ok(read) = catalog::read(bytes) else { return };
     let written = catalog::render(read);
-    let again = catalog::read(written.as_bytes()).expect("what was written");
+    let again = catalog::read(written.as_bytes()).expect("the rendered document");
     assert_eq!(catalog::render(again), written);
 }
 
-/// `prefixes.txt`: written again it is the same, and allows what is below each of its lines.
+/// `prefixes.txt`: the rendered document is parsed to the same, and allows paths below each of its lines.
 pub(crate) fn prefixes(bytes: &[u8]) {
     let Some(read) = Prefixes::read(bytes) else { return };
     let written = read.render();
@@ -141,7 +141,7 @@ pub(crate) fn prefixes(bytes: &[u8]) {
     }
 }
 
-/// The file of a checksum: what is found is a digest, and stands in it.
+/// A checksum file: a digest that is found has the right form, and is in the file.
 pub(crate) fn checksum(bytes: &[u8]) {
     for checksum in Checksum::ALL {
         let Some(digest) = checksum.read(bytes) else { continue };

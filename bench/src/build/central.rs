@@ -1,5 +1,5 @@
-//! Maven's central repository, as a Daylight in the user's cache folder has it: the one that the tests use too. What it does not
-//! have yet it fetches, once.
+//! Maven's central repository, cached by a Daylight in the user's cache folder, which the tests use too. It downloads
+//! missing files once.
 
 use super::make;
 use crate::http::Connection;
@@ -15,20 +15,20 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 const REPOSITORY: &str = "central";
-/// What is kept of it is good for a year, in seconds, as the tests have it.
+/// The TTL of cached files: a year, in seconds, as in the tests.
 const LASTING_S: u64 = 366 * 86_400;
 
-/// The central repository, until it is dropped.
+/// The central repository, until this is dropped.
 pub(crate) struct Central {
     server: Server,
     folder: PathBuf,
     _log: TempDir,
-    /// Against tests that run meanwhile.
+    /// Excludes tests that run at the same time.
     _lock: File,
 }
 
 impl Central {
-    /// Waits for its turn, and starts the server.
+    /// Waits for the lock, and starts the server.
     pub(crate) fn open() -> Result<Self> {
         let folder = crate::nexus::cache()?;
         fs::create_dir_all(&folder)?;
@@ -44,12 +44,12 @@ impl Central {
         Ok(central)
     }
 
-    /// Where it is.
+    /// Its URL.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/repository/{REPOSITORY}/", self.server.address)
     }
 
-    /// The releases of Maven, and the folders that they are in: each is fetched once, as the tests do.
+    /// The releases of Maven, and their folders: each is downloaded once, as in the tests.
     pub(crate) fn clients(&self) -> Result<Vec<(&'static str, PathBuf)>> {
         let folder = self.folder.join("clients");
         let home = |release: Release| {

@@ -1,4 +1,4 @@
-//! A machine with Maven on it and nothing in its local repository, and a project that needs much.
+//! A machine with Maven and an empty local repository, and a project with many dependencies.
 
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Where Debian has Maven, which is 3.8.
+/// The folder of Debian's Maven, which is 3.8.
 pub(crate) const DEBIAN: &str = "/usr";
 
 const PROJECT: &str = include_str!("project.xml");
@@ -18,12 +18,12 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    /// With the Maven in that folder.
+    /// A machine with the Maven in this folder.
     pub(crate) fn new(home: impl AsRef<Path>) -> Result<Self> {
         Ok(Self { folder: tempfile::tempdir()?, maven: home.as_ref().join("bin/mvn") })
     }
 
-    /// Builds the project with all that it needs from there. Returns how many files were fetched.
+    /// Builds the project with all dependencies from this URL. Returns the number of downloaded files.
     pub(crate) fn build(&self, url: &str) -> Result<usize> {
         let home = self.folder.path();
         let code = home.join("src/main/java");
@@ -39,7 +39,7 @@ impl Machine {
             .arg(format!("-Dmaven.repo.local={}", local.display()))
             .current_dir(home)
             .env("MAVEN_SKIP_RC", "1")
-            // Java asks the system, not the environment, whose home it is. A build here is too short to be optimised.
+            // Java asks the system, not the environment, for the home folder. A build here is too short to be optimised.
             .env("MAVEN_OPTS", format!("-Duser.home={} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC", home.display()));
         let said = command.output().with_context(|| format!("running {command:?}"))?;
         ensure!(said.status.success(), "{command:?}: {}", String::from_utf8_lossy(&said.stdout));
@@ -47,7 +47,7 @@ impl Machine {
     }
 }
 
-/// The files below a folder, without the notes and checksums that Maven keeps beside them.
+/// Counts the files below a folder, without Maven's own notes and checksums.
 fn count(folder: &Path) -> Result<usize> {
     let mut files = 0;
     for entry in fs::read_dir(folder)? {

@@ -1,4 +1,4 @@
-//! A corpus into a data folder: `daylight init`, then the store's own commits, many gems in each.
+//! Writes a corpus into a data folder: `daylight init`, then commits of the store with many gems each.
 
 use super::{Corpus, gem};
 use crate::gem::Gem;
@@ -14,12 +14,12 @@ use telemetry::{Clock, Event, Millis, Recorder, RecorderOptions};
 
 /// The repository that is filled.
 pub(crate) const REPOSITORY: &str = "gems-private";
-/// Versions in a commit, about.
+/// The approximate number of versions in a commit.
 const BATCH: usize = 5000;
 
-/// Makes the folder, which must not exist yet. Returns how many versions are in it.
+/// Makes the folder, which must not exist yet. Returns the number of versions in it.
 pub(super) fn folder(folder: &Path, corpus: &Corpus) -> Result<usize> {
-    ensure!(!folder.exists(), "`{}` is there already\nhint: remove it, or name another", folder.display());
+    ensure!(!folder.exists(), "`{}` already exists\nhint: remove it, or name another", folder.display());
     let mut init = Command::new(beside("daylight")?);
     init.arg("init").arg("--data").arg(folder).env_clear().env("DAYLIGHT_ADMIN_TOKEN", TOKEN);
     let said = init.output().context("running `daylight init`")?;
@@ -55,11 +55,11 @@ fn fill(store: &Arc<Store>, corpus: &Corpus) -> Result<usize> {
     })?;
     runtime.block_on(store.ship_now(&mut event))?;
     eprintln!();
-    println!("made and shipped in {:.0} s", done.began.elapsed().as_secs_f64());
+    println!("generated and shipped in {:.0} s", done.began.elapsed().as_secs_f64());
     Ok(done.versions)
 }
 
-/// One gem's bytes for all versions: an index needs no more.
+/// The same bytes for all versions of all gems: an index needs no more.
 async fn keep(store: &Arc<Store>, bytes: Vec<u8>, event: &mut Event) -> Result<Hashes> {
     let mut staged = store.stage(event).await?;
     staged.write(bytes.into(), event).await?;
@@ -68,7 +68,7 @@ async fn keep(store: &Arc<Store>, bytes: Vec<u8>, event: &mut Event) -> Result<H
 
 type Made = Result<(usize, Vec<Entry>)>;
 
-/// Makes them up on a thread of its own, a little ahead of the disk.
+/// Generates gems on a thread of its own, a little ahead of the disk.
 fn make<'scope>(
     scope: &'scope std::thread::Scope<'scope, '_>,
     corpus: &'scope Corpus,
@@ -94,7 +94,7 @@ fn make<'scope>(
     batches
 }
 
-/// The change is made now, although the versions are older: moments of the journal never go back.
+/// The change is made now, although the versions are older: moments of the journal never decrease.
 fn batch(repository: RepositoryId, at: Millis, entries: Vec<Entry>) -> Batch {
     let changes = entries.into_iter().map(|entry| Change::Entry { repository, entry });
     Batch {
@@ -107,7 +107,7 @@ fn batch(repository: RepositoryId, at: Millis, entries: Vec<Entry>) -> Batch {
     }
 }
 
-/// How far it is, on one line of standard error.
+/// The progress, on one line of standard error.
 struct Progress {
     began: Instant,
     gems: usize,
@@ -120,6 +120,6 @@ impl Progress {
         let Self { began, gems, versions, of } = self;
         let elapsed = began.elapsed().as_secs_f64();
         let left = elapsed * (of - gems) as f64 / (*gems).max(1) as f64;
-        eprint!("\r{gems} of {of} gems, {versions} versions, {elapsed:.0} s, {left:.0} s to go   ");
+        eprint!("\r{gems} of {of} gems, {versions} versions, {elapsed:.0} s, {left:.0} s left   ");
     }
 }

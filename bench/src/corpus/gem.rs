@@ -1,4 +1,4 @@
-//! One made-up gem: its versions over the years, with the facts that an upload would have brought.
+//! One generated gem: its versions over the years, with the facts of an upload.
 
 use super::Corpus;
 use super::random::Random;
@@ -13,13 +13,13 @@ use telemetry::Millis;
 /// 2009-01-01 and 2026-05-01, in seconds.
 const BEGAN: u64 = 1_230_768_000;
 const ENDED: u64 = 1_777_593_600;
-/// Versions of most gems, on average; with the tail it becomes 8.
+/// The mean number of versions of most gems; with the popular gems the overall mean is 8.
 const MEAN: f64 = 7.3;
-/// Versions of the most wanted gem. Those after it have fewer, until they are like all others.
+/// The number of versions of the most popular gem. The following gems have fewer, down to the normal number.
 const MOST: f64 = 2600.0;
 const PLATFORMS: &[&str] = &["ruby", "java", "x86_64-linux", "arm64-darwin", "x64-mingw-ucrt"];
 
-/// What stays the same from version to version.
+/// The properties that all versions of a gem share.
 struct Habits {
     name: String,
     author: String,
@@ -28,8 +28,8 @@ struct Habits {
     platforms: &'static [&'static str],
 }
 
-/// The entries of the gem at `place` in byte order of the names, oldest first. The last one is live, and its line tells
-/// of all that are, as after a rebuild of `/versions`.
+/// The entries of the gem at `place` in byte order of the names, oldest first. The line of the last entry lists all live
+/// versions, as after a rebuild of `/versions`.
 pub(super) fn entries(corpus: &Corpus, place: usize, hashes: &Hashes) -> Result<Vec<Entry>> {
     let random = &mut Random::new(corpus.seed, 1 + place as u64);
     let name = corpus.names[place].clone();
@@ -41,9 +41,7 @@ pub(super) fn entries(corpus: &Corpus, place: usize, hashes: &Hashes) -> Result<
             random.of(&["Hill", "Lake", "Moor"])
         ),
         summary: format!("Everything about {name} that a program needs"),
-        description: random
-            .chance(60.0)
-            .then(|| format!("{name} reads, writes and tells. It is small and does one thing.")),
+        description: random.chance(60.0).then(|| format!("{name} reads and writes. It is small and does one thing.")),
         platforms: if native { PLATFORMS } else { &PLATFORMS[..1] },
         name,
     };
@@ -52,7 +50,7 @@ pub(super) fn entries(corpus: &Corpus, place: usize, hashes: &Hashes) -> Result<
     let mut at = BEGAN + (random.unit() * (ENDED - BEGAN) as f64 * 0.9) as u64;
     let step = (ENDED - at) as f64 / (count + 1) as f64;
     let (mut number, mut entries) = ([0, 1, 0], Vec::with_capacity(count));
-    // For the release that the last prerelease announced.
+    // Whether the release after the last prerelease is still missing.
     let mut waiting = false;
     for turn in 0..count {
         if random.chance(5.0) {
@@ -64,7 +62,7 @@ pub(super) fn entries(corpus: &Corpus, place: usize, hashes: &Hashes) -> Result<
         let text = format!("{}.{}.{}{}", number[0], number[1], number[2], if prerelease { ".rc1" } else { "" });
         for (later, platform) in habits.platforms.iter().enumerate() {
             let package = package(&habits, &text, platform, &dependencies, at)?;
-            // A version for another platform follows within the second, and keeps its place.
+            // A version for another platform follows within the second, with the same number.
             let published = Millis((at * 1000 + turn as u64 % 7 * 100 + later as u64).cast_signed());
             let state = if random.chance(1.0) { State::Withdrawn } else { State::Live };
             entries.push(entry(package, published, state, hashes)?);
@@ -88,7 +86,7 @@ pub(super) fn line(corpus: &Corpus, place: usize) -> String {
     format!("{name} {} {}", tokens.join(","), info::md5_hex(name.as_bytes()))
 }
 
-/// How many: the tail is what is wanted most.
+/// The number of versions: the most popular gems have the most.
 fn versions(corpus: &Corpus, place: usize, random: &mut Random) -> usize {
     if corpus.single {
         return 1;
@@ -173,7 +171,7 @@ fn entry(package: Package, published: Millis, state: State, hashes: &Hashes) -> 
     })
 }
 
-/// Gives the last entry the line of the whole gem: the MD5 is that of `/info` as the server will render it.
+/// Gives the last entry the line of the whole gem: the MD5 is that of the `/info` that the server will render.
 fn announce(entries: &mut [Entry]) -> Result<()> {
     let Some(last) = entries.last_mut() else { return Ok(()) };
     last.state = State::Live;

@@ -23,7 +23,7 @@ const WORDS: &[&str] = &[
     "wheat", "whale", "willow", "wind", "winter", "wolf", "wood", "yarn", "zebra", "zephyr",
 ];
 
-/// So many, in byte order, none twice.
+/// This many names, in byte order, without duplicates.
 pub(super) fn make(count: usize, random: &mut Random) -> Vec<String> {
     let mut names = BTreeSet::new();
     while names.len() < count {

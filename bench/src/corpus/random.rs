@@ -1,10 +1,10 @@
-//! Numbers that look random and are the same every time (SplitMix64, public domain algorithm of Steele, Lea and Flood).
+//! Pseudo-random numbers that are the same in every run (SplitMix64, public domain algorithm of Steele, Lea and Flood).
 
 /// A stream of numbers.
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The stream of this number among those of this seed.
+    /// The stream with this number of this seed.
     pub(crate) fn new(seed: u64, stream: u64) -> Self {
         let mut random = Self(seed ^ stream.wrapping_mul(0xd134_2543_de82_ef95));
         random.next();
@@ -28,17 +28,17 @@ impl Random {
         (self.unit() * end as f64) as usize
     }
 
-    /// Whether something happens that happens in `percent` of all cases.
+    /// True in `percent` of all cases.
     pub(crate) fn chance(&mut self, percent: f64) -> bool {
         self.unit() * 100.0 < percent
     }
 
-    /// One of them.
+    /// One of these values.
     pub(crate) fn of<T: Copy>(&mut self, these: &[T]) -> T {
         these[self.below(these.len())]
     }
 
-    /// 1 or more, `mean` on average, each more as much rarer as the one before.
+    /// 1 or more, with this mean, from a geometric distribution.
     pub(crate) fn geometric(&mut self, mean: f64) -> usize {
         1 + ((1.0 - self.unit()).ln() / (1.0 - 1.0 / mean).ln()) as usize
     }

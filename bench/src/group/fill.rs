@@ -1,5 +1,5 @@
-//! What the members of a group were proven to have and to lack, noted by the store's own functions: to ask for as much over HTTP would
-//! take hours.
+//! Facts about the files that members have and lack, recorded by the store's own functions: requesting so many files over
+//! HTTP would take hours.
 
 use crate::http::Connection;
 use crate::process::{Server, TOKEN};
@@ -13,11 +13,12 @@ use telemetry::{Clock, Event, Millis, Recorder, RecorderOptions};
 
 pub(super) const HOSTED: usize = 12;
 pub(super) const REMOTES: usize = 8;
-/// Folders of versions, where `GROUP_FOLDERS` says nothing else.
+/// The number of folders of versions, unless `GROUP_FOLDERS` sets another.
 const FOLDERS: usize = 500_000;
-/// The first so many, of which the bytes of two files are kept, too.
+/// The number of folders of which the bytes of two files are also cached.
 pub(super) const KEPT: usize = 60_000;
-/// What the last member has of each; the others were asked for the first of these, before anything was known.
+/// The files of each folder that the last member has; the first one was requested from the other members, before there were
+/// facts.
 pub(super) const HAS: [&str; 10] = [
     ".pom",
     ".jar",
@@ -30,19 +31,19 @@ pub(super) const HAS: [&str; 10] = [
     ".module.asc",
     "-sources.jar.asc",
 ];
-/// What it was proven to lack.
+/// The files that it was proven to lack.
 const LACKS: [&str; 3] = ["-linux.jar", "-jdk8.jar", "-test-sources.jar"];
-/// Folders that are noted at once, so that the thread that notes always has something to do.
-const WIDE: usize = 16;
-/// What is said to be missing is so for longer than the folder is used.
+/// The number of folders that are recorded at once, so that the recording thread never waits.
+const AT_ONCE: usize = 16;
+/// The TTL of missing files: longer than the folder is used.
 const LONG: Duration = Duration::from_secs(3650 * 24 * 3600);
-/// Each file that is kept.
+/// The bytes of each cached file.
 static BYTES: [u8; 2 << 10] = [b'x'; 2 << 10];
 
-/// How many folders of versions there are to be known.
+/// The number of folders of versions.
 pub(super) fn folders() -> Result<usize> {
     let folders = std::env::var("GROUP_FOLDERS").map_or(Ok(FOLDERS), |text| text.parse())?;
-    ensure!(folders >= KEPT, "{KEPT} folders are asked for files, so {folders} are too few");
+    ensure!(folders >= KEPT, "files are requested from {KEPT} folders, so {folders} are too few");
     Ok(folders)
 }
 
@@ -52,16 +53,16 @@ pub(super) fn path(folder: usize, ending: &str) -> String {
     format!("org/example/g{group:03}/lamp-{artifact:03}/1.{version}/lamp-{artifact:03}-1.{version}{ending}")
 }
 
-/// Makes a data folder with the repositories and what is known.
+/// Makes a data folder with the repositories and the facts.
 pub(super) fn folder(data: &Path, folders: usize) -> Result<()> {
     let began = Instant::now();
     repositories(data, wanted())?;
     filling(data, async |store, now| note_all(store, folders, now).await)?;
-    println!("noted in {:.0} s", began.elapsed().as_secs_f64());
+    println!("recorded in {:.0} s", began.elapsed().as_secs_f64());
     Ok(())
 }
 
-/// Hosted members first, then remote ones whose upstreams nobody will ask, in a group in a group in a group.
+/// Hosted members first, then remote ones whose upstreams get no requests, in three nested groups.
 fn wanted() -> Vec<Value> {
     let names = |kind: &str, count: usize| (0..count).map(|number| format!("{kind}-{number}")).collect::<Vec<_>>();
     let (hosted, remotes) = (names("ours", HOSTED), names("far", REMOTES));
@@ -93,7 +94,7 @@ pub(super) fn repositories(data: &Path, wanted: impl IntoIterator<Item = Value>)
     Ok(())
 }
 
-/// Opens the store of a data folder for what `fill` puts there, at the moment that it is given.
+/// Opens the store of a data folder, and lets `fill` write into it, at the moment that it is given.
 pub(super) fn filling<T>(data: &Path, fill: impl AsyncFnOnce(&Arc<Store>, Millis) -> Result<T>) -> Result<T> {
     let clock = Clock::default();
     let options = RecorderOptions { clock: clock.clone(), shards: 1, buffered_events: 1000 };
@@ -104,26 +105,26 @@ pub(super) fn filling<T>(data: &Path, fill: impl AsyncFnOnce(&Arc<Store>, Millis
     filled
 }
 
-/// The URLs of a remote repository's upstream, which the store has among the settings that it does not interpret.
+/// The URLs of a remote repository's upstream, from the settings that are opaque to the store.
 pub(super) fn urls(record: &RepositoryRecord) -> Option<Vec<String>> {
     let record = serde_json::to_value(record).ok()?;
     serde_json::from_value(record.pointer("/remote/urls")?.clone()).ok()
 }
 
-/// Notes what is known of all folders, some at a time.
+/// Records the facts about all folders, some at a time.
 async fn note_all(store: &Arc<Store>, folders: usize, now: Millis) -> Result<()> {
     let all = store.repositories(&mut Event::job("fill", now)).await?;
     let origin = |number: usize| {
         let (id, record) = all.iter().find(|(_, record)| record.name == format!("far-{number}"))?;
         Some(Origin::new(*id, &urls(record)?))
     };
-    let origins: Arc<[Origin]> = (0..REMOTES).map(origin).collect::<Option<_>>().context("a member is not there")?;
+    let origins: Arc<[Origin]> = (0..REMOTES).map(origin).collect::<Option<_>>().context("a member is missing")?;
     let hashes = Hashes::of(&BYTES);
     let file = CachedFile::fetched(hashes, now);
     let mut under_way = Vec::new();
-    for part in 0..WIDE {
+    for part in 0..AT_ONCE {
         let (store, origins, file) = (store.clone(), origins.clone(), file.clone());
-        let part = folders * part / WIDE..folders * (part + 1) / WIDE;
+        let part = folders * part / AT_ONCE..folders * (part + 1) / AT_ONCE;
         under_way.push(tokio::spawn(async move {
             let mut event = Event::job("fill", now);
             for folder in part {
@@ -138,7 +139,7 @@ async fn note_all(store: &Arc<Store>, folders: usize, now: Millis) -> Result<()>
     Ok(())
 }
 
-/// What is known of a folder, in the order in which it would be found out.
+/// The facts about a folder, in the order in which requests would find them.
 async fn note(
     store: &Store,
     origins: &[Origin],
@@ -152,7 +153,7 @@ async fn note(
         store.record_missing(*other, &path(folder, HAS[0]), now, until, event).await?;
     }
     for (at, ending) in HAS.iter().enumerate() {
-        // Where it may keep no bytes, it notes that there are some, and no more.
+        // Without space for bytes, only the fact that the file exists is recorded.
         let max_bytes = (folder >= KEPT || at > 1).then_some(0);
         let arrival = Arrival::Bytes(BYTES[..].into());
         store.keep_cached(*last, &path(folder, ending), file.clone(), arrival, max_bytes, event).await?;

@@ -1,4 +1,4 @@
-//! Metadata of many members with many versions each, in one: what that takes in memory, and how long.
+//! Merges the metadata of many members with many versions each: the memory and the time that this takes.
 
 use super::fill::{filling, repositories, urls};
 use crate::http::Connection;
@@ -13,7 +13,7 @@ use telemetry::Event;
 const MEMBERS: usize = 16;
 const VERSIONS: usize = 130_000;
 const PATH: &str = "org/example/lamp/maven-metadata.xml";
-/// Those who ask one after the other, and then at once.
+/// The number of clients, first in sequence and then at the same time.
 const CLIENTS: usize = 8;
 
 /// Measures and prints it.
@@ -64,7 +64,7 @@ pub(super) fn row() -> Result<()> {
     Ok(())
 }
 
-/// Milliseconds that it takes to be answered, with a document or with the word that there is no room for one.
+/// The milliseconds until the reply: a document, or a 503 because there is no space for one.
 fn ask(server: &Server) -> Result<f64> {
     let began = Instant::now();
     let reply = Connection::open(server.address.parse()?)?.call("GET", &format!("/repository/all/{PATH}"), &[], b"")?;

@@ -1,4 +1,4 @@
-//! What an application needs: gems of both kinds, and a machine on which Bundler installs them.
+//! An application's gems, of both kinds, and a machine on which Bundler installs them.
 
 use crate::gem::{Gem, hex};
 use crate::process::Server;
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// How many gems of each kind an application needs.
+/// The number of gems of each kind that an application needs.
 const PUBLIC_GEMS: usize = 50;
 const OWN_GEMS: usize = 10;
-/// Bytes in each, which do not compress.
+/// The number of incompressible bytes in each.
 const PAYLOAD: usize = 40_000;
 
-/// The gems of the first upstream, and the gems that are pushed here.
+/// Gems of the first upstream, and gems that are pushed to the hosted repository.
 pub(super) struct Kit {
     pub(super) public: Vec<Gem>,
     pub(super) own: Vec<Gem>,
@@ -35,13 +35,13 @@ impl Kit {
         self.public.iter().chain(&self.own).map(|gem| &*gem.name)
     }
 
-    /// All files that Bundler asks for.
+    /// All files that Bundler requests.
     pub(super) fn paths(&self) -> Vec<String> {
         let files = self.names().flat_map(|name| [format!("info/{name}"), format!("gems/{name}-1.0.0.gem")]);
         ["versions".to_owned()].into_iter().chain(files).collect()
     }
 
-    /// What an application says that needs all of them.
+    /// The Gemfile of an application that needs all of them.
     pub(super) fn gemfile(&self, source: &str) -> String {
         let gems: String = self.names().map(|name| format!("gem \"{name}\"\n")).collect();
         format!("source \"{source}\"\n{gems}")
@@ -61,7 +61,7 @@ impl Machine {
         Ok(Self(tempfile::tempdir()?))
     }
 
-    /// Installs what this Gemfile says, as if nothing were installed. What the machine has of indexes stays.
+    /// Installs the gems of this Gemfile, as if none were installed. The machine keeps its cached indexes.
     pub(super) fn install(&self, gemfile: &str) -> Result<()> {
         let app = self.path("app");
         fs::create_dir_all(&app)?;
@@ -77,7 +77,7 @@ impl Machine {
         self.bundle(&["install"])
     }
 
-    /// Has all gems be the newest.
+    /// Updates all gems to the newest version.
     pub(super) fn update(&self) -> Result<()> {
         self.bundle(&["update", "--all"])
     }
@@ -113,7 +113,7 @@ impl Machine {
     }
 }
 
-/// Gives nginx the same files.
+/// Copies the same files for nginx.
 pub(super) fn copy(kit: &Kit, server: &Server, group: &str, files: &Path) -> Result<()> {
     for path in kit.paths() {
         let bytes = crate::hit::read(server, &format!("/repository/{group}/{path}"))?;

@@ -1,4 +1,4 @@
-//! A client that has `/versions` of a group and asks for what was added, as Bundler does.
+//! A client that has the `/versions` of a group and requests the appended bytes, as Bundler does.
 
 use crate::http::{Answer, Connection};
 use crate::process::Server;
@@ -14,18 +14,18 @@ pub(super) struct Reader {
     said: Versions,
 }
 
-/// What a change cost it.
+/// The cost of a change for the client.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct News {
     pub(super) status: u16,
     pub(super) body: usize,
-    /// Bytes of the lines that lead from what it knew to what it knows.
+    /// Bytes of the lines that changed.
     pub(super) changed: usize,
     pub(super) names: usize,
 }
 
 impl Reader {
-    /// A client that has nothing yet.
+    /// A client without any file.
     pub(super) fn new(server: &Server, group: &'static str) -> Result<Self> {
         let mut reader = Self { group, text: Vec::new(), said: Versions::new() };
         let whole = reader.ask(server)?;
@@ -34,18 +34,18 @@ impl Reader {
         Ok(reader)
     }
 
-    /// How long its file is.
+    /// The length of its file.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// Whether the file says this.
+    /// Whether the file contains this line.
     pub(super) fn says(&self, line: &str) -> bool {
         let line = line.as_bytes();
         self.text[self.text.len().saturating_sub(4096)..].windows(line.len()).any(|window| window == line)
     }
 
-    /// Asks.
+    /// Sends a request.
     pub(super) fn ask(&self, server: &Server) -> Result<Answer> {
         let path = format!("/repository/{}/versions", self.group);
         let mut connection = Connection::open(server.address.parse()?)?;
@@ -56,7 +56,7 @@ impl Reader {
         Ok(connection.call("GET", &path, &[("Range", &range), ("If-None-Match", &tag)], b"")?)
     }
 
-    /// Takes what was answered.
+    /// Applies a response.
     pub(super) fn take(&mut self, answer: Answer) -> Result<News> {
         let (status, body) = (answer.status, answer.body.len());
         let news = News { status, body, ..News::default() };

@@ -1,4 +1,4 @@
-//! Between a client and a server: counts requests, and the bytes of the replies with their heads.
+//! A relay between a client and a server: counts requests, and the bytes of the replies with their heads.
 
 use anyhow::Result;
 use std::io::{Read as _, Write as _};
@@ -19,21 +19,21 @@ struct Counts {
 }
 
 impl Relay {
-    /// One to this address.
+    /// A relay to this address.
     pub(super) fn to(server: &str) -> Result<Self> {
         let (listener, server, counts) =
             (TcpListener::bind("127.0.0.1:0")?, server.to_owned(), Arc::<Counts>::default());
         let (address, counted) = (listener.local_addr()?, counts.clone());
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                // How either side ends a connection says nothing.
+                // Connections may end in any way.
                 let _ = between(client, &server, &counted);
             }
         });
         Ok(Self { address, counts })
     }
 
-    /// The requests and the bytes of replies since this was asked last.
+    /// The number of requests and of reply bytes since the last call.
     pub(super) fn take(&self) -> [u64; 2] {
         [&self.counts.requests, &self.counts.bytes].map(|count| count.swap(0, Ordering::Relaxed))
     }
@@ -42,7 +42,7 @@ impl Relay {
 fn between(client: TcpStream, server: &str, counts: &Arc<Counts>) -> Result<()> {
     let server = TcpStream::connect(server)?;
     let (from_client, to_server, requests) = (client.try_clone()?, server.try_clone()?, counts.clone());
-    // Clients send the head of a request at once, and none of these has a body.
+    // Clients send the head of a request at once, and no request here has a body.
     std::thread::spawn(move || {
         relay(from_client, to_server, |part| {
             requests.requests.fetch_add(u64::from(part.starts_with(b"GET ")), Ordering::Relaxed)

@@ -14,12 +14,12 @@ use std::path::Path;
 pub(super) const HOSTED: &str = "gems-private";
 pub(super) const PUBLIC: &str = "public";
 pub(super) const PAID: &str = "paid";
-/// How many gems the second upstream has, and how many of them the first one has too.
+/// The number of gems of the second upstream; some of them are also in the first one.
 pub(super) const PAID_GEMS: usize = 5_000;
 pub(super) const SHARED: usize = 200;
-/// How many gems of the first one nobody downloads.
+/// The number of gems of the first upstream that no client downloads.
 const SPARE: u8 = 50;
-/// How many gems the hosted repository has.
+/// The number of gems in the hosted repository.
 pub(super) const HOSTED_GEMS: usize = 2_000;
 
 /// The server, and its upstreams.
@@ -27,21 +27,21 @@ pub(super) struct Shop {
     pub(super) server: Server,
     public: Upstream,
     paid: Upstream,
-    /// What the first upstream lists.
+    /// The `/versions` of the first upstream.
     pub(super) listed: String,
-    /// Minutes since the beginning.
+    /// Minutes since the start.
     minutes: u64,
 }
 
 impl Shop {
-    /// Starts all of them, in this folder. The first upstream has the files of these gems, too.
+    /// Starts all servers in this folder. The first upstream also has the files of these gems.
     pub(super) fn open(folder: &Path, kit: &[Gem]) -> Result<Self> {
         let (public, paid) = (Upstream::start()?, Upstream::start()?);
         let mut listed = corpus::listed(corpus::GEMS, corpus::SEED, "");
         let shared = listed.lines().skip(2).step_by(900).take(SHARED).filter_map(|line| line.split(' ').next());
         let shared: String = shared.map(|name| format!("{name} 99.0.0 {}\n", md5_hex(name.as_bytes()))).collect();
         paid.has("versions", (corpus::listed(PAID_GEMS - SHARED, 2, "paid-") + &shared).as_bytes());
-        // For changes: nobody asks for more of them than what is listed.
+        // Gems that are only used for changes: clients request nothing but their lines.
         (0..SPARE).for_each(|number| listed.push_str(&format!("spare-part-{number} 1.0.0 {}\n", md5_hex(&[number]))));
         for gem in kit {
             let bytes = gem.bytes();
@@ -64,7 +64,7 @@ impl Shop {
         Ok(shop)
     }
 
-    /// The first upstream has what it lists.
+    /// Publishes the list of the first upstream.
     pub(super) fn publish(&self) {
         self.public.has("versions", self.listed.as_bytes());
     }
@@ -76,7 +76,7 @@ impl Shop {
         self.publish();
     }
 
-    /// The first upstream publishes another version of a gem that it has the files of.
+    /// The first upstream publishes another version of a gem whose files it has.
     pub(super) fn release(&mut self, gem: &Gem, version: &str) -> Result<()> {
         let (first, mut next) = (gem.bytes(), gem.clone());
         version.clone_into(&mut next.version);
@@ -89,7 +89,7 @@ impl Shop {
         self.pass(2)
     }
 
-    /// Has the first upstream write its `/versions` again from the beginning.
+    /// Rewrites the `/versions` of the first upstream.
     pub(super) fn compact(&mut self) -> Result<()> {
         let mut versions = Versions::new();
         versions.push(self.listed.clone().into())?;
@@ -99,11 +99,11 @@ impl Shop {
         Ok(())
     }
 
-    /// Sets the time of day: so many minutes later.
+    /// Advances the time of day by this many minutes.
     pub(super) fn pass(&mut self, minutes: u64) -> Result<()> {
         self.minutes += minutes;
         let (days, hours, minutes) = (2 + self.minutes / 1440, self.minutes / 60 % 24, self.minutes % 60);
-        // What was made before is older: moments of the journal never go back.
+        // Earlier changes are older: moments of the journal never decrease.
         let moment = format!("2100-01-{days:02}T{hours:02}:{minutes:02}:00Z");
         self.call("POST", &format!("/repository/{HOSTED}/set_time"), "text/plain", moment.as_bytes())
     }
@@ -114,7 +114,7 @@ impl Shop {
         self.call("PATCH", &path, "application/json", settings.to_string().as_bytes())
     }
 
-    /// Makes a group.
+    /// Creates a group.
     pub(super) fn group(&self, name: &str, members: &[&str], policy: &Value) -> Result<()> {
         self.make(&json!({ "name": name, "format": "gem", "kind": "group", "members": members, "policy": policy }))
     }
@@ -123,7 +123,7 @@ impl Shop {
         self.call("POST", "/api/v1/repositories", "application/json", wanted.to_string().as_bytes())
     }
 
-    /// Publishes in the hosted repository.
+    /// Publishes a gem in the hosted repository.
     pub(super) fn push(&self, bytes: &[u8]) -> Result<()> {
         self.call("POST", &format!("/repository/{HOSTED}/api/v1/gems"), "application/octet-stream", bytes)
     }

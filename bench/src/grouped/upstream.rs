@@ -1,4 +1,4 @@
-//! An upstream of gems: files in memory, with their MD5 as ETag and parts, as servers of gems have them.
+//! An upstream of gems: files in memory, with their MD5 as ETag and with ranges, as gem servers have them.
 
 use anyhow::Result;
 use format::gem::info::md5_hex;
@@ -23,14 +23,14 @@ pub(super) struct Upstream {
 }
 
 impl Upstream {
-    /// One without files.
+    /// An upstream without files.
     pub(super) fn start() -> Result<Self> {
         let (listener, files) = (TcpListener::bind("127.0.0.1:0")?, Files::default());
         let (address, served) = (listener.local_addr()?, files.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let files = served.clone();
-                // How the other side ends a connection says nothing.
+                // The other side may end a connection in any way.
                 std::thread::spawn(move || drop(serve(stream, &files)));
             }
         });
@@ -42,7 +42,7 @@ impl Upstream {
         format!("http://{}/", self.address)
     }
 
-    /// Has this file from now on.
+    /// Adds or replaces a file.
     pub(super) fn has(&self, path: &str, bytes: &[u8]) {
         let file = File { bytes: bytes.into(), tag: format!("\"{}\"", md5_hex(bytes)) };
         self.files.lock().unwrap_or_else(PoisonError::into_inner).insert(format!("/{path}"), file);

@@ -1,27 +1,27 @@
-//! An upstream of an attacker's choice: some of its paths never answer, and its metadata lists thousands of versions.
+//! An upstream controlled by an attacker: some of its paths never answer, and its metadata lists thousands of versions.
 
 use anyhow::Result;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-/// Versions that each artifact has.
+/// The number of versions of each artifact.
 const VERSIONS: usize = 2_000;
 
-/// It ends with this process.
-pub(super) struct StandIn {
-    /// With a slash at the end.
+/// The upstream. It ends with this process.
+pub(super) struct FakeUpstream {
+    /// Its URL, with a slash at the end.
     pub(super) url: String,
 }
 
-impl StandIn {
+impl FakeUpstream {
     /// Starts it.
     pub(super) fn start() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let url = format!("http://{}/", listener.local_addr()?);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                // Whoever leaves is no concern of it.
+                // A client may disconnect at any time.
                 thread::spawn(move || drop(serve(stream)));
             }
         });
@@ -45,7 +45,7 @@ fn serve(mut stream: TcpStream) -> Result<()> {
             }
         }
         if path.contains("/silent/") {
-            continue; // for ever
+            continue; // a request that is never answered
         }
         let body = if path.ends_with("maven-metadata.xml") { metadata(&path) } else { String::new() };
         let status = if body.is_empty() { "404 Not Found" } else { "200 OK" };
