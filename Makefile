@@ -1,11 +1,11 @@
-# What people type. Each target does its own set-up: scripts/setup is quick, and silent when nothing is missing.
+# Each target does its own set-up: scripts/setup is quick, and silent when nothing is missing.
 
 TOOLS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/daylight/tools
 DENY  := $(TOOLS)/bin/cargo-deny --locked check --hide-inclusion-graph
 
-# Requests of the soak: to warm up, and then to see that nothing grows.
+# Requests of the soak test: for warming up, and then for finding leaks.
 SOAK := 1000000,9000000
-# For each of the fuzz targets.
+# Seconds for each fuzz target.
 FUZZ_SECONDS := 600
 
 .PHONY: help build run test test-live check check-advisories bench torture
@@ -13,12 +13,12 @@ FUZZ_SECONDS := 600
 help:
 	@echo 'make build             target/release/daylight'
 	@echo 'make run               build, and serve (ARGS="--listen 127.0.0.1:9000" goes to `daylight serve`)'
-	@echo 'make test              everything that must hold: licences, format, lints, all tests, real clients'
-	@echo 'make test-live         real builds with nothing kept of the public upstreams: takes some 60 MB from them'
-	@echo 'make check             format, lints and the fast tests, for while you work'
+	@echo 'make test              all checks: licences, format, lints, all tests, real clients'
+	@echo 'make test-live         real builds with an empty cache: downloads some 60 MB from the public upstreams'
+	@echo 'make check             format, lints and the fast tests, while you work'
 	@echo 'make check-advisories  known vulnerabilities of dependencies (fetches the advisory database from the network)'
-	@echo 'make bench             Daylight against its peers, on this machine (ARGS="instructions idle": these rows alone)'
-	@echo 'make torture           crash tests, a hundred backups that are killed, ten thousand histories of blobs and of upstreams of gems, a thousand looks at a large index, a year of a team, ten thousand fates of a group and of an upstream of gems, a thousand who wait for an upstream, a crowd, a hundred restarts, Redmine through an upstream of gems and through one URL of a company, ten million mixed requests, fuzzing; long (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
+	@echo 'make bench             Daylight against its peers, on this machine (ARGS="instructions idle": only these rows)'
+	@echo 'make torture           long tests: crashes, killed backups, random histories of blobs, groups and upstreams, slow upstreams, many clients, restarts, Redmine through remote repositories, ten million mixed requests, fuzzing (SOAK=20000,100000 FUZZ_SECONDS=60: shorter)'
 
 build:
 	@scripts/setup build
@@ -34,7 +34,7 @@ test:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 
-# With an empty cache folder: what other runs of the tests take from there comes from the public upstreams.
+# With an empty cache folder, the tests download from the public upstreams.
 test-live:
 	@scripts/setup test
 	folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
