@@ -2,7 +2,7 @@
 
 use crate::Histogram;
 
-/// The limits that metrics show, in nanoseconds. They include all that OpenTelemetry names for durations of HTTP requests.
+/// The limits that metrics show, in nanoseconds. They include the limits of OpenTelemetry for durations of HTTP requests.
 pub(crate) const LIMITS: [u64; 24] = [
     10_000,
     25_000,
@@ -30,22 +30,22 @@ pub(crate) const LIMITS: [u64; 24] = [
     60_000_000_000,
 ];
 
-/// Counts of durations in nanoseconds. The exponential buckets end at powers of two, so no sum of them is a count up to a round limit.
-/// Such counts are kept beside them.
+/// Counts of durations in nanoseconds. The exponential buckets end at powers of two, so they give no counts up to a round limit.
+/// Such counts are kept in addition.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Durations {
     histogram: Histogram,
-    /// How many are at most the limit of the same index and above the limit before it.
+    /// The number of durations up to the limit of the same index and above the previous limit.
     between: [u64; LIMITS.len()],
 }
 
 impl Durations {
-    /// Counts one.
+    /// Counts one duration.
     pub(crate) fn record(&mut self, nanos: u64) {
         self.record_sum(nanos, 1);
     }
 
-    /// Counts several of which only the sum is known, each as their mean.
+    /// Counts several durations of which only the sum is known, each as their mean.
     pub(crate) fn record_sum(&mut self, nanos: u64, count: u64) {
         self.histogram.record_sum(nanos, count);
         let mean = if count == 1 { nanos } else { nanos.checked_div(count).unwrap_or_default() };

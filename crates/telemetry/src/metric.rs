@@ -3,11 +3,11 @@
 /// The name, the type and the description of a figure in metrics.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
-    /// The name without `daylight_`. A counter's ends in `_total`, and all others name their unit last, if they have one.
+    /// The name without `daylight_`. The name of a counter ends in `_total`, other names end in their unit, if there is one.
     pub name: &'static str,
     /// Gauge or counter.
     pub kind: MetricKind,
-    /// What it is, for people.
+    /// A description for people.
     pub doc: &'static str,
 }
 
@@ -41,7 +41,7 @@ impl MetricKind {
     }
 }
 
-/// How the figures of several repositories become one.
+/// How the figures of several repositories are combined into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fold {
     /// Their sum.
@@ -59,22 +59,22 @@ impl Fold {
     }
 }
 
-/// What the figures of a metric are about.
+/// The subject of a metric's figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
-    /// Things that anybody may know, by the label of that name.
+    /// Public things, by the label of this name.
     Label(&'static str),
-    /// Repositories. Those that have no line of their own share one.
+    /// Repositories. Repositories without a line of their own share one.
     Repository(Fold),
 }
 
-/// A figure that is read when somebody asks for the metrics.
+/// A figure that is read when metrics are requested.
 pub(crate) struct Figure {
     pub(crate) metric: Metric,
     pub(crate) read: Box<dyn Fn() -> f64 + Send + Sync>,
 }
 
-/// A figure of each of several things.
+/// One figure per label value.
 pub(crate) struct Figures {
     pub(crate) metric: Metric,
     pub(crate) by: By,

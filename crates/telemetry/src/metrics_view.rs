@@ -1,13 +1,13 @@
-//! What the reader of metrics may see: the repositories and the hosts of upstreams that have a name there.
+//! The repositories and hosts of upstreams that the reader of metrics may see by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The label of everything that has no line of its own.
+/// The label of all repositories without a line of their own.
 pub(crate) const OTHER: &str = "(other)";
 /// The most repositories with lines of their own.
 pub(crate) const LISTED_MAX: usize = 100;
 
-/// The repositories and hosts that exist, and which of them the reader may know.
+/// The repositories and hosts that exist, and whether the reader may see them.
 #[derive(Debug, Default)]
 pub struct MetricsView {
     /// All repositories, by name.
@@ -19,7 +19,7 @@ pub struct MetricsView {
 /// A repository in metrics.
 #[derive(Debug, Clone, Copy)]
 pub struct RepositoryView {
-    /// Whether the reader may know that it exists.
+    /// Whether the reader may see its name.
     pub named: bool,
     /// Its format.
     pub format: &'static str,
@@ -30,7 +30,7 @@ pub struct RepositoryView {
 /// A host of upstreams in metrics.
 #[derive(Debug, Clone, Copy)]
 pub struct HostView {
-    /// Whether the reader may know its name. All others see its number.
+    /// Whether the reader may see its name. Other readers see its number.
     pub named: bool,
     /// Its number, which is also its label in bounds.
     pub number: u64,
@@ -38,13 +38,13 @@ pub struct HostView {
     pub circuit_open: bool,
 }
 
-/// The repositories that have lines of their own. One that has keeps them for as long as it exists, so that no series ends and begins
-/// again as the repositories around it become busier.
+/// The repositories with lines of their own. Each keeps its line as long as it exists, so that no series ends and starts again
+/// when other repositories become busier.
 #[derive(Debug, Default)]
 pub(crate) struct Listed(BTreeSet<String>);
 
 impl Listed {
-    /// Gives free lines to the repositories with most requests.
+    /// Gives free lines to the repositories with the most requests.
     pub(crate) fn fill(&mut self, view: &MetricsView, requests: impl Fn(&str) -> u64) {
         self.0.retain(|name| view.repositories.contains_key(name));
         if self.0.len() < LISTED_MAX {

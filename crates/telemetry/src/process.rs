@@ -4,7 +4,7 @@ use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 use std::fs;
 
-/// What the kernel says about this process. `None` where it does not.
+/// The kernel's figures about this process. `None`: the kernel does not have them.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessFigures {
     pub(crate) cpu_seconds: f64,
@@ -37,7 +37,7 @@ fn number(status: &str, field: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Since Linux 6.2 the size of the folder is the number of open files. Before, they are counted.
+/// Since Linux 6.2 the size of the folder is the number of open files. On older kernels they are counted.
 fn open_fds() -> Option<u64> {
     const FOLDER: &str = "/proc/self/fd";
     match fs::metadata(FOLDER).ok()?.len() {

@@ -34,7 +34,7 @@ pub struct Recorder {
     bounds: Mutex<Vec<Arc<Bound>>>,
     figures: Mutex<Vec<Arc<Figure>>>,
     figures_of_each: Mutex<Vec<Arc<Figures>>>,
-    /// The calls to hosts of upstreams: those with a name, and all others.
+    /// The calls to hosts of upstreams: to hosts with a name, and to all others.
     upstreams: Mutex<Vec<Arc<UpstreamCalls>>>,
     other_upstreams: Arc<UpstreamCalls>,
     listed: Mutex<Listed>,
@@ -166,15 +166,15 @@ impl Recorder {
         lock(&self.loop_monitors).clone()
     }
 
-    /// Adds a figure to the metrics. It replaces one of the same name. `read` must take constant time. A figure that panics is left out.
-    /// `read` must not own this recorder, or neither is ever dropped.
+    /// Adds a figure to the metrics. It replaces one of the same name. `read` must take constant time. A figure that panics is
+    /// left out. `read` must not own this recorder, otherwise neither is ever dropped.
     pub fn figure(&self, metric: Metric, read: impl Fn() -> f64 + Send + Sync + 'static) {
         let mut figures = lock(&self.figures);
         figures.retain(|other| other.metric.name != metric.name);
         figures.push(Arc::new(Figure { metric, read: Box::new(read) }));
     }
 
-    /// Adds a figure of each of several things to the metrics. `read` returns the name and the figure of each thing.
+    /// Adds one figure per label value to the metrics. `read` returns pairs of a name and a figure.
     pub fn figures(&self, metric: Metric, by: By, read: impl Fn() -> Vec<(String, f64)> + Send + Sync + 'static) {
         let mut figures = lock(&self.figures_of_each);
         figures.retain(|other| other.metric.name != metric.name);
@@ -195,14 +195,15 @@ impl Recorder {
         self.shards.set_format_of(Box::new(format_of));
     }
 
-    /// The calls to a host of upstreams that the settings name, as `name:port`. When there are too many hosts, all others share one.
+    /// The calls to a host of upstreams that the settings name, as `name:port`. If there are too many hosts, the others share
+    /// one.
     pub fn upstream_calls(&self, host: &str) -> Arc<UpstreamCalls> {
         let mut all = lock(&self.upstreams);
         if let Some(calls) = all.iter().find(|calls| calls.host() == host) {
             return calls.clone();
         }
         if all.len() == Self::UPSTREAMS_MAX {
-            // Hosts that no upstream has any more.
+            // Removes hosts that no upstream uses any more.
             all.retain(|calls| Arc::strong_count(calls) > 1);
         }
         if all.len() == Self::UPSTREAMS_MAX {
@@ -213,7 +214,7 @@ impl Recorder {
         calls
     }
 
-    /// The calls to all hosts that the settings do not name: redirects lead to them.
+    /// The calls to all hosts that are not in settings: redirects lead to them.
     pub fn other_upstream_calls(&self) -> &Arc<UpstreamCalls> {
         &self.other_upstreams
     }

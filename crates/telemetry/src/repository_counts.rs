@@ -1,8 +1,8 @@
-//! What was requested of each repository, counted by the collector.
+//! Requests to each repository, counted by the collector.
 
 use std::collections::HashMap;
 
-/// The most repositories that are counted one by one. Requests for others count together.
+/// The most repositories that are counted one by one. Requests for other repositories count together.
 const REPOSITORIES_MAX: usize = 16 << 10;
 
 /// Finds the format of a repository by its name.

@@ -51,13 +51,13 @@ impl Counter {
     }
 }
 
-/// What requests have in common that are counted together.
+/// The properties by which requests are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct RequestKind {
     /// The format of the repository; empty if the request is for none.
     pub(crate) format: &'static str,
     pub(crate) layer: Layer,
-    /// Empty if nothing was read.
+    /// Empty if no request was read.
     pub(crate) protocol: &'static str,
     /// 0 if there was no reply.
     pub(crate) status: u16,
@@ -130,8 +130,7 @@ impl<'a> From<&'a Event> for Figures<'a> {
 }
 
 impl Figures<'_> {
-    /// Whether content was asked for and an upstream was waited for. `None`: it was a change, or was refused before anything was looked
-    /// for.
+    /// Whether the request was for content and waited for an upstream. `None`: it was a change, or was refused before any lookup.
     fn missed(&self) -> Option<bool> {
         if !matches!(self.method, "GET" | "HEAD") {
             return None;
@@ -145,7 +144,7 @@ impl Figures<'_> {
 }
 
 impl Counts {
-    /// Counts an event that the collector never sees.
+    /// Counts an event that does not reach the collector.
     pub(crate) fn add_event(&mut self, event: &Event, format_of: Option<&FormatOf>) {
         let place = self.repositories.place(&event.subject.repository, format_of);
         self.add(&Figures::from(event), place);

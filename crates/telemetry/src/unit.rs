@@ -1,8 +1,8 @@
-//! The units of bounds: bytes, or things that are counted one by one.
+//! The units of bounds: bytes, or items.
 
 macro_rules! units {
     ($($name:ident $text:literal;)*) => {
-        /// What a bound counts. Metrics keep bytes apart from everything else.
+        /// The unit of a bound. Metrics keep bytes apart from items.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Unit { $(#[doc = $text] $name,)* }
 

@@ -1,4 +1,4 @@
-//! What the calls to one host of upstreams came to.
+//! The results of the calls to one host of upstreams.
 
 use crate::durations::Durations;
 use crate::{Reason, Tick};
@@ -47,7 +47,7 @@ impl UpstreamCalls {
         &self.host
     }
 
-    /// A call that began at `began` has got the head of a response.
+    /// The call that started at `began` has got the head of a response.
     pub fn answered(&self, status: u16, began: Tick) {
         let nanos = Tick::now().since(began);
         let reason = match status {
@@ -64,7 +64,7 @@ impl UpstreamCalls {
         });
     }
 
-    /// A call was made at `began` and got no response.
+    /// The call that started at `began` got no response.
     pub fn failed(&self, reason: Reason, began: Tick) {
         let nanos = Tick::now().since(began);
         self.change(|counts| {
@@ -74,7 +74,7 @@ impl UpstreamCalls {
         });
     }
 
-    /// A call was not made, or the body of its response did not arrive whole.
+    /// No call was made, or the body of its response was incomplete.
     pub fn erred(&self, reason: Reason) {
         self.change(|counts| counts.errors[reason as usize] += 1);
     }

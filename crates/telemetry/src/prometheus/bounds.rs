@@ -1,4 +1,4 @@
-//! The families about bounds. Those that count bytes have families of their own, so that a sum over a family has a unit.
+//! The families of bounds. Bounds in bytes have families of their own, so that the sum of a family has a unit.
 
 use super::page::Page;
 use crate::{Bound, Unit};

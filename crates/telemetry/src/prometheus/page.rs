@@ -3,7 +3,7 @@
 use crate::durations::Durations;
 use std::fmt::{Display, Write};
 
-/// What all our own names begin with. Names of the process are those of the client libraries and begin with `process_`.
+/// The prefix of Daylight's own names. Names of the process are those of the client libraries and start with `process_`.
 const OURS: &str = "daylight_";
 
 /// The text so far. Writing to a string cannot fail.

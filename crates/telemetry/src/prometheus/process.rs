@@ -1,4 +1,4 @@
-//! The families of the client libraries of Prometheus, and what runs here.
+//! The families of the client libraries of Prometheus, and the version of the program.
 
 use super::page::Page;
 use crate::Millis;

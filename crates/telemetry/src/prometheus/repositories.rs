@@ -33,7 +33,7 @@ pub(super) fn write(page: &mut Page, counted: &Repositories, listed: &Listed, vi
     each("repository_misses_total", "GET and HEAD requests that waited for an upstream", |one| one.misses);
 }
 
-/// Figures by the labels of their repositories.
+/// Figures by the label of a repository.
 fn fold<'a>(
     view: &MetricsView,
     listed: &Listed,
@@ -49,7 +49,7 @@ fn fold<'a>(
     folded
 }
 
-/// Figures of one thing each.
+/// Figures without a label.
 pub(super) fn write_single(page: &mut Page, figures: &[Arc<Figure>]) {
     for figure in figures {
         let mut family = page.family(figure.metric.name, figure.metric.kind.as_str(), figure.metric.doc);
@@ -59,7 +59,7 @@ pub(super) fn write_single(page: &mut Page, figures: &[Arc<Figure>]) {
     }
 }
 
-/// Figures of several things each.
+/// Figures with one label.
 pub(super) fn write_each(page: &mut Page, all: &[Arc<Figures>], listed: &Listed, view: &MetricsView) {
     for figures in all {
         let mut family = page.family(figures.metric.name, figures.metric.kind.as_str(), figures.metric.doc);

@@ -13,7 +13,7 @@ pub(super) fn write(page: &mut Page, totals: &Totals) {
     for outcome in Outcome::ALL {
         outcomes.sample(&[("outcome", outcome.as_str())], totals.outcome(*outcome));
     }
-    let mut reasons = page.family("reasons_total", "counter", "Why attempts ended as they did");
+    let mut reasons = page.family("reasons_total", "counter", "Why attempts ended with this outcome");
     for reason in Reason::ALL {
         reasons.sample(&[("reason", reason.as_str())], totals.reason(*reason));
     }

@@ -181,7 +181,7 @@ fn a_figure_that_panics_is_left_out_and_one_of_the_same_name_replaces_it() {
 fn requests_are_counted_by_repository_and_those_of_hidden_ones_share_a_line() {
     let recorder = recorder();
     recorder.set_format_of(|name| (name != "gone").then_some("raw"));
-    // Twice the same repository one after another, which the packed events do not repeat.
+    // The same repository twice in sequence, which the packed events store once.
     for (name, method, waits) in [("open", "GET", false), ("open", "GET", true), ("secret", "HEAD", false)] {
         request(&recorder, name, method, waits);
     }

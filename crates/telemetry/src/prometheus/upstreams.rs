@@ -57,7 +57,7 @@ fn label(name: &str, host: &HostView) -> String {
     if host.named { name.to_owned() } else { host.number.to_string() }
 }
 
-/// The calls by the labels of their hosts. Hosts that no repository has any more are left out.
+/// The calls by the label of the host. Hosts that no repository uses any more are left out.
 fn hosts(upstreams: &[Arc<UpstreamCalls>], view: &MetricsView) -> BTreeMap<String, Calls> {
     let mut hosts: BTreeMap<String, Calls> = BTreeMap::new();
     for calls in upstreams {
