@@ -41,6 +41,7 @@ pages! {
     hooks: "docs/hooks.md" => pages::hooks;
     keeping_and_deleting: "docs/keeping-and-deleting.md" => pages::keeping_and_deleting;
     moving_in: "docs/moving-in.md" => pages::moving_in;
+    monitoring: "docs/monitoring.md" => pages::monitoring;
     policy: "docs/policy.md" => pages::plain;
     proxying: "docs/proxying.md" => pages::proxying;
     publishing_gems: "docs/publishing-gems.md" => pages::plain;

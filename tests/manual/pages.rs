@@ -1,7 +1,7 @@
 //! The stage of each page. To add a page: a function here that returns its stage, and its line in `mod.rs`.
 
 use super::stage::Stage;
-use crate::world::{ADMIN, Central, FIRST, Gem, Says, Upstream, World, write};
+use crate::world::{ADMIN, Central, FIRST, Gem, Says, Upstream, World, promtool, write};
 use serde_json::json;
 
 const POM: &str = "<project><modelVersion>4.0.0</modelVersion><groupId>com.acme</groupId><artifactId>lamp</artifactId>\
@@ -105,6 +105,16 @@ fn ended(stage: &mut Stage) {
 
 pub(super) fn plain() -> Stage {
     Stage::on(World::start()).data("/srv/daylight")
+}
+
+/// Prometheus reads its own configuration and rules.
+pub(super) fn monitoring() -> Stage {
+    plain().reads("yaml", |stage, text| {
+        let kind = if text.starts_with("groups:") { "rules" } else { "config" };
+        std::fs::write(stage.home().join(".block.yml"), text).unwrap();
+        let checked = promtool(stage.home(), &["check", kind, ".block.yml"], "");
+        if checked.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&checked.stderr).into_owned()) }
+    })
 }
 
 pub(super) fn data_folder() -> Stage {
