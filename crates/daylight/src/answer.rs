@@ -5,7 +5,7 @@ use crate::class::Class;
 use crate::config::FORM_BYTES;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
-use crate::{access, accounts, admin, conformance, hooks, metrics, origin_headers, reply, upload};
+use crate::{access, accounts, admin, conformance, hooks, ivy, metrics, origin_headers, reply, upload};
 use bytes::Bytes;
 use front::{Reply, Request, client};
 use repository::{About, Ask, Brings, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
@@ -112,6 +112,9 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
         Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request)),
         Err(error) => app.missing(error, &ask, event)?, // a proven absence is an answer, and may be a page
     };
+    if ivy::is_about_to_upload(request, &ask, &reply, app.clock.now()) {
+        return app.missing(repository::Error::NoSuchFile(url.path.clone()), &ask, event); // and no page: others are told the checksum
+    }
     server.protect(&mut reply);
     app.keep(request, &reply, &ask, &who, stamp, event); // as a page, where it may be one
     Ok(reply)

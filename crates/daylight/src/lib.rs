@@ -24,6 +24,7 @@ mod handover;
 pub mod hooks;
 pub mod init;
 pub mod instance;
+mod ivy;
 mod last_uses;
 mod maintenance;
 mod metrics;

@@ -71,6 +71,14 @@ impl Question<'_> {
         }
     }
 
+    /// Whether the name of the requested file is that of a checksum.
+    pub fn is_checksum(&self) -> bool {
+        match self {
+            Question::Tree(question) => question.is_checksum(),
+            Question::Gem(_) | Question::ClientSettings => false,
+        }
+    }
+
     /// The name of the one published file that the question requests.
     pub(crate) fn file(&self) -> Option<&str> {
         match self {

@@ -54,6 +54,11 @@ pub(crate) fn read<'a>(
 }
 
 impl Question<'_> {
+    /// Whether the name of the requested file is that of a checksum.
+    pub(crate) fn is_checksum(&self) -> bool {
+        self.file().is_some_and(|path| format::tree::checksum_of(path).is_some())
+    }
+
     /// The path of the one published file that the question requests.
     pub(crate) fn file(&self) -> Option<&str> {
         match self {
