@@ -11,6 +11,7 @@ mod accounts;
 mod api;
 mod as_of;
 mod backup;
+mod build_tools;
 mod cleanup;
 mod command_line;
 mod conformance;

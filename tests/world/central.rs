@@ -61,6 +61,24 @@ impl Central {
         Machine::new(&home.unwrap())
     }
 
+    /// The folder of clients that later test runs use again.
+    pub(crate) fn clients(&self) -> PathBuf {
+        self.folder.join("clients")
+    }
+
+    /// Downloads a jar once, and returns its path.
+    pub(crate) fn jar(&self, path: &str) -> PathBuf {
+        let clients = self.clients();
+        let jar = clients.join(path.rsplit('/').next().unwrap());
+        if !jar.exists() {
+            fs::create_dir_all(&clients).unwrap();
+            let part = clients.join("arriving.jar");
+            fs::write(&part, self.get(path).unwrap()).unwrap();
+            fs::rename(part, &jar).unwrap();
+        }
+        jar
+    }
+
     /// Reads a file.
     fn get(&self, path: &str) -> io::Result<Vec<u8>> {
         let path = format!("/repository/{REPOSITORY}/{path}");
