@@ -18,6 +18,7 @@ mod host_options;
 mod hosts;
 mod http_connection;
 mod path;
+mod pinned;
 mod pool;
 mod proxy;
 mod redirect;

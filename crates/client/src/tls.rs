@@ -1,6 +1,7 @@
 //! Trusted certificates and client certificates for TLS connections.
 
 use crate::error::Error;
+use crate::pinned::PinnedVerifier;
 use std::io;
 use std::sync::{Arc, LazyLock};
 use tokio::net::TcpStream;
@@ -44,7 +45,7 @@ impl Tls {
     /// key.
     pub(crate) fn new(trust: Option<&Pem>, certificate: Option<&Pem>) -> Result<Self, Error> {
         let others = match trust {
-            Some(trust) => Some(quiet(builder(trusting(trust)?)?)),
+            Some(trust) => Some(quiet(trusting(trust)?)),
             None => None,
         };
         let own = match certificate {
@@ -71,12 +72,15 @@ fn machine() -> RootCertStore {
     roots
 }
 
-fn trusting(trust: &Pem) -> Result<RootCertStore, Error> {
-    let mut roots = machine();
-    for certificate in certificates(trust, "trusted certificates")? {
-        roots.add(certificate).map_err(|error| unusable("trusted certificates", &error))?;
+/// Trusts these certificates besides the machine's: as authorities, and as certificates of servers.
+fn trusting(trust: &Pem) -> Result<Builder, Error> {
+    let what = "trusted certificates";
+    let (mut roots, trusted) = (machine(), certificates(trust, what)?);
+    for certificate in &trusted {
+        roots.add(certificate.clone()).map_err(|error| unusable(what, &error))?;
     }
-    Ok(roots)
+    let verifier = PinnedVerifier::new(roots, trusted).map_err(|error| unusable(what, &error))?;
+    Ok(versions()?.dangerous().with_custom_certificate_verifier(verifier))
 }
 
 fn certificates(pem: &Pem, what: &'static str) -> Result<Vec<CertificateDer<'static>>, Error> {
@@ -87,10 +91,13 @@ fn certificates(pem: &Pem, what: &'static str) -> Result<Vec<CertificateDer<'sta
 
 type Builder = ConfigBuilder<ClientConfig, rustls::client::WantsClientCert>;
 
-fn builder(roots: RootCertStore) -> Result<Builder, Error> {
+fn versions() -> Result<ConfigBuilder<ClientConfig, rustls::WantsVerifier>, Error> {
     let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
-    let builder = builder.with_safe_default_protocol_versions().map_err(|error| unusable("TLS", &error))?;
-    Ok(builder.with_root_certificates(roots))
+    builder.with_safe_default_protocol_versions().map_err(|error| unusable("TLS", &error))
+}
+
+fn builder(roots: RootCertStore) -> Result<Builder, Error> {
+    Ok(versions()?.with_root_certificates(roots))
 }
 
 fn quiet(builder: Builder) -> Arc<ClientConfig> {
@@ -98,10 +105,10 @@ fn quiet(builder: Builder) -> Arc<ClientConfig> {
 }
 
 fn showing(certificate: &Pem, trust: Option<&Pem>) -> Result<Arc<ClientConfig>, Error> {
-    let roots = trust.map_or_else(|| Ok(machine()), trusting)?;
+    let builder = trust.map_or_else(|| builder(machine()), trusting)?;
     let chain = certificates(certificate, "certificate")?;
     let key = PrivateKeyDer::from_pem_slice(&certificate.0).map_err(|error| unusable("certificate's key", &error))?;
-    let config = builder(roots)?.with_client_auth_cert(chain, key);
+    let config = builder.with_client_auth_cert(chain, key);
     config.map(Arc::new).map_err(|error| unusable("certificate", &error))
 }
 

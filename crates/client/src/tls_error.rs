@@ -1,5 +1,6 @@
 //! What a TLS error means, and what an operator can do about it.
 
+use crate::pinned::is_of_an_authority;
 use std::io;
 use tokio_rustls::rustls;
 
@@ -37,6 +38,7 @@ impl TlsTrouble {
 pub(crate) fn trouble(error: &io::Error) -> Option<TlsTrouble> {
     use rustls::CertificateError as C;
     match found(error)? {
+        authority if is_of_an_authority(authority) => Some(TlsTrouble::UnknownIssuer),
         rustls::Error::InvalidCertificate(C::UnknownIssuer | C::BadSignature) => Some(TlsTrouble::UnknownIssuer),
         rustls::Error::InvalidCertificate(C::NotValidForName | C::NotValidForNameContext { .. }) => {
             Some(TlsTrouble::OtherName)

@@ -15,10 +15,20 @@ pub(super) struct Certificate(TempDir);
 impl Certificate {
     /// For a name such as `IP:127.0.0.1`.
     pub(super) fn of(name: &str) -> Self {
+        Self::with(name, &["-addext", "basicConstraints=critical,CA:FALSE"])
+    }
+
+    /// The same as openssl makes it unless told otherwise: one of an authority.
+    fn usual(name: &str) -> Self {
+        Self::with(name, &[])
+    }
+
+    fn with(name: &str, more: &[&str]) -> Self {
         let certificate = Self(TempDir::new().unwrap());
         let made = Command::new("openssl")
             .args("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=stand-in".split(' '))
-            .args(["-addext", "basicConstraints=critical,CA:FALSE", "-addext", &format!("subjectAltName={name}")])
+            .args(["-addext", &format!("subjectAltName={name}")])
+            .args(more)
             .args(["-out", "certificate.pem", "-keyout", "key.pem"])
             .current_dir(&certificate.0)
             .output()
@@ -82,6 +92,21 @@ fn a_server_is_trusted_whose_certificate_is_named_and_else_told_apart_from_one_t
     assert_eq!((error.label(), error.reason()), ("tls", telemetry::Reason::UpstreamTls));
     assert!(error.hint().unwrap().contains("`trust`"), "{error}");
     assert_eq!(there.heads().len(), 2);
+}
+
+#[test]
+fn the_usual_self_signed_certificate_is_trusted_where_it_is_named_and_another_one_of_that_name_is_not() {
+    let (ours, theirs) = (Certificate::usual("IP:127.0.0.1"), Certificate::usual("IP:127.0.0.1"));
+    let there = StandIn::with_tls(ours.server(None), [("/a", ok("hello"))]);
+    let world = World::new();
+    assert_eq!(world.get(&world.upstream_with(&[&there.url], trusting(&ours)), "a"), Ok((200, "hello".into())));
+    assert_eq!(world.get(&world.upstream_with(&[&there.url], trusting(&theirs)), "a"), Err("tls"));
+    // Its name is another, and its dates are right.
+    let elsewhere = Certificate::usual("DNS:another.test");
+    let there = StandIn::with_tls(elsewhere.server(None), [("/a", ok("hello"))]);
+    let error = world.get_if(&world.upstream_with(&[&there.url], trusting(&elsewhere)), "a", &Conditions::default());
+    let error = error.unwrap_err();
+    assert!(error.hint().unwrap().contains("another name"), "{error}");
 }
 
 #[test]
