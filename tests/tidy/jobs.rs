@@ -22,8 +22,10 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("daylight/src/instance.rs", 1, Fixed("the heartbeat of the back runtime")),
     (
         "daylight/src/serve.rs",
-        4,
-        Fixed("one watch of the certificate, one of hooks, one maintenance task, the thread of the front"),
+        5,
+        Fixed(
+            "one watch of the certificate, one of hooks, one for the service manager, one maintenance task, the thread of the front",
+        ),
     ),
     ("front/src/body/file_reader.rs", 1, Bound(BoundName::FileThreads)),
     ("front/src/body/sendfile.rs", 1, Bound(BoundName::FileThreads)),

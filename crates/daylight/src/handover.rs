@@ -3,7 +3,8 @@
 //!
 //! A restart keeps the process and replaces its program (execve). Supervisors do not notice it, and the lock of the data folder
 //! is free for the new program. The socket becomes the standard input of the new program, as this is the only descriptor with
-//! a fixed meaning. Others may pass a socket in the same way (systemd: `StandardInput=socket`), or as descriptor 3 (sd_listen_fds(3)).
+//! a fixed meaning. Others may pass a socket in the same way (systemd: `StandardInput=socket`), or several from descriptor 3 on
+//! (sd_listen_fds(3)).
 
 use crate::config::Environment;
 use anyhow::{Context, bail};
@@ -19,6 +20,8 @@ use telemetry::Log;
 
 /// The first descriptor that systemd passes.
 const FIRST_PASSED: i32 = 3;
+/// Most sockets that are taken.
+const PASSED_MAX: u32 = 64;
 
 /// The socket that was passed to this process, if there is one.
 pub(crate) fn socket(environment: &Environment) -> anyhow::Result<Option<Listener>> {
@@ -27,18 +30,25 @@ pub(crate) fn socket(environment: &Environment) -> anyhow::Result<Option<Listene
         rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
         return Ok(Some(listener));
     }
-    match environment.passed_sockets(std::process::id()) {
-        0 => Ok(None),
-        1 => {
-            let passed = pidfd_open(getpid(), PidfdFlags::empty())
-                // A copy, as no value in this program owns descriptor 3.
-                .and_then(|myself| pidfd_getfd(myself, FIRST_PASSED, PidfdGetfdFlags::empty()))
-                .context("cannot take the socket that `LISTEN_FDS` announces")?;
-            let listener = Listener::inherited(passed.as_fd())?;
-            Ok(Some(listener.context("the socket that `LISTEN_FDS` announces is not a listening TCP socket")?))
-        }
-        many => bail!("`LISTEN_FDS` announces {many} sockets, but the server takes only one"),
+    let count = environment.passed_sockets(std::process::id());
+    if count > PASSED_MAX {
+        bail!("`LISTEN_FDS` announces {count} sockets, but the server takes at most {PASSED_MAX}");
     }
+    let mut all: Option<Listener> = None;
+    for number in (FIRST_PASSED..).take(count as usize) {
+        let passed = pidfd_open(getpid(), PidfdFlags::empty())
+            // A copy, as no value in this program owns the descriptor.
+            .and_then(|myself| pidfd_getfd(myself, number, PidfdGetfdFlags::empty()))
+            .with_context(|| format!("cannot take the socket {number} that `LISTEN_FDS` announces"))?;
+        let listener = Listener::inherited(passed.as_fd())?.with_context(|| {
+            format!("descriptor {number} that `LISTEN_FDS` announces is not a listening TCP socket")
+        })?;
+        all = Some(match all {
+            Some(others) => others.and(listener),
+            None => listener,
+        });
+    }
+    Ok(all)
 }
 
 /// Warns if the address in the settings has changed since this process began: a reload and a restart keep the socket.
@@ -88,9 +98,11 @@ impl Program {
         Ok(())
     }
 
-    /// Replaces this process with the program, and passes the socket. Returns only on failure.
+    /// Replaces this process with the program, and passes the socket. Several sockets can only be systemd's, whose descriptors and
+    /// variables stay. Returns only on failure.
     pub(crate) fn replace(self, listener: Listener) -> anyhow::Error {
-        let error = Command::new(&self.name).args(&self.arguments).stdin(OwnedFd::from(listener)).exec();
+        let input = if listener.is_several() { Stdio::null() } else { OwnedFd::from(listener).into() };
+        let error = Command::new(&self.name).args(&self.arguments).stdin(input).exec();
         anyhow::Error::new(error).context("the program cannot be run")
     }
 }

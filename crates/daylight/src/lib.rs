@@ -39,6 +39,7 @@ pub mod settings_patch;
 mod signals;
 pub mod sinks;
 mod status;
+mod supervisor;
 mod upload;
 mod upstreams;
 mod use_recording;

@@ -6,6 +6,7 @@ use crate::config::{Loaded, Settings};
 use crate::handover::{Program, warn_of_listen};
 use crate::instance::{Instance, StartOptions};
 use crate::signals::{SignalAction, Signals};
+use crate::supervisor::Supervisor;
 use crate::{conformance, descriptors, hooks, maintenance, public_url, sinks};
 use front::{Listener, Stop};
 use std::future::poll_fn;
@@ -40,8 +41,10 @@ fn limits(settings: &Settings) -> front::Limits {
 /// A server that answers requests.
 #[derive(Debug)]
 pub struct Running {
-    /// The address on which it listens.
+    /// The first address on which it listens.
     pub address: SocketAddr,
+    /// The other addresses.
+    others: Vec<SocketAddr>,
     certificate: Option<Arc<Certificate>>,
     /// The instance behind the socket.
     pub instance: Instance,
@@ -83,7 +86,8 @@ pub fn start(settings: &Settings, log: Log, mut options: StartOptions) -> anyhow
     let front = std::thread::Builder::new()
         .name("daylight-front".into())
         .spawn(move || front::run(accepting, front_options, handler, recorder, stop_front))?;
-    Ok(Running { address, certificate, instance, listener, stop, front })
+    let others = listener.local_addrs()?.split_off(1);
+    Ok(Running { address, others, certificate, instance, listener, stop, front })
 }
 
 impl Running {
@@ -136,10 +140,11 @@ fn shut_down(front: Front, instance: Instance) -> anyhow::Result<()> {
 
 /// Serves until a signal stops or restarts it. Uses `listener`, if there is one. `read_again` reads the settings again. `json`: prints the address and
 /// the admin token as JSON.
-pub fn run(
+pub(crate) fn run(
     settings: Settings,
     loaded: Loaded,
     listener: Option<Listener>,
+    supervisor: Supervisor,
     read_again: &dyn Fn() -> anyhow::Result<(Settings, Loaded)>,
     json: bool,
 ) -> anyhow::Result<()> {
@@ -157,6 +162,10 @@ pub fn run(
     // This comes before the announcement: until here a signal to stop ends the process at once.
     let mut signals = Signals::listen(&running.instance.back)?;
     announce(&running, json);
+    supervisor.ready(running.instance.app.urls.configured());
+    if let Some(every) = supervisor.watchdog() {
+        running.instance.back.spawn(supervisor.clone().watch(every, running.instance.app.recorder.clone()));
+    }
     let data = settings.store.data.display().to_string();
     log.info(
         "serving",
@@ -166,15 +175,18 @@ pub fn run(
         match running.wait(&mut signals) {
             SignalAction::Stop => break,
             SignalAction::Reload => {
+                supervisor.reloading();
                 warn_of_listen(running.address, settings.server.listen, listen_now, &log);
                 if let Ok((_, now)) = read_again() {
                     changed_settings::warn(&loaded.entries, &now.entries, &log);
                 }
                 running.reload(loaded.file.as_deref(), &log);
+                supervisor.ready(running.instance.app.urls.configured());
             }
             SignalAction::Restart => match program.check() {
                 Ok(()) => {
                     warn_of_listen(running.address, settings.server.listen, listen_now, &log);
+                    supervisor.reloading();
                     return restart(running, program, signals, &log, &lines);
                 }
                 Err(error) => log.error("not restarting", &[("cause", &format!("{error:#}"))]),
@@ -182,6 +194,7 @@ pub fn run(
         }
     }
     log.info("stopping", &[]);
+    supervisor.stopping();
     let stopped = running.stop();
     log.info("stopped", &[]);
     lines.flush(STOP_TIMEOUT);
@@ -204,11 +217,15 @@ fn announce(running: &Running, json: bool) {
     use std::io::Write;
     let secret = running.instance.first.admin_token.as_ref().map(crate::config::Secret::expose);
     let scheme = if running.certificate.is_some() { "https" } else { "http" };
-    let url = format!("{scheme}://{}", running.address);
+    let url = |address: &SocketAddr| format!("{scheme}://{address}");
     let token = |secret| format!("admin token: {secret}\nit is shown only once; the server keeps its hash\n");
     let text = match json {
-        true => format!("{:#}\n", serde_json::json!({ "listening": url, "admin_token": secret })),
-        false => format!("{}listening on {url}\n", secret.map(token).unwrap_or_default()),
+        true => format!("{:#}\n", serde_json::json!({ "listening": url(&running.address), "admin_token": secret })),
+        false => {
+            let all = std::iter::once(&running.address).chain(&running.others);
+            let lines: String = all.map(|address| format!("listening on {}\n", url(address))).collect();
+            secret.map(token).unwrap_or_default() + &lines
+        }
     };
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

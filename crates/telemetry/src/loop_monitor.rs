@@ -191,6 +191,11 @@ impl LoopMonitor {
         self.starved.load(Relaxed)
     }
 
+    /// How often the timer of the loop has fired.
+    pub fn beats(&self) -> u64 {
+        self.lock().lateness.histogram().count()
+    }
+
     /// The lateness of the timer.
     pub(crate) fn lateness(&self) -> Durations {
         self.lock().lateness.clone()

@@ -4,6 +4,7 @@ use super::context::Context;
 use super::folder;
 use crate::config::Flag;
 use crate::handover;
+use crate::supervisor::Supervisor;
 
 /// Run the server
 ///
@@ -36,6 +37,7 @@ impl Serve {
         }
         let listener = handover::socket(context.environment)?;
         let read_again = || folder::read(listen(), context);
-        crate::serve::run(settings, loaded, listener, &read_again, context.flags.json)
+        let supervisor = Supervisor::of(context.environment);
+        crate::serve::run(settings, loaded, listener, supervisor, &read_again, context.flags.json)
     }
 }

@@ -7,13 +7,17 @@ use super::spelling::nearest;
 use client::Secret;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::time::Duration;
 
 /// Our variables that are no keys of the configuration.
 const OTHERS: [&str; 6] = [ADMIN_TOKEN, CONFORMANCE_KEY, TOKEN, SERVER, TRUST, CONFIG];
-/// The variables of systemd that announce passed sockets: the process that they are for, and their number.
-const PASSED: [&str; 2] = [PASSED_TO, PASSED_COUNT];
+/// The variables of systemd: the process that passed sockets are for, and their number; and how the process tells how it is.
+const SYSTEMD: [&str; 5] = [PASSED_TO, PASSED_COUNT, NOTIFY_SOCKET, WATCHDOG, WATCHDOG_OF];
 const PASSED_TO: &str = "LISTEN_PID";
 const PASSED_COUNT: &str = "LISTEN_FDS";
+const NOTIFY_SOCKET: &str = "NOTIFY_SOCKET";
+const WATCHDOG: &str = "WATCHDOG_USEC";
+const WATCHDOG_OF: &str = "WATCHDOG_PID";
 const ADMIN_TOKEN: &str = "DAYLIGHT_ADMIN_TOKEN";
 const CONFORMANCE_KEY: &str = "DAYLIGHT_CONFORMANCE_KEY";
 const TOKEN: &str = "DAYLIGHT_TOKEN";
@@ -93,13 +97,25 @@ impl Environment {
         if number(PASSED_TO) == Some(id) { number(PASSED_COUNT).unwrap_or(0) } else { 0 }
     }
 
+    /// The socket of the service manager, to tell it how the process is (sd_notify(3)).
+    pub fn notify_socket(&self) -> Option<&str> {
+        self.get(NOTIFY_SOCKET)
+    }
+
+    /// How often process `id` must tell that it is alive (sd_watchdog_enabled(3)).
+    pub fn watchdog(&self, id: u32) -> Option<Duration> {
+        let number = |name| self.get(name).and_then(|text| text.parse::<u64>().ok());
+        let ours = number(WATCHDOG_OF).is_none_or(|of| of == u64::from(id));
+        number(WATCHDOG).filter(|micros| ours && *micros > 0).map(Duration::from_micros)
+    }
+
     /// Refuses variables with the prefix of a section that are no keys. Other variables may belong to other programs; returns a warning
     /// for each that is a likely misspelling of ours, such as `DAYLIGHT_ADMIN_TOKN`.
     pub(super) fn refuse_unknown(&self, keys: &[KeySpec]) -> Result<Vec<String>, Error> {
         let variables: Vec<String> = keys.iter().map(KeySpec::variable).collect();
         let known = || variables.iter().map(String::as_str).chain(OTHERS);
         let mut warnings = Vec::new();
-        let ours = self.variables.keys().filter(|name| !PASSED.contains(&name.as_str()));
+        let ours = self.variables.keys().filter(|name| !SYSTEMD.contains(&name.as_str()));
         for name in ours.filter(|name| !known().any(|known| known == *name)) {
             if in_a_section(name, keys) {
                 let nearest = nearest(name, known());
@@ -115,7 +131,7 @@ impl Environment {
 
 impl FromIterator<(String, String)> for Environment {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Self {
-        let ours = |name: &str| name.starts_with("DAYLIGHT_") || PASSED.contains(&name);
+        let ours = |name: &str| name.starts_with("DAYLIGHT_") || SYSTEMD.contains(&name);
         let (variables, others) =
             variables.into_iter().filter(|(_, value)| !value.is_empty()).partition(|(name, _)| ours(name));
         Self { variables, references: References::new(others) }

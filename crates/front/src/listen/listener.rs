@@ -1,15 +1,20 @@
-//! The listening socket. Nothing else binds one.
+//! The listening sockets. Nothing else binds one.
 
 use crate::error::Error;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
-use std::net::SocketAddr;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 /// Connections that the kernel accepts on its own while every core is busy.
 const BACKLOG: i32 = 4096;
-/// A bound socket. Clients that connect wait in its backlog until [`run`](crate::run) accepts them.
+
+/// One bound socket or several. Clients that connect wait in a backlog until [`run`](crate::run) accepts them.
 #[derive(Debug)]
-pub struct Listener(pub(super) std::net::TcpListener);
+pub struct Listener {
+    first: TcpListener,
+    others: Vec<TcpListener>,
+}
 
 impl Listener {
     /// Binds `address`; port 0 chooses a free port.
@@ -21,7 +26,7 @@ impl Listener {
             socket.set_nonblocking(true)?;
             socket.bind(&address.into())?;
             socket.listen(BACKLOG)?;
-            Ok(Self(socket.into()))
+            Ok(Self::from(TcpListener::from(socket)))
         };
         bind().map_err(|source| Error::Listen { address, source })
     }
@@ -36,31 +41,60 @@ impl Listener {
         }
         let own = || {
             socket.set_nonblocking(true)?;
-            Ok(Some(Self(passed.try_clone_to_owned()?.into())))
+            Ok(Some(Self::from(TcpListener::from(passed.try_clone_to_owned()?))))
         };
         own().map_err(Error::Inherit)
     }
 
-    /// Another handle of the same socket. It listens until all handles are dropped.
-    pub fn try_clone(&self) -> Result<Self, Error> {
-        self.0.try_clone().map(Self).map_err(Error::Inherit)
+    /// The sockets of both.
+    pub fn and(mut self, other: Self) -> Self {
+        self.others.push(other.first);
+        self.others.extend(other.others);
+        self
     }
 
-    /// Its address, with the port that was chosen.
+    /// Whether there are several sockets.
+    pub fn is_several(&self) -> bool {
+        !self.others.is_empty()
+    }
+
+    /// Other handles of the same sockets. They listen until all handles are dropped.
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        let others = self.others.iter().map(TcpListener::try_clone).collect::<io::Result<_>>();
+        let (first, others) = (self.first.try_clone().map_err(Error::Inherit)?, others.map_err(Error::Inherit)?);
+        Ok(Self { first, others })
+    }
+
+    /// The address of the first, with the port that was chosen.
     pub fn local_addr(&self) -> Result<SocketAddr, Error> {
-        self.0.local_addr().map_err(Error::Core)
+        self.first.local_addr().map_err(Error::Core)
+    }
+
+    /// The addresses of all.
+    pub fn local_addrs(&self) -> Result<Vec<SocketAddr>, Error> {
+        self.sockets().map(TcpListener::local_addr).collect::<io::Result<_>>().map_err(Error::Core)
+    }
+
+    pub(super) fn sockets(&self) -> impl Iterator<Item = &TcpListener> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+}
+
+impl From<TcpListener> for Listener {
+    fn from(first: TcpListener) -> Self {
+        Self { first, others: Vec::new() }
     }
 }
 
 impl AsFd for Listener {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.first.as_fd()
     }
 }
 
-/// To pass it on to another process.
+/// To pass the first on to another process.
 impl From<Listener> for OwnedFd {
     fn from(listener: Listener) -> Self {
-        listener.0.into()
+        listener.first.into()
     }
 }

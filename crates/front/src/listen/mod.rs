@@ -85,12 +85,12 @@ pub fn run<H: Handler>(
     let buffers = BufferPool::new(limits.file_buffers);
     recorder.register(buffers.bound());
     let file_access = FileAccess { buffers, threads, sendfile: options.sendfile };
-    let sockets = (0..cores).map(|_| listener.0.try_clone()).collect::<io::Result<Vec<_>>>().map_err(Error::Core)?;
+    let sockets = (0..cores).map(|_| listener.try_clone()).collect::<Result<Vec<_>, _>>()?;
     // Only the cores hold the socket from here, so connecting fails as soon as they have stopped.
     drop(listener);
     std::thread::scope(|scope| {
         let mut threads = Vec::with_capacity(cores);
-        for (number, socket) in sockets.into_iter().enumerate() {
+        for (number, sockets) in sockets.into_iter().enumerate() {
             let core = CoreContext {
                 builder: builder(&limits),
                 handler: handler.clone(),
@@ -110,7 +110,7 @@ pub fn run<H: Handler>(
             let heart = recorder.loop_monitor(&name);
             let reserved = reserved.clone();
             let work = move || {
-                serve(core, socket, &reserved, heart, stop, options.shutdown_timeout).inspect_err(|_| stop.now())
+                serve(core, sockets, &reserved, heart, stop, options.shutdown_timeout).inspect_err(|_| stop.now())
             };
             threads.push(Thread::new().name(name).spawn_scoped(scope, work).inspect_err(|_| stop.now()));
         }
@@ -124,7 +124,7 @@ pub fn run<H: Handler>(
 /// One core: accepts until the server stops, then finishes.
 fn serve<H: Handler>(
     core: CoreContext<H>,
-    socket: std::net::TcpListener,
+    sockets: Listener,
     reserved: &ReservedConnections,
     heart: Arc<LoopMonitor>,
     stop: &Stop,
@@ -135,9 +135,10 @@ fn serve<H: Handler>(
     let runtime = runtime.build_local(LocalOptions::default())?;
     let core = Rc::new(core);
     let served = runtime.block_on(async {
-        let socket = TcpListener::from_std(socket)?;
+        let sockets = sockets.sockets().map(|socket| TcpListener::from_std(socket.try_clone()?));
+        let sockets = sockets.collect::<io::Result<Vec<_>>>()?;
         tokio::task::spawn_local(heartbeat(heart));
-        core.idle_grace.set(Some(timed(|| accept(&core, reserved, socket, stop)).await));
+        core.idle_grace.set(Some(timed(|| accept(&core, reserved, &sockets, stop)).await));
         core.stopping.notify_waiters();
         finish(&core, shutdown_timeout).await;
         Ok(())
@@ -151,14 +152,25 @@ fn serve<H: Handler>(
 async fn accept<H: Handler>(
     core: &Rc<CoreContext<H>>,
     reserved: &ReservedConnections,
-    socket: TcpListener,
+    sockets: &[TcpListener],
     stop: &Stop,
 ) -> Duration {
     let mut asked = pin!(stop.asked());
+    let mut turn = 0_usize;
     loop {
+        // Each socket is the first in its turn, so that a busy one does not keep the others waiting.
+        turn = turn.wrapping_add(1);
         let accepted = poll_fn(|cx| match asked.as_mut().poll(cx) {
             Poll::Ready(idle_grace) => Poll::Ready(Err(idle_grace)),
-            Poll::Pending => socket.poll_accept(cx).map(Ok),
+            Poll::Pending => {
+                let (before, after) = sockets.split_at(turn % sockets.len());
+                let mut all = after.iter().chain(before);
+                let accepted = all.find_map(|socket| match socket.poll_accept(cx) {
+                    Poll::Ready(accepted) => Some(accepted),
+                    Poll::Pending => None,
+                });
+                accepted.map_or(Poll::Pending, |accepted| Poll::Ready(Ok(accepted)))
+            }
         });
         match accepted.await {
             Err(idle_grace) => return idle_grace,
