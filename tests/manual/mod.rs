@@ -51,9 +51,12 @@ pages! {
     troubleshooting: "docs/troubleshooting.md" => pages::troubleshooting;
 }
 
+/// Pages that are run in another way: on a machine of their own, by `tests/serving.rs`.
+const ELSEWHERE: &[&str] = &["docs/serving-a-team.md"];
+
 #[test]
 fn every_page_with_commands_is_run() {
-    let with_blocks = |page: &String| !page::blocks(page).is_empty();
+    let with_blocks = |page: &String| !page::blocks(page).is_empty() && !ELSEWHERE.contains(&page.as_str());
     let wanted: Vec<String> = page::all().into_iter().filter(with_blocks).collect();
     let missing: Vec<&String> = wanted.iter().filter(|page| !PAGES.contains(&page.as_str())).collect();
     let gone: Vec<&&str> = PAGES.iter().filter(|page| !wanted.iter().any(|found| found == **page)).collect();

@@ -254,6 +254,11 @@ impl World {
         self.server().address()
     }
 
+    /// The id of its process, which a restart keeps.
+    pub(crate) fn id(&self) -> i32 {
+        self.server().id().as_raw_nonzero().get()
+    }
+
     fn server(&self) -> &Server {
         self.server.as_ref().unwrap()
     }

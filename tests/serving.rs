@@ -1,0 +1,33 @@
+//! docs/serving-a-team.md, run as it is written: systemd as the first process of a machine of its own, Daylight in the sandbox of its unit,
+//! and real web servers in front of it.
+
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+#[test]
+fn a_team_server_stands_as_the_page_says_behind_each_web_server() {
+    let tree = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
+    let (folder, script) = (TempDir::new().unwrap(), |name: &str| tree.join("tests/serving").join(name));
+    let said = folder.path().join("said");
+    // Only root makes groups of processes and mounts them.
+    let mut command = match rustix::process::geteuid().is_root() {
+        true => Command::new(script("machine")),
+        false => {
+            let mut sudo = Command::new("sudo");
+            sudo.arg("-n").arg(script("machine"));
+            sudo
+        }
+    };
+    let ran = command
+        .arg(env!("CARGO_BIN_EXE_daylight"))
+        .arg(tree.join("docs/serving-a-team.md"))
+        .arg(tree.join("packaging"))
+        .arg(script("drive"))
+        .arg(&said)
+        .output()
+        .unwrap();
+    let printed = std::fs::read_to_string(&said).unwrap_or_default();
+    assert!(ran.status.success(), "{printed}\n{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(printed.ends_with("done\n"), "{printed}");
+}
