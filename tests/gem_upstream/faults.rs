@@ -80,7 +80,7 @@ const WAYS: &[Way] = &[
         let lines = state.versions.lines().filter(|line| !line.starts_with("oil") && !line.starts_with("wick"));
         versions(upstream, good(&lines.map(|line| format!("{line}\n")).collect::<String>()));
     }),
-    Way("begins its file anew, in one line for each gem", INDEX, |upstream, state| {
+    Way("writes its file again, in one line for each gem", INDEX, |upstream, state| {
         let lines = state.versions.lines().filter(|line| !line.starts_with("lamp 1")).map(|line| format!("{line}\n"));
         versions(upstream, good(&lines.collect::<String>().replace("lamp 2.0.0", "lamp 1.0.0,2.0.0")));
     }),

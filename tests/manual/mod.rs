@@ -30,6 +30,7 @@ pages! {
     readme: "README.md" => pages::readme;
     accounts: "docs/accounts.md" => pages::accounts;
     api: "docs/api.md" => pages::api;
+    as_of: "docs/as-of.md" => pages::as_of;
     backup: "docs/backup.md" => pages::backup;
     command_line: "docs/command-line.md" => pages::command_line;
     configuration: "docs/configuration.md" => pages::plain;
@@ -44,6 +45,7 @@ pages! {
     monitoring: "docs/monitoring.md" => pages::monitoring;
     policy: "docs/policy.md" => pages::plain;
     proxying: "docs/proxying.md" => pages::proxying;
+    publishing_files: "docs/publishing-files.md" => pages::plain;
     publishing_gems: "docs/publishing-gems.md" => pages::plain;
     publishing_maven: "docs/publishing-maven.md" => pages::publishing_maven;
     reaching_upstreams: "docs/reaching-upstreams.md" => pages::proxying;

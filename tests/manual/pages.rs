@@ -117,6 +117,15 @@ pub(super) fn monitoring() -> Stage {
     })
 }
 
+pub(super) fn as_of() -> Stage {
+    let world = lamps();
+    // The page looks back to change 20.
+    for version in 1..=6 {
+        world.admin().push(FIRST, &Gem::new("lamp", &format!("{version}.0.0"))).expect(200);
+    }
+    Stage::on(world)
+}
+
 pub(super) fn data_folder() -> Stage {
     Stage::on(lamps()).data("/srv/daylight").before("daylight check", |stage| stage.world.stop())
 }
