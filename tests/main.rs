@@ -68,6 +68,7 @@ mod openapi;
 mod origins;
 mod origins_imported;
 mod overload;
+mod overview;
 mod owners;
 mod pages;
 mod passwords;

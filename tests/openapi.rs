@@ -37,7 +37,7 @@ fn each_call_of_the_document_is_answered_and_any_other_method_is_told_which_are(
             // The name does not exist and the body is empty, but the call is known.
             assert!(![405, 500, 501].contains(&answer.status), "{method} {path}: {}", answer.text());
             if answer.status == 404 {
-                assert!(!answer.text().contains("there is nothing at"), "{method} {path}: {}", answer.text());
+                assert!(!answer.text().contains("no URL of this server is"), "{method} {path}: {}", answer.text());
             }
             // Without a token, or with an insufficient one, every call is refused.
             world.anon().ask(method, path, &[], b"").expect(401);

@@ -1,6 +1,80 @@
 //! The output of `gem` after a refusal: the server's message, which the client shows unchanged.
 
-use crate::world::{FIRST, Gem, Ruby, World};
+use crate::world::{FIRST, Gem, Person, Ruby, World};
+
+#[test]
+fn a_push_to_a_group_or_to_a_remote_repository_is_told_where_it_is_taken() {
+    let world = World::start();
+    world.repository("vault", true);
+    let (gem, url) = (Gem::new("lamp", "1.0.0"), |name: &str| world.url(name).trim_end_matches('/').to_owned());
+    let line = format!("gem push --host {}", url(FIRST));
+    let publisher = world.person("publisher", &["write"], &[FIRST]);
+    for place in ["gems", "rubygems"] {
+        let said = Ruby::new().push(&world.url(place), publisher.secret(), &gem).bad();
+        assert!(said.contains("takes no changes") && said.contains(&line), "{place}: {said}");
+        let refused = publisher.push(place, &gem).expect(405);
+        assert_eq!(refused.header("allow"), Some("GET, HEAD"));
+    }
+    // Without a token, too: no token helps there. A repository that they may not publish to is named in a group alone.
+    assert!(world.anon().push("gems", &gem).expect(405).text().contains(&line));
+    let elsewhere = world.anon().push("rubygems", &gem).expect(405);
+    assert!(!elsewhere.text().contains(FIRST) && !elsewhere.text().contains("vault"), "{}", elsewhere.text());
+    // A private member is named to those alone who may know it.
+    let members = serde_json::json!({ "members": ["vault"], "private": true });
+    world.admin().patch_json("/api/v1/repositories/gems", &members).expect(200);
+    let told = |person: &Person| person.push("gems", &gem).expect(405).text().contains("`vault`");
+    assert!(told(&world.admin()) && !told(&world.person("guest", &["read", "write"], &["gems"])));
+}
+
+#[test]
+fn a_deploy_to_a_group_is_told_which_member_takes_that_version() {
+    let world = World::start();
+    let asks = |agent: &str, path: &str| {
+        let answer = world.admin().ask("PUT", &format!("/repository/maven/{path}"), &[("User-Agent", agent)], b"x");
+        assert_eq!(answer.phrase, "a group takes no uploads; publish to one of its hosted members");
+        answer.expect(405).json()["detail"].as_str().unwrap().to_owned()
+    };
+    for (path, member) in [
+        ("org/example/lamp/1.0/lamp-1.0.jar", "maven-releases"),
+        ("org/example/lamp/1-SNAPSHOT/lamp-1-SNAPSHOT.jar", "maven-snapshots"),
+    ] {
+        let (said, curl) = (asks("Apache-Maven/3.9.16 (Java 17)", path), asks("curl/8.0", path));
+        let url = world.url(member);
+        assert!(said.contains("<distributionManagement>") && said.contains(&url), "{said}");
+        assert!(curl.contains(&format!("{url}{path}")), "{curl}");
+    }
+}
+
+#[test]
+fn a_hint_names_the_settings_of_the_client_that_reads_it() {
+    let world = World::start();
+    let asks = |agent: &str, path: &str| {
+        let answer = world.anon().ask("PUT", path, &[("User-Agent", agent)], b"x").expect(401);
+        let kind = answer.header("content-type").unwrap().to_owned();
+        (kind, answer.text().to_owned())
+    };
+    let (jar, gem) = ("/repository/maven-releases/a/b/1/b-1.jar", "/repository/gems-private/api/v1/gems");
+    for agent in ["Apache-Maven/3.9.16 (Java 17)", "Gradle/8.5"] {
+        let (kind, said) = asks(agent, jar);
+        assert_eq!(kind, "application/problem+json");
+        assert!(said.contains("settings.xml") && !said.contains("GEM_HOST_API_KEY"), "{said}");
+    }
+    for agent in ["RubyGems/3.3.15 x86_64-linux", "bundler/2.3.15", "a-tool/1"] {
+        let (kind, said) = asks(agent, gem);
+        assert_eq!(kind, "text/plain; charset=utf-8");
+        assert!(said.contains("GEM_HOST_API_KEY") && !said.contains("settings.xml"), "{said}");
+    }
+}
+
+#[test]
+fn a_refusal_names_the_setting_that_is_the_limit() {
+    let world = World::start_with(&[("DAYLIGHT_SERVER_MAX_UPLOAD_BYTES", "20000")]);
+    let large = vec![b'x'; 40_000];
+    let path = "/repository/maven-releases/org/example/lamp/1.0/lamp-1.0.jar";
+    let refused = world.admin().ask("PUT", path, &[], &large).expect(413);
+    assert!(refused.json()["hint"].as_str().unwrap().contains("`server.max_upload_bytes`"), "{}", refused.text());
+    assert_eq!(refused.json()["event"].as_str(), refused.header("daylight-event"));
+}
 
 #[test]
 fn gem_push_tells_what_is_wrong_with_a_token() {
@@ -14,12 +88,12 @@ fn gem_push_tells_what_is_wrong_with_a_token() {
     let said = desk.push(&url, unknown, &gem).bad();
     assert!(said.contains("token"), "an unknown token: {said}");
     let said = desk.push(&url, reader.secret(), &gem).bad();
-    // The client prompts for a password to add the scope, and there is no terminal.
-    assert!(said.contains("push_rubygem") && said.contains("nobody is signed in"), "a missing scope is named: {said}");
+    assert!(said.contains("lacks the scope `write`") && said.contains("--scope read,write"), "{said}");
+    assert!(!said.contains("sign in"), "no password adds a scope to this token: {said}");
     let said = desk.push(&url, stranger.secret(), &gem).bad();
     assert!(said.contains(FIRST), "the repository is named: {said}");
-    let said = desk.yank(&url, reader.secret(), "lamp", "1.0.0").bad();
-    assert!(said.contains("yank_rubygem"), "{said}");
+    let said = desk.yank(&url, reader.secret(), "lamp", "1.0.0").good();
+    assert!(said.contains("lacks the scope `delete`"), "{said}");
     // `gem yank` prints the reply, and its exit code is 0 for any status.
     let said = desk.yank(&url, unknown, "lamp", "1.0.0").good();
     assert!(said.contains("token"), "{said}");

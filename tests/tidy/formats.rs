@@ -14,8 +14,12 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("crates/repository/src/upstream/row.rs", "Format", "a row is named for the format of the policy that asks"),
 ];
 
-/// Files that may name any format: the list of them, and the places that hand a question to the format that it is for.
+/// Files that may name any format: the list of them, the places that hand a question to the format that it is for, and the texts that
+/// tell people about the clients of each format.
 const DISPATCH: &[&str] = &[
+    "crates/daylight/src/audience.rs",
+    "crates/daylight/src/elsewhere.rs",
+    "crates/daylight/src/overview/",
     "crates/repository/src/format.rs",
     "crates/repository/src/question.rs",
     "crates/repository/src/repositories.rs",

@@ -34,7 +34,7 @@ const WALLS: &[Wall] = &[
             ("daylight/src/answer.rs", "hands the path to `route`, and the query to the question that reads it"),
             ("daylight/src/handler.rs", "hands the path to `route`"),
             ("daylight/src/conformance.rs", "names the path in an error"),
-            ("daylight/src/reply.rs", "writes errors of the API as problem documents"),
+            ("daylight/src/reply", "writes errors of the API as problem documents"),
             ("daylight/src/admin/mod.rs", "hands the query to the call that reads it"),
             ("daylight/src/admin/contents.rs", "reads its own parameters from the query"),
             ("daylight/src/admin/explain.rs", "reads its own parameters from the query"),
@@ -50,7 +50,7 @@ const WALLS: &[Wall] = &[
         crates: &["repository", "daylight"],
         words: &["StatusCode"],
         allowed: &[
-            ("daylight/src/reply.rs", "chooses it"),
+            ("daylight/src/reply", "chooses it"),
             ("daylight/src/status.rs", "has the status of each error, for `reply`"),
             ("daylight/src/handler.rs", "logs failures, which it knows by their status"),
             ("daylight/src/route/admin.rs", "is the table of the calls of the API, each with its status"),

@@ -5,6 +5,7 @@ mod change;
 mod check;
 mod credentials;
 mod error;
+mod hint;
 pub(crate) mod name;
 mod otp;
 mod table;

@@ -1,20 +1,28 @@
 //! The line: from a request to its reply, on one screen.
 
 use crate::app::App;
+use crate::audience::Audience;
 use crate::class::Class;
 use crate::config::FORM_BYTES;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
-use crate::{access, accounts, admin, conformance, hooks, ivy, metrics, origin_headers, reply, upload};
+use crate::{
+    access, accounts, admin, conformance, hooks, ivy, metrics, origin_headers, overview, publishing, reply, upload,
+};
 use bytes::Bytes;
 use front::{Reply, Request, client};
-use repository::{About, Ask, Brings, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
+use repository::{About, Ask, Brings, Found, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
 use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Event, Op};
 
 /// Answers one request that no page answers. The caller turns an error into a reply, once.
-pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
+pub(crate) async fn answer(
+    app: &App,
+    request: &mut Request,
+    audience: &mut Audience,
+    event: &mut Event,
+) -> Result<Reply, Error> {
     let route = event.time(Op::Route, || route::read(&request.method, request.path()))?;
     // Before any work. Below a repository the class is known once the repository's format has read the path.
     let _place = match Class::of(&route) {
@@ -23,21 +31,29 @@ pub(crate) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
     };
     // Large futures are boxed: hyper moves the request's future, and a small one costs less.
     match route {
-        Route::Content(url) => Box::pin(below(app, request, url, event)).await,
+        Route::Content(url) => Box::pin(below(app, request, url, audience, event)).await,
         Route::Admin(ask) => Box::pin(admin::answer(app, ask, request, event)).await,
         Route::Conformance(call, name) => Box::pin(conformance::answer(app, call, &name, request, event)).await,
         Route::Hook(call) => Box::pin(hooks::answer(app, call, request, event)).await,
         Route::Live => Ok(reply::text("alive\n")),
         Route::Ready => Box::pin(app.ready(event)).await,
         Route::Metrics => Box::pin(metrics::answer(app, request, event)).await,
-        Route::Welcome => Ok(reply::text(crate::WELCOME)),
+        Route::Welcome => Box::pin(overview::of_server(app, request, event)).await,
     }
 }
 
 /// Answers a request for something below a repository's URL, which the repository's format reads: once.
-async fn below(app: &App, request: &mut Request, url: Content, event: &mut Event) -> Result<Reply, Error> {
+async fn below(
+    app: &App,
+    request: &mut Request,
+    url: Content,
+    audience: &mut Audience,
+    event: &mut Event,
+) -> Result<Reply, Error> {
     let (repository, settings) = app.access.repository(&app.repositories, &url.repository, request, event).await?;
+    audience.format = Some(repository.format); // the client may know that it exists
     let reading = event.time(Op::Route, || url.read(repository.format, repository.record.kind))?;
+    publishing::refuse_changes(app, &repository, &url, &reading, request, event).await?;
     if reading.brings == Brings::Form {
         let _place = app.enter(Class::Forms, request, event).await?;
         request.upload.hold(FORM_BYTES, app.form_time, event).await?; // a slow client holds no place for work
@@ -109,6 +125,7 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
     let until = app.repositories.fresh_until(&ask, &answer);
     let stamp = stamp.map(|stamp| until.map_or(stamp, |until| stamp.until(until)));
     let mut reply = match answer {
+        Ok(Found::Root) => Box::pin(overview::of_repository(app, &ask, &who, request, event)).await?,
         Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request)),
         Err(error) => app.missing(error, &ask, event)?, // a proven absence is an answer, and may be a page
     };

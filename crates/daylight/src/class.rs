@@ -89,6 +89,20 @@ impl Class {
         }
     }
 
+    /// The setting with the number of its places, where there is one.
+    fn setting(self) -> Option<&'static str> {
+        Some(match self {
+            Class::Small => "server.max_pages",
+            Class::Downloads => "server.max_downloads",
+            Class::Uploads => "server.max_uploads",
+            Class::DynamicIndex => "server.max_indexes",
+            Class::Admin => "server.max_admin",
+            Class::Accounts => "server.max_accounts",
+            Class::Forms => "server.max_forms",
+            Class::Hooks | Class::Health => return None,
+        })
+    }
+
     /// The class of a URL. `None`: the path is below a repository, whose format decides ([`Cost`]); or the request is
     /// answered from memory at once and needs no place. Health probes and metrics are such requests: a failed probe
     /// could make a supervisor kill the server.
@@ -182,11 +196,12 @@ impl Classes {
         // The share of the client comes first, so that a refused client takes no place from others, not even for a
         // moment.
         let (client, token) = (Holder::Client(front::client(client)), token.map(Holder::Token));
-        let held = |holder| each.enter(holder).map_err(|_| Error::BusyForOne(class.doc()));
+        let held = |holder| each.enter(holder).map_err(|_| Error::BusyForOne { what: class.doc() });
         let has_share_limit = each.bound().capacity() < all.capacity();
         let _client = has_share_limit.then(|| held(client)).transpose()?;
         let _token = token.filter(|_| has_share_limit).map(held).transpose()?;
-        let _class = all.enter().map_err(|_| Error::Busy(class.doc()))?;
+        let busy = |_| Error::Busy { what: class.doc(), setting: class.setting() };
+        let _class = all.enter().map_err(busy)?;
         self.entered[class as usize].fetch_add(1, Relaxed);
         Ok(Place { _class, _client, _token })
     }

@@ -2,6 +2,9 @@
 //! status of each error.
 
 use crate::access;
+use crate::audience::Words;
+use crate::config::FORM_BYTES;
+use crate::elsewhere::Elsewhere;
 use repository::RepositoryRemoval;
 use std::borrow::Cow;
 use telemetry::{EventId, Millis, Reason};
@@ -10,30 +13,35 @@ use telemetry::{EventId, Millis, Reason};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No URL has this path.
-    #[error("there is nothing at `{0}`")]
+    #[error("no URL of this server is `{0}`")]
     NoSuchRoute(String),
     /// The URL does not take the method.
-    #[error("`{method}` is not for this URL; it takes {allow}")]
+    #[error("this URL does not take the method `{method}`; it takes {allow}")]
     MethodNotAllowed {
         /// The method of the request.
         method: String,
         /// The methods of the URL, as in `Allow`.
         allow: Cow<'static, str>,
     },
+    /// A group or a remote repository takes no changes.
+    #[error(transparent)]
+    Elsewhere(Box<Elsewhere>),
     /// The caller may not do that.
     #[error(transparent)]
     Access(access::Error),
     /// A hook for a repository whose hooks have no secret, from elsewhere and without a token that may write.
-    #[error("a hook for `{0}` is taken from the server's own machine, or with a token that may write")]
+    #[error(
+        "the hooks of `{0}` have no secret, so a hook is only taken from the server's own machine or with a token that has the scope `write`"
+    )]
     HookUnproven(String),
     /// A hook that does not show that its sender knows the secret.
-    #[error("this hook for `{0}` has no right signature")]
+    #[error("the signature of this hook for `{0}` is missing or wrong")]
     HookForged(String),
     /// The secret of a repository's hooks cannot be read. Where it is, senders need not know.
-    #[error("the secret of the hooks for `{0}` cannot be read on the server")]
+    #[error("the server cannot read the secret of the hooks for `{0}`")]
     HookSecretUnread(String),
     /// There are no security devices. `gem` asks for a one-time password then.
-    #[error("there are no security devices here, only one-time passwords")]
+    #[error("this server has one-time passwords and no security devices")]
     NoDevice,
     /// A parameter or a body does not have the right form.
     #[error("{0}")]
@@ -45,13 +53,21 @@ pub enum Error {
     #[error(transparent)]
     Form(#[from] crate::multipart::Malformed),
     /// Too many requests of its class are under way.
-    #[error("too many {0} are under way")]
-    Busy(&'static str),
+    #[error("too many {what} are under way")]
+    Busy {
+        /// What there is too much of.
+        what: &'static str,
+        /// The setting that is the limit, where there is one.
+        setting: Option<&'static str>,
+    },
     /// Too many requests of its class by one client, or with one token, are under way.
-    #[error("too many {0} of this client or token are under way")]
-    BusyForOne(&'static str),
+    #[error("too many {what} of this client or token are under way")]
+    BusyForOne {
+        /// What there is too much of.
+        what: &'static str,
+    },
     /// No event with that id is in memory.
-    #[error("the event `{0}` is not kept here")]
+    #[error("the server does not have the event `{0}` in memory")]
     NoSuchEvent(EventId),
     /// The repository of that name was removed.
     #[error("there is no repository `{name}`: it was removed on {}", removal.at)]
@@ -68,7 +84,7 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// A defect of ours.
-    #[error("the work on this request was given up")]
+    #[error("the server gave up the work on this request because of a defect")]
     GivenUp,
 }
 
@@ -91,7 +107,7 @@ impl Error {
         match self {
             Error::NoSuchRoute(_) | Error::NoDevice => Reason::NoSuchRoute,
             Error::RepositoryRemoved { .. } => Reason::NoSuchRepository,
-            Error::MethodNotAllowed { .. } => Reason::MethodNotAllowed,
+            Error::MethodNotAllowed { .. } | Error::Elsewhere(_) => Reason::MethodNotAllowed,
             Error::HookUnproven(_) => Reason::CredentialsMissing,
             Error::HookForged(_) => Reason::SignatureWrong,
             Error::HookSecretUnread(_) => Reason::UpstreamMisset,
@@ -100,7 +116,7 @@ impl Error {
             Error::Upload(front::UploadError::TooLarge { .. }) => Reason::TooLarge,
             Error::Upload(front::UploadError::TooSlow) => Reason::BodyTooSlow,
             Error::Upload(front::UploadError::Short) => Reason::BodyShort,
-            Error::Busy(_) | Error::BusyForOne(_) => Reason::BoundFull,
+            Error::Busy { .. } | Error::BusyForOne { .. } => Reason::BoundFull,
             Error::Repository(error) => error.reason(),
             Error::Store(error) => repository::store_reason(error),
             Error::GivenUp => Reason::Panicked,
@@ -115,28 +131,47 @@ impl Error {
         }
     }
 
-    /// The remedy, where there is one.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Error::Access(error) => error.hint(),
-            Error::Busy(_) => Some("try again in a moment".into()),
-            Error::BusyForOne(_) => Some("try again in a moment; `server.client_share_percent` is the part of one".into()),
+    /// The remedy, where there is one, in the words of the client that reads it.
+    pub fn hint(&self, words: Words) -> Option<String> {
+        Some(match self {
+            Error::Access(error) => return error.hint(words),
+            Error::Repository(error) => return error.hint(),
+            Error::Store(error) => return error.hint(),
+            Error::Elsewhere(elsewhere) => return elsewhere.hint(words),
+            Error::Upload(front::UploadError::TooLarge { limit }) if *limit > FORM_BYTES => {
+                "the setting `server.max_upload_bytes` is the limit; the person who runs the server can raise it".into()
+            }
+            Error::Upload(front::UploadError::TooSlow) => {
+                "upload it again; the setting `server.upload_idle_timeout_s` is how long an upload may stop arriving"
+                    .into()
+            }
+            Error::Upload(front::UploadError::Short) => "upload it again".into(),
+            Error::Busy { setting: Some(setting), .. } => {
+                format!("try again in a moment; the setting `{setting}` is the limit")
+            }
+            Error::Busy { setting: None, .. } => "try again in a moment".into(),
+            Error::BusyForOne { .. } => {
+                "try again in a moment; the setting `server.client_share_percent` is the share of one client or token"
+                    .into()
+            }
             Error::RepositoryRemoved { name, removal } => {
-                Some(format!("until {} `daylight repo restore {name}` brings it back", removal.restorable_until))
+                format!("until {} `daylight repo restore {name}` brings it back", removal.restorable_until)
             }
-            Error::HookUnproven(name) => {
-                Some(format!("`daylight repo set {name} --hook-secret env:NAME` has senders sign, too"))
-            }
-            Error::HookSecretUnread(name) => {
-                Some(format!("`daylight repo show {name}` says where it is; the server reads it, as the user it runs as"))
-            }
-            Error::HookForged(_) => Some("sign it with the repository's `hook_secret`: docs/hooks.md says how".into()),
-            Error::NoSuchEvent(_) => Some(
-                "newer ones took its place (`telemetry.events_recent_bytes`), or it is under way; the folder `events` has more".into(),
+            Error::HookUnproven(name) => format!(
+                "`daylight repo set {name} --hook-secret env:NAME` gives the hooks a secret, with which senders elsewhere sign"
             ),
-            Error::Repository(error) => error.hint(),
-            Error::Store(error) => error.hint(),
-            _ => None,
-        }
+            Error::HookSecretUnread(name) => {
+                format!(
+                    "`daylight repo show {name}` names where the secret is; the server must be able to read it as its user"
+                )
+            }
+            Error::HookForged(_) => "sign it with the repository's `hook_secret`; docs/hooks.md explains how".into(),
+            Error::NoSuchEvent(_) => {
+                "the request may be under way, or newer events may have taken its place (the setting \
+                                      `telemetry.events_recent_bytes`); the folder `events` has older ones"
+                    .into()
+            }
+            _ => return None,
+        })
     }
 }

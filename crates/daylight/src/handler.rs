@@ -2,6 +2,7 @@
 
 use crate::answer::answer;
 use crate::app::App;
+use crate::audience::Audience;
 use crate::error::Error;
 use crate::{reply, route};
 use front::{Handler, Pages, Reply, Request};
@@ -21,17 +22,18 @@ impl Handler for App {
     }
 
     async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
-        match answer(self, request, event).await {
+        let mut audience = Audience::of(&request.headers);
+        match answer(self, request, &mut audience, event).await {
             Ok(reply) => reply,
-            Err(error) => refuse(self, &error, request, event),
+            Err(error) => refuse(self, &error, audience, request, event),
         }
     }
 }
 
 /// The reply to a request that has no answer. A failure of ours goes to the log.
-fn refuse(app: &App, error: &Error, request: &Request, event: &mut Event) -> Reply {
+fn refuse(app: &App, error: &Error, audience: Audience, request: &Request, event: &mut Event) -> Reply {
     event.reason = Some(error.reason());
-    let reply = reply::refusal(error, request, app.clock.now());
+    let reply = reply::refusal(error, audience, request, event.id, app.clock.now());
     // Of the other 5xx, the store logs its failures itself, and the rest are no failures of ours.
     if reply.status == StatusCode::INTERNAL_SERVER_ERROR {
         event.detail = chain(error);

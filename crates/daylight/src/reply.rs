@@ -1,8 +1,11 @@
-//! Turns what was found, or an error, into a reply: headers, body, and the status where `status` does not have it.
+//! Turns what was found into a reply: headers, body, and the status where `status` does not have it.
 
-use crate::access::{self, OtpError};
-use crate::error::Error;
-use crate::{cache_headers, checksum_headers, growing_body, status};
+mod phrase;
+mod refusal;
+
+pub(crate) use refusal::{missing, refusal};
+
+use crate::{cache_headers, checksum_headers, growing_body};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -15,7 +18,6 @@ use http::{HeaderMap, StatusCode};
 use repository::{ArrivingIndex, Ask, Content, Found, GemFound, Index, Packed, Source, TreeFound};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
-use telemetry::Millis;
 
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
 const DIGEST: HeaderName = HeaderName::from_static("digest");
@@ -25,9 +27,6 @@ const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream")
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// RFC 9512.
 const YAML: HeaderValue = HeaderValue::from_static("application/yaml");
-const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
-/// The challenge that makes `gem`, `bundle` and browsers send their credentials (RFC 7617 section 2).
-const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Daylight\", charset=\"UTF-8\"");
 
 /// How much later than the last change a client of the older index must have its file from, to hear that it is unchanged:
 /// it says when by its own clock.
@@ -212,14 +211,6 @@ fn gemspec(index: Index, private: bool) -> Reply {
     reply
 }
 
-/// Something is proven not to be there, until it is published. Never as a problem: to the resolver of Maven 4.0.0-rc-4 a 404
-/// that comes as one is a failure of the transfer, and not a file that is not there.
-pub(crate) fn missing(error: &Error, ask: &Ask<'_>) -> Reply {
-    let mut reply = plain(status::of(error), error);
-    reply.headers.insert(header::CACHE_CONTROL, asked_again(ask.repository.record.private));
-    reply
-}
-
 /// May be kept by those who ask each time whether it still holds.
 fn asked_again(private: bool) -> HeaderValue {
     HeaderValue::from_static(if private { "private, no-cache" } else { "public, no-cache" })
@@ -237,6 +228,21 @@ pub(crate) fn text(text: impl Into<Bytes>) -> Reply {
 pub(crate) fn metrics(page: String) -> Reply {
     let mut reply = text(page);
     reply.headers.insert(header::CONTENT_TYPE, METRICS);
+    reply
+}
+
+/// A page for people, as HTML or as text. It depends on who asks, and how.
+pub(crate) fn page(body: String, html: bool) -> Reply {
+    let mut reply = text(body);
+    let headers = &mut reply.headers;
+    headers.insert(header::VARY, HeaderValue::from_static("accept, authorization"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if html {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+        // It has no script, no style and no form, and nothing may add one.
+        let nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(nothing));
+    }
     reply
 }
 
@@ -274,112 +280,6 @@ fn json(status: StatusCode, value: &impl serde::Serialize) -> Reply {
 
 fn no_content() -> Reply {
     Reply::new(StatusCode::NO_CONTENT)
-}
-
-/// The reply with an error. `gem` and `bundle` print the body unchanged, so they get plain text. The API and the Maven and raw
-/// repositories answer with a problem (RFC 9457): Gradle reads it without asking, Maven's resolver asks for it (2.0.19 on).
-pub(crate) fn refusal(error: &Error, request: &Request, now: Millis) -> Reply {
-    let status = status::of(error);
-    let for_maven = (is_of_a_file(error) || accepts_problems(request)) && status != StatusCode::NOT_FOUND;
-    let mut reply =
-        if request.path().starts_with("/api/") || for_maven { problem(status, error) } else { plain(status, error) };
-    reply.phrase = phrase(error);
-    let headers = &mut reply.headers;
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    match error {
-        Error::Access(access::Error::Password { why: OtpError::TooMany(seconds), .. }) => {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
-        }
-        _ if status == StatusCode::UNAUTHORIZED => {
-            headers.insert(header::WWW_AUTHENTICATE, CHALLENGE);
-        }
-        Error::MethodNotAllowed { allow, .. } => {
-            put(headers, header::ALLOW, allow.to_string());
-        }
-        _ if status == StatusCode::SERVICE_UNAVAILABLE => {
-            let after_s = error.until().map_or(1, |until| (until.0.saturating_sub(now.0) / 1000).max(1));
-            headers.insert(header::RETRY_AFTER, HeaderValue::from(after_s));
-        }
-        _ => {}
-    }
-    reply
-}
-
-/// Why a deploy is refused, or an upstream's file cannot be had, for the status line: of the whole reply, Maven before 4, `gem` and Bundler
-/// show only the status and this phrase.
-fn phrase(error: &Error) -> Option<&'static str> {
-    use repository::{Error as E, Purged, VersionPolicy, Why};
-    let Error::Repository(error) = error else { return None };
-    Some(match error {
-        E::Hidden(hidden) => match hidden.why {
-            Why::Denied(_) | Why::NotAllowed => "not allowed by policy",
-            Why::Young { .. } => "hidden by policy until it is older",
-            Why::Private(_) | Why::Unclassified | Why::List => "hidden by policy",
-        },
-        E::PathTaken(_) => "published with other bytes, and what is published never changes",
-        E::PathTakenByRemoved(_) => "was published with other bytes and deleted, and its path stays taken",
-        E::Purged(Purged::Taken { .. }) => "purged, and its path stays taken",
-        E::PathInOtherCase { .. } => "published in another spelling",
-        E::NotInLayout(_) => "no path that a file of this layout can have",
-        E::MadeHere(_) => "made here from what is published",
-        E::ChecksumDiffers { .. } => "the checksum is not that of the file that arrived",
-        E::ChecksumUnreadable { .. } => "what was uploaded as a checksum is none",
-        E::VersionRefused { policy: VersionPolicy::Releases, .. } => "this repository takes no snapshots",
-        E::VersionRefused { policy: VersionPolicy::Snapshots, .. } => "this repository takes only snapshots",
-        E::Upstream(failure) => failure.words(),
-        _ => return None,
-    })
-}
-
-fn is_of_a_file(error: &Error) -> bool {
-    matches!(error, Error::Repository(error) if error.is_of_a_file())
-}
-
-fn accepts_problems(request: &Request) -> bool {
-    let accepts = request.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
-    accepts.flat_map(|line| line.split([',', ';'])).any(|media| media.trim() == PROBLEM)
-}
-
-fn plain(status: StatusCode, error: &Error) -> Reply {
-    let mut body = message(status, error);
-    if let Some(hint) = error.hint() {
-        body.push_str("\nhint: ");
-        body.push_str(&hint);
-    }
-    body.push('\n');
-    let mut reply = Reply::new(status).body(Body::Bytes(body.into()));
-    reply.headers.insert(header::CONTENT_TYPE, TEXT);
-    reply
-}
-
-fn problem(status: StatusCode, error: &Error) -> Reply {
-    let mut value = serde_json::json!({
-        "type": format!("about:blank#{}", error.reason().as_str()),
-        "title": status.canonical_reason().unwrap_or_default(),
-        "status": status.as_u16(),
-        "detail": message(status, error),
-    });
-    if let Some(hint) = error.hint() {
-        value["hint"] = hint.into();
-    }
-    let mut reply = json(status, &value);
-    reply.headers.insert(header::CONTENT_TYPE, PROBLEM);
-    reply
-}
-
-/// The message for the client. The cause of a failure of ours goes into the event only.
-fn message(status: StatusCode, error: &Error) -> String {
-    match status {
-        StatusCode::INTERNAL_SERVER_ERROR if matches!(error, Error::Repository(repository::Error::Unsaved(_))) => {
-            "There was a problem saving your gem. Please try again.\nThe server's log says why under this answer's \
-             Daylight-Event"
-                .into()
-        }
-        StatusCode::INTERNAL_SERVER_ERROR => {
-            "Daylight failed; its log says why under this answer's Daylight-Event".into()
-        }
-        _ => error.to_string(),
-    }
 }
 
 /// Inserts a header. A value with characters that a header cannot have, from the name of a file, is left out.

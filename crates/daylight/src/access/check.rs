@@ -9,7 +9,7 @@ use front::Request;
 use http::HeaderMap;
 use repository::{Repositories, Repository, Scope};
 use std::sync::Arc;
-use store::Stamp;
+use store::{RepositoryKind, Stamp};
 use telemetry::Event;
 
 /// Refuses a GET with side effects unless RubyGems sends it. A page can make a browser send a GET, with an image for instance, but
@@ -87,7 +87,8 @@ impl Access {
         }
         let open = scope == Scope::Read && !repository.record.private;
         let name = &repository.record.name;
-        match self.caller(request, event).await {
+        let caller = if open { self.anyone(request, event).await } else { self.caller(request, event).await };
+        match caller {
             Ok(caller) => match &caller.token {
                 Some(token) if token.allows(scope, Some(repository.id)) => {
                     if scope != Scope::Read {
@@ -97,19 +98,61 @@ impl Access {
                 }
                 _ if open => Ok(caller),
                 Some(token) if token.scoped(scope) => {
-                    Err(Error::RepositoryNotNamed { token: token.record.name.clone(), repository: name.clone() })
+                    let token = token.record.name.clone();
+                    Err(Error::RepositoryNotNamed { token, scope, repository: name.clone() })
                 }
                 Some(token) => {
-                    Err(Error::ScopeMissing { token: token.record.name.clone(), scope, repository: Some(name.clone()) })
+                    let table = self.table(event).await?;
+                    let maker = table.maker(token).filter(|maker| maker.allows(scope, Some(repository.id)));
+                    let signed_in = maker.map(|maker| maker.record.name.clone());
+                    let token = token.record.name.clone();
+                    Err(Error::ScopeMissing { token, scope, repository: Some(name.clone()), signed_in })
                 }
                 None => Err(Error::CredentialsMissing { scope, repository: Some(name.clone()) }),
             },
-            Err(Error::CredentialsUnknown) if open => {
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The caller, for an answer that anyone gets. Credentials that are unknown count as none.
+    pub async fn anyone(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
+        match self.caller(request, event).await {
+            Err(Error::CredentialsUnknown) => {
                 let (client, stamp) = (request.client, self.table(event).await?.stamp);
                 Ok(Caller { token: None, client, stamp })
             }
-            Err(error) => Err(error),
+            known => known,
         }
+    }
+
+    /// The hosted repository to which a change at `path` of `repository`, a group or a remote one, is to be sent: of a group the first
+    /// hosted member for which the caller has the scope, or else the first that the caller may read; beside a remote repository
+    /// the first of its format for which the caller has the scope. `None`: the caller may know of none.
+    pub async fn publishes_to(
+        &self,
+        repositories: &Repositories,
+        repository: &Arc<Repository>,
+        scope: Scope,
+        path: &str,
+        request: &Request,
+        event: &mut Event,
+    ) -> Result<Option<Arc<Repository>>, Error> {
+        let caller = self.caller(request, event).await?;
+        let known = repositories.table(event).await?;
+        let is_group = repository.record.kind == RepositoryKind::Group;
+        let mut hosted: Vec<_> = if is_group {
+            repository.leaves.iter().filter_map(|leaf| known.by_name.get(&leaf.record.name)).collect()
+        } else {
+            let mut all: Vec<_> = known.by_name.values().filter(|one| one.format == repository.format).collect();
+            all.sort_by(|a, b| a.record.name.cmp(&b.record.name));
+            all
+        };
+        hosted.retain(|one| one.record.kind == RepositoryKind::Hosted && one.takes_version_at(path));
+        let has =
+            |scope, one: &Repository| caller.token.as_ref().is_some_and(|token| token.allows(scope, Some(one.id)));
+        let may_change = hosted.iter().find(|one| has(scope, one));
+        let may_read = || hosted.iter().find(|one| is_group && (!one.record.private || has(Scope::Read, one)));
+        Ok(may_change.or_else(may_read).map(|one| Arc::clone(one)))
     }
 
     /// The token whose account a request is about. It must be for `repository`. Changes need a one-time password where the token
@@ -128,7 +171,7 @@ impl Access {
         let token = self.caller(request, event).await?.token.ok_or(Error::AccountMissing)?;
         if !token.is_for(repository.id) {
             let (token, repository) = (token.record.name.clone(), repository.record.name.clone());
-            return Err(Error::RepositoryNotNamed { token, repository });
+            return Err(Error::RepositoryNotNamed { token, scope: Scope::Read, repository });
         }
         if changes {
             self.check_password(&token, request)?;
@@ -152,7 +195,8 @@ impl Access {
             }
             Some(token) if token.scoped(Scope::Admin) => Err(Error::OnlyForRepositories(token.record.name.clone())),
             Some(token) => {
-                Err(Error::ScopeMissing { token: token.record.name.clone(), scope: Scope::Admin, repository: None })
+                let token = token.record.name.clone();
+                Err(Error::ScopeMissing { token, scope: Scope::Admin, repository: None, signed_in: None })
             }
             None => Err(Error::CredentialsMissing { scope: Scope::Admin, repository: None }),
         }

@@ -16,16 +16,16 @@ pub enum Error {
         repository: Option<String>,
     },
     /// A token is needed to learn whether there is a repository of that name.
-    #[error("`{0}` is private, or there is no such repository: a token is needed")]
+    #[error("`{0}` is a private repository, or does not exist: a token is needed")]
     PrivateOrMissing(String),
     /// The credentials are no valid token.
-    #[error("the token is not known here, has expired or was revoked")]
+    #[error("the server does not know the token that was sent, or it has expired or was revoked")]
     CredentialsUnknown,
     /// A browser sent its stored credentials for a page of another site.
-    #[error("this was sent by a page of another site")]
+    #[error("a page of another site made a browser send this request, so it is refused")]
     CrossSite,
     /// Every page can make a browser send a GET with its stored credentials.
-    #[error("a key is made with POST; a GET is for RubyGems before 3.2 alone")]
+    #[error("a key is made with POST; only RubyGems before 3.2 may use GET")]
     OnlyPosted,
     /// The token demands a one-time password. `gem` prompts for it when the message begins like this.
     #[error("You have enabled multifactor authentication: {}", password_problem(.token, *.why))]
@@ -36,10 +36,10 @@ pub enum Error {
         why: OtpError,
     },
     /// Signing in needs a token.
-    #[error("nobody is signed in: show a token as user name or password, or use one that has the scope already")]
+    #[error("this request is about an account, and no token was sent")]
     AccountMissing,
-    /// The token lacks the scope. `gem` asks for a password and adds the scope when the message begins like this.
-    #[error("The API key doesn't have access: token `{token}` may not {scope}{}", .repository.as_ref().map(|name| format!(" in `{name}`")).unwrap_or_default())]
+    /// The token lacks the scope.
+    #[error("{}", lacks(.token, *.scope, .repository.as_deref(), .signed_in.as_deref()))]
     ScopeMissing {
         /// The token's name.
         token: String,
@@ -47,25 +47,30 @@ pub enum Error {
         scope: Scope,
         /// Where; `None`: the server as a whole.
         repository: Option<String>,
+        /// Of a key that a client made by signing in: the token that it was made with, where that one has the scope. `gem` can then add the
+        /// scope to the key.
+        signed_in: Option<String>,
     },
     /// The token has the scope, but is not for this repository.
-    #[error("token `{token}` is not for `{repository}`")]
+    #[error("token `{token}` is limited to certain repositories, and `{repository}` is not one of them")]
     RepositoryNotNamed {
         /// The token's name.
         token: String,
+        /// What it would be used for.
+        scope: Scope,
         /// Where.
         repository: String,
     },
     /// The token is an admin's, but for some repositories, and this is about the server.
     #[error(
-        "token `{0}` has the scope `admin` for certain repositories alone, and calls of the admin API are about the whole server"
+        "token `{0}` has the scope `admin` in certain repositories only, and the admin API is about the whole server"
     )]
     OnlyForRepositories(String),
     /// Only an admin may say when something was published elsewhere.
     #[error("token `{0}` may not say when a version was published elsewhere (`Daylight-Published`)")]
     OriginNotAllowed(String),
     /// A key would have a scope that the token does not have with which it is made.
-    #[error("token `{token}` cannot make a key with the scope `{scope}`, which it does not have itself")]
+    #[error("token `{token}` lacks the scope `{scope}`, so it cannot give it to a key")]
     Wider {
         /// The token's name.
         token: String,
@@ -81,10 +86,10 @@ pub enum Error {
         token: String,
     },
     /// A token has that name already.
-    #[error("there is a token `{0}` already")]
+    #[error("a token named `{0}` exists already")]
     TokenNameTaken(String),
     /// Somebody else changed the token meanwhile.
-    #[error("others change the token at the same time")]
+    #[error("somebody else changed the token at the same time")]
     TokenChanged,
     /// No token has the name.
     #[error("there is no token `{0}`")]
@@ -99,7 +104,7 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] store::Error),
     /// The machine gives no random bits.
-    #[error("the machine gives no randomness for a new token")]
+    #[error("the operating system gave no random bytes for a new token")]
     NoRandomness(#[from] getrandom::Error),
     /// A defect of ours.
     #[error("the work on this request was given up")]
@@ -108,8 +113,8 @@ pub enum Error {
 
 fn password_problem(token: &str, why: OtpError) -> String {
     match why {
-        OtpError::Missing => format!("token `{token}` demands a one-time password"),
-        OtpError::Wrong => format!("this one-time password of token `{token}` is wrong, or was used"),
+        OtpError::Missing => format!("a change with token `{token}` needs a one-time password"),
+        OtpError::Wrong => format!("this one-time password of token `{token}` is wrong, or was used before"),
         OtpError::TooMany(seconds) => {
             format!("too many wrong one-time passwords of token `{token}`; try again in {seconds} seconds")
         }
@@ -117,14 +122,35 @@ fn password_problem(token: &str, why: OtpError) -> String {
 }
 
 fn needed(scope: Scope, repository: Option<&str>) -> String {
-    match (scope, repository) {
-        (Scope::Read, Some(name)) => format!("`{name}` is private: a token is needed to read it"),
-        (Scope::Write, Some(name)) => format!("a token is needed to publish to `{name}`"),
-        (Scope::Delete, Some(name)) => format!("a token is needed to withdraw from `{name}`"),
-        (Scope::AddOwner | Scope::RemoveOwner | Scope::UpdateOwner, Some(name)) => {
-            format!("a token is needed to change owners in `{name}`")
-        }
-        _ => "a token with the scope `admin` is needed".to_owned(),
+    match repository {
+        Some(name) if scope == Scope::Read => format!("`{name}` is a private repository: a token is needed to read it"),
+        Some(name) => format!("a token is needed to {} `{name}`", verb(scope)),
+        None => "a token with the scope `admin` is needed".to_owned(),
+    }
+}
+
+/// `gem` asks for a password and adds the scope to its key when the message begins as that of a key does here, so no other does.
+fn lacks(token: &str, scope: Scope, repository: Option<&str>, signed_in: Option<&str>) -> String {
+    let needs = match repository {
+        Some(name) => format!("which is needed to {} `{name}`", verb(scope)),
+        None => "which the admin API needs".to_owned(),
+    };
+    match signed_in {
+        Some(maker) => format!(
+            "The API key doesn't have access: key `{token}` lacks the scope `{scope}`, {needs}; token `{maker}`, with which it was made, has it"
+        ),
+        None => format!("token `{token}` lacks the scope `{scope}`, {needs}"),
+    }
+}
+
+/// What a token with this scope does, before the name of a repository.
+fn verb(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Read => "read",
+        Scope::Write => "publish to",
+        Scope::Delete => "yank or delete in",
+        Scope::AddOwner | Scope::RemoveOwner | Scope::UpdateOwner => "change owners in",
+        Scope::Admin => "administer",
     }
 }
 
@@ -158,30 +184,5 @@ impl Error {
     /// Whether the token is right, and its one-time password is not.
     pub(crate) fn is_of_password(&self) -> bool {
         matches!(self, Error::Password { .. })
-    }
-
-    /// The remedy, where there is one.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Error::CredentialsMissing { .. } | Error::PrivateOrMissing(_) => {
-                Some("`daylight token create` makes one; gem takes it in GEM_HOST_API_KEY, bundle in its config for the host".into())
-            }
-            Error::CredentialsUnknown => Some("`daylight token list` shows which there are".into()),
-            Error::RepositoryNotNamed { .. } => Some("it is limited to others: `daylight token list` shows which".into()),
-            Error::ScopeMissing { scope, .. } => Some(format!("use a token that has the scope `{scope}`")),
-            Error::OnlyForRepositories(_) => {
-                Some("use a token with the scope `admin` that was made without `--repository`".into())
-            }
-            Error::OriginNotAllowed(_) => {
-                Some("use a token that has the scope `admin`, or upload without that header".into())
-            }
-            Error::AccountMissing => Some("`daylight token create` makes one".into()),
-            Error::TokenChanged => Some("try again".into()),
-            Error::Wider { .. } => Some("sign in with a token that has it, or ask for less".into()),
-            Error::NotItsMaker { .. } => Some("sign in with the token the key was made with, or anew".into()),
-            Error::Repository(error) => error.hint(),
-            Error::Store(error) => error.hint(),
-            _ => None,
-        }
     }
 }

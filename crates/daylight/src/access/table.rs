@@ -94,6 +94,11 @@ impl TokenTable {
         self.by_hash.get(hash)
     }
 
+    /// The token that `key` was made with, if it is a key that a client made by signing in.
+    pub(super) fn maker(&self, key: &Token) -> Option<&Arc<Token>> {
+        self.by_hash.get(&key.record.maker?)
+    }
+
     /// Whether the token of that name is `token`, or a key that was made with it, or with such a key.
     pub(super) fn made_with(&self, name: &str, token: &Token) -> bool {
         let mut next = self.by_hash.values().find(|one| one.record.name == name);

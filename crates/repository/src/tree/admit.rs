@@ -33,3 +33,10 @@ pub(crate) fn may_change(file: &File<'_>, by: Actor<'_>) -> Result<(), Error> {
         None => Ok(()),
     }
 }
+
+impl Repository {
+    /// Whether its version policy takes what would be published at a path, as far as the path tells.
+    pub fn takes_version_at(&self, path: &str) -> bool {
+        !self.format.rules().is_tree() || File::read(self.format, path).check_version(&self.record).is_ok()
+    }
+}

@@ -1,0 +1,90 @@
+//! What to do about a request that is not allowed, in the words of the client that sent it.
+
+use super::error::Error;
+use crate::audience::Words;
+use repository::Scope;
+
+impl Error {
+    /// The remedy, where there is one.
+    pub fn hint(&self, words: Words) -> Option<String> {
+        Some(match self {
+            Error::CredentialsMissing { scope, repository } => {
+                format!("{}; {}", make(&[*scope], repository.as_deref()), send(*scope, words))
+            }
+            Error::PrivateOrMissing(name) => {
+                format!("{}; {}", make(&[Scope::Read], Some(name)), send(Scope::Read, words))
+            }
+            Error::AccountMissing => send(Scope::Write, words).into(),
+            Error::CredentialsUnknown => {
+                format!("an administrator sees all tokens with `daylight token list`; {}", replace(words))
+            }
+            Error::ScopeMissing { signed_in: Some(maker), scope, .. } => {
+                format!("sign in with token `{maker}` to add the scope `{scope}` to the key")
+            }
+            Error::ScopeMissing { scope: Scope::Admin, .. } => {
+                "use a token with the scope `admin`; an administrator makes one: `daylight token create NAME --scope admin`".into()
+            }
+            Error::ScopeMissing { scope, repository, .. } => {
+                // A token that publishes usually reads, too.
+                let both = [Scope::Read, *scope];
+                make(if *scope == Scope::Read { &both[..1] } else { &both }, repository.as_deref())
+            }
+            Error::RepositoryNotNamed { scope, repository, .. } => make(&[*scope], Some(repository)),
+            Error::OnlyForRepositories(_) => {
+                "use a token with the scope `admin` that was made without `--repository`".into()
+            }
+            Error::OriginNotAllowed(_) => {
+                "use a token that has the scope `admin`, or upload without that header".into()
+            }
+            Error::TokenChanged => "try again".into(),
+            Error::TokenNameTaken(_) => "choose another name, or revoke that token first".into(),
+            Error::NoSuchToken(_) => "`daylight token list` shows all tokens".into(),
+            Error::Wider { .. } => "sign in with a token that has the scope, or ask for fewer scopes".into(),
+            Error::NotItsMaker { .. } => "sign in with the token that the key was made with, or make a new key".into(),
+            Error::Repository(error) => return error.hint(),
+            Error::Store(error) => return error.hint(),
+            _ => return None,
+        })
+    }
+}
+
+/// How an administrator makes a token with these scopes.
+fn make(scopes: &[Scope], repository: Option<&str>) -> String {
+    let scopes = scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(",");
+    let only = repository.map(|name| format!(" --repository {name}")).unwrap_or_default();
+    format!("an administrator makes a token: `daylight token create NAME --scope {scopes}{only}`")
+}
+
+/// Where a client takes its token from.
+fn send(scope: Scope, words: Words) -> &'static str {
+    match (words, scope) {
+        (_, Scope::Admin) | (Words::Http, _) => {
+            "send it as `Authorization: Bearer TOKEN`, or as the password of any user (`curl --user x:TOKEN`); the commands of \
+             `daylight` take it from DAYLIGHT_TOKEN"
+        }
+        (Words::Gem, Scope::Read) => {
+            "Bundler takes it from `bundle config set --global URL x:TOKEN`, with the URL of the repository and its last `/`; `gem` takes it \
+             from the source's URL, `https://x:TOKEN@HOST/...`"
+        }
+        (Words::Gem, _) => "`gem` takes it from GEM_HOST_API_KEY",
+        (Words::Maven, _) => {
+            "Maven takes it from settings.xml: the `<password>` of the `<server>` whose `<id>` is that of the repository in the build, with any \
+             `<username>`; Gradle takes it from `credentials` of the repository"
+        }
+    }
+}
+
+/// Where a client has a token that no longer works.
+fn replace(words: Words) -> &'static str {
+    match words {
+        Words::Gem => {
+            "the client has the one that was sent from GEM_HOST_API_KEY, `~/.gem/credentials`, `bundle config` or the source's URL"
+        }
+        Words::Maven => {
+            "the build has the one that was sent from the `<server>` in settings.xml, or from `credentials` in Gradle"
+        }
+        Words::Http => {
+            "the one that was sent is in `Authorization`; the commands of `daylight` take it from DAYLIGHT_TOKEN"
+        }
+    }
+}

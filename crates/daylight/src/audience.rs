@@ -1,0 +1,124 @@
+//! Who reads an error: the program that sent the request, and the format of the repository that it is about. Both decide in which words
+//! the hint is, and `reply` decides by them in which form the error is.
+
+use http::HeaderMap;
+use http::header;
+use repository::Format;
+
+/// The program that sent a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Program {
+    /// `gem` or `bundle`. They print the body of an error unchanged.
+    Ruby,
+    /// A build tool for Java. None prints the body as text: some show the members of a problem, and all show the reason phrase.
+    Java,
+    /// A program in which a person types or clicks a URL: curl, a browser.
+    Person,
+    /// Anything else, of which nothing is known.
+    Other,
+}
+
+/// The words of a hint: each client is told of its own settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words {
+    /// Those of `gem` and `bundle`.
+    Gem,
+    /// Those of Maven and Gradle.
+    Maven,
+    /// Those of HTTP.
+    Http,
+}
+
+/// Who reads an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Audience {
+    program: Program,
+    /// Whether it asks for problems (RFC 9457).
+    asks_for_problems: bool,
+    /// The format of the repository. `None`: the request is about no repository, or the client may not know whether it exists.
+    pub(crate) format: Option<Format>,
+}
+
+/// How the `User-Agent` of each build tool for Java begins. sbt asks by means of Coursier or Ivy.
+const JAVA: [&str; 6] = ["Apache-Maven/", "Gradle/", "Coursier/", "Apache Ivy/", "Java/", "Java-http-client/"];
+/// The same of programs in which people type or click URLs.
+const PERSON: [&str; 4] = ["curl/", "Wget/", "HTTPie/", "Mozilla/"];
+
+impl Audience {
+    /// Reads the headers of a request.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
+        let begins = |with: &[&str]| with.iter().any(|name| agent.starts_with(name));
+        let program = match agent {
+            _ if begins(&["RubyGems/", "bundler/"]) => Program::Ruby,
+            _ if begins(&JAVA) => Program::Java,
+            _ if begins(&PERSON) => Program::Person,
+            _ => Program::Other,
+        };
+        let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+        let mut media = accepts.flat_map(|line| line.split([',', ';']));
+        let asks_for_problems = media.any(|media| media.trim() == "application/problem+json");
+        Self { program, asks_for_problems, format: None }
+    }
+
+    /// The words of hints. What the client is counts more than what it asks for.
+    pub(crate) fn words(self) -> Words {
+        match (self.program, self.format) {
+            (Program::Ruby, _) | (Program::Other, Some(Format::Gem)) => Words::Gem,
+            (Program::Java, _) | (Program::Other, Some(Format::Maven)) => Words::Maven,
+            (Program::Other, Some(Format::Raw) | None) | (Program::Person, _) => Words::Http,
+        }
+    }
+
+    /// Whether it is shown a problem rather than text. `gem` and `bundle` print the body unchanged, so they get text. Build tools for Java
+    /// show the members of a problem: Gradle and the resolver of Maven 3.9 (1.9.23 and later) read one without asking for it.
+    /// Any other program gets what it asks for, or else what the clients of the repository's format get.
+    pub(crate) fn reads_problems(self) -> bool {
+        match self.program {
+            Program::Ruby => false,
+            Program::Java => true,
+            Program::Person | Program::Other => {
+                self.asks_for_problems || matches!(self.format, Some(Format::Maven | Format::Raw))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(agent: &'static str, accept: &'static str, format: Option<Format>) -> Audience {
+        let headers = [(header::USER_AGENT, agent.parse().unwrap()), (header::ACCEPT, accept.parse().unwrap())];
+        Audience { format, ..Audience::of(&HeaderMap::from_iter(headers)) }
+    }
+
+    #[test]
+    fn gem_and_bundle_get_text_and_build_tools_for_java_get_problems() {
+        let problem = "application/problem+json";
+        for format in [None, Some(Format::Gem), Some(Format::Maven), Some(Format::Raw)] {
+            for agent in ["RubyGems/3.3.15 x86_64-linux", "bundler/2.3.15 rubygems/3.3.15"] {
+                let it = of(agent, problem, format);
+                assert_eq!((it.reads_problems(), it.words()), (false, Words::Gem), "{agent} {format:?}");
+            }
+            for agent in ["Apache-Maven/3.9.16 (Java 17)", "Gradle/8.5", "Coursier/2.0", "Apache Ivy/2.5.1"] {
+                let it = of(agent, "*/*", format);
+                assert_eq!((it.reads_problems(), it.words()), (true, Words::Maven), "{agent} {format:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_programs_get_what_they_ask_for_or_what_the_format_has() {
+        let curl = |accept, format| of("curl/8.0", accept, format).reads_problems();
+        assert!(!curl("*/*", None) && !curl("*/*", Some(Format::Gem)));
+        assert!(curl("*/*", Some(Format::Maven)) && curl("*/*", Some(Format::Raw)));
+        let both = "text/html, application/problem+json;q=0.5";
+        assert!(curl(both, None) && curl(both, Some(Format::Gem)));
+        for format in [None, Some(Format::Gem), Some(Format::Maven)] {
+            assert_eq!(of("curl/8.0", "*/*", format).words(), Words::Http);
+        }
+        assert_eq!(of("", "*/*", Some(Format::Gem)).words(), Words::Gem);
+        assert_eq!(of("", "*/*", Some(Format::Maven)).words(), Words::Maven);
+    }
+}

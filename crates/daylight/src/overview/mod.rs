@@ -1,0 +1,169 @@
+//! What people see at `/` and `/repository/NAME/`: what is there, and the lines with which clients use it. As text, and as HTML for
+//! browsers.
+
+mod document;
+mod usage;
+
+use crate::access::Caller;
+use crate::app::App;
+use crate::error::Error;
+use crate::reply;
+use document::{Document, Link};
+use format::percent::segment;
+use front::{Reply, Request};
+use http::header;
+use repository::{Ask, Format, Repository, RepositoryTable, Scope, ServerUrl};
+use std::sync::Arc;
+use store::RepositoryKind;
+use telemetry::Event;
+use usage::Usage;
+
+const TITLE: &str = "Daylight, a package repository server that can show why it gave each answer";
+/// The most repositories that `/` lists.
+const LISTED: usize = 1_000;
+
+/// The answer at `/`: the repositories that the caller may read, and the other URLs of the server.
+pub(crate) async fn of_server(app: &App, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+    let caller = app.access.anyone(request, event).await?;
+    let server = app.urls.of(request).url();
+    let table = app.repositories.table(event).await?;
+    let mut document = Document::new(TITLE);
+    let mut listed: Vec<_> = table.by_name.values().filter(|one| may_read(&caller, one)).collect();
+    listed.sort_by(|a, b| (a.format.as_str(), &a.record.name).cmp(&(b.format.as_str(), &b.record.name)));
+    let hidden = listed.len() < table.by_name.len();
+    let is_empty = |one: &&&Arc<Repository>| app.repositories.holds(one).files == 0;
+    let hosted = || listed.iter().filter(|one| one.record.kind == RepositoryKind::Hosted);
+    if !hidden && hosted().count() > 0 && hosted().all(|one| is_empty(&one)) {
+        describe_first_steps(&server, &table, &mut document);
+    }
+    document.heading("Repositories: each page has the lines with which clients use it");
+    let more = listed.len().saturating_sub(LISTED);
+    listed.truncate(LISTED);
+    document.links(listed.iter().map(|one| link(one, &server)).collect());
+    if more > 0 {
+        document.paragraph(format!("{more} more are not listed here; `daylight repo list` shows all of them."));
+    }
+    if caller.token.is_none() && table.by_name.values().any(|one| one.record.private) {
+        document.paragraph("Private repositories are listed for requests with a token that may read them.");
+    }
+    document.heading("Other URLs");
+    let others = [
+        (
+            "/api/v1/openapi.json",
+            "the admin API: repositories, tokens, policy; with a token that has the scope `admin`",
+        ),
+        ("/metrics", "metrics for Prometheus"),
+        ("/health/live", "whether the process runs"),
+        ("/health/ready", "whether it can answer requests"),
+    ];
+    document.links(others.map(|(path, about)| Link { url: format!("{server}{path}"), about: about.into() }).into());
+    Ok(page(&document, request))
+}
+
+/// The answer at `/repository/NAME/`, to a caller who may read it.
+pub(crate) async fn of_repository(
+    app: &App,
+    ask: &Ask<'_>,
+    caller: &Caller,
+    request: &Request,
+    event: &mut Event,
+) -> Result<Reply, Error> {
+    let (repository, table) = (&*ask.repository, app.repositories.table(event).await?);
+    let (record, server) = (&repository.record, app.urls.of(request).url());
+    let mut document = Document::new(format!("{}: {}", record.name, about(repository)));
+    match record.kind {
+        RepositoryKind::Group => {
+            let members: Vec<_> = record
+                .members
+                .iter()
+                .filter_map(|member| table.by_name.get(member))
+                .filter(|one| may_read(caller, one))
+                .map(|one| link(one, &server))
+                .collect();
+            document.heading("Members, in the order in which they are asked");
+            document.links(members);
+        }
+        RepositoryKind::Remote => {
+            document.paragraph("It fetches each file from its upstream once, and keeps it.");
+        }
+        RepositoryKind::Hosted if repository.as_of.is_some() => {}
+        RepositoryKind::Hosted => {
+            let held = app.repositories.holds(repository);
+            let packages = held.packages.map(|packages| format!("{packages} packages in ")).unwrap_or_default();
+            document.paragraph(format!("It holds {packages}{} files.", held.files));
+        }
+    }
+    let url = format!("{server}/repository/{}", segment(ask.parameters.segment));
+    let publishes_to = publishes_to(&server, repository, caller, &table);
+    Usage { repository, url: &url, publishes_to }.describe(&mut document);
+    document.heading("Why a request is answered as it is (with an admin token in DAYLIGHT_TOKEN)");
+    document.lines(format!("daylight explain --server {server} {} PATH", record.name));
+    Ok(page(&document, request))
+}
+
+/// The hosted member of a group that the page names for publishing: one for which the caller has the scope, or the first they may read.
+fn publishes_to(
+    server: &str,
+    group: &Repository,
+    caller: &Caller,
+    table: &RepositoryTable,
+) -> Option<(String, String)> {
+    let leaves = group.leaves.iter().filter_map(|leaf| table.by_name.get(&leaf.record.name));
+    let hosted: Vec<_> = leaves.filter(|one| one.record.kind == RepositoryKind::Hosted).collect();
+    let writes =
+        |one: &&&Arc<Repository>| caller.token.as_ref().is_some_and(|token| token.allows(Scope::Write, Some(one.id)));
+    let one = hosted.iter().find(writes).or_else(|| hosted.iter().find(|one| may_read(caller, one)))?;
+    Some((one.record.name.clone(), format!("{server}/repository/{}", segment(&one.record.name))))
+}
+
+/// What to type into a server to which nothing was published yet.
+fn describe_first_steps(server: &str, table: &RepositoryTable, document: &mut Document) {
+    document.heading("Nothing is published here yet. The output of the first start has an admin token; with it");
+    let hosted = |format| {
+        let all =
+            table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Hosted && one.format == format);
+        all.map(|one| &one.record.name).min()
+    };
+    let mut lines = format!("export DAYLIGHT_SERVER={} DAYLIGHT_TOKEN=TOKEN\n", server);
+    lines.push_str("daylight token create ci --scope read,write   # a token for publishing\n");
+    if let Some(name) = hosted(Format::Gem) {
+        lines.push_str(&format!(
+            "GEM_HOST_API_KEY=$DAYLIGHT_TOKEN gem push --host {}/repository/{} NAME-VERSION.gem\n",
+            server,
+            segment(name)
+        ));
+    }
+    lines.push_str("daylight repo list");
+    document.lines(lines);
+}
+
+fn may_read(caller: &Caller, repository: &Repository) -> bool {
+    let allows = || caller.token.as_ref().is_some_and(|token| token.allows(Scope::Read, Some(repository.id)));
+    !repository.record.private || allows()
+}
+
+fn link(repository: &Repository, server: &str) -> Link {
+    Link { url: format!("{server}/repository/{}/", segment(&repository.record.name)), about: about(repository) }
+}
+
+/// Its kind and format: `hosted gems`, `a group of Maven repositories`.
+fn about(repository: &Repository) -> String {
+    let what = match repository.format {
+        Format::Gem => "gems",
+        Format::Maven => "Maven artifacts",
+        Format::Raw => "files",
+    };
+    let kind = match repository.record.kind {
+        RepositoryKind::Hosted => format!("hosted {what}"),
+        RepositoryKind::Remote => format!("{what} of an upstream"),
+        RepositoryKind::Group => format!("{what} of a group of repositories behind one URL"),
+    };
+    if repository.record.private { format!("{kind}, private") } else { kind }
+}
+
+/// The document as the client wants it. It depends on who asks, so nobody keeps it.
+fn page(document: &Document, request: &Request) -> Reply {
+    let accepts = request.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    let html = accepts.flat_map(|line| line.split([',', ';'])).any(|media| media.trim() == "text/html");
+    reply::page(if html { document.html() } else { document.text() }, html)
+}

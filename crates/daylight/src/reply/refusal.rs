@@ -1,0 +1,110 @@
+//! The reply with an error: its form, its headers, and the words that the client is shown.
+
+use super::phrase::phrase;
+use super::{TEXT, asked_again, json, put};
+use crate::access::{self, OtpError};
+use crate::audience::{Audience, Words};
+use crate::error::Error;
+use crate::status;
+use front::{Body, Reply, Request};
+use http::StatusCode;
+use http::header::{self, HeaderValue};
+use repository::Ask;
+use telemetry::{EventId, Millis};
+
+const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
+/// The challenge that makes `gem`, `bundle` and browsers send their credentials (RFC 7617 section 2).
+const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Daylight\", charset=\"UTF-8\"");
+
+/// The reply with an error, as a problem (RFC 9457) or as text. The API answers with problems, and [`Audience::reads_problems`] has who else
+/// is shown one. A 404 of a repository is always text: to the resolver of Maven 4.0.0-rc-4 a 404 that comes as a problem is a failure of
+/// the transfer, and not a file that does not exist.
+pub(crate) fn refusal(error: &Error, audience: Audience, request: &Request, id: EventId, now: Millis) -> Reply {
+    let status = status::of(error);
+    let mut reply = if request.path().starts_with("/api/") {
+        problem(status, error, Words::Http, id)
+    } else if audience.reads_problems() && status != StatusCode::NOT_FOUND {
+        problem(status, error, audience.words(), id)
+    } else {
+        plain(status, error, audience.words())
+    };
+    reply.phrase = phrase(error);
+    let headers = &mut reply.headers;
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    match error {
+        Error::Access(access::Error::Password { why: OtpError::TooMany(seconds), .. }) => {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
+        }
+        _ if status == StatusCode::UNAUTHORIZED => {
+            headers.insert(header::WWW_AUTHENTICATE, CHALLENGE);
+        }
+        Error::MethodNotAllowed { allow, .. } => {
+            put(headers, header::ALLOW, allow.to_string());
+        }
+        Error::Elsewhere(_) => {
+            headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+        }
+        _ if status == StatusCode::SERVICE_UNAVAILABLE => {
+            let after_s = error.until().map_or(1, |until| (until.0.saturating_sub(now.0) / 1000).max(1));
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(after_s));
+        }
+        _ => {}
+    }
+    reply
+}
+
+/// The reply that something is proven not to exist, until it is published. It may be a page, so its words are those of the format.
+pub(crate) fn missing(error: &Error, ask: &Ask<'_>) -> Reply {
+    let mut reply = plain(status::of(error), error, Words::Http);
+    reply.headers.insert(header::CACHE_CONTROL, asked_again(ask.repository.record.private));
+    reply
+}
+
+fn plain(status: StatusCode, error: &Error, words: Words) -> Reply {
+    let mut body = message(status, error);
+    if let Some(hint) = error.hint(words) {
+        body.push_str("\nhint: ");
+        body.push_str(&hint);
+    }
+    body.push('\n');
+    let mut reply = Reply::new(status).body(Body::Bytes(body.into()));
+    reply.headers.insert(header::CONTENT_TYPE, TEXT);
+    reply
+}
+
+/// Of a problem Maven shows `title` and `detail` alone, so where its words are asked for the detail ends with the hint.
+fn problem(status: StatusCode, error: &Error, words: Words, id: EventId) -> Reply {
+    let (message, hint) = (message(status, error), error.hint(words));
+    let detail = match &hint {
+        Some(hint) if words == Words::Maven => format!("{message}; hint: {hint}"),
+        _ => message,
+    };
+    let mut value = serde_json::json!({
+        "type": format!("about:blank#{}", error.reason().as_str()),
+        "title": status.canonical_reason().unwrap_or_default(),
+        "status": status.as_u16(),
+        "detail": detail,
+        "event": id.to_string(),
+    });
+    if let Some(hint) = hint {
+        value["hint"] = hint.into();
+    }
+    let mut reply = json(status, &value);
+    reply.headers.insert(header::CONTENT_TYPE, PROBLEM);
+    reply
+}
+
+/// The message for the client. The cause of a failure of ours goes into the event only.
+fn message(status: StatusCode, error: &Error) -> String {
+    match status {
+        StatusCode::INTERNAL_SERVER_ERROR if matches!(error, Error::Repository(repository::Error::Unsaved(_))) => {
+            "There was a problem saving your gem. Please try again.\nThe server's log has the cause, under the id in the \
+             header `Daylight-Event`"
+                .into()
+        }
+        StatusCode::INTERNAL_SERVER_ERROR => {
+            "Daylight failed to answer this request; its log has the cause, under the id in the header `Daylight-Event`".into()
+        }
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,93 @@
+//! What people see at `/` and `/repository/NAME/`.
+
+use crate::world::{Answer, FIRST, Gem, Person, Ruby, World};
+use serde_json::json;
+
+const HTML: (&str, &str) = ("Accept", "text/html,application/xhtml+xml;q=0.9");
+
+fn page(person: &Person, path: &str, headers: &[(&str, &str)]) -> Answer {
+    let answer = person.ask("GET", path, headers, b"").expect(200);
+    assert_eq!(answer.header("cache-control"), Some("no-store"), "it depends on who asks");
+    assert_eq!(answer.header("vary"), Some("accept, authorization"));
+    answer
+}
+
+#[test]
+fn the_front_page_lists_the_repositories_that_the_caller_may_read_as_text_or_as_html() {
+    let world = World::start();
+    world.repository("vault", true);
+    let reader = world.person("reader", &["read"], &["vault"]);
+    let outsiders = [world.anon(), world.holder("wrong"), world.person("publisher", &["write"], &["vault"])];
+    for headers in [&[][..], &[HTML]] {
+        for outsider in &outsiders {
+            let seen = page(outsider, "/", headers);
+            assert!(
+                seen.text().contains("/repository/gems-private/") && !seen.text().contains("vault"),
+                "{}",
+                seen.text()
+            );
+        }
+        assert!(page(&reader, "/", headers).text().contains("/repository/vault/"));
+    }
+    let html = page(&world.anon(), "/", &[HTML]);
+    assert_eq!(html.header("content-type"), Some("text/html; charset=utf-8"));
+    assert!(html.header("content-security-policy").unwrap().starts_with("default-src 'none';"));
+    let gems = format!("<a href=\"{}\">", world.url("gems"));
+    assert!(html.text().contains(&gems) && !html.text().contains("<script"), "{}", html.text());
+    assert_eq!(page(&world.anon(), "/", &[]).header("content-type"), Some("text/plain; charset=utf-8"));
+    // As clients look whether a repository is there.
+    world.anon().ask("HEAD", &format!("/repository/{FIRST}/"), &[], b"").expect(200);
+    world.anon().get("/repository/vault/").expect(401);
+}
+
+#[test]
+fn the_front_page_tells_what_to_type_first_until_something_is_published() {
+    let world = World::start();
+    let first = || page(&world.anon(), "/", &[]).text().contains("Nothing is published here yet");
+    assert!(first());
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    assert!(!first());
+}
+
+#[test]
+fn the_page_of_a_repository_has_lines_that_publish_and_install() {
+    let world = World::start();
+    let tells = |person: &Person, name: &str| page(person, &format!("/repository/{name}/"), &[]).text().to_owned();
+    let line = |text: &str, begins: &str| {
+        let mut lines = text.lines().map(str::trim).filter(|line| line.starts_with(begins));
+        lines.next().unwrap_or_else(|| panic!("{begins}: {text}")).to_owned()
+    };
+    let (gems, desk) = (tells(&world.anon(), "gems"), Ruby::new());
+    let file = desk.build(&Gem::new("lamp", "1.0.0"));
+    let push = line(&gems, "gem push").replace("NAME-VERSION.gem", file.to_str().unwrap());
+    desk.shell(world.admin().secret(), &push).good();
+    let source = line(&tells(&world.anon(), FIRST), "source ");
+    assert_eq!(source, format!("source \"{}\"", world.url(FIRST)));
+    let install = line(&tells(&world.anon(), FIRST), "gem install").replace("NAME", "lamp");
+    desk.shell("", &install).good();
+
+    world.tree("tools", "raw");
+    let raw = tells(&world.anon(), "tools");
+    std::fs::write(desk.home().join("disk.img"), "image").unwrap();
+    let put = line(&raw, "curl -fT").replace("FILE", "disk.img").replace("TOKEN", world.admin().secret());
+    desk.shell("", &put.replace("PATH", "a/disk.img")).good();
+    assert_eq!(world.anon().file("tools", "a/disk.img").expect(200).text(), "image");
+    desk.shell("", &line(&raw, "curl -fO").replace("PATH", "a/disk.img")).good();
+
+    let maven = tells(&world.anon(), "maven");
+    assert!(maven.contains("/repository/maven/settings.xml") && maven.contains("<distributionManagement>"), "{maven}");
+    assert!(maven.contains(&world.url("maven-releases")), "{maven}");
+}
+
+#[test]
+fn the_page_of_a_group_names_no_member_that_the_caller_may_not_read() {
+    let world = World::start();
+    world.repository("vault", true);
+    let members = json!({ "members": ["vault", FIRST], "private": true });
+    world.admin().patch_json("/api/v1/repositories/gems", &members).expect(200);
+    let guest = world.person("guest", &["read"], &["gems"]);
+    let seen = page(&guest, "/repository/gems/", &[]);
+    assert!(seen.text().contains(FIRST) && !seen.text().contains("vault"), "{}", seen.text());
+    assert!(seen.text().contains("bundle config set --global") && seen.text().contains("TOKEN"), "{}", seen.text());
+    assert!(page(&world.admin(), "/repository/gems/", &[]).text().contains("/repository/vault/"));
+}
