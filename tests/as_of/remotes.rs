@@ -119,6 +119,6 @@ fn a_raw_file_that_changed_since_is_gone_and_not_told_with_the_bytes_of_today() 
     see(&world, "tool.zip", 1);
     let second = then(&world);
     let gone = ask(&first).expect(410);
-    assert!(gone.text().contains("is not kept here"), "{}", gone.text());
+    assert!(gone.text().contains("no longer has"), "{}", gone.text());
     assert_eq!(ask(&second).expect(200).text(), "two");
 }

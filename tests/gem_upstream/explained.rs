@@ -54,7 +54,7 @@ fn an_answer_is_explained_by_the_line_of_the_index_the_first_sight_and_the_state
     let looked = "was looked at on 2026-11-11T12:00:00.000Z, and proven to be what is answered on 2026-11-10T12:00";
     assert_told("versions", 200, &[looked, "since then it fails: "]);
     let young =
-        "`lamp:1.1.0` is hidden by the policy of `upstream-gems`: versions are not offered before they are 7 days old";
+        "`lamp:1.1.0` is hidden by the policy of `upstream-gems`: versions are hidden until they are 7 days old";
     let kept = "`info/lamp` is kept since 2026-11-10T12:00:00.000Z with that MD5";
     assert_told("info/lamp", 200, &["`/versions` lists 2 versions of it", young, kept, looked]);
     let seen = "first seen here on 2026-11-10T12:00:00.000Z";

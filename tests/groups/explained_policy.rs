@@ -51,6 +51,22 @@ fn what_is_hidden_is_told_with_the_rule_that_hides_it() {
 }
 
 #[test]
+fn metadata_tells_which_versions_policy_leaves_out_and_why() {
+    let (scene, path) = (Scene::new(), "org/example/lamp/maven-metadata.xml");
+    let metadata = "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><versioning><versions>\
+                    <version>1.0</version><version>2.0</version></versions></versioning></metadata>";
+    scene.near.file(&format!("/{path}"), metadata);
+    change(&scene, "all", &json!({ "policy": { "deny": ["org.example:lamp:2.0"] } }));
+    let answer = scene.get(path).expect(200);
+    assert!(!answer.text().contains("2.0"), "{}", answer.text());
+    for told in [event(&scene.world, &answer), explained(&scene.world, "all", path)] {
+        let near = detail(&told, "near");
+        assert!(near.contains("1 of 2 versions"), "{near}");
+        assert!(near.contains("`org.example:lamp:2.0` is hidden by the policy of `all`"), "{near}");
+    }
+}
+
+#[test]
 fn what_is_too_young_and_let_through_tells_who_said_so_and_why() {
     let scene = Scene::new();
     scene.world.admin().put("ours", JAR, b"ours").expect(201);

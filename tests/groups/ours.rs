@@ -83,8 +83,24 @@ fn what_was_had_of_an_upstream_is_seen_no_more_once_its_name_is_held() {
         assert_eq!(all(&scene.get(&metadata).expect(200), "version"), ["9.9", "1.0-SNAPSHOT"]);
     }
     let pom = b"<project><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0</version></project>";
-    scene.world.admin().put("ours", &format!("{LAMP}/1.0/lamp-1.0.pom"), pom).expect(201);
-    scene.get(&jar).expect(404);
+    let put = scene.world.admin().put("ours", &format!("{LAMP}/1.0/lamp-1.0.pom"), pom).expect(201);
+    // Whom it may surprise is told so: who uploads, who misses a version, and who asks why.
+    let notice = "from now on the group `all` asks no upstream for `org.example:lamp`, and hides the versions of that name that `near` has";
+    assert_eq!(put.header("daylight-notice"), Some(notice));
+    assert_eq!(put.text(), format!("{notice}\n"));
+    let event = scene.world.event(put.header("daylight-event").unwrap());
+    assert_eq!(event["detail"], notice);
+    assert_eq!(scene.world.admin().put("ours", &format!("{LAMP}/1.1/lamp-1.1.jar"), b"x").expect(201).text(), "");
+    let missing = scene.get(&jar).expect(404);
+    assert!(
+        missing.text().contains("`org.example:lamp` was published in one of its hosted members"),
+        "{}",
+        missing.text()
+    );
+    assert!(missing.text().contains("--shared org.example:lamp"), "{}", missing.text());
+    let told = super::explain::explained(&scene.world, "all", &jar);
+    let near = told["members"].as_array().unwrap().iter().find(|one| one["member"] == "near").unwrap();
+    assert_eq!(near["detail"], "`org.example:lamp` was published in `ours`, so this upstream is not asked for it");
     assert_eq!(all(&scene.get(&metadata).expect(200), "version"), ["1.0"]);
 }
 

@@ -215,15 +215,15 @@ fn a_version_that_nothing_dates_is_refused_as_of_unknown_age() {
     for _ in 0..3 {
         for ending in ["pom", "jar"] {
             let refused = get(&world, &path("1.0", ending)).expect(403);
-            assert!(refused.text().contains("age unknown"), "{}", refused.text());
-            assert!(refused.text().contains("first seen here at 2026-11-01"), "{}", refused.text());
-            assert!(!refused.text().contains("it is of"), "{}", refused.text());
+            assert!(refused.text().contains("its age is unknown"), "{}", refused.text());
+            assert!(refused.text().contains("so it counts from 2026-11-01"), "{}", refused.text());
+            assert!(!refused.text().contains("this one is from"), "{}", refused.text());
         }
     }
     assert_eq!(far.count(&format!("/{METADATA}")), 1, "that there is none is remembered");
     let explained =
         world.admin().get(&format!("/api/v1/explain?repository=far&path={}", path("1.0", "jar"))).expect(200);
-    assert!(explained.text().contains("age unknown"), "{}", explained.text());
+    assert!(explained.text().contains("its age is unknown"), "{}", explained.text());
     // No upstream is called for a version that is hidden regardless of its age.
     set(&world, "far", &json!({ "deny": ["org.example:oil"] })).expect(200);
     get(&world, "org/example/oil/1.0/oil-1.0.pom").expect(403);

@@ -48,7 +48,8 @@ fn what_is_young_is_on_no_list_and_appears_by_itself_once_it_is_old_enough() {
     assert_eq!(offered(&world), ["lamp 1.0.0"]);
     for young in ["gems/lamp-1.1.0.gem", "quick/Marshal.4.8/lamp-1.1.0.gemspec.rz"] {
         let refused = get(&world, young).expect(403);
-        let said = "`lamp:1.1.0` is hidden by the policy of `gems-private`: versions are not offered before they are 7 days old";
+        let said =
+            "`lamp:1.1.0` is hidden by the policy of `gems-private`: versions are hidden until they are 7 days old";
         assert!(refused.text().starts_with(said), "{}", refused.text());
         assert!(
             refused.text().contains("hint: ") && refused.text().contains("2026-11-17T12:00:00"),

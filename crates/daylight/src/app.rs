@@ -118,8 +118,8 @@ impl App {
 
     /// The reply to a request for something that does not exist, where that is certain. Returns any other error.
     pub(crate) fn missing(&self, error: repository::Error, ask: &Ask<'_>, event: &mut Event) -> Result<Reply, Error> {
-        use repository::Error::{Missing, NoSuchFile, NoSuchPackage};
-        if !matches!(error, NoSuchPackage | NoSuchFile(_) | Missing { .. }) {
+        use repository::Error::{Guarded, Missing, NoSuchFile, NoSuchPackage};
+        if !matches!(error, NoSuchPackage | NoSuchFile(_) | Missing { .. } | Guarded { .. }) {
             return Err(error.into());
         }
         event.reason = Some(error.reason());

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 const REPR_DIGEST: HeaderName = HeaderName::from_static("repr-digest");
+const NOTICE: HeaderName = HeaderName::from_static("daylight-notice");
 const DIGEST: HeaderName = HeaderName::from_static("digest");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const METRICS: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
@@ -41,9 +42,18 @@ pub(crate) fn found(found: Found, ask: &Ask<'_>, request: &Request) -> Reply {
         Found::Root => text("Daylight\n"),
         Found::Tree(TreeFound::Content(file)) => content(file, private),
         Found::Tree(TreeFound::Removed(_)) => no_content(),
-        Found::Tree(TreeFound::Kept(new)) => Reply::new(if new { StatusCode::CREATED } else { StatusCode::OK }),
+        Found::Tree(TreeFound::Kept { new, notice }) => published(new, notice),
         Found::Gem(found) => of_gems(found, private, request),
     }
+}
+
+/// An upload is published. What that changes for others is told in a header and in the body, though Maven shows neither.
+fn published(new: bool, notice: Option<String>) -> Reply {
+    let status = if new { StatusCode::CREATED } else { StatusCode::OK };
+    let Some(notice) = notice else { return Reply::new(status) };
+    let mut reply = Reply { status, ..text(format!("{notice}\n")) };
+    put(&mut reply.headers, NOTICE, notice);
+    reply
 }
 
 /// What a repository of gems answers with.

@@ -10,6 +10,7 @@ pub(crate) mod following;
 pub(crate) mod foresee;
 pub(crate) mod former;
 pub(crate) mod frees;
+pub(crate) mod hiding;
 pub(crate) mod hints;
 pub(crate) mod holding;
 pub(crate) mod journal;

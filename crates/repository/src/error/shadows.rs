@@ -21,13 +21,13 @@ impl Shadows {
             Some((group, member)) => format!("`{name}` is a gem of the upstream `{member}` in the group `{group}`"),
             None => format!("`{name}` is a gem of an upstream in a group that `{repository}` is a member of"),
         };
-        format!("{whose}, and everybody who uses the group would get yours instead")
+        format!("{whose}, and everybody who uses the group would get your gem in its place")
     }
 
     pub(super) fn hint(&self) -> String {
         let Self { name, repository, .. } = self;
         format!(
-            "publish it under another name; if `{name}` is to be that of `{repository}` alone, an administrator says so first: \
+            "publish it under another name; if `{repository}` is to own `{name}`, an administrator claims the name first: \
              `daylight repo set {repository} --claim {name}`"
         )
     }

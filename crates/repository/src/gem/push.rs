@@ -68,7 +68,7 @@ pub(crate) async fn push(
         return Err(Error::OtherCase { name: package.name.clone(), there });
     }
     if from.is_new() {
-        repositories.refuse_shadowing(repository, &package.name, hosted.settings, event).await?;
+        repositories.refuse_shadowing(repository, &package.name, hosted.settings, by.admin, event).await?;
     }
     let KeptBlob { hashes, hold } = staged.keep(event).await.map_err(Error::Unsaved)?;
     let mut repository = repository.clone();

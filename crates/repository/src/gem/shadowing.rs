@@ -26,6 +26,7 @@ impl Repositories {
         repository: &Repository,
         name: &str,
         settings: &Stamp,
+        is_admin: bool,
         event: &mut Event,
     ) -> Result<(), Error> {
         let table = self.table(event).await?;
@@ -55,11 +56,11 @@ impl Repositories {
             }
             if !is_ours {
                 event.detail = format!("`{}` has the name in the group `{}`", upstream.record.name, group.record.name);
-                let public = !group.record.private && !upstream.record.private;
+                let named = is_admin || (!group.record.private && !upstream.record.private);
                 return Err(Shadows {
                     name: name.to_owned(),
                     repository: repository.record.name.clone(),
-                    seen: public.then(|| (group.record.name.clone(), upstream.record.name.clone())),
+                    seen: named.then(|| (group.record.name.clone(), upstream.record.name.clone())),
                 }
                 .into());
             }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::group::Group;
 use crate::group::candidates::Candidates;
 use crate::group::member::MemberAnswer;
-use crate::group::namespace_guard;
+use crate::group::not_found::NotFound;
 use crate::group::outcome::Outcome;
 use crate::group::race::{RaceOutcome, race};
 use crate::repository::Repository;
@@ -26,7 +26,7 @@ pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event:
             return outcome.into_result(true, file.path, now);
         }
     }
-    let remote = group.open(group.remote().collect(), file, now, event).await?;
+    let remote = group.open(group.remote().collect(), file, now, outcome.nothing(), event).await?;
     if remote.is_empty() {
         return outcome.into_result(true, file.path, now);
     }
@@ -50,14 +50,15 @@ impl Group<'_> {
         mut leaves: Vec<&'a Arc<Repository>>,
         file: &File<'_>,
         now: Millis,
+        nothing: &mut NotFound,
         event: &mut Event,
     ) -> Result<Vec<&'a Arc<Repository>>, Error> {
         if !leaves.is_empty() {
             let guard = self.guard(file, now, event).await?;
-            leaves
-                .iter()
-                .filter(|leaf| guard.blocks(leaf))
-                .for_each(|leaf| event.absorb(namespace_guard::blocked_record(leaf)));
+            for leaf in leaves.iter().filter(|leaf| guard.blocks(leaf)) {
+                event.absorb(guard.blocked_record(leaf));
+                nothing.guarded = guard.text().map(|name| self.guards(name));
+            }
             leaves.retain(|leaf| !guard.blocks(leaf));
         }
         Ok(leaves)

@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::group::gather::{Wait, gather};
 use crate::group::member;
 use crate::group::member::MemberAnswer;
-use crate::group::namespace_guard;
 use crate::group::namespace_guard::GuardedName;
 use crate::group::not_found::NotFound;
 use crate::group::{Group, is_hosted};
@@ -78,7 +77,8 @@ async fn ask_members(
     let mut gathered = Gathered { parts: Vec::new(), nothing: NotFound::default(), late: false };
     for leaf in leaves {
         if guard.blocks(leaf) {
-            event.absorb(namespace_guard::blocked_record(leaf));
+            event.absorb(guard.blocked_record(leaf));
+            gathered.nothing.guarded = guard.text().map(|name| group.guards(name));
             continue;
         }
         let Some(answer) = answers.next().flatten() else {
@@ -88,7 +88,11 @@ async fn ask_members(
         };
         event.absorb(answer.record);
         match answer.content {
-            Ok(content) => gathered.parts.push(MemberDocument { hosted: is_hosted(leaf), content }),
+            Ok(content) => gathered.parts.push(MemberDocument {
+                member: leaf.record.name.clone(),
+                hosted: is_hosted(leaf),
+                content,
+            }),
             Err(error) => gathered.nothing.add(error, &answer.detail, event),
         }
     }
@@ -130,6 +134,7 @@ async fn together(
         };
         match aside(&group.context.workers, Lane::Index, Op::Merge, rows_of(bytes), event, merge).await? {
             Some((hashes, merged)) => {
+                merged.left_out.into_iter().for_each(|(member, why)| leave_out(event, &member, &why));
                 let (source, hashes) = (Source::Memory(merged.bytes), Some(hashes));
                 (Content { source, hashes, ..first }, merged.lacks)
             }
@@ -147,6 +152,14 @@ async fn together(
         freshness: freshness(&said, lacks),
         ..content
     })
+}
+
+/// Records that the merged document lacks the document of a member.
+fn leave_out(event: &mut Event, member: &str, why: &str) {
+    if let Some(record) = event.members.iter_mut().find(|record| record.member == member) {
+        let and = if record.detail.is_empty() { "" } else { "; " };
+        record.detail += &format!("{and}its document is left out: {why}");
+    }
 }
 
 /// The most expensive way in which a part was obtained, and the age of the oldest part.

@@ -21,19 +21,33 @@ use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason};
 const FOLDERS: usize = 1_000;
 
 /// The name that keeps a path from upstreams, if there is one.
-#[derive(Debug)]
-pub(crate) struct GuardedName<'a>(Option<PackageVersion<'a>>);
+#[derive(Debug, Default)]
+pub(crate) struct GuardedName<'a> {
+    name: Option<PackageVersion<'a>>,
+    /// The hosted member that has or had a file of this name.
+    by: String,
+}
 
 impl GuardedName<'_> {
     /// Whether this member must not be asked for it.
     pub(crate) fn blocks(&self, leaf: &Repository) -> bool {
-        !is_hosted(leaf) && self.0.as_ref().is_some_and(|name| !leaf.rules.shares(name))
+        !is_hosted(leaf) && self.name.as_ref().is_some_and(|name| !leaf.rules.shares(name))
     }
-}
 
-/// The record of a member that is not asked because the name is guarded.
-pub(crate) fn blocked_record(leaf: &Repository) -> MemberRecord {
-    MemberRecord::new(&leaf.record.name, MemberSaid::Blocked, Some(Reason::HiddenByPolicy))
+    /// The name as people know it: `org.example:lamp`.
+    pub(crate) fn text(&self) -> Option<String> {
+        self.name.as_ref().map(ToString::to_string)
+    }
+
+    /// The record of a member that is not asked because the name is guarded.
+    pub(crate) fn blocked_record(&self, leaf: &Repository) -> MemberRecord {
+        let name = self.text().unwrap_or_default();
+        let detail = format!("`{name}` was published in `{}`, so this upstream is not asked for it", self.by);
+        MemberRecord {
+            detail,
+            ..MemberRecord::new(&leaf.record.name, MemberSaid::Blocked, Some(Reason::HiddenByPolicy))
+        }
+    }
 }
 
 impl Group<'_> {
@@ -51,11 +65,11 @@ impl Group<'_> {
                     Guarded::Path(path) => self.ever_had_file(leaf, path, now, event).await?,
                 };
                 if has {
-                    return Ok(GuardedName(file.guarded_name(name)));
+                    return Ok(GuardedName { name: file.guarded_name(name), by: leaf.record.name.clone() });
                 }
             }
         }
-        Ok(GuardedName(None))
+        Ok(GuardedName::default())
     }
 
     /// Whether a hosted member has, or ever had, a file at a path.
@@ -84,7 +98,7 @@ impl Group<'_> {
     }
 
     /// Whether a hosted member has, or ever had, subfolders with files in this folder.
-    async fn ever_had_versions_below(
+    pub(crate) async fn ever_had_versions_below(
         self,
         leaf: &Repository,
         folder: &str,

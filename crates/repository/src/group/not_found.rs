@@ -4,6 +4,15 @@ use crate::content::soonest;
 use crate::error::Error;
 use telemetry::{Event, Millis};
 
+/// A name that a group asks no upstream for, because a hosted member has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Guarded {
+    /// The group.
+    pub(crate) group: String,
+    /// The name: `org.example:lamp`.
+    pub(crate) name: String,
+}
+
 /// The answers of the members that do not have the file.
 #[derive(Debug, Default)]
 pub(crate) struct NotFound {
@@ -11,6 +20,8 @@ pub(crate) struct NotFound {
     pub(crate) failed: Option<Error>,
     /// The first refusal by a policy.
     pub(crate) hidden: Option<Error>,
+    /// The guarded name, if it keeps the path from upstreams.
+    pub(crate) guarded: Option<Guarded>,
     /// When the first negative answer expires.
     pub(crate) missing_until: Option<Millis>,
     /// When the first hidden file becomes visible.
@@ -38,9 +49,11 @@ impl NotFound {
 
     /// The error for the client. If a member failed, it is unknown whether the file exists.
     pub(crate) fn error(self, path: &str) -> Error {
-        let missing = || match self.missing_until {
-            Some(until) => Error::Missing { path: path.to_owned(), until },
-            None => Error::NoSuchFile(path.to_owned()),
+        let (path, until) = (path.to_owned(), self.missing_until);
+        let missing = || match (self.guarded, until) {
+            (Some(Guarded { group, name }), until) => Error::Guarded { path, name, group, until },
+            (None, Some(until)) => Error::Missing { path, until },
+            (None, None) => Error::NoSuchFile(path),
         };
         self.failed.or(self.hidden).unwrap_or_else(missing)
     }

@@ -55,6 +55,11 @@ impl Outcome {
         }
     }
 
+    /// Why no member has the file, as far as is known.
+    pub(crate) fn nothing(&mut self) -> &mut NotFound {
+        &mut self.nothing
+    }
+
     /// Whether a member has the file.
     pub(crate) fn is_found(&self) -> bool {
         self.found.is_some()

@@ -84,40 +84,67 @@ impl Document for MavenDocument {
 
     fn merge(&self, folder: &str, parts: &[MemberDocument], guarded: &HashSet<String>) -> Option<MergedDocument> {
         let mut room = READ_MAX;
-        let (mut read, mut lacks) = (Vec::new(), false);
-        for part in parts {
-            match bytes(&part.content, &mut room) {
-                Some(bytes) => read.push((part.hosted, bytes)),
-                None => lacks = true,
+        let (mut read, mut left_out) = (Vec::new(), Vec::new());
+        for MemberDocument { member, hosted, content } in parts {
+            match bytes(content, &mut room) {
+                Some(bytes) => read.push(Part { member, hosted: *hosted, bytes }),
+                None => left_out.push((member.clone(), format!("all documents together exceed {READ_MAX} bytes"))),
             }
         }
+        let mut lacks = !left_out.is_empty();
         let text = match self {
             MavenDocument::Metadata => {
-                let parsed = |(hosted, bytes): (bool, Bytes)| Some((hosted, Metadata::read(&bytes).ok()?));
-                let all = each(read, &mut lacks, parsed);
-                (!all.is_empty()).then(|| of_all(folder, all, guarded).render())
+                let all = each(read, &mut left_out, |bytes| Metadata::read(bytes).map_err(|why| why.to_string()));
+                lacks |= !left_out.is_empty();
+                (!all.is_empty()).then(|| of_all(folder, all, guarded, &mut left_out).render())
             }
             MavenDocument::Catalog => {
-                let all = each(read, &mut lacks, |(_, bytes)| catalog::read(&bytes).ok());
-                (!all.is_empty()).then(|| catalog::render(all.into_iter().flatten().collect()))
+                let all = each(read, &mut left_out, |bytes| catalog::read(bytes).map_err(|why| why.to_string()));
+                lacks |= !left_out.is_empty();
+                (!all.is_empty()).then(|| catalog::render(all.into_iter().flat_map(|one| one.read).collect()))
             }
             MavenDocument::Prefixes => {
-                let all = each(read, &mut lacks, |(_, bytes)| Prefixes::read(&bytes));
-                let all = all.into_iter().reduce(|all, one| all.or(&one));
+                let prefixes =
+                    |bytes: &[u8]| Prefixes::read(bytes).ok_or_else(|| "it is no list of prefixes".to_owned());
+                let all = each(read, &mut left_out, prefixes).into_iter().map(|one| one.read);
+                lacks |= !left_out.is_empty();
+                let all = all.reduce(|all, one| all.or(&one));
                 all.filter(|_| !lacks).map(|all| all.render())
             }
         };
-        text.map(|text| MergedDocument { bytes: text.into(), lacks })
+        text.map(|text| MergedDocument { bytes: text.into(), lacks, left_out })
     }
 }
 
-/// Parses all readable documents.
-fn each<T>(all: Vec<(bool, Bytes)>, lacks: &mut bool, read: impl Fn((bool, Bytes)) -> Option<T>) -> Vec<T> {
-    let count = all.len();
+/// The document of a member, as bytes.
+struct Part<'a> {
+    member: &'a str,
+    hosted: bool,
+    bytes: Bytes,
+}
+
+/// The parsed document of a member.
+struct ReadPart<'a, T> {
+    member: &'a str,
+    hosted: bool,
+    read: T,
+}
+
+/// Parses all readable documents, and adds the others to `left_out`.
+fn each<'a, T>(
+    all: Vec<Part<'a>>,
+    left_out: &mut Vec<(String, String)>,
+    read: impl Fn(&[u8]) -> Result<T, String>,
+) -> Vec<ReadPart<'a, T>> {
+    let mut found = Vec::new();
     // One after the other, because a parsed document is many times larger than its text.
-    let all: Vec<T> = all.into_iter().filter_map(read).collect();
-    *lacks |= all.len() < count;
-    all
+    for Part { member, hosted, bytes } in all {
+        match read(&bytes) {
+            Ok(read) => found.push(ReadPart { member, hosted, read }),
+            Err(why) => left_out.push((member.to_owned(), format!("it cannot be read: {why}"))),
+        }
+    }
+    found
 }
 
 /// The bytes of a part, if they fit into the remaining budget.
@@ -130,16 +157,30 @@ fn bytes(content: &Content, room: &mut usize) -> Option<Bytes> {
 /// Merges documents; those about this folder come first, so that a wrong one does not spoil the others. A plugin prefix
 /// belongs to the first document that maps it, and hosted ones come first. Maven takes the first line of a prefix, so
 /// lines of later members are left out.
-fn of_all(folder: &str, mut all: Vec<(bool, Metadata)>, guarded: &HashSet<String>) -> Metadata {
-    all.sort_by_key(|(_, metadata)| !metadata.is_of(folder));
-    let mut taken = HashSet::<String>::new();
-    for hosted in [true, false] {
-        for (_, metadata) in all.iter_mut().filter(|(one, _)| *one == hosted) {
-            metadata
-                .plugins
-                .retain(|plugin| !taken.contains(&plugin.prefix) && (hosted || !guarded.contains(&plugin.artifact)));
-            taken.extend(metadata.plugins.iter().map(|plugin| plugin.prefix.clone()));
+fn of_all(
+    folder: &str,
+    mut all: Vec<ReadPart<'_, Metadata>>,
+    guarded: &HashSet<String>,
+    left_out: &mut Vec<(String, String)>,
+) -> Metadata {
+    all.sort_by_key(|part| !part.read.is_of(folder));
+    let right = all.partition_point(|part| part.read.is_of(folder));
+    if right > 0 {
+        for part in &all[right..] {
+            let named = [&part.read.group, &part.read.artifact].map(|name| name.as_deref().unwrap_or_default());
+            left_out.push((
+                part.member.to_owned(),
+                format!("it is about `{}`, and not about this folder", named.join(":")),
+            ));
         }
     }
-    metadata::merge(all.iter().map(|(_, metadata)| metadata))
+    let mut taken = HashSet::<String>::new();
+    for hosted in [true, false] {
+        for part in all.iter_mut().filter(|part| part.hosted == hosted) {
+            let plugins = &mut part.read.plugins;
+            plugins.retain(|plugin| !taken.contains(&plugin.prefix) && (hosted || !guarded.contains(&plugin.artifact)));
+            taken.extend(plugins.iter().map(|plugin| plugin.prefix.clone()));
+        }
+    }
+    metadata::merge(all.iter().map(|part| &part.read))
 }

@@ -5,6 +5,7 @@ use crate::content::Content;
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
 use crate::maven::listing::{self, Archetype, Item, ListingRow, Plugin, Version};
+use crate::policy::hidden::Hidden;
 use crate::policy::rules::View;
 use crate::tree::Tree;
 use crate::tree::prefix_index;
@@ -55,6 +56,7 @@ pub(crate) async fn make(
             let versions = listing::read(tree, at.folder, event).await?;
             let plugins = listing::read(tree, at.folder, event).await?;
             let rows = versions.len() + plugins.len();
+            describe_hidden(&versions, repository.view(now), event);
             let render = move || {
                 let view = repository.view(now);
                 let document = of_lists(&folder, &versions, &plugins, view);
@@ -80,6 +82,17 @@ pub(crate) async fn make(
             Ok(prefixes.map(|prefixes| Content::text(prefixes.render(), "text/plain")))
         }
         Kind::Artifact(_) | Kind::Settings | Kind::Index => Ok(None),
+    }
+}
+
+/// Tells the event which versions a policy leaves out, and why.
+fn describe_hidden(versions: &[ListingRow<Version>], view: View<'_>, event: &mut Event) {
+    if view.rules.is_open() {
+        return;
+    }
+    let left_out: Vec<Hidden> = hidden(versions, view).map(|(_, why)| why).collect();
+    if !left_out.is_empty() {
+        event.detail = Hidden::describe(visible(versions, view).count() + left_out.len(), &left_out);
     }
 }
 

@@ -5,6 +5,9 @@ use crate::policy::package_version::Since;
 use std::fmt;
 use telemetry::Millis;
 
+/// The most hidden versions of a list that are named with the reason.
+const NAMED: usize = 10;
+
 /// Something that a policy hides.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hidden {
@@ -51,16 +54,27 @@ impl Hidden {
         }
     }
 
+    /// The text about a list of `all` versions without the `hidden` ones. It names the first of them, each with the rule.
+    pub(crate) fn describe(all: usize, hidden: &[Hidden]) -> String {
+        let named = hidden.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        let more = match hidden.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!("; and {more} more"),
+        };
+        format!("left out are {} of {all} versions: {named}{more}", hidden.len())
+    }
+
     /// The remedy.
     pub fn hint(&self) -> String {
         let Hidden { what, repository, .. } = self;
         match &self.why {
             Why::Young { .. } => format!(
-                "use an older version, or ask who runs this server for `daylight policy allow {repository} {what} --why \
-                 REASON`"
+                "use an older version, or ask an administrator for `daylight policy allow {repository} {what} --why REASON`"
             ),
-            Why::Private(_) => format!("what has such a name is published here; `daylight repo show {repository}`"),
-            _ => format!("`daylight repo show {repository}` shows who runs this server what it says"),
+            Why::Private(_) => format!(
+                "only hosted repositories have such names; an administrator sees the policy with `daylight repo show {repository}`"
+            ),
+            _ => format!("an administrator sees the policy with `daylight repo show {repository}`"),
         }
     }
 }
@@ -71,18 +85,25 @@ impl fmt::Display for Hidden {
         write!(f, "`{what}` is hidden by the policy of `{repository}`: ")?;
         match &self.why {
             Why::Denied(pattern) => write!(f, "`{pattern}` is denied"),
-            Why::NotAllowed => f.write_str("it is none of what is allowed"),
-            Why::Private(prefix) => write!(f, "names that begin with `{prefix}` are private, and no upstream is asked"),
+            Why::NotAllowed => f.write_str("it is not on the list of allowed packages"),
+            Why::Private(prefix) => {
+                write!(f, "names that begin with `{prefix}` are private, so no upstream is asked for them")
+            }
             Why::Unclassified => f.write_str(self.format.rules().unclassified()),
-            Why::List => f.write_str("it lists versions that may be hidden"),
+            Why::List => f.write_str("it lists versions, some of which may be hidden"),
             Why::Young { since, cooldown_ms, until } => {
-                write!(f, "versions are not offered before they are {} old", span(*cooldown_ms))?;
+                write!(f, "versions are hidden until they are {} old", span(*cooldown_ms))?;
                 match (since, until) {
-                    (Since::Moment(since), Some(until)) => write!(f, "; it is of {since}, and will be at {until}"),
-                    (Since::FirstSeen(seen), Some(until)) => {
-                        write!(f, "; age unknown: it was first seen here at {seen}, and counts from then until {until}")
+                    (Since::Moment(since), Some(until)) => {
+                        write!(f, "; this one is from {since}, and is shown from {until} on")
                     }
-                    _ => f.write_str("; age unknown"),
+                    (Since::FirstSeen(seen), Some(until)) => {
+                        write!(
+                            f,
+                            "; its age is unknown, so it counts from {seen}, when this server first saw it, and is shown from {until} on"
+                        )
+                    }
+                    _ => f.write_str("; its age is unknown"),
                 }
             }
         }
@@ -114,17 +135,17 @@ mod tests {
             Hidden { format: Format::named("gem").unwrap(), what: "rack:3.0.0".into(), why, repository: "gems".into() };
         assert_eq!(
             hidden.to_string(),
-            "`rack:3.0.0` is hidden by the policy of `gems`: versions are not offered before they are 7 days old; it is of \
-             1970-01-01T00:00:00.000Z, and will be at 1970-01-08T00:00:00.000Z"
+            "`rack:3.0.0` is hidden by the policy of `gems`: versions are hidden until they are 7 days old; this one is from \
+             1970-01-01T00:00:00.000Z, and is shown from 1970-01-08T00:00:00.000Z on"
         );
         let unknown = |since, until| {
             let why = Why::Young { since, cooldown_ms: 60_000, until };
             Hidden { why, ..hidden.clone() }.to_string()
         };
         assert!(unknown(Since::FirstSeen(Millis(0)), Some(Millis(60_000))).ends_with(
-            "; age unknown: it was first seen here at 1970-01-01T00:00:00.000Z, and counts from then until 1970-01-01T00:01:00.000Z"
+            "; its age is unknown, so it counts from 1970-01-01T00:00:00.000Z, when this server first saw it, and is shown from 1970-01-01T00:01:00.000Z on"
         ));
-        assert!(unknown(Since::Unknown, None).ends_with("1 minute old; age unknown"));
+        assert!(unknown(Since::Unknown, None).ends_with("1 minute old; its age is unknown"));
         assert!(hidden.hint().contains("daylight policy allow gems rack:3.0.0"));
         assert_eq!((span(3_600_000), span(90_000)), ("1 hour".to_owned(), "90 seconds".to_owned()));
     }

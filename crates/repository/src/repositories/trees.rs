@@ -4,7 +4,7 @@ use crate::actor::Actor;
 use crate::content::Content;
 use crate::error::Error;
 use crate::found::Found;
-use crate::group::{self, Group};
+use crate::group;
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::repository::Repository;
@@ -39,9 +39,14 @@ impl Repositories {
             tree::Question::Deploy(file) => {
                 event.layer = Layer::Hosted;
                 let staged = upload.ok_or(Error::GivenUp)?;
+                let hidden = self.hidden_by(ask, file, event).await?;
                 let (claimed, now) = (ask.parameters.origin, || self.store.now());
                 let new = Box::pin(tree::deploy::deploy(tree, file, staged, claimed, by, now, event)).await?;
-                Ok(Found::Tree(tree::Found::Kept(new)))
+                let notice = hidden.filter(|_| new).map(|hidden| hidden.notice(by.admin));
+                if let Some(notice) = &notice {
+                    event.detail.clone_from(notice);
+                }
+                Ok(Found::Tree(tree::Found::Kept { new, notice }))
             }
             tree::Question::Delete(file) => {
                 event.layer = Layer::Hosted;
@@ -62,10 +67,7 @@ impl Repositories {
                 Box::pin(tree::remote::fetch(&self.remotes.remote(repository, &ask.place), file, event)).await
             }
             RepositoryKind::Group => {
-                let (store, context, inventory) = (&*self.store, &self.context, &self.inventory);
-                let (remotes, merging, place) = (&self.remotes, &self.merging, &ask.place);
-                let group = Group { store, context, inventory, remotes, merging, repository, place };
-                Box::pin(group::answer(group, file, now, event)).await
+                Box::pin(group::answer(self.group(repository, &ask.place), file, now, event)).await
             }
         }
     }

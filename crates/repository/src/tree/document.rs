@@ -49,6 +49,8 @@ pub(crate) enum Sources {
 /// The document of one member.
 #[derive(Debug)]
 pub(crate) struct MemberDocument {
+    /// The member's name.
+    pub(crate) member: String,
     pub(crate) hosted: bool,
     pub(crate) content: Content,
 }
@@ -59,4 +61,6 @@ pub(crate) struct MergedDocument {
     pub(crate) bytes: Bytes,
     /// Whether an unreadable part is missing from it.
     pub(crate) lacks: bool,
+    /// The members whose documents are not in it, each with the reason.
+    pub(crate) left_out: Vec<(String, String)>,
 }

@@ -8,8 +8,13 @@ use crate::content::Content;
 pub enum Found {
     /// A file.
     Content(Content),
-    /// The upload is published; `true`: the path was empty before.
-    Kept(bool),
+    /// The upload is published.
+    Kept {
+        /// Whether the path was empty before.
+        new: bool,
+        /// The effect on other clients, if there is one.
+        notice: Option<String>,
+    },
     /// This number of files was deleted.
     Removed(u64),
 }

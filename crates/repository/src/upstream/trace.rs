@@ -16,6 +16,8 @@ pub(crate) struct FetchTrace {
     pub(crate) unverified: bool,
     /// The exceptions that make it visible before its cooldown ends.
     pub(crate) let_through: Option<String>,
+    /// What policy leaves out of a document that lists versions.
+    pub(crate) left_out: Option<String>,
 }
 
 impl FetchTrace {
@@ -24,7 +26,7 @@ impl FetchTrace {
         let detail = match found {
             Err(Error::Upstream(failure)) => Some(failure.detail()),
             Err(Error::Hidden(why)) => Some(why.to_string()),
-            _ => self.let_through.take(),
+            _ => self.let_through.take().or_else(|| self.left_out.take()),
         };
         event.detail = detail.unwrap_or_default();
         let (said, reason) = match (found, self.stale) {

@@ -3,7 +3,7 @@
 use super::*;
 
 fn part(hosted: bool, text: &str) -> MemberDocument {
-    MemberDocument { hosted, content: Content::text(text.to_owned(), "application/xml") }
+    MemberDocument { member: "far".into(), hosted, content: Content::text(text.to_owned(), "application/xml") }
 }
 
 fn versions(group: &str, artifact: &str, version: &str) -> String {

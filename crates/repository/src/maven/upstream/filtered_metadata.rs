@@ -5,6 +5,7 @@ use crate::content::{rows_of, soonest};
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
 use crate::maven::upstream::{observed, pom_dates};
+use crate::policy::hidden::Hidden;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::policy::rules::View;
 use crate::tree::file::File;
@@ -36,7 +37,7 @@ pub(crate) async fn metadata(
         None => (*asked, None),
     };
     let content = file(remote, &of, trace, event).await?;
-    let content = filtered(remote, path, content, event).await?;
+    let content = filtered(remote, path, content, trace, event).await?;
     let sum = checksum.and_then(|checksum| content.sum(checksum));
     Ok(sum.unwrap_or(content))
 }
@@ -45,13 +46,14 @@ async fn filtered(
     remote: &Remote,
     path: &MavenPath<'_>,
     content: Content,
+    trace: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<Content, Error> {
     let Some(at) = path.metadata() else { return Ok(content) };
     let document = read(remote, &content, event).await?;
     let (seen, until) = match at.snapshot() {
         Some(of) => built(remote, at.folder, of, &document, content.modified, event).await?,
-        None => listed(remote, at.folder, &document, content.modified, event).await?,
+        None => listed(remote, at.folder, &document, content.modified, trace, event).await?,
     };
     let fresh_until = soonest(content.fresh_until, until);
     if seen == document {
@@ -157,6 +159,7 @@ async fn listed(
     folder: &str,
     document: &Metadata,
     modified: Option<Millis>,
+    trace: &mut FetchTrace,
     event: &mut Event,
 ) -> Result<(Metadata, Option<Millis>), Error> {
     let (group, artifact) = folder.rsplit_once('/').unwrap_or(("", folder));
@@ -184,6 +187,14 @@ async fn listed(
     seen.versions.retain(|version| !hidden.contains(version.as_str()));
     hide_plugins(&mut seen.plugins, folder, view);
     if !hidden.is_empty() {
+        let left_out: Vec<&str> =
+            all[..document.versions.len()].iter().copied().filter(|one| hidden.contains(one)).collect();
+        let why = |version: &str| {
+            let named = PackageVersion::maven(group, artifact, version, since(version)).upstream();
+            view.rules.hides(&named, view)
+        };
+        let left_out: Vec<Hidden> = left_out.into_iter().filter_map(why).collect();
+        trace.left_out = Some(Hidden::describe(document.versions.len(), &left_out));
         let made = metadata::versions("", "", seen.versions.iter().map(String::as_str), 0);
         (seen.latest, seen.release, seen.updated) = (made.latest, made.release, None);
     }

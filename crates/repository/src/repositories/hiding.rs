@@ -1,0 +1,88 @@
+//! Which upstreams a first upload hides: of an artifact that a hosted repository has, groups ask no upstream.
+
+use crate::error::Error;
+use crate::group::{Group, is_hosted};
+use crate::question::Ask;
+use crate::repositories::Repositories;
+use crate::repository::Repository;
+use crate::tree::file::{File, Guarded, Provenance};
+use std::sync::Arc;
+use store::RepositoryKind;
+use telemetry::Event;
+
+/// A name that a first upload hides in a group.
+#[derive(Debug)]
+pub(crate) struct HiddenName {
+    /// The name: `org.example:lamp`.
+    name: String,
+    /// The group.
+    group: Arc<Repository>,
+    /// Its remote members that are known to have something of the name.
+    known: Vec<Arc<Repository>>,
+}
+
+impl HiddenName {
+    /// The notice for who uploads. Repositories that are private are named to administrators alone.
+    pub(crate) fn notice(&self, is_admin: bool) -> String {
+        let seen = |one: &&Arc<Repository>| is_admin || !one.record.private;
+        let group = match Some(&self.group).filter(seen) {
+            Some(group) => format!("the group `{}` asks", group.record.name),
+            None => "a group asks".to_owned(),
+        };
+        let known: Vec<_> = self.known.iter().filter(seen).map(|one| format!("`{}`", one.record.name)).collect();
+        let hides = match known.is_empty() {
+            true => "and hides the versions of that name that upstreams may have".to_owned(),
+            false => format!("and hides the versions of that name that {} has", known.join(" and ")),
+        };
+        format!("from now on {group} no upstream for `{}`, {hides}", self.name)
+    }
+}
+
+impl Repositories {
+    /// The name that an upload of `file` would hide in the first group for which it is the first of its artifact, where the group has
+    /// remote members that it would be asked of.
+    pub(crate) async fn hidden_by(
+        &self,
+        ask: &Ask<'_>,
+        file: &File<'_>,
+        event: &mut Event,
+    ) -> Result<Option<HiddenName>, Error> {
+        let Some(guarded @ Guarded::Folder(folder)) = file.guarded().next() else { return Ok(None) };
+        let Some(name) = file.guarded_name(guarded) else { return Ok(None) };
+        if file.provenance() != Some(Provenance::Uploaded) {
+            return Ok(None);
+        }
+        let table = self.table(event).await?;
+        let is_in = |group: &Repository| group.leaves.iter().any(|leaf| leaf.id == ask.repository.id);
+        let asks = |leaf: &&Arc<Repository>| !is_hosted(leaf) && !leaf.rules.shares(&name);
+        let groups = table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Group && is_in(one));
+        let mut groups: Vec<_> = groups.filter(|one| one.leaves.iter().any(|leaf| asks(&leaf))).collect();
+        groups.sort_by(|one, other| one.record.name.cmp(&other.record.name));
+        for repository in groups {
+            let group = self.group(repository, &ask.place);
+            let mut is_first = true;
+            for leaf in group.hosted() {
+                let has = is_first && group.ever_had_versions_below(leaf, folder, self.clock.now(), event).await?;
+                is_first &= !has;
+            }
+            if is_first {
+                let presence = self.store.folder_presence(folder, event).await?;
+                let has = |leaf: &&Arc<Repository>| presence.upstream(leaf.origin).is_some_and(|proven| proven.has);
+                let known = repository.leaves.iter().filter(asks).filter(has).cloned().collect();
+                return Ok(Some(HiddenName { name: name.to_string(), group: repository.clone(), known }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A group with what it needs to answer.
+    pub(crate) fn group<'a>(
+        &'a self,
+        repository: &'a Arc<Repository>,
+        place: &'a Arc<crate::waiters::Place>,
+    ) -> Group<'a> {
+        let (store, context, inventory) = (&*self.store, &self.context, &self.inventory);
+        let (remotes, merging) = (&self.remotes, &self.merging);
+        Group { store, context, inventory, remotes, merging, repository, place }
+    }
+}
