@@ -103,7 +103,7 @@ fn a_file_whose_checksum_cannot_be_had_or_read_is_refused_unless_its_repository_
         scene.upstream.says(&format!("/{jar}.sha1"), says);
         let refused = scene.get(&jar).expect(502);
         let why = scene.world.event(refused.header("daylight-event").unwrap())["detail"].to_string();
-        assert!(why.contains("the `.sha1` beside the file cannot be had: "), "{number}: {why}");
+        assert!(why.contains("the `.sha1` of the file is not available: "), "{number}: {why}");
         let lenient = scene.client().get(&format!("/repository/lenient/{jar}")).expect(200);
         assert_eq!(lenient.text(), "lamp");
         ended(&scene, &lenient);

@@ -74,7 +74,7 @@ fn strangers_are_told_what_went_wrong_and_whoever_runs_the_server_with_whom_wher
     scene.world.stop();
     let events = events(&scene.world);
     for (answer, told, kept) in [
-        (&refused, "the upstream refused it: it answered 403", vec!["the upstream says 403", "hint: look at"]),
+        (&refused, "the upstream refused the request: it answered 403", vec!["the upstream says 403", "hint: check"]),
         (&misset, "the settings of the upstream of this repository cannot be used", vec![login]),
         (&away, "the upstream cannot be reached", vec![&address]),
         (&typed, "the upstream cannot be reached", vec![&address]),

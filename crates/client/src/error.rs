@@ -55,7 +55,7 @@ pub enum Error {
         host: String,
     },
     /// The name has no address.
-    #[error("the name of `{host}` has no address")]
+    #[error("the host name of `{host}` has no address")]
     Unresolved {
         /// The host that was called.
         host: String,

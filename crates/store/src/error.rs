@@ -12,7 +12,7 @@ use telemetry::{BoundName, Full};
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// Another process holds the folder.
-    #[error("the folder `{}` is in use", .0.display())]
+    #[error("another process uses the data folder `{}`", .0.display())]
     Locked(PathBuf),
     /// The folder has files but no `version`, so it is not a data folder.
     #[error("the folder `{}` has `{found}` and no file `version`, so it is not a data folder", data.display())]
@@ -61,10 +61,10 @@ pub enum Error {
         floor_bytes: u64,
     },
     /// A sync failed, so the content of the disk is unknown: nothing is written until a restart.
-    #[error("an earlier sync to the disk failed: nothing is written until a restart")]
+    #[error("an earlier sync to the disk failed, so nothing is written until the server restarts")]
     Poisoned,
     /// A queue was full.
-    #[error("`{}` is full", .0.as_str())]
+    #[error("the queue `{}` is full", .0.as_str())]
     Busy(BoundName),
     /// The store is closing, or a bug ended the operation.
     #[error("the store is closed")]
@@ -257,7 +257,7 @@ fn hint_of_io(what: &str, path: &Path, source: &io::Error) -> Option<&'static st
     use io::ErrorKind::{AlreadyExists, NotADirectory, PermissionDenied, ReadOnlyFilesystem};
     match source.kind() {
         PermissionDenied => Some(
-            "run it as the user that owns the folder, usually the one that the server runs as, or give this user access",
+            "run the command as the user that owns the folder, usually the user of the server, or give this user access",
         ),
         ReadOnlyFilesystem => {
             Some("the file system is mounted read-only: mount it for writing, or name a folder elsewhere")

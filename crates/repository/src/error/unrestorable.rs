@@ -6,7 +6,7 @@ use telemetry::Reason;
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Unrestorable {
     /// Nothing at the path or below it was deleted.
-    #[error("nothing that was at `{0}` or below it was deleted")]
+    #[error("no file at `{0}` or below it was deleted")]
     Nothing(String),
     /// No version of the package was removed by a cleanup.
     #[error("no cleanup removed `{0}`")]
@@ -34,7 +34,7 @@ impl Unrestorable {
     pub(super) fn hint(&self) -> Option<String> {
         match self {
             Self::Nothing(_) | Self::NotCleaned(_) | Self::TooLate(_) => {
-                Some("`daylight explain` says what became of a path, and until when it could come back".into())
+                Some("`daylight explain` shows what happened to a path, and until when it could be restored".into())
             }
             Self::Yanked(_) => Some("publish another version".into()),
             Self::Repository(_) => None,

@@ -29,20 +29,20 @@ const UNSET: &str = "this repository has no upstream yet";
 fn words(reason: Reason) -> &'static str {
     match reason {
         Reason::UpstreamUnreachable => "the upstream cannot be reached",
-        Reason::UpstreamTls => "the upstream and this server cannot agree on TLS",
+        Reason::UpstreamTls => "the TLS handshake with the upstream failed",
         Reason::UpstreamTimeout => "the upstream did not answer in time",
-        Reason::UpstreamCut => "the upstream's answer broke off",
-        Reason::UpstreamInvalid => "what the upstream answered cannot be the file",
+        Reason::UpstreamCut => "the upstream closed the connection before its answer was complete",
+        Reason::UpstreamInvalid => "the upstream's answer is not the file",
         Reason::UpstreamBehind => "the upstream's file is older than its index",
         Reason::UpstreamFailed => "the upstream failed",
-        Reason::UpstreamRefused => "the upstream refused it",
-        Reason::UpstreamPaused => "the upstream asked not to be called for a while",
+        Reason::UpstreamRefused => "the upstream refused the request",
+        Reason::UpstreamPaused => "the upstream asked for a pause",
         Reason::UpstreamLeftAlone => {
-            "the upstream did not answer, or failed again and again, and is left alone for a while"
+            "the upstream failed again and again, so it is not asked for a while (circuit open)"
         }
         Reason::UpstreamMisset => "the settings of the upstream of this repository cannot be used",
-        Reason::BoundFull => "too many calls are made to the upstream already",
-        _ => "the upstream's file cannot be had",
+        Reason::BoundFull => "too many requests to the upstream are under way",
+        _ => "the upstream's file is not available",
     }
 }
 
@@ -87,7 +87,9 @@ impl Failure {
             503 if paused_until.is_some() => (Reason::UpstreamPaused, None),
             401 | 403 | 407 => (
                 Reason::UpstreamRefused,
-                Some("look at the repository's `credentials`; `daylight repo show NAME` says where they are".into()),
+                Some(
+                    "check the repository's `credentials`; `daylight repo show NAME` shows where they come from".into(),
+                ),
             ),
             400..500 => (Reason::UpstreamRefused, None),
             500..600 => (Reason::UpstreamFailed, None),
@@ -107,27 +109,33 @@ impl Failure {
 
     /// The failure for no response, while another member has answered long ago.
     pub(crate) fn late() -> Self {
-        Self::new(Reason::UpstreamTimeout, "the upstream had said nothing long after another that has the file".into())
+        Self::new(
+            Reason::UpstreamTimeout,
+            "the upstream had not answered long after another one that has the file".into(),
+        )
     }
 
     /// The failure for no response yet to the trial of an upstream that did not answer before.
     pub(crate) fn hung() -> Self {
-        Self::new(Reason::UpstreamLeftAlone, "the upstream did not answer before, and is tried again meanwhile".into())
+        Self::new(
+            Reason::UpstreamLeftAlone,
+            "the upstream did not answer the last request, and a trial request is under way".into(),
+        )
     }
 
     /// The failure for an HTML page in place of the file.
     pub(crate) fn page() -> Self {
-        let hint = "does it want a login, or is there a portal on the way to it?";
-        let text = "the upstream answered with a page of HTML in place of the file";
+        let hint = "the upstream may want a login, or a proxy on the way answers in its place";
+        let text = "the upstream answered with an HTML page in place of the file";
         Self { hint: Some(hint.into()), ..Self::new(Reason::UpstreamInvalid, text.into()) }
     }
 
     /// The same failure, of the request for the checksum file. Without it nobody knows whether the file is right.
     pub(crate) fn of_checksum(self) -> Self {
         let hint =
-            "`daylight repo set NAME --checksums warn` takes files all the same, and says that they are unverified";
+            "`daylight repo set NAME --checksums warn` takes files without a checksum, and marks them as unverified";
         Self {
-            text: format!("the `.sha1` beside the file cannot be had: {}", self.text),
+            text: format!("the `.sha1` of the file is not available: {}", self.text),
             hint: Some(hint.into()),
             ..self
         }
@@ -135,7 +143,7 @@ impl Failure {
 
     pub(crate) fn differs(DigestMismatch { checksum, said, is }: &DigestMismatch) -> Self {
         let algorithm = checksum.ending();
-        let text = format!("what arrived from the upstream has the {algorithm} {is}, and it says {said}");
+        let text = format!("the file from the upstream has the {algorithm} {is}, and the upstream announced {said}");
         Self::new(Reason::UpstreamInvalid, text)
     }
 }
