@@ -12,7 +12,7 @@ use bytes::Bytes;
 use format::gem::dependencies;
 use format::gem::{Form, document};
 use front::conditional::Checkpoints;
-use front::{Body, Ranges, Reply, Request, Rope, takes_gzip};
+use front::{Body, Ranges, Reply, Request, Rope, UnchangedDates, takes_gzip};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
 use repository::{ArrivingIndex, Ask, Content, Found, GemFound, Index, Packed, Source, TreeFound};
@@ -29,8 +29,8 @@ const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// RFC 9512.
 const YAML: HeaderValue = HeaderValue::from_static("application/yaml");
 
-/// How much later than the last change a client of the older index must have its file from, to hear that it is unchanged:
-/// it says when by its own clock.
+/// How much later than the last change a client of the older index must have its file from, to hear that it is unchanged, where it
+/// dates its copy by its own clock.
 const CLOCKS_DIFFER: Duration = Duration::from_secs(120);
 // What the repository hashes up to is what a proof begins from.
 const _: () = assert!(repository::PIECE as u64 == Checkpoints::EVERY);
@@ -62,7 +62,7 @@ fn of_gems(found: GemFound, private: bool, request: &Request) -> Reply {
         GemFound::Said(said) => text(said),
         GemFound::Index(made) => index(made, private, request),
         GemFound::Arriving(index) => arriving(index, private),
-        GemFound::Packed(file) => packed(file, private),
+        GemFound::Packed(file) => packed(file, private, request),
         GemFound::Document(made, form) => {
             let mut reply = index(made, private, request);
             reply.headers.insert(header::CONTENT_TYPE, media(form));
@@ -145,17 +145,30 @@ fn body(pieces: Arc<[Bytes]>) -> Body {
 }
 
 /// A file of the older index: gzip is what it is, and no coding of it. `gem` asks for it with the moment of its own copy.
-fn packed(file: Packed, private: bool) -> Reply {
+fn packed(file: Packed, private: bool, request: &Request) -> Reply {
     let mut reply = Reply::new(StatusCode::OK).body(Body::Rope(Rope::new(file.pieces)));
     let headers = &mut reply.headers;
     headers.insert(header::CONTENT_TYPE, OCTETS);
     headers.insert(header::CACHE_CONTROL, asked_again(private));
-    let modified = UNIX_EPOCH + Duration::from_millis(file.modified.0.max(0).cast_unsigned());
-    // To the second after: one that changes within a second must not seem unchanged.
-    let modified = modified + Duration::from_millis(999);
-    put(headers, header::LAST_MODIFIED, httpdate::fmt_http_date(modified));
-    reply.margin = CLOCKS_DIFFER;
+    if let Some(modified) = file.modified {
+        let modified = UNIX_EPOCH + Duration::from_millis(modified.0.max(0).cast_unsigned());
+        put(headers, header::LAST_MODIFIED, httpdate::fmt_http_date(modified));
+    }
+    if let Some(freshness) = file.freshness {
+        cache_headers::insert(headers, freshness);
+    }
+    // RubyGems sends the time of its own clock, which can equal the date of a file that it does not have.
+    reply.unchanged = match asks_as_rubygems(request) {
+        true => UnchangedDates::LaterBy(CLOCKS_DIFFER),
+        false => UnchangedDates::SameOrLaterBy(CLOCKS_DIFFER),
+    };
     reply
+}
+
+/// Whether the client is RubyGems, by itself or as a part of Bundler.
+fn asks_as_rubygems(request: &Request) -> bool {
+    let agents = request.headers.get_all(header::USER_AGENT).iter().filter_map(|agent| agent.to_str().ok());
+    agents.map(str::to_ascii_lowercase).any(|agent| agent.contains("rubygems/"))
 }
 
 /// A file of a tree.

@@ -45,6 +45,6 @@ pub use listen::tls::Tls;
 pub use listen::{Options, run};
 pub use pages::accept_encoding::takes_gzip;
 pub use pages::{ClassOf, PUBLIC, PageHooks, PageUrl, Pages, StampHolds};
-pub use reply::{Body, Ranges, Reply};
+pub use reply::{Body, Ranges, Reply, UnchangedDates};
 pub use request::Request;
 pub use request::upload::{Upload, UploadError};

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use std::fs::File;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Every reply has the id of its event in this header.
 pub(crate) const DAYLIGHT_EVENT: HeaderName = HeaderName::from_static("daylight-event");
@@ -26,9 +26,31 @@ pub struct Reply {
     pub ranges: Ranges,
     /// The reason phrase after the status on HTTP/1.1, where the standard one is not enough. ASCII only.
     pub phrase: Option<&'static str>,
-    /// A client gets a 304 only if the date of its copy is this much later than `Last-Modified`. For clients that date
-    /// their copy by their own clock.
-    pub margin: Duration,
+    /// Which dates of a client's copy prove that it is current.
+    pub unchanged: UnchangedDates,
+}
+
+/// Which dates in `If-Modified-Since` prove that a client has the current body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnchangedDates {
+    /// The date of `Last-Modified`, and later ones: the body does not change twice within a second.
+    #[default]
+    NotBefore,
+    /// The date of `Last-Modified`, which no other body has; and dates that are later by this margin.
+    SameOrLaterBy(Duration),
+    /// Dates that are later by this margin: the client dates its copy by its own clock.
+    LaterBy(Duration),
+}
+
+impl UnchangedDates {
+    /// Whether a copy with the date `held` is current if the body was last modified at `modified`.
+    pub(crate) fn hold(self, modified: SystemTime, held: SystemTime) -> bool {
+        match self {
+            Self::NotBefore => modified <= held,
+            Self::SameOrLaterBy(margin) => modified == held || modified + margin <= held,
+            Self::LaterBy(margin) => modified + margin <= held,
+        }
+    }
 }
 
 /// The body of a reply.
@@ -102,7 +124,7 @@ impl Reply {
     /// A reply without headers and without a body.
     pub fn new(status: StatusCode) -> Self {
         let (headers, body, ranges) = (HeaderMap::new(), Body::Empty, Ranges::None);
-        Self { status, headers, body, ranges, phrase: None, margin: Duration::ZERO }
+        Self { status, headers, body, ranges, phrase: None, unchanged: UnchangedDates::NotBefore }
     }
 
     /// A reply of plain text.

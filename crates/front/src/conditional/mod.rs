@@ -7,11 +7,11 @@
 use crate::reply::Body;
 use crate::reply::Ranges;
 use crate::reply::Reply;
+use crate::reply::UnchangedDates;
 pub use checkpoints::Checkpoints;
 use http::header::{self, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use md5::{Digest, Md5};
-use std::time::Duration;
 use tags::{Tag, Tags};
 
 /// The conditions of a request. They are copied because the handler owns the rest of the request.
@@ -67,13 +67,13 @@ impl Conditions {
         until.is_none_or(|until| modified(headers).is_none_or(|modified| modified <= until))
     }
 
-    fn holds_it(&self, headers: &HeaderMap, margin: Duration) -> bool {
+    fn holds_it(&self, headers: &HeaderMap, unchanged: UnchangedDates) -> bool {
         if !self.none_match.is_empty() {
             let ours = tag(headers).map(|tag| tag.opaque);
             return self.tags().any(|held| held == "*" || Some(held) == ours);
         }
         let since = self.modified_since.as_ref().and_then(date);
-        since.is_some_and(|since| modified(headers).is_some_and(|modified| modified + margin <= since))
+        since.is_some_and(|since| modified(headers).is_some_and(|modified| unchanged.hold(modified, since)))
     }
 
     /// Whether the range is of the current body: a strong comparison (RFC 9110, 13.1.5). A date is strong here,
@@ -105,7 +105,7 @@ pub fn apply(mut reply: Reply, method: &Method, conditions: &Conditions) -> Repl
         if !conditions.expects_it(&reply.headers) {
             return without_body(reply, StatusCode::PRECONDITION_FAILED);
         }
-        if conditions.holds_it(&reply.headers, reply.margin) {
+        if conditions.holds_it(&reply.headers, reply.unchanged) {
             return without_body(reply, StatusCode::NOT_MODIFIED);
         }
         announce_ranges(&mut reply.headers, &reply.ranges);

@@ -10,6 +10,7 @@ const TAG: &str = "\"v1\"";
 const EVERY: usize = Checkpoints::EVERY as usize;
 const LONG: usize = 2 * EVERY + 100;
 const MODIFIED: &str = "Sun, 01 Nov 2026 00:00:00 GMT";
+const MINUTE: std::time::Duration = std::time::Duration::from_secs(60);
 
 fn prefix() -> Ranges {
     Ranges::Prefix(Checkpoints::default())
@@ -60,9 +61,18 @@ fn a_held_tag_in_any_form_is_304_and_goes_before_date_and_range() {
     }
     assert_eq!(get(b"abc", Ranges::None, &[(IF_MODIFIED_SINCE, MODIFIED)]).0, 304);
     assert_eq!(get(b"abc", Ranges::None, &[(IF_MODIFIED_SINCE, "Sat, 31 Oct 2026 23:59:59 GMT")]).0, 200);
-    for (since, status) in [("Sun, 01 Nov 2026 00:01:00 GMT", 304), ("Sun, 01 Nov 2026 00:00:59 GMT", 200)] {
-        let reply = Reply { margin: Duration::from_secs(60), ..reply(b"abc", Ranges::None) };
-        assert_eq!(ask(reply, &Method::GET, &[(IF_MODIFIED_SINCE, since)]).0, status, "{since}");
+    let (same_or_later, later) = (UnchangedDates::SameOrLaterBy(MINUTE), UnchangedDates::LaterBy(MINUTE));
+    for (since, same_or_later_is, later_is) in [
+        ("Sun, 01 Nov 2026 00:01:00 GMT", 304, 304),
+        ("Sun, 01 Nov 2026 00:00:59 GMT", 200, 200),
+        ("Sun, 01 Nov 2026 00:00:01 GMT", 200, 200),
+        (MODIFIED, 304, 200),
+        ("Sat, 31 Oct 2026 23:59:59 GMT", 200, 200),
+    ] {
+        for (unchanged, status) in [(same_or_later, same_or_later_is), (later, later_is)] {
+            let reply = Reply { unchanged, ..reply(b"abc", Ranges::None) };
+            assert_eq!(ask(reply, &Method::GET, &[(IF_MODIFIED_SINCE, since)]).0, status, "{since}");
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::reply::Body;
 use crate::reply::Reply;
+use crate::reply::UnchangedDates;
 use crate::request::Request;
 use http::{HeaderMap, Method, StatusCode, header};
 
@@ -19,7 +20,7 @@ pub(super) fn may_be_kept(request: &Request, reply: &Reply) -> bool {
     request.method == Method::GET
         && matches!(reply.status, StatusCode::OK | StatusCode::NOT_FOUND)
         && matches!(reply.body, Body::Bytes(_))
-        && reply.margin.is_zero()
+        && reply.unchanged == UnchangedDates::NotBefore
 }
 
 /// Whether the headers of a reply allow giving it to every client of the same access class.

@@ -11,7 +11,7 @@ mod kernel_copy;
 mod page;
 mod page_cache;
 
-use crate::reply::{Body, Reply};
+use crate::reply::{Body, Reply, UnchangedDates};
 use crate::request::Request;
 use accept_encoding::takes_gzip;
 use bytes::Bytes;
@@ -24,7 +24,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::sync::Arc;
-use std::time::Duration;
 use telemetry::{Event, Layer, Millis, Op, Reason, Recorder, Subject};
 
 /// The access class of pages for every client, with or without a token.
@@ -113,7 +112,7 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         let representation = page.representation(|| takes_gzip(request));
         let (headers, body) = (representation.headers.clone(), Body::Bytes(representation.body.clone()));
         let (status, ranges) = (page.status, page.ranges.clone());
-        Some(Reply { status, headers, body, ranges, phrase: None, margin: Duration::ZERO })
+        Some(Reply { status, headers, body, ranges, phrase: None, unchanged: UnchangedDates::NotBefore })
     }
 
     /// Public pages are searched first, as they do not need the credentials.

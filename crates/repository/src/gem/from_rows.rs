@@ -5,6 +5,7 @@ use crate::content::soonest;
 use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
+use crate::gem::indexes::last_modified::end_of_second;
 use crate::gem::indexes::specs::packed;
 use crate::gem::info::make;
 use crate::gem::info_lines::{facts, info_lines};
@@ -73,7 +74,8 @@ pub(crate) async fn specs(
     event: &mut Event,
 ) -> Result<Found, Error> {
     let part = ViewPart::Specs(file);
-    hosted.once(part, now, event, async |event| render_specs(hosted, file, now, event).await).await?.found()
+    let made = hosted.once(part, now, event, async |event| render_specs(hosted, file, now, event).await).await;
+    made?.found_at(now)
 }
 
 async fn render_specs(hosted: Hosted<'_>, file: specs::File, now: Millis, event: &mut Event) -> Rendered {
@@ -82,18 +84,15 @@ async fn render_specs(hosted: Hosted<'_>, file: specs::File, now: Millis, event:
             let Package { number, platform, .. } = facts(row)?;
             Ok(Identity { number, platform })
         };
-        let changed = rows.iter().map(|row| row.changed).max();
         let parts = parts_of(name, &rows, repository.view(now), identity)?;
-        Ok(changed.map(|changed| (changed, (name.to_owned(), parts))))
+        Ok((!rows.is_empty()).then(|| (name.to_owned(), parts)))
     };
     let (said, fresh_until) = each(hosted, said, now, event).await?;
-    // A version can become visible without a change, so the answer has no date.
-    let open = hosted.repository.rules.is_open();
+    // Policy and purges change what is visible without a change of the rows.
+    let modified = end_of_second(hosted.store.now());
     let pack = move |(): &mut ()| {
-        let changed = said.iter().map(|(changed, _)| *changed).max().unwrap_or_default();
-        let modified = if open { changed } else { now };
         let mut chunks = Chunks::new();
-        let mut units = said.into_iter().map(|(_, unit)| unit).peekable();
+        let mut units = said.into_iter().peekable();
         while units.peek().is_some() {
             chunks.append(units.by_ref().take(UNITS).collect())?;
         }

@@ -1,5 +1,6 @@
 //! The large indexes of a gem repository. All requests share them.
 
+pub(crate) mod last_modified;
 pub(crate) mod names;
 pub(crate) mod specs;
 pub(crate) mod versions;
@@ -7,6 +8,7 @@ pub(crate) mod view_log;
 
 use crate::context::Context;
 use crate::format::Format;
+use crate::gem::indexes::last_modified::SentDates;
 use crate::gem::indexes::names::NameList;
 use crate::gem::indexes::specs::SpecFiles;
 use crate::gem::indexes::versions::VersionLog;
@@ -30,6 +32,8 @@ pub(crate) struct GemIndexes {
     pub(crate) names: SharedIndex<NameList>,
     /// The three files of the older index.
     pub(crate) specs: SharedIndex<SpecFiles>,
+    /// The `Last-Modified` dates of these files that clients were sent.
+    pub(crate) sent_dates: SentDates,
     /// Whether a client read the unfiltered `/versions` of a remote repository since the start.
     pub(crate) whole_was_read: AtomicBool,
     /// The facts that were learned from an upstream's `/info` files.
@@ -47,6 +51,7 @@ impl GemIndexes {
             view: IncrementalIndex::new(id, memory),
             names: IncrementalIndex::new(id, memory),
             specs: IncrementalIndex::new(id, memory),
+            sent_dates: SentDates::default(),
             whole_was_read: AtomicBool::new(false),
             learned: Learned::default(),
             changing: RwLock::new(()),

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
-use crate::gem::indexes::specs::{GemParts, Packed, SpecFiles};
+use crate::gem::indexes::specs::{GemParts, SpecFiles};
 use crate::gem::spec_parts::parts;
 use crate::gem::versions::touched;
 use crate::index::incremental_index::IndexSource;
@@ -24,15 +24,14 @@ pub(crate) async fn specs(
     if hosted.by_rows() {
         return from_rows::specs(hosted, file, now, event).await;
     }
-    let found = |files: [Packed; 3]| Found::Packed(files[file as usize].clone());
     let mut turn = hosted.indexes.specs.clone().lock_owned().await;
     if let Some(files) = turn.current(hosted.store, now) {
-        return Ok(found(files));
+        return Ok(Found::Packed(hosted.indexes.sent_dates.file(&files[file as usize], now)));
     }
-    let stamp = hosted.stamp()?;
+    let (stamp, date) = (hosted.stamp()?, hosted.indexes.sent_dates.next(now));
     turn = hosted.context.read_index(turn, event).await?;
     if turn.source().is_none() {
-        turn.replace(SpecFiles::new(hosted.store.last(), now));
+        turn.replace(SpecFiles::new(hosted.store.last(), date));
     }
     while let Some(after) = turn.made()?.unfinished() {
         let names = hosted.store.units(hosted.repository.id, after, UNITS, event).await?;
@@ -44,7 +43,7 @@ pub(crate) async fn specs(
         let touched = touched(hosted, turn.made()?.through(), event).await?;
         let through = touched.through;
         let gems = rendered(hosted, touched.gems.into_keys().collect(), now, event).await?;
-        let change = move |made: &mut SpecFiles| made.change(gems.into_iter().collect(), through, now);
+        let change = move |made: &mut SpecFiles| made.change(gems.into_iter().collect(), through, date);
         (turn, ()) = hosted.context.change_index(turn, event, change).await?;
         if touched.last {
             break;
@@ -52,7 +51,9 @@ pub(crate) async fn specs(
     }
     let files;
     (turn, files) = hosted.context.change_index(turn, event, |made| made.files()).await?;
-    Ok(found(hosted.context.settle_index(turn, stamp, files)))
+    let sent = hosted.indexes.sent_dates.file(&files[file as usize], now);
+    hosted.context.settle_index(turn, stamp, files);
+    Ok(Found::Packed(sent))
 }
 
 /// The parts of these gems, rendered on the thread that reads their versions.

@@ -5,6 +5,7 @@
 
 use crate::error::Error;
 use crate::gem::Found;
+use crate::gem::indexes::specs::Packed;
 use crate::gem::program::Describe;
 use crate::index::document::Index;
 use crate::index::stamped_cache::{Stamped, StampedCache};
@@ -144,6 +145,17 @@ impl ViewAnswer {
             ViewAnswer::Found(found) => Ok(Found::clone(&found)),
             ViewAnswer::Needs(_) => Err(Error::GivenUp),
         }
+    }
+
+    /// The same for a request that came at `now`, before the answer was made or looked up. A date after `now` is not sent.
+    pub(crate) fn found_at(self, now: Millis) -> Result<Found, Error> {
+        Ok(match self.found()? {
+            Found::Packed(file) => {
+                let modified = file.modified.filter(|modified| *modified <= now);
+                Found::Packed(Packed { modified, ..file })
+            }
+            other => other,
+        })
     }
 
     /// The dependencies of one gem.

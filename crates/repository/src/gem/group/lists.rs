@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::group::GroupGems;
 use crate::gem::group::versions::ReadLog;
+use crate::gem::indexes::last_modified::end_of_second;
 use crate::gem::indexes::names::NameList;
 use crate::gem::indexes::specs::{GemParts, Packed, SpecFiles, packed};
 use crate::gem::indexes::view_log::ViewLog;
@@ -113,21 +114,26 @@ impl GroupGems<'_> {
     /// One of the three files of the older index.
     pub(crate) async fn specs(self, file: specs::File, event: &mut Event) -> Result<Found, Error> {
         self.look_at_all(event).await?;
-        match self.is_logged() {
-            true => Ok(Found::Packed(self.logged_specs(event).await?[file as usize].clone())),
+        let found = match self.is_logged() {
+            true => self.logged_specs(file, event).await,
             false => self.rendered_specs(file, event).await,
-        }
+        };
+        Ok(match found? {
+            Found::Packed(file) => Found::Packed(Packed { freshness: self.freshness().0, ..file }),
+            other => other,
+        })
     }
 
-    async fn logged_specs(self, event: &mut Event) -> Result<[Packed; 3], Error> {
+    async fn logged_specs(self, file: specs::File, event: &mut Event) -> Result<Found, Error> {
         let mut turn = self.local.indexes.specs.clone().lock_owned().await;
         turn = self.local.context.read_index(turn, event).await?;
         let read = turn.source().and_then(SpecFiles::read_of).cloned();
         let news = |log: &ViewLog, index: &Index| News::since(read.as_ref(), log, index);
         let ReadLog { stamp, found: News { gems, end, through }, .. } = self.log(event, news).await?;
-        let now = self.now();
+        let (indexes, now) = (self.local.indexes, self.now());
+        let date = indexes.sent_dates.next(now);
         if let Gems::All(_) = gems {
-            turn.replace(SpecFiles::new(through, now));
+            turn.replace(SpecFiles::new(through, date));
         }
         let change = move |made: &mut SpecFiles| {
             match gems {
@@ -143,7 +149,7 @@ impl GroupGems<'_> {
                 }
                 Gems::These(gems) => {
                     let parts = gems.into_iter().map(|(name, tokens)| (parts(&name, &tokens), name));
-                    made.change(parts.map(|(parts, name)| (name, parts)).collect(), through, now)?;
+                    made.change(parts.map(|(parts, name)| (name, parts)).collect(), through, date)?;
                 }
             }
             made.is_read_of(end);
@@ -151,7 +157,9 @@ impl GroupGems<'_> {
         };
         let files;
         (turn, files) = self.local.context.change_index(turn, event, change).await?;
-        Ok(self.local.context.settle_index(turn, stamp, files))
+        let sent = indexes.sent_dates.file(&files[file as usize], now);
+        self.local.context.settle_index(turn, stamp, files);
+        Ok(Found::Packed(sent))
     }
 
     /// The same, rendered as a whole: as of a moment, or for an explanation.
@@ -159,18 +167,19 @@ impl GroupGems<'_> {
         let now = self.now();
         let make = async |event: &mut Event| {
             let (says, until) = self.says_then(event).await?;
+            let made = end_of_second(self.now());
             let pack = move |(): &mut ()| {
                 let mut chunks = Chunks::new();
                 let mut units = says.iter().map(|(name, says)| (name.clone(), parts(name, &says.tokens))).peekable();
                 while units.peek().is_some() {
                     chunks.append(units.by_ref().take(UNITS).collect())?;
                 }
-                packed(&chunks, file, now)
+                packed(&chunks, file, made)
             };
             let file = self.local.context.workers.run(Lane::Index, Op::IndexRender, event, pack).await??;
             Ok((ViewAnswer::from(Found::Packed(file)), until))
         };
-        self.local.once(ViewPart::Specs(file), now, event, make).await?.found()
+        self.local.once(ViewPart::Specs(file), now, event, make).await?.found_at(now)
     }
 }
 

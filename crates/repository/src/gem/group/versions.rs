@@ -79,7 +79,7 @@ impl GroupGems<'_> {
 
     /// Why the oldest of the upstreams' indexes could not be confirmed recently, and when the first of them is checked
     /// again.
-    fn freshness(self) -> (Option<Freshness>, Option<Millis>) {
+    pub(crate) fn freshness(self) -> (Option<Freshness>, Option<Millis>) {
         let (mut stale, mut again): (Option<Freshness>, Option<Millis>) = (None, None);
         for leaf in self.leaves().iter().filter(|leaf| !is_hosted(leaf)) {
             let known = leaf.shared.followed.read(leaf.origin, |known| (known.tried, known.checked, known.failed));

@@ -1,5 +1,6 @@
 //! The older index in memory: chunks of gems, each with its part of the three files.
 
+use crate::content::Freshness;
 use crate::error::Error;
 use crate::index::incremental_index::IndexSource;
 use crate::index::rope::chunks::{ChunkPart, Chunks, UNITS, Written};
@@ -22,8 +23,10 @@ pub(crate) type GemParts = [ChunkPart; 3];
 pub(crate) struct SpecFiles {
     chunks: Chunks<3>,
     through: Seq,
-    /// When they last changed.
+    /// A whole second: when they last changed, or a little later. See [`crate::gem::indexes::last_modified`].
     modified: Millis,
+    /// Whether they were read from the data folder and have not changed since: an earlier process may have sent their date.
+    is_read: bool,
     /// During the first rendering: the last gem that was read.
     at: Option<String>,
     /// The number of changed gems since the last write to the data folder.
@@ -37,8 +40,10 @@ pub(crate) struct SpecFiles {
 pub struct Packed {
     /// Its bytes.
     pub pieces: Arc<[Bytes]>,
-    /// A date no earlier than its last change.
-    pub modified: Millis,
+    /// When it last changed, in whole seconds. No other bytes are ever sent with this date. `None`: there is no such date yet.
+    pub modified: Option<Millis>,
+    /// Whether the upstreams' indexes that it was made from could be confirmed.
+    pub freshness: Option<Freshness>,
 }
 
 /// The state of the file in the data folder.
@@ -56,13 +61,15 @@ struct Head {
 pub(crate) fn packed(chunks: &Chunks<3>, file: specs::File, modified: Millis) -> Result<Packed, Error> {
     let (count, chunks) = chunks.file(file as usize);
     let opening = Coded::of(&specs::opening(count))?;
-    Ok(Packed { pieces: gzip([&opening].into_iter().chain(chunks)), modified })
+    let pieces = gzip([&opening].into_iter().chain(chunks));
+    Ok(Packed { pieces, modified: Some(modified), freshness: None })
 }
 
 impl SpecFiles {
-    /// Empty files as of this change.
-    pub(crate) fn new(through: Seq, now: Millis) -> Self {
-        Self { chunks: Chunks::new(), through, modified: now, at: Some(String::new()), unwritten: 0, of: None }
+    /// Empty files as of this change, with this date.
+    pub(crate) fn new(through: Seq, modified: Millis) -> Self {
+        let (chunks, at) = (Chunks::new(), Some(String::new()));
+        Self { chunks, through, modified, is_read: false, at, unwritten: 0, of: None }
     }
 
     /// During the first rendering: the last gem that was read.
@@ -91,16 +98,17 @@ impl SpecFiles {
         Ok(())
     }
 
-    /// Replaces these gems as of this change.
+    /// Replaces these gems as of this change. `date` becomes the date of the files, if they change.
     pub(crate) fn change(
         &mut self,
         changes: BTreeMap<String, GemParts>,
         through: Seq,
-        now: Millis,
+        date: Millis,
     ) -> Result<(), Error> {
         self.unwritten += changes.len() as u64;
         if self.chunks.change(changes)? {
-            self.modified = self.modified.max(now);
+            let earliest = self.modified.0 + if self.is_read { 1_000 } else { 0 };
+            (self.modified, self.is_read) = (Millis(date.0.max(earliest)), false);
         }
         self.through = through;
         Ok(())
@@ -138,7 +146,8 @@ impl IndexSource for SpecFiles {
     fn read(bytes: Bytes) -> Option<(Self, Mark)> {
         let (Head { mark, modified, at, chunks, of }, body) = form::read(bytes)?;
         let chunks = Chunks::read(chunks, body)?;
-        let (through, modified) = (mark.through, Millis(modified));
-        Some((Self { chunks, through, modified, at, unwritten: 0, of }, mark))
+        // Earlier versions kept the millisecond, and sent the second that ends it.
+        let (through, modified) = (mark.through, Millis(modified.saturating_add(999).div_euclid(1_000) * 1_000));
+        Some((Self { chunks, through, modified, is_read: true, at, unwritten: 0, of }, mark))
     }
 }

@@ -4,6 +4,7 @@ use crate::content::{Content, Freshness, How, soonest};
 use crate::error::Error;
 use crate::found::Found as Any;
 use crate::gem::download::ANY;
+use crate::gem::indexes::specs::Packed;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::look::LOOK_EVERY;
 use crate::gem::{Found, Question, parameters};
@@ -55,8 +56,8 @@ impl RemoteGems<'_> {
             Question::Push | Question::Yank | Question::Own(..) => {
                 Err(self.unsupported("take changes: hosted ones do"))
             }
-            Question::Names => self.names(event).await.map(Any::Gem),
-            Question::Specs(file) => self.specs(file, event).await.map(Any::Gem),
+            Question::Names => self.names(event).await.and_then(|found| self.with_staleness(found)),
+            Question::Specs(file) => self.specs(file, event).await.and_then(|found| self.with_staleness(found)),
             Question::Gemspec(full_name) => self.gemspec(full_name, ANY, event).await.map(Any::Gem),
             Question::Dependencies(form) => {
                 let names = parameters::names(asked)?;
@@ -80,17 +81,33 @@ impl RemoteGems<'_> {
         } else if let Some(arriving) = self.follower().ready_or_arriving(event).await? {
             return Ok(Found::Arriving(arriving));
         }
-        let (index, stale) = self.known(|known| {
-            let age_s = self.now().0.saturating_sub(known.checked.0).max(0).cast_unsigned() / 1000;
-            let stale = known.failed.map(|why| Freshness { how: How::Stale(why), age_s });
-            (known.index.clone(), stale)
-        })?;
+        let (index, stale) = (self.known(|known| known.index.clone())?, self.stale()?);
         let found = match by_rows {
             true => self.visible_versions(event).await?,
             false => Found::Index(index),
         };
-        let Found::Index(index) = found else { return Ok(found) };
-        Ok(Found::Index(Index { freshness: stale, ..index }))
+        Ok(with_freshness(found, stale))
+    }
+
+    /// What is made from the index of the upstream as a whole, with why that could not be proven lately.
+    fn with_staleness(self, found: Found) -> Result<Any, Error> {
+        Ok(Any::Gem(with_freshness(found, self.stale()?)))
+    }
+
+    /// Why the index could not be proven lately, and since when; `None`: it was.
+    fn stale(self) -> Result<Option<Freshness>, Error> {
+        self.known(|known| {
+            let age_s = self.now().0.saturating_sub(known.checked.0).max(0).cast_unsigned() / 1000;
+            known.failed.map(|why| Freshness { how: How::Stale(why), age_s })
+        })
+    }
+}
+
+fn with_freshness(found: Found, freshness: Option<Freshness>) -> Found {
+    match found {
+        Found::Index(index) => Found::Index(Index { freshness, ..index }),
+        Found::Packed(file) => Found::Packed(Packed { freshness, ..file }),
+        other => other,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::gem::Found;
-use crate::gem::indexes::specs::{GemParts, Packed, SpecFiles, packed};
+use crate::gem::indexes::last_modified::end_of_second;
+use crate::gem::indexes::specs::{GemParts, SpecFiles, packed};
 use crate::gem::spec_parts::parts_of;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::listing::Listed;
@@ -28,15 +29,15 @@ impl RemoteGems<'_> {
         self.ready(event).await?;
         if self.local.by_rows() {
             let make = async |event: &mut Event| self.visible_specs(file, event).await;
-            return self.local.once(ViewPart::Specs(file), self.now(), event, make).await?.found();
+            let now = self.now();
+            return self.local.once(ViewPart::Specs(file), now, event, make).await?.found_at(now);
         }
-        let found = |files: [Packed; 3]| Found::Packed(files[file as usize].clone());
         let mut turn = self.local.indexes.specs.clone().lock_owned().await;
         let now = self.now();
         if let Some(files) = turn.current(self.local.store, now) {
-            return Ok(found(files));
+            return Ok(Found::Packed(self.local.indexes.sent_dates.file(&files[file as usize], now)));
         }
-        let stamp = self.local.stamp()?;
+        let (stamp, date) = (self.local.stamp()?, self.local.indexes.sent_dates.next(now));
         turn = self.context.read_index(turn, event).await?;
         let made = turn.source().filter(|made| made.unfinished().is_none()).map(IndexSource::through);
         let (names, last) = self.known(|known| (made.and_then(|made| known.changed_since(made)), known.last))?;
@@ -53,12 +54,12 @@ impl RemoteGems<'_> {
                 let change = move |made: &mut SpecFiles| {
                     let parts =
                         gems.iter().map(|(name, gem)| Ok((name.clone(), parts(name, gem, repository.view(now))?)));
-                    made.change(parts.collect::<Result<BTreeMap<_, _>, Error>>()?, last, now)
+                    made.change(parts.collect::<Result<BTreeMap<_, _>, Error>>()?, last, date)
                 };
                 self.context.change_index(turn, event, change).await?
             }
             None => {
-                turn.replace(SpecFiles::new(last, now));
+                turn.replace(SpecFiles::new(last, date));
                 let shared = repository.shared.clone();
                 let make = move |made: &mut SpecFiles| {
                     let all = shared
@@ -72,7 +73,9 @@ impl RemoteGems<'_> {
         let (mut turn, ()) = change;
         let files;
         (turn, files) = self.context.change_index(turn, event, |made| made.files()).await?;
-        Ok(found(self.context.settle_index(turn, stamp, files)))
+        let sent = self.local.indexes.sent_dates.file(&files[file as usize], now);
+        self.context.settle_index(turn, stamp, files);
+        Ok(Found::Packed(sent))
     }
 
     /// The same, filtered by a policy.
@@ -89,9 +92,12 @@ impl RemoteGems<'_> {
             while units.peek().is_some() {
                 chunks.append(units.by_ref().take(UNITS).collect())?;
             }
-            Ok::<_, Error>((packed(&chunks, file, now)?, until))
+            Ok::<_, Error>((chunks, until))
         };
-        let (file, until) = self.context.workers.run(Lane::Index, Op::IndexRender, event, make).await??;
+        let (chunks, until) = self.context.workers.run(Lane::Index, Op::IndexRender, event, make).await??;
+        let made = end_of_second(self.now());
+        let pack = move |(): &mut ()| packed(&chunks, file, made);
+        let file = self.context.workers.run(Lane::Index, Op::IndexRender, event, pack).await??;
         Ok((Found::Packed(file).into(), until))
     }
 }
