@@ -136,6 +136,7 @@ fn package(habits: &Habits, number: &str, platform: &str, dependencies: &[Depend
         platform: platform.to_owned(),
         authors: vec![habits.author.clone()],
         email: vec!["somebody@example.org".to_owned()],
+        email_list: false,
         summary: habits.summary.clone(),
         description: habits.description.clone(),
         metadata: BTreeMap::from([("changelog_uri".to_owned(), format!("{page}/changes"))]),

@@ -49,13 +49,15 @@ pub(crate) fn read(spec: &Node, limits: &Limits) -> Result<(Package, bool), Inva
     for license in &licenses {
         short("licenses", license, LICENSE_MAX)?;
     }
+    let email = texts(spec, "email", TEXT_MAX, limits.list_items)?;
     let package = Package {
         v: Package::V,
         name,
         number,
         platform: platform(spec)?,
         authors,
-        email: texts(spec, "email", TEXT_MAX, limits.list_items)?,
+        email_list: email.len() < 2 && is_list(spec, "email"),
+        email,
         summary,
         description: text(spec, "description", TEXT_MAX)?,
         homepage: text(spec, "homepage", FIELD_MAX)?,
@@ -79,6 +81,10 @@ pub(crate) fn read(spec: &Node, limits: &Limits) -> Result<(Package, bool), Inva
     };
     let certificates = texts(spec, "cert_chain", TEXT_MAX, limits.list_items)?;
     Ok((package, !certificates.is_empty()))
+}
+
+fn is_list(spec: &Node, field: &str) -> bool {
+    spec.get(field).is_some_and(|node| matches!(node.value, Value::List(_)))
 }
 
 fn listed(spec: &Node, field: &str) -> bool {

@@ -125,6 +125,7 @@ mod tests {
             platform: platform.into(),
             authors: vec!["A".into(), "B".into()],
             email: Vec::new(),
+            email_list: false,
             summary: "Gives light".into(),
             description: None,
             homepage: Some("http://home".into()),

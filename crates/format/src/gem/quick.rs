@@ -43,9 +43,9 @@ fn specification(package: &Package, published: i64) -> Vec<u8> {
     package.dependencies.iter().for_each(|needed| dependency(to, needed));
     to.string(""); // The project at RubyForge, which no longer exists.
     match package.email.as_slice() {
-        [] => to.nil(),
-        [one] => to.string(one),
-        several => to.strings(several),
+        [] if !package.email_list => to.nil(),
+        [one] if !package.email_list => to.string(one),
+        list => to.strings(list),
     }
     to.strings(&package.authors);
     to.string_or_nil(package.description.as_deref());
@@ -127,6 +127,25 @@ mod tests {
         assert_eq!(inside, marshal(&package, 0));
         assert!(inside.starts_with(b"\x04\x08u:\x17Gem::Specification"));
         assert!(specification(&package, 0).starts_with(b"\x04\x08[\x18I\"\x0b3.3.15\x06:\x06ETi\x09I\"\x0ddemo-lib"));
+    }
+
+    #[test]
+    fn addresses_stay_one_text_or_a_list_or_none() {
+        let text = b"I\"\x06a\x06;\x00T";
+        for (email, email_list, written) in [
+            (&[][..], false, b"0".to_vec()),
+            (&[], true, b"[\x00".to_vec()),
+            (&["a"], false, text.to_vec()),
+            (&["a"], true, [b"[\x06", &text[..]].concat()),
+            (&["a", "a"], false, [b"[\x07", &text[..], &text[..]].concat()),
+        ] {
+            let email = email.iter().copied().map(str::to_owned).collect();
+            let package = Package { email, email_list, ..built(fixture::SPEC_3_3) };
+            let file = specification(&package, 0);
+            // Behind the project at RubyForge, before the first author.
+            let between = [&b"I\"\x00\x06;\x00T"[..], &written, b"["].concat();
+            assert!(file.windows(between.len()).any(|part| part == between), "{:?}", package.email);
+        }
     }
 
     #[test]

@@ -229,6 +229,27 @@ fn a_platform_that_clients_would_take_for_another_is_refused() {
 }
 
 #[test]
+fn addresses_are_one_text_or_a_list_or_none_as_the_gemspec_has_them() {
+    for (yaml, addresses, list) in [
+        ("", &[][..], false),
+        ("email:", &[], false),
+        ("email: []", &[], true),
+        ("email: ''", &[""], false),
+        ("email: a@example.org", &["a@example.org"], false),
+        ("email:\n- a@example.org", &["a@example.org"], true),
+        // That it is a list goes without saying.
+        ("email:\n- a@example.org\n- b@example.org", &["a@example.org", "b@example.org"], false),
+    ] {
+        let package = with("licenses: []", yaml).unwrap();
+        assert_eq!(
+            (package.email.iter().map(String::as_str).collect::<Vec<_>>(), package.email_list),
+            (addresses.to_vec(), list),
+            "{yaml}"
+        );
+    }
+}
+
+#[test]
 fn what_old_gems_have_is_understood() {
     let package = with("authors:\n- Ann", "authors:\n- - Ann\n  - \n- Bob").unwrap();
     assert_eq!(package.authors, ["Ann", "Bob"]);

@@ -21,6 +21,7 @@ pub fn package(name: &str, line: &str) -> Option<Package> {
         platform: line.platform().to_owned(),
         authors: Vec::new(),
         email: Vec::new(),
+        email_list: false,
         summary: String::new(),
         description: None,
         homepage: None,
