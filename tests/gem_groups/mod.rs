@@ -8,6 +8,7 @@ mod clients;
 mod collisions;
 mod explained;
 mod faults;
+mod large;
 mod lists;
 mod member_fails;
 mod nested;

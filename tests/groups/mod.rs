@@ -5,6 +5,7 @@ mod explain;
 mod explained_policy;
 mod faults;
 mod hanging;
+mod large;
 mod merged;
 mod model;
 mod ours;
@@ -14,6 +15,7 @@ mod raw;
 mod settings;
 
 pub(crate) use explain::{command, event, said};
+pub(crate) use large::{make_all, names};
 
 use crate::world::{Answer, Upstream, World};
 use serde_json::{Value, json};

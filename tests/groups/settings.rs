@@ -24,7 +24,7 @@ fn members_are_there_once_and_of_the_group_s_format() {
     let world = World::start();
     world.tree("files", "raw");
     for (members, said) in [
-        (json!([]), "1 to 100"),
+        (json!([]), "1 to 300"),
         (json!(["nobody"]), "no repository `nobody`"),
         (json!(["files"]), "format raw"),
         (json!(["maven", "maven"]), "twice"),

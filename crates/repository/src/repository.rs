@@ -38,9 +38,8 @@ pub struct Repository {
     pub asks: bool,
     /// Since when it has had its place among the members of the group through which it is seen.
     pub(crate) stands_since: Millis,
-    /// The names that other members of its groups claim. Its upstream is not called for them, unless a client requests
-    /// one from this repository itself.
-    pub(crate) claimed_by_others: Arc<HashSet<String>>,
+    /// The names that members of its groups claim, a set for each group.
+    pub(crate) claimed_in_groups: Arc<[Arc<HashSet<String>>]>,
     /// The hosted and remote members of a group, including those of nested groups, in order, as they are seen through
     /// it.
     pub leaves: Arc<[Arc<Repository>]>,
@@ -56,8 +55,14 @@ impl Repository {
         shared: Arc<Shared>,
     ) -> Self {
         let (origin, rules, leaves) = (Self::origin_of(id, &record), Rules::of(&record, format), Arc::default());
-        let (as_of, stands_since, asks, claimed_by_others) = (None, record.created, true, Arc::default());
-        Self { id, record, stored, format, rules, as_of, origin, shared, asks, stands_since, claimed_by_others, leaves }
+        let (as_of, stands_since, asks, claimed_in_groups) = (None, record.created, true, Arc::default());
+        Self { id, record, stored, format, rules, as_of, origin, shared, asks, stands_since, claimed_in_groups, leaves }
+    }
+
+    /// Whether another member of its groups claims a name. Its upstream is not called for such a name, unless a client
+    /// requests it from this repository itself.
+    pub(crate) fn is_claimed_by_others(&self, name: &str) -> bool {
+        !self.record.claims(name) && self.claimed_in_groups.iter().any(|claims| claims.contains(name))
     }
 
     /// Expects that the stored settings have not changed.
@@ -85,8 +90,8 @@ impl Repository {
     /// The same repository with other rules, as of another moment.
     pub(crate) fn seen(&self, rules: Rules, as_of: Option<Past>) -> Self {
         let (record, stored, shared) = (self.record.clone(), self.stored.clone(), self.shared.clone());
-        let (claimed_by_others, leaves) = (self.claimed_by_others.clone(), self.leaves.clone());
-        Self { record, stored, rules, as_of, shared, claimed_by_others, leaves, ..*self }
+        let (claimed_in_groups, leaves) = (self.claimed_in_groups.clone(), self.leaves.clone());
+        Self { record, stored, rules, as_of, shared, claimed_in_groups, leaves, ..*self }
     }
 
     /// The same repository without calls to upstreams: it answers from the cache.

@@ -11,11 +11,12 @@ use crate::name::RepositoryName;
 use crate::policy::settle;
 use crate::record::{RemoteRecord, RepositoryRecord};
 use crate::upstream::checksum_policy::ChecksumPolicy;
+use std::collections::HashSet;
 use store::RepositoryKind;
 use telemetry::Event;
 
 /// Maximum number of members of one group.
-const MEMBERS_MAX: usize = 100;
+const MEMBERS_MAX: usize = 300;
 /// Maximum length of a URL, reference or path, in bytes.
 const TEXT_MAX: usize = 2_048;
 /// Maximum length of a host name, in bytes (RFC 1035 2.3.4).
@@ -97,9 +98,10 @@ fn members(record: &RepositoryRecord) -> Result<(), Error> {
             BadSetting::new(text, "`--member NAME`, once for each, in the order in which they are asked").into()
         );
     }
-    for (at, name) in members.iter().enumerate() {
+    let mut seen = HashSet::new();
+    for name in members {
         name.parse::<RepositoryName>()?;
-        if members[..at].contains(name) {
+        if !seen.insert(name) {
             return Err(BadSetting::new(format!("`members` names `{name}` twice"), "each member once").into());
         }
     }

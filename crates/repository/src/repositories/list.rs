@@ -54,33 +54,34 @@ pub(crate) fn build_table(
         let shared = before.map_or_else(|| Arc::new(Shared::new(format, id, room)), |before| before.shared.clone());
         by_name.insert(record.name.clone(), Repository::new(id, record, stored, format, shared));
     }
-    let claimed = claimed_by_others(&by_name);
-    for repository in by_name.values_mut() {
-        repository.claimed_by_others = claimed.get(&repository.id).cloned().unwrap_or_default().into();
-    }
     let groups: Vec<(String, Arc<[Arc<Repository>]>)> = by_name
         .values()
         .filter(|repository| repository.record.kind == RepositoryKind::Group)
         .map(|group| (group.record.name.clone(), leaves(&by_name, group)))
         .collect();
+    let mut claimed = claimed_in_groups(groups.iter().map(|(_, leaves)| &**leaves));
+    for repository in by_name.values_mut() {
+        repository.claimed_in_groups = claimed.remove(&repository.id).unwrap_or_default().into();
+    }
     for (name, leaves) in groups {
         by_name.entry(name).and_modify(|group| group.leaves = leaves);
     }
     Ok(RepositoryTable { by_name: by_name.into_iter().map(|(name, one)| (name, Arc::new(one))).collect(), at, stamp })
 }
 
-/// For each member of a group, the names that other members of it claim.
-fn claimed_by_others(all: &HashMap<String, Repository>) -> HashMap<RepositoryId, HashSet<String>> {
-    let mut claimed: HashMap<RepositoryId, HashSet<String>> = HashMap::new();
-    if all.values().all(|one| one.record.claims.is_empty()) {
-        return claimed;
-    }
-    for group in all.values().filter(|one| one.record.kind == RepositoryKind::Group) {
-        let leaves = leaves(all, group);
-        for leaf in leaves.iter() {
-            let others = leaves.iter().filter(|other| other.id != leaf.id).flat_map(|other| &other.record.claims);
-            let others = others.filter(|name| !leaf.record.claims.contains(name)).cloned();
-            claimed.entry(leaf.id).or_default().extend(others);
+/// For each member of a group, the names that members of its groups claim: a set for each group, which its members share.
+fn claimed_in_groups<'a>(
+    groups: impl Iterator<Item = &'a [Arc<Repository>]>,
+) -> HashMap<RepositoryId, Vec<Arc<HashSet<String>>>> {
+    let mut claimed: HashMap<RepositoryId, Vec<Arc<HashSet<String>>>> = HashMap::new();
+    for leaves in groups {
+        let names: HashSet<String> = leaves.iter().flat_map(|leaf| leaf.record.claims.iter().cloned()).collect();
+        if names.is_empty() {
+            continue;
+        }
+        let names = Arc::new(names);
+        for leaf in leaves {
+            claimed.entry(leaf.id).or_default().push(names.clone());
         }
     }
     claimed
@@ -88,7 +89,7 @@ fn claimed_by_others(all: &HashMap<String, Repository>) -> HashMap<RepositoryId,
 
 /// The hosted and remote members of a group, in order, each at its first place, as they are seen through it.
 fn leaves(all: &HashMap<String, Repository>, group: &Repository) -> Arc<[Arc<Repository>]> {
-    let (mut found, mut seen) = (Vec::new(), vec![group.id]);
+    let (mut found, mut seen) = (Vec::new(), HashSet::from([group.id]));
     gather(all, group, &group.rules, group.record.created, &mut seen, &mut found);
     found.into()
 }
@@ -100,15 +101,14 @@ fn gather(
     group: &Repository,
     rules: &Rules,
     since: Millis,
-    seen: &mut Vec<RepositoryId>,
+    seen: &mut HashSet<RepositoryId>,
     found: &mut Vec<Arc<Repository>>,
 ) {
     let members = group.record.members.iter().enumerate();
     for (place, member) in members.filter_map(|(place, name)| Some((place, all.get(name)?))) {
-        if seen.contains(&member.id) {
+        if !seen.insert(member.id) {
             continue;
         }
-        seen.push(member.id);
         let (rules, stands_since) = (member.rules.within(rules), since.max(group.record.member_since(place)));
         match member.record.kind {
             RepositoryKind::Group => gather(all, member, &rules, stands_since, seen, found),

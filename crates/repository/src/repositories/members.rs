@@ -5,11 +5,11 @@ use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::record::RepositoryRecord;
 use crate::repository::RepositoryTable;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use store::RepositoryKind;
 
 /// Maximum number of hosted and remote members of a group, including those of nested groups.
-const LEAVES_MAX: usize = 100;
+const LEAVES_MAX: usize = 300;
 
 /// Refuses `record`, which is new or changed, if it makes a group invalid. `known` has the other repositories, and
 /// `with` the ones that the same call creates.
@@ -36,8 +36,9 @@ pub(crate) fn check(
     // The groups that contain it too: this change may make them invalid.
     let others = all.values().copied().filter(|one| one.name != record.name);
     for group in [record].into_iter().chain(others).filter(|one| one.kind == RepositoryKind::Group) {
-        let mut leaves = Vec::new();
+        let mut leaves = Leaves::default();
         walk(&all, group, &mut vec![&group.name], &mut leaves)?;
+        let leaves = leaves.found;
         if leaves.len() > LEAVES_MAX {
             let text = format!("`{}` would come to {} repositories", group.name, leaves.len());
             return Err(BadSetting::new(text, &format!("{LEAVES_MAX} at most")).into());
@@ -52,24 +53,34 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Collects the hosted and remote members of a group, and finds cycles.
+/// The hosted and remote members of a group, and the names of all members that were visited, groups among them.
+#[derive(Default)]
+struct Leaves<'a> {
+    found: Vec<&'a RepositoryRecord>,
+    visited: HashSet<&'a str>,
+}
+
+/// Collects the hosted and remote members of a group, and finds cycles. Each group is visited once, however often it is a member.
 fn walk<'a>(
     all: &HashMap<&str, &'a RepositoryRecord>,
     group: &'a RepositoryRecord,
     way: &mut Vec<&'a str>,
-    leaves: &mut Vec<&'a RepositoryRecord>,
+    leaves: &mut Leaves<'a>,
 ) -> Result<(), BadSetting> {
     for member in group.members.iter().filter_map(|name| all.get(name.as_str()).copied()) {
         if way.contains(&member.name.as_str()) {
             let circle = [&way[..], &[member.name.as_str()]].concat().join("` -> `");
             return Err(BadSetting::new(format!("groups in a circle: `{circle}`"), "take one of them out"));
         }
+        if !leaves.visited.insert(&member.name) {
+            continue;
+        }
         if member.kind == RepositoryKind::Group {
             way.push(&member.name);
             walk(all, member, way, leaves)?;
             way.pop();
-        } else if !leaves.iter().any(|leaf| leaf.name == member.name) {
-            leaves.push(member);
+        } else {
+            leaves.found.push(member);
         }
     }
     Ok(())

@@ -18,6 +18,18 @@ impl Store {
         self.read(lane, event, move |truth| truth.unit(id, &unit)).await
     }
 
+    /// One unit of each of these repositories, in their order, all in one job.
+    pub async fn unit_of_each(
+        &self,
+        ids: Vec<RepositoryId>,
+        unit: &str,
+        lane: Lane,
+        event: &mut Event,
+    ) -> Result<Vec<UnitRows>, Error> {
+        let unit = unit.to_owned();
+        self.read(lane, event, move |truth| ids.into_iter().map(|id| truth.unit(id, &unit)).collect()).await
+    }
+
     /// One unit without its withdrawn entries, ordered by `published`, then `key`. The cost does not depend on the number of
     /// withdrawn ones.
     pub async fn live_unit(

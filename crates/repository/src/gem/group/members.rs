@@ -71,10 +71,13 @@ impl KnownMembers {
         event: &mut Event,
     ) -> Result<Self, Error> {
         let mut members = Self::new(leaves, now);
+        let hosted: Vec<(usize, &Arc<Repository>)> =
+            leaves.iter().enumerate().filter(|(_, leaf)| is_hosted(leaf)).collect();
         for name in names {
-            for (place, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| is_hosted(leaf)) {
-                let rows = store.unit(leaf.id, name, Lane::Index, event).await?.entries;
-                if let Some(published) = Published::of(place, leaf, &rows, members.now)? {
+            let ids = hosted.iter().map(|(_, leaf)| leaf.id).collect();
+            let units = store.unit_of_each(ids, name, Lane::Index, event).await?;
+            for ((place, leaf), unit) in hosted.iter().zip(units) {
+                if let Some(published) = Published::of(*place, leaf, &unit.entries, members.now)? {
                     members.published.entry(name.to_owned()).or_default().push(published);
                 }
             }

@@ -36,7 +36,7 @@ impl Follow {
         let mut fetches = JoinSet::new();
         for name in names {
             let repository = &self.remote.repository;
-            if forbidden(repository, &name, "").is_some() || repository.claimed_by_others.contains(&name) {
+            if forbidden(repository, &name, "").is_some() || repository.is_claimed_by_others(&name) {
                 continue;
             }
             let path = format!("info/{name}");
