@@ -6,6 +6,7 @@ use serde_json::json;
 crate::world::with_each_client!([
     gem_alone_finds_fetches_installs_and_updates,
     bundler_takes_the_next_index_where_one_is_switched_off,
+    gem_installs_and_updates_without_the_older_index,
 ]);
 
 /// A machine whose only gem source is this URL, added with `gem sources`.
@@ -76,4 +77,21 @@ fn bundler_takes_the_next_index_where_one_is_switched_off(client: Client) {
     assert!(said.contains("Installing lamp 1.0.0") && said.contains("source index"), "{said}");
     off("full_index");
     install().bad();
+}
+
+fn gem_installs_and_updates_without_the_older_index(client: Client) {
+    let world = World::start();
+    let admin = world.admin();
+    for gem in [Gem::new("oil", "1.0.0"), Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0")] {
+        admin.push(FIRST, &gem).expect(200);
+    }
+    let path = format!("/api/v1/repositories/{FIRST}");
+    admin.patch_json(&path, &json!({ "protocols": { "full_index": false } })).expect(200);
+    let machine = Ruby::with(client);
+    let install = format!("gem install --no-document --clear-sources --source {} lamp", world.url(FIRST));
+    let said = machine.shell("", &install).good();
+    assert!(said.contains("Successfully installed oil-1.0.0") && said.contains("2 gems installed"), "{said}");
+    admin.push(FIRST, &Gem::new("lamp", "1.0.1").needs("oil", "~> 1.0")).expect(200);
+    let said = machine.shell("", &install).good();
+    assert!(said.contains("Successfully installed lamp-1.0.1"), "{said}");
 }

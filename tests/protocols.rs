@@ -83,3 +83,24 @@ fn a_switch_lasts_and_one_that_does_not_exist_is_refused() {
     switch(&world, true);
     world.anon().get(&versions).expect(200);
 }
+
+#[test]
+fn gemspecs_are_answered_while_any_index_is() {
+    let world = World::start();
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    let path = |what: &str| format!("/repository/{FIRST}/{what}");
+    let gemspec = || world.anon().get(&path("quick/Marshal.4.8/lamp-1.0.0.gemspec.rz"));
+    let set = |protocol: &str, on: bool| {
+        let wanted = json!({ "protocols": { protocol: on } });
+        world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &wanted).expect(200);
+    };
+    set("full_index", false);
+    world.anon().get(&path("specs.4.8.gz")).expect(404);
+    gemspec().expect(200);
+    set("compact_index", false);
+    gemspec().expect(200);
+    set("dependencies", false);
+    assert_eq!(gemspec().expect(404).text(), "the index protocol `full_index` is switched off here\n");
+    set("full_index", true);
+    gemspec().expect(200);
+}

@@ -26,8 +26,9 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Any, Error> {
         let repository = &ask.repository;
-        if let Some(off) = question.protocol().filter(|protocol| !protocol.is_on(&repository.record)) {
-            return Err(Error::ProtocolOff(off));
+        let protocols = question.protocols();
+        if let Some(off) = protocols.last().filter(|_| !protocols.iter().any(|one| one.is_on(&repository.record))) {
+            return Err(Error::ProtocolOff(*off));
         }
         if *question == Question::Root {
             return Ok(Any::Root);

@@ -11,8 +11,8 @@ pub enum Protocol {
     /// `/api/v1/dependencies`: used by Bundler before 1.12, by RubyGems before 3.2.3, and by clients that cannot use
     /// the compact index.
     Dependencies,
-    /// `specs.4.8.gz` and its like, and a gemspec for each version under `quick/`: `gem` up to the newest, and every
-    /// Bundler where nothing better is answered.
+    /// `specs.4.8.gz`, `latest_specs.4.8.gz` and `prerelease_specs.4.8.gz`: `gem list` and its like up to the newest, and every Bundler
+    /// where nothing better is answered.
     FullIndex,
 }
 

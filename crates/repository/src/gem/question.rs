@@ -136,7 +136,9 @@ fn cost(path: Option<Path<'_>>) -> Cost {
     match path {
         Some(Path::Versions | Path::Names | Path::Info(_) | Path::Specs(_) | Path::Dependencies(_)) => Cost::Index,
         Some(Path::Gem(_) | Path::Gemspec(_)) => Cost::Download,
-        Some(Path::Root | Path::Download(_) | Path::Push | Path::Yank) | None => Cost::Page,
+        Some(Path::Root | Path::Download(_) | Path::Push | Path::Yank) | None => {
+            Cost::Page
+        }
     }
 }
 
@@ -144,20 +146,23 @@ impl Question<'_> {
     /// Whether the answer depends on a query or a form.
     pub(crate) fn has_parameters(&self) -> bool {
         match self {
-            Question::Dependencies(_) | Question::Call(..) | Question::Own(..) | Question::Yank => true,
+            Question::Dependencies(_) | Question::Call(..) | Question::Own(..) => true,
+            Question::Yank => true,
             Question::Root | Question::Versions | Question::Names | Question::Info(_) | Question::Specs(_) => false,
             Question::Gem(_) | Question::Gemspec(_) | Question::Download(_) | Question::Push => false,
         }
     }
 
-    /// The index protocol that the question belongs to.
-    pub(crate) fn protocol(&self) -> Option<Protocol> {
+    /// The index protocols that the question belongs to. It is answered while one of them is on. Empty: it is always answered.
+    pub(crate) fn protocols(&self) -> &'static [Protocol] {
         match self {
-            Question::Versions | Question::Names | Question::Info(_) => Some(Protocol::CompactIndex),
-            Question::Dependencies(_) => Some(Protocol::Dependencies),
-            Question::Specs(_) | Question::Gemspec(_) => Some(Protocol::FullIndex),
-            Question::Call(..) | Question::Own(..) => None,
-            Question::Root | Question::Gem(_) | Question::Download(_) | Question::Push | Question::Yank => None,
+            Question::Versions | Question::Names | Question::Info(_) => &[Protocol::CompactIndex],
+            Question::Dependencies(_) => &[Protocol::Dependencies],
+            Question::Specs(_) => &[Protocol::FullIndex],
+            // `gem install` reads it, whichever index it chose the version from.
+            Question::Gemspec(_) => Protocol::ALL,
+            Question::Call(..) | Question::Own(..) | Question::Root | Question::Gem(_) | Question::Download(_) => &[],
+            Question::Push | Question::Yank => &[],
         }
     }
 
