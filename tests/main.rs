@@ -98,6 +98,7 @@ mod systemd;
 mod tidy;
 mod tls;
 mod tokens;
+mod unyank;
 mod upstream;
 mod views;
 mod warm;

@@ -94,6 +94,9 @@ pub enum Error {
          and retry"
     )]
     TakenByWithdrawn(String),
+    /// The version is there, so there is no yank to undo. The words are those that `gem` users know.
+    #[error("The version {0} is already indexed.")]
+    NotYanked(String),
     /// The gem has no such version. Calls that describe versions return this.
     #[error("This version could not be found.")]
     NoSuchGemVersion,
@@ -322,7 +325,7 @@ impl Error {
             Error::NoSuchGemVersion => Reason::NoSuchVersion,
             Error::NoSuchOwner => Reason::NoSuchOwner,
             Error::NotAnOwner(_) | Error::NotAnOwnerToWithdraw | Error::LastOwner => Reason::NotAnOwner,
-            Error::OwnerAlready(_) | Error::TooManyOwners => Reason::Conflict,
+            Error::OwnerAlready(_) | Error::TooManyOwners | Error::NotYanked(_) => Reason::Conflict,
             Error::OnlyFor { .. } | Error::NotForToken { .. } => Reason::ScopeMissing,
             Error::Invalid(error) if error.is_ours() => Reason::Io,
             Error::Invalid(error) => match error.fault() {

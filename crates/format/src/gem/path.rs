@@ -29,6 +29,8 @@ pub enum Question<'a> {
     Push,
     /// The path for yanking versions.
     Yank,
+    /// Where yanks are undone, by RubyGems before 3.
+    Unyank,
 }
 
 /// The longest full name: name, number and platform with two dashes.
@@ -45,6 +47,7 @@ pub fn read(path: &str) -> Option<Question<'_>> {
         "api/v1/dependencies.json" => Some(Question::Dependencies(Form::Json)),
         "api/v1/gems" => Some(Question::Push),
         "api/v1/gems/yank" => Some(Question::Yank),
+        "api/v1/gems/unyank" => Some(Question::Unyank),
         _ if !path.contains('/') => specs::File::at(path).map(Question::Specs),
         _ => match path.split_once('/')? {
             ("info", name) if safe(name, MAX) => Some(Question::Info(name)),
@@ -96,6 +99,7 @@ mod tests {
             ("quick/Marshal.4.8/rack-3.0.gemspec.rz", Question::Gemspec("rack-3.0")),
             ("api/v1/gems", Question::Push),
             ("api/v1/gems/yank", Question::Yank),
+            ("api/v1/gems/unyank", Question::Unyank),
         ] {
             assert_eq!(read(path), Some(question), "{path}");
         }

@@ -11,9 +11,15 @@ pub enum Unrestorable {
     /// No version of the package was removed by a cleanup.
     #[error("no cleanup removed `{0}`")]
     NotCleaned(String),
-    /// A yank is final, because clients rely on it.
-    #[error("`{0}` was yanked, which is final")]
+    /// Its owners yanked it, and can undo that themselves.
+    #[error("`{0}` was yanked, and not removed by a cleanup")]
     Yanked(String),
+    /// It was yanked too long ago.
+    #[error("`{0}` was yanked longer ago than `store.undo`, which makes the yank final")]
+    YankedTooLate(String),
+    /// A cleanup removed it, and not its owners.
+    #[error("`{0}` was not yanked: a cleanup removed it")]
+    NotYanked(String),
     /// No repository of the name was removed.
     #[error("no repository `{0}` was removed within `store.undo`")]
     Repository(String),
@@ -27,7 +33,7 @@ impl Unrestorable {
         match self {
             Self::Nothing(_) | Self::NotCleaned(_) => Reason::NoSuchFile,
             Self::Repository(_) => Reason::NoSuchRepository,
-            Self::Yanked(_) | Self::TooLate(_) => Reason::Withdrawn,
+            Self::Yanked(_) | Self::YankedTooLate(_) | Self::NotYanked(_) | Self::TooLate(_) => Reason::Withdrawn,
         }
     }
 
@@ -36,7 +42,12 @@ impl Unrestorable {
             Self::Nothing(_) | Self::NotCleaned(_) | Self::TooLate(_) => {
                 Some("`daylight explain` shows what happened to a path, and until when it could be restored".into())
             }
-            Self::Yanked(_) => Some("publish another version".into()),
+            Self::Yanked(_) => Some(
+                "within `store.undo` its owners undo a yank: `PUT api/v1/gems/unyank`, or `gem yank --undo` of RubyGems before 3"
+                    .into(),
+            ),
+            Self::YankedTooLate(_) => Some("publish another version".into()),
+            Self::NotYanked(_) => Some("an operator restores it: `daylight repo restore REPOSITORY NAME:VERSION`".into()),
             Self::Repository(_) => None,
         }
     }

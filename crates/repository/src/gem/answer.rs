@@ -7,9 +7,10 @@ use crate::found::Found as Any;
 use crate::gem::download::ANY;
 use crate::gem::group::GroupGems;
 use crate::gem::hosted::Hosted;
+use crate::gem::parameters::Yanked;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::{Found, Question, dependencies, describe, download, info, names, owners, parameters};
-use crate::gem::{push, specs, versions, yank};
+use crate::gem::{push, specs, unyank, versions, yank};
 use crate::question::Ask;
 use crate::repositories::Repositories;
 use store::{RepositoryKind, Staged};
@@ -80,16 +81,36 @@ impl Repositories {
                 push::push(self, hosted, staged, ask.parameters.origin, by, event).await
             }
             Question::Yank => self.yank(hosted, ask, by, event).await,
+            Question::Unyank => self.unyank(hosted, ask, by, event).await,
         };
         found.map(Any::Gem)
     }
 
     async fn yank(&self, hosted: Hosted<'_>, ask: &Ask<'_>, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
-        let yanked = parameters::yanked(&ask.parameters)?;
-        event.subject.package = yanked.name.as_str().into();
-        event.subject.version = yanked.number.as_str().into();
+        let yanked = named(ask, event)?;
         let _place = hosted.indexes.changing.read().await;
         let reload = async |event: &mut Event| self.again(&ask.repository, event).await;
         yank::yank(hosted, &yanked, by, || self.store.now(), reload, event).await
     }
+
+    async fn unyank(
+        &self,
+        hosted: Hosted<'_>,
+        ask: &Ask<'_>,
+        by: Actor<'_>,
+        event: &mut Event,
+    ) -> Result<Found, Error> {
+        let yanked = named(ask, event)?;
+        let _place = hosted.indexes.changing.read().await;
+        let reload = async |event: &mut Event| self.again(&ask.repository, event).await;
+        unyank::unyank(hosted, &yanked, by, reload, event).await
+    }
+}
+
+/// The version that a form names, also for the event.
+fn named(ask: &Ask<'_>, event: &mut Event) -> Result<Yanked, Error> {
+    let yanked = parameters::yanked(&ask.parameters)?;
+    event.subject.package = yanked.name.as_str().into();
+    event.subject.version = yanked.number.as_str().into();
+    Ok(yanked)
 }

@@ -39,7 +39,11 @@ pub(crate) async fn change(
         let render = move || announced(unit, changed, &seen_by, at);
         let changed = aside(&hosted.context.workers, Lane::Change, Op::IndexRender, rows, event, render).await?;
         let entries = changed.iter().cloned().map(|entry| Change::Entry { repository: id, entry });
-        let expect = vec![repository.unchanged(), Expect::UnitAt { repository: id, unit: name.to_owned(), seq }];
+        let mut expect = vec![repository.unchanged(), Expect::UnitAt { repository: id, unit: name.to_owned(), seq }];
+        if changed.iter().any(|entry| entry.state == State::Live) {
+            // While the gem had no versions, somebody may have published it in another spelling.
+            expect.push(Expect::UnitSpeltOneWay { repository: id, unit: name.to_owned() });
+        }
         let batch = by.batch(at, expect, entries.collect());
         match store.commit(batch, event).await {
             Ok(_) => {
@@ -48,6 +52,10 @@ pub(crate) async fn change(
             }
             Err(CommitError::Conflict(conflict))
                 if matches!(conflict.0, Expect::UnitAt { .. } | Expect::NoChangeAfter(_)) => {}
+            Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::UnitSpeltOneWay { .. }) => {
+                let there = store.unit_in_other_case(id, name, event).await?.unwrap_or_else(|| name.to_owned());
+                return Err(Error::OtherCase { name: name.to_owned(), there });
+            }
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::BlobKept(_)) => {
                 return Err(Unrestorable::TooLate(name.to_owned()).into());
             }

@@ -35,6 +35,7 @@ pub(crate) mod search;
 pub(crate) mod shadowing;
 pub(crate) mod spec_parts;
 pub(crate) mod specs;
+pub(crate) mod unyank;
 pub(crate) mod upstream;
 pub(crate) mod versions;
 pub(crate) mod views;

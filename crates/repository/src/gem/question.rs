@@ -38,6 +38,8 @@ pub enum Question<'a> {
     Push,
     /// Yank the version that the form names.
     Yank,
+    /// Undo the yank of the version that the form names: `gem yank --undo` of RubyGems before 3.
+    Unyank,
 }
 
 /// A change of the owners.
@@ -94,11 +96,13 @@ fn of_call<'a>(method: &str, call: Call<'a>, form: Form) -> Result<Reading<Quest
 /// The methods that some path of a gem repository takes.
 const METHODS: &str = "GET, HEAD, POST, PUT, DELETE";
 
-/// A file, an index, a push or a yank.
+/// A file, an index, a push, a yank, or the undoing of one.
 fn of_path<'a>(method: &str, path: &'a str) -> Result<Reading<Question<'a>>, &'static str> {
     let read = path::read(path);
     let (scope, cost, brings) = match method {
         "GET" | "HEAD" => (Scope::Read, cost(read), Brings::Nothing),
+        // It needs the same scope as a yank.
+        "PUT" if read == Some(Path::Unyank) => (Scope::Delete, Cost::Upload, Brings::Form),
         "POST" | "PUT" => (Scope::Write, Cost::Upload, Brings::Nothing),
         "DELETE" => (Scope::Delete, Cost::Upload, Brings::Form),
         _ => return Err(METHODS),
@@ -107,6 +111,7 @@ fn of_path<'a>(method: &str, path: &'a str) -> Result<Reading<Question<'a>>, &'s
         None => return Ok(reading(scope, cost, brings, Err(Unread::NoSuchPath))),
         Some(Path::Push) => ("POST", Question::Push),
         Some(Path::Yank) => ("DELETE", Question::Yank),
+        Some(Path::Unyank) => ("PUT", Question::Unyank),
         Some(Path::Root) => (READ, Question::Root),
         Some(Path::Versions) => (READ, Question::Versions),
         Some(Path::Names) => (READ, Question::Names),
@@ -136,7 +141,7 @@ fn cost(path: Option<Path<'_>>) -> Cost {
     match path {
         Some(Path::Versions | Path::Names | Path::Info(_) | Path::Specs(_) | Path::Dependencies(_)) => Cost::Index,
         Some(Path::Gem(_) | Path::Gemspec(_)) => Cost::Download,
-        Some(Path::Root | Path::Download(_) | Path::Push | Path::Yank) | None => {
+        Some(Path::Root | Path::Download(_) | Path::Push | Path::Yank | Path::Unyank) | None => {
             Cost::Page
         }
     }
@@ -147,7 +152,7 @@ impl Question<'_> {
     pub(crate) fn has_parameters(&self) -> bool {
         match self {
             Question::Dependencies(_) | Question::Call(..) | Question::Own(..) => true,
-            Question::Yank => true,
+            Question::Yank | Question::Unyank => true,
             Question::Root | Question::Versions | Question::Names | Question::Info(_) | Question::Specs(_) => false,
             Question::Gem(_) | Question::Gemspec(_) | Question::Download(_) | Question::Push => false,
         }
@@ -162,7 +167,7 @@ impl Question<'_> {
             // `gem install` reads it, whichever index it chose the version from.
             Question::Gemspec(_) => Protocol::ALL,
             Question::Call(..) | Question::Own(..) | Question::Root | Question::Gem(_) | Question::Download(_) => &[],
-            Question::Push | Question::Yank => &[],
+            Question::Push | Question::Yank | Question::Unyank => &[],
         }
     }
 
@@ -197,6 +202,7 @@ impl Question<'_> {
             Question::Own(name, _) => ("owners", name, ""),
             Question::Push => ("push", "", ""),
             Question::Yank => ("yank", "", ""),
+            Question::Unyank => ("unyank", "", ""),
         };
         Subject { repository: "".into(), package: package.into(), version: version.into(), kind }
     }

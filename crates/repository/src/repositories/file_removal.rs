@@ -114,7 +114,7 @@ impl Removed<'_> {
         format!("until {until} `daylight repo restore {repository} {what}` brings it back{retention}")
     }
 
-    /// The end of the undo window; `None`: a yank cannot be undone.
+    /// The end of the time in which an operator can restore it; `None`: its owners undo a yank, and no operator does.
     fn restorable_until(&self, life: &BlobLife) -> Option<Millis> {
         match (&self.entry.withdrawal, self.format) {
             (Some(Withdrawal::Pruned), _) => Some(self.entry.changed.plus(life.undo.min(life.collect_after))),
@@ -126,15 +126,19 @@ impl Removed<'_> {
     }
 
     fn hint_of_yank(&self, life: &BlobLife, now: Millis) -> String {
-        let until = self.entry.changed.plus(life.horizon);
         let Self { repository, entry, .. } = self;
+        let (until, undo_until) = (entry.changed.plus(life.horizon), entry.changed.plus(life.undo));
         if until < now || self.deleted.is_some() {
-            return "a yank cannot be undone: publish another version".to_owned();
+            return "the yank cannot be undone any more: publish another version".to_owned();
         }
         let published = entry.published;
-        format!(
-            "a yank cannot be undone: publish another version; until {until} `{repository}@{published}` still has it"
-        )
+        let instead = match undo_until < now {
+            true => "the yank cannot be undone any more: publish another version".to_owned(),
+            false => format!(
+                "until {undo_until} its owners can undo the yank (`PUT api/v1/gems/unyank`, or `gem yank --undo` of RubyGems before 3)"
+            ),
+        };
+        format!("{instead}; until {until} `{repository}@{published}` still has it")
     }
 }
 

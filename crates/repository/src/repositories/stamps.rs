@@ -62,7 +62,8 @@ impl Repositories {
                 return self.any_of(id, full_name)?.join(&ask.settings);
             }
             gem::Question::Specs(_) | gem::Question::Download(_) | gem::Question::Dependencies(_) => return None,
-            gem::Question::Push | gem::Question::Yank | gem::Question::Own(..) => return None,
+            gem::Question::Push | gem::Question::Yank | gem::Question::Unyank => return None,
+            gem::Question::Own(..) => return None,
         };
         self.store.revisions().stamp(&[unit], self.until(ask))?.join(&ask.settings)
     }

@@ -43,7 +43,7 @@ impl GroupGems<'_> {
             Question::Names => self.names(event).await.map(|index| Any::Gem(Found::Index(index))),
             Question::Specs(file) => self.specs(file, event).await.map(Any::Gem),
             Question::Call(call, form) => self.call(call, form, by, event).await.map(Any::Gem),
-            Question::Push | Question::Yank | Question::Own(..) => Err(self.unsupported()),
+            Question::Push | Question::Yank | Question::Unyank | Question::Own(..) => Err(self.unsupported()),
         }
     }
 

@@ -66,6 +66,8 @@ fn the_scopes_of_owners_are_for_owners_of_gems() {
 fn a_form_comes_with_a_yank_a_change_of_owners_and_a_key_and_a_file_with_a_push() {
     let brings = |method, path| read(Format::Gem, method, path).unwrap().brings;
     assert_eq!(brings("DELETE", "api/v1/gems/yank"), Brings::Form);
+    assert_eq!(brings("PUT", "api/v1/gems/unyank"), Brings::Form);
+    assert_eq!(scope(Format::Gem, "PUT", "api/v1/gems/unyank"), Some(Scope::Delete));
     assert_eq!(brings("PUT", "api/v1/gems/lamp/owners"), Brings::Form);
     assert_eq!(brings("POST", "api/v1/api_key"), Brings::Form);
     assert_eq!(brings("GET", "api/v1/api_key"), Brings::Nothing);
@@ -85,6 +87,7 @@ fn a_wrong_method_is_told_which_are_right() {
     assert_eq!(why("PUT", "versions"), "GET, HEAD");
     assert_eq!(why("GET", "api/v1/gems"), "POST");
     assert_eq!(why("POST", "api/v1/gems/yank"), "DELETE");
+    assert_eq!(why("DELETE", "api/v1/gems/unyank"), "PUT");
     assert_eq!(why("POST", "api/v1/search.json"), "GET, HEAD");
     assert_eq!(why("HEAD", "api/v1/api_key"), "GET, POST, PUT, PATCH");
     assert_eq!(why("OPTIONS", "api/v1/gems/lamp/owners"), "GET, HEAD, POST, DELETE, PUT, PATCH");

@@ -53,7 +53,7 @@ impl RemoteGems<'_> {
             Question::Info(name) => self.info(name, event).await.map(Any::Gem),
             Question::Gem(full_name) => Ok(Any::Tree(tree::Found::Content(self.gem(full_name, ANY, event).await?))),
             Question::Download(full_name) => Ok(Any::Gem(Found::Elsewhere(format!("../gems/{full_name}.gem")))),
-            Question::Push | Question::Yank | Question::Own(..) => {
+            Question::Push | Question::Yank | Question::Unyank | Question::Own(..) => {
                 Err(self.unsupported("take changes: hosted ones do"))
             }
             Question::Names => self.names(event).await.and_then(|found| self.with_staleness(found)),
