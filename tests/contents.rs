@@ -1,7 +1,7 @@
 //! The calls for operators: lists of files, deletion and undo, negative answers of upstreams, and the state of
 //! upstreams.
 
-use crate::world::{Says, Upstream, World};
+use crate::world::{FIRST, Gem, Says, Upstream, World};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -51,7 +51,6 @@ fn a_list_shows_what_clients_see_and_goes_on_where_it_ended() {
     for odd in ["limit=0", "limit=1001", "limit=many"] {
         world.admin().get(&format!("/api/v1/repositories/tools/contents?{odd}")).expect(400);
     }
-    world.admin().get("/api/v1/repositories/gems-private/contents").expect(400);
     world.admin().get("/api/v1/repositories/nothing/contents").expect(404);
 }
 
@@ -142,6 +141,62 @@ fn how_upstreams_stand_is_told_with_what_went_wrong_last() {
 }
 
 #[test]
+fn versions_of_hosted_gems_are_listed_with_who_published_them() {
+    let world = World::start();
+    let (admin, mira) = (world.admin(), world.person("mira", &["read", "write", "delete"], &[]));
+    for (who, name, version) in [(&mira, "lamp", "1.0.0"), (&admin, "lamp", "2.0.0"), (&mira, "oil", "1.0.0.rc1")] {
+        who.push(FIRST, &Gem::new(name, version)).expect(200);
+    }
+    let java = Gem::new("lamp", "1.0.0").platform("java");
+    admin.push(FIRST, &java).expect(200);
+    let list = |below: &str| get(&world, &format!("{FIRST}/contents{below}"));
+    let all = list("");
+    assert_eq!(
+        paths(&all, "contents"),
+        ["gems/lamp-1.0.0.gem", "gems/lamp-1.0.0-java.gem", "gems/lamp-2.0.0.gem", "gems/oil-1.0.0.rc1.gem"]
+    );
+    let row = all["contents"][1].clone();
+    let told = ["name", "version", "platform", "by", "yanked", "size_bytes"].map(|field| row[field].clone());
+    let bytes = java.bytes().len();
+    assert_eq!(told, [json!("lamp"), json!("1.0.0"), json!("java"), json!("admin"), json!(false), json!(bytes)]);
+    assert_eq!((&row["published"], &all["contents"][0]["by"]), (&row["changed"], &json!("mira")));
+    for (below, count) in
+        [("/gems", 4), ("/lamp", 3), ("/lamp:1.0.0", 2), ("/gems/lamp-1.0.0-java.gem", 1), ("/wick", 0)]
+    {
+        assert_eq!(paths(&list(below), "contents").len(), count, "{below}");
+    }
+    for limit in 1..=5 {
+        for (below, whole) in [("", &all), ("/lamp", &list("/lamp"))] {
+            let (mut together, mut after) = (Vec::new(), String::new());
+            loop {
+                let part = list(&format!("{below}?limit={limit}&after={after}"));
+                together.extend(paths(&part, "contents"));
+                let Some(next) = part["next"].as_str() else { break };
+                after = next.to_owned();
+            }
+            assert_eq!(together, paths(whole, "contents"), "{limit} {below}");
+        }
+    }
+    mira.yank(FIRST, "lamp", "2.0.0").expect(200);
+    assert_eq!(paths(&list("/lamp"), "contents"), ["gems/lamp-1.0.0.gem", "gems/lamp-1.0.0-java.gem"]);
+    let removed = list("?removed=true");
+    assert_eq!(paths(&removed, "contents"), ["gems/lamp-2.0.0.gem"]);
+    let row = &removed["contents"][0];
+    assert_eq!((&row["yanked"], &row["by"]), (&json!(true), &json!("admin")), "who published it");
+    assert!(row["published"].as_str() < row["changed"].as_str());
+
+    // What policy hides is not there; a group holds nothing, and files of gems are not deleted one by one.
+    let deny = json!({ "policy": { "deny": ["lamp:1.0.0"] } });
+    admin.patch_json(&format!("/api/v1/repositories/{FIRST}"), &deny).expect(200);
+    assert_eq!(paths(&list(""), "contents"), ["gems/oil-1.0.0.rc1.gem"]);
+    world.make(&json!({ "name": "all", "format": "gem", "members": [FIRST] }));
+    let said = admin.get("/api/v1/repositories/all/contents").expect(400).json();
+    assert!(said["detail"].as_str().unwrap().contains("`all` is a group"), "{said}");
+    admin.ask("DELETE", &format!("/api/v1/repositories/{FIRST}/contents/gems"), &[], b"").expect(400);
+    admin.get("/api/v1/repositories/nothing/contents").expect(404);
+}
+
+#[test]
 fn the_command_line_does_the_same() {
     let (world, _upstream) = remote("/dist/x.zip", "old");
     world.anon().file("far", "dist/x.zip").expect(200);
@@ -161,6 +216,9 @@ fn the_command_line_does_the_same() {
     let said = say("repo delete far dist");
     assert!(said.starts_with("deleted 1 at `dist` and below it in `far`\nfrees 3 bytes on 20"), "{said}");
     assert!(say("upstreams").contains("circuit closed"));
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    let said = say(&format!("repo contents {FIRST} lamp"));
+    assert!(said.starts_with("NAME  VERSION  PLATFORM  BYTES") && said.contains("\nlamp  1.0.0    ruby "), "{said}");
     world.tree("tools", "raw");
     world.admin().put("tools", "a+b/c", b"x").expect(201);
     let said = say("repo delete tools a+b");

@@ -1,4 +1,4 @@
-//! `/api/v1/repositories/NAME/contents`: the files of a Maven or raw repository.
+//! `/api/v1/repositories/NAME/contents`: the files of a Maven or raw repository, and the versions of hosted gems.
 
 use super::frees::with_frees;
 use super::pagination::{self, PageQuery};
@@ -26,6 +26,14 @@ fn to_json(file: &ListedFile) -> Value {
     });
     if let Some(origin) = &file.origin {
         shown["origin"] = json!({ "at": origin.at.to_string(), "by": origin.by, "claimed_by": origin.claimed_by });
+    }
+    if let Some(version) = &file.version {
+        shown["name"] = json!(version.name);
+        shown["version"] = json!(version.number);
+        shown["platform"] = json!(version.platform);
+        shown["published"] = json!(version.published.to_string());
+        shown["by"] = json!(version.by);
+        shown["yanked"] = json!(version.yanked);
     }
     shown
 }

@@ -108,13 +108,13 @@ enum RepoVerb {
         /// Name of the repository
         name: String,
     },
-    /// List the files of a repository of Maven or raw files; of a remote one, those that are kept
+    /// List the files of a repository, or the versions of hosted gems; of a remote repository, the cached files
     Contents {
         /// Name of the repository
         name: String,
-        /// Only this path and the files below it
+        /// Only this path and the files below it; of hosted gems NAME or NAME:VERSION
         path: Option<String>,
-        /// List the deleted files instead
+        /// List the deleted files or the yanked and deleted versions instead
         #[arg(long)]
         deleted: bool,
     },

@@ -7,6 +7,7 @@ pub(crate) mod change_versions;
 pub(crate) mod claims;
 pub(crate) mod cleanup;
 pub(crate) mod compact;
+pub(crate) mod contents;
 pub(crate) mod dependencies;
 pub(crate) mod describe;
 pub(crate) mod download;

@@ -32,7 +32,7 @@ impl<'a> Named<'a> {
 
     /// The first reading of `what` that is an existing gem: in the syntax of [`Self::read`], or as plans and indexes
     /// name a version, `NAME-VERSION` or its path.
-    async fn find(hosted: Hosted<'_>, what: &'a str, event: &mut Event) -> Result<Self, Error> {
+    pub(crate) async fn find(hosted: Hosted<'_>, what: &'a str, event: &mut Event) -> Result<Self, Error> {
         for one in Self::readings(what) {
             if !hosted.store.unit(hosted.repository.id, one.name, Lane::Index, event).await?.entries.is_empty() {
                 return Ok(one);
@@ -51,7 +51,13 @@ impl<'a> Named<'a> {
         std::iter::once(Self::read(what)).chain(numbers.take(READINGS_MAX))
     }
 
-    fn is(self, entry: &Entry) -> Result<bool, Error> {
+    /// The name of the gem.
+    pub(crate) fn name(self) -> &'a str {
+        self.name
+    }
+
+    /// Whether it names the version of this entry.
+    pub(crate) fn is(self, entry: &Entry) -> Result<bool, Error> {
         let Some(version) = self.version else { return Ok(true) };
         let build = entry.key.strip_prefix(self.name).and_then(|rest| rest.strip_prefix('-'));
         Ok(build == Some(version) || facts(entry)?.number.as_str() == version)

@@ -1,8 +1,11 @@
-//! The contents of trees of files, for operators: list, delete, restore, and forget negative answers of an upstream.
+//! The contents of repositories, for operators: list, delete, restore, and forget negative answers of an upstream.
 
 use crate::actor::Actor;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
+use crate::gem;
+use crate::gem::contents::Shown;
+use crate::listed::{ListedFile, Page, PageRequest};
 use crate::repositories::Repositories;
 use crate::repositories::named::path_of;
 use crate::repository::Repository;
@@ -12,65 +15,23 @@ use crate::visible;
 use crate::visible::removed;
 use format::tree;
 use std::sync::Arc;
-use store::{Entry, EntryOrigin, Frees, Hashes, RepositoryKind, State};
+use store::{Entry, Frees, RepositoryKind, State};
 use telemetry::{Event, Millis};
 
 /// Number of paths that are read or forgotten in one step.
 const PAGE: usize = 1_000;
 
-/// The requested page of a list.
-#[derive(Debug, Clone, Copy)]
-pub struct PageRequest<'a> {
-    /// A path: the list has this path and everything below it. Empty: everything.
-    pub path: &'a str,
-    /// The list begins after this path, in byte order.
-    pub after: &'a str,
-    /// Maximum number of rows to read.
-    pub limit: usize,
-}
-
-/// A page of a list.
-#[derive(Debug)]
-pub struct Page<T> {
-    /// In byte order of their paths.
-    pub rows: Vec<T>,
-    /// Where the next page begins; `None`: this is the last one.
-    pub next: Option<String>,
-}
-
-/// A file of a tree.
-#[derive(Debug)]
-pub struct ListedFile {
-    /// Its path.
-    pub path: String,
-    /// The digests and the size.
-    pub hashes: Hashes,
-    /// When it was published or deleted; when it was fetched, if it is an upstream's.
-    pub changed: Millis,
-    /// The date and author of its original publication elsewhere, if they are known.
-    pub origin: Option<Box<EntryOrigin>>,
-}
-
-impl PageRequest<'_> {
-    pub(crate) fn has(&self, path: &str) -> bool {
-        let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
-        self.path.is_empty() || path.strip_prefix(self.path).is_some_and(below)
-    }
-
-    fn listed<R, T>(&self, rows: &[R], path: impl Fn(&R) -> &str, shown: Vec<T>) -> Page<T> {
-        let next = rows.last().filter(|_| rows.len() >= self.limit).map(|last| path(last).to_owned());
-        Page { rows: shown, next }
-    }
-}
-
 impl Repositories {
-    /// The visible files of a hosted tree; of a remote repository, the cached files.
+    /// The visible files of a hosted tree, or versions of hosted gems; of a remote repository, the cached files.
     pub async fn contents(
         &self,
         name: &str,
         part: PageRequest<'_>,
         event: &mut Event,
     ) -> Result<Page<ListedFile>, Error> {
+        if let Some(page) = self.gem_contents(name, part, Shown::Visible, event).await? {
+            return Ok(page);
+        }
         let repository = self.tree_repository(name, event).await?;
         let view = repository.view(self.clock.now());
         if repository.record.kind == RepositoryKind::Remote {
@@ -80,7 +41,7 @@ impl Repositories {
                 let file = repository.file(path);
                 let row = OfUpstream::kept(&remote, &file, cached, event).await?;
                 let (path, hashes) = (path.clone(), cached.hashes.clone());
-                let listed = ListedFile { path, hashes, changed: cached.fetched, origin: None };
+                let listed = ListedFile { path, hashes, changed: cached.fetched, origin: None, version: None };
                 shown.extend(visible(&[row], view).next().map(|_| listed));
             }
             return Ok(part.listed(&rows, |(path, _)| path, shown));
@@ -91,13 +52,16 @@ impl Repositories {
         Ok(part.listed(&rows, |entry| &entry.key, shown))
     }
 
-    /// The deleted files of a hosted tree.
+    /// The deleted files of a hosted tree, or the removed versions of hosted gems.
     pub async fn removed(
         &self,
         name: &str,
         part: PageRequest<'_>,
         event: &mut Event,
     ) -> Result<Page<ListedFile>, Error> {
+        if let Some(page) = self.gem_contents(name, part, Shown::Removed, event).await? {
+            return Ok(page);
+        }
         let repository = self.hosted_tree(name, event).await?;
         let PageRequest { path, after, limit } = part;
         let rows = self.store.entries_beginning(repository.id, path, after, limit, event).await?;
@@ -208,6 +172,27 @@ impl Repositories {
         Ok(u64::from(was))
     }
 
+    /// The versions of a hosted repository of gems. `None`: it is another repository, whose contents are files.
+    async fn gem_contents(
+        &self,
+        name: &str,
+        part: PageRequest<'_>,
+        shown: Shown,
+        event: &mut Event,
+    ) -> Result<Option<Page<ListedFile>>, Error> {
+        let (repository, settings) = self.find(name, event).await?;
+        let Some(hosted) = self.hosted(&repository, &settings) else { return Ok(None) };
+        match repository.record.kind {
+            RepositoryKind::Remote => Ok(None),
+            RepositoryKind::Group => {
+                let text = format!("`{name}` is a group, which holds nothing itself");
+                let hint = format!("`daylight repo show {name}` names its members; ask for the contents of each");
+                Err(BadSetting::new(text, &hint).into())
+            }
+            RepositoryKind::Hosted => gem::contents::list(hosted, part, shown, self.clock.now(), event).await.map(Some),
+        }
+    }
+
     async fn tree_repository(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
         let (repository, _) = self.find(name, event).await?;
         // The cache of an upstream has files in every format.
@@ -241,5 +226,5 @@ fn checked(repository: &Repository, path: &str) -> Result<(), Error> {
 
 fn listed(entry: &Entry) -> ListedFile {
     let Entry { key, hashes, changed, origin, .. } = entry.clone();
-    ListedFile { path: key, hashes, changed, origin }
+    ListedFile { path: key, hashes, changed, origin, version: None }
 }

@@ -53,6 +53,22 @@ impl Store {
         self.read(Lane::Single, event, read).await
     }
 
+    /// The row of the last change of an entry by a moment.
+    pub async fn row_by(
+        &self,
+        id: RepositoryId,
+        key: &str,
+        moment: Millis,
+        event: &mut Event,
+    ) -> Result<Option<JournalRow>, Error> {
+        let key = key.to_owned();
+        let read = move |truth: &mut dyn Catalog| {
+            let last = last_change_by(truth, moment)?;
+            truth.row_as_of(id, Subject::Entry(&key), last)
+        };
+        self.read(Lane::Single, event, read).await
+    }
+
     /// The number of the last index line of a repository up to `through`; 0: there was none.
     pub async fn last_line(&self, id: RepositoryId, through: Seq, event: &mut Event) -> Result<Seq, Error> {
         self.read(Lane::Single, event, move |truth| truth.last_line(id, through)).await

@@ -20,6 +20,17 @@ struct File {
     path: String,
     size_bytes: u64,
     changed: String,
+    #[serde(flatten)]
+    version: Option<Version>,
+}
+
+/// Of a version of a hosted gem: which it is.
+#[derive(Debug, Deserialize)]
+struct Version {
+    name: String,
+    version: String,
+    platform: String,
+    by: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -64,16 +75,29 @@ pub(super) fn list(
     removed: bool,
     context: &mut Context<'_>,
 ) -> Result<(), anyhow::Error> {
-    let (mut all, mut rows) = (Vec::new(), Vec::new());
+    let (mut all, mut rows, mut versions) = (Vec::new(), Vec::new(), Vec::new());
     let query = format!("removed={removed}");
     pages(api, &url(name, "contents", path), &query, |answer| {
         let page: Contents = decode(answer.clone())?;
         all.extend(answer["contents"].as_array().cloned().unwrap_or_default());
-        rows.extend(page.contents.into_iter().map(|file| [file.path, file.size_bytes.to_string(), file.changed]));
+        for File { path, size_bytes, changed, version } in page.contents {
+            let bytes = size_bytes.to_string();
+            match version {
+                None => rows.push([path, bytes, changed]),
+                Some(Version { name, version, platform, by }) => {
+                    versions.push([name, version, platform, bytes, changed, by.unwrap_or_default()]);
+                }
+            }
+        }
         Ok(page.next)
     })?;
-    if !api.print_json(&json!({ "contents": all }), context)? {
-        table::write(context.out, ["PATH", "BYTES", if removed { "DELETED" } else { "CHANGED" }], rows)?;
+    let changed = if removed { "DELETED" } else { "CHANGED" };
+    match api.print_json(&json!({ "contents": all }), context)? {
+        true => {}
+        false if versions.is_empty() => table::write(context.out, ["PATH", "BYTES", changed], rows)?,
+        false => {
+            table::write(context.out, ["NAME", "VERSION", "PLATFORM", "BYTES", changed, "PUBLISHED BY"], versions)?
+        }
     }
     Ok(())
 }
