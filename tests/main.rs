@@ -30,6 +30,7 @@ mod fuzzed;
 mod gem_and_bundle;
 mod gem_commands;
 mod gem_groups;
+mod gem_settings;
 mod gem_upstream;
 mod groups;
 mod holdings;

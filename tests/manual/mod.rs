@@ -36,6 +36,7 @@ pages! {
     configuration: "docs/configuration.md" => pages::plain;
     data_folder: "docs/data-folder.md" => pages::data_folder;
     explaining: "docs/explaining.md" => pages::explaining;
+    gem_clients: "docs/gem-clients.md" => pages::gem_clients;
     gems_from_an_upstream: "docs/gems-from-an-upstream.md" => pages::gems_from_an_upstream;
     groups: "docs/groups.md" => pages::groups;
     groups_of_gems: "docs/groups-of-gems.md" => pages::groups_of_gems;

@@ -134,6 +134,18 @@ pub(super) fn explaining() -> Stage {
     Stage::on(lamps()).before("--event $event", ended)
 }
 
+pub(super) fn gem_clients() -> Stage {
+    let (world, index) = with_index();
+    world.admin().push(FIRST, &Gem::new("acme-wick", "1.0.0")).expect(200);
+    let stage = Stage::on(world).keep(index);
+    // The client's own project, whose source is elsewhere.
+    write(&stage.home().join("Gemfile"), "source \"https://gems.example\"\ngem \"lamp\"\n");
+    stage.after(|stage| {
+        let lock = std::fs::read_to_string(stage.path("Gemfile.lock")).unwrap();
+        assert!(lock.contains("remote: https://gems.example/") && lock.contains("lamp (1.1.0)"), "{lock}");
+    })
+}
+
 pub(super) fn gems_from_an_upstream() -> Stage {
     let (world, index) = with_index();
     // Nothing is held back here, and the command says so.

@@ -27,6 +27,7 @@ pub mod path;
 mod platform;
 pub mod quick;
 pub mod requirement;
+pub mod settings;
 pub mod specs;
 pub mod spelling;
 pub mod unmarshal;

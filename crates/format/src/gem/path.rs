@@ -2,6 +2,7 @@
 
 use super::dependencies::Form;
 use super::name::{MAX, plain};
+use super::settings::SettingsFile;
 use super::specs;
 
 /// The target of a request. The allowed methods are decided elsewhere.
@@ -31,6 +32,8 @@ pub enum Question<'a> {
     Yank,
     /// Where yanks are undone, by RubyGems before 3.
     Unyank,
+    /// A settings file for a client. Only this server has it.
+    Settings(SettingsFile),
 }
 
 /// The longest full name: name, number and platform with two dashes.
@@ -48,7 +51,10 @@ pub fn read(path: &str) -> Option<Question<'_>> {
         "api/v1/gems" => Some(Question::Push),
         "api/v1/gems/yank" => Some(Question::Yank),
         "api/v1/gems/unyank" => Some(Question::Unyank),
-        _ if !path.contains('/') => specs::File::at(path).map(Question::Specs),
+        _ if !path.contains('/') => {
+            let settings = || SettingsFile::ALL.iter().find(|file| file.path() == path);
+            specs::File::at(path).map(Question::Specs).or_else(|| settings().copied().map(Question::Settings))
+        }
         _ => match path.split_once('/')? {
             ("info", name) if safe(name, MAX) => Some(Question::Info(name)),
             ("gems", file) => full_name(file, ".gem").map(Question::Gem),
@@ -100,6 +106,8 @@ mod tests {
             ("api/v1/gems", Question::Push),
             ("api/v1/gems/yank", Question::Yank),
             ("api/v1/gems/unyank", Question::Unyank),
+            ("bundle-config", Question::Settings(SettingsFile::Bundler)),
+            ("gemrc", Question::Settings(SettingsFile::Gem)),
         ] {
             assert_eq!(read(path), Some(question), "{path}");
         }

@@ -9,10 +9,11 @@ use crate::gem::group::GroupGems;
 use crate::gem::hosted::Hosted;
 use crate::gem::parameters::Yanked;
 use crate::gem::upstream::RemoteGems;
-use crate::gem::{Found, Question, dependencies, describe, download, info, names, owners, parameters};
+use crate::gem::{Found, Question, client_settings, dependencies, describe, download, info, names, owners, parameters};
 use crate::gem::{push, specs, unyank, versions, yank};
 use crate::question::Ask;
 use crate::repositories::Repositories;
+use crate::tree;
 use store::{RepositoryKind, Staged};
 use telemetry::{Event, Layer};
 
@@ -31,8 +32,16 @@ impl Repositories {
         if let Some(off) = protocols.last().filter(|_| !protocols.iter().any(|one| one.is_on(&repository.record))) {
             return Err(Error::ProtocolOff(*off));
         }
-        if *question == Question::Root {
-            return Ok(Any::Root);
+        match *question {
+            Question::Root => return Ok(Any::Root),
+            Question::Settings(file) => {
+                return Ok(Any::Tree(tree::Found::Content(client_settings::of(
+                    repository,
+                    file,
+                    &ask.parameters.base(),
+                ))));
+            }
+            _ => {}
         }
         if repository.record.kind == RepositoryKind::Remote {
             let remote = self.remotes.remote(repository, &ask.place);
@@ -51,7 +60,7 @@ impl Repositories {
         let (now, then) = (|| self.clock.now(), || self.store.now());
         let hosted = self.hosted(&ask.repository, &ask.settings).ok_or(Error::GivenUp)?;
         let found = match *question {
-            Question::Root => return Ok(Any::Root),
+            Question::Root | Question::Settings(_) => return Err(Error::GivenUp), // answered above
             Question::Versions => versions::versions(hosted, now(), event).await,
             Question::Names => names::names(hosted, now(), event).await,
             Question::Info(name) => info::info(hosted, name, now(), event).await,

@@ -6,6 +6,7 @@ pub(crate) mod answer_once;
 pub(crate) mod change_versions;
 pub(crate) mod claims;
 pub(crate) mod cleanup;
+pub(crate) mod client_settings;
 pub(crate) mod compact;
 pub(crate) mod contents;
 pub(crate) mod dependencies;

@@ -6,6 +6,7 @@ use crate::reading::{About, Brings, Cost, Reading, Unread};
 use crate::scope::Scope;
 use format::gem::call::{self, Call, Form};
 use format::gem::path::{self, Question as Path};
+use format::gem::settings::SettingsFile;
 use format::gem::{dependencies, specs};
 use telemetry::Subject;
 
@@ -40,6 +41,8 @@ pub enum Question<'a> {
     Yank,
     /// Undo the yank of the version that the form names: `gem yank --undo` of RubyGems before 3.
     Unyank,
+    /// A settings file for a client.
+    Settings(SettingsFile),
 }
 
 /// A change of the owners.
@@ -112,6 +115,7 @@ fn of_path<'a>(method: &str, path: &'a str) -> Result<Reading<Question<'a>>, &'s
         Some(Path::Push) => ("POST", Question::Push),
         Some(Path::Yank) => ("DELETE", Question::Yank),
         Some(Path::Unyank) => ("PUT", Question::Unyank),
+        Some(Path::Settings(file)) => (READ, Question::Settings(file)),
         Some(Path::Root) => (READ, Question::Root),
         Some(Path::Versions) => (READ, Question::Versions),
         Some(Path::Names) => (READ, Question::Names),
@@ -141,7 +145,7 @@ fn cost(path: Option<Path<'_>>) -> Cost {
     match path {
         Some(Path::Versions | Path::Names | Path::Info(_) | Path::Specs(_) | Path::Dependencies(_)) => Cost::Index,
         Some(Path::Gem(_) | Path::Gemspec(_)) => Cost::Download,
-        Some(Path::Root | Path::Download(_) | Path::Push | Path::Yank | Path::Unyank) | None => {
+        Some(Path::Root | Path::Download(_) | Path::Push | Path::Yank | Path::Unyank | Path::Settings(_)) | None => {
             Cost::Page
         }
     }
@@ -155,6 +159,7 @@ impl Question<'_> {
             Question::Yank | Question::Unyank => true,
             Question::Root | Question::Versions | Question::Names | Question::Info(_) | Question::Specs(_) => false,
             Question::Gem(_) | Question::Gemspec(_) | Question::Download(_) | Question::Push => false,
+            Question::Settings(_) => false,
         }
     }
 
@@ -167,7 +172,7 @@ impl Question<'_> {
             // `gem install` reads it, whichever index it chose the version from.
             Question::Gemspec(_) => Protocol::ALL,
             Question::Call(..) | Question::Own(..) | Question::Root | Question::Gem(_) | Question::Download(_) => &[],
-            Question::Push | Question::Yank | Question::Unyank => &[],
+            Question::Push | Question::Yank | Question::Unyank | Question::Settings(_) => &[],
         }
     }
 
@@ -203,6 +208,7 @@ impl Question<'_> {
             Question::Push => ("push", "", ""),
             Question::Yank => ("yank", "", ""),
             Question::Unyank => ("unyank", "", ""),
+            Question::Settings(_) => ("settings", "", ""),
         };
         Subject { repository: "".into(), package: package.into(), version: version.into(), kind }
     }

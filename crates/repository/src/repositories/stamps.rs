@@ -63,7 +63,7 @@ impl Repositories {
             }
             gem::Question::Specs(_) | gem::Question::Download(_) | gem::Question::Dependencies(_) => return None,
             gem::Question::Push | gem::Question::Yank | gem::Question::Unyank => return None,
-            gem::Question::Own(..) => return None,
+            gem::Question::Own(..) | gem::Question::Settings(_) => return None,
         };
         self.store.revisions().stamp(&[unit], self.until(ask))?.join(&ask.settings)
     }

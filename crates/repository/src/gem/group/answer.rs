@@ -30,6 +30,7 @@ impl GroupGems<'_> {
     ) -> Result<Any, Error> {
         match *question {
             Question::Root => Ok(Any::Root),
+            Question::Settings(_) => Err(Error::GivenUp), // answered before
             Question::Versions => self.versions(event).await.map(|index| Any::Gem(Found::Index(index))),
             Question::Info(name) => self.info(name, event).await.map(|index| Any::Gem(Found::Index(index))),
             Question::Gem(full_name) => self.file(Part::Gem, full_name, event).await,

@@ -49,6 +49,7 @@ impl RemoteGems<'_> {
     ) -> Result<Any, Error> {
         match *question {
             Question::Root => Ok(Any::Root),
+            Question::Settings(_) => Err(Error::GivenUp), // answered before
             Question::Versions => self.versions(event).await.map(Any::Gem),
             Question::Info(name) => self.info(name, event).await.map(Any::Gem),
             Question::Gem(full_name) => Ok(Any::Tree(tree::Found::Content(self.gem(full_name, ANY, event).await?))),
