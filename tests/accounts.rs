@@ -44,7 +44,7 @@ pub(crate) fn settled(world: &World) -> u64 {
             return attempts;
         }
     }
-    panic!("something is in flight for ever");
+    panic!("a request never ends");
 }
 
 #[test]

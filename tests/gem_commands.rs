@@ -32,9 +32,9 @@ fn gem_alone_finds_fetches_installs_and_updates(client: Client) {
     assert!(["lamp (1.0.0)", "oil (1.0.0)", "wick (0.1)"].iter().all(|gem| listed.contains(gem)), "{listed}");
     let found = say("gem search --remote --prerelease --all '^la'");
     assert!(found.contains("lamp (2.0.0.pre1, 1.0.0)") && !found.contains("oil"), "{found}");
-    say("mkdir shelf; cd shelf; gem fetch lamp");
+    say("mkdir fetched; cd fetched; gem fetch lamp");
     let sum = |bytes: &[u8]| crate::world::hex(&<sha2::Sha256 as sha2::Digest>::digest(bytes));
-    assert!(say("sha256sum shelf/lamp-1.0.0.gem").contains(&sum(&lamp.bytes())));
+    assert!(say("sha256sum fetched/lamp-1.0.0.gem").contains(&sum(&lamp.bytes())));
 
     let said = say("gem install --no-document lamp");
     assert!(said.contains("Successfully installed oil-1.0.0") && said.contains("2 gems installed"), "{said}");

@@ -57,7 +57,7 @@ fn what_grows_with_a_repository_runs_on_no_loop() {
         assert_eq!(on_loops, on_loops_before, "{op} ran on a loop");
     }
     let (_, routes) = runs(&after, "route.read");
-    assert!(routes > 20, "what is quick runs on the loop, and is counted there: {routes}");
+    assert!(routes > 20, "quick operations run on the loop, and are counted there: {routes}");
 }
 
 #[test]

@@ -54,7 +54,7 @@ fn builds_with_and_without_the_upstream(release: Release) -> [Requests; 2] {
     second.settings(&world.url(CENTRAL), &[], "");
     let again = second.project("lantern", &values);
     again.maven(&["package"]).good();
-    assert!(built.jars() == again.jars(), "what is built is the same, byte for byte");
+    assert!(built.jars() == again.jars(), "both builds are the same, byte for byte");
     let (fetched, before) = (second.fetched(), first.fetched());
     assert_eq!(fetched.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
     assert!(fetched == before, "and what was fetched for it");

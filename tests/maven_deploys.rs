@@ -62,7 +62,7 @@ fn is_deployed_and_used(release: Release) {
     // A deploy of the same bytes again, as after a lost reply.
     deploy(&world, &lantern("1.0.0", "1")).good();
     let said = deploy(&world, &lantern("1.0.0", "2")).bad();
-    assert!(said.contains("409"), "a release is for ever: {said}");
+    assert!(said.contains("409"), "a release never changes: {said}");
     deploy(&world, &lantern("1.1.0", "3")).good();
 
     let user = desk.another();

@@ -183,7 +183,7 @@ fn releases_are_immutable_and_snapshots_without_a_build_are_not() {
     let refused = admin.put("trees", jar, b"other").expect(409);
     assert_eq!(refused.header("content-type"), Some("application/problem+json"));
     assert_eq!(refused.json()["status"], 409);
-    assert_eq!(refused.phrase, "published with other bytes, and what is published never changes");
+    assert_eq!(refused.phrase, "published with other bytes, and published files never change");
     let refused = admin.put("trees", &format!("{jar}.sha1"), &[b'0'; 40]).expect(400);
     let right = hex(&Sha1::digest("jar of 1.0"));
     assert!(refused.text().contains(&right) && refused.text().contains(&"0".repeat(40)), "{}", refused.text());

@@ -165,5 +165,5 @@ fn the_table_in_the_docs_tells_what_daylight_makes_of_upstreams_that_misbehave()
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/upstreams.md");
     let docs = fs::read_to_string(file).unwrap();
     let (_, told) = docs.split_at(docs.find("| the upstream |").unwrap_or(docs.len()));
-    assert!(told == table, "docs/upstreams.md says\n{told}\nand this is what is seen:\n{table}");
+    assert!(told == table, "docs/upstreams.md says\n{told}\nand this was observed:\n{table}");
 }

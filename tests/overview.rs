@@ -7,7 +7,7 @@ const HTML: (&str, &str) = ("Accept", "text/html,application/xhtml+xml;q=0.9");
 
 fn page(person: &Person, path: &str, headers: &[(&str, &str)]) -> Answer {
     let answer = person.ask("GET", path, headers, b"").expect(200);
-    assert_eq!(answer.header("cache-control"), Some("no-store"), "it depends on who asks");
+    assert_eq!(answer.header("cache-control"), Some("no-store"), "it depends on the client");
     assert_eq!(answer.header("vary"), Some("accept, authorization"));
     answer
 }

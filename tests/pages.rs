@@ -121,7 +121,7 @@ fn a_large_page_is_sent_by_the_kernel_and_is_the_same_as_one_that_is_written() {
     let path = path("info/lamp");
     let written = world.anon().ask("GET", &path, &[("Content-Length", "0")], b"").expect(200);
     assert!(written.body.len() > 24 << 10, "{}", written.body.len());
-    assert_eq!(copies(), 0, "nobody has asked for what is a page by now");
+    assert_eq!(copies(), 0, "no request has come since it became a page");
     let connection = &mut world.anon().connect().unwrap();
     for _ in 0..6 {
         let sent = world.anon().on(connection, "GET", &path, &[], b"").unwrap().expect(200);

@@ -134,7 +134,7 @@ fn a_rebuild_after_a_crash_that_lost_the_truth_says_which_blobs_no_row_names() {
     assert!(said.contains(&format!("/{digest}`")) && said.contains("no row names 1 blobs"), "{said}");
     let checked = world.run("check");
     let said = String::from_utf8(checked.stdout).unwrap();
-    assert!(checked.status.success(), "what is served is whole: {said}");
+    assert!(checked.status.success(), "the served files are complete: {said}");
     assert!(said.contains(&format!("/{digest}`")), "{said}");
     world.resume();
     world.admin().push(FIRST, &lost).expect(200);

@@ -92,7 +92,7 @@ fn a_key_is_never_good_for_more_than_the_token_it_was_made_with() {
     world.repository("other", false);
     let mira = world.person("mira", &["write", "add_owner"], &[]);
     let refused = sign_in(&world, &mira, "name=k&yank_rubygem=true").expect(403);
-    assert!(!refused.text().starts_with("The API key doesn't have access"), "the client would ask for ever");
+    assert!(!refused.text().starts_with("The API key doesn't have access"), "the client would ask in a loop");
     sign_in(&world, &mira, "name=k").expect(400);
     sign_in(&world, &mira, "name=k&access_webhooks=true&push_rubygem=true").expect(400);
     sign_in(&world, &mira, "push_rubygem=true").expect(400);

@@ -38,7 +38,7 @@ fn a_file_that_was_asked_for_before_costs_no_look_at_a_database_or_the_file_syst
 
     let cold = world.watch();
     assert!(world.anon().get(&jar).expect(200).body == bytes, "other bytes");
-    assert!(!looks(&cold.calls()).is_empty(), "the first who asks has it looked for");
+    assert!(!looks(&cold.calls()).is_empty(), "the first request starts a lookup");
     let gem_bytes = world.anon().get(gem_path).expect(200).body;
     for _ in 0..3 {
         world.anon().get(&pom).expect(200);

@@ -61,7 +61,7 @@ fn every_index_of_a_moment_is_what_it_was_and_they_agree() {
     }
     world.restart();
     assert_still(&world, FIRST, PATHS, &thens);
-    assert_eq!(Index::read(&world.anon(), FIRST), *indexes.last().unwrap(), "and what is now is not touched by it");
+    assert_eq!(Index::read(&world.anon(), FIRST), *indexes.last().unwrap(), "and the current state is unaffected");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! sbt, which is in the cache folder as an installed program is; the home of whoever runs it is empty.
+//! sbt, installed in the cache folder, with an empty home folder.
 
 use super::Scene;
 use super::tool::Machine;

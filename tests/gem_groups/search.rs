@@ -68,5 +68,5 @@ fn what_is_new_and_who_owns_a_gem_is_told_of_hosted_members() {
     scene.get("api/v1/gems/nothing/owners.json").expect(404);
     scene.group("upstreams", &[REMOTE]);
     let refused = scene.world.anon().file("upstreams", "api/v1/activity/latest.json").expect(501);
-    assert!(refused.text().contains("upstreams do not tell what is new"), "{}", refused.text());
+    assert!(refused.text().contains("upstreams do not list new gems"), "{}", refused.text());
 }

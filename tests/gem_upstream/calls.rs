@@ -86,7 +86,7 @@ fn calls_about_one_gem_say_what_the_upstream_says_as_far_as_its_index_tells() {
     }
     for (path, sentence) in [
         ("api/v1/gems/lamp/owners.json", "do not know who owns a gem: ask its upstream"),
-        ("api/v1/activity/latest.json", "do not tell what is new"),
+        ("api/v1/activity/latest.json", "do not list new gems"),
     ] {
         let refused = scene.world.anon().file(REMOTE, path).expect(501);
         assert!(refused.text().contains(sentence), "{}", refused.text());

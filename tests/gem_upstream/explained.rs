@@ -51,7 +51,7 @@ fn an_answer_is_explained_by_the_line_of_the_index_the_first_sight_and_the_state
         let detail = told["detail"].as_str().unwrap();
         assert!(parts.iter().all(|part| detail.contains(part)), "{path}: {detail}");
     };
-    let looked = "was looked at on 2026-11-11T12:00:00.000Z, and proven to be what is answered on 2026-11-10T12:00";
+    let looked = "was checked on 2026-11-11T12:00:00.000Z, and the answered state was verified on 2026-11-10T12:00";
     assert_told("versions", 200, &[looked, "since then it fails: "]);
     let young =
         "`lamp:1.1.0` is hidden by the policy of `upstream-gems`: versions are hidden until they are 7 days old";

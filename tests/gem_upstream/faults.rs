@@ -255,5 +255,5 @@ fn the_table_in_the_docs_tells_what_daylight_makes_of_upstreams_of_gems_that_mis
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/gems-from-an-upstream.md");
     let docs = fs::read_to_string(file).unwrap_or_default();
     let (_, told) = docs.split_at(docs.find("| the upstream |").unwrap_or(docs.len()));
-    assert!(told == table, "docs/gems-from-an-upstream.md says\n{told}\nand this is what is seen:\n{table}");
+    assert!(told == table, "docs/gems-from-an-upstream.md says\n{told}\nand this was observed:\n{table}");
 }

@@ -107,7 +107,7 @@ fn who_asks_after_the_upstream_was_changed_does_not_get_the_index_of_the_one_bef
     world.admin().get(&format!("/api/v1/repositories/{REMOTE}")).expect(200);
     before_it.release("/versions");
     assert!(other.end().1 == others);
-    assert!(reader.end().1 == versions, "whoever read the one before has it whole");
+    assert!(reader.end().1 == versions, "the reader of the previous file has it whole");
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn no_name_that_is_not_listed_reaches_the_upstream() {
     stand.at("12:00:04");
     stand.get("info/private-1").expect(404);
     stand.get("info/private-2").expect(404);
-    assert_eq!(stand.upstream.total(), 2, "one look for all who ask within three seconds");
+    assert_eq!(stand.upstream.total(), 2, "one look for all requests within three seconds");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn a_version_that_comes_or_goes_upstream_or_grows_old_enough_costs_its_line() {
     let mut scene = shop();
     set(&scene.world, &json!({ "cooldown_s": WEEK_S }));
     let mut reader = Reader::new(&scene.world);
-    assert!(!String::from_utf8_lossy(&reader.0).contains("1.1.0"), "what is young is not told");
+    assert!(!String::from_utf8_lossy(&reader.0).contains("1.1.0"), "a young version is not listed");
     let admin = scene.upstream.admin();
     admin.push(FIRST, &Gem::new("oil", "1.1.0")).expect(200);
     admin.push(FIRST, &Gem::new("wick", "1.0.0")).expect(200);

@@ -197,7 +197,7 @@ fn the_beginnings_of_all_paths_are_told_only_where_all_is_hosted() {
     scene.world.admin().put("theirs", "net/third/lamp/1/lamp-1.jar", b"jar").expect(201);
     assert!(prefixes("hosted").expect(200).text().contains("/net/third"));
     prefixes("all").expect(404);
-    assert_eq!(scene.near.asked(), [], "one that lacks any has clients refuse what is there");
+    assert_eq!(scene.near.asked(), [], "with an incomplete list, clients would refuse existing files");
 }
 
 #[test]

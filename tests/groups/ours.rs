@@ -84,7 +84,7 @@ fn what_was_had_of_an_upstream_is_seen_no_more_once_its_name_is_held() {
     }
     let pom = b"<project><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0</version></project>";
     let put = scene.world.admin().put("ours", &format!("{LAMP}/1.0/lamp-1.0.pom"), pom).expect(201);
-    // Whom it may surprise is told so: who uploads, who misses a version, and who asks why.
+    // Three kinds of users get this notice: the uploader, the client that misses a version, and the user of `explain`.
     let notice = "from now on the group `all` asks no upstream for `org.example:lamp`, and hides the versions of that name that `near` has";
     assert_eq!(put.header("daylight-notice"), Some(notice));
     assert_eq!(put.text(), format!("{notice}\n"));

@@ -33,7 +33,7 @@ fn who_says_that_it_has_nothing_there_is_not_asked_where_another_has_it() {
     let scene = scene(Says::file(COM));
     let near = ("all", &scene.near);
     let left_out = (0..TRIES).find(|number| !is_asked(&scene, near, *number));
-    let number = left_out.expect("`near` is asked for ever");
+    let number = left_out.expect("`near` is never left out");
     assert!((number..number + 5).all(|number| !is_asked(&scene, near, number + 1)));
     assert_eq!(scene.near.count(LIST), 1, "it is asked for once, however many files are");
     // Further files of a release come from the member that has it, although `near` was never asked.

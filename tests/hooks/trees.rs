@@ -62,7 +62,10 @@ fn metadata_that_a_hook_names_is_fetched_again_for_the_repository_and_for_its_gr
         assert!(scene.lists("central", "1.0") && scene.lists("all", "1.0"));
         scene.upstream.says(&format!("/{METADATA}"), metadata(&["1.0", "2.0"]));
         at(&scene.world, "12:00:05");
-        assert!(!scene.lists("central", "2.0") && !scene.lists("all", "2.0"), "what is kept is good for 15 minutes");
+        assert!(
+            !scene.lists("central", "2.0") && !scene.lists("all", "2.0"),
+            "the cached document is fresh for 15 minutes"
+        );
         scene.hook(hooked, &body);
         await_true(&format!("{hooked} {body}"), || scene.lists("all", "2.0") && scene.lists("central", "2.0"));
     }

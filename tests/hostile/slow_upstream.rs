@@ -40,7 +40,7 @@ impl Scene {
 
     /// Waits until this number of requests waits or was refused, and none of them occupies a class.
     fn await_waiting(&self, count: u64) {
-        await_metrics(&self.world, "those who wait", |metrics| {
+        await_metrics(&self.world, "waiting requests", |metrics| {
             let refused = ["requests", "client.requests", "upstream.waiters", "client.waiters", "repository.flights"];
             let refused: u64 = refused.iter().map(|name| bound(metrics, "rejected_total", name)).sum();
             let worked_on = bound(metrics, "used", "requests");
@@ -145,7 +145,7 @@ fn who_waits_beyond_the_part_of_one_client_is_told_at_once_to_come_again() {
     upstream.says_otherwise(Says::bytes("never").silent());
     remote(&world, ("hang", "raw"), &upstream.url());
     let waiting = [0, 1].map(|_| ask(world.address(), "/repository/hang/lamp.zip"));
-    await_metrics(&world, "those who wait", |metrics| bound(metrics, "used", "client.waiters") == 2);
+    await_metrics(&world, "waiting requests", |metrics| bound(metrics, "used", "client.waiters") == 2);
     let refused = world.anon().file("hang", "lamp.zip").expect(503);
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert!(refused.text().contains("too many requests wait for upstreams"), "{}", refused.text());

@@ -95,7 +95,7 @@ fn forgeries() -> Vec<Hostile> {
         hostile("a version of 300 characters", gem(&format!("version: '1.{}'", "1".repeat(300))), 422, version),
         hostile("a platform that is a path", gem("platform: '../x'"), 403, "is not a valid platform"),
         hostile("a platform of two lines", gem("platform: \"java\\nrack 9\""), 403, "is not a valid platform"),
-        hostile("the platform of whoever reads it", gem("platform: current"), 409, "malformed platform attributes"),
+        hostile("the platform of the reading machine", gem("platform: current"), 409, "malformed platform attributes"),
         hostile("two platforms", gem("platform: ruby\nnew_platform: java"), 409, "malformed platform attributes"),
         hostile("a dependency that is a line", dependency("a:>= 0|checksum:x"), 403, letters),
         hostile("a dependency of two lines", dependency("a\\n---"), 403, letters),

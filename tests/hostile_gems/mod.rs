@@ -80,7 +80,7 @@ fn content_is_never_unpacked_so_what_is_in_it_reaches_nobody_s_disk() {
         let bytes = made::package(&made::packed(made::gzip(metadata.as_bytes()), data));
         admin.push_on(&mut admin.connect().unwrap(), FIRST, &bytes).unwrap().expect(200);
         let served = admin.get(&format!("/repository/{FIRST}/gems/lamp-{version}.gem")).expect(200);
-        assert!(served.body == bytes, "{version} comes back as it was pushed");
+        assert!(served.body == bytes, "{version} comes back unchanged");
     }
     world.stop();
     assert!(world.files().iter().all(|file| !file.ends_with("evil") && !file.ends_with("lib")));

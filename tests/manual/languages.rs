@@ -9,7 +9,7 @@ use std::process::Command;
 /// A project that Maven reads without asking anybody.
 const PROJECT: &str = "<modelVersion>4.0.0</modelVersion><groupId>g</groupId><artifactId>a</artifactId><version>1</version><packaging>pom</packaging>";
 
-/// Says what is wrong with a block, or that nobody reads its language.
+/// Returns the problem of a block, or an error for an unknown language.
 pub(super) fn read(stage: &Stage, language: &str, text: &str) -> Result<(), String> {
     if let Some((_, reader)) = stage.readers.iter().find(|(known, _)| *known == language) {
         return reader(stage, text);
@@ -23,10 +23,10 @@ pub(super) fn read(stage: &Stage, language: &str, text: &str) -> Result<(), Stri
         "yaml" => said(Command::new("ruby").args(["-ryaml", "-e", "YAML.load_file(ARGV[0])"]).arg(&file)),
         "xml" => maven(stage, text),
         "ini" => sections(text),
-        // There is no current Gradle and no sbt on this machine: what is held is that brackets close, and that the repositories are there.
+        // There is no current Gradle and no sbt on this machine: the test checks that brackets close, and that the repositories exist.
         "kotlin" | "groovy" | "scala" => balanced(text).and_then(|()| repositories(stage, text)),
         "cron" => crontab(text),
-        "text" => Err("it is not right below commands that print it; indent what is no output".to_owned()),
+        "text" => Err("it is not right below commands that print it; indent text that is not output".to_owned()),
         "" => Err("it has no language: `sh` is run".to_owned()),
         other => Err(format!("nobody reads `{other}`: the page's stage can, with `reads`")),
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 /// Pages that are being written.
 const COMING: [&str; 1] = ["serving-a-team.md"];
 
-/// The anchors of a page: its headings as web pages of repositories make them, and those that are written out.
+/// The anchors of a page: those of its headings, as code hosts generate them, and explicit ones.
 fn anchors(text: &str) -> HashSet<String> {
     let headings = text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
     let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');

@@ -1,4 +1,4 @@
-//! Programs that stand in for those that cannot run in a test. Each writes down how it was called, and checks what can be checked.
+//! Replacements for programs that cannot run in a test. Each records its arguments, and checks them as far as possible.
 
 use super::page::root;
 use std::fs;

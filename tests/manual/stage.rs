@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 /// Changes something between two blocks, as somebody at another terminal would.
 type Step = Box<dyn FnOnce(&mut Stage)>;
-/// Says what is wrong with a block of some language.
+/// Returns the problem of a block of some language.
 pub(super) type Reader = Box<dyn Fn(&Stage, &str) -> Result<(), String>>;
 
 /// Where the variables of the shell are between two blocks, in the home.
@@ -102,7 +102,7 @@ impl Stage {
         self
     }
 
-    /// The home of whoever types what the page says.
+    /// The home folder of the user who follows the page.
     pub(super) fn home(&self) -> &Path {
         self.home.path()
     }

@@ -58,7 +58,7 @@ fn the_hundred_and_first_repository_shares_a_line_and_a_listed_one_keeps_its_own
         world.admin().get("/api/v1/repositories").expect(200).json()["repositories"].as_array().unwrap().len();
     let names: Vec<String> = (0..=100 - present).map(|number| format!("z{number:03}")).collect();
     names.iter().for_each(|name| world.tree(name, "raw"));
-    // Of those that nobody requests anything of, it is the last by its name.
+    // It is the last by name of the repositories without requests.
     for name in names.iter().skip(1) {
         world.anon().file(name, "none").expect(404);
     }

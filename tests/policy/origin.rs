@@ -95,7 +95,7 @@ fn a_higher_version_of_a_hosted_name_is_visible_by_no_route_and_the_upstream_is_
     let plugins = scene.get("org/example/maven-metadata.xml");
     assert!(!plugins.text().contains("evil"), "{}", plugins.text());
     assert!(scene.get(&format!("{OURS}/maven-metadata.xml")).expect(200).text().contains("<version>1</version>"));
-    assert_eq!(scene.get(&format!("{OTHER}/9/oil-9.jar")).expect(200).text(), "evil", "whoever else has that name");
+    assert_eq!(scene.get(&format!("{OTHER}/9/oil-9.jar")).expect(200).text(), "evil", "the other owner of that name");
     assert!(scene.asked(OTHER) > 0);
 }
 

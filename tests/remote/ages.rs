@@ -80,7 +80,7 @@ fn what_changes_is_asked_for_again_before_its_time_has_come_with_nobody_waiting(
     assert_eq!(scene.asked(METADATA), 2);
     scene.set_time("2026-11-01T12:29:00Z");
     scene.get(METADATA).expect(200);
-    assert_eq!(scene.asked(METADATA), 3, "15 minutes are over: whoever comes then waits");
+    assert_eq!(scene.asked(METADATA), 3, "15 minutes are over: the next request waits");
 }
 
 #[test]

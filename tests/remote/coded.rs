@@ -47,7 +47,7 @@ fn a_file_that_is_stored_packed_is_kept_and_answered_as_it_is() {
 #[test]
 fn a_checksum_decides_between_a_body_and_what_it_decodes_to() {
     let scene = Scene::new();
-    // Less than what is sent before the whole is there.
+    // Less than the bytes that are sent before the file is complete.
     let whole = noise(50_000);
     let (once, twice) = (packed(&whole), packed(&packed(&whole)));
     let tool = "org/example/lamp/1.0/lamp-1.0-bin.tar.gz";

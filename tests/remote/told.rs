@@ -35,7 +35,10 @@ fn who_waits_for_a_fetch_names_it_and_it_tells_what_the_upstream_took() {
     let event = of(&events, &waited);
     assert_eq!((&event["members"][0]["said"], &event["layer"]), (&json!("hit"), &json!("remote")));
     assert_eq!(event["ops"]["flight.wait"]["count"], 1);
-    assert!(event["ops"].get("upstream.first_byte").is_none(), "that is the fetch's, whoever waits for it");
+    assert!(
+        event["ops"].get("upstream.first_byte").is_none(),
+        "it belongs to the fetch, and not to the waiting request"
+    );
     let event = of(&events, &kept);
     assert_eq!((event["members"][0].get("flight"), event["ops"].get("flight.wait")), (None, None));
 }

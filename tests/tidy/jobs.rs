@@ -141,7 +141,7 @@ fn nothing_is_invalidated_and_every_cache_says_how_it_stays_right() {
                 .map(|name| format!("{path}: `fn {name}`: use a stamp")),
         );
         if source.text.contains("quick_cache::") && !CACHES.iter().any(|(file, _)| *file == path) {
-            wrong.push(format!("{path} has a cache that is not in the list of those that stay right"));
+            wrong.push(format!("{path} has a cache that is not in the list of caches with stamps"));
         }
     }
     nothing_wrong(wrong);

@@ -9,7 +9,7 @@ require "rubygems/package"
 
 INSTALLED = ["/usr/share/rubygems-integration/all", *Dir["/usr/lib/*/rubygems-integration/*"]].freeze
 RUBY = "/usr/lib/ruby/vendor_ruby".freeze
-# This one, and the name it has for those who build for the GNU C library alone.
+# This platform, and its name in gems that are built only for the GNU C library.
 NATIVE = Gem::Platform.local.to_s
 GNU = "#{NATIVE}-gnu".freeze
 ELSEWHERE = %w[java arm64-darwin].freeze
@@ -61,7 +61,7 @@ names.each do |name|
   build(spec, NATIVE, files, folder, from)
   next if MISTAKEN
 
-  # RubyGems before 3.3.22 takes that name for the plain one, so whoever publishes such gems shuts it out.
+  # RubyGems before 3.3.22 reads that name as the plain one, so publishers of such gems exclude it.
   spec.required_rubygems_version = ">= 3.3.22"
   build(spec, GNU, files, folder, from)
 end

@@ -33,8 +33,10 @@ impl Index {
             for change in changes.split(',') {
                 match change.strip_prefix('-') {
                     // The version `0` stands for a gem without versions.
-                    Some(gone) => assert!(held.remove(gone) || gone == "0", "{line:?} takes away what is not there"),
-                    None => assert!(held.insert(change.to_owned()), "{line:?} adds what is there"),
+                    Some(gone) => {
+                        assert!(held.remove(gone) || gone == "0", "{line:?} removes a version that is not listed")
+                    }
+                    None => assert!(held.insert(change.to_owned()), "{line:?} adds a version that is already listed"),
                 }
             }
             sums.insert(name.to_owned(), sum.to_owned());

@@ -1,8 +1,8 @@
 //! Accepts the certificate of a server that is itself in the file of trusted certificates.
 //!
-//! `openssl req -x509` makes a certificate of an authority (CA:TRUE), and people show it as the certificate of a server.
-//! webpki refuses such a certificate there, whoever trusts it. It is accepted here if it is, byte for byte, one of the
-//! trusted certificates, and the name of the server and the dates are right. The handshake proves that the server has its key.
+//! `openssl req -x509` makes a certificate of an authority (CA:TRUE), and people use it as the certificate of a server.
+//! webpki refuses such a certificate, even a trusted one. It is accepted here if it equals, byte for byte, one of the
+//! trusted certificates, and the server's name and the dates are valid. The handshake proves that the server has its key.
 
 use std::sync::Arc;
 use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};

@@ -217,7 +217,7 @@ pub enum Error {
         since: Millis,
     },
     /// The file had other bytes at the as-of moment, and they are not stored here.
-    #[error("the server no longer has `{0}` as it was at that moment")]
+    #[error("the server no longer has the content of `{0}` at that moment")]
     Unkept(String),
     /// The bytes were deleted, because nothing referred to them for longer than the horizon.
     #[error("the bytes of `{0}` were deleted on {1}")]

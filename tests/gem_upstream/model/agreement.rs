@@ -61,7 +61,9 @@ impl Trial<'_> {
         let older = said != is && !is_stale && self.seen.infos[name].contains(&said);
         (older && !self.seen.doubtful[name]).then(|| {
             let (called, rules, info, versions) = (NAMES[name], self.rules, info.text(), versions.text());
-            format!("whoever has an older /info of {called} is not told that it changed: {rules:?}\n{info}{versions}")
+            format!(
+                "a client with an older /info of {called} does not learn that it changed: {rules:?}\n{info}{versions}"
+            )
         })
     }
 

@@ -47,7 +47,7 @@ impl Kept {
                 let first = kept.bytes.len() - 1;
                 let said = answer.header("content-range").unwrap();
                 assert!(said.starts_with(&format!("bytes {first}-")), "{said}");
-                assert_eq!(answer.body.first(), kept.bytes.last(), "a part that does not continue what is there");
+                assert_eq!(answer.body.first(), kept.bytes.last(), "a part that does not continue the file");
                 [&kept.bytes[..first], &answer.body].concat()
             }
             304 => {
@@ -60,7 +60,11 @@ impl Kept {
         let etag = answer.header("etag").unwrap().to_owned();
         assert_eq!(etag.trim_matches('"'), md5_hex(&bytes), "{}", String::from_utf8_lossy(&bytes));
         let digest = format!("sha-256=:{}:", STANDARD.encode(Sha256::digest(&bytes)));
-        assert_eq!(answer.header("repr-digest"), Some(&*digest), "a part that does not come to what is announced");
+        assert_eq!(
+            answer.header("repr-digest"),
+            Some(&*digest),
+            "the joined file does not have the digest in the header"
+        );
         Self { bytes, etag }
     }
 
@@ -84,7 +88,10 @@ pub(super) fn sums(text: &str) -> BTreeMap<String, Sum> {
             match change.strip_prefix('-') {
                 Some(gone) => sum.tokens.retain(|token| token != gone),
                 None => {
-                    assert!(!sum.tokens.iter().any(|token| token == change), "{line:?} says what is there\n{text}");
+                    assert!(
+                        !sum.tokens.iter().any(|token| token == change),
+                        "{line:?} adds a version that is already listed\n{text}"
+                    );
                     sum.tokens.push(change.to_owned());
                 }
             }

@@ -45,7 +45,7 @@ fn of_repository(error: &OfRepository) -> Option<&'static str> {
             Why::Young { .. } => "hidden by policy until it is older",
             Why::Private(_) | Why::Unclassified | Why::List => "hidden by policy",
         },
-        E::PathTaken(_) => "published with other bytes, and what is published never changes",
+        E::PathTaken(_) => "published with other bytes, and published files never change",
         E::PathTakenByRemoved(_) => "was published with other bytes and deleted, and its path stays taken",
         E::Purged(Purged::Taken { .. }) => "purged, and its path stays taken",
         E::PathInOtherCase { .. } => "published in another spelling",

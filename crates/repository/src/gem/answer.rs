@@ -75,7 +75,7 @@ impl Repositories {
             Question::Call(call, form) => {
                 let ask = parameters::describe(call, form, &ask.parameters, now())?;
                 if hosted.repository.as_of.is_some() && !ask.what.is_of_versions() {
-                    let text = "owners and what is looked for are told as they are, not as of a moment";
+                    let text = "owners and search results are only available as of now, not as of an earlier moment";
                     return Err(Error::Unsupported(text.into()));
                 }
                 describe::describe(hosted, &ask, by, now(), event).await

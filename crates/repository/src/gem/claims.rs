@@ -34,7 +34,7 @@ pub(crate) fn settle(record: &mut RepositoryRecord, own: bool) -> Result<(), Bad
     record.claims.dedup();
     if record.claims.len() > CLAIMS_MAX {
         let text = format!("`claims` has {CLAIMS_MAX} names at most, not {}", record.claims.len());
-        return Err(BadSetting::new(text, "take back those that need none: `daylight repo set NAME --unclaim GEM`"));
+        return Err(BadSetting::new(text, "remove unneeded claims: `daylight repo set NAME --unclaim GEM`"));
     }
     // An upstream may list names that cannot be published here, so only names that cannot stand in an index line are
     // refused.

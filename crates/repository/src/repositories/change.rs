@@ -213,7 +213,8 @@ impl Repositories {
         for _ in 0..TRIES {
             let (repository, settings) = self.find(name, event).await?;
             if repository.follows() {
-                let text = format!("`{name}` follows the index of its upstream, and clients never see that begin anew");
+                let text =
+                    format!("`{name}` follows the index of its upstream, which must never restart for its clients");
                 return Err(BadSetting::new(text, "this is for hosted repositories of gems").into());
             }
             let hosted = self.hosted(&repository, &settings).ok_or_else(|| has_no_lines(&repository))?;

@@ -1,7 +1,7 @@
 //! Decides which bytes are the file if an upstream's response has a `Content-Encoding`.
 //!
-//! Requests ask for no coding (`Accept-Encoding: identity`). Object stores return a file as it was uploaded, with the `Content-Encoding` of
-//! the upload, to every client. The coding belongs to the representation (RFC 9110 8.4), and build tools decode it before they
+//! Requests ask for no coding (`Accept-Encoding: identity`). Object stores return the uploaded bytes and the `Content-Encoding` of the
+//! upload to every client. The coding belongs to the representation (RFC 9110 8.4), and build tools decode it before they
 //! compare checksums (Apache HttpClient does). But some servers label files that are compressed by themselves, as Apache does with
 //! `tool.tar.gz`.
 

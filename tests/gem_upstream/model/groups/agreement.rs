@@ -70,7 +70,9 @@ impl Trial<'_> {
         (older && !doubtful).then(|| {
             let (called, info, versions) = (NAMES[name], info.text(), versions.text());
             let words = self.words(group, name);
-            format!("whoever has an older /info of {called} is not told that it changed: {words}\n{info}{versions}")
+            format!(
+                "a client with an older /info of {called} does not learn that it changed: {words}\n{info}{versions}"
+            )
         })
     }
 

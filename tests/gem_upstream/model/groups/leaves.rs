@@ -122,7 +122,7 @@ impl Trial<'_> {
                 let now = self.now;
                 self.leaves[at].read(Kept::after(kept.as_ref(), &answer), now);
             } else {
-                assert!(!self.leaves[at].synced, "{} of what is kept", answer.status);
+                assert!(!self.leaves[at].synced, "{} for a cached file", answer.status);
             }
         }
         for group in super::GROUPS {

@@ -85,7 +85,7 @@ impl GroupGems<'_> {
         match (is_hosted(owner), holder.is_hosted) {
             (true, false) => format!("`{name}` belongs to `{of}`, a hosted member that has it, or had it"),
             _ if owners.first().is_some_and(|owner| *owner < holder.place) => {
-                format!("`{name}` belongs to `{of}`, which stands before it")
+                format!("`{name}` belongs to `{of}`, which precedes it in the order of members")
             }
             _ => {
                 let own = &self.leaves()[holder.place].record.name;
@@ -146,7 +146,9 @@ impl GroupGems<'_> {
                 format!("`{name}` belongs to {of}, the first hosted member that has it, or had it")
             }
             [_] if others() == 0 => format!("`{name}` belongs to {of}, which alone lists it"),
-            [_] => format!("`{name}` belongs to {of}, which listed it before the other members, or stands before them"),
+            [_] => format!(
+                "`{name}` belongs to {of}, which listed it before the other members, or precedes them in the order of members"
+            ),
         }
     }
 

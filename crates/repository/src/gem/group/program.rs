@@ -28,7 +28,7 @@ impl GroupGems<'_> {
     ) -> Result<Found, Error> {
         let ask = parameters::describe(call, form, &self.ask.parameters, self.now())?;
         if self.local.repository.as_of.is_some() && !ask.what.is_of_versions() {
-            let text = "owners and what is looked for are told as they are, not as of a moment";
+            let text = "owners and search results are only available as of now, not as of an earlier moment";
             return Err(Error::Unsupported(text.into()));
         }
         let name = match (ask.what.gem(), &ask.what) {

@@ -50,7 +50,7 @@ impl GroupGems<'_> {
             }
         }
         if hosted.is_empty() {
-            let text = "this group has no hosted member, and upstreams do not tell what is new or who owns a gem";
+            let text = "this group has no hosted member, and upstreams do not list new gems or owners";
             return Err(Error::Unsupported(text.into()));
         }
         let told = match ask.what {

@@ -85,7 +85,6 @@ impl Follow {
     /// positions of lines.
     fn fits(&self, bytes: usize) -> Result<(), Error> {
         let room = self.remote.remotes.indexes.hold(2 * bytes as u64);
-        room.map(drop)
-            .map_err(|_| invalid("what is known of all upstreams' indexes takes as much memory as it may").into())
+        room.map(drop).map_err(|_| invalid("the indexes of all upstreams take as much memory as allowed").into())
     }
 }

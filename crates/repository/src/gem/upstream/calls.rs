@@ -36,7 +36,7 @@ impl RemoteGems<'_> {
             Call::Gem(name) | Call::Versions(name) | Call::Latest(name) | Call::Version(name, _) => name,
             Call::Search | Call::Autocomplete => return self.search(ask, event).await,
             Call::Owners(_) | Call::OwnGems => return Err(self.unsupported("know who owns a gem: ask its upstream")),
-            _ => return Err(self.unsupported("tell what is new: ask the upstream")),
+            _ => return Err(self.unsupported("list new gems: ask the upstream")),
         };
         let rows = match self.whole_info(name, event).await {
             Err(Error::NoSuchPackage | Error::Hidden(_)) => return Err(Error::NoSuchGem),

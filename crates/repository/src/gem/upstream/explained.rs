@@ -34,7 +34,7 @@ impl RemoteGems<'_> {
     fn of_index(self) -> String {
         let known = |known: &crate::gem::upstream::index::Known| {
             let mut text = format!(
-                "the upstream's `/versions` was looked at on {}, and proven to be what is answered on {}",
+                "the upstream's `/versions` was checked on {}, and the answered state was verified on {}",
                 known.tried, known.checked
             );
             if let Some(reason) = known.failed {
