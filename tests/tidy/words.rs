@@ -49,6 +49,7 @@ const COVERED: &[&str] = &[
     "scripts",
     "tests",
     "ARCHITECTURE.md",
+    "CHANGELOG.md",
     "CONTRIBUTING.md",
     "Makefile",
 ];
