@@ -78,7 +78,7 @@ fn two_changes_of_one_second_are_told_apart_by_their_dates() {
     push("lamp");
     let date = |second: u32| format!("Mon, 02 Nov 2026 12:00:{second:02} GMT");
     let (now, next) = (date(0), date(1));
-    // What is made for one view has no date before its second is over.
+    // An index for one view has no date before its second is over.
     for (view, sent) in VIEWS.into_iter().zip([Some(&now), None, Some(&now)]) {
         assert_eq!(ask(view, None), (200, sent.cloned()), "{view}");
         assert_eq!(ask(view, Some(&now)).0, if sent.is_some() { 304 } else { 200 }, "{view}");

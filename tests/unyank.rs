@@ -1,4 +1,4 @@
-//! Undoing a yank, as `gem yank --undo` of RubyGems before 3 does: within `store.undo`, by whoever may yank.
+//! Undoing a yank, as `gem yank --undo` of RubyGems before 3 does: within `store.undo`, with a token that may yank.
 
 use crate::world::{Answer, Client, FIRST, Gem, Index, Person, Ruby, World};
 use serde_json::json;

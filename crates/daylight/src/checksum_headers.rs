@@ -11,7 +11,7 @@ const MD5: HeaderName = HeaderName::from_static("x-checksum-md5");
 const SHA256: HeaderName = HeaderName::from_static("x-checksum-sha256");
 const SHA512: HeaderName = HeaderName::from_static("x-checksum-sha512");
 
-/// Inserts the headers of a file. The digests of a file that is still being downloaded are those that its upstream promised; they are
+/// Inserts the headers of a file. The digests of a file that is still being downloaded come from its upstream; they are
 /// verified before the last bytes are sent.
 pub(crate) fn insert(headers: &mut HeaderMap, file: &Content) {
     if let Some(hashes) = &file.hashes {

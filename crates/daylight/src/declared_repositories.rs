@@ -17,7 +17,7 @@ pub(crate) struct DeclarationError {
     source: Error,
 }
 
-/// Creates the declared repositories that do not exist, and changes the settings of those that do. Other repositories
+/// Creates the declared repositories that do not exist, and changes the settings of existing ones. Other repositories
 /// are not changed.
 pub(crate) async fn apply(
     declared: &[DeclaredRepository],
@@ -103,8 +103,8 @@ fn set_first_url(record: &mut RepositoryRecord, url: &str) -> Result<(), Error> 
     }
     let (name, setting) = (&before.name, before.name.replace('-', "_"));
     let hint = format!(
-        "start without `upstream.{setting}`, then `daylight repo set {name} --remote URL --credentials REFERENCE` says what is for \
-         that host (`none`: nothing)"
+        "start without `upstream.{setting}`, then `daylight repo set {name} --remote URL --credentials REFERENCE` sets the credentials \
+         for that host (`none`: none)"
     );
     Ok(credential_guard::check_hosts(&before, record, &|_| false, &hint)?)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What is expected of a duration, after the word "expects" in messages.
+/// The form of a duration, after the word "expects" in messages.
 pub(crate) const EXPECTS: &str = "a number and `s`, `m`, `h`, `d`, `w` or `y`, such as `30d`, up to 100 years";
 
 const DAY: u64 = 86_400;

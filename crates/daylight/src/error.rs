@@ -83,7 +83,7 @@ pub enum Error {
     /// The store could not answer.
     #[error(transparent)]
     Store(#[from] store::Error),
-    /// A defect of ours.
+    /// A bug in Daylight.
     #[error("the server gave up the work on this request because of a defect")]
     GivenUp,
 }

@@ -182,7 +182,7 @@ fn waiters(server: &config::Server) -> WaitersLimits {
     WaitersLimits { all, each_repository: all.div_ceil(2), each_client: all.div_ceil(4) }
 }
 
-/// Opens the repositories and the tokens. Makes the first ones of a new folder, and applies those that the settings declare.
+/// Opens the repositories and the tokens. Makes the first ones of a new folder, and applies the declared ones.
 async fn open_repositories(
     settings: &Settings,
     store: &Arc<Store>,

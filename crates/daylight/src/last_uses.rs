@@ -1,4 +1,4 @@
-//! Records by the day when versions and files were last downloaded, so that cleanup can keep what is in use. A sink
+//! Records by the day when versions and files were last downloaded, so that cleanup can keep used ones. A sink
 //! collects uses from events, after the reply; a job writes them every minute.
 
 use repository::used_name;

@@ -41,7 +41,7 @@ fn until_next(app: &App) -> Duration {
     due.map_or(EVERY, |ms| Duration::from_millis(ms.max(0).cast_unsigned()).clamp(COLLECT_EVERY, EVERY))
 }
 
-/// One round of the collector, through `all` blobs or those that may be due.
+/// One round of the collector, through `all` blobs or the blobs that may be due.
 async fn collect(app: &App, all: bool) {
     app.recorder.attempt();
     let mut event = Event::job("blobs.collect", app.clock.now());

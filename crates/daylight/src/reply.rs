@@ -94,9 +94,9 @@ fn of_gems(found: GemFound, private: bool, request: &Request) -> Reply {
 
 /// An index of the compact kind. The ETag must be the MD5 of the body: Bundler before 2.5 compares it with its own MD5
 /// of the file, and computes If-None-Match from its local copy. Bundler 2.5 and later throws a 206 away that has no
-/// Repr-Digest. Clients must ask again each time: what is acknowledged is visible. It may come compressed.
+/// Repr-Digest. Clients must revalidate it each time, so that acknowledged changes are visible. It may be compressed.
 ///
-/// What is one piece may be a page, and pages are compressed elsewhere.
+/// An index in one piece may become a page, and pages are compressed elsewhere.
 fn index(index: Index, private: bool, request: &Request) -> Reply {
     let gzip = index.gzip.filter(|_| takes_gzip(request));
     let weak = if gzip.is_some() { "W/" } else { "" };
@@ -176,8 +176,8 @@ fn content(file: Content, private: bool) -> Reply {
     let mut reply = Reply::new(StatusCode::OK);
     let headers = &mut reply.headers;
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(file.media));
-    // Whoever may upload a file puts no page on our origin: nothing is guessed to be HTML, which has no media type here, and
-    // XML, which may hold scripts, is shown without rights.
+    // An uploaded file must not become a page on the server's origin: HTML has no media type here and is not guessed, and
+    // XML, which may contain scripts, is shown without rights.
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if file.media == "application/xml" {
         headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
@@ -210,7 +210,7 @@ fn kept(private: bool) -> HeaderValue {
     })
 }
 
-/// A list that was put together for whoever asked, and hardly ever is asked for again.
+/// A list for one request, which is rarely repeated.
 fn dependencies(list: Arc<[Bytes]>, form: dependencies::Form, private: bool) -> Reply {
     let mut reply = Reply::new(StatusCode::OK).body(body(list));
     let kind = match form {
@@ -234,7 +234,7 @@ fn gemspec(index: Index, private: bool) -> Reply {
     reply
 }
 
-/// May be kept by those who ask each time whether it still holds.
+/// Clients may keep it if they revalidate it each time.
 fn asked_again(private: bool) -> HeaderValue {
     HeaderValue::from_static(if private { "private, no-cache" } else { "public, no-cache" })
 }
@@ -254,7 +254,7 @@ pub(crate) fn metrics(page: String) -> Reply {
     reply
 }
 
-/// A page for people, as HTML or as text. It depends on who asks, and how.
+/// A page for people, as HTML or as text. It depends on the client and its headers.
 pub(crate) fn page(body: String, html: bool) -> Reply {
     let mut reply = text(body);
     let headers = &mut reply.headers;
@@ -274,7 +274,7 @@ pub(crate) fn accepted(said: &'static str) -> Reply {
     Reply { status: StatusCode::ACCEPTED, ..text(said) }
 }
 
-/// An answer for programs that is for whoever asks alone.
+/// An answer for programs that only its caller may keep.
 pub(crate) fn data(value: &serde_json::Value, form: Form) -> Reply {
     let mut reply = text(document::render(value, form));
     reply.headers.insert(header::CONTENT_TYPE, media(form));

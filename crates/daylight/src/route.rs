@@ -1,4 +1,4 @@
-//! The only reader of URLs: from a method and a path to what is asked, without I/O.
+//! The only reader of URLs: from a method and a path to a question, without I/O.
 
 pub(crate) mod admin;
 

@@ -58,7 +58,7 @@ pub struct SettingsPatch {
     /// How many versions of each package cleanup keeps; null removes the rule.
     #[serde(deserialize_with = "named")]
     keep_versions: Option<Value>,
-    /// For how long cleanup keeps what is not used, such as `90d`; null removes the rule.
+    /// How long cleanup keeps unused files, such as `90d`; null removes the rule.
     #[serde(deserialize_with = "named")]
     keep_unused: Option<Value>,
     /// Where the secret of hooks is; null removes it.

@@ -94,7 +94,7 @@ pub enum Error {
          and retry"
     )]
     TakenByWithdrawn(String),
-    /// The version is there, so there is no yank to undo. The words are those that `gem` users know.
+    /// The version is there, so there is no yank to undo. The message is that of the public registry.
     #[error("The version {0} is already indexed.")]
     NotYanked(String),
     /// The gem has no such version. Calls that describe versions return this.

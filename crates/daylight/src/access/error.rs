@@ -106,7 +106,7 @@ pub enum Error {
     /// The machine gives no random bits.
     #[error("the operating system gave no random bytes for a new token")]
     NoRandomness(#[from] getrandom::Error),
-    /// A defect of ours.
+    /// A bug in Daylight.
     #[error("the work on this request was given up")]
     GivenUp,
 }

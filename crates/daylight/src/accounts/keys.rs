@@ -13,7 +13,7 @@ use repository::{ChangeSource, Repository, Scope};
 use serde_json::json;
 use telemetry::Event;
 
-/// Scopes of RubyGems for what is not here.
+/// Scopes of RubyGems for features that Daylight lacks.
 const NOT_HERE: [&str; 3] = ["access_webhooks", "show_dashboard", "configure_trusted_publishers"];
 
 /// `POST`: RubyGems since 3.2.

@@ -13,7 +13,7 @@ use repository::{Account, AccountVerb as Verb, Repository};
 use serde_json::json;
 use telemetry::{Event, Layer};
 
-/// Answers one request about the account of whoever asks.
+/// Answers one request about the caller's account.
 pub(crate) async fn answer(
     app: &App,
     ask: Account,

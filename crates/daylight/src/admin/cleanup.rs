@@ -1,4 +1,4 @@
-//! `/api/v1/cleanup` and `/api/v1/repositories/NAME/purge`: plans of what is removed, and the removal.
+//! `/api/v1/cleanup` and `/api/v1/repositories/NAME/purge`: plans of removals, and the removal.
 
 use super::frees::with_frees;
 use crate::access::Caller;
@@ -17,7 +17,7 @@ pub(super) struct CleanupRequest {
     /// Names of repositories; none: all that have rules.
     #[serde(default)]
     repositories: Vec<String>,
-    /// Whether to remove what is planned.
+    /// Whether to carry the plan out.
     #[serde(default)]
     apply: bool,
 }

@@ -85,7 +85,7 @@ pub(super) async fn end(
             return Ok(());
         }
         let text = format!("nothing lets `{}` through", Event::text(package));
-        Err(BadSetting::new(text, "`daylight policy list` shows what is let through").into())
+        Err(BadSetting::new(text, "`daylight policy list` lists the exceptions").into())
     };
     app.repositories.set(name, end, by, event).await?;
     Ok(Value::Null)

@@ -86,8 +86,8 @@ fn query_parameter(name: &str) -> Value {
         "confirm" => {
             ("The repository's name once more; with another, or none, nothing happens.", json!({ "type": "string" }))
         }
-        "removed" => ("Those that were taken away instead.", json!({ "type": "boolean" })),
-        _ => ("Only what comes after this: the `next` of the part before.", json!({ "type": "string" })),
+        "removed" => ("List removed files instead.", json!({ "type": "boolean" })),
+        _ => ("Start after this: the `next` of the previous page.", json!({ "type": "string" })),
     };
     json!({ "name": name, "in": "query", "description": description, "schema": schema })
 }

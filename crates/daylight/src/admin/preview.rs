@@ -112,7 +112,7 @@ pub(super) async fn show(
     Ok(value)
 }
 
-/// What is, or was, cached of an upstream that gets another URL.
+/// The cached files of an upstream whose URL changes.
 pub(super) fn cached_json(cached: Cached, decided: FormerFiles) -> Value {
     let (lost_files, lost_bytes) = cached.lost(decided);
     json!({

@@ -80,7 +80,7 @@ impl Check {
                 }
                 remote
             }
-            // Whoever may read a hosted repository may check it, and needs no more.
+            // A token that may read a hosted repository may check it.
             Err(_) if !self.repositories.is_empty() => Vec::new(),
             Err(error) => return Err(error),
         };

@@ -72,7 +72,7 @@ impl Cleanup {
     }
 }
 
-/// Says that nothing is to be removed, and of which repositories nobody has said what is.
+/// Prints that there is nothing to remove, and lists the repositories without rules.
 fn none(plans: &[Plan], context: &mut Context<'_>) -> Result<(), anyhow::Error> {
     writeln!(context.out, "nothing to clean up")?;
     let without: Vec<&str> = plans.iter().filter(|plan| !plan.has_rules).map(|plan| plan.repository.as_str()).collect();

@@ -38,7 +38,7 @@ pub(super) struct Journal {
     limit: u32,
 }
 
-/// A page of the API, and what is printed with `--json`.
+/// A page of the API, and the output of `--json`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Rows {
     rows: Vec<Row>,

@@ -95,7 +95,7 @@ enum RepoVerb {
     },
     /// Rewrite the /versions file of a gem repository with one line for each gem
     ///
-    /// Clients download the whole file once more, and afterwards only what is added. Use it when the file has grown by many yanks.
+    /// Clients download the whole file once more, and afterwards only new lines. Use it when the file has grown by many yanks.
     Compact {
         /// Name of the repository
         name: String,

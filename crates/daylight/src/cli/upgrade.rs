@@ -83,7 +83,7 @@ fn remove_when_interrupted(folder: PathBuf) -> Result<Runtime, anyhow::Error> {
     let mut signals = Signals::listen(&runtime).context("cannot wait for signals")?;
     runtime.spawn(async move {
         while poll_fn(|cx| signals.poll(cx)).await != SignalAction::Stop {}
-        // It fails if a file is made meanwhile. What is left in the end, the next rehearsal removes.
+        // It fails if a file is made meanwhile. The next rehearsal removes files that are left.
         for _ in 0..REMOVALS {
             if RealDisk.remove_folder(&folder).is_ok() {
                 break;

@@ -39,7 +39,7 @@ macro_rules! keys {
             pub conformance_key: Option<Secret>,
             /// What the settings of repositories may refer to.
             pub references: References,
-            /// `[[repository]]`: what is to be there at every start.
+            /// `[[repository]]`: repositories that exist at every start.
             pub repositories: Vec<DeclaredRepository>,
         }
 

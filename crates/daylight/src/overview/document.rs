@@ -24,7 +24,7 @@ enum Block {
 pub(super) struct Link {
     /// A URL of this server.
     pub(super) url: String,
-    /// What is there.
+    /// The content.
     pub(super) about: String,
 }
 

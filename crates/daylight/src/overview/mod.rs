@@ -1,4 +1,4 @@
-//! What people see at `/` and `/repository/NAME/`: what is there, and the lines with which clients use it. As text, and as HTML for
+//! The pages for people at `/` and `/repository/NAME/`: the content, and the lines to configure clients. As text, and as HTML for
 //! browsers.
 
 mod document;
@@ -161,7 +161,7 @@ fn about(repository: &Repository) -> String {
     if repository.record.private { format!("{kind}, private") } else { kind }
 }
 
-/// The document as the client wants it. It depends on who asks, so nobody keeps it.
+/// The document as the client wants it. It depends on the client, so it is not cached.
 fn page(document: &Document, request: &Request) -> Reply {
     let accepts = request.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
     let html = accepts.flat_map(|line| line.split([',', ';'])).any(|media| media.trim() == "text/html");

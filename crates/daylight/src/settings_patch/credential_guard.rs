@@ -63,7 +63,7 @@ pub(crate) fn check_hosts(
     };
     let (upstream, proxy) =
         (moved(|remote| remote.urls.iter().collect()), moved(|remote| remote.proxy.iter().collect()));
-    // A proxy reads what is sent to an upstream as plain text.
+    // A proxy can read plain-text requests to an upstream.
     let removed = |host: &String| !new.no_proxy.iter().flatten().any(|kept| kept == host);
     let fewer_exceptions = new.proxy.is_some() && old.no_proxy.iter().flatten().any(removed);
     let readable = (proxy || fewer_exceptions) && new.urls.iter().any(|url| !url.starts_with("https://"));

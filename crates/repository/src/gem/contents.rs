@@ -16,9 +16,9 @@ const FOLDER: &str = "gems";
 /// Which versions are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
-    /// Those that clients can see.
+    /// Versions that clients can see.
     Visible,
-    /// Those that were yanked, cleaned up or purged.
+    /// Versions that were yanked, cleaned up or purged.
     Removed,
 }
 

@@ -88,7 +88,7 @@ async fn render_specs(hosted: Hosted<'_>, file: specs::File, now: Millis, event:
         Ok((!rows.is_empty()).then(|| (name.to_owned(), parts)))
     };
     let (said, fresh_until) = each(hosted, said, now, event).await?;
-    // Policy and purges change what is visible without a change of the rows.
+    // Policy and purges change the visible versions without a change of the rows.
     let modified = end_of_second(hosted.store.now());
     let pack = move |(): &mut ()| {
         let mut chunks = Chunks::new();

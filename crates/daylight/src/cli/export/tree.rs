@@ -35,7 +35,7 @@ struct ListedFile {
     md5: String,
 }
 
-/// What is written.
+/// A written file.
 enum Item {
     File(ListedFile),
     /// Metadata, which the server makes from the files.

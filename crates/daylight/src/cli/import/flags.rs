@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// What is imported, and into which repository.
+/// The source of the import, and the repository.
 #[derive(Debug, clap::Args)]
 pub(super) struct ImportFlags {
     /// The folder to import

@@ -53,7 +53,7 @@ impl FollowedIndex {
     }
 }
 
-/// Has what is held back counted.
+/// Accepts an index that is held back.
 pub(super) fn accept(api: &Api, name: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
     let answer = api.post(&format!("{REPOSITORIES}/{}/accept-index", segment(name)), &json!({}))?;
     if api.print_json(&answer, context)? {

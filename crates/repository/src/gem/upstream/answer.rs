@@ -90,7 +90,7 @@ impl RemoteGems<'_> {
         Ok(with_freshness(found, stale))
     }
 
-    /// What is made from the index of the upstream as a whole, with why that could not be proven lately.
+    /// An answer from the upstream's whole index, with the reason if the index could not be verified recently.
     fn with_staleness(self, found: Found) -> Result<Any, Error> {
         Ok(Any::Gem(with_freshness(found, self.stale()?)))
     }

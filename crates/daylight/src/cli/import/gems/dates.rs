@@ -12,7 +12,7 @@ use telemetry::Millis;
 const LONGEST_INFO: u64 = 16 << 20;
 
 /// Gives versions the dates that their server noted: a Gemstash in its database, others in the `info/NAME` of a compact index beside
-/// their gems. Returns what is wrong with a database that cannot be read.
+/// their gems. Returns the problem of a database that cannot be read.
 pub(super) fn find(kind: SourceKind, folder: &Path, gems: &mut [Gem]) -> Option<String> {
     if kind == SourceKind::Gemstash {
         return from_gemstash(folder, gems);
