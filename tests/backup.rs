@@ -97,7 +97,7 @@ fn a_restore_that_verifies_names_what_is_damaged_in_the_backup_and_the_next_back
     let name = blob.file_name().unwrap().to_str().unwrap();
     assert_eq!(refused.status.code(), Some(1));
     let [out, err] = [&refused.stdout, &refused.stderr].map(|text| String::from_utf8_lossy(text));
-    assert!(out.contains(name) && err.contains("hint: delete damaged files in the backup"), "{out}{err}");
+    assert!(out.contains(name) && err.contains("hint: delete the damaged files in the backup"), "{out}{err}");
     std::fs::remove_dir_all(&again).unwrap();
     std::fs::remove_file(&blob).unwrap();
     said(&run(&["backup"], &target, &data));
@@ -182,7 +182,7 @@ fn an_upgrade_is_rehearsed_beside_a_server_and_an_interrupted_rehearsal_leaves_n
     assert!(!data.join("rehearsal").exists());
     let refused = upgrade(&[]).output().unwrap();
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
-    assert!(String::from_utf8(refused.stderr).unwrap().contains("hint: `daylight upgrade --rehearse`"));
+    assert!(String::from_utf8(refused.stderr).unwrap().contains("hint: try it with `daylight upgrade --rehearse`"));
     let mut interrupted = upgrade(&["--rehearse"]).stdout(Stdio::null()).spawn().unwrap();
     while !data.join("rehearsal").exists() && interrupted.try_wait().unwrap().is_none() {
         std::thread::yield_now();

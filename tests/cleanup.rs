@@ -305,7 +305,7 @@ fn the_command_line_plans_without_yes_and_purges_only_with_it() {
         (String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned(), said.status.code())
     };
     let (said, code) = run("repo set stock --keep-versions 2");
-    assert!(code == Some(0) && said.contains("`daylight cleanup stock` says what that frees"), "{said}");
+    assert!(code == Some(0) && said.contains("`daylight cleanup stock` shows what the rules would delete"), "{said}");
     let (said, code) = run("cleanup");
     assert!(code == Some(0) && said.contains("keep_versions removes 3") && said.contains("frees "), "{said}");
     assert_eq!(versions(&world).len(), 5);

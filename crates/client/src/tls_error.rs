@@ -24,12 +24,14 @@ impl TlsTrouble {
     pub(crate) fn hint(self) -> &'static str {
         match self {
             TlsTrouble::UnknownIssuer => {
-                "its certificate is signed by nobody that this machine trusts: install the authority, or name its PEM file with `trust`"
+                "this machine does not trust the certificate: install its authority, or name a PEM file with `daylight repo set NAME --trust FILE`"
             }
-            TlsTrouble::OtherName => "its certificate is for another name: is the URL right?",
-            TlsTrouble::Expired => "its certificate has expired; is this machine's clock right?",
-            TlsTrouble::NotTls => "what came is no TLS: does it speak plain `http` on that port?",
-            TlsTrouble::Refused => "it refused us: where it asks for a certificate, name one with `certificate`",
+            TlsTrouble::OtherName => "the certificate is for another name: is the URL right?",
+            TlsTrouble::Expired => "the certificate has expired; is the clock of this machine right?",
+            TlsTrouble::NotTls => "the answer is not TLS: does this port speak plain `http`?",
+            TlsTrouble::Refused => {
+                "the host refused the connection: if it needs a client certificate, name one with `daylight repo set NAME --certificate FILE`"
+            }
         }
     }
 }

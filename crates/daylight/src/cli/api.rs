@@ -23,7 +23,7 @@ const OPTIONS: ClientOptions = ClientOptions {
 };
 
 /// The longest that a cleanup may take.
-const PATIENCE: Duration = Duration::from_secs(24 * 60 * 60);
+const CLEANUP_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Flags of the verbs that plan a removal, and carry it out with `--yes`.
 #[derive(Debug, clap::Args)]
@@ -59,7 +59,7 @@ impl Api {
 
     /// The same for calls that may take as long as they need.
     pub(super) fn patient(context: &Context<'_>) -> Result<Self, anyhow::Error> {
-        Self::with(ClientOptions { total_timeout: PATIENCE, ..OPTIONS }, context)
+        Self::with(ClientOptions { total_timeout: CLEANUP_TIMEOUT, ..OPTIONS }, context)
     }
 
     fn with(options: ClientOptions, context: &Context<'_>) -> Result<Self, anyhow::Error> {

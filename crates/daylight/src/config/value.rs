@@ -10,7 +10,7 @@ use telemetry::log::{Level, LineFormat};
 
 /// A type that settings can have.
 pub(super) trait Value: Sized {
-    /// The form of the value, after the word "expects" in messages.
+    /// The form of the value, after the words "must be" in messages.
     const EXPECTS: &'static str;
     /// Whether it is a string in the file; else it is a number, or `true` or `false`.
     const QUOTED: bool;
