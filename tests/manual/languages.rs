@@ -96,7 +96,7 @@ fn balanced(text: &str) -> Result<(), String> {
 }
 
 /// Each repository that a text names by the server's URL is there.
-fn repositories(stage: &Stage, text: &str) -> Result<(), String> {
+pub(super) fn repositories(stage: &Stage, text: &str) -> Result<(), String> {
     let root = format!("{}/repository/", stage.address());
     let names = text.split(&root).skip(1);
     for name in names.map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c)).next().unwrap())

@@ -32,6 +32,7 @@ pages! {
     api: "docs/api.md" => pages::api;
     as_of: "docs/as-of.md" => pages::as_of;
     backup: "docs/backup.md" => pages::backup;
+    build_tools: "docs/build-tools.md" => pages::build_tools;
     command_line: "docs/command-line.md" => pages::command_line;
     configuration: "docs/configuration.md" => pages::plain;
     data_folder: "docs/data-folder.md" => pages::data_folder;

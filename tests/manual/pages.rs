@@ -1,5 +1,6 @@
 //! The stage of each page. To add a page: a function here that returns its stage, and its line in `mod.rs`.
 
+use super::languages::repositories;
 use super::stage::Stage;
 use crate::world::{ADMIN, Central, FIRST, Gem, Says, Upstream, World, promtool, write};
 use serde_json::json;
@@ -105,6 +106,20 @@ fn ended(stage: &mut Stage) {
 
 pub(super) fn plain() -> Stage {
     Stage::on(World::start()).data("/srv/daylight")
+}
+
+/// `tests/build_tools` uses each block of this page with the tool that it is for. Here the repositories must be there, and XML be well formed.
+pub(super) fn build_tools() -> Stage {
+    let world = World::start();
+    for name in ["ivy", "vault"] {
+        world.tree(name, "maven");
+    }
+    let xml = |_: &Stage, text: &str| {
+        let mut ruby = std::process::Command::new("ruby");
+        let read = ruby.args(["-rrexml/document", "-e", "REXML::Document.new(ARGV[0])", text]).output().unwrap();
+        if read.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&read.stderr).into_owned()) }
+    };
+    Stage::on(world).reads("xml", xml).reads("ini", repositories).reads("console", repositories)
 }
 
 /// Prometheus reads its own configuration and rules.
