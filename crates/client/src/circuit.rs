@@ -115,7 +115,7 @@ const FAILING_PATHS_MAX: usize = 64;
 
 impl FailingPaths {
     /// Adds a path by its hash. Returns whether it is new.
-    pub(crate) fn note(&mut self, path: u64) -> bool {
+    pub(crate) fn add(&mut self, path: u64) -> bool {
         let news = !self.0.contains(&path);
         if news {
             self.0.truncate(FAILING_PATHS_MAX - 1);
@@ -196,10 +196,10 @@ mod tests {
     #[test]
     fn a_path_is_news_once_until_a_call_goes_well() {
         let mut ill = FailingPaths::default();
-        assert_eq!([1, 2, 1, 1, 2].map(|path| ill.note(path)), [true, true, false, false, false]);
-        assert!((3..1000).all(|path| ill.note(path)));
-        assert_eq!((ill.0.len(), ill.note(999), ill.note(1)), (FAILING_PATHS_MAX, false, true));
+        assert_eq!([1, 2, 1, 1, 2].map(|path| ill.add(path)), [true, true, false, false, false]);
+        assert!((3..1000).all(|path| ill.add(path)));
+        assert_eq!((ill.0.len(), ill.add(999), ill.add(1)), (FAILING_PATHS_MAX, false, true));
         ill.forget();
-        assert!(ill.note(999));
+        assert!(ill.add(999));
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Host {
     calls: Arc<Bound>,
     health: Mutex<Health>,
     /// The period in which the circuit is open, for the log.
-    left_alone_incident: Incident,
+    circuit_incident: Incident,
     log: Log,
     /// Raised when the host is found to hang. Calls that wait for its response then fail.
     hung: watch::Sender<u64>,
@@ -99,7 +99,7 @@ impl Host {
                 answered: None,
             }),
             hung: watch::Sender::new(0),
-            left_alone_incident: Incident::default(),
+            circuit_incident: Incident::default(),
             log,
             hasher: RandomState::new(),
             pool: Pool::new(&which, options.kept as u64, options.keep_for),
@@ -191,9 +191,9 @@ impl Host {
     fn tell(&self, health: &Health) {
         match health.circuit {
             Circuit::Closed { .. } => self
-                .left_alone_incident
+                .circuit_incident
                 .end(|| self.log.info("the circuit of an upstream closed: it responds again", &[("host", &self.name)])),
-            Circuit::Open { until, .. } => self.left_alone_incident.begin(|| {
+            Circuit::Open { until, .. } => self.circuit_incident.begin(|| {
                 let why = health.trouble.as_ref().map_or("", |trouble| &trouble.what);
                 let fields: [(&str, &dyn std::fmt::Display); 3] =
                     [("host", &self.name), ("why", &why), ("until", &until)];
@@ -274,7 +274,7 @@ impl CallSlot {
         if status < 500 {
             health.circuit.succeeded();
             health.failing_paths.forget();
-        } else if health.failing_paths.note(self.host.hasher.hash_one(path)) {
+        } else if health.failing_paths.add(self.host.hasher.hash_one(path)) {
             health.circuit.failed(self.admitted, now, &options.circuit);
         } else if self.admitted == Admitted::AsTrial {
             // The path was broken before the circuit opened, so this response does not show whether the host works.

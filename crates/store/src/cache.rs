@@ -23,8 +23,8 @@ mod rows;
 mod schema;
 mod weight;
 
+pub(crate) use cached_file::{CacheInput, Lookup, Unverified, VERIFIED_FIRST_MAX};
 pub use cached_file::{CachedFile, CachedPath, Held};
-pub(crate) use cached_file::{Incoming, Lookup, Unverified, VERIFIED_FIRST_MAX};
 pub(crate) use database::{Cache, CacheBounds};
 pub(crate) use file_cache::{FileCache, boot_id, has_digest};
 pub(crate) use last_verified::LastVerified;

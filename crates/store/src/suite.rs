@@ -46,7 +46,7 @@ pub(crate) fn run<C: Catalog>(make: impl Fn() -> C) {
     crate::tests::blob_uses::a_purge_ends_the_use_of_all_bytes_that_a_key_ever_had(make());
     crate::tests::blob_uses::a_collected_blob_comes_back_only_with_its_bytes(make());
     crate::tests::blob_uses::a_removed_repository_whose_bytes_are_collected_does_not_come_back(make());
-    crate::tests::blob_uses::the_uses_besides_some_entries_are_those_of_the_others(make());
+    crate::tests::blob_uses::the_uses_except_some_entries_are_those_of_the_others(make());
     the_journal_replayed_makes_the_same(make(), make());
     a_gap_and_a_later_form_are_not_replayed(make());
 }

@@ -78,7 +78,7 @@ bounds! {
     LastUses "last_uses" Uses "Downloads whose last-used day is not yet written";
     AskedPaths "requests.paths" Bytes "Paths requested within the last day, with their counts";
     LogLines "log.lines" Lines "Log lines in the queue of the log's thread";
-    Disk "disk.free" Bytes "Bytes used on the data folder's file system, and as capacity the bytes above which writing stops";
+    Disk "disk.free" Bytes "Bytes used on the data folder's file system; the capacity is the amount above which writing stops";
 }
 
 /// The figures of one thing that can fill up: capacity, used, waiting, rejected, highest, and the wait times.

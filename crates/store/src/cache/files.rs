@@ -1,6 +1,6 @@
 //! Cached files of upstreams: lookup, caching, revalidation and removal.
 
-use super::cached_file::{CachedFile, CachedPath, Held, Incoming, Lookup, Unverified, VERIFIED_FIRST_MAX};
+use super::cached_file::{CacheInput, CachedFile, CachedPath, Held, Lookup, Unverified, VERIFIED_FIRST_MAX};
 use super::database::Cache;
 use super::file_cache;
 use super::origin::Origin;
@@ -48,7 +48,7 @@ impl Cache {
                     return Ok(Some(Lookup::Damaged(digest)));
                 }
                 read => {
-                    self.last_verified.note(&digest, now);
+                    self.last_verified.record(&digest, now);
                     read.map(Held::Bytes)
                 }
             },
@@ -64,7 +64,7 @@ impl Cache {
         of: Origin,
         path: &str,
         known: &CachedFile,
-        incoming: Incoming,
+        input: CacheInput,
         max_bytes: Option<u64>,
     ) -> Result<bool, Error> {
         let digest = known.hashes.sha256;
@@ -84,10 +84,10 @@ impl Cache {
         let boot = self.file_cache.boot;
         self.run(|database| replace(database, of, path, known, boot))?;
         self.measure_holding(id)?;
-        self.last_verified.note(&digest, known.fetched);
-        let placed = match incoming {
-            Incoming::Bytes(bytes) => self.file_cache.write(&digest, &bytes),
-            Incoming::File(file) => self.file_cache.place(&digest, *file),
+        self.last_verified.record(&digest, known.fetched);
+        let placed = match input {
+            CacheInput::Bytes(bytes) => self.file_cache.write(&digest, &bytes),
+            CacheInput::File(file) => self.file_cache.place(&digest, *file),
         };
         if let Some((before, _)) = before.filter(|(before, _)| *before != digest) {
             self.remove_if_unreferenced(&before)?;

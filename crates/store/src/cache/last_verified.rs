@@ -32,7 +32,7 @@ impl LastVerified {
     }
 
     /// Records that these bytes were verified.
-    pub(crate) fn note(&self, digest: &Digest, now: Millis) {
+    pub(crate) fn record(&self, digest: &Digest, now: Millis) {
         self.slot(digest).store(tag(digest) << 32 | u64::from(minute(now)), Ordering::Relaxed);
     }
 
@@ -59,14 +59,14 @@ mod tests {
         let (verified, lamp) = (LastVerified::default(), Hashes::of(b"lamp").sha256);
         let now = Millis(1_800_000_000_000);
         assert!(verified.is_due(&lamp, now));
-        verified.note(&lamp, now);
+        verified.record(&lamp, now);
         assert!(!verified.is_due(&lamp, now) && !verified.is_due(&lamp, Millis(now.0 + INTERVAL - MINUTE)));
         assert!(verified.is_due(&lamp, Millis(now.0 + INTERVAL)));
         assert!(verified.is_due(&lamp, Millis(now.0 - MINUTE)), "a clock that was set back proves nothing");
         let mut other = lamp;
         other.0[5] ^= 1;
         assert!(verified.is_due(&other, now));
-        verified.note(&other, now);
+        verified.record(&other, now);
         assert!(verified.is_due(&lamp, now));
     }
 }

@@ -13,11 +13,11 @@ pub trait BlobReads {
     /// deleted.
     fn blob_uses(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, BlobUse)>, Error>;
 
-    /// The uses of a blob by entries other than `besides`, each of which is a repository and a key.
-    fn blob_uses_besides(
+    /// The uses of a blob by entries other than `except`, each of which is a repository and a key.
+    fn blob_uses_except(
         &mut self,
         digest: &Digest,
-        besides: &BTreeSet<(RepositoryId, String)>,
+        except: &BTreeSet<(RepositoryId, String)>,
     ) -> Result<Vec<BlobUse>, Error>;
 
     /// The blobs that an entry names or named and whose bytes are not deleted, with their sizes, ordered by digest.

@@ -17,13 +17,13 @@ impl BlobReads for Model {
         Ok(within.map(|((digest, id, _), ended)| (*digest, self.blob_use(*id, *ended))).collect())
     }
 
-    fn blob_uses_besides(
+    fn blob_uses_except(
         &mut self,
         digest: &Digest,
-        besides: &BTreeSet<(RepositoryId, String)>,
+        except: &BTreeSet<(RepositoryId, String)>,
     ) -> Result<Vec<BlobUse>, Error> {
         let others =
-            self.uses.iter().filter(|((of, id, key), _)| of == digest && !besides.contains(&(*id, key.clone())));
+            self.uses.iter().filter(|((of, id, key), _)| of == digest && !except.contains(&(*id, key.clone())));
         Ok(others.map(|((_, id, _), ended)| self.blob_use(*id, *ended)).collect())
     }
 

@@ -43,14 +43,14 @@ impl BlobReads for Sqlite {
         self.rows(USES, params![from.0, through.0], |row| Ok((Digest(row.get(0)?), blob_use(row)?)))
     }
 
-    fn blob_uses_besides(
+    fn blob_uses_except(
         &mut self,
         digest: &Digest,
-        besides: &BTreeSet<(RepositoryId, String)>,
+        except: &BTreeSet<(RepositoryId, String)>,
     ) -> Result<Vec<BlobUse>, Error> {
         let uses = self.rows(USES, params![digest.0, digest.0], |row| {
             let place = (RepositoryId(row.get::<_, i64>(4)?.cast_unsigned()), row.get(5)?);
-            Ok((!besides.contains(&place)).then_some(blob_use(row)?))
+            Ok((!except.contains(&place)).then_some(blob_use(row)?))
         })?;
         Ok(uses.into_iter().flatten().collect())
     }

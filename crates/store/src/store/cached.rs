@@ -2,7 +2,7 @@
 
 use super::Store;
 use crate::cache::{
-    Cache, CachedFile, CachedPath, FolderPresence, Held, Incoming, Lookup, Origin, Unverified, VERIFIED_FIRST_MAX,
+    Cache, CacheInput, CachedFile, CachedPath, FolderPresence, Held, Lookup, Origin, Unverified, VERIFIED_FIRST_MAX,
     has_digest, split,
 };
 use crate::catalog::Holding;
@@ -65,7 +65,7 @@ impl Store {
         {
             return None;
         }
-        self.last_verified.note(sha256, now);
+        self.last_verified.record(sha256, now);
         Some(VerificationTurn(self.verifying.clone()))
     }
 
@@ -108,7 +108,7 @@ impl Store {
         let file = self.blob_threads.run(Lane::Change, Op::BlobRead, event, verify).await?;
         let (asked, good) = (path.to_owned(), file.is_some());
         match good {
-            true => self.last_verified.note(&digest, now),
+            true => self.last_verified.record(&digest, now),
             false if !earlier_boot => self.log_damage(path, digest, event),
             false => {}
         }
@@ -134,8 +134,8 @@ impl Store {
         self.space.check()?;
         let path = path.to_owned();
         let incoming = match arrival {
-            Arrival::Bytes(bytes) => Incoming::Bytes(bytes),
-            Arrival::Staged(staged) => Incoming::File(Box::new(staged.into_temporary()?)),
+            Arrival::Bytes(bytes) => CacheInput::Bytes(bytes),
+            Arrival::Staged(staged) => CacheInput::File(Box::new(staged.into_temporary()?)),
         };
         let keep = move |cache: &mut Cache| cache.keep(of, &path, &file, incoming, max_bytes);
         self.cached(Op::CacheWrite, event, keep).await

@@ -132,14 +132,14 @@ impl Store {
 type Question = fn(&mut dyn Catalog, &Digest, &Ended, &BlobLife) -> Result<Frees, Error>;
 
 fn frees(truth: &mut dyn Catalog, blob: &Digest, ended: &Ended, life: &BlobLife) -> Result<Frees, Error> {
-    Ok(of_uses(ended.size_bytes, &truth.blob_uses_besides(blob, &BTreeSet::new())?, life))
+    Ok(of_uses(ended.size_bytes, &truth.blob_uses_except(blob, &BTreeSet::new())?, life))
 }
 
 fn would_free(truth: &mut dyn Catalog, blob: &Digest, ended: &Ended, life: &BlobLife) -> Result<Frees, Error> {
     if !truth.refers_to_blob(blob)? {
         return Ok(Frees::default());
     }
-    let mut uses = truth.blob_uses_besides(blob, &ended.places)?;
+    let mut uses = truth.blob_uses_except(blob, &ended.places)?;
     uses.extend(ended.ends.iter().map(|end| BlobUse { ended: Some(*end), removed: None }));
     Ok(of_uses(ended.size_bytes, &uses, life))
 }

@@ -118,14 +118,14 @@ pub(crate) fn a_removed_repository_whose_bytes_are_collected_does_not_come_back(
     assert!(answers[1].is_ok());
 }
 
-pub(crate) fn the_uses_besides_some_entries_are_those_of_the_others(mut catalog: impl Catalog) {
+pub(crate) fn the_uses_except_some_entries_are_those_of_the_others(mut catalog: impl Catalog) {
     made(&mut catalog, vec![with_bytes(1, "one"), with_bytes(2, "one"), withdrawn(3, Withdrawal::Pruned)]);
-    let besides = |numbers: &[u32]| numbers.iter().map(|number| (R, format!("rack-{number}"))).collect();
+    let except = |numbers: &[u32]| numbers.iter().map(|number| (R, format!("rack-{number}"))).collect();
     let (one, mut of) =
-        (digest("one"), |numbers: &[u32]| catalog.blob_uses_besides(&digest("one"), &besides(numbers)).unwrap());
+        (digest("one"), |numbers: &[u32]| catalog.blob_uses_except(&digest("one"), &except(numbers)).unwrap());
     assert_eq!((of(&[]), of(&[1]), of(&[1, 2])), (vec![LIVE; 2], vec![LIVE], vec![]));
     assert_eq!(of(&[3]), [LIVE; 2], "an entry that does not name it changes nothing");
-    assert_eq!(catalog.blob_uses_besides(&digest("rack-3"), &besides(&[])).unwrap(), [ended(Keep::Nothing)]);
+    assert_eq!(catalog.blob_uses_except(&digest("rack-3"), &except(&[])).unwrap(), [ended(Keep::Nothing)]);
     made(&mut catalog, vec![with_bytes(1, "two")]);
     let mut both = vec![(one, 3), (digest("two"), 3)];
     both.sort();

@@ -58,7 +58,7 @@ impl StandIn {
     }
 }
 
-/// Until the client leaves or a response asks for the end. `...` at the end of a response keeps the connection open
+/// Serves until the client disconnects or a response ends the connection. `...` at the end of a response keeps the connection open
 /// and sends no more.
 fn serve(socket: &mut (impl Read + Write), table: &[(&'static str, String)], all: &Mutex<Vec<String>>) {
     let mut held = Vec::new();

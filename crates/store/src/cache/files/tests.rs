@@ -36,7 +36,7 @@ fn file(bytes: &[u8], at: i64) -> CachedFile {
 }
 
 pub(crate) fn keep(cache: &mut Cache, id: Origin, path: &str, bytes: &[u8], at: i64) {
-    cache.keep(id, path, &file(bytes, at), Incoming::Bytes(Bytes::copy_from_slice(bytes)), None).unwrap();
+    cache.keep(id, path, &file(bytes, at), CacheInput::Bytes(Bytes::copy_from_slice(bytes)), None).unwrap();
 }
 
 pub(crate) fn bytes(cache: &mut Cache, id: Origin, path: &str) -> Option<Vec<u8>> {
@@ -114,7 +114,7 @@ fn the_least_recently_used_file_is_evicted_first_of_a_repository_and_of_all() {
     );
     let tight = |cache: &mut Cache, path: &str| {
         let text = path.repeat(10);
-        let arrived = Incoming::Bytes(Bytes::copy_from_slice(text.as_bytes()));
+        let arrived = CacheInput::Bytes(Bytes::copy_from_slice(text.as_bytes()));
         cache.keep(A, path, &file(text.as_bytes(), 9), arrived, Some(4 * ONE)).unwrap();
     };
     tight(&mut cache, "e");
