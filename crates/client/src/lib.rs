@@ -33,6 +33,7 @@ mod timeouts;
 mod tls;
 mod tls_error;
 mod upstream;
+mod validity;
 mod zone;
 
 pub use arriving::Arriving;
@@ -54,4 +55,5 @@ pub use timeouts::Timeouts;
 pub use tls::Pem;
 pub use tls_error::TlsTrouble;
 pub use upstream::{Conditions, Upstream, UpstreamOptions};
+pub use validity::Validity;
 pub use zone::Zone;

@@ -1,16 +1,14 @@
 //! Reads the certificate at the start, and again when its files change: certificates are renewed every few weeks, without a restart.
 
-mod validity;
-
 use crate::config::Settings;
 use anyhow::Context;
+use client::Validity;
 use front::Tls;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use telemetry::{By, Clock, Log, Metric, Millis, Recorder};
-use validity::Validity;
 
 /// How often the files are read.
 const EVERY: Duration = Duration::from_secs(10);
@@ -121,7 +119,7 @@ impl Certificate {
     /// Logs each change of the expiry: that the certificate expires soon, has expired, or was renewed.
     fn log_expiry(&self, log: &Log, now: Millis) {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(validity) = validity::read(&current.files.certificate) else { return };
+        let Some(validity) = Validity::read(&current.files.certificate) else { return };
         let expiry = Expiry::at(now, validity);
         if expiry == std::mem::replace(&mut current.expiry, expiry) {
             return;
@@ -163,7 +161,7 @@ impl Certificate {
 }
 
 fn expires(files: &PemFiles) -> i64 {
-    validity::read(&files.certificate).map_or(0, |validity| validity.ends.0)
+    Validity::read(&files.certificate).map_or(0, |validity| validity.ends.0)
 }
 
 impl PemFiles {

@@ -16,13 +16,21 @@ const GENERALIZED_TIME: u8 = 0x18;
 
 /// The first and the last moment at which a certificate is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Validity {
-    pub(super) begins: Millis,
-    pub(super) ends: Millis,
+pub struct Validity {
+    /// The first one.
+    pub begins: Millis,
+    /// The last one.
+    pub ends: Millis,
 }
 
-/// The validity of the first certificate in a text. `None`: it cannot be read; TLS reports the mistake.
-pub(super) fn read(pem: &[u8]) -> Option<Validity> {
+impl Validity {
+    /// The validity of the first certificate in a text. `None`: it cannot be read; TLS reports the mistake.
+    pub fn read(pem: &[u8]) -> Option<Self> {
+        read(pem)
+    }
+}
+
+fn read(pem: &[u8]) -> Option<Validity> {
     let text = std::str::from_utf8(pem).ok()?;
     let (_, rest) = text.split_once(BEGIN)?;
     let (body, _) = rest.split_once(END)?;
@@ -77,11 +85,11 @@ fn moment(tag: u8, text: &[u8]) -> Option<Millis> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
 
     /// A certificate of 90 days.
-    pub(in crate::certificate) const PEM: &str = "\
+    const PEM: &str = "\
 -----BEGIN CERTIFICATE-----
 MIIBezCCASGgAwIBAgIUfhWW63bNb3zEVlp1SonDH+MQPeowCgYIKoZIzj0EAwIw
 EzERMA8GA1UEAwwIZGF5bGlnaHQwHhcNMjYxMTIyMTUxODMwWhcNMjcwMjIwMTUx
