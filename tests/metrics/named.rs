@@ -1,11 +1,35 @@
 //! Private repositories are named to those alone who may read them, and hosts of upstreams to administrators.
 
 use crate::accounts::settled;
+use crate::tls::Certificate;
 use crate::world::{Person, Upstream, World};
 use serde_json::json;
+use std::process::Command;
 
 fn told(person: &Person) -> String {
     person.get("/metrics").expect(200).text().to_owned()
+}
+
+#[test]
+fn the_expiry_of_a_client_certificate_is_told_by_the_repository_that_shows_it() {
+    let (certificate, upstream) = (Certificate::new(), Upstream::start());
+    upstream.file("/lamp", "bytes");
+    let folder = certificate.file().parent().unwrap().to_owned();
+    let both = ["certificate.pem", "key.pem"].map(|file| std::fs::read_to_string(folder.join(file)).unwrap());
+    std::fs::write(folder.join("both.pem"), both.concat()).unwrap();
+    let world = World::start_with_file(&format!("[upstream]\ncredentials_folder = {folder:?}\n"));
+    let remote = json!({ "urls": [upstream.url()], "certificate": folder.join("both.pem") });
+    world.make(&json!({ "name": "far", "format": "raw", "remote": remote }));
+    let line = "daylight_upstream_certificate_expiry_timestamp_seconds{repository=\"far\"} ";
+    let expires = || told(&world.admin()).lines().find_map(|found| found.strip_prefix(line)?.parse::<f64>().ok());
+    assert_eq!(expires(), None, "its file was not read yet");
+    world.admin().file("far", "lamp").expect(200);
+    let mut openssl = Command::new("openssl");
+    openssl.args(["x509", "-noout", "-enddate", "-dateopt", "iso_8601", "-in"]);
+    let shown = openssl.arg(folder.join("both.pem")).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let shown: jiff::Timestamp = shown.trim().trim_start_matches("notAfter=").parse().unwrap();
+    assert_eq!(expires(), Some(shown.as_second() as f64));
 }
 
 #[test]

@@ -51,6 +51,7 @@ pub use request::{ClientOptions, Request, Response, Trust};
 pub use retry_after::moment;
 pub use secret::Secret;
 pub use ssrf::Networks;
+pub use target::host_of;
 pub use timeouts::Timeouts;
 pub use tls::Pem;
 pub use tls_error::TlsTrouble;

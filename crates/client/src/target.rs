@@ -23,6 +23,11 @@ impl std::fmt::Display for Origin {
     }
 }
 
+/// The host that a URL names, as `name:port`; `None` if it cannot be called.
+pub fn host_of(url: &str) -> Option<String> {
+    Target::of(url).ok().map(|target| target.origin.to_string())
+}
+
 /// A URL that can be called.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {

@@ -2,8 +2,10 @@
 
 use crate::error::Error;
 use crate::pinned::PinnedVerifier;
+use crate::validity::Validity;
 use std::io;
 use std::sync::{Arc, LazyLock};
+use telemetry::Millis;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -19,6 +21,13 @@ pub struct Pem(Vec<u8>);
 impl From<Vec<u8>> for Pem {
     fn from(bytes: Vec<u8>) -> Self {
         Self(bytes)
+    }
+}
+
+impl Pem {
+    /// When its first certificate expires; `None` if it cannot be read.
+    pub(crate) fn expires(&self) -> Option<Millis> {
+        Validity::read(&self.0).map(|validity| validity.ends)
     }
 }
 

@@ -24,7 +24,7 @@ use calling::{Ask, Hop};
 use http::{HeaderValue, Method};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use telemetry::{Event, UpstreamCalls};
+use telemetry::{Event, Millis, UpstreamCalls};
 
 /// The URLs of an upstream, and how it is reached.
 #[derive(Debug, Clone, Default)]
@@ -61,6 +61,7 @@ pub struct Upstream {
     bases: Vec<Base>,
     authorization: Option<HeaderValue>,
     tls: Tls,
+    certificate_expires: Option<Millis>,
     proxy: Option<Proxy>,
     timeouts: Timeouts,
     pool_keys: PoolKeys,
@@ -124,11 +125,12 @@ impl Upstream {
             None => None,
         };
         let tls = Tls::new(options.trust.as_ref(), options.certificate.as_ref())?;
+        let certificate_expires = options.certificate.as_ref().and_then(Pem::expires);
         let proxy = options.proxy.as_ref().map(Proxy::new).transpose()?;
         let plain = options.trust.is_none() && options.certificate.is_none() && proxy.is_none();
         let pool_keys =
             if plain { PoolKeys { own: PoolKey::MACHINE, others: PoolKey::MACHINE } } else { PoolKeys::new() };
-        Ok(Self { bases, authorization, tls, proxy, timeouts: hosts.timeouts(), pool_keys, hosts })
+        Ok(Self { bases, authorization, tls, certificate_expires, proxy, timeouts: hosts.timeouts(), pool_keys, hosts })
     }
 
     /// Requests a file: `path` below the base URL, decoded, without a leading slash. Redirects are followed. If the upstream
@@ -141,6 +143,11 @@ impl Upstream {
     /// Like [`Upstream::get`], with `HEAD`.
     pub async fn head(&self, path: &str, event: &mut Event) -> Result<Arriving, Error> {
         self.ask(path, &Ask { method: Method::HEAD, conditions: &Conditions::default() }, event).await
+    }
+
+    /// When its client certificate expires; `None` without one.
+    pub fn certificate_expires(&self) -> Option<Millis> {
+        self.certificate_expires
     }
 
     /// The states of its hosts, in the order in which they are tried.

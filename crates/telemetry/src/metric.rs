@@ -48,6 +48,8 @@ pub enum Fold {
     Sum,
     /// The largest.
     Max,
+    /// The smallest.
+    Min,
 }
 
 impl Fold {
@@ -55,6 +57,7 @@ impl Fold {
         match self {
             Fold::Sum => one + other,
             Fold::Max => one.max(other),
+            Fold::Min => one.min(other),
         }
     }
 }

@@ -67,4 +67,15 @@ pub(crate) fn show_in_metrics(recorder: &Recorder, store: &Arc<Store>, known: &A
     recorder.figures(metric, By::Repository(Fold::Sum), figures(|held| Some(held.size_bytes)));
     let metric = Metric::gauge("repository_packages", "Packages that a hosted repository holds");
     recorder.figures(metric, By::Repository(Fold::Sum), figures(|held| held.packages));
+    let doc = "When the client certificate for the upstream of a repository expires, in seconds since 1970";
+    let metric = Metric::gauge("upstream_certificate_expiry_timestamp_seconds", doc);
+    let known = known.clone();
+    recorder.figures(metric, By::Repository(Fold::Min), move || {
+        let known = known.load_full();
+        let each = |one: &Arc<Repository>| {
+            let expires = one.shared.upstream.certificate_expires()?;
+            Some((one.record.name.clone(), expires.0 as f64 / 1e3))
+        };
+        known.by_name.values().filter_map(each).collect()
+    });
 }

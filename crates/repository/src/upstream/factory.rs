@@ -8,6 +8,7 @@ use crate::upstream::failure::Failure;
 use crate::upstream::trouble::Trouble;
 use crate::upstream::{Remote, Remotes};
 use client::{HostState, Hosts, Pem, ProxyOptions, Secret, Upstream, UpstreamOptions, Zone};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use store::Lane;
 use telemetry::{Event, Op};
@@ -80,13 +81,14 @@ impl UpstreamFactory {
         &self,
         repositories: impl Iterator<Item = &'a Arc<Repository>>,
     ) -> Vec<(HostState, Vec<String>)> {
-        let of: Vec<_> = repositories.map(|one| (&one.record.name, one.shared.upstream.hosts())).collect();
-        let on = |host: &String| {
-            let mut names: Vec<_> =
-                of.iter().filter(|(_, hosts)| hosts.contains(host)).map(|(name, _)| (*name).clone()).collect();
-            names.sort();
-            names
-        };
+        let mut of: HashMap<String, BTreeSet<String>> = HashMap::new();
+        for one in repositories {
+            let urls = one.record.remote.iter().flat_map(|remote| &remote.urls);
+            for host in urls.filter_map(|url| client::host_of(url)) {
+                of.entry(host).or_default().insert(one.record.name.clone());
+            }
+        }
+        let on = |host: &String| of.get(host).into_iter().flatten().cloned().collect();
         self.hosts.states().into_iter().map(|state| (on(&state.host), state)).map(|(on, state)| (state, on)).collect()
     }
 

@@ -3,6 +3,7 @@
 use crate::record::RemoteRecord;
 use client::Upstream;
 use std::sync::Arc;
+use telemetry::Millis;
 use tokio::sync::Mutex;
 
 /// The upstream of one repository.
@@ -10,14 +11,11 @@ use tokio::sync::Mutex;
 pub(crate) struct UpstreamCell(pub(crate) Mutex<Option<(RemoteRecord, Arc<Upstream>)>>);
 
 impl UpstreamCell {
-    /// The names of its hosts, if it was called.
-    pub(crate) fn hosts(&self) -> Vec<String> {
+    /// When its client certificate expires, if it was called and has one.
+    pub(crate) fn certificate_expires(&self) -> Option<Millis> {
         // An upstream that is still being built was not called.
         let made = self.0.try_lock().ok();
-        let upstream = made.as_ref().and_then(|made| made.as_ref());
-        upstream
-            .map(|(_, upstream)| upstream.states().into_iter().map(|state| state.host).collect())
-            .unwrap_or_default()
+        made.as_ref()?.as_ref()?.1.certificate_expires()
     }
 
     /// Whether the next call is a trial, because the upstream did not answer recently.

@@ -146,6 +146,9 @@ fn a_certificate_is_shown_to_the_upstream_s_own_hosts_only() {
     let options = UpstreamOptions { certificate: Some(ours.with_key()), ..trusting(&server) };
     assert!(!format!("{options:?}").contains("112"), "{options:?}");
     let with = world.upstream_with(&[&there.url], options);
+    let expires = crate::Validity::read(&ours.read("certificate.pem")).map(|validity| validity.ends);
+    assert!(expires.is_some());
+    assert_eq!([with.certificate_expires(), without.certificate_expires()], [expires, None]);
     assert_eq!(world.get(&with, "a"), Ok((200, "hello".into())));
     assert_eq!(world.get(&with, "b"), Err("tls"));
     assert!(store.heads().is_empty());
