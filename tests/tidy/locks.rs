@@ -25,14 +25,20 @@ fn what_is_fuzzed_is_built_of_what_is_shipped() {
             wrong.push(format!("{} {} is in fuzz/Cargo.lock, and not in Cargo.lock", package.0, package.1));
         }
     }
-    // What each of our crates imports must be there to build it.
+    // The workspace may give a package another name.
+    let workspace: toml::Table = fs::read_to_string(root().join("Cargo.toml")).unwrap().parse().unwrap();
+    let package = |import: &String| -> String {
+        let entry = workspace["workspace"]["dependencies"].get(import);
+        entry.and_then(|entry| entry.get("package")?.as_str()).unwrap_or(import).to_owned()
+    };
+    // The dependencies of each crate must be there to build it.
     for folder in fs::read_dir(root().join("crates")).unwrap() {
         let folder = folder.unwrap().path();
         let manifest: toml::Table = fs::read_to_string(folder.join("Cargo.toml")).unwrap().parse().unwrap();
         for import in
             manifest.get("dependencies").and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::keys)
         {
-            if !fuzzed.keys().any(|(name, _)| name == import) {
+            if !fuzzed.keys().any(|(name, _)| *name == package(import)) {
                 wrong.push(format!("{}: {import} is not in fuzz/Cargo.lock", folder.display()));
             }
         }

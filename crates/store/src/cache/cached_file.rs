@@ -12,7 +12,7 @@ use telemetry::Millis;
 pub struct CachedFile {
     /// The digests of its bytes, as they arrived here.
     pub hashes: Hashes,
-    /// The `ETag` from the upstream. Opaque: it is sent back unchanged.
+    /// The validator from the upstream. Opaque: it is sent back unchanged.
     pub validator: Option<String>,
     /// The `Last-Modified` from the upstream. Opaque: it is sent back unchanged.
     pub modified: Option<String>,
