@@ -53,9 +53,3 @@ fn the_index_names_every_page() {
     let missing: Vec<String> = all().into_iter().filter(|page| !named(page)).collect();
     assert!(missing.is_empty(), "docs/README.md does not name {missing:?}");
 }
-
-#[test]
-fn the_readme_is_a_front_door() {
-    let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
-    assert!(lines <= 150, "README.md has {lines} lines, more than 150: the manual is in `docs`");
-}

@@ -3,6 +3,7 @@
 //! A page has a stage: the server that its commands talk to, and what its names mean here. All blocks of `sh` run in one shell, in their order;
 //! each `## ` begins a new terminal in the home folder. Blocks of other languages are read by the program that they are for.
 
+mod front_door;
 mod languages;
 mod links;
 pub(crate) mod page;
