@@ -138,6 +138,16 @@ fn a_file_with_other_bytes_is_not_overwritten_and_the_rest_is_written() {
     let mut expected = paths;
     expected.sort_unstable();
     assert_eq!(names, expected, "checksums of raw files are files like others");
+
+    std::fs::remove_file(out.join("lamp.txt")).unwrap();
+    assert_eq!(export(&world, "tools", out)["written"], 1);
+    let fresh = World::start();
+    fresh.tree("tools", "raw");
+    for uploaded in [4, 0] {
+        let imported = told(&run(&fresh, &["import", "raw", out.to_str().unwrap(), "--into", "tools", "--json"]));
+        assert_eq!(imported["uploaded"], uploaded);
+        assert_eq!(listing(&fresh, "tools"), listing(&world, "tools"));
+    }
 }
 
 #[test]

@@ -118,6 +118,20 @@ fn a_wrong_checksum_beside_a_file_is_refused_and_what_tools_write_is_kept() {
     admin.put("tools", "lamp.zip.sha256", line.as_bytes()).expect(201);
     assert_eq!(world.anon().file("tools", "lamp.zip.sha256").expect(200).text(), line);
     admin.put("tools", "later.sha1", b"nothing that it could be of").expect(201);
+    for body in ["", "<html>", "0000", "lamp.zip"] {
+        let refused = admin.put("tools", "lamp.zip.sha512", body.as_bytes()).expect(400);
+        assert!(refused.text().contains("lamp.zip.sha512"), "{}", refused.text());
+    }
+    // As `gpg --print-md SHA512` writes it.
+    let groups: Vec<String> = hex(&Sha512::digest(b"lamp"))
+        .to_uppercase()
+        .as_bytes()
+        .chunks(8)
+        .map(|at| String::from_utf8_lossy(at).into_owned())
+        .collect();
+    let printed = format!("lamp.zip: {}\n          {}\n", groups[..8].join(" "), groups[8..].join(" "));
+    admin.put("tools", "lamp.zip.sha512", printed.as_bytes()).expect(201);
+    assert_eq!(world.anon().file("tools", "lamp.zip.sha512").expect(200).text(), printed);
 }
 
 #[test]

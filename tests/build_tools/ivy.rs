@@ -33,7 +33,7 @@ fn publishes_and_resolves(jar: &str) {
     machine.saves("ivy.xml", &module("wick", needs));
     let command = scene.block("Ivy", 1).replace("ivy.jar", &jar);
     let said = machine.runs("sh", "", &["-c", &command]).bad();
-    assert!(said.contains("Unauthorized"), "{said}");
+    assert!(said.contains("was refused by the server"), "{said}");
     let said = machine.runs("sh", scene.writer.secret(), &["-c", &command]).good();
     assert!(said.contains("published wick to") && said.contains("published ivy to"), "{said}");
     scene.has("ivy", "example.lantern/wick/1.0/wick-1.0.jar");

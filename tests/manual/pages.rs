@@ -200,7 +200,9 @@ pub(super) fn hooks() -> Stage {
 
 pub(super) fn moving_in() -> Stage {
     let (world, old) = (World::start(), index());
-    let stage = Stage::on(world).folder("/srv/geminabox").folder("/mnt/gems");
+    let folders = ["/srv/geminabox", "/mnt/gems", "/srv/tools", "/mnt/maven", "/mnt/tools"];
+    let stage = folders.into_iter().fold(Stage::on(world), Stage::folder);
+    write(&stage.path("/srv/tools/lamp.zip"), "lamp");
     let folder = stage.path("/srv/geminabox");
     let lamp = Gem::new("acme-lamp", "1.0.0");
     std::fs::create_dir_all(folder.join("gems")).unwrap();
@@ -213,6 +215,8 @@ pub(super) fn moving_in() -> Stage {
         admin.file(FIRST, "gems/lamp-1.1.0.gem").expect(200);
         admin.file("maven-releases", "com/acme/lamp/1.0/lamp-1.0.pom").expect(200);
         assert!(stage.path("/mnt/gems/acme-lamp-1.0.0.gem").exists());
+        assert!(stage.path("/mnt/maven/com/acme/lamp/maven-metadata.xml.sha1").exists());
+        assert!(stage.path("/mnt/tools/lamp.zip").exists());
     })
 }
 

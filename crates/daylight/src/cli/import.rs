@@ -9,7 +9,7 @@ mod report;
 
 use super::context::Context;
 use super::repository_client::RepositoryClient;
-use flags::ImportFlags;
+use flags::{ImportFlags, Paths};
 use telemetry::Tick;
 
 /// Upload the packages of another server from a folder
@@ -50,16 +50,29 @@ enum ImportVerb {
         #[arg(long)]
         any_layout: bool,
     },
+    /// Upload all files of a folder to a repository of raw files, each at its path
+    ///
+    /// Files that the repository has with the same bytes are not uploaded again, so that an interrupted import can be continued. With a token
+    /// of the scope `admin` files keep their dates.
+    Raw {
+        #[command(flatten)]
+        import: ImportFlags,
+    },
 }
 
 impl Import {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let began = Tick::now();
-        let (ImportVerb::Gems { import, .. } | ImportVerb::Maven { import, .. }) = &self.verb;
+        let (ImportVerb::Gems { import, .. } | ImportVerb::Maven { import, .. } | ImportVerb::Raw { import }) =
+            &self.verb;
         let repository = RepositoryClient::new(&import.into, context)?;
         let report = match &self.verb {
             ImportVerb::Gems { import, with_yanked } => gems::import(import, *with_yanked, &repository, context)?,
-            ImportVerb::Maven { import, any_layout } => maven::import(import, *any_layout, &repository, context)?,
+            ImportVerb::Maven { import, any_layout } => {
+                let paths = if *any_layout { Paths::AnyLayout } else { Paths::Maven };
+                maven::import(import, paths, &repository, context)?
+            }
+            ImportVerb::Raw { import } => maven::import(import, Paths::Raw, &repository, context)?,
         };
         report.write(began, context)
     }

@@ -16,6 +16,9 @@ use serde_json::Value;
 use store::{Batch, Change, CommitError, Digest, Entry, EntryOrigin, Expect, KeptBlob, Seq, Staged, State, Withdrawal};
 use telemetry::{Event, Millis};
 
+/// The part of a checksum file that is searched for the digest, in bytes.
+const KEPT_CHECKSUM_MAX: u64 = 64 << 10;
+
 /// Takes the upload as the file.
 ///
 /// A checksum is compared and not stored, because it is computed on request. Metadata is generated from the published
@@ -45,11 +48,8 @@ pub(crate) async fn deploy(
             Ok(true)
         }
         Some(Provenance::Uploaded) => {
-            // In a format that stores checksums as files, an unreadable one may belong to another tool.
-            if let Some((of, checksum)) = file.kept_checksum()
-                && let Some(digest) = uploaded_digest(checksum, &staged, event).await?
-            {
-                compare(tree, &of, checksum, digest, now(), event).await?;
+            if let Some((of, checksum)) = file.kept_checksum() {
+                compare_kept(tree, file, &of, checksum, &staged, now(), event).await?;
             }
             publish(tree, file, staged, origin, by, now, event).await
         }
@@ -179,6 +179,29 @@ async fn uploaded_digest(checksum: Checksum, staged: &Staged, event: &mut Event)
     Ok(checksum.read(&staged.beginning(paths::LONGEST_CHECKSUM as u64, event).await?))
 }
 
+/// Refuses a checksum that is stored as a file and is not that of an existing file. Tools write digests in more forms than are read
+/// here, such as in groups of digits (`gpg --print-md`) or in a list of several files.
+async fn compare_kept(
+    tree: Tree<'_>,
+    file: &File<'_>,
+    of: &File<'_>,
+    checksum: Checksum,
+    staged: &Staged,
+    now: Millis,
+    event: &mut Event,
+) -> Result<(), Error> {
+    if let Some(digest) = uploaded_digest(checksum, staged, event).await? {
+        return compare(tree, of, checksum, digest, now, event).await;
+    }
+    let Some(is) = stored_digest(tree, of, checksum, now, event).await? else { return Ok(()) };
+    let body = staged.beginning(KEPT_CHECKSUM_MAX, event).await?;
+    let digits: String = String::from_utf8_lossy(&body).chars().filter(char::is_ascii_alphanumeric).collect();
+    match digits.to_ascii_lowercase().contains(&is) {
+        true => Ok(()),
+        false => Err(Error::ChecksumUnreadable { path: file.path.to_owned(), checksum }),
+    }
+}
+
 /// Refuses a digest that differs from that of the file, if the file exists.
 async fn compare(
     tree: Tree<'_>,
@@ -188,13 +211,23 @@ async fn compare(
     now: Millis,
     event: &mut Event,
 ) -> Result<(), Error> {
-    let is = match find(tree, file.path, tree.repository.whole(now), event).await {
-        Ok(entry) => digits(&entry.hashes, checksum),
-        Err(Error::NoSuchFile(_) | Error::Removed(_)) => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    match said == is {
-        true => Ok(()),
-        false => Err(Error::ChecksumDiffers { path: file.path.to_owned(), said, is }),
+    match stored_digest(tree, file, checksum, now, event).await? {
+        Some(is) if said != is => Err(Error::ChecksumDiffers { path: file.path.to_owned(), said, is }),
+        _ => Ok(()),
+    }
+}
+
+/// The digest of a file; `None`: there is no such file.
+async fn stored_digest(
+    tree: Tree<'_>,
+    file: &File<'_>,
+    checksum: Checksum,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Option<String>, Error> {
+    match find(tree, file.path, tree.repository.whole(now), event).await {
+        Ok(entry) => Ok(Some(digits(&entry.hashes, checksum))),
+        Err(Error::NoSuchFile(_) | Error::Removed(_)) => Ok(None),
+        Err(error) => Err(error),
     }
 }

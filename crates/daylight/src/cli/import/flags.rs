@@ -14,3 +14,14 @@ pub(super) struct ImportFlags {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
     pub(super) jobs: u8,
 }
+
+/// Which files of a folder are uploaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paths {
+    /// Files that follow Maven's layout.
+    Maven,
+    /// Other files, too, without the notes that clients leave.
+    AnyLayout,
+    /// All files, checksums included.
+    Raw,
+}

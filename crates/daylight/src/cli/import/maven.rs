@@ -1,11 +1,11 @@
-//! `daylight import maven`.
+//! `daylight import maven` and `daylight import raw`: uploads a tree of files.
 
 mod checksums;
 mod metadata_dates;
 mod tree;
 mod upload;
 
-use super::flags::ImportFlags;
+use super::flags::{ImportFlags, Paths};
 use super::report::{ImportReport, LeftOut};
 use crate::cli::context::Context;
 use crate::cli::import::origin::Claims;
@@ -17,15 +17,15 @@ use upload::MavenUploader;
 
 pub(super) fn import(
     flags: &ImportFlags,
-    any_layout: bool,
+    paths: Paths,
     repository: &RepositoryClient,
     context: &mut Context<'_>,
 ) -> Result<ImportReport, anyhow::Error> {
-    let tree = tree::read(&flags.dir, any_layout)?;
+    let tree = tree::read(&flags.dir, paths)?;
     let total = tree.folders.iter().map(|folder| folder.len() as u64).sum();
-    writeln!(context.err, "`{}` has {total} files of {} versions", flags.dir.display(), tree.folders.len())?;
+    writeln!(context.err, "`{}` has {total} files in {} folders", flags.dir.display(), tree.folders.len())?;
     if tree.left_out > 0 {
-        writeln!(context.err, "{} other files are not artifacts and are left out", tree.left_out)?;
+        writeln!(context.err, "{} other files are left out", tree.left_out)?;
     }
     let (bar, claims) = (Bar::new(), Claims::new());
     let (sender, files) = std::sync::mpsc::channel();
@@ -44,5 +44,10 @@ pub(super) fn import(
     drop(bar);
     let outcomes = all?.into_iter().flatten().collect();
     let left_out = LeftOut { key: "left_out", files: tree.left_out, links_outside: tree.links_outside };
-    Ok(ImportReport { source: "a Maven repository".to_owned(), noun: "files", outcomes, left_out })
+    Ok(ImportReport {
+        source: if paths == Paths::Raw { "a folder of files" } else { "a Maven repository" }.to_owned(),
+        noun: "files",
+        outcomes,
+        left_out,
+    })
 }

@@ -1,7 +1,8 @@
-//! Finds the artifacts of a folder, and the checksums beside them.
+//! Finds the files of a folder that are to be uploaded, and the checksums beside them.
 
 use super::metadata_dates::MetadataDates;
 use crate::cli::failure::Failure;
+use crate::cli::import::flags::Paths;
 use crate::cli::import::folder::{Files, files};
 use format::maven::path::{self, Kind};
 use format::tree::{self, Checksum};
@@ -37,8 +38,8 @@ pub(super) struct ArtifactTree {
     pub(super) links_outside: u64,
 }
 
-/// Finds the artifacts of a folder; `any_layout`: and the files that the layout does not have.
-pub(super) fn read(folder: &Path, any_layout: bool) -> Result<ArtifactTree, anyhow::Error> {
+/// Finds the files of a folder.
+pub(super) fn read(folder: &Path, accepted: Paths) -> Result<ArtifactTree, anyhow::Error> {
     let (mut found, mut checksums) = (BTreeMap::new(), HashMap::<String, Vec<_>>::new());
     let (mut left_out, mut updated) = (0, MetadataDates::default());
     let Files { paths, links_outside } = files(folder, folder, DEPTH, &|_| true)?;
@@ -47,13 +48,21 @@ pub(super) fn read(folder: &Path, any_layout: bool) -> Result<ArtifactTree, anyh
             left_out += 1;
             continue;
         };
+        if accepted == Paths::Raw {
+            // An export that was interrupted leaves files with such names.
+            match tree::check(relative).is_ok() && !relative.ends_with(".arriving") {
+                true => drop(found.insert(relative.to_owned(), file)),
+                false => left_out += 1,
+            }
+            continue;
+        }
         updated.read(relative, &file);
         // Other servers have their own data in folders with such names.
         let hidden = relative.split('/').any(|name| name.starts_with('.'));
         let leftover = LEFTOVERS.iter().any(|ending| relative.ends_with(ending));
         let taken = !hidden && !leftover && tree::check(relative).is_ok();
         let read = path::read(relative).filter(|_| taken);
-        if any_layout && taken && read.is_none() && !is_notes(relative) {
+        if accepted == Paths::AnyLayout && taken && read.is_none() && !is_notes(relative) {
             match tree::checksum_of(relative) {
                 Some((of, checksum)) => checksums.entry(of.to_owned()).or_default().push((checksum, file)),
                 None => drop(found.insert(relative.to_owned(), file)),
@@ -68,11 +77,12 @@ pub(super) fn read(folder: &Path, any_layout: bool) -> Result<ArtifactTree, anyh
         }
     }
     if found.is_empty() && links_outside == 0 {
-        let text = format!("there are no artifacts in `{}`", folder.display());
+        let what = if accepted == Paths::Raw { "files" } else { "artifacts" };
         let hint = "name the folder that the groups are in, as `~/.m2/repository`: `GROUP/ARTIFACT/VERSION/` below it";
-        return Err(Failure::new(text, Some(hint.to_owned())).into());
+        let hint = (accepted != Paths::Raw).then(|| hint.to_owned());
+        return Err(Failure::new(format!("there are no {what} in `{}`", folder.display()), hint).into());
     }
-    let copies = copies(&found);
+    let copies = if accepted == Paths::Raw { HashSet::new() } else { copies(&found) };
     let mut folders = BTreeMap::<String, Vec<ArtifactFile>>::new();
     for (path, file) in found.into_iter().filter(|(path, _)| !copies.contains(path)) {
         let checksums = checksums.remove(&path).unwrap_or_default();
@@ -140,7 +150,7 @@ mod tests {
         ] {
             write(path);
         }
-        let tree = read(folder.path(), false).unwrap();
+        let tree = read(folder.path(), Paths::Maven).unwrap();
         let paths: Vec<Vec<_>> =
             tree.folders.iter().map(|folder| folder.iter().map(|found| found.path.as_str()).collect()).collect();
         assert_eq!(
@@ -159,11 +169,13 @@ mod tests {
         write("org.example/oil/1.0/ivys/ivy.xml");
         write("org.example/oil/1.0/ivys/ivy.xml.sha1");
         let others = |tree: ArtifactTree| tree.folders.concat().into_iter().filter(|file| file.path.contains("oil"));
-        assert_eq!(others(read(folder.path(), false).unwrap()).count(), 0);
-        let plain: Vec<_> = others(read(folder.path(), true).unwrap()).collect();
+        assert_eq!(others(read(folder.path(), Paths::Maven).unwrap()).count(), 0);
+        let plain: Vec<_> = others(read(folder.path(), Paths::AnyLayout).unwrap()).collect();
         assert_eq!((plain.len(), plain[0].checksums.len()), (1, 1));
-        assert_eq!(read(folder.path(), true).unwrap().left_out, 6);
-        let nothing = read(&folder.path().join("org/example/lamp/1.0"), false).unwrap_err();
+        assert_eq!(read(folder.path(), Paths::AnyLayout).unwrap().left_out, 6);
+        let raw = read(folder.path(), Paths::Raw).unwrap();
+        assert_eq!((raw.folders.concat().len(), raw.left_out), (16, 0));
+        let nothing = read(&folder.path().join("org/example/lamp/1.0"), Paths::Maven).unwrap_err();
         assert!(nothing.to_string().starts_with("there are no artifacts in"));
     }
 }

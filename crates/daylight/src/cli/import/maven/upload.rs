@@ -9,6 +9,7 @@ use crate::cli::repository_client::{RepositoryClient, RepositoryConnection, mess
 use anyhow::Context as _;
 use client::{Content, Response};
 use format::percent::segment;
+use format::tree::checksum_of;
 use http::StatusCode;
 use http::header::{CACHE_CONTROL, LAST_MODIFIED};
 use std::fs::File;
@@ -55,7 +56,12 @@ impl<'a> MavenUploader<'a> {
         };
         let path = artifact.path.split('/').map(segment).collect::<Vec<_>>().join("/");
         let present = self.connection.head(&path)?;
-        if present.status == StatusCode::OK && present.headers.get("x-checksum-sha1").is_some_and(|is| *is == *sha1) {
+        // The checksum of a raw file is answered whether or not it is a file of its own.
+        let computed = checksum_of(&artifact.path).is_some();
+        if !computed
+            && present.status == StatusCode::OK
+            && present.headers.get("x-checksum-sha1").is_some_and(|is| *is == *sha1)
+        {
             // Where there is none, the same bytes again bring it.
             if let Some(origin) = self.origin_there(&present, artifact.published) {
                 return Ok(FileOutcome::Present(origin));
@@ -69,7 +75,7 @@ impl<'a> MavenUploader<'a> {
             status if status.is_success() => Ok(FileOutcome::Present(origin)),
             status if FileOutcome::is_about_the_file(status) => refused(message(&answer)),
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => {
-                let hint = "name a hosted Maven repository; `daylight repo add NAME --format maven` adds one";
+                let hint = "name a hosted repository; `daylight repo add NAME --format maven` (or `raw`) adds one";
                 let text = format!("the repository takes no artifacts: {}", message(&answer));
                 Err(Failure::new(text, Some(hint.to_owned())).into())
             }
