@@ -41,7 +41,7 @@ fn the_index_is_switched_off_and_on_under_load_from_one_answer_to_the_next() {
             switch(&world, false);
             for what in ["versions", "info/lamp", "names"] {
                 let refused = anon.get(&path(what)).expect(404);
-                assert_eq!(refused.text(), "the index protocol `compact_index` is switched off here\n");
+                assert!(refused.text().starts_with("the index protocol `compact_index` is switched off here\n"));
             }
             // Everything else is served as before.
             anon.get(&path("")).expect(200);
@@ -100,7 +100,7 @@ fn gemspecs_are_answered_while_any_index_is() {
     set("compact_index", false);
     gemspec().expect(200);
     set("dependencies", false);
-    assert_eq!(gemspec().expect(404).text(), "the index protocol `full_index` is switched off here\n");
+    assert!(gemspec().expect(404).text().starts_with("the index protocol `full_index` is switched off here\n"));
     set("full_index", true);
     gemspec().expect(200);
 }
