@@ -52,7 +52,7 @@ fn an_answer_tells_whose_the_name_is_who_was_asked_and_who_was_passed_over() {
     for path in ["versions", "names", "specs.4.8.gz"] {
         let told = explain(&scene.world, path);
         assert_eq!((&told["status"], said(&told)), (&json!(200), vec![(FIRST, "hit"), (REMOTE, "hit")]), "{path}");
-        assert!(told["detail"].as_str().unwrap().contains("was looked at on"), "{told:#}");
+        assert!(told["detail"].as_str().unwrap().contains("was checked on"), "{told:#}");
     }
     let nobody = explain(&scene.world, "info/wick");
     assert!(nobody["detail"].as_str().unwrap().contains("no member has `wick`, or ever had it"), "{nobody:#}");

@@ -56,9 +56,9 @@ fn people_read_the_same_record_as_a_table_and_programs_as_json() {
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines[0], format!("asked    GET /repository/all/{JAR}"));
     for (member, text) in [
-        ("ours", "The repository has no file at that path"),
+        ("ours", "The repository has no file at this path"),
         ("near", "No connection to the upstream could be made"),
-        ("far", "The repository has no file at that path"),
+        ("far", "The repository has no file at this path"),
     ] {
         let line = lines.iter().find(|line| line.starts_with(member)).unwrap();
         assert!(line.contains(text), "{table}");

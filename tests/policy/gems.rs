@@ -105,7 +105,7 @@ fn who_pushes_what_is_too_young_to_be_seen_is_told_until_when() {
     let (first, then) = said.split_once('\n').unwrap();
     assert_eq!(first, "Successfully registered gem: lamp (1.2.0)");
     assert!(then.starts_with("Nobody sees it yet: `lamp:1.2.0` is hidden by the policy of `gems-private`"), "{said}");
-    assert!(then.contains("will be at 2026-11-18T12:00:00"), "{said}");
+    assert!(then.contains("is shown from 2026-11-18T12:00:00"), "{said}");
     // An exception that is not needed is not mentioned.
     set(&world, FIRST, &json!({ "cooldown_s": null })).expect(200);
     let said = world.admin().push(FIRST, &Gem::new("lamp", "1.3.0")).expect(200).text().to_owned();

@@ -82,7 +82,7 @@ fn check_reads_a_sample_of_what_is_kept_of_upstreams_and_all_of_it_if_asked() {
     assert!(code == Some(0) && told.contains("read 2 of 2 cached files of upstreams"), "{told}");
     flip(&scene, &large);
     let (code, told) = check(&[]);
-    assert!(code == Some(0) && told.contains("read 1 of 2 files"), "{told}");
+    assert!(code == Some(0) && told.contains("read 1 of 2 cached files of upstreams"), "{told}");
     flip(&scene, &medium);
     for (flags, damaged) in
         [(&[][..], &[("medium", &medium)][..]), (&["--verify"], &[("medium", &medium), ("large", &large)])]
