@@ -2,7 +2,7 @@
 //!
 //! [`Client`] and [`Connection`] serve the command line: complete responses from one server. [`Upstream`] serves
 //! remote repositories: responses as they arrive. [`Hosts`] holds what all upstreams share about a host. HTTP/1.1,
-//! plain or over TLS. Every call has timeouts. Every failure tells its cause, which side it comes from, and whether a
+//! plain or over TLS. Every call has timeouts. Every error has its cause, which side it comes from, and whether a
 //! retry may help.
 
 mod arriving;

@@ -12,7 +12,7 @@ pub enum Error {
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the kernel said.
+        /// The error of the kernel.
         source: io::Error,
     },
     /// A socket cannot be taken over from another process, or kept for the next.

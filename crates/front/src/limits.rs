@@ -1,4 +1,4 @@
-//! Limits on everything that comes in, and on how long a client may keep the server waiting.
+//! Limits on all input, and on how long a client may keep the server waiting.
 
 use std::time::Duration;
 

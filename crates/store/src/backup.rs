@@ -87,7 +87,7 @@ pub fn backup(
     put(&new, &to.truth())?;
     ship(&mut truth, to, seq)?;
     target.remove_others(&wanted, &before, with_cached)?;
-    // For metrics alone: a folder in which only the server may write is backed up all the same.
+    // Used for metrics only: if only the server may write to the folder, the backup succeeds without it.
     let _ = from.note_backup(seq);
     let size_bytes = wanted.iter().map(|(_, size_bytes)| size_bytes).sum();
     Ok(BackedUp { seq, blobs: wanted.len() as u64, size_bytes, new_blobs, new_bytes, missing, cached_files })

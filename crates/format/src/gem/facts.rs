@@ -23,7 +23,7 @@ pub struct Package {
     /// Their addresses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub email: Vec<String>,
-    /// Whether the gemspec has them as a list. It is told only of fewer than two: more are always one.
+    /// Whether the gemspec has the addresses as a list. Only set for fewer than two: more are always a list.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub email_list: bool,
     /// A summary in one line.

@@ -1,6 +1,6 @@
 //! Settings files of Bundler and `gem` for a repository, ready to be saved.
 //!
-//! Bundler reads its file with regular expressions, and not as YAML. Bundler 2.2 takes a comment with a colon and a space for a setting, so no
+//! Bundler reads its file with regular expressions, and not as YAML. Bundler 2.2 reads a comment with a colon and a space as a setting, so no
 //! comment has these.
 
 /// A settings file.

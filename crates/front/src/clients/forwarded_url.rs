@@ -1,5 +1,5 @@
-//! Reads the headers in which proxies tell the URL that the client used. A proxy may replace the value of the one before
-//! it, or add its own value at the end, so a value counts from the end.
+//! Reads the headers in which proxies send the URL that the client used. A proxy may replace an earlier proxy's value, or
+//! append its own, so values are counted from the end.
 
 use super::forwarded::{parameter, split};
 use http::{HeaderMap, HeaderName, header};
@@ -9,7 +9,7 @@ const X_FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host")
 const X_FORWARDED_PORT: HeaderName = HeaderName::from_static("x-forwarded-port");
 const X_FORWARDED_PREFIX: HeaderName = HeaderName::from_static("x-forwarded-prefix");
 
-/// The parts of a URL as a proxy tells them. They are not checked: a proxy may pass on what a client made up.
+/// The parts of a URL in a proxy's headers. They are not checked: a proxy may forward values that a client forged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ForwardedUrl {
     /// `http` or `https`.
@@ -18,12 +18,12 @@ pub struct ForwardedUrl {
     pub host: Option<String>,
     /// The port.
     pub port: Option<String>,
-    /// The path below which the proxy has the server.
+    /// The path on the proxy that leads to the server.
     pub prefix: Option<String>,
 }
 
-/// Reads `X-Forwarded-Proto`, `-Host`, `-Port` and `-Prefix`. `nearer` is the number of trusted proxies between the one
-/// that the client reached and this server.
+/// Reads `X-Forwarded-Proto`, `-Host`, `-Port` and `-Prefix`. `nearer` is the number of trusted proxies between the first one
+/// and this server.
 pub(super) fn x_forwarded(headers: &HeaderMap, nearer: usize) -> ForwardedUrl {
     let value = |name: HeaderName| from_the_end(headers, &name, nearer).map(str::to_owned);
     ForwardedUrl {
@@ -41,7 +41,7 @@ pub(super) fn forwarded(headers: &HeaderMap, nearer: usize) -> ForwardedUrl {
     ForwardedUrl { scheme: value("proto"), host: value("host"), ..ForwardedUrl::default() }
 }
 
-/// The value with so many others behind it; the first one, where there are fewer.
+/// The value that is followed by `behind` others; the first value if there are fewer.
 fn from_the_end<'a>(headers: &'a HeaderMap, name: &HeaderName, behind: usize) -> Option<&'a str> {
     let mut found = None;
     let lines: Vec<&str> = headers.get_all(name).iter().filter_map(|line| line.to_str().ok()).collect();

@@ -77,7 +77,7 @@ impl Proxies {
         client
     }
 
-    /// The URL that the client used, as trusted proxies tell it. `None`: `peer` is not one that tells.
+    /// The URL that the client used, from the headers of trusted proxies. `None`: `peer` is not a proxy that sends it.
     pub fn forwarded_url(&self, peer: IpAddr, headers: &HeaderMap) -> Option<ForwardedUrl> {
         match self.client_from {
             ClientFrom::XForwardedFor if self.trust(peer) => {
@@ -92,7 +92,7 @@ impl Proxies {
         }
     }
 
-    /// How many trusted proxies are between the one that the client reached and this server.
+    /// The number of trusted proxies between the first one and this server.
     fn nearer(&self, chain: &Chain) -> usize {
         let trusted = chain.iter().rev().take_while(|hop| hop.is_some_and(|address| self.trust(address))).count();
         // The farthest is the client.

@@ -1,4 +1,4 @@
-//! Tells the front to stop, from any thread.
+//! Stops the front, from any thread.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ impl Stop {
         self.0.send_if_modified(|asked| asked.replace(idle_grace).is_none());
     }
 
-    /// Whether the front was told to stop.
+    /// Whether the front is to stop.
     pub fn is_asked(&self) -> bool {
         self.0.borrow().is_some()
     }

@@ -56,7 +56,7 @@ fn the_url_is_what_the_first_trusted_proxy_says_and_no_client() {
     let more = [("x-forwarded-port", "8443"), ("x-forwarded-prefix", "/packages")];
     let port = ForwardedUrl { port: Some("8443".into()), prefix: Some("/packages".into()), ..ForwardedUrl::default() };
     assert_eq!(url(x, "10.0.0.1", &more), Some(port));
-    // Who is no trusted proxy says nothing, and one that is believed in another way neither.
+    // Headers of an untrusted peer do not count, and neither do those of a proxy with another `client_from`.
     assert_eq!(url(x, "192.0.2.1", &lines("192.0.2.7", "https", "evil")), None);
     for other in [ClientFrom::Connection, ClientFrom::ProxyProtocol] {
         assert_eq!(url(other, "10.0.0.1", &lines("192.0.2.7", "https", "evil")), None);
