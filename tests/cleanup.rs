@@ -329,7 +329,7 @@ fn the_command_line_plans_without_yes_and_purges_only_with_it() {
     assert!(code == Some(0) && said.contains("nothing to clean up") && !said.contains("rules"), "{said}");
     world.repository("other", false);
     let (said, code) = run("repo delete other /");
-    assert!(code == Some(2) && said.contains("no path is named"), "{said}");
+    assert!(code == Some(2) && said.contains("the path is empty"), "{said}");
     let (said, code) = run("cleanup other");
     assert!(code == Some(0) && said.contains("no rules are set for other: `daylight repo set"), "{said}");
 }

@@ -132,3 +132,20 @@ fn people_are_shown_a_table_and_programs_all_pages_in_one_document() {
     let document: Value = serde_json::from_str(&say("journal --kind yank --json").0).unwrap();
     assert_eq!(said(&document), [of("yank", "lamp", "1.0.0")]);
 }
+
+#[test]
+fn a_change_of_a_repository_says_what_it_changed() {
+    let world = World::start();
+    world.repository("team", false);
+    for change in [json!({ "claim": ["rack"] }), json!({ "unclaim": ["rack"] }), json!({ "private": true })] {
+        world.admin().patch_json("/api/v1/repositories/team", &change).expect(200);
+        // Rows of other kinds are between them.
+        world.admin().push("team", &Gem::new("lamp", "1.0.0")).expect(200);
+    }
+    let told = page(&world, "repository=team&kind=repository");
+    let what: Vec<&str> = told["rows"].as_array().unwrap().iter().map(|row| row["what"].as_str().unwrap()).collect();
+    assert_eq!(what, ["added", "claims: +rack", "claims: -rack", "private: true"]);
+    // A page of one row finds the record before it, too.
+    let last = page(&world, "repository=team&kind=repository&limit=1");
+    assert_eq!(last["rows"][0]["what"], "private: true");
+}

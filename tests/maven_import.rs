@@ -96,7 +96,7 @@ fn what_was_damaged_or_is_there_with_other_bytes_is_refused_by_name_and_the_rest
     let damaged = format!("lamp-1.0.jar: its sha1 is {sha1}, but the checksum file beside it has");
     assert!(out.contains(&damaged) && out.contains("lamp-1.1.jar: "), "{out}");
     assert!(out.contains("uploaded 4 files, 0 were there already"), "{out}");
-    assert!(err.contains("2 files were refused") && err.contains("hint: the others are in"), "{err}");
+    assert!(err.contains("2 files were refused") && err.contains("hint: the other files were uploaded"), "{err}");
     world.anon().file("trees", "org/example/lamp/1.0/lamp-1.0.jar").expect(404);
     world.anon().file("trees", "org/example/lamp/1.2/lamp-1.2.jar").expect(200);
 }

@@ -100,6 +100,9 @@ fn each_name_of_several_members_has_an_owner_and_a_reason() {
         shown.contains("names in several members: 5\n") && shown.contains("shade  gems-private  claimed"),
         "{shown}"
     );
+    let (shown, _) = said(&world, &["repo", "show", GROUP, "--json"]);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!((rows(&shown["collisions"]), &shown["collisions"]["names"]), (rows(&told), &json!(5)));
 }
 
 #[test]
@@ -180,4 +183,23 @@ fn whoever_sets_the_order_of_members_decides_and_a_preview_says_what() {
     // And the other way round: both members list both names when the order is set.
     set(&world, GROUP, &json!({"members": [FIRST, "near", "far"]}));
     assert_eq!(rows(&collisions(&world, "")), ["lamp near order near+far", "oil near order near+far"]);
+}
+
+#[test]
+fn another_order_of_members_that_moves_no_name_changes_no_index_in_a_preview() {
+    let (near, far) = (StandIn::with(&["rack 1.0"]), StandIn::with(&["oil 1.0"]));
+    let world = world_at(START, &[("near", &near), ("far", &far)]);
+    group(&world, &[FIRST, "near", "far"]);
+    read(&world);
+    let preview = |members: &[&str]| -> Value {
+        let path = format!("/api/v1/repositories/{GROUP}/preview");
+        let call = || world.admin().post_json(&path, &json!({ "members": members })).expect(200).json();
+        // Requested paths are counted after the reply.
+        std::iter::repeat_with(call).take(100).find(|told| told["paths"] != 0).unwrap()
+    };
+    assert_eq!(preview(&[FIRST, "far", "near"])["changes"], json!([]));
+    let without = preview(&[FIRST, "near"]);
+    let paths: Vec<&str> =
+        without["changes"].as_array().unwrap().iter().map(|one| one["path"].as_str().unwrap()).collect();
+    assert!(paths.contains(&format!("/repository/{GROUP}/versions").as_str()), "{without}");
 }

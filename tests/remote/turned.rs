@@ -92,7 +92,7 @@ fn the_command_line_tells_what_would_be_lost_and_changes_nothing_until_somebody_
     assert!(code.contains("code 2"), "{code}");
     assert_eq!(files(&world).len(), 3);
     let told = run("--keep-cached").good();
-    assert!(told.contains("2 cached files of") && told.contains("dropped, and 1 of 5 bytes stay"), "{told}");
+    assert!(told.contains("dropped 2 cached files of") && told.contains("and kept 1 of 5 bytes"), "{told}");
     assert_eq!(files(&world), [VERIFIED]);
     let told = shell(&world, &format!("daylight repo set far --remote {} --yes", one.url())).good();
     assert!(told.contains("dropped 1 cached files of 5 bytes of the former upstream, and kept 0 of 0 bytes"), "{told}");
