@@ -272,7 +272,7 @@ fn a_host_that_fails_again_and_again_is_left_alone_and_tried_once() {
     }
     let error = world.get_if(&upstream, "a", &Conditions::default()).unwrap_err();
     assert_eq!((error.label(), error.until()), ("left_alone", Some(Millis(1_002_000))));
-    assert!(error.to_string().contains("it answered 500"), "{error}");
+    assert!(error.to_string().contains("it responded with 500"), "{error}");
     world.later(Duration::from_secs(2));
     // This path is known to fail, so its response proves nothing, and the next call is the trial.
     assert_eq!(world.get(&upstream, "ill"), Ok((500, String::new())));

@@ -90,7 +90,7 @@ fn a_server_is_trusted_whose_certificate_is_named_and_else_told_apart_from_one_t
     // A connection of an upstream that trusts the server is not shared with others.
     let error = world.get_if(&world.upstream(&[&there.url]), "a", &Conditions::default()).unwrap_err();
     assert_eq!((error.label(), error.reason()), ("tls", telemetry::Reason::UpstreamTls));
-    assert!(error.hint().unwrap().contains("`trust`"), "{error}");
+    assert!(error.hint().unwrap().contains("--trust"), "{error}");
     assert_eq!(there.heads().len(), 2);
 }
 
@@ -141,7 +141,7 @@ fn a_certificate_is_shown_to_the_upstream_s_own_hosts_only() {
     let without = world.upstream_with(&[&there.url], trusting(&server));
     let error = world.get_if(&without, "a", &Conditions::default()).unwrap_err();
     assert_eq!(error.label(), "tls", "{error:?}");
-    assert!(error.hint().unwrap().contains("`certificate`"), "{error}");
+    assert!(error.hint().unwrap().contains("--certificate"), "{error}");
 
     let options = UpstreamOptions { certificate: Some(ours.with_key()), ..trusting(&server) };
     assert!(!format!("{options:?}").contains("112"), "{options:?}");
