@@ -46,6 +46,22 @@ fn a_deploy_to_a_group_is_told_which_member_takes_that_version() {
 }
 
 #[test]
+fn a_version_that_a_repository_does_not_take_is_told_which_one_takes_it() {
+    let world = World::start();
+    let snapshot = "org/example/lamp/1-SNAPSHOT/lamp-1-SNAPSHOT.jar";
+    let told = |person: &Person| {
+        let answer = person.put("maven-releases", snapshot, b"x").expect(400);
+        assert_eq!(answer.phrase, "this repository takes no snapshots");
+        answer.json()["detail"].as_str().unwrap().to_owned()
+    };
+    let said = told(&world.admin());
+    assert!(said.contains("takes releases only") && said.contains("`maven-snapshots`"), "{said}");
+    assert!(said.contains(&world.url("maven-snapshots")), "{said}");
+    let said = told(&world.person("releaser", &["write"], &["maven-releases"]));
+    assert!(!said.contains("maven-snapshots"), "they may not publish there: {said}");
+}
+
+#[test]
 fn a_hint_names_the_settings_of_the_client_that_reads_it() {
     let world = World::start();
     let asks = |agent: &str, path: &str| {

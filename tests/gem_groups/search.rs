@@ -64,7 +64,8 @@ fn what_is_new_and_who_owns_a_gem_is_told_of_hosted_members() {
     let of = |name: &str| ask(&scene, &format!("gems/{name}/owners.json"));
     assert_eq!(of("oil"), scene.world.anon().file(FIRST, "api/v1/gems/oil/owners.json").expect(200).json());
     assert_eq!(of("can"), scene.world.anon().file("more", "api/v1/gems/can/owners.json").expect(200).json());
-    scene.get("api/v1/gems/wick/owners.json").expect(501);
+    let upstream_s = scene.get("api/v1/gems/wick/owners.json").expect(501);
+    assert!(upstream_s.text().contains("ask the upstream, `gem owner wick --host URL`"), "{}", upstream_s.text());
     scene.get("api/v1/gems/nothing/owners.json").expect(404);
     scene.group("upstreams", &[REMOTE]);
     let refused = scene.world.anon().file("upstreams", "api/v1/activity/latest.json").expect(501);

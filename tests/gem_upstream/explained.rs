@@ -52,14 +52,14 @@ fn an_answer_is_explained_by_the_line_of_the_index_the_first_sight_and_the_state
         assert!(parts.iter().all(|part| detail.contains(part)), "{path}: {detail}");
     };
     let looked = "was checked on 2026-11-11T12:00:00.000Z, and the answered state was verified on 2026-11-10T12:00";
-    assert_told("versions", 200, &[looked, "since then it fails: "]);
+    assert_told("versions", 200, &[looked, "requests fail since then: "]);
     let young =
         "`lamp:1.1.0` is hidden by the policy of `upstream-gems`: versions are hidden until they are 7 days old";
-    let kept = "`info/lamp` is kept since 2026-11-10T12:00:00.000Z with that MD5";
+    let kept = "`info/lamp` is in the cache since 2026-11-10T12:00:00.000Z, with that MD5";
     assert_told("info/lamp", 200, &["`/versions` lists 2 versions of it", young, kept, looked]);
     let seen = "first seen here on 2026-11-10T12:00:00.000Z";
-    assert_told("gems/lamp-1.1.0.gem", 403, &[young, seen, "`gems/lamp-1.1.0.gem` is not kept"]);
-    assert_told("gems/lamp-1.0.0.gem", 200, &["`gems/lamp-1.0.0.gem` is kept since 2026-11-10"]);
+    assert_told("gems/lamp-1.1.0.gem", 403, &[young, seen, "`gems/lamp-1.1.0.gem` is not in the cache"]);
+    assert_told("gems/lamp-1.0.0.gem", 200, &["`gems/lamp-1.0.0.gem` is in the cache since 2026-11-10"]);
     assert_told("quick/Marshal.4.8/lamp-1.1.0.gemspec.rz", 403, &[young, seen]);
     assert_told("info/nothing", 404, &["`/versions` never listed `nothing`"]);
 

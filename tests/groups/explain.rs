@@ -153,7 +153,11 @@ fn a_repository_of_gems_tells_what_it_would_answer_too() {
     let told = |path| explained(&world, "gems-private", path);
     assert_eq!((&told("names")["status"], &told("names")["layer"]), (&json!(200), &json!("hosted")));
     assert_eq!((&told("info/lamp")["status"], &told("info/lamp")["reason"]), (&json!(404), &json!("no_such_package")));
-    for odd in ["", "path=a", "repository=gems-private", "repository=gems-private&path=api%2Fv1%2Fsearch.json"] {
+    // With a query, as a client sends it.
+    let found = told("api%2Fv1%2Fsearch.json%3Fquery%3Dlamp");
+    assert_eq!((&found["status"], &found["layer"]), (&json!(200), &json!("hosted")));
+    assert_eq!(told("api%2Fv1%2Fsearch.json")["status"], 400);
+    for odd in ["", "path=a", "repository=gems-private", "repository=gems-private&path=api%2Fv1%2Fapi_key"] {
         world.admin().get(&format!("/api/v1/explain?{odd}")).expect(400);
     }
     world.admin().get("/api/v1/explain?repository=nobody&path=a").expect(404);

@@ -116,7 +116,9 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
     let ask = Ask { repository, settings, question, parameters, place };
     event.subject = ask.subject();
     let stamp = app.repositories.stamp(&ask); // before the work
-    app.repositories.admit(&ask, who.actor())?;
+    if let Err(error) = app.repositories.admit(&ask, who.actor()) {
+        return Err(Box::pin(publishing::refuse_upload(app, &ask, &url.path, error, request, event)).await);
+    }
     let upload = match brings {
         Brings::File => Some(Box::pin(upload::receive(app, &ask, request, event)).await?),
         Brings::Nothing | Brings::Form => None,

@@ -1,21 +1,37 @@
-//! The refusal of a change by a repository that takes none, with the repository that takes it.
+//! The refusal of a change that another repository takes, with that repository.
 
 use crate::audience::Words;
 use format::percent::segment;
-use repository::Format;
+use repository::{Format, VersionPolicy};
+use telemetry::Reason;
 
-/// A change of a repository that takes none.
+/// A change that the repository does not take, and another one does.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{name}` is {what}, which takes no changes{}", .place.as_ref().map(|place| format!(": publish to the hosted repository `{}`", place.name)).unwrap_or_default())]
+#[error("{}{}", self.text(), .place.as_ref().map(|place| format!(": publish to the hosted repository `{}`", place.name)).unwrap_or_default())]
 pub struct Elsewhere {
-    /// Its name.
+    /// The repository's name.
     pub(crate) name: String,
-    /// Its kind, in words.
-    pub(crate) what: &'static str,
+    pub(crate) refusal: Refusal,
     /// Its format.
     pub(crate) format: Format,
     /// A hosted repository that takes the change, where the caller may know one.
     pub(crate) place: Option<Place>,
+}
+
+/// Why the repository does not take the change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// A group takes no changes.
+    Group,
+    /// A remote repository takes no changes.
+    Remote,
+    /// The version policy of a hosted repository refuses the version.
+    Version {
+        /// The version.
+        version: String,
+        /// The policy.
+        policy: VersionPolicy,
+    },
 }
 
 /// Where a change is taken.
@@ -30,7 +46,26 @@ pub(crate) struct Place {
 }
 
 impl Elsewhere {
-    /// How the client publishes there.
+    fn text(&self) -> String {
+        let name = &self.name;
+        match &self.refusal {
+            Refusal::Group => format!("`{name}` is a group of repositories, which takes no changes"),
+            Refusal::Remote => format!("`{name}` is a remote repository, which takes no changes"),
+            Refusal::Version { version, policy } => {
+                format!("`{name}` takes {} only, and `{version}` is not one", policy.as_str())
+            }
+        }
+    }
+
+    /// The reason, for events and metrics.
+    pub(crate) fn reason(&self) -> Reason {
+        match self.refusal {
+            Refusal::Group | Refusal::Remote => Reason::MethodNotAllowed,
+            Refusal::Version { .. } => Reason::VersionRefused,
+        }
+    }
+
+    /// How the client publishes to the other repository.
     pub(crate) fn hint(&self, words: Words) -> Option<String> {
         let Some(Place { url, path, .. }) = &self.place else {
             return Some("`daylight repo list` shows the hosted repositories, which take changes".into());
@@ -48,11 +83,13 @@ impl Elsewhere {
         })
     }
 
-    /// What it is, for the reason phrase.
+    /// The reason phrase.
     pub(crate) fn phrase(&self) -> &'static str {
-        match self.what {
-            "a remote repository" => "a remote repository takes no uploads; publish to a hosted repository",
-            _ => "a group takes no uploads; publish to one of its hosted members",
+        match &self.refusal {
+            Refusal::Group => "a group takes no uploads; publish to one of its hosted members",
+            Refusal::Remote => "a remote repository takes no uploads; publish to a hosted repository",
+            Refusal::Version { policy: VersionPolicy::Snapshots, .. } => "this repository takes only snapshots",
+            Refusal::Version { .. } => "this repository takes no snapshots",
         }
     }
 }

@@ -23,7 +23,7 @@ pub enum Error {
         /// The methods of the URL, as in `Allow`.
         allow: Cow<'static, str>,
     },
-    /// A group or a remote repository takes no changes.
+    /// The repository does not take the change, and another one does.
     #[error(transparent)]
     Elsewhere(Box<Elsewhere>),
     /// The caller may not do that.
@@ -107,7 +107,8 @@ impl Error {
         match self {
             Error::NoSuchRoute(_) | Error::NoDevice => Reason::NoSuchRoute,
             Error::RepositoryRemoved { .. } => Reason::NoSuchRepository,
-            Error::MethodNotAllowed { .. } | Error::Elsewhere(_) => Reason::MethodNotAllowed,
+            Error::MethodNotAllowed { .. } => Reason::MethodNotAllowed,
+            Error::Elsewhere(elsewhere) => elsewhere.reason(),
             Error::HookUnproven(_) => Reason::CredentialsMissing,
             Error::HookForged(_) => Reason::SignatureWrong,
             Error::HookSecretUnread(_) => Reason::UpstreamMisset,

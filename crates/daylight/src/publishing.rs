@@ -1,17 +1,17 @@
-//! Where packages are published: a group and a remote repository take no changes, and say which hosted repository does.
+//! Where packages are published: a repository that does not take a change says which hosted repository does.
 
 use crate::app::App;
-use crate::elsewhere::{Elsewhere, Place};
+use crate::elsewhere::{Elsewhere, Place, Refusal};
 use crate::error::Error;
 use crate::route::Content;
 use format::percent::segment;
 use front::Request;
-use repository::{About, Question, Reading, Repository, Scope, ServerUrl, Unread};
+use repository::{About, Ask, Question, Reading, Repository, Scope, ServerUrl, Unread};
 use std::sync::Arc;
 use store::RepositoryKind;
 use telemetry::Event;
 
-/// Refuses changes of groups and remote repositories, before anything is asked of the caller: no token helps.
+/// Refuses changes of groups and remote repositories, before any token is checked: none helps.
 pub(crate) async fn refuse_changes(
     app: &App,
     repository: &Arc<Repository>,
@@ -20,23 +20,54 @@ pub(crate) async fn refuse_changes(
     request: &Request,
     event: &mut Event,
 ) -> Result<(), Error> {
-    let what = match repository.record.kind {
+    let refusal = match repository.record.kind {
         RepositoryKind::Hosted => return Ok(()),
-        RepositoryKind::Remote => "a remote repository",
-        RepositoryKind::Group => "a group of repositories",
+        RepositoryKind::Remote => Refusal::Remote,
+        RepositoryKind::Group => Refusal::Group,
     };
     match &reading.about {
         About::Content(Scope::Read, _) | About::Content(_, Err(Unread::NoSuchPath)) | About::Account(_) => Ok(()),
         About::Content(scope, _) => {
-            let hosted =
-                app.access.publishes_to(&app.repositories, repository, *scope, &url.path, request, event).await?;
-            let place = hosted.map(|hosted| Place {
-                url: format!("{}/repository/{}", app.urls.of(request).url(), segment(&hosted.record.name)),
-                name: hosted.record.name.clone(),
-                path: url.path.clone(),
-            });
-            let (name, format) = (repository.record.name.clone(), repository.format);
-            Err(Error::Elsewhere(Box::new(Elsewhere { name, what, format, place })))
+            let wanted = Wanted { repository, scope: *scope, path: &url.path };
+            Err(elsewhere(app, wanted, refusal, request, event).await?)
         }
     }
+}
+
+/// An upload that is refused before it arrives; if the version policy refuses it, with the repository that takes the version.
+pub(crate) async fn refuse_upload(
+    app: &App,
+    ask: &Ask<'_>,
+    path: &str,
+    error: repository::Error,
+    request: &Request,
+    event: &mut Event,
+) -> Error {
+    let repository::Error::VersionRefused { version, policy } = error else { return error.into() };
+    let wanted = Wanted { repository: &ask.repository, scope: Scope::Write, path };
+    elsewhere(app, wanted, Refusal::Version { version, policy }, request, event).await.unwrap_or_else(|error| error)
+}
+
+/// A change that a repository does not take.
+struct Wanted<'a> {
+    repository: &'a Repository,
+    scope: Scope,
+    path: &'a str,
+}
+
+async fn elsewhere(
+    app: &App,
+    Wanted { repository, scope, path }: Wanted<'_>,
+    refusal: Refusal,
+    request: &Request,
+    event: &mut Event,
+) -> Result<Error, Error> {
+    let hosted = app.access.publishes_to(&app.repositories, repository, scope, path, request, event).await?;
+    let place = hosted.map(|hosted| Place {
+        url: format!("{}/repository/{}", app.urls.of(request).url(), segment(&hosted.record.name)),
+        name: hosted.record.name.clone(),
+        path: path.to_owned(),
+    });
+    let (name, format) = (repository.record.name.clone(), repository.format);
+    Ok(Error::Elsewhere(Box::new(Elsewhere { name, refusal, format, place })))
 }

@@ -125,13 +125,13 @@ impl Access {
         }
     }
 
-    /// The hosted repository to which a change at `path` of `repository`, a group or a remote one, is to be sent: of a group the first
-    /// hosted member for which the caller has the scope, or else the first that the caller may read; beside a remote repository
+    /// The hosted repository to which a change at `path` is to be sent, as `repository` does not take it: of a group the first
+    /// hosted member for which the caller has the scope, or else the first that the caller may read; beside any other repository
     /// the first of its format for which the caller has the scope. `None`: the caller may know of none.
     pub async fn publishes_to(
         &self,
         repositories: &Repositories,
-        repository: &Arc<Repository>,
+        repository: &Repository,
         scope: Scope,
         path: &str,
         request: &Request,

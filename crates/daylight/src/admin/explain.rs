@@ -31,15 +31,17 @@ pub(super) async fn show(app: &App, query: &str, caller: &Caller, event: &mut Ev
     };
     let (repository, path) = (required("repository")?, required("path")?);
     let (found, _) = app.repositories.find(&repository, event).await?;
-    let path = found.explained_path(&path);
+    let (path, asked) = path.split_once('?').map_or((path.as_str(), ""), |(path, query)| (path, query));
+    let path = found.explained_path(path);
     let path: Vec<String> = path.split('/').map(segment).collect();
     let as_of = Form(query).value("as_of").filter(|value| !value.is_empty());
     let as_of = as_of.map(|as_of| format!("@{}", segment(&as_of))).unwrap_or_default();
     let url = content(&format!("/repository/{}{as_of}/{}", segment(&repository), path.join("/")))?;
     let (repository, settings) = app.repositories.find(&url.repository, event).await?;
-    let explanation = explain(app, &url, repository, settings, caller, event).await?;
-    let explanation = explanation
-        .ok_or_else(|| Error::Input("only files and indexes are explained, not calls that have a query".into()))?;
+    let explanation = explain(app, &url, Some(asked), repository, settings, caller, event).await?;
+    let explanation = explanation.ok_or_else(|| {
+        Error::Input(format!("`{}` is not the path of a file or an index, so it is not explained", url.path))
+    })?;
     Ok(to_json(&explanation))
 }
 
@@ -51,10 +53,12 @@ pub(super) fn content(url: &str) -> Result<Content, Error> {
     }
 }
 
-/// The answer to a GET of this URL, if the repository were set like this. `None`: the answer depends on a query.
+/// The answer to a GET of this URL with this query, if the repository were set like this. `None`: the answer depends on the query and
+/// the caller has none, or it is about an account.
 pub(super) async fn explain(
     app: &App,
     url: &Content,
+    query: Option<&str>,
     repository: Arc<Repository>,
     settings: Stamp,
     caller: &Caller,
@@ -66,10 +70,11 @@ pub(super) async fn explain(
     };
     let question = match url.read(repository.format, repository.record.kind)?.about {
         About::Account(_) | About::Content(_, Err(Unread::NotAllowed(_))) => return Ok(None),
-        About::Content(_, Ok(question)) if question.has_parameters() => return Ok(None),
+        About::Content(_, Ok(question)) if question.has_parameters() && query.is_none() => return Ok(None),
         About::Content(_, question) => question.map_err(|why| url.unread(why, &repository))?,
     };
-    let parameters = Parameters { server: Some(&app.urls), segment: &url.segment, ..Parameters::default() };
+    let query = query.unwrap_or_default();
+    let parameters = Parameters { query, server: Some(&app.urls), segment: &url.segment, ..Parameters::default() };
     let ask = Ask { repository, settings, question, parameters, place: Arc::default() };
     let mut explained = *Event::job("GET", app.clock.now());
     (explained.subject, explained.path) = (ask.subject(), format!("/repository/{}/{}", url.segment, url.path));

@@ -137,7 +137,7 @@ async fn resolve(
     event: &mut Event,
 ) -> Result<Option<Resolution>, Error> {
     let Some(repository) = table.by_name.get(&url.repository) else { return Ok(None) };
-    let explained = match explain(app, url, repository.clone(), table.stamp, caller, event).await {
+    let explained = match explain(app, url, None, repository.clone(), table.stamp, caller, event).await {
         Ok(Some(explained)) => explained.event,
         Ok(None) | Err(Error::Repository(_) | Error::MethodNotAllowed { .. }) => return Ok(None),
         Err(error) => return Err(error),

@@ -70,7 +70,7 @@ pub(crate) async fn of_repository(
 ) -> Result<Reply, Error> {
     let (repository, table) = (&*ask.repository, app.repositories.table(event).await?);
     let (record, server) = (&repository.record, app.urls.of(request).url());
-    let mut document = Document::new(format!("{}: {}", record.name, about(repository)));
+    let mut document = Document::new(format!("{}, a {}", record.name, about(repository)));
     match record.kind {
         RepositoryKind::Group => {
             let members: Vec<_> = record
@@ -84,7 +84,7 @@ pub(crate) async fn of_repository(
             document.links(members);
         }
         RepositoryKind::Remote => {
-            document.paragraph("It fetches each file from its upstream once, and keeps it.");
+            document.paragraph("It fetches each file from its upstream at the first request, and answers later requests from its cache.");
         }
         RepositoryKind::Hosted if repository.as_of.is_some() => {}
         RepositoryKind::Hosted => {
@@ -96,7 +96,7 @@ pub(crate) async fn of_repository(
     let url = format!("{server}/repository/{}", segment(ask.parameters.segment));
     let publishes_to = publishes_to(&server, repository, caller, &table);
     Usage { repository, url: &url, publishes_to }.describe(&mut document);
-    document.heading("Why a request is answered as it is (with an admin token in DAYLIGHT_TOKEN)");
+    document.heading("To see why the server answers a request as it does (with an admin token in DAYLIGHT_TOKEN)");
     document.lines(format!("daylight explain --server {server} {} PATH", record.name));
     Ok(page(&document, request))
 }
@@ -146,17 +146,17 @@ fn link(repository: &Repository, server: &str) -> Link {
     Link { url: format!("{server}/repository/{}/", segment(&repository.record.name)), about: about(repository) }
 }
 
-/// Its kind and format: `hosted gems`, `a group of Maven repositories`.
+/// Its kind and format.
 fn about(repository: &Repository) -> String {
     let what = match repository.format {
-        Format::Gem => "gems",
-        Format::Maven => "Maven artifacts",
-        Format::Raw => "files",
+        Format::Gem => "gem",
+        Format::Maven => "Maven",
+        Format::Raw => "file",
     };
     let kind = match repository.record.kind {
-        RepositoryKind::Hosted => format!("hosted {what}"),
-        RepositoryKind::Remote => format!("{what} of an upstream"),
-        RepositoryKind::Group => format!("{what} of a group of repositories behind one URL"),
+        RepositoryKind::Hosted => format!("hosted {what} repository"),
+        RepositoryKind::Remote => format!("remote {what} repository: the cache of an upstream"),
+        RepositoryKind::Group => format!("group of {what} repositories: one URL for all members"),
     };
     if repository.record.private { format!("{kind}, private") } else { kind }
 }

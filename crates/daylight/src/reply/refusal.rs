@@ -41,7 +41,7 @@ pub(crate) fn refusal(error: &Error, audience: Audience, request: &Request, id: 
         Error::MethodNotAllowed { allow, .. } => {
             put(headers, header::ALLOW, allow.to_string());
         }
-        Error::Elsewhere(_) => {
+        Error::Elsewhere(_) if status == StatusCode::METHOD_NOT_ALLOWED => {
             headers.insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
         }
         _ if status == StatusCode::SERVICE_UNAVAILABLE => {

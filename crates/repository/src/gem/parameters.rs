@@ -74,7 +74,7 @@ pub(crate) fn owner(verb: OwnerVerb, parameters: &Parameters<'_>) -> Result<(Str
     let fields = format!("{}&{}", parameters.form()?.0, parameters.query);
     let fields = Form(&fields);
     let person = fields.value("email").filter(|person| !person.is_empty());
-    let person = person.ok_or_else(|| Error::Input("`email` is missing: whose ownership?".into()))?;
+    let person = person.ok_or_else(|| Error::Input("`email` is missing: it names the owner".into()))?;
     let role = match fields.value("role").as_deref() {
         None | Some("" | "owner") => Role::Owner,
         Some("maintainer") => Role::Maintainer,

@@ -90,7 +90,10 @@ impl Record {
 
 impl Member {
     fn row(self) -> [String; 6] {
-        let why = [why(&self.reason), self.detail].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
+        // Details about a policy name the rule, and say more than the reason.
+        let hidden = self.reason == Reason::HiddenByPolicy.as_str() && !self.detail.is_empty();
+        let reason = if hidden { String::new() } else { why(&self.reason) };
+        let why = [reason, self.detail].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
         [self.member, self.said, self.until, why.join(": "), format!("{:.3}", self.ms), self.flight]
     }
 }

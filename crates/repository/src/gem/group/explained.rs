@@ -83,7 +83,7 @@ impl GroupGems<'_> {
             return format!("`{name}` belongs to `{of}`, which claims it");
         }
         match (is_hosted(owner), holder.is_hosted) {
-            (true, false) => format!("`{name}` belongs to `{of}`, a hosted member that has it, or had it"),
+            (true, false) => format!("`{name}` belongs to `{of}`, a hosted member that has or had it"),
             _ if owners.first().is_some_and(|owner| *owner < holder.place) => {
                 format!("`{name}` belongs to `{of}`, which precedes it in the order of members")
             }
@@ -91,8 +91,8 @@ impl GroupGems<'_> {
                 let own = &self.leaves()[holder.place].record.name;
                 let began = holder.began.map(|began| format!(", on {began},")).unwrap_or_default();
                 format!(
-                    "`{name}` belongs to `{of}`: this member began to have it later{began} and waits for an admin; \
-                     `daylight repo set {own} --claim {name}` gives it the name"
+                    "`{name}` belongs to `{of}`: this member listed it later{began} and waits for an administrator; \
+                     `daylight repo set {own} --claim {name}` gives this member the name"
                 )
             }
         }
@@ -139,16 +139,14 @@ impl GroupGems<'_> {
         let of = owners.iter().filter_map(named).collect::<Vec<_>>().join(", ");
         let others = || holders.iter().filter(|holder| !owners.contains(&holder.place)).count();
         match owners {
-            [] => format!("no member has `{name}`, or ever had it"),
+            [] => format!("no member has or ever had `{name}`"),
             [_, _, ..] => format!("{of} share `{name}`"),
             [owner] if members.claiming(name) == Some(*owner) => format!("`{name}` belongs to {of}, which claims it"),
             [owner] if is_hosted(&self.leaves()[*owner]) => {
-                format!("`{name}` belongs to {of}, the first hosted member that has it, or had it")
+                format!("`{name}` belongs to {of}, the first hosted member that has or had it")
             }
-            [_] if others() == 0 => format!("`{name}` belongs to {of}, which alone lists it"),
-            [_] => format!(
-                "`{name}` belongs to {of}, which listed it before the other members, or precedes them in the order of members"
-            ),
+            [_] if others() == 0 => format!("`{name}` belongs to {of}, the only member that lists it"),
+            [_] => format!("`{name}` belongs to {of}, which listed it first or is earlier in the order of members"),
         }
     }
 

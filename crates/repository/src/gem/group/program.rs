@@ -56,6 +56,11 @@ impl GroupGems<'_> {
             self.tell_asked(place, &found, event);
             match found {
                 Err(error @ (Error::NoSuchGem | Error::NoSuchGemVersion)) => refusal = error,
+                Err(Error::Unsupported(_)) if matches!(ask.what, What::Owners(_)) => {
+                    return Err(Error::Unsupported(format!(
+                        "`{name}` comes from an upstream of this group, which knows its owners: ask the upstream, `gem owner {name} --host URL`"
+                    )));
+                }
                 found => return found,
             }
         }

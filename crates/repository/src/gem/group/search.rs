@@ -81,7 +81,7 @@ impl GroupGems<'_> {
         let asked = describe::span(what);
         let (skip, limit) = (asked.skip, asked.skip + asked.limit);
         if limit > NEWEST_MAX {
-            let text = format!("a group tells its newest {NEWEST_MAX} versions: ask a hosted member for others");
+            let text = format!("a group lists its newest {NEWEST_MAX} versions; ask a hosted member for more");
             return Err(Error::Unsupported(text));
         }
         let mut all: Vec<(Entry, json::Published)> = Vec::new();

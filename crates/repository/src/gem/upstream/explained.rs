@@ -38,26 +38,28 @@ impl RemoteGems<'_> {
                 known.tried, known.checked
             );
             if let Some(reason) = known.failed {
-                text.push_str(&format!("; since then it fails: {}", reason.as_str()));
+                text.push_str(&format!("; requests fail since then: {}", reason.as_str()));
             }
             if let Some(held) = known.held_back {
                 let name = &self.remote.repository.record.name;
                 text.push_str(&format!(
-                    "; since {} it lacks {} names, which is held back for an hour unless `daylight repo accept-index {name}` accepts it",
+                    "; since {} it lacks {} names, and this change is held back for an hour unless `daylight repo accept-index {name}` accepts it",
                     held.since, held.names
                 ));
             }
             text
         };
-        self.known(known).unwrap_or_else(|_| "nothing is known of the upstream's `/versions` yet".into())
+        self.known(known).unwrap_or_else(|_| "the upstream's `/versions` was not requested yet".into())
     }
 
     async fn of_gem(self, name: &str, event: &mut Event) -> Vec<String> {
         let listed = self.end().and_then(|end| self.known(|known| known.listing.gem_by(name, end)));
         let Ok(Some(listed)) = listed else { return vec![format!("`/versions` never listed `{name}`")] };
         let Listed { versions, md5 } = &listed;
-        let mut told =
-            vec![format!("`/versions` lists {} versions of it, and {md5} as the MD5 of its `/info`", versions.len())];
+        let mut told = vec![format!(
+            "`/versions` lists {} versions of `{name}`, and {md5} as the MD5 of `/info/{name}`",
+            versions.len()
+        )];
         if let Some(hidden) = forbidden(&self.remote.repository, name, "") {
             told.push(format!("{hidden}, so its upstream is not asked for it"));
             return told;
@@ -88,7 +90,7 @@ impl RemoteGems<'_> {
             return vec![format!("`/versions` does not list `{full_name}`")];
         };
         let ListedVersion { token, since, seen, dated, .. } = version;
-        let dated = if dated { format!(", and is of {since} as the upstream says") } else { String::new() };
+        let dated = if dated { format!(", and the upstream dates it {since}") } else { String::new() };
         let mut told =
             vec![format!("`/versions` lists `{token}` of `{name}`; it was first seen here on {seen}{dated}")];
         told.push(self.of_file(&format!("gems/{name}-{token}.gem"), |_| true, "", event).await);
@@ -107,12 +109,14 @@ impl RemoteGems<'_> {
             Ok(Some(Remembered::File(kept))) => {
                 let fetched = kept.known.fetched;
                 match (is_it(&kept.known.hashes), with) {
-                    (true, "") => format!("`{path}` is kept since {fetched}"),
-                    (true, with) => format!("`{path}` is kept since {fetched} with {with}"),
-                    (false, with) => format!("`{path}` is kept since {fetched} without {with}: it is asked for again"),
+                    (true, "") => format!("`{path}` is in the cache since {fetched}"),
+                    (true, with) => format!("`{path}` is in the cache since {fetched}, with {with}"),
+                    (false, with) => {
+                        format!("`{path}` is in the cache since {fetched}, without {with}, so it is fetched again")
+                    }
                 }
             }
-            _ => format!("`{path}` is not kept"),
+            _ => format!("`{path}` is not in the cache"),
         }
     }
 }
