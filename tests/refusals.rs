@@ -32,7 +32,7 @@ fn a_deploy_to_a_group_is_told_which_member_takes_that_version() {
     let asks = |agent: &str, path: &str| {
         let answer = world.admin().ask("PUT", &format!("/repository/maven/{path}"), &[("User-Agent", agent)], b"x");
         assert_eq!(answer.phrase, "a group takes no uploads; publish to one of its hosted members");
-        answer.expect(405).json()["detail"].as_str().unwrap().to_owned()
+        answer.expect(405).text().to_owned()
     };
     for (path, member) in [
         ("org/example/lamp/1.0/lamp-1.0.jar", "maven-releases"),

@@ -34,7 +34,7 @@ fn an_answer_tells_whose_the_name_is_who_was_asked_and_who_was_passed_over() {
     let told = explain(&scene.world, "info/lamp");
     assert_eq!((&told["status"], said(&told)), (&json!(200), vec![(REMOTE, "hit")]), "{told:#}");
     let detail = told["detail"].as_str().unwrap();
-    let of_upstream = format!("`{REMOTE}`: `/versions` lists 1 versions of it");
+    let of_upstream = format!("`{REMOTE}`: `/versions` lists 1 versions of `lamp`");
     assert!(detail.contains("`lamp` belongs to `upstream-gems`, the only member that lists it"), "{detail}");
     assert!(detail.contains(&of_upstream), "{detail}");
     // First claimed, then published.
@@ -79,7 +79,7 @@ fn a_member_that_began_to_have_a_name_later_is_told_with_what_gives_it_the_name(
     assert_eq!(said(&told), [(REMOTE, "blocked"), (OTHER, "hit")], "{told:#}");
     let why = why(&told, REMOTE);
     assert!(why.contains(&format!("`lamp` belongs to `{OTHER}`: this member listed it later")), "{why}");
-    assert!(why.ends_with(&format!("`daylight repo set {REMOTE} --claim lamp` gives it the name")), "{why}");
+    assert!(why.ends_with(&format!("`daylight repo set {REMOTE} --claim lamp` gives this member the name")), "{why}");
 }
 
 #[test]

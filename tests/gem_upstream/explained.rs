@@ -56,7 +56,7 @@ fn an_answer_is_explained_by_the_line_of_the_index_the_first_sight_and_the_state
     let young =
         "`lamp:1.1.0` is hidden by the policy of `upstream-gems`: versions are hidden until they are 7 days old";
     let kept = "`info/lamp` is in the cache since 2026-11-10T12:00:00.000Z, with that MD5";
-    assert_told("info/lamp", 200, &["`/versions` lists 2 versions of it", young, kept, looked]);
+    assert_told("info/lamp", 200, &["`/versions` lists 2 versions of `lamp`", young, kept, looked]);
     let seen = "first seen here on 2026-11-10T12:00:00.000Z";
     assert_told("gems/lamp-1.1.0.gem", 403, &[young, seen, "`gems/lamp-1.1.0.gem` is not in the cache"]);
     assert_told("gems/lamp-1.0.0.gem", 200, &["`gems/lamp-1.0.0.gem` is in the cache since 2026-11-10"]);
