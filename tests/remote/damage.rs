@@ -93,7 +93,7 @@ fn check_reads_a_sample_of_what_is_kept_of_upstreams_and_all_of_it_if_asked() {
             let line = format!("the cached file `{}` of `{}`", hex(&Sha256::digest(whole)), path(name));
             assert!(told.contains(&line), "{told}");
         }
-        assert!(told.contains("fetches it again"), "{told}");
+        assert!(told.contains("fetches a damaged cached file again"), "{told}");
     }
     // A start without knowledge checks the files that it opens.
     scene.world.resume();

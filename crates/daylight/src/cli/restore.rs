@@ -55,7 +55,8 @@ impl Restore {
         match missing.len() {
             0 if problems.is_empty() => Ok(()),
             0 => {
-                let text = format!("the backup has {} problems", problems.len());
+                let noun = if problems.len() == 1 { "problem" } else { "problems" };
+                let text = format!("the backup has {} {noun}", problems.len());
                 let hint = "delete the damaged files in the backup and back up again if the data folder still has them; another backup \
                             may have them too";
                 Err(Failure::new(text, Some(hint.to_owned())).into())

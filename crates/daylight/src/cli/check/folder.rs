@@ -45,7 +45,8 @@ pub(super) fn check(verify: bool, context: &mut Context<'_>) -> Result<(), anyho
     match report.problems.len() {
         0 => Ok(()),
         many => {
-            let text = format!("`{}` has {many} problems", data.display());
+            let noun = if many == 1 { "problem" } else { "problems" };
+            let text = format!("`{}` has {many} {noun}", data.display());
             Err(Failure::new(text, Some(advice(&report))).into())
         }
     }
