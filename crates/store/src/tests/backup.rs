@@ -66,6 +66,26 @@ fn inode(path: &Path) -> u64 {
 }
 
 #[tokio::test]
+async fn the_data_folder_knows_its_last_backup_and_is_backed_up_where_that_cannot_be_noted() {
+    let folders = folders();
+    let store = two(&folders.data).await;
+    let layout = Layout::new(&folders.data);
+    assert_eq!(layout.last_backup_seconds(), 0);
+    let first = back_up(&folders).seq;
+    let noted = || std::fs::read_to_string(folders.data.join("backed-up")).unwrap();
+    assert_eq!(noted(), format!("{}\n", first.0));
+    assert!(layout.last_backup_seconds() > 0);
+    publish(&store, 3).await;
+    let second = back_up(&folders).seq;
+    assert_eq!((noted(), second > first), (format!("{}\n", second.0), true));
+
+    std::fs::remove_file(folders.data.join("backed-up")).unwrap();
+    std::fs::create_dir(folders.data.join("backed-up")).unwrap();
+    assert_eq!(back_up(&folders).seq, second);
+    store.close();
+}
+
+#[tokio::test]
 async fn a_backup_of_a_served_folder_is_checked_restored_and_served_and_the_next_adds_what_is_new() {
     let folders = folders();
     let store = two(&folders.data).await;
