@@ -56,9 +56,8 @@ pages! {
     troubleshooting: "docs/troubleshooting.md" => pages::troubleshooting;
 }
 
-/// Pages that are run in another way: on a machine of their own, by `tests/serving.rs`; with the tools that they are about, by
-/// `tests/build_tools`.
-const ELSEWHERE: &[&str] = &["docs/serving-a-team.md", "docs/build-tools.md"];
+/// Pages that are run in another way: on a machine of their own, by `tests/serving.rs`.
+const ELSEWHERE: &[&str] = &["docs/serving-a-team.md"];
 
 #[test]
 fn every_page_with_commands_is_run() {
