@@ -79,7 +79,7 @@ async fn the_data_folder_knows_its_last_backup_and_is_backed_up_where_that_canno
     let second = back_up(&folders).seq;
     assert_eq!((noted(), second > first), (format!("{}\n", second.0), true));
 
-    std::fs::remove_file(folders.data.join("backed-up")).unwrap();
+    RealDisk.unlink(&folders.data.join("backed-up")).unwrap();
     std::fs::create_dir(folders.data.join("backed-up")).unwrap();
     assert_eq!(back_up(&folders).seq, second);
     store.close();
