@@ -149,7 +149,7 @@ fn units() -> (TempDir, Vec<PathBuf>) {
         let text = std::fs::read_to_string(&path).unwrap();
         let copy = folder.path().join(path.file_name().unwrap());
         std::fs::write(&copy, text.replace("/usr/local/bin/daylight", env!("CARGO_BIN_EXE_daylight"))).unwrap();
-        if !copy.extension().is_some_and(|kind| kind == "sysusers") {
+        if copy.extension().is_none_or(|kind| kind != "sysusers") {
             units.push(copy);
         }
     }
