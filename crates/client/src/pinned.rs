@@ -20,7 +20,7 @@ pub(crate) struct PinnedVerifier {
 }
 
 impl PinnedVerifier {
-    /// `pinned` are the certificates that a server may show itself. `roots` holds them, too.
+    /// `pinned` are the certificates that a server may present itself. `roots` contains them, too.
     pub(crate) fn new(
         roots: RootCertStore,
         pinned: Vec<CertificateDer<'static>>,
@@ -31,7 +31,7 @@ impl PinnedVerifier {
     }
 }
 
-/// Whether webpki refuses the certificate only because it is an authority's. It looks at the dates before that.
+/// Whether webpki refuses the certificate only because it is that of an authority. webpki checks the dates before that.
 pub(crate) fn is_of_an_authority(error: &rustls::Error) -> bool {
     let rustls::Error::InvalidCertificate(CertificateError::Other(cause)) = error else { return false };
     matches!(cause.0.downcast_ref(), Some(webpki::Error::CaUsedAsEndEntity))

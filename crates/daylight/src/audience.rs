@@ -1,5 +1,5 @@
-//! Who reads an error: the program that sent the request, and the format of the repository that it is about. Both decide in which words
-//! the hint is, and `reply` decides by them in which form the error is.
+//! The reader of an error: the program that sent the request, and the format of the repository. Both decide about the
+//! words of the hint, and `reply` uses them to choose the form of the error.
 
 use http::HeaderMap;
 use http::header;
@@ -14,34 +14,34 @@ enum Program {
     Java,
     /// A program in which a person types or clicks a URL: curl, a browser.
     Person,
-    /// Anything else, of which nothing is known.
+    /// Any other program.
     Other,
 }
 
-/// The words of a hint: each client is told of its own settings.
+/// The vocabulary of a hint: each client reads about its own settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Words {
-    /// Those of `gem` and `bundle`.
+    /// That of `gem` and `bundle`.
     Gem,
-    /// Those of Maven and Gradle.
+    /// That of Maven and Gradle.
     Maven,
-    /// Those of HTTP.
+    /// That of HTTP.
     Http,
 }
 
-/// Who reads an error.
+/// The reader of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Audience {
     program: Program,
-    /// Whether it asks for problems (RFC 9457).
+    /// Whether it accepts problems (RFC 9457) explicitly.
     asks_for_problems: bool,
     /// The format of the repository. `None`: the request is about no repository, or the client may not know whether it exists.
     pub(crate) format: Option<Format>,
 }
 
-/// How the `User-Agent` of each build tool for Java begins. sbt asks by means of Coursier or Ivy.
+/// The first characters of the `User-Agent` of each build tool for Java. sbt uses Coursier or Ivy.
 const JAVA: [&str; 6] = ["Apache-Maven/", "Gradle/", "Coursier/", "Apache Ivy/", "Java/", "Java-http-client/"];
-/// The same of programs in which people type or click URLs.
+/// The same for programs in which people type or click URLs.
 const PERSON: [&str; 4] = ["curl/", "Wget/", "HTTPie/", "Mozilla/"];
 
 impl Audience {
@@ -61,7 +61,7 @@ impl Audience {
         Self { program, asks_for_problems, format: None }
     }
 
-    /// The words of hints. What the client is counts more than what it asks for.
+    /// The vocabulary of hints. The kind of client takes precedence over the format of the repository.
     pub(crate) fn words(self) -> Words {
         match (self.program, self.format) {
             (Program::Ruby, _) | (Program::Other, Some(Format::Gem)) => Words::Gem,
@@ -70,9 +70,10 @@ impl Audience {
         }
     }
 
-    /// Whether it is shown a problem rather than text. `gem` and `bundle` print the body unchanged, so they get text. Build tools for Java
-    /// show the members of a problem: Gradle and the resolver of Maven 3.9 (1.9.23 and later) read one without asking for it.
-    /// Any other program gets what it asks for, or else what the clients of the repository's format get.
+    /// Whether it gets a problem instead of text. `gem` and `bundle` print the body unchanged, so they get text. Build
+    /// tools for Java show the members of a problem: Gradle and the resolver of Maven 3.9 (1.9.23 and later) read one
+    /// without asking for it. Any other program gets the form that it accepts, or otherwise the form of the clients of
+    /// the repository's format.
     pub(crate) fn reads_problems(self) -> bool {
         match self.program {
             Program::Ruby => false,

@@ -1,8 +1,9 @@
 //! The URL by which a client reaches the server, for everything that shows a URL of ours: [`PublicUrls::of`].
 //!
-//! `server.public_url` comes first. Without it, a trusted proxy tells the URL (`Forwarded` or `X-Forwarded-*`, whichever
-//! `server.client_from` names). Without a proxy it is the `Host` that the client sent. A client can send any `Host`, so an
-//! answer with such a URL is for this client alone: it becomes no page and no cache may store it.
+//! `server.public_url` comes first. Without it, the URL is that in the headers of a trusted proxy (`Forwarded` or
+//! `X-Forwarded-*`, whichever `server.client_from` names). Without a proxy it is made from the `Host` that the client
+//! sent. A client can send any `Host`, so an answer with such a URL is for this client alone: it becomes no page and no
+//! cache may store it.
 
 use crate::config::{Server, Settings};
 use front::{ClientFrom, ForwardedUrl, Proxies, Reply, Request};
@@ -13,11 +14,11 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use telemetry::Log;
 
-/// Longest name of a host (RFC 1035), in bytes.
+/// Maximum length of a host name (RFC 1035), in bytes.
 const HOST_MAX: usize = 253;
-/// Longest path below which a proxy has the server, in bytes.
+/// Maximum length of the path prefix that a proxy adds, in bytes.
 const PREFIX_MAX: usize = 256;
-/// The headers in which proxies tell a URL.
+/// The headers in which proxies send a URL.
 const TELLING: [&str; 4] = ["forwarded", "x-forwarded-proto", "x-forwarded-host", "x-forwarded-prefix"];
 
 /// The proxies that the settings trust.
@@ -25,7 +26,7 @@ pub(crate) fn proxies(server: &Server) -> Proxies {
     Proxies { trusted: server.trusted_proxies.0.clone(), client_from: server.client_from }
 }
 
-/// Warns at the start where URLs in answers will be wrong.
+/// Warns at the start if URLs in answers will be wrong.
 pub(crate) fn warn(settings: &Settings, address: SocketAddr, log: &Log) {
     let server = &settings.server;
     let tls = !server.tls_certificate.as_os_str().is_empty();
@@ -46,14 +47,14 @@ pub(crate) fn warn(settings: &Settings, address: SocketAddr, log: &Log) {
     }
 }
 
-/// From a request to the URL by which its client reaches the server.
+/// Computes the public URL for each request.
 pub struct PublicUrls {
     configured: Option<String>,
     /// The URL of the listening socket.
     listening: String,
     proxies: Proxies,
     log: Log,
-    /// Whether the log has named a proxy that is not trusted.
+    /// Whether the log has named an untrusted proxy.
     named: AtomicBool,
 }
 
@@ -64,7 +65,7 @@ impl PublicUrls {
         Self { configured, listening, proxies, log, named: AtomicBool::new(false) }
     }
 
-    /// The URL where no request tells one.
+    /// The URL without a request.
     pub fn configured(&self) -> &str {
         self.configured.as_deref().unwrap_or(&self.listening)
     }
@@ -97,16 +98,16 @@ impl PublicUrls {
     }
 }
 
-/// The URL by which the client of one request reaches the server. It remembers whether it was shown.
+/// The public URL for one request. It records whether it was used.
 pub(crate) struct RequestUrl<'a> {
     urls: &'a PublicUrls,
-    /// What the request says of it.
+    /// The URL that follows from the request.
     derived: Option<Origin>,
     shown: AtomicBool,
 }
 
 impl RequestUrl<'_> {
-    /// Keeps a reply that has this URL from every cache, ours included, unless all clients get the same URL.
+    /// Keeps a reply that contains this URL out of every cache, including ours, unless all clients get the same URL.
     pub(crate) fn protect(&self, reply: &mut Reply) {
         if self.shown.load(Relaxed) {
             reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
@@ -139,12 +140,13 @@ struct Origin {
     /// In lower case; an IPv6 address in brackets.
     host: String,
     port: Option<u16>,
-    /// Empty, or a path that begins with a slash and ends with none.
+    /// Empty, or a path that begins with a slash and does not end in one.
     prefix: String,
 }
 
 impl Origin {
-    /// From what a proxy tells, the host that the request names, and whether it came through TLS. `None`: no valid host.
+    /// The URL from a proxy's headers, the host of the request, and whether the connection uses TLS. `None`: there is
+    /// no valid host.
     fn of(told: &ForwardedUrl, host: Option<&str>, tls: bool) -> Option<Self> {
         let tls = match told.scheme.as_deref() {
             Some(scheme) if scheme.eq_ignore_ascii_case("https") => true,
@@ -167,7 +169,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A name or an address, perhaps with a port. Credentials, spaces, control characters and escapes are in none.
+/// Parses a name or an address with an optional port. Credentials, spaces, control characters and escapes are invalid.
 fn host_and_port(text: &str) -> Option<(String, Option<u16>)> {
     let (host, port) = match text.strip_prefix('[') {
         Some(rest) => {
@@ -199,7 +201,7 @@ fn read_port(text: &str) -> Option<u16> {
     text.parse().ok().filter(|port| digits && *port != 0)
 }
 
-/// A path of plain characters. A second slash would begin a host.
+/// Parses a path of plain characters. A second slash would begin a host.
 fn read_prefix(text: &str) -> Option<String> {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
     let segment =

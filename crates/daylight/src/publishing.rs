@@ -1,4 +1,4 @@
-//! Where packages are published: a repository that does not take a change says which hosted repository does.
+//! Names the place for a publication: a repository that refuses a change names the hosted repository that accepts it.
 
 use crate::app::App;
 use crate::elsewhere::{Elsewhere, Place, Refusal};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use store::RepositoryKind;
 use telemetry::Event;
 
-/// Refuses changes of groups and remote repositories, before any token is checked: none helps.
+/// Refuses changes of groups and remote repositories before the token is checked, because no token helps.
 pub(crate) async fn refuse_changes(
     app: &App,
     repository: &Arc<Repository>,
@@ -34,7 +34,8 @@ pub(crate) async fn refuse_changes(
     }
 }
 
-/// An upload that is refused before it arrives; if the version policy refuses it, with the repository that takes the version.
+/// Refuses an upload before it arrives. If the version policy refuses it, the error names the repository that accepts
+/// the version.
 pub(crate) async fn refuse_upload(
     app: &App,
     ask: &Ask<'_>,
@@ -48,7 +49,7 @@ pub(crate) async fn refuse_upload(
     elsewhere(app, wanted, Refusal::Version { version, policy }, request, event).await.unwrap_or_else(|error| error)
 }
 
-/// A change that a repository does not take.
+/// A change that a repository does not accept.
 struct Wanted<'a> {
     repository: &'a Repository,
     scope: Scope,

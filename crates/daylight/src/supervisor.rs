@@ -1,4 +1,5 @@
-//! Tells the service manager, such as systemd, that the server is ready, reloads, stops and is alive (sd_notify(3)).
+//! Notifies the service manager, such as systemd, when the server is ready, reloads, stops, and is alive
+//! (sd_notify(3)).
 
 use crate::config::Environment;
 use std::ffi::OsStr;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use telemetry::Recorder;
 
-/// The connection to the service manager. Without one, nothing is told.
+/// The connection to the service manager. Without one, all notifications are discarded.
 #[derive(Debug, Clone)]
 pub(crate) struct Supervisor {
     manager: Option<Arc<(UnixDatagram, SocketAddr)>>,
@@ -34,29 +35,30 @@ impl Supervisor {
         supervisor
     }
 
-    /// Requests are answered, at this URL. A restart keeps the process, and names it again for a manager that expects another.
+    /// Reports that requests are answered at this URL. A restart keeps the process id, and sends it again for a manager
+    /// that expects another.
     pub(crate) fn ready(&self, url: &str) {
         self.tell(&format!("READY=1\nMAINPID={}\nSTATUS=serving at {url}\n", std::process::id()));
     }
 
-    /// A reload or a restart begins. [`Supervisor::ready`] ends it.
+    /// Reports that a reload or a restart begins. [`Supervisor::ready`] ends it.
     pub(crate) fn reloading(&self) {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
         let micros = i128::from(now.tv_sec) * 1_000_000 + i128::from(now.tv_nsec) / 1_000;
         self.tell(&format!("RELOADING=1\nMONOTONIC_USEC={micros}\nSTATUS=reloading\n"));
     }
 
-    /// The server stops.
+    /// Reports that the server stops.
     pub(crate) fn stopping(&self) {
         self.tell("STOPPING=1\nSTATUS=finishing the open requests\n");
     }
 
-    /// How often [`Supervisor::watch`] must tell that the server is alive.
+    /// The interval at which [`Supervisor::watch`] must report that the server is alive.
     pub(crate) fn watchdog(&self) -> Option<Duration> {
         self.watchdog
     }
 
-    /// Tells regularly that the server is alive, as long as every event loop runs. `every`: the manager's limit.
+    /// Reports regularly that the server is alive, as long as every event loop runs. `every`: the manager's limit.
     pub(crate) async fn watch(self, every: Duration, recorder: Arc<Recorder>) {
         let mut beats: Vec<u64> = Vec::new();
         loop {
@@ -76,7 +78,7 @@ impl Supervisor {
         }
     }
 
-    /// Sends a message. A manager that does not take it does not stop the server.
+    /// Sends a message. If the manager does not accept it, the server continues.
     fn tell(&self, message: &str) {
         if let Some((socket, address)) = self.manager.as_deref() {
             let _ = socket.send_to_addr(message.as_bytes(), address);

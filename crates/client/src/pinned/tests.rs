@@ -1,4 +1,4 @@
-//! Certificates that `openssl req -x509` makes, as a server shows them.
+//! Certificates from `openssl req -x509`, presented by a server.
 
 use super::*;
 use std::process::Command;
@@ -7,7 +7,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 
 const DAY: u64 = 86_400;
 
-/// A self-signed certificate of an authority, as openssl makes it, for this name, and valid for a day from now on.
+/// A self-signed certificate of an authority for this name, valid for a day from now on.
 fn made(name: &str) -> CertificateDer<'static> {
     let folder = tempfile::TempDir::new().unwrap();
     let made = Command::new("openssl")
@@ -24,7 +24,7 @@ fn after(days: u64) -> UnixTime {
     UnixTime::since_unix_epoch(Duration::from_secs(UnixTime::now().as_secs() + days * DAY))
 }
 
-/// What a client that trusts `trusted` makes of a server `name` that shows `shown`.
+/// The result for a client that trusts `trusted` and a server `name` that presents `shown`.
 fn verified(
     trusted: &CertificateDer<'static>,
     shown: &CertificateDer<'_>,

@@ -1,11 +1,11 @@
-//! What to do about a request that is not allowed, in the words of the client that sent it.
+//! The remedy for a refused request, in the words of the client that sent it.
 
 use super::error::Error;
 use crate::audience::Words;
 use repository::Scope;
 
 impl Error {
-    /// The remedy, where there is one.
+    /// The remedy, if there is one.
     pub fn hint(&self, words: Words) -> Option<String> {
         Some(match self {
             Error::CredentialsMissing { scope, repository } => {
@@ -74,7 +74,7 @@ fn send(scope: Scope, words: Words) -> &'static str {
     }
 }
 
-/// Where a client has a token that no longer works.
+/// Where a client stores a token that no longer works.
 fn replace(words: Words) -> &'static str {
     match words {
         Words::Gem => {

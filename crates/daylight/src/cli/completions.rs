@@ -22,7 +22,7 @@ impl Completions {
             "fish" => Shell::Fish,
             _ => Shell::Bash,
         };
-        // Into memory first: the generator panics where it cannot write, as into a closed pipe.
+        // Into memory first: the generator panics if it cannot write, for example to a closed pipe.
         let mut script = Vec::new();
         clap_complete::generate(shell, &mut completed_tree(), "daylight", &mut script);
         if context.flags.json {

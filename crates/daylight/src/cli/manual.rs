@@ -55,7 +55,7 @@ impl Manual {
 
 /// Renders the page of a command and those of its subcommands. `name` is the name of the page: `daylight-repo-add`.
 fn render(command: &Command, name: &str, day: &str, pages: &mut Vec<Page>) -> io::Result<()> {
-    // A section of their own has the examples, with one line for each.
+    // The examples have a section of their own, with one line for each.
     let page = command.clone().after_help("").after_long_help("").mut_args(with_values);
     let man = Man::new(page).title(name.to_uppercase()).source("Daylight").manual("Daylight Manual").date(day);
     let mut text = Vec::new();
@@ -80,7 +80,7 @@ fn render(command: &Command, name: &str, day: &str, pages: &mut Vec<Page>) -> io
     command.get_subcommands().try_for_each(|below| render(below, &format!("{name}-{}", below.get_name()), day, pages))
 }
 
-/// Puts the possible values of a flag into its text, as `--help` does. clap_mangen makes a list of them.
+/// Appends the possible values of a flag to its text, as `--help` does. clap_mangen makes a list of them.
 fn with_values(flag: Arg) -> Arg {
     let values = flag.get_possible_values();
     let shown = !values.is_empty() && flag.get_action().takes_values() && !flag.is_hide_possible_values_set();
@@ -90,7 +90,7 @@ fn with_values(flag: Arg) -> Arg {
     flag.long_help(text).hide_possible_values(true)
 }
 
-/// A page is complete under its name, or is not there.
+/// Writes each page completely before it gets its name.
 fn write(folder: &Path, pages: &[Page]) -> io::Result<()> {
     std::fs::create_dir_all(folder)?;
     for Page { name, text } in pages {

@@ -9,10 +9,10 @@ use std::io::Read;
 
 /// The URL of `daylight serve` without flags.
 const DEFAULT_SERVER: &str = "http://127.0.0.1:8080";
-/// Longest file of certificates, in bytes: twice the size of all public authorities together.
+/// Maximum size of a file of certificates, in bytes: twice the size of all public authorities together.
 const TRUST_MAX_BYTES: u64 = 1 << 20;
 
-/// A server, as the flags and the environment name it.
+/// A server, as flags and environment name it.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     /// Without a slash at the end.
@@ -47,7 +47,8 @@ fn read(path: &str) -> Result<Trust, anyhow::Error> {
     Ok(Trust::new(&Pem::from(bytes))?)
 }
 
-/// Why a call had no answer, with a hint for this command line. The hints of the client are about the settings of upstreams.
+/// The failure of a call, with a hint for this command line. The hints of the client are about the settings of
+/// upstreams.
 pub(super) fn call_failure(error: client::Error) -> anyhow::Error {
     let hint = match &error {
         client::Error::NotListening { .. } => {

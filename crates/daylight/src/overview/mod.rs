@@ -116,7 +116,7 @@ fn publishes_to(
     Some((one.record.name.clone(), format!("{server}/repository/{}", segment(&one.record.name))))
 }
 
-/// What to type into a server to which nothing was published yet.
+/// The commands to type on a server with nothing published yet.
 fn describe_first_steps(server: &str, table: &RepositoryTable, document: &mut Document) {
     document.heading("Nothing is published here yet. The output of the first start has an admin token; with it");
     let hosted = |format| {
@@ -146,7 +146,7 @@ fn link(repository: &Repository, server: &str) -> Link {
     Link { url: format!("{server}/repository/{}/", segment(&repository.record.name)), about: about(repository) }
 }
 
-/// Its kind and format.
+/// The kind and format of a repository.
 fn about(repository: &Repository) -> String {
     let what = match repository.format {
         Format::Gem => "gem",

@@ -9,7 +9,7 @@ pub(super) struct Usage<'a> {
     pub(super) repository: &'a Repository,
     /// Its URL, without a slash at the end.
     pub(super) url: &'a str,
-    /// Where to publish to a group: the name and the URL of a hosted member.
+    /// The place to publish to a group: the name and the URL of a hosted member.
     pub(super) publishes_to: Option<(String, String)>,
 }
 
@@ -42,7 +42,7 @@ impl Usage<'_> {
         self.repository.record.private
     }
 
-    /// The URL with a place for a token in it, where one is needed.
+    /// The URL, with a placeholder for a token if one is needed.
     fn url_with_token(&self) -> String {
         match self.url.split_once("://") {
             Some((scheme, rest)) if self.is_private() => format!("{scheme}://x:TOKEN@{rest}"),

@@ -1,4 +1,4 @@
-//! Which URL a request gets, and which hosts are none.
+//! The URL that a request gets, and invalid hosts.
 
 use super::*;
 use crate::config::{self, Machine};
@@ -10,7 +10,7 @@ fn server(settings: &[(&str, &str)]) -> Server {
     config::load(None, &settings.iter().map(variable).collect(), &[], machine).unwrap().0.server
 }
 
-/// The URL that a request from `peer` gets, and the `Cache-Control` of a reply that has it.
+/// The URL for a request from `peer`, and the `Cache-Control` of a reply that contains it.
 fn asked(
     settings: &[(&str, &str)],
     peer: &str,
@@ -56,10 +56,10 @@ fn a_trusted_proxy_tells_the_url_and_no_one_else() {
     assert_eq!(asked(&PROXY, "10.0.0.1", &headers, false), ("https://gems.example:8443/packages".into(), alone()));
     assert_eq!(asked(&PROXY, "192.0.2.9", &headers, false), ("http://127.0.0.1:8080".into(), alone()));
     assert_eq!(asked(&[], "10.0.0.1", &headers, false), ("http://127.0.0.1:8080".into(), alone()));
-    // A proxy that tells only the scheme passes the host on.
+    // A proxy that sends only the scheme leaves the host as it came.
     let some = [("host", "Gems.Example"), ("x-forwarded-proto", "https")];
     assert_eq!(asked(&PROXY, "10.0.0.1", &some, false).0, "https://gems.example");
-    // What it passes on without a look is no URL.
+    // A forwarded value that the proxy did not check is not a URL.
     let junk =
         [("host", "a"), ("x-forwarded-host", "b/c"), ("x-forwarded-proto", "gopher"), ("x-forwarded-prefix", "//b")];
     assert_eq!(asked(&PROXY, "10.0.0.1", &junk, false).0, "http://a");

@@ -6,7 +6,7 @@ use crate::error::Error;
 use front::UploadError;
 use repository::{Error as OfRepository, Purged, Scope, VersionPolicy, Why};
 
-/// The phrase, where the standard one is not enough.
+/// The phrase, if the standard one is not enough.
 pub(super) fn phrase(error: &Error) -> Option<&'static str> {
     Some(match error {
         Error::Repository(error) => return of_repository(error),

@@ -1,4 +1,4 @@
-//! The reply with an error: its form, its headers, and the words that the client is shown.
+//! The reply with an error: its form, its headers, and its text.
 
 use super::phrase::phrase;
 use super::{TEXT, asked_again, json, put};
@@ -94,7 +94,7 @@ fn problem(status: StatusCode, error: &Error, words: Words, id: EventId) -> Repl
     reply
 }
 
-/// The message for the client. The cause of a failure of ours goes into the event only.
+/// The message for the client. The cause of an internal failure is in the event only.
 fn message(status: StatusCode, error: &Error) -> String {
     match status {
         StatusCode::INTERNAL_SERVER_ERROR if matches!(error, Error::Repository(repository::Error::Unsaved(_))) => {

@@ -15,7 +15,7 @@ pub enum SettingsFile {
 /// How a client uses the repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// In place of all other sources: the repository has or fetches every gem.
+    /// As a replacement for all other sources: the repository has or fetches every gem.
     Instead,
     /// In addition to other sources: the repository has only gems that were pushed to it.
     Beside,

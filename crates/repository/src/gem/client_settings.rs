@@ -1,4 +1,4 @@
-//! Settings files that have Bundler and `gem` use a repository.
+//! Settings files with which Bundler and `gem` use a repository.
 
 use crate::content::Content;
 use crate::repository::Repository;

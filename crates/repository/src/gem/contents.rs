@@ -1,4 +1,4 @@
-//! The versions that a hosted repository of gems holds, as operators list them.
+//! The versions in a hosted gem repository, for operators.
 
 use crate::error::Error;
 use crate::gem::hosted::Hosted;
@@ -10,10 +10,10 @@ use crate::visible::removed;
 use store::{Entry, Lane, Withdrawal};
 use telemetry::{Event, Millis};
 
-/// The folder of packages, in which all versions are.
+/// The folder of packages, which contains all versions.
 const FOLDER: &str = "gems";
 
-/// Which versions are listed.
+/// The selection of versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// Versions that clients can see.
@@ -22,8 +22,8 @@ pub(crate) enum Shown {
     Removed,
 }
 
-/// A page of versions, in byte order of their full names. The path of the page is empty or `gems` for all versions, and else names a gem or
-/// versions of it: `NAME`, `NAME:VERSION`, `NAME-VERSION` or `gems/FILE`.
+/// A page of versions, in byte order of their full names. The path of the page is empty or `gems` for all versions.
+/// Otherwise it names a gem or some of its versions: `NAME`, `NAME:VERSION`, `NAME-VERSION` or `gems/FILE`.
 pub(crate) async fn list(
     hosted: Hosted<'_>,
     part: PageRequest<'_>,
@@ -75,7 +75,7 @@ async fn listed(hosted: Hosted<'_>, entry: &Entry, event: &mut Event) -> Result<
     let row = hosted.store.row_by(hosted.repository.id, &entry.key, entry.published, event).await?;
     let yanked = match entry.withdrawal {
         Some(Withdrawal::Retracted) => true,
-        // Earlier versions of this program wrote no reason down, and withdrew nothing but what was yanked.
+        // Earlier versions of this program recorded no reason, and withdrew only yanked versions.
         None => entry.state == store::State::Withdrawn,
         Some(_) => false,
     };

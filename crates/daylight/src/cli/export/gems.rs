@@ -1,4 +1,4 @@
-//! Exports the gems of a repository that its index lists.
+//! Exports the gems in the index of a repository.
 
 use super::place::{Placed, download};
 use crate::cli::failure::Failure;

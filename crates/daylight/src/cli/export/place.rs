@@ -1,4 +1,4 @@
-//! Gives a downloaded file its name once it is complete, and never takes the place of a file with other bytes.
+//! Gives a downloaded file its name after it is complete, and never replaces a file with other bytes.
 
 use crate::cli::failure::Failure;
 use anyhow::Context as _;
@@ -63,7 +63,7 @@ pub(super) fn download(
     }
 }
 
-/// Writes a file that is made from others. It takes the place of an earlier one where `replace` allows that.
+/// Writes a generated file. It replaces an earlier one if `replace` allows it.
 pub(super) fn write(path: PathBuf, bytes: &[u8], replace: bool) -> Result<Placed, anyhow::Error> {
     match std::fs::read(&path) {
         Ok(present) if present == bytes => return Ok(Placed::Present),
@@ -86,7 +86,7 @@ fn arriving(path: &Path) -> Result<PathBuf, anyhow::Error> {
     let (folder, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default().to_string_lossy());
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
     let arriving = folder.join(format!(".{name}.arriving"));
-    // What an export that was killed has left.
+    // The remainder of a killed export.
     match RealDisk.unlink(&arriving) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(error).with_context(|| format!("cannot write `{}`", arriving.display()))

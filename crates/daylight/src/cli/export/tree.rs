@@ -1,5 +1,5 @@
-//! Exports the files of a repository of Maven or of raw files: each at its path, and for Maven the checksums and the metadata that
-//! clients and other servers look for beside them.
+//! Exports the files of a Maven or raw repository: each at its path, and for Maven with the checksums and the metadata
+//! that clients and other servers expect beside them.
 
 use super::place::{Placed, download, write};
 use crate::cli::api::{Api, REPOSITORIES, decode};
@@ -38,11 +38,11 @@ struct ListedFile {
 /// A written file.
 enum Item {
     File(ListedFile),
-    /// Metadata, which the server makes from the files.
+    /// Metadata, which the server generates from the files.
     Metadata(String),
 }
 
-/// Writes what the repository lists into a folder. `maven`: with checksums and metadata.
+/// Writes the listed files of a repository into a folder. `maven`: with checksums and metadata.
 pub(super) fn export(
     api: &Api,
     repository: &RepositoryClient,
@@ -82,7 +82,7 @@ fn list(api: &Api, name: &str) -> Result<Vec<ListedFile>, anyhow::Error> {
     }
 }
 
-/// The paths at which there is metadata of these files: of groups only where they have plugins.
+/// The paths of the metadata for these files. Only groups with plugins have metadata.
 fn metadata(files: &[ListedFile]) -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
     for file in files {
@@ -108,7 +108,7 @@ fn file(
         let date = headers.get(LAST_MODIFIED).and_then(|date| date.to_str().ok());
         Ok(date.and_then(|date| httpdate::parse_http_date(date).ok()))
     })?;
-    // Nobody publishes checksums of signatures.
+    // Clients publish no checksums of signatures.
     let sums = maven && signature_of(path).is_none() && !matches!(placed, Placed::Conflict(_));
     let sums = [("sha1", sha1), ("md5", md5)].into_iter().filter(|_| sums);
     let sums = sums.map(|(ending, sum)| write(folder.join(format!("{path}.{ending}")), sum.as_bytes(), false));
@@ -116,7 +116,7 @@ fn file(
     [Ok(placed)].into_iter().chain(conflicts).collect()
 }
 
-/// Writes the metadata at a path, where there is some, with its checksums. It replaces that of an earlier export.
+/// Writes the metadata at a path, if there is any, with its checksums. It replaces that of an earlier export.
 fn document(connection: &mut RepositoryConnection, path: &str, folder: &Path) -> Result<Vec<Placed>, anyhow::Error> {
     let Some(bytes) = connection.bytes(&url(path))? else { return Ok(Vec::new()) };
     let sums = [("sha1", HEXLOWER.encode(&Sha1::digest(&bytes))), ("md5", HEXLOWER.encode(&Md5::digest(&bytes)))];
