@@ -64,6 +64,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("import gems", &["daylight import gems /srv/geminabox/data --into gems-private"]),
     ("import maven", &["daylight import maven /srv/nexus-export --into maven-releases"]),
+    ("import raw", &["daylight import raw /srv/files --into tools"]),
     ("export", &["daylight export gems-private /srv/gems", "daylight export maven-releases /srv/maven"]),
     ("backup", &["daylight backup /mnt/backup --data /var/lib/daylight"]),
     ("restore", &["daylight restore /mnt/backup --data /var/lib/daylight --verify"]),
