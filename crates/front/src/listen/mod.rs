@@ -135,10 +135,12 @@ fn serve<H: Handler>(
     let runtime = runtime.build_local(LocalOptions::default())?;
     let core = Rc::new(core);
     let served = runtime.block_on(async {
-        let sockets = sockets.sockets().map(|socket| TcpListener::from_std(socket.try_clone()?));
-        let sockets = sockets.collect::<io::Result<Vec<_>>>()?;
+        let listening = sockets.sockets().map(|socket| TcpListener::from_std(socket.try_clone()?));
+        let listening = listening.collect::<io::Result<Vec<_>>>()?;
+        // `accept` drops its sockets when it returns, so new clients are refused while open requests are finished.
+        drop(sockets);
         tokio::task::spawn_local(heartbeat(heart));
-        core.idle_grace.set(Some(timed(|| accept(&core, reserved, &sockets, stop)).await));
+        core.idle_grace.set(Some(timed(|| accept(&core, reserved, listening, stop)).await));
         core.stopping.notify_waiters();
         finish(&core, shutdown_timeout).await;
         Ok(())
@@ -152,7 +154,7 @@ fn serve<H: Handler>(
 async fn accept<H: Handler>(
     core: &Rc<CoreContext<H>>,
     reserved: &ReservedConnections,
-    sockets: &[TcpListener],
+    sockets: Vec<TcpListener>,
     stop: &Stop,
 ) -> Duration {
     let mut asked = pin!(stop.asked());
