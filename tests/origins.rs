@@ -58,7 +58,7 @@ fn a_gem_is_as_old_as_at_its_origin_everywhere() {
     read(&world, "gems/lamp-1.0.gem");
     let hidden = detail(&world, FIRST, "gems/lamp-1.1.gem");
     assert!(
-        hidden.contains("before they are 7 days old") && hidden.contains("; published here at 2026-11-01T"),
+        hidden.contains("until they are 7 days old") && hidden.contains("; published here at 2026-11-01T"),
         "{hidden}"
     );
     for list in ["api/v1/dependencies.json?gems=lamp", "api/v1/gems/lamp.json", "info/lamp"] {

@@ -210,7 +210,7 @@ fn what_is_held_back_is_told_and_an_operator_may_accept_it() {
     assert!(accept().expect(409).text().contains("is held back"));
     admin.ask("POST", &format!("/api/v1/repositories/{FIRST}/accept-index"), &[], b"").expect(400);
     // A log that follows an upstream cannot be compacted by hand.
-    assert!(admin.ask("POST", &format!("{path}/compact"), &[], b"").expect(400).text().contains("never see"));
+    assert!(admin.ask("POST", &format!("{path}/compact"), &[], b"").expect(400).text().contains("must never restart"));
     let without = |names: &[&str]| -> String {
         let kept = all.text().lines().filter(|line| !names.iter().any(|name| line.starts_with(name)));
         kept.map(|line| format!("{line}\n")).collect()
