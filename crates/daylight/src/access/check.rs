@@ -58,7 +58,7 @@ impl Access {
         }
         match self.caller(request, event).await {
             Ok(caller) => Ok(caller.token.is_some_and(|token| token.is_for(repository.id))),
-            Err(Error::CredentialsUnknown) => Ok(false),
+            Err(Error::CredentialsUnknown | Error::VariableUnset(_)) => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -67,7 +67,7 @@ impl Access {
     pub async fn token(&self, request: &Request, event: &mut Event) -> Result<Option<Arc<Token>>, Error> {
         match self.caller(request, event).await {
             Ok(caller) => Ok(caller.token),
-            Err(Error::CredentialsUnknown) => Ok(None),
+            Err(Error::CredentialsUnknown | Error::VariableUnset(_)) => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -117,7 +117,7 @@ impl Access {
     /// The caller, for an answer that anyone gets. Credentials that are unknown count as none.
     pub async fn anyone(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
         match self.caller(request, event).await {
-            Err(Error::CredentialsUnknown) => {
+            Err(Error::CredentialsUnknown | Error::VariableUnset(_)) => {
                 let (client, stamp) = (request.client, self.table(event).await?.stamp);
                 Ok(Caller { token: None, client, stamp })
             }

@@ -13,9 +13,10 @@ use store::Digest;
 const MAX: usize = 1024;
 
 /// The credentials of a request: hashes of the one or two texts that may be a token. The texts are not stored.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Credentials {
     candidates: Vec<Digest>,
+    unset: Option<String>,
 }
 
 impl fmt::Debug for Credentials {
@@ -30,12 +31,13 @@ impl Credentials {
     pub fn read(headers: &HeaderMap) -> Option<Self> {
         let header = headers.get(header::AUTHORIZATION)?.as_bytes();
         if header.is_empty() || header.len() > MAX {
-            return Some(Self { candidates: Vec::new() });
+            return Some(Self::default());
         }
         let (scheme, rest) = match header.iter().position(|byte| *byte == b' ') {
             Some(at) => (&header[..at], header[at + 1..].trim_ascii()),
             None => (&b""[..], header),
         };
+        let mut unset = None;
         let candidates = if scheme.eq_ignore_ascii_case(b"basic") {
             let pair = STANDARD.decode(rest).unwrap_or_default();
             if pair == b":" {
@@ -43,22 +45,35 @@ impl Credentials {
             }
             let colon = pair.iter().position(|byte| *byte == b':').unwrap_or(pair.len());
             let (user, password) = (&pair[..colon], pair.get(colon + 1..).unwrap_or_default());
+            unset = unset_variable(password);
             [password, user].into_iter().filter(|text| !text.is_empty()).map(hash).collect()
         } else {
             vec![hash(rest)]
         };
-        Some(Self { candidates })
+        Some(Self { candidates, unset })
     }
 
     /// The credentials of a request with this secret.
     pub(super) fn of_secret(secret: &Secret) -> Self {
-        Self { candidates: vec![hash(secret.expose().as_bytes())] }
+        Self { candidates: vec![hash(secret.expose().as_bytes())], unset: None }
     }
 
     /// The hashes, the most likely first.
     pub(super) fn candidates(&self) -> &[Digest] {
         &self.candidates
     }
+
+    /// The environment variable whose value should have been the password.
+    pub(super) fn unset(self) -> Option<String> {
+        self.unset
+    }
+}
+
+/// The variable of a password `${env.NAME}`: Maven sends this text where the variable is not set. Only such a name is ever stored.
+fn unset_variable(password: &[u8]) -> Option<String> {
+    let name = std::str::from_utf8(password).ok()?.strip_prefix("${env.")?.strip_suffix('}')?;
+    let is_name = name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    (is_name && !name.is_empty()).then(|| name.to_owned())
 }
 
 /// Whether a page of another site made a browser send the request, with stored credentials and without its user knowing. Browsers
@@ -115,6 +130,18 @@ mod tests {
         }
         assert_eq!(candidates("Basic !!!"), []);
         assert_eq!(candidates(&"x".repeat(2000)), []);
+    }
+
+    #[test]
+    fn a_password_that_names_a_variable_is_told_from_others() {
+        let unset = |pair: &str| {
+            let value = format!("Basic {}", STANDARD.encode(pair)).parse().unwrap();
+            Credentials::read(&HeaderMap::from_iter([(header::AUTHORIZATION, value)])).unwrap().unset()
+        };
+        assert_eq!(unset("x:${env.DAYLIGHT_TOKEN}").as_deref(), Some("DAYLIGHT_TOKEN"));
+        for other in ["x:daylight_x", "x:${env.}", "x:${env.A B}", "x:${env.A", "${env.A}:x"] {
+            assert_eq!(unset(other), None, "{other}");
+        }
     }
 
     #[test]

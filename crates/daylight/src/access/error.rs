@@ -21,6 +21,9 @@ pub enum Error {
     /// The credentials are no valid token.
     #[error("the server does not know the token that was sent, or it has expired or was revoked")]
     CredentialsUnknown,
+    /// Maven sent the name of an environment variable that is not set.
+    #[error("the password is the text `${{env.{0}}}`: the variable is not set where Maven runs")]
+    VariableUnset(String),
     /// A browser sent its stored credentials for a page of another site.
     #[error("a page of another site made a browser send this request, so it is refused")]
     CrossSite,
@@ -164,7 +167,7 @@ impl Error {
             Error::Password { why: OtpError::Missing, .. } => Reason::PasswordMissing,
             Error::Password { why: OtpError::Wrong, .. } => Reason::PasswordWrong,
             Error::Password { why: OtpError::TooMany(_), .. } => Reason::TooManyPasswords,
-            Error::CredentialsUnknown => Reason::CredentialsUnknown,
+            Error::CredentialsUnknown | Error::VariableUnset(_) => Reason::CredentialsUnknown,
             Error::CrossSite | Error::OnlyPosted => Reason::CrossSite,
             Error::ScopeMissing { .. }
             | Error::RepositoryNotNamed { .. }

@@ -18,6 +18,7 @@ impl Error {
             Error::CredentialsUnknown => {
                 format!("an administrator sees all tokens with `daylight token list`; {}", replace(words))
             }
+            Error::VariableUnset(name) => format!("`export {name}=TOKEN` before `mvn`"),
             Error::ScopeMissing { signed_in: Some(maker), scope, .. } => {
                 format!("sign in with token `{maker}` to add the scope `{scope}` to the key")
             }
@@ -68,8 +69,8 @@ fn send(scope: Scope, words: Words) -> &'static str {
         }
         (Words::Gem, _) => "`gem` takes it from GEM_HOST_API_KEY",
         (Words::Maven, _) => {
-            "Maven takes it from settings.xml: the `<password>` of the `<server>` whose `<id>` is that of the repository in the build, with any \
-             `<username>`; Gradle takes it from `credentials` of the repository"
+            "Maven takes it from settings.xml: the `<password>` of a `<server>`, with any `<username>`, and the `<id>` of this `<server>` must \
+             equal the `<id>` of the repository in the POM; Gradle takes it from `credentials` of the repository"
         }
     }
 }

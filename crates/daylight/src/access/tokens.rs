@@ -111,7 +111,9 @@ impl Access {
             return Ok(Caller { token: None, client, stamp: table.stamp });
         };
         let now = self.clock.now();
-        let token = event.time(Op::TokenCheck, || table.find(&credentials, now)).ok_or(Error::CredentialsUnknown)?;
+        let Some(token) = event.time(Op::TokenCheck, || table.find(&credentials, now)) else {
+            return Err(credentials.unset().map_or(Error::CredentialsUnknown, Error::VariableUnset));
+        };
         event.token.clone_from(&token.record.name);
         Ok(Caller { token: Some(token), client, stamp: table.stamp })
     }

@@ -49,7 +49,8 @@ impl Error {
                 Some(format!("there are: {}", names.join(", ")))
             }
             Error::Guarded { name, group, .. } => Some(format!(
-                "`daylight repo set {group} --shared {name}` has upstreams asked for it as well; `daylight explain` names the hosted member"
+                "publish the version in the hosted member that `daylight explain` names, or give up the protection of the name: \
+                 `daylight repo set {group} --shared {name}` has upstreams asked for it as well"
             )),
             Error::TooManyWait(_) => Some("an upstream is slow: try again in a moment; the setting `server.max_waiting` is the limit".into()),
             Error::Purged(Purged::Nothing { .. }) => Some(
