@@ -113,6 +113,7 @@ impl Api {
         let problem: Problem = serde_json::from_slice(&response.body).unwrap_or_default();
         let message = [problem.detail, problem.title].into_iter().find(|text| !text.is_empty());
         let status = response.status.as_u16();
+        let reasonless = message.is_none();
         let text = match message {
             Some(message) => format!("{} ({status})", failure::plain(&message)),
             None => format!("`{}` answered {status} and gave no reason", self.url),
@@ -125,12 +126,16 @@ impl Api {
                 "the server does not know the token in DAYLIGHT_TOKEN: it was revoked, has expired, or is of another server",
             ),
             StatusCode::FORBIDDEN if problem.hint.is_none() => Some("the token in DAYLIGHT_TOKEN needs scope `admin`"),
+            StatusCode::NOT_FOUND if reasonless => Some(NO_SERVER),
             _ => None,
         };
         // About tokens, advice for this program is better than the server's hint, which is for all clients.
         Failure::answered(status, text, advice.map(str::to_owned).or(problem.hint))
     }
 }
+
+/// The remedy where a web server answers that does not know the path.
+pub(super) const NO_SERVER: &str = "is this the URL of a Daylight server? It has no path, unless a proxy adds one";
 
 fn read(response: &Response) -> Result<Value, anyhow::Error> {
     serde_json::from_slice(&response.body).context("the answer is not JSON: does a Daylight server answer at this URL?")

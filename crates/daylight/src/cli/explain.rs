@@ -16,7 +16,7 @@ pub(super) struct Explain {
     /// Name of the repository
     #[arg(required_unless_present = "event")]
     repository: Option<String>,
-    /// Path below the repository
+    /// Path below the repository, or the path of its URL, `/repository/NAME/...`
     #[arg(required_unless_present = "event")]
     path: Option<String>,
     /// The repository at an earlier moment: a day (its end, in UTC), a time such as 2026-11-01T12:00:00Z, or a change `seq-N` of the
@@ -34,7 +34,10 @@ impl Explain {
         let url = match self.event {
             Some(id) => format!("/api/v1/events/{}", segment(&id)),
             None => {
-                let [repository, path] = [self.repository, self.path].map(|text| segment(&text.unwrap_or_default()));
+                let [repository, path] = [self.repository, self.path].map(Option::unwrap_or_default);
+                let below = path.strip_prefix("/repository/").and_then(|rest| rest.strip_prefix(repository.as_str()));
+                let path = below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(&path);
+                let [repository, path] = [repository.as_str(), path].map(segment);
                 let as_of = self.as_of.map(|as_of| format!("&as_of={}", segment(&as_of))).unwrap_or_default();
                 format!("/api/v1/explain?repository={repository}&path={path}{as_of}")
             }

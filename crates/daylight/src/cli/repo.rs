@@ -194,7 +194,10 @@ impl Repo {
                 api.print_json(&answer, context)?;
                 let closed = answer["private"] == true;
                 let read = if closed { "; reading it needs a token" } else { "" };
-                writeln!(context.err, "added `{}`{read}", failure::plain(&name))?;
+                let told = ["format", "kind", "url"].into_iter().filter_map(|key| answer[key].as_str());
+                let told = told.map(|text| failure::plain(text).to_string()).collect::<Vec<_>>().join(", ");
+                let told = if told.is_empty() { told } else { format!(": {told}") };
+                writeln!(context.err, "added `{}`{told}{read}", failure::plain(&name))?;
             }
             RepoVerb::Show { name } => {
                 let mut answer = api.get(&format!("{REPOSITORIES}/{}", segment(&name)))?;
@@ -254,7 +257,7 @@ impl Repo {
                 if let Some(pruned) = answer.get("pruned") {
                     decode::<Pruned>(pruned.clone())?.report(&name.to_string(), context)?;
                 }
-                if let Some(frees) = frees::sentence(&answer) {
+                if let Some(frees) = frees::sentence(&answer).filter(|_| answer["frees_bytes"] != 0) {
                     writeln!(context.err, "{frees}")?;
                 }
                 if rules {

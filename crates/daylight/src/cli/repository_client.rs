@@ -1,5 +1,6 @@
 //! Reads and publishes the content of a repository on a running server, as clients do. Each thread has a connection of its own.
 
+use super::api::NO_SERVER;
 use super::context::Context;
 use super::failure::{self, Failure};
 use super::target::{Target, call_failure};
@@ -85,6 +86,7 @@ impl RepositoryClient {
                 "the repository is of another format, or is not hosted: `daylight repo list` shows format and kind; `daylight import` \
                  uploads to hosted repositories",
             ),
+            StatusCode::NOT_FOUND if message(answer).is_empty() => Some(NO_SERVER),
             _ => None,
         };
         let status = answer.status.as_u16();

@@ -23,7 +23,7 @@ pub(super) struct Serve {
     ///
     /// New repositories use the older /info format, the key in DAYLIGHT_CONFORMANCE_KEY allows everything, and each repository answers
     /// POST set_time (ISO 8601) and POST rebuild_versions_list.
-    #[arg(long)]
+    #[arg(long, help_heading = "Tests")]
     conformance: bool,
 }
 

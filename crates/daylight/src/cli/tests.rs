@@ -212,7 +212,12 @@ fn a_remote_repository_is_added_changed_and_shown_with_its_upstream() {
 
     // By default the server decides who may read it, and the command says so.
     for (flags, private, answer, suffix) in [
-        ("", None, r#"{"private":true}"#, "; reading it needs a token"),
+        (
+            "",
+            None,
+            r#"{"private":true,"format":"gem","kind":"remote","url":"http://h/repository/c/"}"#,
+            ": gem, remote, http://h/repository/c/; reading it needs a token",
+        ),
         (" --read anyone", Some(false), r#"{"private":false}"#, ""),
     ] {
         let (url, heard) = server("201 Created", answer);
