@@ -45,6 +45,19 @@ pub(crate) struct Place {
     pub(crate) path: String,
 }
 
+/// The remedy for a path that is none of the server's own: often a client was given the server's URL instead of a repository's. It is the
+/// same whether or not there is such a repository.
+pub(crate) fn below_repositories(path: &str) -> Option<String> {
+    let segments: Vec<&str> = path.strip_prefix('/')?.split('/').filter(|segment| !segment.is_empty()).collect();
+    match segments[..] {
+        ["api", "v1", "gems" | "api_key" | "dependencies" | "search.json" | "versions", ..] | ["api", "v2", ..] => {
+            Some("`gem` and Bundler take the URL of a repository: `gem push --host http://HOST/repository/NAME`".into())
+        }
+        ["repository" | "hooks" | "api" | "health" | "metrics", ..] => None,
+        _ => Some("the URL of a repository is `/repository/NAME/` below that of the server".into()),
+    }
+}
+
 impl Elsewhere {
     fn text(&self) -> String {
         let name = &self.name;
@@ -90,6 +103,23 @@ impl Elsewhere {
             Refusal::Remote => "a remote repository takes no uploads; publish to a hosted repository",
             Refusal::Version { policy: VersionPolicy::Snapshots, .. } => "this repository takes only snapshots",
             Refusal::Version { .. } => "this repository takes no snapshots",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::below_repositories;
+
+    #[test]
+    fn a_path_without_its_repository_gets_the_form_of_the_url() {
+        let has = |path: &str, words: &str| below_repositories(path).is_some_and(|hint| hint.contains(words));
+        assert!(has("/api/v1/gems", "gem push --host") && has("/api/v1/api_key", "gem push --host"));
+        assert!(
+            has("/maven/com/acme/lamp/1/lamp-1.pom", "/repository/NAME/") && has("/specs.4.8.gz", "/repository/NAME/")
+        );
+        for own in ["/api/v1/repository", "/hooks/a", "gems/api/v1/owners", "/repository"] {
+            assert_eq!(below_repositories(own), None, "{own}");
         }
     }
 }

@@ -4,7 +4,7 @@
 use crate::access;
 use crate::audience::Words;
 use crate::config::FORM_BYTES;
-use crate::elsewhere::Elsewhere;
+use crate::elsewhere::{self, Elsewhere};
 use repository::RepositoryRemoval;
 use std::borrow::Cow;
 use telemetry::{EventId, Millis, Reason};
@@ -167,6 +167,7 @@ impl Error {
                 )
             }
             Error::HookForged(_) => "sign it with the repository's `hook_secret`; docs/hooks.md explains how".into(),
+            Error::NoSuchRoute(path) => return elsewhere::below_repositories(path),
             Error::NoSuchEvent(_) => {
                 "the request may be under way, or newer events may have taken its place (the setting \
                                       `telemetry.events_recent_bytes`); the folder `events` has older ones"

@@ -27,12 +27,12 @@ impl Usage<'_> {
         match (self.repository.record.kind, &self.publishes_to) {
             (RepositoryKind::Hosted, _) => {
                 document.heading("To publish, with a token that has the scope `write`");
-                document.lines(self.publishing(&self.repository.record.name, self.url));
+                document.lines(self.publishing(self.url));
             }
             (RepositoryKind::Group, Some((name, url))) => {
                 document
                     .heading(format!("To publish, to the member `{name}`, with a token that has the scope `write`"));
-                document.lines(self.publishing(name, url));
+                document.lines(self.publishing(url));
             }
             (RepositoryKind::Group | RepositoryKind::Remote, _) => {}
         }
@@ -92,8 +92,10 @@ impl Usage<'_> {
         document.lines(format!("curl -fO {user}{}/PATH", self.url));
     }
 
-    /// The lines that publish to the hosted repository `name` at `url`.
-    fn publishing(&self, name: &str, url: &str) -> String {
+    /// The lines that publish to the hosted repository at `url`. For Maven the `<id>` is that of the `settings.xml` which this page has
+    /// already named, also where a member of a group takes the upload.
+    fn publishing(&self, url: &str) -> String {
+        let id = &self.repository.record.name;
         match self.repository.format {
             Format::Gem => format!("export GEM_HOST_API_KEY=TOKEN\ngem push --host {url} NAME-VERSION.gem"),
             Format::Maven => {
@@ -102,8 +104,8 @@ impl Usage<'_> {
                     _ => "repository",
                 };
                 format!(
-                    "<distributionManagement>\n  <{kind}><id>{name}</id><url>{url}/</url></{kind}>\n</distributionManagement>\n\n\
-                     export DAYLIGHT_TOKEN=TOKEN\ncurl -fsS --user x:$DAYLIGHT_TOKEN -o settings.xml {url}/settings.xml\nmvn -s settings.xml deploy"
+                    "<distributionManagement>\n  <{kind}><id>{id}</id><url>{url}/</url></{kind}>\n</distributionManagement>\n\n\
+                     export DAYLIGHT_TOKEN=TOKEN\nmvn -s settings.xml deploy"
                 )
             }
             Format::Raw => format!("curl -fT FILE --user x:TOKEN {url}/PATH"),
