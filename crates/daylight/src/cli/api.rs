@@ -126,6 +126,8 @@ impl Api {
                 "the server does not know the token in DAYLIGHT_TOKEN: it was revoked, has expired, or is of another server",
             ),
             StatusCode::FORBIDDEN if problem.hint.is_none() => Some("the token in DAYLIGHT_TOKEN needs scope `admin`"),
+            // The URL of a repository answers as that repository, in any way.
+            _ if self.url.contains("/repository/") => Some(NO_SERVER),
             StatusCode::NOT_FOUND if reasonless => Some(NO_SERVER),
             _ => None,
         };
