@@ -3,6 +3,7 @@
 use super::{JAR, Scene, group};
 use crate::maven_hosted::all;
 use crate::world::{Upstream, hex};
+use serde_json::json;
 use sha1::{Digest, Sha1};
 
 const LAMP: &str = "org/example/lamp";
@@ -60,6 +61,21 @@ fn a_higher_version_that_appears_upstream_under_a_name_that_is_held_is_seen_on_n
     // A name with another spelling is another name.
     scene.near.file("/org/example/lamps/1/lamps-1.jar", "near");
     assert_eq!(scene.get("org/example/lamps/1/lamps-1.jar").expect(200).text(), "near");
+}
+
+#[test]
+fn files_in_folders_below_a_version_and_beside_it_do_not_end_the_guard_of_its_name() {
+    let scene = Scene::new();
+    let admin = scene.world.admin();
+    scene.world.admin().patch_json("/api/v1/repositories/ours", &json!({ "layout": "any" })).expect(200);
+    admin.put("ours", &format!("{LAMP}/1.0/lamp-1.0.jar"), b"ours").expect(201);
+    squat(&scene.near);
+    // Each of these keys comes before the version's own file.
+    for deeper in ["0/ivys/ivy.xml", "1.0/aaa/lamp.xml", "0.txt"] {
+        admin.put("ours", &format!("{LAMP}/{deeper}"), b"ours").expect(201);
+        scene.get(&format!("{LAMP}/9.9/lamp-9.9.jar")).expect(404);
+    }
+    assert_eq!((scene.near.asked(), scene.far.asked()), (vec![], vec![]), "no upstream learns the name");
 }
 
 #[test]

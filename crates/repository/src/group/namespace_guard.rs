@@ -13,11 +13,10 @@ use crate::tree::document::Document;
 use crate::tree::file::{File, Guarded};
 use format::tree;
 use std::collections::HashSet;
-use store::Unit;
+use store::{Lane, Unit};
 use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason};
 
-/// Maximum number of folders that are searched below one. A folder with more is a group of artifacts and not an
-/// artifact.
+/// Maximum number of folders that are searched below one.
 const FOLDERS: usize = 1_000;
 
 /// The name that keeps a path from upstreams, if there is one.
@@ -91,7 +90,7 @@ impl Group<'_> {
     ) -> Result<HashSet<String>, Error> {
         let mut guarded = HashSet::new();
         for leaf in self.hosted() {
-            guarded.extend(self.below(leaf, folder, |_| false, event).await?);
+            guarded.extend(self.below(leaf, folder, event).await?);
         }
         guarded.retain(|below| !self.repository.rules.shares(&document.package(folder, below)));
         Ok(guarded)
@@ -116,38 +115,51 @@ impl Group<'_> {
             return Ok(holds);
         }
         let stamp = revisions.stamp(&[Unit::All(leaf.id)], Millis(i64::MAX)); // before the work
-        let mut version = false;
-        let is_version = |rest: &str| {
-            version = !rest.contains('/');
-            version
-        };
-        self.below(leaf, folder, is_version, event).await?;
+        let version = self.find_version_below(leaf, folder, event).await?;
         if let Some(stamp) = stamp {
             self.inventory.keep(leaf.id, &known, version.then_some(&*known).into_iter(), stamp);
         }
         Ok(version)
     }
 
-    /// Reads the subfolders in which a hosted member has, or ever had, something. `enough` receives the entries below,
-    /// and ends the search.
-    async fn below(
-        self,
-        leaf: &Repository,
-        folder: &str,
-        mut enough: impl FnMut(&str) -> bool,
-        event: &mut Event,
-    ) -> Result<HashSet<String>, Error> {
+    /// Whether a subfolder of this folder contains a file, withdrawn ones included. A subfolder that contains only folders is
+    /// no version. If there are too many subfolders to read, the answer is that there is a version: then no upstream is
+    /// called.
+    async fn find_version_below(self, leaf: &Repository, folder: &str, event: &mut Event) -> Result<bool, Error> {
+        let above = format!("{folder}/");
+        let mut after = String::new();
+        for _ in 0..FOLDERS {
+            let Some(entry) = self.store.entries_beginning(leaf.id, &above, &after, 1, event).await?.pop() else {
+                return Ok(false);
+            };
+            let Some((child, below)) = entry.key.strip_prefix(&above).and_then(|rest| rest.split_once('/')) else {
+                // A file of the folder itself.
+                after = entry.key;
+                continue;
+            };
+            let unit = format!("{above}{child}");
+            // The first path in a version's folder can be that of a file in a folder below it.
+            if !below.contains('/') || !self.store.unit(leaf.id, &unit, Lane::Single, event).await?.entries.is_empty() {
+                return Ok(true);
+            }
+            after = format!("{unit}/{}", char::MAX);
+        }
+        Ok(true)
+    }
+
+    /// Reads the subfolders in which a hosted member has, or ever had, something.
+    async fn below(self, leaf: &Repository, folder: &str, event: &mut Event) -> Result<HashSet<String>, Error> {
         let above = format!("{folder}/");
         let (mut folders, mut after) = (HashSet::new(), String::new());
         while folders.len() < FOLDERS
             && let Some(entry) = self.store.entries_beginning(leaf.id, &above, &after, 1, event).await?.pop()
-            && let Some(rest) = entry.unit.strip_prefix(&above)
         {
-            if enough(rest) {
-                break;
-            }
-            let first = rest.split('/').next().unwrap_or(rest);
-            // Continues after the last path of this folder. The files of the folder itself come before.
+            let Some((first, _)) = entry.key.strip_prefix(&above).and_then(|rest| rest.split_once('/')) else {
+                // A file of the folder itself.
+                after = entry.key;
+                continue;
+            };
+            // Continues after the last path of this subfolder.
             after = format!("{above}{first}/{}", char::MAX);
             folders.insert(first.to_owned());
         }
