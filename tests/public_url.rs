@@ -42,6 +42,10 @@ fn an_answer_has_the_host_of_its_own_request_and_no_cache_may_give_it_to_another
         // No host: where the server listens.
         let invalid = asked(&world, path, &[("Host", "user@evil.example")]);
         assert!(shows(&invalid, &here) && !invalid.text().contains("evil"), "{}", invalid.text());
+        // It is for that client alone, too: the next one is answered by its own host.
+        assert!(invalid.header("cache-control").unwrap().contains("no-store"), "{path}");
+        let next = asked(&world, path, &[("Host", "gems.example.")]);
+        assert!(shows(&next, "http://gems.example"), "{}", next.text());
     }
 }
 

@@ -118,7 +118,11 @@ impl RequestUrl<'_> {
 impl ServerUrl for RequestUrl<'_> {
     fn url(&self) -> String {
         match &self.derived {
-            None => self.urls.configured().to_owned(),
+            None => {
+                // Without the setting, a request without a valid host must not decide what other clients get.
+                self.shown.store(self.urls.configured.is_none(), Relaxed);
+                self.urls.configured().to_owned()
+            }
             Some(origin) => {
                 self.shown.store(true, Relaxed);
                 origin.to_string()
@@ -179,6 +183,8 @@ fn host_and_port(text: &str) -> Option<(String, Option<u16>)> {
         }
         None => {
             let (name, port) = text.split_at(text.find(':').unwrap_or(text.len()));
+            // A fully qualified name ends with a dot (RFC 3986 3.2.2).
+            let name = name.strip_suffix('.').unwrap_or(name);
             let label = |label: &str| {
                 let known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
                 !label.is_empty() && label.bytes().all(known)
