@@ -10,6 +10,9 @@ use store::Held;
 const PIECE: usize = 1 << 20;
 /// A body that decodes to no more than this may be packed as well as it can be.
 const ALWAYS_BYTES: u64 = 16 << 20;
+/// Maximum number of bytes that are read for one piece. Empty members have bytes and decode to nothing, so without a limit one piece
+/// could take hours.
+const READ_MAX: u64 = 16 << 20;
 /// A larger one may become so many times as long. Text in XML becomes ten to thirty times as long, archives hardly longer.
 const RATIO_MAX: u64 = 100;
 
@@ -33,18 +36,22 @@ pub(crate) struct Gunzip {
 struct Body {
     held: Held,
     at: u64,
+    /// Where the bytes for the next piece end at the latest.
+    end: u64,
 }
 
 impl Gunzip {
     /// Decodes a body of `size_bytes`, to no more than `max_bytes`.
     pub(crate) fn new(held: Held, size_bytes: u64, max_bytes: u64) -> Self {
         let limit = size_bytes.saturating_mul(RATIO_MAX).max(ALWAYS_BYTES).min(max_bytes);
-        Self { decoder: MultiGzDecoder::new(BufReader::new(Body { held, at: 0 })), limit, left: limit }
+        Self { decoder: MultiGzDecoder::new(BufReader::new(Body { held, at: 0, end: READ_MAX })), limit, left: limit }
     }
 
     /// The next decoded bytes; none at the end.
     pub(crate) fn piece(&mut self) -> Result<Vec<u8>, Undecodable> {
         let mut piece = Vec::new();
+        let body = self.decoder.get_mut().get_mut();
+        body.end = body.at + READ_MAX;
         let read = (&mut self.decoder).take(PIECE as u64).read_to_end(&mut piece).map_err(Undecodable::Corrupt)?;
         self.left = self.left.checked_sub(read as u64).ok_or(Undecodable::TooLong(self.limit))?;
         Ok(piece)
@@ -53,6 +60,9 @@ impl Gunzip {
 
 impl Read for Body {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.at >= self.end {
+            return Err(io::Error::other("too many bytes decode to almost nothing"));
+        }
         let read = match &self.held {
             Held::Bytes(bytes) => {
                 let at = usize::try_from(self.at).unwrap_or(usize::MAX).min(bytes.len());
@@ -97,6 +107,14 @@ mod tests {
         assert!(matches!(decode(bomb, u64::MAX), Err(Undecodable::TooLong(limit)) if limit == ALWAYS_BYTES));
         assert_eq!(decode(packed(&vec![0; 15 << 20]), u64::MAX).unwrap().len(), 15 << 20);
         assert!(matches!(decode(packed(&[7; 100]), 99), Err(Undecodable::TooLong(99))));
+    }
+
+    #[test]
+    fn a_body_of_many_empty_members_is_refused() {
+        let empty = packed(b"");
+        let body = empty.repeat(usize::try_from(READ_MAX).unwrap() / empty.len() + 2 * 8192);
+        assert!(matches!(decode(body, u64::MAX), Err(Undecodable::Corrupt(_))));
+        assert_eq!(decode([empty.repeat(1_000), packed(b"lamp")].concat(), u64::MAX).unwrap(), b"lamp");
     }
 
     #[test]
