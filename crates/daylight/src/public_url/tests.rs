@@ -75,6 +75,7 @@ fn without_a_proxy_it_is_the_host_that_the_client_used_and_without_a_host_the_ad
         ("[::1]:8080", false, "http://[::1]:8080"),
         ("192.0.2.1", false, "http://192.0.2.1"),
         ("my_host", false, "http://my_host"),
+        ("gems.example.", false, "http://gems.example"),
     ] {
         assert_eq!(asked(&[], "192.0.2.9", &[("host", host)], tls).0, url, "{host}");
     }
@@ -83,6 +84,8 @@ fn without_a_proxy_it_is_the_host_that_the_client_used_and_without_a_host_the_ad
         "", "a b", "a/b", "user@a", "a..b", ".a", "a:b", "a:0", "a:65536", "a:+1", "[::1", "[x]", "[::1]a", "<a>",
         "%61", &long,
     ] {
-        assert_eq!(asked(&[], "192.0.2.9", &[("host", host)], false), ("http://0.0.0.0:8080".into(), None), "{host}");
+        // Other clients have a valid host, so they must not get this answer.
+        let alone = ("http://0.0.0.0:8080".to_owned(), Some("private, no-store".to_owned()));
+        assert_eq!(asked(&[], "192.0.2.9", &[("host", host)], false), alone, "{host}");
     }
 }
