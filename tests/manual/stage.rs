@@ -55,7 +55,7 @@ impl Stage {
         self.name(path, made.to_str().unwrap())
     }
 
-    /// The page's name of the server's data folder.
+    /// Replaces `path`, the data folder on the page, by the data folder of the server.
     pub(super) fn data(self, path: &str) -> Self {
         let data = self.world.data();
         self.name(path, data.to_str().unwrap())

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// How private the network of an address is, from the most private to the public one. A server in one zone may redirect to the
-/// same zone and to the zones after it.
+/// same zone and to less private ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zone {
     /// The local link, where clouds give machines their credentials.

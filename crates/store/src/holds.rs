@@ -16,7 +16,7 @@ impl Holds {
         Hold(Arc::new(Held { digest, holds: self.clone() }))
     }
 
-    /// Runs `remove` unless the blob is held. It cannot become held meanwhile.
+    /// Runs `remove` unless the blob is held. The lock keeps others from holding the blob until `remove` returns.
     pub(crate) fn unless_held<T>(&self, digest: &Digest, remove: impl FnOnce() -> T) -> Option<T> {
         let held = lock(&self.0);
         (!held.contains_key(digest)).then(remove)

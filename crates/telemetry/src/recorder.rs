@@ -20,7 +20,7 @@ pub struct RecorderOptions {
     pub clock: Clock,
     /// The number of shards: one for each thread that releases events.
     pub shards: usize,
-    /// Most events that wait for the sinks in all shards together, and again in the queue of each sink.
+    /// Maximum number of events that wait in all shards together. The queue of each sink has the same limit.
     pub buffered_events: usize,
 }
 

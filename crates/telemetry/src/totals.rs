@@ -281,7 +281,7 @@ impl Totals {
         self.counts.first_bytes[layer as usize].histogram()
     }
 
-    /// The figures of each sink.
+    /// The totals of each sink of events: received, lost and failed.
     pub fn sinks(&self) -> &[SinkTotals] {
         &self.sinks
     }

@@ -18,7 +18,7 @@ use telemetry::Tick;
 /// For a data folder it compares rows, blobs, journal and segments with each other. It repairs nothing, and no server may be using the
 /// folder.
 ///
-/// With --index it asks a running server and compares the index files of its gem repositories with each other. For a remote repository it
+/// With --index it asks a running server whether the index files of its gem repositories agree: clients fail if they do not. For a remote repository it
 /// compares the cached files with the upstream's index, without asking the upstream.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {

@@ -30,7 +30,7 @@ pub enum Question<'a> {
     Push,
     /// The path for yanking versions.
     Yank,
-    /// Where yanks are undone, by RubyGems before 3.
+    /// The path for undoing a yank, which RubyGems before 3 uses.
     Unyank,
     /// A settings file for a client. Only this server has it.
     Settings(SettingsFile),

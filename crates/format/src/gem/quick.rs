@@ -142,7 +142,7 @@ mod tests {
             let email = email.iter().copied().map(str::to_owned).collect();
             let package = Package { email, email_list, ..built(fixture::SPEC_3_3) };
             let file = specification(&package, 0);
-            // Behind the project at RubyForge, before the first author.
+            // `email` comes after the field `rubyforge_project` and before the first author.
             let between = [&b"I\"\x00\x06;\x00T"[..], &written, b"["].concat();
             assert!(file.windows(between.len()).any(|part| part == between), "{:?}", package.email);
         }

@@ -13,7 +13,7 @@ use telemetry::Tick;
 /// The distance between two bytes that are probed. The kernel evicts a file page by page, so gaps may have any size;
 /// it reads back no less than this much.
 const STEP: u64 = 32 << 10;
-/// How much is probed and remembered together.
+/// The number of bytes that one stored result covers.
 const CHUNK: u64 = 1 << 20;
 /// How long a probe is trusted, in nanoseconds. A probe takes a microsecond for each byte, and sending a file keeps
 /// it in memory.

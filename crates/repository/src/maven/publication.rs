@@ -42,7 +42,7 @@ impl<'a> Publication<'a> {
         Ok(Self { folder, artifact, pom: Some(lists) })
     }
 
-    /// What changes with the file, which has this origin; `first`: its folder never held anything.
+    /// The further changes that the publication of the file causes. `first`: its folder never had a file.
     pub(crate) async fn changes(
         &self,
         tree: Tree<'_>,

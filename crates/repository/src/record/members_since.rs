@@ -9,8 +9,8 @@ use super::RepositoryRecord;
 use telemetry::Millis;
 
 impl RepositoryRecord {
-    /// Since when the member at this index has had its place. A group whose members never changed has no dates: then it
-    /// is the group's creation.
+    /// The moment since when the member at index `at` has had its place in the order. If the members never changed, it is
+    /// the creation of the group.
     pub fn member_since(&self, at: usize) -> Millis {
         self.members_since.get(at).copied().unwrap_or(self.created)
     }

@@ -21,7 +21,7 @@ pub(crate) enum Proof<'a> {
         /// Maximum validity of the proof, if the MD5 does not come from the upstream itself.
         lasts: Option<Duration>,
     },
-    /// An index of the upstream has this SHA-256 for it. Bytes with another one are never the answer.
+    /// An index of the upstream has this SHA-256 for it. Bytes with another SHA-256 are never the answer.
     Sha256(Digest),
 }
 

@@ -67,7 +67,7 @@ struct Ended {
 }
 
 impl Withdrawals {
-    /// Adds an entry in its state after the withdrawal.
+    /// Adds a withdrawn entry.
     pub fn add(&mut self, repository: RepositoryId, entry: &Entry) {
         let end = UseEnd { at: entry.changed, keep: entry.keep() };
         let (blob, size_bytes) = (entry.hashes.sha256, entry.hashes.size_bytes);

@@ -49,7 +49,7 @@ impl Rotated {
         Ok((file, size))
     }
 
-    /// Renames every file to the next older name. Removes files beyond the number that is kept first.
+    /// First removes the oldest files beyond the limit, then renames every file to the next older name.
     #[expect(clippy::disallowed_methods, reason = "logs may be lost, so nothing is synced")]
     fn rotate(&self) -> io::Result<()> {
         let mut age = self.keep;

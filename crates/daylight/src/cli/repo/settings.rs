@@ -54,7 +54,7 @@ pub(super) struct SettingFlags {
     /// Most bytes of cached files, or `none` for no limit of its own; the least recently used files are evicted first
     #[arg(long, value_name = "BYTES", value_parser = number, help_heading = "Remote repositories")]
     max_bytes: Option<Value>,
-    /// Whether groups ask it last for names that are not in the `.meta/prefixes.txt` of the upstream (Maven)
+    /// Whether groups ask this repository last for names that are not in the `.meta/prefixes.txt` of its upstream (Maven)
     #[arg(long, value_name = "true|false", help_heading = "Remote repositories")]
     prefixes: Option<bool>,
     /// Where the server finds the secret that signs hooks for it (`POST /hooks/NAME`): `env:NAME` or `file:PATH`; `none` removes it
@@ -88,14 +88,14 @@ pub(super) struct SettingFlags {
     /// Cleanup keeps the N versions of each package that were published last, or `none`
     #[arg(long, value_name = "N", value_parser = number, help_heading = "Cleanup")]
     keep_versions: Option<Value>,
-    /// Cleanup keeps versions that were used within this time: 90d, 1y, or `none`. A version is kept if either rule keeps it
+    /// Cleanup keeps versions that were used within this time: 90d, 1y, or `none`. With --keep-versions too, either of the two is enough
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = "Cleanup")]
     keep_unused: Option<Value>,
     /// Keep this many builds of each snapshot, or `none`
     #[arg(long, value_name = "COUNT", value_parser = number, help_heading = "Hosted repositories of Maven")]
     keep_builds: Option<Value>,
-    /// Keep builds of snapshots younger than this many days, or `none`. A build is kept if either rule keeps it; the newest is always
-    /// kept
+    /// Keep builds of snapshots younger than this many days, or `none`. With --keep-builds too, either of the two is enough; the newest
+    /// build is always kept
     #[arg(long, value_name = "DAYS", value_parser = number, help_heading = "Hosted repositories of Maven")]
     keep_days: Option<Value>,
     /// Keep the snapshots of a version for this many days after its release, or `none` to keep them without limit

@@ -165,7 +165,7 @@ impl<'a> Line<'a> {
 enum Readable {
     Yes,
     No,
-    /// Readable without an empty `checksum:`.
+    /// It becomes readable if an empty `checksum:` is removed.
     Without(String),
 }
 

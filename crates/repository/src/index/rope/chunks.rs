@@ -24,7 +24,7 @@ pub(crate) struct ChunkPart {
 /// A unit and its entries in each file.
 type Said<const N: usize> = (Box<str>, [ChunkPart; N]);
 
-/// N files with entries of the same units.
+/// N files, each with entries for the same units (the names of gems), in chunks.
 #[derive(Debug)]
 pub(crate) struct Chunks<const N: usize>(Vec<Chunk<N>>);
 
