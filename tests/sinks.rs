@@ -2,7 +2,7 @@
 //! event.
 
 use crate::world::bad_sinks::{Hangs, Panics, Refuses};
-use crate::world::{Answer, Connection, FIRST};
+use crate::world::{Answer, Connection, FIRST, Gem, World};
 use daylight::config::{self, Environment, Flag, Machine};
 use daylight::instance::StartOptions;
 use daylight::serve;
@@ -67,4 +67,30 @@ fn sinks_that_hang_refuse_or_panic_harm_neither_a_request_nor_another_sink() {
     let totals = recorder.totals();
     assert!(totals.sink("panics").unwrap().panics > 0);
     assert!(totals.sink("refuses").unwrap().errors > 0);
+}
+
+#[test]
+fn without_json_lines_each_event_is_found_by_its_id_at_once_and_no_file_is_written() {
+    // The clock of this mode stands still, so all requests are in one second.
+    let mut world = World::start_in_conformance(&[("DAYLIGHT_TELEMETRY_JSON_LINES", "")]);
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    let ask = || world.anon().get(&format!("/repository/{FIRST}/info/lamp")).expect(200);
+    // More than are kept of a busy second: the last ones are whole.
+    let answers: Vec<Answer> = (0..200).map(|_| ask()).collect();
+    for answer in &answers {
+        let id = answer.header("daylight-event").unwrap();
+        let event = world.event(id);
+        assert_eq!((&event["id"], &event["status"]), (&id.into(), &200.into()));
+    }
+    let last = world.event(answers[199].header("daylight-event").unwrap());
+    assert_eq!(last["layer"], "page");
+    let page = world.anon().get("/metrics").expect(200).text().to_owned();
+    let figure = |name: &str| -> u64 {
+        let line = page.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().parse().unwrap()
+    };
+    let seen = figure("daylight_census_events_total{census=\"keeper\"}");
+    assert!(seen >= 200 && figure("daylight_events_unpacked_total") < seen, "{page}");
+    world.stop();
+    assert!(!world.files().iter().any(|path| path.iter().any(|part| part == "events")), "{:?}", world.files());
 }

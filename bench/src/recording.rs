@@ -8,13 +8,16 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
-use telemetry::{Clock, Event, JsonLines, Layer, Op, Outcome, Recorder, RecorderOptions, Subject, Target, Text, Tick};
+use telemetry::{
+    ClientAddresses, Clock, Event, JsonLines, Keeper, Layer, Op, Outcome, RecentEvents, Recorder, RecorderOptions,
+    Subject, Target, Text, Tick,
+};
 
 /// The number of events under callgrind, and natively.
 const COUNTED: usize = 20_000;
 const TIMED: usize = 1_000_000;
-/// The number of events before a wait until they are written: no event is dropped because a queue is full.
-const BATCH: usize = 5_000;
+/// The number of events before a wait until they are written: no event is dropped because its shard or a queue is full.
+const BATCH: usize = 2_000;
 const ROUNDS: usize = 5;
 const AGENT: &str = "bundler/2.6.2 rubygems/3.6.2 ruby/3.4.1 (x86_64-pc-linux-gnu) command/install options/path";
 
@@ -27,7 +30,7 @@ pub(crate) fn row() -> Result<()> {
         "\n| {ROUNDS} rounds, median (least to most) | instructions | ns of the request's thread | ns in the background |"
     );
     println!("|---|---|---|---|");
-    for kind in ["hit", "miss"] {
+    for kind in ["hit", "miss", "hit-lines", "miss-lines"] {
         let each = instructions(kind, folder.path())?.saturating_sub(none) as f64 / COUNTED as f64;
         let (mut here, mut behind) = (Spread::default(), Spread::default());
         for _ in 0..ROUNDS {
@@ -39,7 +42,8 @@ pub(crate) fn row() -> Result<()> {
         println!("| {kind} | {each:.0} | {here} | {behind} |");
     }
     println!(
-        "\nInstructions are those of the request's thread. The background writes each event as a line of JSON to a file."
+        "\nInstructions are those of the request's thread. The background counts, keeps a sample of the hits and all misses in memory, and \
+         with `-lines` it also writes each event as a line of JSON to a file."
     );
     println!("load average after it: {}", load_average()?);
     Ok(())
@@ -65,9 +69,19 @@ fn instructions(kind: &str, folder: &Path) -> Result<u64> {
 /// The loop itself, in a process of its own. Prints the nanoseconds of this thread, and of all others, for each event.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let [kind, count, folder] = arguments else { bail!("recording-loop KIND COUNT FOLDER") };
-    let sink = JsonLines::new(Target::file(Path::new(folder).join("events/events.jsonl"), 64 << 20, 1));
-    let options = RecorderOptions { clock: Clock::default(), shards: 4, buffered_events: 10_000 };
-    let recorder = Recorder::start(options, vec![Box::new(sink)]);
+    let (kind, lines) = kind.strip_suffix("-lines").map_or((kind.as_str(), false), |kind| (kind, true));
+    let options = RecorderOptions {
+        clock: Clock::default(),
+        shards: 4,
+        buffered_events: 10_000,
+        client_addresses: ClientAddresses::Full,
+    };
+    let recent = RecentEvents::new(8 << 20);
+    let mut sinks = vec![recent.sink()];
+    if lines {
+        sinks.push(Box::new(JsonLines::new(Target::file(Path::new(folder).join("events/events.jsonl"), 64 << 20, 1))));
+    }
+    let recorder = Recorder::start_with_censuses(options, vec![Box::<Keeper>::default(), recent.census()], sinks);
     let subject =
         Subject { repository: "gems-private".into(), package: "lamp".into(), kind: "info", ..Subject::default() };
     let (count, before) = (count.parse::<usize>()?, busy_nanos()?);
@@ -77,7 +91,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         if number % BATCH == 0 {
             ensure!(recorder.flush(Duration::from_secs(30)), "the events were not written");
         }
-        match kind.as_str() {
+        match kind {
             "hit" => event(&recorder, &connection, &subject, Layer::Page),
             "miss" => event(&recorder, &connection, &subject, Layer::Hosted),
             _ => {}

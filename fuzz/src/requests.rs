@@ -12,6 +12,7 @@ use front::{Body, ClientFrom, Network, Proxies, Ranges, Reply};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 use std::net::IpAddr;
+use telemetry::{Agent, Event};
 
 const BODY: &[u8] = b"---\na 1.0 |checksum:x\n";
 const MD5: &str = "\"9c1ce9009611cd1f70ec8884088938b8\"";
@@ -161,4 +162,36 @@ pub(crate) fn proxy(bytes: &[u8]) {
     let taken = &bytes[..bytes.len() - rest.len()];
     assert_eq!(front::announced(taken), Some((client, &b""[..])));
     assert_eq!(front::announced(&taken[..taken.len() - 1]), None, "all of it is needed");
+}
+
+/// A `User-Agent`: its parts are short and within it, and without its run it is the same program.
+pub(crate) fn agent(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let agent = Agent::read(text);
+    for part in [agent.version, agent.ci, agent.run] {
+        assert!(part.len() <= 64 && text.contains(part), "{part}");
+    }
+    assert!(agent.product.len() <= 64);
+    let without = Agent::without_run(text);
+    assert!(without.len() <= text.len());
+    let again = Agent::read(&without);
+    assert_eq!((again.product, again.version), (agent.product, agent.version));
+}
+
+/// The text of a client or an upstream: bounded, in one line, and without what only a secret looks like. A clean text stays as it is.
+pub(crate) fn scrub(bytes: &[u8]) {
+    let Some(text) = text(bytes) else { return };
+    let clean = Event::text(text);
+    assert!(clean.len() <= Event::TEXT_MAX && !clean.contains(char::is_control));
+    let of_token = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    for (at, prefix) in clean.match_indices("daylight_") {
+        assert!(clean[at + prefix.len()..].chars().take_while(of_token).count() < 20, "{clean}");
+    }
+    for (at, _) in clean.match_indices("token=") {
+        let rest = &clean[at + "token=".len()..];
+        assert!(
+            rest.is_empty() || rest.starts_with(['*', ' ', '&', '#', '"', '\'', '<', '>', '\\', '\u{fffd}']),
+            "{clean}"
+        );
+    }
 }

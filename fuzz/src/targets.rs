@@ -35,6 +35,8 @@ pub(crate) const ALL: &[(&str, Target)] = &[
     ("hook", requests::hook),
     ("forwarded", requests::forwarded),
     ("proxy", requests::proxy),
+    ("agent", requests::agent),
+    ("scrub", requests::scrub),
     ("config", rows::config),
     ("journal", rows::journal),
     ("segment", rows::segment),

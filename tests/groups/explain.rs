@@ -39,6 +39,26 @@ fn an_answer_s_event_tells_who_was_asked_and_what_each_said_and_whose_fetch_it_w
         (&json!("job"), &json!("fetch"), &json!("far"))
     );
     assert!(fetch["ops"]["upstream.first_byte"]["ms"].as_f64().unwrap() > 0.0, "{fetch}");
+    assert_eq!(fetch["upstream"]["followers"], json!([told["id"]]), "{fetch}");
+    for (member, upstream, status) in [(1, &scene.near, 404), (2, &scene.far, 200)] {
+        let used = &told["members"][member]["upstream"];
+        let host = upstream.address().to_string();
+        assert_eq!(
+            (&used["host"], &used["status"], &used["calls"]),
+            (&json!(host), &json!(status), &json!(1)),
+            "{told}"
+        );
+    }
+    assert_eq!(told["upstream"]["calls"], 2);
+    // Nothing was known about the folder, and nothing had changed when the fetch looked again.
+    assert_eq!(
+        (&told["ops"]["cache.read"]["count"], &told["ops"]["cache.read"]["vain"]),
+        (&json!(1), &json!(1)),
+        "{told}"
+    );
+    assert_eq!(fetch["ops"]["cache.read"]["vain"], 1, "{fetch}");
+    let again = event(&scene.world, &scene.get(JAR).expect(200));
+    assert_eq!(again["ops"].get("cache.read"), None, "the facts about the folder are in memory: {again}");
 }
 
 #[test]
@@ -64,7 +84,7 @@ fn people_read_the_same_record_as_a_table_and_programs_as_json() {
         assert!(line.contains(text), "{table}");
     }
     assert!(lines.iter().any(|line| line.starts_with("answer   502 failed, by: group")), "{table}");
-    assert!(lines.iter().any(|line| line.starts_with("SPENT ON")), "{table}");
+    assert!(lines.iter().any(|line| line.starts_with("TIME SPENT ON")), "{table}");
 }
 
 #[test]

@@ -4,12 +4,12 @@ use crate::tls::{Certificate, curl};
 use crate::world::{FIRST, Gem, Says, Upstream, World, promtool};
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
-use telemetry::BoundName;
+use telemetry::{BoundName, CacheName, PoolName};
 
 const MANUAL: &str = include_str!("../../docs/monitoring.md");
 
 #[track_caller]
-fn faultless(page: &str) {
+pub(super) fn faultless(page: &str) {
     let checked = promtool(&std::env::temp_dir(), &["check", "metrics"], page);
     assert!(checked.status.success() && checked.stdout.is_empty() && checked.stderr.is_empty(), "{checked:?}");
 }
@@ -100,10 +100,26 @@ fn the_manual_has_the_labels_of_every_metric() {
     }
 }
 
+/// A cell of a table.
+fn cell(setting: Option<&str>) -> String {
+    setting.map_or_else(String::new, |setting| format!("`{setting}`"))
+}
+
 #[test]
-fn the_manual_has_every_bound_with_its_unit() {
+fn the_manual_has_every_bound_with_its_unit_and_its_setting() {
     let told: Vec<String> = rows("\n### Bounds\n").map(|row| row.join(" ")).collect();
-    let declared =
-        BoundName::ALL.iter().map(|bound| format!("`{}` {} {}", bound.as_str(), bound.unit().as_str(), bound.doc()));
+    let declared = BoundName::ALL.iter().map(|bound| {
+        format!("`{}` {} {} {}", bound.as_str(), bound.unit().as_str(), cell(bound.setting()), bound.doc())
+    });
     assert_eq!(told, declared.collect::<Vec<_>>());
+}
+
+#[test]
+fn the_manual_has_every_cache_and_every_pool_with_its_setting() {
+    let told = |heading| rows(heading).map(|row| row.join(" ")).collect::<Vec<_>>();
+    let caches =
+        CacheName::ALL.iter().map(|cache| format!("`{}` {} {}", cache.as_str(), cell(cache.setting()), cache.doc()));
+    assert_eq!(told("\n### Caches\n"), caches.collect::<Vec<_>>());
+    let pools = PoolName::ALL.iter().map(|pool| format!("`{}` {} {}", pool.as_str(), cell(pool.setting()), pool.doc()));
+    assert_eq!(told("\n### Pools\n"), pools.collect::<Vec<_>>());
 }

@@ -1,7 +1,10 @@
 //! `/metrics`: valid by the rules of Prometheus, described in the manual, exact, and silent about private names.
 
 mod alerts;
+mod cgroup;
 mod families;
+mod generator;
+mod machine;
 mod named;
 mod repositories;
 

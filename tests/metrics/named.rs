@@ -1,4 +1,4 @@
-//! Private repositories are named to those alone who may read them, and hosts of upstreams to administrators.
+//! Private repositories and hosts of upstreams are named only to tokens with the scope `observe`.
 
 use crate::accounts::settled;
 use crate::tls::Certificate;
@@ -33,7 +33,7 @@ fn the_expiry_of_a_client_certificate_is_told_by_the_repository_that_shows_it() 
 }
 
 #[test]
-fn a_private_repository_is_named_to_readers_of_it_and_its_host_to_administrators() {
+fn a_private_repository_is_named_to_its_observers_and_hosts_to_observers_of_the_whole_server() {
     let (world, upstream) = (World::start(), Upstream::start());
     upstream.file("/lamp", "bytes");
     for name in ["vault", "attic"] {
@@ -42,20 +42,19 @@ fn a_private_repository_is_named_to_readers_of_it_and_its_host_to_administrators
         world.admin().file(name, "lamp").expect(200);
     }
     settled(&world);
-    let (reader, writer) =
-        (world.person("reader", &["read"], &["vault"]), world.person("writer", &["write"], &["attic"]));
+    let reader = world.person("reader", &["read", "write"], &[]);
+    let (observer, all) = (world.person("one", &["observe"], &["vault"]), world.person("all", &["observe"], &[]));
     let host = upstream.address().to_string();
     let named = |page: &str| ["vault", "attic", host.as_str()].map(|name| page.contains(&format!("\"{name}\"")));
-    let strangers = [told(&world.anon()), told(&world.holder("daylight_of-nobody"))];
+    let strangers = [told(&world.anon()), told(&world.holder("daylight_of-nobody")), told(&reader)];
     for page in &strangers {
         assert_eq!(named(page), [false; 3]);
         assert!(page.contains("daylight_repository_requests_total{repository=\"(other)\"} 2\n"), "{page}");
         assert!(page.contains("daylight_repository_bytes{repository=\"(other)\"} 10\n"), "{page}");
     }
-    assert_eq!(named(&told(&reader)), [true, false, false]);
-    assert!(told(&reader).contains("daylight_repository_requests_total{repository=\"(other)\"} 1\n"));
-    assert_eq!(named(&told(&writer)), [false; 3], "it may not read");
-    assert_eq!(named(&told(&world.admin())), [true; 3]);
+    assert_eq!(named(&told(&observer)), [true, false, false]);
+    assert!(told(&observer).contains("daylight_repository_requests_total{repository=\"(other)\"} 1\n"));
+    assert_eq!([named(&told(&all)), named(&told(&world.admin()))], [[true; 3]; 2]);
     // The number of the host is the label of its bounds, for everybody.
     let hosts = world.admin().get("/api/v1/upstreams").expect(200).json();
     let number =

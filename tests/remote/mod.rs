@@ -1,6 +1,7 @@
 //! Remote repositories, from the side of their clients and their upstream.
 
 mod ages;
+mod called;
 mod coded;
 mod cold;
 mod damage;

@@ -29,7 +29,7 @@ fn who_waits_for_a_fetch_names_it_and_it_tells_what_the_upstream_took() {
     let fetch = flight(&events, &waited);
     assert_eq!((&fetch["kind"], &fetch["method"], &fetch["outcome"]), (&json!("job"), &json!("fetch"), &json!("done")));
     assert_eq!((&fetch["repository"], &fetch["package"]), (&json!("central"), &json!(JAR)));
-    for op in ["upstream.connect", "upstream.first_byte"] {
+    for op in ["upstream.resolve", "upstream.tcp", "upstream.first_byte"] {
         assert_eq!(fetch["ops"][op]["count"], 1, "{fetch}");
     }
     let event = of(&events, &waited);

@@ -40,8 +40,13 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
         Fixed("one for each repository, which has `WIDTH` others: it holds the turn to fetch ahead"),
     ),
     (
+        "repository/src/gem/upstream/follow.rs",
+        1,
+        Fixed("one for each repository: it holds the turn to look at its upstream's index"),
+    ),
+    (
         "repository/src/gem/upstream/look.rs",
-        3,
+        1,
         Fixed("one for each repository: it holds the turn to look at its upstream's index"),
     ),
     (
@@ -79,8 +84,12 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("store/src/pool.rs", 1, Fixed("one for each context; jobs are bounded by lane")),
     ("store/src/shipper.rs", 1, Fixed("one for each store")),
     ("store/src/writer.rs", 1, Fixed("one for each store; batches are bounded by `TruthWriter`")),
+    ("telemetry/src/gauges.rs", 1, Fixed("one for each recorder, and at most 7 that wait for a gauge that hangs")),
     ("telemetry/src/lines.rs", 1, Fixed("one for each log; lines are bounded by `LogLines`")),
+    ("telemetry/src/machine.rs", 1, Fixed("two for each process: one reads the kernel, one asks the disk")),
+    ("telemetry/src/process_memory.rs", 1, Fixed("one for each recorder: it samples memory while jobs run")),
     ("telemetry/src/recorder.rs", 1, Fixed("one for each recorder; events are bounded by `EventBuffers`")),
+    ("telemetry/src/scrapes.rs", 1, Fixed("one for each recorder; callers are bounded by `Scrapes`")),
     ("telemetry/src/sink_worker.rs", 1, Fixed("one for each sink; events are bounded by `EventSink`")),
 ];
 
@@ -115,6 +124,21 @@ fn every_task_and_every_thread_has_a_limit() {
         }
     }
     nothing_wrong(wrong);
+}
+
+/// The files that release events of requests and of connections. All others release events of jobs.
+const RELEASES: &[&str] =
+    &["front/src/connection/state.rs", "front/src/connection/without_request.rs", "telemetry/src/recorder.rs"];
+
+#[test]
+fn every_job_is_a_guard_that_records_its_duration_and_memory_however_it_ends() {
+    let released = |source: &Source| {
+        let path = source.path.trim_start_matches("crates/");
+        source.text.contains(".release(") && source.text.contains("recorder") && !RELEASES.contains(&path)
+    };
+    let sources = code();
+    let wrong = sources.iter().filter(|source| released(source));
+    nothing_wrong(wrong.map(|source| format!("{} releases an event: use `telemetry::Job`", source.path)).collect());
 }
 
 /// Files with a cache, and how its entries stay right without invalidation.

@@ -2,7 +2,9 @@
 //! promise a figure that never moves.
 
 use super::{Source, code, nothing_wrong};
-use telemetry::{BoundName, Op};
+use daylight::config::{self, Environment, Machine};
+use std::collections::BTreeSet;
+use telemetry::{BoundName, CacheName, Op, PoolName};
 
 /// Whether code names `path` as a value. Patterns of a `match` record nothing, and neither do tests and comments, which are left out.
 fn recorded(path: &str, declared_in: &str, code: &[Source]) -> bool {
@@ -24,11 +26,67 @@ fn unrecorded<T: std::fmt::Debug>(kind: &str, all: &[T], declared_in: &str, code
 }
 
 #[test]
-fn every_operation_and_every_bound_is_recorded_by_shipped_code() {
+fn every_operation_every_bound_and_every_pool_is_recorded_by_shipped_code() {
     let code = code();
     let mut wrong = unrecorded("Op", Op::ALL, "crates/telemetry/src/op.rs", &code);
     wrong.extend(unrecorded("BoundName", BoundName::ALL, "crates/telemetry/src/bound.rs", &code));
+    wrong.extend(unrecorded("PoolName", PoolName::ALL, "crates/telemetry/src/pool_threads.rs", &code));
     nothing_wrong(wrong);
+}
+
+#[test]
+fn every_setting_that_governs_a_bound_a_cache_or_a_pool_is_a_key() {
+    let (_, loaded) = config::load(None, &Environment::default(), &[], Machine::here()).unwrap();
+    let keys: BTreeSet<&str> = loaded.entries.iter().map(|entry| entry.key).collect();
+    let bounds = BoundName::ALL.iter().map(|bound| (bound.as_str(), bound.setting()));
+    let caches = CacheName::ALL.iter().map(|cache| (cache.as_str(), cache.setting()));
+    let pools = PoolName::ALL.iter().map(|pool| (pool.as_str(), pool.setting()));
+    let named = bounds.chain(caches).chain(pools).filter_map(|(name, setting)| Some((name, setting?)));
+    let wrong = named.filter(|(_, setting)| !keys.contains(setting));
+    nothing_wrong(
+        wrong.map(|(name, setting)| format!("`{name}` names the setting `{setting}`, which does not exist")).collect(),
+    );
+}
+
+/// Types that end in `Cache` and count in another file, with that file.
+const COUNTED_ELSEWHERE: &[(&str, &str)] = &[
+    // The connection and the files of the cache database.
+    ("crates/store/src/cache/database.rs", "crates/store/src/cache/files.rs"),
+    ("crates/store/src/cache/file_cache.rs", "crates/store/src/cache/files.rs"),
+];
+
+/// Whether a file makes a cache: it has a type of that name, or uses the crate for caches.
+fn makes_a_cache(text: &str) -> bool {
+    let is_name =
+        |word: &str| word.split(|c: char| !c.is_alphanumeric()).next().is_some_and(|name| name.ends_with("Cache"));
+    text.contains("quick_cache::sync::") || text.split("struct ").skip(1).any(is_name)
+}
+
+/// Whether a file counts the lookups of a cache, or builds on a type that does.
+fn counts(text: &str) -> bool {
+    [".cache()", "BoundedCache", "StampedCache"].iter().any(|word| text.contains(word))
+}
+
+#[test]
+fn every_cache_counts_its_lookups() {
+    let code = code();
+    let counted = |path: &str| code.iter().any(|source| source.path == path && counts(&source.text));
+    let silent = code.iter().filter(|source| makes_a_cache(&source.text)).filter(|source| {
+        let elsewhere = COUNTED_ELSEWHERE.iter().find(|(path, _)| *path == source.path);
+        !counted(elsewhere.map_or(&source.path, |(_, other)| other))
+    });
+    nothing_wrong(silent.map(|source| format!("{} has a cache and does not count its lookups", source.path)).collect());
+}
+
+#[test]
+fn a_table_with_the_crate_for_caches_is_a_cache_and_a_setting_of_that_name_is_none() {
+    for text in ["use quick_cache::sync::Cache;", "pub struct LineCache<K>(K);", "struct LineCache {"] {
+        assert!(makes_a_cache(text), "{text}");
+    }
+    for text in ["struct Line;", "struct CacheInput {", "let cache = 1;"] {
+        assert!(!makes_a_cache(text), "{text}");
+    }
+    assert!(counts("self.bound.cache().hit()") && !counts("self.hits += 1"));
 }
 
 #[test]

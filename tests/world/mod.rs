@@ -151,9 +151,19 @@ impl World {
 
     /// Starts it on an empty folder, with a socket that is already listening.
     pub(crate) fn start_on(socket: TcpListener, way: Passed) -> Self {
-        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags: &[] };
+        Self::start_on_with(socket, way, &[])
+    }
+
+    /// The same in conformance mode.
+    pub(crate) fn start_in_conformance_on(socket: TcpListener) -> Self {
+        Self::start_on_with(socket, Passed::AsInput, &["--conformance"])
+    }
+
+    fn start_on_with(socket: TcpListener, way: Passed, flags: &'static [&'static str]) -> Self {
+        let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags };
         let log = world.folder.path().join("log");
-        world.server = Some(Server::spawn_with_socket(&world.data(), ADMIN, &log, socket, way).ready());
+        let started = Server::spawn_with_socket((&world.data(), flags), ADMIN, &log, socket, way);
+        world.server = Some(started.ready());
         world
     }
 
@@ -266,6 +276,11 @@ impl World {
     /// Starts to record its system calls.
     pub(crate) fn watch(&self) -> Watched {
         Watched::attach(self.server().id())
+    }
+
+    /// Delays a system call of it.
+    pub(crate) fn delay(&self, call: &str, micros: u64) -> Watched {
+        Watched::delay(self.server().id(), call, micros)
     }
 
     /// A caller without a token.

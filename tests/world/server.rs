@@ -46,7 +46,13 @@ impl Server {
     }
 
     /// Starts it with a socket that is already listening, passed in one of these ways.
-    pub(crate) fn spawn_with_socket(data: &Path, admin: &str, log: &Path, socket: TcpListener, way: Passed) -> Self {
+    pub(crate) fn spawn_with_socket(
+        (data, flags): (&Path, &[&str]),
+        admin: &str,
+        log: &Path,
+        socket: TcpListener,
+        way: Passed,
+    ) -> Self {
         let program = env!("CARGO_BIN_EXE_daylight");
         let mut command = match way {
             Passed::AsInput => Command::new(program),
@@ -57,7 +63,7 @@ impl Server {
                 shell
             }
         };
-        command.args(["serve", "--data"]).arg(data).stdin(OwnedFd::from(socket));
+        command.args(["serve", "--data"]).arg(data).args(flags).stdin(OwnedFd::from(socket));
         Self::run(command, admin, &[], log)
     }
 
@@ -82,6 +88,8 @@ impl Server {
 
     fn run(mut command: Command, admin: &str, settings: &[(&str, &str)], log: &Path) -> Self {
         command.env_clear().env("DAYLIGHT_ADMIN_TOKEN", admin).env("RUST_BACKTRACE", "1");
+        // Many tests read the events of all requests.
+        command.env("DAYLIGHT_TELEMETRY_JSON_LINES", "on");
         for (name, value) in settings {
             // An empty value removes the variable.
             if value.is_empty() {

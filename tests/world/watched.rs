@@ -15,16 +15,26 @@ pub(crate) struct Watched {
     aside: Vec<String>,
 }
 
-/// Threads that work in the background for a while after a change.
-const ASIDE: [&str; 2] = ["segments", "cached-sweep"];
+/// Threads that work in the background: for a while after a change, or regularly.
+const ASIDE: [&str; 4] = ["segments", "cached-sweep", "machine", "disk-probe"];
 
 impl Watched {
     /// Starts to record.
     pub(crate) fn attach(id: Pid) -> Self {
+        Self::with(id, &["trace=%file,%desc,%network"])
+    }
+
+    /// Makes each run of a system call begin so much later, as on slow storage.
+    pub(crate) fn delay(id: Pid, call: &str, micros: u64) -> Self {
+        Self::with(id, &[&format!("trace={call}"), &format!("inject={call}:delay_enter={micros}")])
+    }
+
+    fn with(id: Pid, expressions: &[&str]) -> Self {
         let calls = NamedTempFile::new().unwrap();
         let mut strace = Command::new("strace")
-            .args(["-f", "-yy", "-s", "16", "-e", "trace=%file,%desc,%network", "-o"])
+            .args(["-f", "-yy", "-s", "16", "-o"])
             .arg(calls.path())
+            .args(expressions.iter().flat_map(|expression| ["-e", expression]))
             .args(["-p", &id.as_raw_nonzero().to_string()])
             .stdin(Stdio::null())
             .stderr(Stdio::piped())

@@ -12,15 +12,13 @@ use hyper::body::{Body, Incoming};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{Event, Op, Tick, UpstreamCalls};
+use telemetry::{ClosedBy, Event, Op, Tick, UpstreamCalls, under_way};
 use tokio::time::timeout;
 
 /// The part of an error response that is read, so that its connection can be used again.
 const SAID_MAX_BYTES: usize = 64 << 10;
 /// The time limit for reading it. The status is already known.
 const LISTEN_AT_MOST: Duration = Duration::from_secs(2);
-/// The part of it that is kept as an excerpt for people.
-const EXCERPT_MAX_BYTES: usize = 512;
 
 /// The response to a call. If its body is not read to the end with [`Arriving::next`], the connection is closed with
 /// it.
@@ -89,8 +87,9 @@ impl Arriving {
         self.folder
     }
 
-    pub(crate) fn of_folder(self, folder: bool) -> Self {
-        Self { folder, ..self }
+    pub(crate) fn of_folder(mut self, folder: bool) -> Self {
+        self.folder = folder;
+        self
     }
 
     /// The value of a header, if it is there and readable. Names are in lower case.
@@ -119,13 +118,16 @@ impl Arriving {
         let open = self.open.as_mut()?;
         let limit = self.timeouts.idle.min(self.rate_budget.left(&self.timeouts));
         let began = Tick::now();
+        let waiting = under_way(Op::UpstreamBody);
         let piece = timeout(limit, open.connection.piece(&mut open.body)).await;
+        drop(waiting);
         let waited = Tick::now().since(began);
         event.add(Op::UpstreamBody, waited);
         let error = match piece {
             Ok(Some(Ok(bytes))) => {
                 self.rate_budget.fill(bytes.len(), waited, &self.timeouts);
                 open.calls.received(bytes.len());
+                event.upstream_mut().bytes += bytes.len() as u64;
                 return Some(Ok(bytes));
             }
             Ok(None) => {
@@ -142,7 +144,7 @@ impl Arriving {
         };
         open.slot.failed(&error);
         open.calls.erred(error.reason());
-        self.open = None;
+        self.close(ClosedBy::Error);
         Some(Err(error))
     }
 
@@ -158,10 +160,9 @@ impl Arriving {
             }
         };
         let _ = timeout(LISTEN_AT_MOST, listen).await;
-        self.open = None;
+        self.close(ClosedBy::Us);
         if self.header("content-type").is_some_and(|kind| kind.starts_with("text/plain")) {
-            let excerpt = said.get(..EXCERPT_MAX_BYTES).unwrap_or(&said);
-            self.said = Event::text(String::from_utf8_lossy(excerpt).trim());
+            self.said = Event::text(String::from_utf8_lossy(&said).trim());
         }
     }
 
@@ -170,6 +171,19 @@ impl Arriving {
         if let Some(open) = self.open.take() {
             open.slot.host.pool.put(open.pool_key, open.connection);
         }
+    }
+
+    /// The body is not read to its end, so no other call can use the connection.
+    fn close(&mut self, by: ClosedBy) {
+        if let Some(open) = self.open.take() {
+            open.slot.host.pool.lost(open.pool_key, by);
+        }
+    }
+}
+
+impl Drop for Arriving {
+    fn drop(&mut self) {
+        self.close(ClosedBy::Us);
     }
 }
 

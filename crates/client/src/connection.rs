@@ -7,6 +7,7 @@ use crate::http_connection::HttpConnection;
 use crate::request::ClientOptions;
 use crate::request::Request;
 use crate::request::Response;
+use crate::set_up::SetUp;
 use crate::target::{Origin, Target};
 use bytes::{Bytes, BytesMut};
 use http::Response as Answer;
@@ -65,7 +66,7 @@ impl Connection {
         }
         let limit = self.options.connect_timeout;
         let options = DialOptions { tls: &self.options.trust.0, ..DIRECT };
-        let dial = timeout(limit, dial(&target.origin, options)).await;
+        let dial = timeout(limit, dial(&target.origin, options, &mut SetUp::default())).await;
         let dialled = dial.map_err(|_| silent(&target.authority, limit))??;
         let mut http_connection = HttpConnection::open(&target.authority, dialled).await?;
         let answer = http_connection.send(target.request(request)?).await?;

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::proxy::Proxy;
 use crate::resolve::Resolver;
+use crate::set_up::SetUp;
 use crate::ssrf::{AddressPolicy, Networks};
 use crate::stream::{Dialled, Stream};
 use crate::target::Origin;
@@ -14,6 +15,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
+use telemetry::Op;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -58,15 +60,18 @@ pub(crate) const DIRECT: DialOptions<'_> = DialOptions {
 const PROXIES: AddressPolicy =
     AddressPolicy::Named { networks: Networks { private: true, link_local: false }, pinned: None };
 
-/// Connects, through a proxy where there is one, and performs the TLS handshake for an `https` URL.
-pub(crate) async fn dial(origin: &Origin, options: DialOptions<'_>) -> Result<Dialled, Error> {
+/// Connects, through a proxy where there is one, and performs the TLS handshake for an `https` URL. `set_up` times the parts.
+pub(crate) async fn dial(origin: &Origin, options: DialOptions<'_>, set_up: &mut SetUp<'_>) -> Result<Dialled, Error> {
     // Only the proxy resolves the name, so only the name itself can be checked.
     if options.proxy.is_some() {
         options.address_policy.check_name(origin)?;
     }
     let next = match options.proxy {
-        None => connect(origin, options).await,
-        Some(proxy) => connect(&proxy.origin, DialOptions { address_policy: PROXIES, pin: None, ..options }).await,
+        None => connect(origin, options, set_up).await,
+        Some(proxy) => {
+            let options = DialOptions { address_policy: PROXIES, pin: None, ..options };
+            connect(&proxy.origin, options, set_up).await
+        }
     };
     let tcp = next?;
     // If these fail, only time is lost.
@@ -78,9 +83,11 @@ pub(crate) async fn dial(origin: &Origin, options: DialOptions<'_>) -> Result<Di
         return Ok(Dialled { stream, peer });
     }
     if let Some(proxy) = options.proxy {
+        set_up.begin(Op::UpstreamProxy);
         stream = proxy.tunnel(stream, origin).await?;
     }
     let Stream::Plain(tcp) = stream else { return Ok(Dialled { stream, peer }) };
+    set_up.begin(Op::UpstreamTls);
     let tls = options.tls.connect(&origin.name, options.own, tcp).await.map_err(|source| {
         let host = origin.to_string();
         if is_tls(&source) { Error::Tls { host, source } } else { Error::Unreachable { host, source } }
@@ -88,11 +95,13 @@ pub(crate) async fn dial(origin: &Origin, options: DialOptions<'_>) -> Result<Di
     Ok(Dialled { stream: Stream::Tls(Box::new(tls)), peer })
 }
 
-async fn connect(origin: &Origin, options: DialOptions<'_>) -> Result<TcpStream, Error> {
+async fn connect(origin: &Origin, options: DialOptions<'_>, set_up: &mut SetUp<'_>) -> Result<TcpStream, Error> {
     let host = || origin.to_string();
+    set_up.begin(Op::UpstreamResolve);
     let addresses = options.resolver.addresses(origin).await;
     let addresses = addresses.map_err(|source| Error::Unresolved { host: host(), source })?;
     let held = allowed(origin, options, addresses)?;
+    set_up.begin(Op::UpstreamTcp);
     first_of(held.into_iter().take(ADDRESSES_MAX)).await.map_err(|source| match source.kind() {
         io::ErrorKind::ConnectionRefused => Error::NotListening { host: host() },
         _ => Error::Unreachable { host: host(), source },
@@ -183,7 +192,7 @@ mod tests {
         let (_listening, address) = listener();
         let origin = Origin { tls: false, name: address.ip().to_string(), port: address.port() };
         for lost_after in [None, Some(LOST_AFTER)] {
-            let dialled = runtime.block_on(dial(&origin, DialOptions { lost_after, ..DIRECT }));
+            let dialled = runtime.block_on(dial(&origin, DialOptions { lost_after, ..DIRECT }, &mut SetUp::default()));
             let Stream::Plain(tcp) = dialled.unwrap().stream else { panic!("the URL is not https") };
             assert_eq!(SockRef::from(&tcp).tcp_user_timeout().unwrap(), lost_after);
             assert!(tcp.nodelay().unwrap());

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 use telemetry::log::Incident;
-use telemetry::{Bound, BoundName, Clock, Event, Log, Millis, Op, Recorder, Slot, Tick};
+use telemetry::{Bound, BoundName, Clock, Event, Log, Millis, Op, Recorder, Slot, Tick, under_way};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
 
@@ -165,7 +165,7 @@ impl Host {
             return Err(crowded());
         }
         let began = Tick::now();
-        let waiting = self.calls.wait();
+        let (waiting, _under_way) = (self.calls.wait(), under_way(Op::UpstreamWait));
         let permit = timeout(limit, self.permits.clone().acquire_owned()).await;
         drop(waiting);
         event.add(Op::UpstreamWait, Tick::now().since(began));

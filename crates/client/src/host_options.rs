@@ -32,8 +32,6 @@ impl Default for HostsOptions {
     fn default() -> Self {
         Self {
             calls: 32,
-            // Together with `calls`, this is a quarter of the server's limit of downloads, so one slow host leaves room for the
-            // others.
             waiting: 224,
             kept: 16,
             keep_for: Duration::from_secs(45),

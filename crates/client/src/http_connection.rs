@@ -13,6 +13,7 @@ use hyper::client::conn::http1;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
+use telemetry::ClosedBy;
 
 /// The largest head of a response. A larger one counts as invalid HTTP.
 pub(crate) const HEAD_MAX_BYTES: usize = 64 << 10;
@@ -41,6 +42,11 @@ impl HttpConnection {
     /// Whether it can be used for another call, as far as is known.
     pub(crate) fn keeps(&self) -> bool {
         self.driver.goes_on() && !self.sender.is_closed()
+    }
+
+    /// How it ended, where it can be used no more.
+    pub(crate) fn closed_by(&self) -> ClosedBy {
+        if self.driver.broke { ClosedBy::Error } else { ClosedBy::Upstream }
     }
 
     /// Checks whether the server has closed it while it was idle.
@@ -87,11 +93,13 @@ pub(crate) struct ConnectionDriver<C> {
     /// `None` once it has ended. Waiting calls learn of the end only when it is dropped.
     connection: Option<Pin<Box<C>>>,
     ended: Option<hyper::Error>,
+    /// It ended with an error.
+    broke: bool,
 }
 
 impl<C: Future<Output = hyper::Result<()>>> ConnectionDriver<C> {
     pub(crate) fn of(connection: C) -> Self {
-        Self { connection: Some(Box::pin(connection)), ended: None }
+        Self { connection: Some(Box::pin(connection)), ended: None, broke: false }
     }
 
     /// Drives the connection until `wanted` is ready.
@@ -118,7 +126,7 @@ impl<C: Future<Output = hyper::Result<()>>> ConnectionDriver<C> {
         let Some(connection) = &mut self.connection else { return };
         if let Poll::Ready(ended) = connection.as_mut().poll(cx) {
             self.connection = None;
-            self.ended = ended.err();
+            (self.broke, self.ended) = (ended.is_err(), ended.err());
         }
     }
 }

@@ -26,6 +26,7 @@ mod request;
 mod resolve;
 mod retry_after;
 mod secret;
+mod set_up;
 mod ssrf;
 mod stream;
 mod target;

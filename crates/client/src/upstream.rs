@@ -24,7 +24,7 @@ use calling::{Ask, Hop};
 use http::{HeaderValue, Method};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use telemetry::{Event, Millis, UpstreamCalls};
+use telemetry::{Event, Millis, Text, UpstreamCalls};
 
 /// The URLs of an upstream, and how it is reached.
 #[derive(Debug, Clone, Default)]
@@ -73,6 +73,8 @@ struct Base {
     /// Without a slash at the end.
     url: String,
     origin: Origin,
+    /// `name:port`, for events.
+    name: Text,
     /// Keeps the state of the host in the table.
     host: Arc<Host>,
     /// The zone that it first resolved to.
@@ -115,7 +117,15 @@ impl Upstream {
             let name = target.origin.to_string();
             let pinned = options.pinned.iter().find(|(host, _)| *host == name).map(|(_, zone)| *zone);
             let (zone, told) = (pinned.map_or_else(OnceLock::new, OnceLock::from), pinned.is_some().into());
-            let base = Base { url, origin: target.origin, host, zone, told, calls: OnceLock::new() };
+            let base = Base {
+                url,
+                origin: target.origin,
+                name: name.as_str().into(),
+                host,
+                zone,
+                told,
+                calls: OnceLock::new(),
+            };
             base.address_policy(hosts.networks()).check_name(&base.origin)?;
             bases.push(base);
         }
@@ -143,6 +153,11 @@ impl Upstream {
     /// Like [`Upstream::get`], with `HEAD`.
     pub async fn head(&self, path: &str, event: &mut Event) -> Result<Arriving, Error> {
         self.ask(path, &Ask { method: Method::HEAD, conditions: &Conditions::default() }, event).await
+    }
+
+    /// The host that is called first, as `name:port`.
+    pub fn first_host(&self) -> Text {
+        self.bases.first().map(|base| base.name.clone()).unwrap_or_default()
     }
 
     /// When its client certificate expires; `None` without one.

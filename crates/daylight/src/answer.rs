@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::audience::Audience;
-use crate::class::Class;
+use crate::class;
 use crate::config::FORM_BYTES;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
@@ -14,7 +14,7 @@ use front::{Reply, Request, client};
 use repository::{About, Ask, Brings, Found, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
 use std::sync::Arc;
 use store::Stamp;
-use telemetry::{Event, Op};
+use telemetry::{Class, Event, Op};
 
 /// Answers one request that no page answers. The caller turns an error into a reply, once.
 pub(crate) async fn answer(
@@ -25,7 +25,7 @@ pub(crate) async fn answer(
 ) -> Result<Reply, Error> {
     let route = event.time(Op::Route, || route::read(&request.method, request.path()))?;
     // Before any work. Below a repository the class is known once the repository's format has read the path.
-    let _place = match Class::of(&route) {
+    let _place = match class::of_route(&route) {
         Some(class) => Some(Box::pin(app.enter(class, request, event)).await?),
         None => None,
     };
@@ -58,8 +58,8 @@ async fn below(
         let _place = app.enter(Class::Forms, request, event).await?;
         request.upload.hold(FORM_BYTES, app.form_time, event).await?; // a slow client holds no place for work
     }
-    let place = app.enter(Class::from(reading.cost), request, event).await?;
-    let place = Place::new(client(request.client), place); // given to others while this request waits for an upstream
+    let place = app.enter(class::of_cost(reading.cost), request, event).await?;
+    let place = Place::new(client(request.client), event.id, place); // given to others while this request waits for an upstream
     match reading.about {
         About::Account(account) => accounts::answer(app, account, &repository, request, event).await,
         About::Content(scope, question) => {

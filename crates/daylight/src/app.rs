@@ -1,8 +1,8 @@
 //! Everything that requests need, made once at the start.
 
 use crate::access::{Access, Caller};
-use crate::class::{Class, Classes, Place};
-use crate::config::References;
+use crate::class::{Classes, Place};
+use crate::config::{References, ServerTiming};
 use crate::error::Error;
 use crate::last_uses::LastUses;
 use crate::public_url::PublicUrls;
@@ -13,7 +13,7 @@ use repository::{Ask, Repositories};
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Stamp, Store};
-use telemetry::{Clock, Event, Log, Op, RecentEvents, Recorder, Tick};
+use telemetry::{Class, Clock, Event, Log, Op, RecentEvents, Recorder, Tick, under_way};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::timeout;
 
@@ -55,6 +55,8 @@ pub struct App {
     pub time_was_set: Notify,
     /// The largest upload, in bytes.
     pub max_upload_bytes: u64,
+    /// Who gets the header `Server-Timing`.
+    pub server_timing: ServerTiming,
     /// How long a form may take to arrive.
     pub form_time: Duration,
 }
@@ -62,6 +64,10 @@ pub struct App {
 impl App {
     /// Reserves a place for a request in its cost class. Fails where the class is full.
     pub async fn enter(&self, class: Class, request: &Request, event: &mut Event) -> Result<Place, Error> {
+        event.class = Some(class);
+        if let Some(arrival) = event.more.as_mut().and_then(|more| more.arrival.as_mut()) {
+            arrival.class_used = self.classes.used(class);
+        }
         let token = self.access.holder(&request.headers, event).await?;
         self.classes.enter(class, request.client, token)
     }
@@ -109,7 +115,7 @@ impl App {
     /// Waits until the sinks have written all events that are finished now.
     pub(crate) async fn flush_sinks(&self, event: &mut Event) {
         let (marker, passed) = oneshot::channel::<()>();
-        let began = Tick::now();
+        let (began, _waiting) = (Tick::now(), under_way(Op::EventsWait));
         self.recorder.mark(Arc::new(marker));
         // The marker is dropped when all sinks are done. A sink that hangs is not waited for.
         let _ = timeout(FLUSH_TIMEOUT, passed).await;

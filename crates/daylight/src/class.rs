@@ -12,119 +12,47 @@ use repository::Cost;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use telemetry::{Bound, BoundName, By, KeyedBound, KeyedSlot, Metric, Recorder, Slot};
+use telemetry::{Bound, BoundName, By, Class, KeyedBound, KeyedSlot, Metric, Recorder, Slot};
 
 /// Maximum number of concurrent hooks. Each has at most 64 KiB of body in memory.
 const HOOKS_MAX: u64 = 64;
 /// Maximum number of concurrent readiness probes. They wait only while settings are read again.
 const PROBES_MAX: u64 = 64;
 
-/// The cost class of a request, as far as its URL shows. A closed list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Class {
-    /// A small answer from memory, and paths that the format does not have.
-    Small,
-    /// A file or a checksum: one entry is read, one blob opened.
-    Downloads,
-    /// A change of a repository: bytes come in, are hashed and synced.
-    Uploads,
-    /// An index that is not in memory: many rows are read and rendered.
-    DynamicIndex,
-    /// The admin API.
-    Admin,
-    /// Keys that clients make, and who owns a gem.
-    Accounts,
-    /// A form that is still arriving. Its request takes a place in another class afterwards, so a slow client occupies
-    /// no place there.
-    Forms,
-    /// Hooks that upstreams changed, with their bodies.
-    Hooks,
-    /// Readiness probes.
-    Health,
+/// The setting with the number of places of a class, where there is one.
+fn setting(class: Class) -> Option<&'static str> {
+    Some(match class {
+        Class::Small => "server.max_pages",
+        Class::Downloads => "server.max_downloads",
+        Class::Uploads => "server.max_uploads",
+        Class::DynamicIndex => "server.max_indexes",
+        Class::Admin => "server.max_admin",
+        Class::Accounts => "server.max_accounts",
+        Class::Forms => "server.max_forms",
+        Class::Hooks | Class::Health => return None,
+    })
 }
 
-impl Class {
-    /// All of them, in the order of declaration.
-    pub const ALL: &'static [Class] = &[
-        Class::Small,
-        Class::Downloads,
-        Class::Uploads,
-        Class::DynamicIndex,
-        Class::Admin,
-        Class::Accounts,
-        Class::Forms,
-        Class::Hooks,
-        Class::Health,
-    ];
-    /// The number of classes.
-    pub const COUNT: usize = Self::ALL.len();
-
-    /// The name used in metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Class::Small => "pages",
-            Class::Downloads => "downloads",
-            Class::Uploads => "uploads",
-            Class::DynamicIndex => "dynamic_index",
-            Class::Admin => "admin",
-            Class::Accounts => "accounts",
-            Class::Forms => "forms",
-            Class::Hooks => "hooks",
-            Class::Health => "health",
-        }
-    }
-
-    /// The plural noun for its requests, in the error for too many of them.
-    pub fn doc(self) -> &'static str {
-        match self {
-            Class::Small => "requests",
-            Class::Downloads => "downloads",
-            Class::Uploads => "uploads",
-            Class::DynamicIndex => "requests for indexes",
-            Class::Admin => "requests to the API",
-            Class::Accounts => "requests about accounts and owners",
-            Class::Forms => "forms",
-            Class::Hooks => "hooks",
-            Class::Health => "probes",
-        }
-    }
-
-    /// The setting with the number of its places, where there is one.
-    fn setting(self) -> Option<&'static str> {
-        Some(match self {
-            Class::Small => "server.max_pages",
-            Class::Downloads => "server.max_downloads",
-            Class::Uploads => "server.max_uploads",
-            Class::DynamicIndex => "server.max_indexes",
-            Class::Admin => "server.max_admin",
-            Class::Accounts => "server.max_accounts",
-            Class::Forms => "server.max_forms",
-            Class::Hooks | Class::Health => return None,
-        })
-    }
-
-    /// The class of a URL. `None`: the path is below a repository, whose format decides ([`Cost`]); or the request is
-    /// answered from memory at once and needs no place. Health probes and metrics are such requests: a failed probe
-    /// could make a supervisor kill the server.
-    pub fn of(route: &Route) -> Option<Self> {
-        match route {
-            Route::Content(_) | Route::Live | Route::Metrics | Route::Welcome => None,
-            Route::Ready => Some(Class::Health),
-            Route::Hook(_) => Some(Class::Hooks),
-            Route::Admin(_) | Route::Conformance(..) => Some(Class::Admin),
-        }
+/// The class of a URL. `None`: the path is below a repository, whose format decides ([`Cost`]); or the request is
+/// answered from memory at once and needs no place. Health probes and metrics are such requests: a failed probe
+/// could make a supervisor kill the server.
+pub fn of_route(route: &Route) -> Option<Class> {
+    match route {
+        Route::Content(_) | Route::Live | Route::Metrics | Route::Welcome => None,
+        Route::Ready => Some(Class::Health),
+        Route::Hook(_) => Some(Class::Hooks),
+        Route::Admin(_) | Route::Conformance(..) => Some(Class::Admin),
     }
 }
 
-impl From<Cost> for Class {
-    fn from(cost: Cost) -> Self {
-        match cost {
-            Cost::Page => Class::Small,
-            Cost::Download => Class::Downloads,
-            Cost::Upload => Class::Uploads,
-            Cost::Index => Class::DynamicIndex,
-            Cost::Account => Class::Accounts,
-        }
+/// The class of a question, by the cost that its format states.
+pub fn of_cost(cost: Cost) -> Class {
+    match cost {
+        Cost::Page => Class::Small,
+        Cost::Download => Class::Downloads,
+        Cost::Upload => Class::Uploads,
+        Cost::Index => Class::DynamicIndex,
+        Cost::Account => Class::Accounts,
     }
 }
 
@@ -172,7 +100,9 @@ impl Classes {
         let each = |class| (places(class) * server.client_share_percent).div_ceil(100);
         let all: [_; Class::COUNT] = std::array::from_fn(|at| {
             let class = Class::ALL[at];
-            Bound::new(BoundName::Requests, class.as_str(), places(class))
+            let bound = Bound::new(BoundName::Requests, class.as_str(), places(class));
+            setting(class).into_iter().for_each(|setting| bound.set_setting(setting));
+            bound
         });
         let each: [_; Class::COUNT] = std::array::from_fn(|at| {
             let class = Class::ALL[at];
@@ -200,10 +130,15 @@ impl Classes {
         let has_share_limit = each.bound().capacity() < all.capacity();
         let _client = has_share_limit.then(|| held(client)).transpose()?;
         let _token = token.filter(|_| has_share_limit).map(held).transpose()?;
-        let busy = |_| Error::Busy { what: class.doc(), setting: class.setting() };
+        let busy = |_| Error::Busy { what: class.doc(), setting: setting(class) };
         let _class = all.enter().map_err(busy)?;
         self.entered[class as usize].fetch_add(1, Relaxed);
         Ok(Place { _class, _client, _token })
+    }
+
+    /// The places of a class that are taken.
+    pub fn used(&self, class: Class) -> u32 {
+        u32::try_from(self.all[class as usize].used()).unwrap_or(u32::MAX)
     }
 
     /// Maximum number of concurrent requests in all classes together.
@@ -219,7 +154,7 @@ mod tests {
 
     #[test]
     fn calls_of_the_api_and_probes_have_classes_and_what_is_in_memory_has_none() {
-        let class = |path| Class::of(&crate::route::read(&Method::GET, path).unwrap());
+        let class = |path| of_route(&crate::route::read(&Method::GET, path).unwrap());
         assert_eq!(class("/health/ready"), Some(Class::Health));
         assert_eq!(class("/api/v1/tokens"), Some(Class::Admin));
         for path in ["/", "/health/live", "/metrics", "/repository/x/versions"] {

@@ -102,12 +102,15 @@ pub(crate) async fn answer(
             let moment = moment(&body)?;
             app.clock.set(Some(moment));
             app.time_was_set.notify_one();
+            app.recorder.machine().wake();
             app.repositories.wake_hints();
             Ok(reply::text(format!("The time is {moment}\n")))
         }
         ConformanceCall::RebuildVersions => {
             let (name, now) = (&repository.record.name, app.clock.now());
-            app.repositories.rebuild_versions(name, now, Author::of_client(KEY, request.client), event).await?;
+            app.repositories
+                .rebuild_versions(name, now, Author::of_client(KEY, request.recorded_client), event)
+                .await?;
             Ok(reply::text(format!("/versions of {name} is rewritten, at {now}\n")))
         }
     }

@@ -170,7 +170,8 @@ impl Error {
             Error::NoSuchRoute(path) => return elsewhere::below_repositories(path),
             Error::NoSuchEvent(_) => {
                 "the request may be under way, or newer events may have taken its place (the setting \
-                                      `telemetry.events_recent_bytes`); the folder `events` has older ones"
+                                      `telemetry.events_recent_bytes`); with `telemetry.json_lines = \"on\"` the folder `events` has \
+                                      older ones"
                     .into()
             }
             _ => return None,

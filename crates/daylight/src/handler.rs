@@ -3,8 +3,9 @@
 use crate::answer::answer;
 use crate::app::App;
 use crate::audience::Audience;
+use crate::config::ServerTiming;
 use crate::error::Error;
-use crate::{reply, route};
+use crate::{reply, route, server_timing};
 use front::{Handler, Pages, Reply, Request};
 use http::StatusCode;
 use store::Stamp;
@@ -23,10 +24,14 @@ impl Handler for App {
 
     async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
         let mut audience = Audience::of(&request.headers);
-        match answer(self, request, &mut audience, event).await {
+        let mut reply = match answer(self, request, &mut audience, event).await {
             Ok(reply) => reply,
             Err(error) => refuse(self, &error, audience, request, event),
+        };
+        if self.server_timing != ServerTiming::Off {
+            Box::pin(server_timing::add(self, request, &mut reply, event)).await;
         }
+        reply
     }
 }
 

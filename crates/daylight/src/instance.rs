@@ -17,15 +17,14 @@ use repository::{ChangeSource, MemoryLimits, Repositories, WaitersLimits, Worker
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{BlobLife, Lane, PoolOptions, Seq, Stamp, Store, StoreOptions, Threads};
+use store::{BlobLife, PoolOptions, Seq, Stamp, Store, StoreOptions, Threads};
 use telemetry::{
-    Bound, BoundName, Clock, Event, EventId, Log, Op, Outcome, RecentEvents, Recorder, RecorderOptions, Sink,
+    Bound, BoundName, Census, Clock, Event, EventId, Job, Keeper, Log, Op, PoolName, RecentEvents, Recorder,
+    RecorderOptions, Sink,
 };
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
-/// Threads of the back runtime, which handles signals, start and stop, and all work that no client waits for.
-const BACK_THREADS: usize = 2;
 /// Places in the queues of the store beyond those of the cost classes, for work of the server itself.
 const SPARE_PLACES: u64 = 64;
 /// How long a stop waits for the sinks.
@@ -61,8 +60,9 @@ impl Instance {
     /// Opens the data folder.
     pub fn open(settings: &Settings, log: Log, options: StartOptions) -> anyhow::Result<Self> {
         let StartOptions { clock, mut sinks, url, from, .. } = options;
+        let back_threads = settings.server.back_threads;
         let back = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(BACK_THREADS)
+            .worker_threads(back_threads)
             .thread_name("daylight-back")
             .enable_all()
             .build()
@@ -71,29 +71,38 @@ impl Instance {
         Signals::listen_to_restart(&back)?;
         let recorder_options = RecorderOptions {
             clock: clock.clone(),
-            shards: settings.server.cores + BACK_THREADS,
+            shards: settings.server.cores + back_threads,
             buffered_events: usize::try_from(settings.telemetry.events_buffered).unwrap_or(usize::MAX),
+            client_addresses: settings.telemetry.client_addresses,
         };
         let recent = RecentEvents::new(settings.telemetry.events_recent_bytes);
+        let last_uses = LastUses::new();
+        let mut censuses: Vec<Box<dyn Census>> = vec![Box::new(Keeper::default()), last_uses.census()];
         if settings.telemetry.events_recent_bytes > 0 {
+            censuses.push(recent.census());
             sinks.push(recent.sink());
         }
         let recent_paths = RecentPaths::new(clock.clone());
         sinks.push(recent_paths.sink());
-        let last_uses = LastUses::new();
-        sinks.push(last_uses.sink());
-        let recorder = Recorder::start(recorder_options, sinks);
+        let recorder = Recorder::start_with_censuses(recorder_options, censuses, sinks);
         recorder.register(recent_paths.bound().clone());
         recorder.register(last_uses.bound().clone());
         recorder.register(recent.bound().clone());
         recorder.report_to(log.clone());
+        front::count_work(back.handle(), &recorder.pool(PoolName::Back, back_threads as u64));
         back.spawn(front::heartbeat(recorder.loop_monitor("back")));
         let classes = Classes::new(&settings.server, &recorder);
+        // A request that outlasts its turn has a connection, or on HTTP/2 a stream that counts as one.
+        recorder.open_requests().limit(settings.server.max_connections);
         // A request uses one queue at a time. So every request that has a place in its class, or waited for an upstream, finds a place in
         // the queues of the store.
         let places = classes.places() + settings.server.max_waiting + SPARE_PLACES;
         let store = Store::open(StoreOptions {
             readers: settings.store.readers,
+            reader_cache_bytes: settings.store.reader_cache_bytes,
+            blob_threads: settings.store.blob_threads,
+            facts_max_bytes: settings.store.facts_bytes,
+            known_folders_max_bytes: settings.store.known_folders_bytes,
             reads_max: places,
             commits_max: places,
             blob_operations_max: places,
@@ -112,15 +121,16 @@ impl Instance {
         if settings.conformance && store.last() == Seq(0) {
             clock.set(Some(conformance::BEGINNING));
         }
-        let threads = vec![(); settings.server.cores + Lane::COUNT - 1];
+        let threads = vec![(); settings.server.workers];
         let options = PoolOptions {
             threads: Threads::Working("worker"),
+            pool: PoolName::WorkThreads,
             bound: BoundName::WorkThreads,
             capacity: places,
             wait: Op::WorkWait,
         };
         let workers = Workers::start(options, &recorder, threads)?;
-        let urls = PublicUrls::new(&settings.server, url, log.clone());
+        let urls = PublicUrls::new(&settings.server, url, settings.telemetry.client_addresses, log.clone());
         let (repositories, access, first) =
             back.block_on(open_repositories(settings, &store, workers, &clock, &recorder, &log, from))?;
         let access = Arc::new(access);
@@ -141,6 +151,7 @@ impl Instance {
             conformance: settings.conformance,
             time_was_set: Notify::new(),
             max_upload_bytes: settings.server.max_upload_bytes,
+            server_timing: settings.telemetry.server_timing,
             form_time: Duration::from_secs(settings.server.head_timeout_s),
         });
         Ok(Self { app, first, back })
@@ -150,12 +161,13 @@ impl Instance {
     pub(crate) fn apply_declared(&self, file: &Path, log: &Log) -> anyhow::Result<()> {
         let declared = config::repositories(file)?;
         let info_format = conformance::info_format(self.app.conformance);
-        self.app.recorder.attempt();
-        let mut event = Event::job("reload", self.app.clock.now());
-        let applied = declared_repositories::apply(&declared, &self.app.repositories, info_format, log, &mut event);
+        let mut job = Job::begin(&self.app.recorder, "reload");
+        let applied = declared_repositories::apply(&declared, &self.app.repositories, info_format, log, &mut job);
         let applied = self.back.block_on(applied);
-        event.outcome = Some(if applied.is_ok() { Outcome::Done } else { Outcome::Failed });
-        self.app.recorder.release(event);
+        if let Err(error) = &applied {
+            job.detail = Event::text(&error.to_string());
+        }
+        job.end_as(&applied);
         Ok(applied?)
     }
 
@@ -192,8 +204,7 @@ async fn open_repositories(
     log: &Log,
     from: ChangeSource,
 ) -> anyhow::Result<(Repositories, Access, FirstContent)> {
-    recorder.attempt();
-    let mut event = Event::job("start", clock.now());
+    let mut job = Job::begin(recorder, "start");
     let opened = async {
         let indexes = Bound::new(BoundName::Indexes, "", settings.server.indexes_bytes);
         recorder.register(indexes.clone());
@@ -205,30 +216,36 @@ async fn open_repositories(
                 indexes,
                 dependencies_bytes: settings.server.dependencies_bytes,
                 views_bytes: settings.server.views_bytes,
-                open_files: settings.server.open_files,
+                open_files: settings.server.open_files.div_ceil(2),
+                folders_bytes: settings.server.folders_bytes,
+                pushed_gems_bytes: settings.server.pushed_gems_bytes,
+                merging_bytes: settings.server.merging_bytes,
+                upstreams: upstreams::limits(settings),
                 waiters: waiters(&settings.server),
             },
             Arc::new(settings.references.clone()),
             Hosts::new(recorder.clone(), upstreams::hosts(&settings.upstream)),
-            &mut event,
+            &mut job,
         )
         .await?;
-        let access = Access::open(store.clone(), clock.clone(), &mut event).await?;
+        let access = Access::open(store.clone(), clock.clone(), &mut job).await?;
         let info_format = conformance::info_format(settings.conformance);
         let first_repositories = first_start::first_repositories(info_format, &settings.upstream);
         let admin_token = settings.admin_token.as_ref();
         let first =
-            first_start::prepare(store, admin_token, first_repositories, &repositories, &access, from, &mut event)
+            first_start::prepare(store, admin_token, first_repositories, &repositories, &access, from, &mut job)
                 .await?;
-        declared_repositories::set_default_upstreams(&settings.upstream, &repositories, log, &mut event).await?;
-        declared_repositories::apply(&settings.repositories, &repositories, info_format, log, &mut event).await?;
-        store.begin_uses(clock.now(), &mut event).await?;
-        conformance::prepare(settings, &access, &repositories, &mut event).await?;
+        declared_repositories::set_default_upstreams(&settings.upstream, &repositories, log, &mut job).await?;
+        declared_repositories::apply(&settings.repositories, &repositories, info_format, log, &mut job).await?;
+        store.begin_uses(clock.now(), &mut job).await?;
+        conformance::prepare(settings, &access, &repositories, &mut job).await?;
         anyhow::Ok((repositories, access, first))
     }
     .await;
-    event.outcome = Some(if opened.is_ok() { Outcome::Done } else { Outcome::Failed });
-    recorder.release(event);
+    if let Err(error) = &opened {
+        job.detail = Event::text(&format!("{error:#}"));
+    }
+    job.end_as(&opened);
     opened
 }
 
@@ -242,5 +259,5 @@ fn pages(settings: &Settings, store: &Store, access: &Arc<Access>, recorder: &Ar
     // TLS and buffers need a copy, so the kernel sends pages without one only where neither is used.
     let kernel_sends = settings.server.sendfile && settings.server.tls_certificate.as_os_str().is_empty();
     let files = if kernel_sends { settings.server.page_files } else { 0 };
-    Pages::new(settings.server.pages_bytes, files, hooks, recorder)
+    Pages::new(settings.server.pages_bytes, files, settings.server.max_compressions, hooks, recorder)
 }

@@ -1,19 +1,19 @@
-//! Records by the day when versions and files were last downloaded, so that cleanup can keep used ones. A sink
-//! collects uses from events, after the reply; a job writes them every minute.
+//! Records by the day when versions and files were last downloaded, so that cleanup can keep used ones. A census
+//! collects uses from all events, after the reply; a job writes them every minute.
 
 use repository::used_name;
-use std::collections::HashSet;
-use std::io;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use telemetry::{Bound, BoundName, Event, Kind, Millis, Sink};
+use telemetry::{Bound, BoundName, Census, Glance, Kind};
 
 /// Maximum number of unwritten uses. Further ones are lost; then the recording starts again, and nothing counts as
 /// unused for a while.
 const WAITING_MAX: u64 = 1 << 20;
 /// A day, in milliseconds.
 const DAY: i64 = 86_400_000;
-/// The name of the sink.
-pub(crate) const SINK: &str = "last_uses";
+/// The name of the census.
+pub(crate) const CENSUS: &str = "last_uses";
 
 /// Uses that are not written yet.
 #[derive(Debug)]
@@ -26,28 +26,32 @@ pub struct LastUses {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    uses: HashSet<Use>,
-    /// The last use. The next one is often equal.
-    last: Option<Use>,
+    uses: Uses,
+    /// The number of names in it.
+    names: u64,
     /// The number of lost events of the process at the last check.
     lost_before: u64,
     /// Whether uses were lost because the write failed.
     failed: bool,
 }
 
-/// The name of the repository, the name of the used version or file, and the number of the day.
-pub(crate) type Use = (Box<str>, Box<str>, i64);
+/// By the number of the day and the name of the repository: the names of the used versions and files.
+pub(crate) type Uses = HashMap<i64, HashMap<Box<str>, HashSet<Box<str>>>>;
 
 /// Uses that are being written.
 #[derive(Debug)]
 pub(crate) struct TakenUses {
-    pub(crate) uses: HashSet<Use>,
+    pub(crate) uses: Uses,
     /// Whether no earlier use was lost.
     pub(crate) complete: bool,
 }
 
 /// Passes finished events to the uses.
-struct UseSink(Arc<LastUses>);
+struct UseCensus {
+    uses: Arc<LastUses>,
+    /// The name of the last use. Its memory is used again.
+    name: String,
+}
 
 impl LastUses {
     /// An empty record.
@@ -59,9 +63,9 @@ impl LastUses {
         })
     }
 
-    /// The sink that gathers uses from finished events.
-    pub fn sink(self: &Arc<Self>) -> Box<dyn Sink> {
-        Box::new(UseSink(self.clone()))
+    /// The census that gathers uses from finished events.
+    pub fn census(self: &Arc<Self>) -> Box<dyn Census> {
+        Box::new(UseCensus { uses: self.clone(), name: String::new() })
     }
 
     /// The bound of unwritten uses, to be registered.
@@ -76,7 +80,7 @@ impl LastUses {
         let mut waiting = self.lock();
         let failed = std::mem::take(&mut waiting.failed);
         let complete = !failed && lost <= std::mem::replace(&mut waiting.lost_before, lost);
-        waiting.last = None;
+        waiting.names = 0;
         self.bound.observe(0);
         TakenUses { uses: std::mem::take(&mut waiting.uses), complete }
     }
@@ -86,29 +90,18 @@ impl LastUses {
         self.lock().failed = true;
     }
 
-    fn gather(&self, events: &[Event]) {
+    fn add(&self, day: i64, repository: &str, name: &str) {
         let mut waiting = self.lock();
-        for event in events.iter().filter(|event| is_download(event)) {
-            let Some(name) = used_name(&event.subject) else { continue };
-            self.add(&mut waiting, &event.subject.repository, &name, event.at);
-        }
-        self.bound.observe(waiting.uses.len() as u64);
-    }
-
-    fn add(&self, waiting: &mut Waiting, repository: &str, name: &str, at: Millis) {
-        let day = at.0.div_euclid(DAY);
-        if waiting.last.as_ref().is_some_and(|last| (&*last.0, &*last.1, last.2) == (repository, name, day)) {
+        let known = waiting.uses.get(&day).and_then(|of_day| of_day.get(repository));
+        if known.is_some_and(|names| names.contains(name)) {
             return;
         }
-        let one: Use = (repository.into(), name.into(), day);
-        waiting.last = Some(one.clone());
-        if waiting.uses.contains(&one) {
-            return;
-        }
-        if waiting.uses.len() as u64 >= WAITING_MAX {
+        if waiting.names >= WAITING_MAX {
             return self.bound.reject();
         }
-        waiting.uses.insert(one);
+        waiting.names += 1;
+        waiting.uses.entry(day).or_default().entry(repository.into()).or_default().insert(name.into());
+        self.bound.observe(waiting.names);
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
@@ -117,25 +110,34 @@ impl LastUses {
 }
 
 /// Whether an event is a download that succeeded, or one that found the client's copy unchanged.
-fn is_download(event: &Event) -> bool {
-    event.kind == Kind::Request && matches!(event.method, "GET" | "HEAD") && matches!(event.status, 200 | 206 | 304)
+fn is_download(event: &Glance<'_>) -> bool {
+    let figures = event.figures;
+    figures.kind == Kind::Request
+        && matches!(figures.method, "GET" | "HEAD")
+        && matches!(figures.status, 200 | 206 | 304)
 }
 
-impl Sink for UseSink {
+impl Census for UseCensus {
     fn name(&self) -> &'static str {
-        SINK
+        CENSUS
     }
 
-    fn write(&mut self, events: &[Event]) -> io::Result<()> {
-        self.0.gather(events);
-        Ok(())
+    fn see(&mut self, event: &Glance<'_>) -> u32 {
+        let used = used_name(event.figures.file, event.package, event.version).filter(|_| is_download(event));
+        if let Some(used) = used {
+            self.name.clear();
+            // Writing to a string cannot fail.
+            let _ = write!(self.name, "{used}");
+            self.uses.add(event.figures.at.0.div_euclid(DAY), event.repository, &self.name);
+        }
+        0
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use telemetry::{Subject, Tick};
+    use telemetry::{Event, Figures, Millis, Subject, Tick};
 
     fn download(kind: &'static str, status: u16, at: i64) -> Event {
         let mut event = *Event::request(Millis(at), Tick(0));
@@ -154,9 +156,16 @@ mod tests {
             download("metadata", 200, 2 * DAY),
             download("artifact", 206, 3 * DAY),
         ];
-        uses.gather(&events);
-        let mut days: Vec<_> = uses.lock().uses.iter().map(|(_, name, day)| (name.to_string(), *day)).collect();
-        days.sort();
-        assert_eq!(days, [("org:lamp:1.0".to_owned(), 0), ("org:lamp:1.0".to_owned(), 3)]);
+        let mut census = uses.census();
+        for event in &events {
+            assert_eq!(census.see(&Glance::of(event, &Figures::of(event))), 0, "it only counts");
+        }
+        let uses = uses.take(0).uses;
+        let mut days: Vec<i64> = uses.keys().copied().collect();
+        days.sort_unstable();
+        assert_eq!(days, [0, 3]);
+        for names in uses.values().map(|of_day| &of_day["all"]) {
+            assert_eq!(names.iter().map(|name| &**name).collect::<Vec<_>>(), ["org:lamp:1.0"]);
+        }
     }
 }

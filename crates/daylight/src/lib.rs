@@ -39,6 +39,7 @@ pub mod recent_paths;
 mod reply;
 pub mod route;
 pub mod serve;
+mod server_timing;
 pub mod settings_patch;
 mod signals;
 pub mod sinks;

@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::use_recording;
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{Event, Millis, Outcome, Reason, Tick};
+use telemetry::{Event, Job, Millis, Reason};
 use tokio::time::timeout;
 
 /// Maximum interval between two writes of last uses. A crash loses newer ones.
@@ -43,13 +43,11 @@ fn until_next(app: &App) -> Duration {
 
 /// One round of the collector, through `all` blobs or the blobs that may be due.
 async fn collect(app: &App, all: bool) {
-    app.recorder.attempt();
-    let mut event = Event::job("blobs.collect", app.clock.now());
-    let done = if all { app.store.collect(&mut event).await } else { app.store.collect_due(&mut event).await };
-    event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
-    match done {
+    let mut job = Job::begin(&app.recorder, "blobs.collect");
+    let done = if all { app.store.collect(&mut job).await } else { app.store.collect_due(&mut job).await };
+    match &done {
         Ok(done) => {
-            event.detail = format!("{} of {} blobs deleted, {} marked", done.collected, done.blobs, done.marked);
+            job.detail = format!("{} of {} blobs deleted, {} marked", done.collected, done.blobs, done.marked);
             if done.collected > 0 {
                 let figures: [(&str, &dyn std::fmt::Display); 2] =
                     [("blobs", &done.collected), ("freed_bytes", &done.freed_bytes)];
@@ -58,12 +56,11 @@ async fn collect(app: &App, all: bool) {
         }
         // The store is closing or busy: the next round continues.
         Err(error) => {
-            event.reason = Some(Reason::Io);
-            event.detail = error.to_string();
+            job.reason = Some(Reason::Io);
+            job.detail = error.to_string();
         }
     }
-    event.duration = Tick::now().since(event.began);
-    app.recorder.release(event);
+    job.end_as(&done);
 }
 
 /// Writes the last uses.

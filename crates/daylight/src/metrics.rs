@@ -3,14 +3,16 @@
 use crate::app::App;
 use crate::error::Error;
 use crate::reply;
+use bytes::Bytes;
 use client::Circuit;
 use front::{Reply, Request};
 use repository::Scope;
 use std::collections::BTreeMap;
-use telemetry::{Event, HostView, MetricsView, RepositoryView};
+use telemetry::{Event, HostView, MetricsView, Op, RepositoryView, Tick};
+use tokio::sync::oneshot;
 
-/// Anybody may read metrics. A private repository is named only to callers whose token may read it, and hosts of upstreams to
-/// administrators. A token that is not valid is no error, so that a scrape does not end with the token.
+/// Anybody may read metrics. A private repository is named only to callers whose token may observe it, and hosts of upstreams to
+/// callers who may observe the whole server. A token that is not valid is no error, so that a scrape does not end with the token.
 pub(crate) async fn answer(app: &App, request: &Request, event: &mut Event) -> Result<Reply, Error> {
     let hosts = app.repositories.upstreams(event).await?;
     let table = app.repositories.table(event).await?;
@@ -20,12 +22,12 @@ pub(crate) async fn answer(app: &App, request: &Request, event: &mut Event) -> R
         .by_name
         .values()
         .map(|one| {
-            let named = !one.record.private || allows(Scope::Read, Some(one.id));
+            let named = !one.record.private || allows(Scope::Observe, Some(one.id));
             let (format, kind) = (one.format.as_str(), one.record.kind.as_str());
             (one.record.name.clone(), RepositoryView { named, format, kind })
         })
         .collect();
-    let named = allows(Scope::Admin, None);
+    let named = allows(Scope::Observe, None);
     // A host without repositories is one that redirects lead to, or whose repositories were removed.
     let of_repositories = hosts.into_iter().filter(|(_, repositories)| !repositories.is_empty());
     let hosts = of_repositories
@@ -34,5 +36,11 @@ pub(crate) async fn answer(app: &App, request: &Request, event: &mut Event) -> R
             (state.host, HostView { named, number: state.number, circuit_open })
         })
         .collect();
-    Ok(reply::metrics(app.recorder.prometheus(&MetricsView { repositories, hosts })))
+    let (send, written) = oneshot::channel();
+    let began = Tick::now();
+    let waits = app.recorder.scrape(MetricsView { repositories, hosts }, |page| drop(send.send(page)));
+    waits.map_err(|_| Error::Busy { what: "requests for metrics", setting: None })?;
+    let page = written.await;
+    event.add(Op::MetricsWrite, Tick::now().since(began));
+    Ok(reply::metrics(Bytes::from_owner(page.map_err(|_| Error::GivenUp)?)))
 }

@@ -12,7 +12,7 @@ use repository::ServerUrl;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use telemetry::Log;
+use telemetry::{ClientAddresses, Log};
 
 /// Maximum length of a host name (RFC 1035), in bytes.
 const HOST_MAX: usize = 253;
@@ -53,6 +53,7 @@ pub struct PublicUrls {
     /// The URL of the listening socket.
     listening: String,
     proxies: Proxies,
+    client_addresses: ClientAddresses,
     log: Log,
     /// Whether the log has named an untrusted proxy.
     named: AtomicBool,
@@ -60,9 +61,9 @@ pub struct PublicUrls {
 
 impl PublicUrls {
     /// `listening` is the URL of the socket, without a slash at the end.
-    pub fn new(server: &Server, listening: String, log: Log) -> Self {
+    pub fn new(server: &Server, listening: String, client_addresses: ClientAddresses, log: Log) -> Self {
         let (configured, proxies) = (server.public_url.0.clone(), proxies(server));
-        Self { configured, listening, proxies, log, named: AtomicBool::new(false) }
+        Self { configured, listening, proxies, client_addresses, log, named: AtomicBool::new(false) }
     }
 
     /// The URL without a request.
@@ -93,7 +94,7 @@ impl PublicUrls {
             let message = "forwarding headers of an untrusted address are ignored, so URLs in answers may be wrong";
             let hint =
                 "if this is your proxy, set `server.public_url`, or `server.trusted_proxies` and `server.client_from`";
-            self.log.warn(message, &[("from", &peer), ("hint", &hint)]);
+            self.log.warn(message, &[("from", &self.client_addresses.text(peer)), ("hint", &hint)]);
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use telemetry::{Bound, BoundName, Clock, Event, Kind, Layer, Millis, Sink};
+use telemetry::{Bound, BoundName, Clock, Event, Kind, Millis, Sink};
 
 /// Memory for the paths, in bytes: some 30,000 of them.
 const BYTES_MAX: u64 = 4 << 20;
@@ -13,8 +13,6 @@ const ENTRY_BYTES: u64 = 64;
 /// Counts are kept in two halves of a day, and the older half is dropped at once: 12 hours, in milliseconds.
 const HALF: i64 = 12 * 3_600_000;
 const DAY: i64 = 2 * HALF;
-/// Of the replies from the page cache every sixteenth is counted, as sixteen. The first request of a path never comes from there.
-const PAGES: u64 = 16;
 
 /// The paths of the last day, with how often each was requested.
 #[derive(Debug)]
@@ -37,7 +35,6 @@ pub struct PathCounts {
 #[derive(Debug)]
 struct Halves {
     both: [Half; 2],
-    pages: u64,
 }
 
 #[derive(Debug)]
@@ -60,7 +57,7 @@ impl RecentPaths {
     /// Without any counts yet.
     pub fn new(clock: Clock) -> Arc<Self> {
         let now = clock.now();
-        let halves = Mutex::new(Halves { both: [Half::new(now), Half::new(now)], pages: 0 });
+        let halves = Mutex::new(Halves { both: [Half::new(now), Half::new(now)] });
         Arc::new(Self { clock, halves, bound: Bound::new(BoundName::AskedPaths, "", BYTES_MAX) })
     }
 
@@ -105,15 +102,8 @@ impl RecentPaths {
     fn count(&self, events: &[Event]) {
         let mut halves = self.current();
         for event in events.iter().filter(|event| is_of_content(event)) {
-            let mut count = 1;
-            if event.layer == Layer::Page {
-                halves.pages += 1;
-                if !halves.pages.is_multiple_of(PAGES) {
-                    continue;
-                }
-                count = PAGES;
-            }
-            self.add(&mut halves, &event.path, count);
+            // Of frequent answers from memory the sink gets a sample. The first request of a path is never answered from there.
+            self.add(&mut halves, &event.path, event.weight.into());
         }
         self.bound.observe(halves.both.iter().map(|half| half.bytes).sum());
     }
@@ -148,6 +138,10 @@ impl Sink for PathSink {
         "asked"
     }
 
+    fn wants_all(&self) -> bool {
+        false
+    }
+
     fn write(&mut self, events: &[Event]) -> io::Result<()> {
         self.0.count(events);
         Ok(())
@@ -157,7 +151,7 @@ impl Sink for PathSink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use telemetry::Tick;
+    use telemetry::{Layer, Tick};
 
     fn event(path: &str, layer: Layer) -> Event {
         let mut event = *Event::request(Millis(1), Tick(0));
@@ -192,11 +186,12 @@ mod tests {
     }
 
     #[test]
-    fn replies_from_the_page_cache_are_sampled_and_refused_requests_do_not_count() {
+    fn an_event_counts_for_all_that_it_stands_for_and_refused_requests_do_not_count() {
         let recent = RecentPaths::new(Clock::at(Millis(5)));
-        let page = event("/repository/all/a", Layer::Page);
-        (0..2 * PAGES).for_each(|_| recent.count(std::slice::from_ref(&page)));
-        assert_eq!(counts(&recent), [("/repository/all/a".to_owned(), 2 * PAGES)]);
+        let (page, mut sampled) = (event("/repository/all/a", Layer::Page), event("/repository/all/a", Layer::Page));
+        sampled.weight = 31;
+        recent.count(&[page, sampled]);
+        assert_eq!(counts(&recent), [("/repository/all/a".to_owned(), 32)]);
         let mut refused = event("/repository/all/b", Layer::None);
         refused.status = 401;
         recent.count(&[refused, event(&format!("/repository/{}", "a".repeat(600)), Layer::Group)]);

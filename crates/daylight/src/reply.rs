@@ -248,7 +248,7 @@ pub(crate) fn text(text: impl Into<Bytes>) -> Reply {
 }
 
 /// Metrics, in the text format of Prometheus.
-pub(crate) fn metrics(page: String) -> Reply {
+pub(crate) fn metrics(page: Bytes) -> Reply {
     let mut reply = text(page);
     reply.headers.insert(header::CONTENT_TYPE, METRICS);
     reply

@@ -16,7 +16,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
-use telemetry::{Clock, Lines, Log};
+use telemetry::{Clock, Lines, Log, Recorder};
 
 /// How long a stop waits for requests under way, and for the lines of the log.
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -67,6 +67,7 @@ pub fn start(settings: &Settings, log: Log, mut options: StartOptions) -> anyhow
     options.url = format!("{scheme}://{address}");
     public_url::warn(settings, address, &log);
     let instance = Instance::open(settings, log.clone(), options)?;
+    watch_machine(&instance.app.recorder, &listener, &settings.store.data)?;
     if let Some(certificate) = &certificate {
         certificate.show_in_metrics(&instance.app.recorder);
         instance.back.spawn(certificate.clone().watch(log, instance.app.clock.clone()));
@@ -76,6 +77,7 @@ pub fn start(settings: &Settings, log: Log, mut options: StartOptions) -> anyhow
     let stop = Stop::default();
     let front_options = front::Options {
         cores: settings.server.cores,
+        file_threads: settings.server.file_threads,
         limits: limits(settings),
         proxies: public_url::proxies(&settings.server),
         tls: certificate.as_ref().map(|certificate| certificate.tls()),
@@ -88,6 +90,16 @@ pub fn start(settings: &Settings, log: Log, mut options: StartOptions) -> anyhow
         .spawn(move || front::run(accepting, front_options, handler, recorder, stop_front))?;
     let others = listener.local_addrs()?.split_off(1);
     Ok(Running { address, others, certificate, instance, listener, stop, front })
+}
+
+/// Watches the accept queues, the disk of the data folder, and the limits that the machine sets.
+fn watch_machine(recorder: &Recorder, listener: &Listener, data: &Path) -> anyhow::Result<()> {
+    for socket in listener.sockets() {
+        let queue = recorder.machine().listens(socket, socket.local_addr()?);
+        queue.into_iter().for_each(|queue| recorder.register(queue));
+    }
+    recorder.machine().watch(data.to_owned());
+    Ok(())
 }
 
 impl Running {

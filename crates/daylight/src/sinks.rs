@@ -23,13 +23,13 @@ pub fn log(settings: &Settings, clock: &Clock) -> (Log, Lines) {
 pub fn events(settings: &Settings) -> Vec<Box<dyn Sink>> {
     let telemetry = &settings.telemetry;
     let data = &settings.store.data;
-    let file = EVENTS.iter().fold(data.clone(), |path, part| path.join(part));
-    let files = usize::try_from(telemetry.events_files).unwrap_or(usize::MAX);
-    let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(JsonLines::new(above_floor(
-        Target::file(file, telemetry.events_max_bytes, files),
-        data,
-        settings,
-    )))];
+    let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
+    if telemetry.json_lines == config::JsonLines::On {
+        let file = EVENTS.iter().fold(data.clone(), |path, part| path.join(part));
+        let files = usize::try_from(telemetry.json_lines_files).unwrap_or(usize::MAX);
+        let target = Target::file(file, telemetry.json_lines_file_bytes, files);
+        sinks.push(Box::new(JsonLines::new(above_floor(target, data, settings))));
+    }
     let config::AccessLog::On(format) = telemetry.access_log else { return sinks };
     let target = match telemetry.access_log_file.as_path() {
         path if path == Path::new("-") => Target::stdout(),

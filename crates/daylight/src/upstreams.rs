@@ -1,8 +1,12 @@
 //! The options of calls to upstreams, from the settings.
 
-use crate::config::Upstream;
+use crate::config::{Settings, Upstream};
 use client::{HostsOptions, Networks, Timeouts};
+use repository::UpstreamLimits;
 use std::time::Duration;
+
+/// Calls that may wait for a place at one host, however few downloads are allowed.
+const WAITING_MIN: usize = 32;
 
 /// The options; those without a setting have the defaults of the client.
 pub(crate) fn hosts(settings: &Upstream) -> HostsOptions {
@@ -16,5 +20,21 @@ pub(crate) fn hosts(settings: &Upstream) -> HostsOptions {
     // Half of the allowed connections are kept open.
     let calls = usize::try_from(settings.max_calls).unwrap_or(usize::MAX);
     let networks = Networks { private: settings.private_networks, link_local: settings.link_local_networks };
-    HostsOptions { calls, kept: calls.div_ceil(2), timeouts, networks, ..HostsOptions::default() }
+    // One slow host has at most a quarter of all downloads, so it leaves room for the others.
+    let waiting =
+        usize::try_from(settings.max_fetches / 4).unwrap_or(usize::MAX).saturating_sub(calls).max(WAITING_MIN);
+    HostsOptions { calls, waiting, kept: calls.div_ceil(2), timeouts, networks, ..HostsOptions::default() }
+}
+
+/// The limits of the work with upstreams.
+pub(crate) fn limits(settings: &Settings) -> UpstreamLimits {
+    let Settings { server, upstream, .. } = settings;
+    UpstreamLimits {
+        prefixes_bytes: upstream.prefixes_bytes,
+        indexes_bytes: upstream.indexes_bytes,
+        // The other half is for hosted repositories and groups.
+        open_files: server.open_files / 2,
+        fetches: upstream.max_fetches,
+        width: upstream.max_concurrent,
+    }
 }

@@ -21,10 +21,10 @@ const GRAIN: Duration = Duration::from_millis(1);
 
 /// Beats until it is dropped. Spawn it on the loop that it measures.
 pub async fn heartbeat(pulse: Arc<LoopMonitor>) {
-    let due = u64::try_from((EVERY + GRAIN).as_nanos()).unwrap_or(u64::MAX);
     loop {
-        let asked = Tick::now();
+        let due = Tick::now().plus(EVERY + GRAIN);
+        pulse.expect(due);
         sleep(EVERY).await;
-        pulse.beat(Tick::now().since(asked).saturating_sub(due));
+        pulse.beat(Tick::now().since(due));
     }
 }

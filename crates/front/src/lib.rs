@@ -40,6 +40,7 @@ pub use handler::Handler;
 pub use limits::Limits;
 pub use listen::listener::Listener;
 pub use listen::reserved_connections::RESERVED;
+pub use listen::runtime_work::count_work;
 pub use listen::stop::Stop;
 pub use listen::tls::Tls;
 pub use listen::{Options, run};

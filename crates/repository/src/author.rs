@@ -8,8 +8,8 @@ use telemetry::Millis;
 /// The origin of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ChangeSource {
-    /// A client at this address.
-    Client(IpAddr),
+    /// A client. `None`: its address may not be recorded.
+    Client(Option<IpAddr>),
     /// A command of the command line that works on a data folder.
     CommandLine,
     /// The server itself.
@@ -18,10 +18,11 @@ pub enum ChangeSource {
 }
 
 impl fmt::Display for ChangeSource {
-    /// The form in rows of the journal: an address without a port, `cli` or `server`.
+    /// The form in rows of the journal: an address without a port, `client`, `cli` or `server`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ChangeSource::Client(address) => address.to_canonical().fmt(f),
+            ChangeSource::Client(Some(address)) => address.to_canonical().fmt(f),
+            ChangeSource::Client(None) => f.write_str("client"),
             ChangeSource::CommandLine => f.write_str("cli"),
             ChangeSource::Server => f.write_str("server"),
         }
@@ -44,8 +45,8 @@ impl<'a> Author<'a> {
     /// The author of changes that the server makes on its own.
     pub const SERVER: Author<'static> = Author { by: Self::DAYLIGHT, from: ChangeSource::Server };
 
-    /// The author of a change that the holder of the token `by` requests from the address `client`.
-    pub fn of_client(by: &'a str, client: IpAddr) -> Self {
+    /// The author of a change that the holder of the token `by` requests from the address `client`, if it may be recorded.
+    pub fn of_client(by: &'a str, client: Option<IpAddr>) -> Self {
         Self { by, from: ChangeSource::Client(client) }
     }
 
@@ -61,10 +62,10 @@ mod tests {
 
     #[test]
     fn the_source_of_a_change_is_one_address_or_a_word() {
-        let of = |text: &str| Author::of_client("ci", text.parse().unwrap()).from.to_string();
+        let of = |text: &str| Author::of_client("ci", text.parse().ok()).from.to_string();
         assert_eq!(
-            (of("192.0.2.1"), of("2001:db8::1"), of("::ffff:192.0.2.1")),
-            ("192.0.2.1".into(), "2001:db8::1".into(), "192.0.2.1".into())
+            (of("192.0.2.1"), of("2001:db8::1"), of("::ffff:192.0.2.1"), of("")),
+            ("192.0.2.1".into(), "2001:db8::1".into(), "192.0.2.1".into(), "client".into())
         );
         assert_eq!(
             (Author::SERVER.from.to_string(), ChangeSource::CommandLine.to_string()),

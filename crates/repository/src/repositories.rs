@@ -38,22 +38,21 @@ use crate::gem::upstream::dates_file;
 use crate::gem::views::Views;
 use crate::index::open_files::OpenFiles;
 use crate::maven::client_settings;
-use crate::maven::group_document;
 use crate::question::{Ask, Question};
 use crate::references::References;
 use crate::repository::{Repository, RepositoryTable};
 use crate::tree;
 use crate::tree::by_format::look_for_date;
 use crate::tree::inventory::Inventory;
-use crate::upstream::Remotes;
 use crate::upstream::factory::UpstreamFactory;
+use crate::upstream::{Remotes, UpstreamLimits};
 use crate::waiters::{Waiters, WaitersLimits};
 use crate::workers::Workers;
 use arc_swap::ArcSwap;
 use client::{HostState, Hosts};
 use std::sync::Arc;
 use store::{RepositoryId, RepositoryKind, Staged, Stamp, Store};
-use telemetry::{Bound, BoundName, Clock, Event, Layer, Recorder, Text};
+use telemetry::{Bound, BoundName, Clock, Event, Layer, Op, Recorder, Text};
 use tokio::sync::Mutex;
 
 /// Limits of the memory and the open files of all repositories.
@@ -65,8 +64,16 @@ pub struct MemoryLimits {
     pub dependencies_bytes: u64,
     /// Bytes of gem indexes that a policy filters, or as of a moment.
     pub views_bytes: u64,
-    /// Large files that stay open. Half of them are for remote repositories.
+    /// Large files of hosted repositories and groups that stay open.
     pub open_files: u64,
+    /// Bytes of file names of folders.
+    pub folders_bytes: u64,
+    /// Bytes of the state of recently pushed gems.
+    pub pushed_gems_bytes: u64,
+    /// Bytes of documents that are merged for groups at once.
+    pub merging_bytes: u64,
+    /// Limits of the work with upstreams.
+    pub upstreams: UpstreamLimits,
     /// Limits of requests that wait for upstreams.
     pub waiters: WaitersLimits,
 }
@@ -114,8 +121,10 @@ impl Repositories {
         hosts: Arc<Hosts>,
         event: &mut Event,
     ) -> Result<Self, Error> {
-        let opened = OpenFiles::new("published", room.open_files.div_ceil(2));
-        let of_upstreams = OpenFiles::new("upstreams", room.open_files / 2);
+        let opened = OpenFiles::new("published", room.open_files);
+        let (upstream_limits, inventory) = (room.upstreams, Inventory::new(room.folders_bytes));
+        let (push_cache, merging) =
+            (PushCache::new(room.pushed_gems_bytes), Bound::new(BoundName::Merging, "", room.merging_bytes));
         let (pieces, views) = (Pieces::new(room.dependencies_bytes), Views::new(room.views_bytes));
         let (waiters, room) = (Waiters::new(room.waiters, &recorder), room.indexes);
         let known = Arc::new(ArcSwap::from_pointee(list::read(&store, None, &room, event).await?));
@@ -128,14 +137,12 @@ impl Repositories {
         followed::show_in_metrics(&recorder, &known);
         waiting_metrics::show_in_metrics(&recorder, &known);
         hints::show_in_metrics(&recorder, &known);
-        let (clock, push_cache) = (recorder.clock().clone(), PushCache::new());
+        let clock = recorder.clock().clone();
         recorder.register(push_cache.bound().clone());
         recorder.register(pieces.bound().clone());
         views.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
         recorder.register(opened.bound().clone());
-        let inventory = Inventory::new();
         recorder.register(inventory.bound().clone());
-        let merging = Bound::new(BoundName::Merging, "", group_document::MERGING);
         recorder.register(merging.clone());
         let workers = Arc::new(workers);
         let upstreams = UpstreamFactory::new(hosts, references);
@@ -143,7 +150,7 @@ impl Repositories {
             store.clone(),
             recorder.clone(),
             workers.clone(),
-            of_upstreams,
+            upstream_limits,
             upstreams,
             waiters,
             look_for_date,
@@ -210,7 +217,7 @@ impl Repositories {
         if holds(&known) {
             return Ok(known);
         }
-        let _turn = self.reading.lock().await;
+        let _turn = event.waited(Op::TurnWait, self.reading.lock()).await;
         let known = self.known.load_full();
         if holds(&known) {
             return Ok(known);

@@ -19,6 +19,8 @@ pub enum Scope {
     RemoveOwner,
     /// Changing the role of an owner of a package.
     UpdateOwner,
+    /// Reading events, and the names of private repositories in metrics.
+    Observe,
     /// All scopes, and the API.
     Admin,
 }
@@ -32,6 +34,7 @@ impl Scope {
         Scope::AddOwner,
         Scope::RemoveOwner,
         Scope::UpdateOwner,
+        Scope::Observe,
         Scope::Admin,
     ];
 
@@ -44,8 +47,14 @@ impl Scope {
             Scope::AddOwner => "add_owner",
             Scope::RemoveOwner => "remove_owner",
             Scope::UpdateOwner => "update_owner",
+            Scope::Observe => "observe",
             Scope::Admin => "admin",
         }
+    }
+
+    /// Whether `gem` knows it, so that a key of `gem signin` may have it.
+    pub fn is_of_keys(self) -> bool {
+        !matches!(self, Scope::Observe | Scope::Admin)
     }
 
     /// Their names, for people.

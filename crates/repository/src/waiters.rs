@@ -8,7 +8,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use store::RepositoryId;
-use telemetry::{Bound, BoundName, Full, KeyedBound, KeyedSlot, Recorder, Slot};
+use telemetry::{Bound, BoundName, Event, EventId, Full, KeyedBound, KeyedSlot, Millis, Recorder, Slot};
 
 /// Limits of the requests that wait for upstreams.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +46,8 @@ impl Waiters {
 #[derive(Debug, Default)]
 pub struct Place {
     client: Option<IpAddr>,
+    /// The event of the request.
+    request: Option<EventId>,
     held: Mutex<Held>,
 }
 
@@ -63,10 +65,18 @@ struct Held {
 }
 
 impl Place {
-    /// The place of a request of `client`, which holds the place `class`.
-    pub fn new(client: IpAddr, class: impl ClassPlace) -> Arc<Self> {
+    /// The place of a request of `client` with this event, which holds the place `class`.
+    pub fn new(client: IpAddr, request: EventId, class: impl ClassPlace) -> Arc<Self> {
         let held = Held { class: Some(Box::new(class)), ..Held::default() };
-        Arc::new(Self { client: Some(client), held: Mutex::new(held) })
+        Arc::new(Self { client: Some(client), request: Some(request), held: Mutex::new(held) })
+    }
+
+    /// The event of a part of the request that runs beside others. It has the id of the request's event, so whatever
+    /// records the id names the request.
+    pub(crate) fn part(&self, now: Millis) -> Box<Event> {
+        let mut event = Event::job("member", now);
+        event.id = self.request.unwrap_or(event.id);
+        event
     }
 
     /// Takes a place for waiting for the upstream of a repository. This fails if too many requests wait.
@@ -107,7 +117,7 @@ mod tests {
     fn who_waits_gives_its_place_to_others_and_counts_once_for_each_repository() {
         let (_recorder, waiters) = waiters();
         let class = Bound::new(BoundName::Requests, "", 1);
-        let place = Place::new(client(1), class.enter().unwrap());
+        let place = Place::new(client(1), EventId(1), class.enter().unwrap());
         for id in [1, 1, 2] {
             place.wait(&waiters, RepositoryId(id)).unwrap();
             assert_eq!((class.used(), waiters.all.used(), waiters.clients.bound().used()), (0, 1, 1));
@@ -125,7 +135,7 @@ mod tests {
         let (_recorder, waiters) = waiters();
         let (class, mut held) = (Bound::new(BoundName::Requests, "", 9), Vec::new());
         let mut wait = |of: u8, id| {
-            let place = Place::new(client(of), class.enter().unwrap());
+            let place = Place::new(client(of), EventId(1), class.enter().unwrap());
             let may = place.wait(&waiters, RepositoryId(id)).map_err(|full| full.0);
             held.push(place);
             may

@@ -185,6 +185,10 @@ impl Error {
             Self::Foreign { .. } => Some("name an empty folder or one that does not exist yet with `--data`".into()),
             Self::TooNew { .. } => Some("run the version of daylight that wrote it, or a later one".into()),
             Self::Network { .. } => Some("put the data folder on a disk of this machine".into()),
+            Self::Busy(bound) => Some(match bound.setting() {
+                Some(setting) => format!("try again in a moment; the setting `{setting}` is the limit"),
+                None => "try again in a moment".into(),
+            }),
             Self::DiskNearlyFull { .. } => Some("free space on the disk, or make the disk larger".into()),
             Self::Poisoned => Some("check the disk and the system's log, then restart".into()),
             Self::Nul { .. } => Some("choose a name without it".into()),

@@ -25,6 +25,11 @@ impl Holdings {
         lock(&self.cached).get(&(of.repository, of.number())).copied().unwrap_or_default()
     }
 
+    /// The number of all cached files.
+    pub(crate) fn cached_files(&self) -> u64 {
+        lock(&self.cached).values().map(|holding| holding.files).sum()
+    }
+
     /// Sets the figures of repositories that changed.
     pub(crate) fn set_published(&self, changed: impl IntoIterator<Item = (RepositoryId, Holding)>) {
         lock(&self.published).extend(changed);

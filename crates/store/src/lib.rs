@@ -26,6 +26,7 @@ mod group_membership;
 mod hashing;
 mod holdings;
 mod holds;
+mod job_times;
 mod journal_clock;
 mod lane;
 mod layout;

@@ -20,6 +20,8 @@ pub struct StoreOptions {
     pub log: Log,
     /// The number of threads that read the truth.
     pub readers: usize,
+    /// The memory of each of them for pages of the database, in bytes.
+    pub reader_cache_bytes: u64,
     /// The reads of a lane that may wait or run at once. One more is refused with [`crate::Error::Busy`].
     pub reads_max: u64,
     /// The commits that may wait or run at once. One more is refused with [`crate::Error::Busy`].
@@ -32,6 +34,10 @@ pub struct StoreOptions {
     pub cache_operations_max: u64,
     /// The most bytes of cached files of upstreams, in all repositories. The least recently used are evicted first.
     pub cached_max_bytes: u64,
+    /// The most bytes of facts about folders of upstreams on disk. The least recently changed are evicted first.
+    pub facts_max_bytes: u64,
+    /// The most bytes of such facts in memory.
+    pub known_folders_max_bytes: u64,
     /// The most bytes of first-seen rows of one repository, in the truth and in segments. Further ones are not written.
     pub first_seen_max_bytes: u64,
     /// Bytes of the disk that must stay free. With less free space no content is written.
@@ -53,12 +59,15 @@ impl StoreOptions {
             recorder,
             log: Log::silent(),
             readers: 4,
+            reader_cache_bytes: 2 << 20,
             reads_max: 1024,
             commits_max: 1024,
             blob_threads: 4,
             blob_operations_max: 256,
             cache_operations_max: 1024,
             cached_max_bytes: 64 << 30,
+            facts_max_bytes: 2 << 30,
+            known_folders_max_bytes: 16 << 20,
             first_seen_max_bytes: 64 << 20,
             floor_bytes: 256 << 20,
             blob_life: BlobLife::default(),

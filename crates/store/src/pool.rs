@@ -2,11 +2,12 @@
 //! a bounded queue.
 
 use crate::error::Error;
+use crate::job_times::JobTimes;
 use crate::lane::{Lane, Lanes};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use telemetry::{Bound, BoundName, Event, Op, Recorder, Tick, background};
+use telemetry::{Bound, BoundName, Event, Op, PoolName, PoolThreads, Recorder, Tick, background};
 use tokio::sync::oneshot;
 
 type Job<C> = Box<dyn FnOnce(&mut C) + Send>;
@@ -25,6 +26,8 @@ pub enum Threads {
 pub struct PoolOptions {
     /// Its threads.
     pub threads: Threads,
+    /// The name of the pool in metrics.
+    pub pool: PoolName,
     /// The bound of each lane.
     pub bound: BoundName,
     /// The jobs of a lane that may wait or run at once.
@@ -54,7 +57,8 @@ struct State<C> {
 impl<C: Send + 'static> Pool<C> {
     /// Starts one thread for each context.
     pub fn start(options: PoolOptions, recorder: &Recorder, contexts: Vec<C>) -> Result<Self, Error> {
-        let PoolOptions { threads, bound, capacity, wait } = options;
+        let PoolOptions { threads, pool: name, bound, capacity, wait } = options;
+        let busy = recorder.pool(name, contexts.len() as u64);
         let bounds = std::array::from_fn(|at| Bound::new(bound, Lane::ALL[at].as_str(), capacity));
         bounds.iter().for_each(|bound| recorder.register(bound.clone()));
         let state = State { lanes: Lanes::new(contexts.len()), closed: false };
@@ -62,12 +66,12 @@ impl<C: Send + 'static> Pool<C> {
         let pool = Self { wait, bounds, queue, threads: Mutex::default() };
         let (Threads::Waiting(name) | Threads::Working(name)) = threads;
         for context in contexts {
-            let queue = pool.queue.clone();
+            let (queue, busy) = (pool.queue.clone(), busy.clone());
             let thread = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
                 if let Threads::Working(_) = threads {
                     background();
                 }
-                work(&queue, context);
+                work(&queue, &busy, context);
             });
             lock(&pool.threads).push(thread.map_err(Error::thread)?);
         }
@@ -86,23 +90,22 @@ impl<C: Send + 'static> Pool<C> {
         let bound = &self.bounds[lane as usize];
         let slot = bound.enter()?;
         let (answer, answered) = oneshot::channel();
-        let asked = Tick::now();
-        let wait = bound.wait();
+        let times = JobTimes::queued(self.wait, op, event);
+        let (start, wait) = (times.start(), bound.wait());
         let job: Job<C> = Box::new(move |context| {
             drop(wait);
             if answer.is_closed() {
                 return;
             }
-            let began = Tick::now();
+            start.set(Tick::now());
             let done = job(context);
             drop(slot);
             // If the future was dropped, the result is dropped here and not on a runtime thread.
-            let _ = answer.send((done, began, Tick::now()));
+            let _ = answer.send((done, Tick::now()));
         });
         self.send(lane, job)?;
-        let (done, began, ended) = answered.await.map_err(|_| Error::Closed)?;
-        event.add(self.wait, began.since(asked));
-        event.add(op, ended.since(began));
+        let (done, ended) = answered.await.map_err(|_| Error::Closed)?;
+        times.ended(ended);
         Ok(done)
     }
 
@@ -138,10 +141,12 @@ impl<C> Pool<C> {
     }
 }
 
-fn work<C>(queue: &Queue<C>, mut context: C) {
+fn work<C>(queue: &Queue<C>, busy: &PoolThreads, mut context: C) {
     while let Some((lane, job)) = queue.next() {
         // A panic ends only its job: the caller gets `Closed`, and the thread continues.
+        let working = busy.work();
         let _ = catch_unwind(AssertUnwindSafe(|| job(&mut context)));
+        drop(working);
         // At most one more job may start now, and this thread takes it. So no other thread is woken.
         lock(&queue.state).lanes.done(lane);
     }
@@ -191,7 +196,8 @@ mod tests {
 
     fn pool(recorder: &Recorder) -> Arc<Pool<()>> {
         let threads = Threads::Waiting("test");
-        let options = PoolOptions { threads, bound: BoundName::TruthReaders, capacity: 4, wait: Op::TruthWait };
+        let (pool, bound) = (PoolName::TruthReaders, BoundName::TruthReaders);
+        let options = PoolOptions { threads, pool, bound, capacity: 4, wait: Op::TruthWait };
         Arc::new(Pool::start(options, recorder, vec![(); Lane::COUNT]).unwrap())
     }
 

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use telemetry::{Clock, Event, Log, Op, Outcome, Reason, Recorder, Tick};
+use telemetry::{Event, Job, Log, Op, Reason, Recorder, Tick};
 use tokio::sync::oneshot;
 
 /// The state of the thread.
@@ -23,7 +23,6 @@ pub(crate) struct Shipment {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) space: Arc<Space>,
     pub(crate) layout: Layout,
-    pub(crate) clock: Clock,
     pub(crate) log: Log,
     pub(crate) recorder: Arc<Recorder>,
     /// The log of rows that are not shipped yet.
@@ -131,24 +130,21 @@ impl Shipment {
         self.last_backup.store(self.layout.last_backup_seconds(), Ordering::Relaxed);
         let until = self.last.load(Ordering::Acquire);
         if self.shipped.load(Ordering::Acquire) < until || self.young >= SEGMENT_ROWS {
-            self.recorder.attempt();
-            let mut event = Event::job("segment.ship", self.clock.now());
+            let mut job = Job::begin(&self.recorder, "segment.ship");
             let mut bytes = 0;
-            let done = event.time(Op::SegmentShip, || self.ship(Seq(until), &mut bytes));
-            let merged = event.time(Op::SegmentShip, || self.merge());
+            let done = job.time(Op::SegmentShip, || self.ship(Seq(until), &mut bytes));
+            let merged = job.time(Op::SegmentShip, || self.merge());
             self.done_merging(merged);
-            event.bytes_out = bytes;
-            event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
+            job.bytes_out = bytes;
             if let Err(error) = &done {
-                event.reason = Some(Reason::Io);
-                event.detail = error.to_string();
+                job.reason = Some(Reason::Io);
+                job.detail = error.to_string();
                 if !self.failing {
                     self.log.error("the journal cannot be copied into segments", &[("error", error)]);
                 }
             }
             self.failing = done.is_err();
-            event.duration = Tick::now().since(event.began);
-            self.recorder.release(event);
+            job.end_as(&done);
             done?;
         }
         self.recent.remove_shipped(Seq(self.shipped.load(Ordering::Acquire)));

@@ -22,7 +22,7 @@ pub use skip_scan::UnitFilter;
 
 use crate::blob_life::BlobLife;
 use crate::blobs::Blobs;
-use crate::cache::{Cache, LastVerified, PresenceCache};
+use crate::cache::{Cache, CacheBounds, LastVerified, PresenceCache};
 use crate::catalog::{Batch, Catalog, CommitError};
 use crate::check::{Report, check_on};
 use crate::disk::Disk;
@@ -65,6 +65,8 @@ pub struct Store {
     cache: Pool<Cache>,
     /// The facts about folders of upstreams, in memory.
     presence: Arc<PresenceCache>,
+    /// The bounds of cached files and facts.
+    cache_bounds: CacheBounds,
     /// When cached files were last verified.
     last_verified: Arc<LastVerified>,
     /// Whether a large cached file is being verified after it was served. One at a time.

@@ -6,12 +6,13 @@ use crate::committer::Committer;
 use crate::deletion::{Deleted, Deletion};
 use crate::digest::Digest;
 use crate::error::Error;
+use crate::job_times::{JobStart, JobTimes};
 use crate::pool::lock;
 use crate::record::Seq;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use telemetry::{Bound, Event, Millis, Op, Slot, Tick, Waiting};
+use telemetry::{Bound, Event, Millis, Op, PoolThreads, Slot, Tick, Waiting};
 use tokio::sync::{oneshot, watch};
 
 /// The most batches in one transaction. With this many, the cost of a sync per batch is negligible.
@@ -20,8 +21,7 @@ const GROUP_MAX: usize = 256;
 /// A batch in the queue.
 struct PendingCommit {
     batch: Batch,
-    /// When it was queued.
-    at: Tick,
+    start: JobStart,
     reply: oneshot::Sender<Reply>,
     /// Its place in the bound, until it is decided.
     _slot: Slot,
@@ -33,8 +33,7 @@ struct PendingCommit {
 struct PendingDeletion {
     blobs: Vec<Digest>,
     now: Millis,
-    /// When it was queued.
-    at: Tick,
+    start: JobStart,
     reply: oneshot::Sender<DeletionReply>,
     _slot: Slot,
     wait: Option<Waiting>,
@@ -42,7 +41,6 @@ struct PendingDeletion {
 
 struct DeletionReply {
     result: Result<Deleted, Error>,
-    began: Tick,
     ended: Tick,
 }
 
@@ -54,7 +52,6 @@ enum Turn {
 
 struct Reply {
     result: Result<Seq, CommitError>,
-    began: Tick,
     ended: Tick,
 }
 
@@ -75,12 +72,17 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(bound: Arc<Bound>, mut committer: Committer, deletion: Deletion) -> Result<Self, Error> {
+    pub(crate) fn start(
+        bound: Arc<Bound>,
+        threads: Arc<PoolThreads>,
+        mut committer: Committer,
+        deletion: Deletion,
+    ) -> Result<Self, Error> {
         let (sender, batches) = channel();
         let (count, answered) = watch::channel(0);
         let run = move || {
             while let Some(turns) = next_turns(&batches) {
-                let many = turns.len() as u64;
+                let (many, _work) = (turns.len() as u64, threads.work());
                 let (mut group, mut deletions) = (Vec::new(), Vec::new());
                 for turn in turns {
                     match turn {
@@ -106,11 +108,11 @@ impl Writer {
     pub(crate) async fn commit(&self, batch: Batch, event: &mut Event) -> Result<Seq, CommitError> {
         let slot = self.bound.enter().map_err(Error::from)?;
         let (reply, replied) = oneshot::channel();
-        let at = Tick::now();
-        self.send(Turn::Commit(PendingCommit { batch, at, reply, _slot: slot, wait: Some(self.bound.wait()) }))?;
-        let Reply { result, began, ended } = replied.await.map_err(|_| Error::Closed)?;
-        event.add(Op::CommitWait, began.since(at));
-        event.add(Op::Commit, ended.since(began));
+        let times = JobTimes::queued(Op::CommitWait, Op::Commit, event);
+        let (start, wait) = (times.start(), Some(self.bound.wait()));
+        self.send(Turn::Commit(PendingCommit { batch, start, reply, _slot: slot, wait }))?;
+        let Reply { result, ended } = replied.await.map_err(|_| Error::Closed)?;
+        times.ended(ended);
         result
     }
 
@@ -118,12 +120,11 @@ impl Writer {
     pub(crate) async fn delete(&self, blobs: Vec<Digest>, now: Millis, event: &mut Event) -> Result<Deleted, Error> {
         let slot = self.bound.enter().map_err(Error::from)?;
         let (reply, replied) = oneshot::channel();
-        let at = Tick::now();
-        let wait = Some(self.bound.wait());
-        self.send(Turn::Delete(PendingDeletion { blobs, now, at, reply, _slot: slot, wait }))?;
-        let DeletionReply { result, began, ended } = replied.await.map_err(|_| Error::Closed)?;
-        event.add(Op::CommitWait, began.since(at));
-        event.add(Op::BlobCollect, ended.since(began));
+        let times = JobTimes::queued(Op::CommitWait, Op::BlobCollect, event);
+        let (start, wait) = (times.start(), Some(self.bound.wait()));
+        self.send(Turn::Delete(PendingDeletion { blobs, now, start, reply, _slot: slot, wait }))?;
+        let DeletionReply { result, ended } = replied.await.map_err(|_| Error::Closed)?;
+        times.ended(ended);
         result
     }
 
@@ -136,11 +137,11 @@ impl Writer {
 
     /// Waits until every batch that was queued by now is decided. Returns at once if none is in progress.
     pub(crate) async fn settled(&self, event: &mut Event) -> Result<(), Error> {
-        let (queued, began) = (lock(&self.queue).queued, Tick::now());
+        let queued = lock(&self.queue).queued;
         let mut answered = self.answered.clone();
         if *answered.borrow() < queued {
+            let _waiting = event.running(Op::CommitWait);
             answered.wait_for(|answered| *answered >= queued).await.map_err(|_| Error::Closed)?;
-            event.add(Op::CommitWait, Tick::now().since(began));
         }
         Ok(())
     }
@@ -172,8 +173,9 @@ fn commit_group(committer: &mut Committer, mut group: Vec<PendingCommit>) {
     let (mut batches, mut admitted) = (Vec::new(), Vec::new());
     for mut pending in group {
         pending.wait = None;
+        pending.start.set(began);
         match admission(&pending.batch) {
-            Err(error) => pending.answer(Err(error.into()), began),
+            Err(error) => pending.answer(Err(error.into())),
             Ok(()) => {
                 batches.push(std::mem::take(&mut pending.batch));
                 admitted.push(pending);
@@ -184,10 +186,10 @@ fn commit_group(committer: &mut Committer, mut group: Vec<PendingCommit>) {
         return;
     }
     match committer.commit(&batches) {
-        Err(error) => admitted.into_iter().for_each(|pending| pending.answer(Err(error.clone().into()), began)),
+        Err(error) => admitted.into_iter().for_each(|pending| pending.answer(Err(error.clone().into()))),
         Ok(answers) => {
             for (pending, answer) in admitted.into_iter().zip(answers) {
-                pending.answer(answer.map_err(CommitError::from), began);
+                pending.answer(answer.map_err(CommitError::from));
             }
         }
     }
@@ -196,16 +198,16 @@ fn commit_group(committer: &mut Committer, mut group: Vec<PendingCommit>) {
 impl PendingDeletion {
     fn run(mut self, committer: &mut Committer, deletion: &Deletion) {
         self.wait = None;
-        let began = Tick::now();
+        self.start.set(Tick::now());
         let result = deletion.turn(committer, &self.blobs, self.now);
-        let _ = self.reply.send(DeletionReply { result, began: began.max(self.at), ended: Tick::now() });
+        let _ = self.reply.send(DeletionReply { result, ended: Tick::now() });
     }
 }
 
 impl PendingCommit {
-    fn answer(self, result: Result<Seq, CommitError>, began: Tick) {
+    fn answer(self, result: Result<Seq, CommitError>) {
         // The caller may have gone. The change is made nevertheless.
-        let _ = self.reply.send(Reply { result, began: began.max(self.at), ended: Tick::now() });
+        let _ = self.reply.send(Reply { result, ended: Tick::now() });
     }
 }
 

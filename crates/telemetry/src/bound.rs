@@ -1,11 +1,11 @@
 //! Everything that can fill up, in one list, with the six figures that show how full it is.
 
-use crate::{Histogram, Tick, Unit};
+use crate::{CacheCounts, Histogram, Tick, Unit};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 macro_rules! bounds {
-    ($($name:ident $text:literal $unit:ident $doc:literal;)*) => {
+    ($($name:ident $text:literal $unit:ident [$($setting:literal)?] $doc:literal;)*) => {
         /// A thing that can fill up. The text is its name in metrics and pages.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum BoundName { $(#[doc = $doc] $name,)* }
@@ -24,61 +24,83 @@ macro_rules! bounds {
                 match self { $(BoundName::$name => Unit::$unit,)* }
             }
 
+            /// The setting that governs its capacity.
+            pub fn setting(self) -> Option<&'static str> {
+                match self { $(BoundName::$name => bounds!(@setting $($setting)?),)* }
+            }
+
             /// A description for people.
             pub fn doc(self) -> &'static str {
                 match self { $(BoundName::$name => $doc,)* }
             }
         }
     };
+    (@setting) => { None };
+    (@setting $setting:literal) => { Some($setting) };
 }
 
+// The bounds without a setting, and why nobody needs one:
+// - `connections.reserved` is for health checks and metrics alone.
+// - `accept.queue` belongs to the kernel, which has settings of its own (`net.core.somaxconn`).
+// - `requests.open` is a list for people. A request that is not in it is answered all the same.
+// - `metrics.waiting`: one scrape is written at a time, and few programs scrape.
+// - `hooks.hints`: a rejected hint counts as "anything may have changed", which costs one look at the upstream.
+// - `views.made`: one index is rendered at a time, and the queue holds only requests that wait for it.
+// - `requests`: each cost class has its own setting, and `Bound::set_setting` names it. Hooks and probes are short and have none.
+// - `truth.writer` and `cache.threads` have one thread each (see `PoolName`). Their queues hold every request that the cost classes admit.
+// - `snapshots.prune`: the hourly job does what was rejected.
+// - `flights.abandoned`: a rejected download is cancelled, and the next request for the file starts it again.
+// - `last_uses`, `requests.paths` and `log.lines` are summaries and queues whose loss is counted and costs no request anything.
 bounds! {
-    Connections "connections" Connections "Open client connections, and on HTTP/2 the streams in progress beyond one for each connection";
-    ClientConnections "client.connections" Connections "Open connections of the client address that has the most";
-    ReservedConnections "connections.reserved" Connections "Connections above the limit, accepted only for health checks and metrics; each rejection closed one of them for a newer one";
-    Pages "pages" Bytes "Complete responses cached in memory";
-    Indexes "indexes" Bytes "Large indexes in memory, each shared by all its readers";
-    UpstreamIndexes "upstream.indexes" Bytes "Indexes of gem upstreams in memory; lines that do not fit are not loaded";
-    Hints "hooks.hints" Hints "Webhook hints that wait until the upstream's index confirms them; a rejected hint counts as \"anything may have changed\"";
-    Dependencies "dependencies" Bytes "Rows of the dependency API in memory";
-    Views "views" Bytes "Cached gem indexes that a policy filters, or of an earlier moment";
-    ViewsMade "views.made" Indexes "Requests for a whole index of an earlier moment; one such index is rendered at a time";
-    Heads "heads" Bytes "State of recently pushed gems, so that the next push of the gem reads no rows";
-    PageFiles "pages.files" Files "Large cached responses that are also in kernel memory, to be sent without a copy";
-    PageCompression "pages.compression" Pages "Cached responses being compressed or waiting for it";
-    Requests "requests" Requests "Requests in progress in a cost class";
-    ClientRequests "client.requests" Requests "Requests in progress of the client or token that has the most in a cost class";
-    TruthReaders "truth.readers" Reads "Reads of the truth database, waiting or running";
-    TruthWriter "truth.writer" Commits "Commits of the truth database, waiting or running";
-    CacheThreads "cache.threads" Operations "Operations on the cache database, waiting or running";
-    Cached "cached" Bytes "Cached files of upstreams, in whole disk blocks with their rows; the least recently used are evicted first";
-    Facts "facts" Bytes "Cached facts on disk: which files upstream folders have and lack; the least recently changed are evicted first";
-    FirstSeen "upstream.first_seen" Bytes "First-seen records of one upstream repository, the one that has the most; records beyond the capacity are not written";
-    KnownFolders "facts.folders" Bytes "Cached facts in memory, for folders that were requested from groups";
-    UpstreamPrefixes "upstream.prefixes" Bytes "Path prefixes in memory, of upstreams that publish a list of them";
-    BlobThreads "blob.threads" Operations "Operations on blobs, waiting or running";
-    WorkThreads "work.threads" Jobs "Jobs that render, hash or read packages, waiting or running";
-    Folders "folders" Bytes "File names of folders in which a requested file was missing";
-    Merging "merging" Bytes "Members' documents that are being merged for groups";
-    OpenFiles "files.open" Files "Files that are kept open for the next request";
-    FileThreads "file.threads" Reads "Reads of files for responses; only reads that need a thread wait";
-    FileBuffers "file.buffers" Buffers "Buffers of 64 KiB for files in responses";
-    Flights "flights" Fetches "Downloads from upstreams, each shared by all requests for the file";
-    SnapshotPrunes "snapshots.prune" Jobs "Removals of old snapshot builds after a deploy; the hourly job does what was rejected";
-    AbandonedFetches "flights.abandoned" Bytes "Bytes still to download of files that no request waits for; a rejected download is cancelled";
-    RepositoryFlights "repository.flights" Fetches "Downloads of the repository that has the most";
-    UpstreamWaiters "upstream.waiters" Requests "Requests that wait for an upstream; they do not count in their cost class";
-    RepositoryWaiters "repository.waiters" Requests "Requests that wait for an upstream, of the repository that has the most";
-    ClientWaiters "client.waiters" Requests "Requests that wait for an upstream, of the client that has the most";
-    UpstreamCalls "upstream.calls" Calls "Calls to an upstream host, waiting or running";
-    UpstreamKept "upstream.kept" Connections "Idle connections to an upstream host, kept for the next call";
-    EventBuffers "events.buffered" Events "Events that are not yet passed to the sinks";
-    EventSink "events.sink" Events "Events in the queue of a sink";
-    RecentEvents "events.recent" Bytes "Events in memory that can be found by their id; failed and slow ones are kept longer";
-    LastUses "last_uses" Uses "Downloads whose last-used day is not yet written";
-    AskedPaths "requests.paths" Bytes "Paths requested within the last day, with their counts";
-    LogLines "log.lines" Lines "Log lines in the queue of the log's thread";
-    Disk "disk.free" Bytes "Bytes used on the data folder's file system; the capacity is the amount above which writing stops";
+    Connections "connections" Connections ["server.max_connections"] "Open client connections, and on HTTP/2 the streams in progress beyond one for each connection";
+    ClientConnections "client.connections" Connections ["server.max_connections_per_client"] "Open connections of the client address that has the most";
+    ReservedConnections "connections.reserved" Connections [] "Connections above the limit, accepted only for health checks and metrics; each rejection closed one of them for a newer one";
+    AcceptQueue "accept.queue" Connections [] "Connections that wait in the kernel to be accepted, looked at every ten seconds; the kernel counts rejections for all sockets together";
+    Pages "pages" Bytes ["server.pages_bytes"] "Complete responses cached in memory";
+    Indexes "indexes" Bytes ["server.indexes_bytes"] "Large indexes in memory, each shared by all its readers";
+    UpstreamIndexes "upstream.indexes" Bytes ["upstream.indexes_bytes"] "Indexes of gem upstreams in memory; lines that do not fit are not loaded";
+    Hints "hooks.hints" Hints [] "Webhook hints that wait until the upstream's index confirms them; a rejected hint counts as \"anything may have changed\"";
+    Dependencies "dependencies" Bytes ["server.dependencies_bytes"] "Rows of the dependency API in memory";
+    Views "views" Bytes ["server.views_bytes"] "Cached gem indexes that a policy filters, or of an earlier moment";
+    ViewsMade "views.made" Indexes [] "Requests for a whole index of an earlier moment; one such index is rendered at a time";
+    Heads "heads" Bytes ["server.pushed_gems_bytes"] "State of recently pushed gems, so that the next push of the gem reads no rows";
+    PageFiles "pages.files" Files ["server.page_files"] "Large cached responses that are also in kernel memory, to be sent without a copy";
+    PageCompression "pages.compression" Pages ["server.max_compressions"] "Cached responses being compressed or waiting for it";
+    Requests "requests" Requests [] "Requests in progress in a cost class";
+    OpenRequests "requests.open" Requests [] "Requests in progress that outlasted their turn; a rejected one is not in the list of open requests";
+    ClientRequests "client.requests" Requests ["server.client_share_percent"] "Requests in progress of the client or token that has the most in a cost class";
+    TruthReaders "truth.readers" Reads ["store.readers"] "Reads of the truth database, waiting or running";
+    TruthWriter "truth.writer" Commits [] "Commits of the truth database, waiting or running";
+    CacheThreads "cache.threads" Operations [] "Operations on the cache database, waiting or running";
+    Cached "cached" Bytes ["store.cached_bytes"] "Cached files of upstreams, in whole disk blocks with their rows; the least recently used are evicted first";
+    Facts "facts" Bytes ["store.facts_bytes"] "Cached facts on disk: which files upstream folders have and lack; the least recently changed are evicted first";
+    FirstSeen "upstream.first_seen" Bytes ["upstream.first_seen_bytes"] "First-seen records of one upstream repository, the one that has the most; records beyond the capacity are not written";
+    KnownFolders "facts.folders" Bytes ["store.known_folders_bytes"] "Cached facts in memory, for folders that were requested from groups";
+    UpstreamPrefixes "upstream.prefixes" Bytes ["upstream.prefixes_bytes"] "Path prefixes in memory, of upstreams that publish a list of them";
+    BlobThreads "blob.threads" Operations ["store.blob_threads"] "Operations on blobs, waiting or running";
+    WorkThreads "work.threads" Jobs ["server.workers"] "Jobs that render, hash or read packages, waiting or running";
+    Folders "folders" Bytes ["server.folders_bytes"] "File names of folders in which a requested file was missing";
+    Merging "merging" Bytes ["server.merging_bytes"] "Members' documents that are being merged for groups";
+    OpenFiles "files.open" Files ["server.open_files"] "Files that are kept open for the next request";
+    FileThreads "file.threads" Reads ["server.file_threads"] "Reads of files for responses; only reads that need a thread wait";
+    FileBuffers "file.buffers" Buffers ["server.file_buffers"] "Buffers of 64 KiB for files in responses";
+    Flights "flights" Fetches ["upstream.max_fetches"] "Downloads from upstreams, each shared by all requests for the file";
+    SnapshotPrunes "snapshots.prune" Jobs [] "Removals of old snapshot builds after a deploy; the hourly job does what was rejected";
+    AbandonedFetches "flights.abandoned" Bytes [] "Bytes still to download of files that no request waits for; a rejected download is cancelled";
+    RepositoryFlights "repository.flights" Fetches ["upstream.max_fetches"] "Downloads of the repository that has the most";
+    UpstreamWaiters "upstream.waiters" Requests ["server.max_waiting"] "Requests that wait for an upstream; they do not count in their cost class";
+    RepositoryWaiters "repository.waiters" Requests ["server.max_waiting"] "Requests that wait for an upstream, of the repository that has the most";
+    ClientWaiters "client.waiters" Requests ["server.max_waiting"] "Requests that wait for an upstream, of the client that has the most";
+    UpstreamCalls "upstream.calls" Calls ["upstream.max_calls"] "Calls to an upstream host, waiting or running";
+    UpstreamKept "upstream.kept" Connections ["upstream.max_calls"] "Idle connections to an upstream host, kept for the next call";
+    EventBuffers "events.buffered" Events ["telemetry.events_buffered"] "Events that are not yet passed to the sinks";
+    EventSink "events.sink" Events ["telemetry.events_buffered"] "Events in the queue of a sink";
+    RecentEvents "events.recent" Bytes ["telemetry.events_recent_bytes"] "Events in memory that can be found by their id; failed and slow ones are kept longer";
+    LastUses "last_uses" Uses [] "Downloads whose last-used day is not yet written";
+    Scrapes "metrics.waiting" Requests [] "Requests for `/metrics` that wait for the thread that writes it";
+    AskedPaths "requests.paths" Bytes [] "Paths requested within the last day, with their counts";
+    LogLines "log.lines" Lines [] "Log lines in the queue of the log's thread";
+    Disk "disk.free" Bytes ["store.free_space_floor_bytes"] "Bytes used on the data folder's file system; the capacity is the amount above which writing stops";
 }
 
 /// The figures of one thing that can fill up: capacity, used, waiting, rejected, highest, and the wait times.
@@ -93,6 +115,10 @@ pub struct Bound {
     rejected: AtomicU64,
     highest: AtomicU64,
     waits: Mutex<Histogram>,
+    /// The setting that governs the capacity.
+    setting: OnceLock<&'static str>,
+    /// The lookups, if this is the bound of a cache.
+    cache: CacheCounts,
 }
 
 /// The bound is full. Nothing was taken.
@@ -112,6 +138,8 @@ impl Bound {
             rejected: AtomicU64::new(0),
             highest: AtomicU64::new(0),
             waits: Mutex::new(Histogram::default()),
+            setting: OnceLock::new(),
+            cache: CacheCounts::default(),
         })
     }
 
@@ -123,6 +151,21 @@ impl Bound {
     /// Distinguishes bounds of the same name.
     pub fn which(&self) -> &str {
         &self.which
+    }
+
+    /// The setting that governs the capacity.
+    pub fn setting(&self) -> Option<&'static str> {
+        self.setting.get().copied().or_else(|| self.name.setting())
+    }
+
+    /// Sets which setting governs the capacity, for bounds of one name with different settings. Only the first call has an effect.
+    pub fn set_setting(&self, setting: &'static str) {
+        let _ = self.setting.set(setting);
+    }
+
+    /// The lookups of the cache that this bounds.
+    pub fn cache(&self) -> &CacheCounts {
+        &self.cache
     }
 
     /// The largest amount that may be taken at once.

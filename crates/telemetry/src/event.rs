@@ -4,8 +4,10 @@
 //! which the event absorbs in the order of the members. The event is released at the first completed flush after the end
 //! of the body.
 
-use crate::scrub::{scrub, scrub_into};
-use crate::{EventId, Millis, Op, Outcome, Reason, Text, Tick};
+mod texts;
+
+use crate::scrub::scrub_into;
+use crate::{Class, EventId, Millis, More, Op, OpPlace, Outcome, Reason, Tally, Text, Tick, UpstreamUse};
 use smallvec::SmallVec;
 use std::cell::Cell;
 
@@ -82,15 +84,6 @@ pub struct Subject {
     pub kind: &'static str,
 }
 
-/// How often an [`Op`] ran for an event, and how long in total.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// The number of runs.
-    pub count: u32,
-    /// Their total time in nanoseconds.
-    pub nanos: u64,
-}
-
 /// The result of one member of a group, or of a single repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemberSaid {
@@ -115,6 +108,11 @@ pub enum MemberSaid {
 }
 
 impl MemberSaid {
+    /// Whether the member did not answer reliably.
+    pub(crate) fn is_unsure(self) -> bool {
+        matches!(self, MemberSaid::Failed | MemberSaid::Timeout | MemberSaid::Stale)
+    }
+
     /// The name used in events.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -150,13 +148,15 @@ pub struct MemberRecord {
     pub ops: Vec<(Op, Tally)>,
     /// The event of the download from its upstream that it started or waited for.
     pub flight: Option<EventId>,
+    /// The calls to upstreams.
+    pub upstream: Option<Box<UpstreamUse>>,
 }
 
 impl MemberRecord {
     /// A record without costs.
     pub fn new(member: impl Into<String>, said: MemberSaid, reason: Option<Reason>) -> Self {
         let (member, detail, ops) = (member.into(), String::new(), Vec::new());
-        Self { member, said, reason, detail, until: None, nanos: 0, ops, flight: None }
+        Self { member, said, reason, detail, until: None, nanos: 0, ops, flight: None, upstream: None }
     }
 }
 
@@ -195,6 +195,8 @@ pub struct Event {
     pub detail: String,
     /// The layer that gave the answer.
     pub layer: Layer,
+    /// The cost class in which the request had a place.
+    pub class: Option<Class>,
     /// Bytes of the body that were received.
     pub bytes_in: u64,
     /// Bytes of the body that were passed to the kernel.
@@ -207,6 +209,8 @@ pub struct Event {
     pub members: Vec<MemberRecord>,
     /// How many events this one stands for when it is stored.
     pub weight: u32,
+    /// What an answer from memory does not have.
+    pub more: Option<Box<More>>,
     /// The ops that ran. Those of a page hit fit without an allocation.
     pub(crate) ops: SmallVec<[(Op, Tally); 3]>,
 }
@@ -233,12 +237,14 @@ impl Default for Event {
             reason: None,
             detail: String::new(),
             layer: Layer::None,
+            class: None,
             bytes_in: 0,
             bytes_out: 0,
             first_byte: 0,
             duration: 0,
             members: Vec::new(),
             weight: 1,
+            more: None,
             ops: SmallVec::new(),
         }
     }
@@ -280,16 +286,18 @@ impl Event {
 
     /// Adds one run of `op` that took `nanos`.
     pub fn add(&mut self, op: Op, nanos: u64) {
-        self.add_all(op, Tally { count: 1, nanos });
+        self.add_all(op, Tally { count: 1, vain: 0, nanos });
+    }
+
+    /// Adds one run of `op` that took `nanos` and changed nothing.
+    pub fn add_vain(&mut self, op: Op, nanos: u64) {
+        self.add_all(op, Tally { count: 1, vain: 1, nanos });
     }
 
     /// Adds several runs of `op`.
     pub fn add_all(&mut self, op: Op, tally: Tally) {
         match self.ops.iter_mut().find(|(ran, _)| *ran == op) {
-            Some((_, mine)) => {
-                mine.count = mine.count.saturating_add(tally.count);
-                mine.nanos = mine.nanos.saturating_add(tally.nanos);
-            }
+            Some((_, mine)) => mine.join(tally),
             None if tally.count > 0 => self.ops.push((op, tally)),
             None => {}
         }
@@ -315,25 +323,27 @@ impl Event {
         self.ops.iter().copied()
     }
 
-    /// Adds the record of a member, and its costs to those of this event.
+    /// The part that an answer from memory does not have, made now if there is none.
+    pub fn more_mut(&mut self) -> &mut More {
+        self.more.get_or_insert_default()
+    }
+
+    /// Adds the record of a member. The ops of the member stay in its record: members run at the same time, so their times do not add up
+    /// to the time of the event. On the line of the event all members together are [`Op::MembersAsk`].
     pub fn absorb(&mut self, record: MemberRecord) {
-        for (op, tally) in &record.ops {
-            self.add_all(*op, *tally);
+        if let Some(used) = &record.upstream {
+            self.upstream_mut().add(used);
         }
         self.members.push(record);
     }
 
-    /// The event as a JSON object, as it is stored.
-    pub fn json(&self) -> serde_json::Value {
-        let mut line = Vec::new();
-        let written = crate::json::write(self, &mut line).ok();
-        written.and_then(|()| serde_json::from_slice(&line).ok()).unwrap_or_default()
-    }
-
-    /// At most [`Event::TEXT_MAX`] bytes of `text`, cut between characters. Control characters are replaced, and secrets are hidden:
-    /// credentials in URLs, and our own tokens.
-    pub fn text(text: &str) -> String {
-        scrub(text, Self::TEXT_MAX)
+    /// The nanoseconds before the first byte of the reply, or until the end if there was no reply, in which no op ran on the line. Negative
+    /// if ops on the line overlapped, which is an error in this program.
+    pub fn unaccounted(&self) -> i64 {
+        let sending = self.tally(Op::BodySend).nanos;
+        let line = self.tallies().filter(|(op, _)| op.place() == OpPlace::Line && *op != Op::BodySend);
+        let line: u64 = line.map(|(_, tally)| tally.nanos).sum();
+        self.duration.saturating_sub(sending).cast_signed() - line.cast_signed()
     }
 }
 
@@ -342,13 +352,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_costs_of_a_member_are_added_to_the_event() {
+    fn members_that_ran_at_the_same_time_do_not_add_up_to_more_than_the_event() {
+        let mut event = Event::request(Millis(1), Tick(0));
+        event.add(Op::Route, 5);
+        event.add(Op::MembersAsk, 10);
+        for name in ["a", "b"] {
+            let ops = vec![(Op::TruthRead, Tally { count: 2, vain: 0, nanos: 9 })];
+            event.absorb(MemberRecord { nanos: 9, ops, ..MemberRecord::new(name, MemberSaid::Hit, None) });
+        }
+        event.add(Op::BlobRead, 0);
+        event.add(Op::TlsHandshake, 1000);
+        event.add(Op::BodySend, 100);
+        (event.first_byte, event.duration) = (18, 118);
+        assert_eq!((event.unaccounted(), event.tally(Op::TruthRead)), (3, Tally::default()));
+    }
+
+    #[test]
+    fn runs_that_changed_nothing_are_counted_among_the_others() {
         let mut event = Event::job("test", Millis(1));
-        event.add(Op::TruthRead, 5);
-        let ops = vec![(Op::TruthRead, Tally { count: 2, nanos: 7 })];
-        event.absorb(MemberRecord { nanos: 9, ops, ..MemberRecord::new("a", MemberSaid::Hit, None) });
-        assert_eq!(event.tally(Op::TruthRead), Tally { count: 3, nanos: 12 });
-        assert_eq!(event.tallies().count(), 1);
-        assert_eq!(event.members.len(), 1);
+        event.add_vain(Op::TruthRead, 5);
+        event.add(Op::TruthRead, 2);
+        assert_eq!(event.tally(Op::TruthRead), Tally { count: 2, vain: 1, nanos: 7 });
     }
 }

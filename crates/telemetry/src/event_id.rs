@@ -5,21 +5,25 @@ use std::cell::Cell;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Identifies an event in headers, logs and status pages. It is unique within a process, across restarts (by its high bits) and
-/// across servers (by its node): 42 bits of milliseconds, 12 bits of the node and a 10-bit counter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+/// Identifies an event in headers, logs and status pages. It is unique within a process, across restarts and across servers (by its
+/// node): 42 bits of milliseconds, 12 bits of the node and a 10-bit counter. Its milliseconds are those of the event's begin, to
+/// within about a second ([`EventId::millis`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct EventId(pub u64);
 
 /// The node of this process, shifted to its bits of an id.
 static NODE: AtomicU64 = AtomicU64::new(0);
 
+/// The numbers that this process has not used yet. A number is an id without the bits of the node.
+static NUMBERS: Numbers = Numbers(AtomicU64::new(0));
+
 impl EventId {
-    /// Ids that a thread takes at once, so that threads rarely wait for each other.
-    const BLOCK: u64 = 256;
     /// The counting bits. With 1024 ids for each millisecond, a process that makes a million ids in a second stays behind the
     /// clock, so a restart repeats none.
     const COUNT_BITS: u32 = 10;
     const NODE_BITS: u32 = 12;
+    /// The last millisecond that an id can name, in the year 2109.
+    const MILLIS_MAX: u64 = u64::MAX >> (Self::NODE_BITS + Self::COUNT_BITS);
 
     /// Sets the node of this process, once at its start. The identity is long and an id is short, so this takes its first bits.
     pub fn set_node(identity: u128) {
@@ -27,17 +31,18 @@ impl EventId {
         NODE.store(node << Self::COUNT_BITS, Ordering::Relaxed);
     }
 
-    /// The next id. A process starts at the current milliseconds and counts up from there. An overflow of the counting bits is
-    /// carried into the milliseconds, never into the node.
+    /// The next id of this thread.
     pub fn next(now: Millis) -> Self {
-        thread_local!(static MINE: Cell<(u64, u64)> = const { Cell::new((0, 0)) });
-        let (mut next, mut end) = MINE.get();
-        if next == end {
-            next = Self::block(now);
-            end = next + Self::BLOCK;
-        }
-        MINE.set((next + 1, end));
-        Self::new(next, NODE.load(Ordering::Relaxed))
+        thread_local!(static MINE: Cell<Block> = const { Cell::new(Block { next: 0, end: 0 }) });
+        let mut block = MINE.get();
+        let number = block.next(&NUMBERS, now);
+        MINE.set(block);
+        Self::new(number, NODE.load(Ordering::Relaxed))
+    }
+
+    /// The time that the id names. If the clock was set back, it is that of the clock before, until the clock has caught up.
+    pub fn millis(self) -> Millis {
+        Millis((self.0 >> (Self::NODE_BITS + Self::COUNT_BITS)).cast_signed())
     }
 
     /// The id with this number. `node` is already shifted to its bits.
@@ -45,14 +50,48 @@ impl EventId {
         let count = number & ((1 << Self::COUNT_BITS) - 1);
         Self((number >> Self::COUNT_BITS) << (Self::NODE_BITS + Self::COUNT_BITS) | node | count)
     }
+}
 
-    fn block(now: Millis) -> u64 {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        let first = u64::try_from(now.0).unwrap_or(0) << Self::COUNT_BITS;
-        match NEXT.compare_exchange(0, first + Self::BLOCK, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => first,
-            Err(_) => NEXT.fetch_add(Self::BLOCK, Ordering::Relaxed),
+/// The first number that no thread has taken.
+struct Numbers(AtomicU64);
+
+impl Numbers {
+    /// Takes a block of numbers for one thread. It begins at the clock, or after the last block: numbers only grow, even if the clock is
+    /// set back. An overflow of the counting bits is carried into the milliseconds.
+    fn block(&self, now: Millis) -> Block {
+        let clock = u64::try_from(now.0).unwrap_or(0).min(EventId::MILLIS_MAX) << EventId::COUNT_BITS;
+        let mut first = clock;
+        // The closure always returns a value, so this cannot fail.
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |free| {
+            first = free.max(clock);
+            Some(first + Block::SIZE)
+        });
+        Block { next: first, end: first + Block::SIZE }
+    }
+}
+
+/// Numbers that a thread has taken and not used yet.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    next: u64,
+    end: u64,
+}
+
+impl Block {
+    /// Numbers that a thread takes at once, so that threads rarely wait for each other.
+    const SIZE: u64 = 256;
+    /// The age in milliseconds at which a thread drops the rest of a block and takes another one.
+    const AGE: u64 = 1000;
+
+    /// The next number. It is that of a moment which lies at most [`Block::AGE`] before `now`.
+    fn next(&mut self, numbers: &Numbers, now: Millis) -> u64 {
+        // Negative if the clock was set back: then the block is still of use.
+        let age = now.0.wrapping_sub((self.next >> EventId::COUNT_BITS).cast_signed());
+        if self.next == self.end || age > Self::AGE.cast_signed() {
+            *self = numbers.block(now);
         }
+        self.next += 1;
+        self.next - 1
     }
 }
 
@@ -80,9 +119,51 @@ impl fmt::Display for EventId {
 mod tests {
     use super::*;
 
+    /// Ids of two threads, at these moments by the clock.
+    fn ids(moments: impl Iterator<Item = i64>) -> Vec<(i64, EventId)> {
+        let (numbers, mut blocks) = (Numbers(AtomicU64::new(0)), [Block { next: 0, end: 0 }; 2]);
+        let id = |(at, moment): (usize, i64)| (moment, EventId::new(blocks[at % 2].next(&numbers, Millis(moment)), 0));
+        moments.enumerate().map(id).collect()
+    }
+
+    fn all_differ(ids: &[(i64, EventId)]) -> bool {
+        let mut all: Vec<EventId> = ids.iter().map(|(_, id)| *id).collect();
+        all.sort_unstable();
+        all.is_sorted_by(|one, next| one < next)
+    }
+
     #[test]
     fn ids_differ() {
         assert_ne!(EventId::next(Millis(1)), EventId::next(Millis(1)));
+    }
+
+    #[test]
+    fn an_id_names_the_time_of_its_event_to_within_a_second() {
+        // An event each 3 ms, then one each 7 minutes.
+        let moments = (0..20_000).map(|event| event * 3).chain((1..500).map(|event| event * 420_000));
+        let ids = ids(moments.map(|moment| 1_793_534_400_000 + moment));
+        for (moment, id) in &ids {
+            let behind = moment - id.millis().0;
+            assert!((-1..=1000).contains(&behind), "{id} of {moment} names {}", id.millis().0);
+        }
+        assert!(all_differ(&ids));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_repeats_no_id_and_takes_no_block_for_each() {
+        let forth = (0..3000).map(|event| 1_793_534_400_000 + event);
+        let back = (0..3000).map(|event| 1_793_530_800_000 + event);
+        let ids = ids(forth.clone().chain(back).chain(forth));
+        assert!(all_differ(&ids));
+        let (_, last) = ids[5999];
+        assert!(last.millis().0 < 1_793_534_400_000 + 3000 + 10, "3000 ids fill some 12 blocks: {}", last.millis().0);
+    }
+
+    #[test]
+    fn more_ids_than_the_counter_has_are_ordered_and_differ() {
+        let ids = ids((0..100_000).map(|_| 7));
+        assert!(all_differ(&ids));
+        assert_eq!(ids[99_999].1.millis().0, 7 + 100_000 / 1024);
     }
 
     #[test]

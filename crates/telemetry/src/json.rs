@@ -2,9 +2,18 @@
 //!
 //! It is written by hand because each request ends here: a general serializer took half the time of all recording.
 
-use crate::{Event, MemberRecord, Millis, Op, Reason, Tally};
-use std::cell::Cell;
+use crate::{Agent, Class, ClosedBy, Event, MemberRecord, Millis, More, Op, OpPlace, Reason, Tally, UpstreamUse};
+use std::cell::{Cell, RefCell};
 use std::io;
+
+impl Event {
+    /// The event as a JSON object, as it is stored.
+    pub fn json(&self) -> serde_json::Value {
+        let mut line = Vec::new();
+        let written = write(self, &mut line).ok();
+        written.and_then(|()| serde_json::from_slice(&line).ok()).unwrap_or_default()
+    }
+}
 
 /// Appends the event to `lines` as one line. Empty texts are left out.
 pub(crate) fn write(event: &Event, lines: &mut Vec<u8>) -> io::Result<()> {
@@ -23,7 +32,7 @@ pub(crate) fn write(event: &Event, lines: &mut Vec<u8>) -> io::Result<()> {
     object.text("version", &event.subject.version)?;
     object.text("file", event.subject.kind)?;
     object.text("client", &event.client)?;
-    object.text("agent", &event.agent)?;
+    agent(&mut object, &event.agent)?;
     object.text("token", &event.token)?;
     object.key("status").number(event.status.into());
     match event.outcome {
@@ -33,26 +42,127 @@ pub(crate) fn write(event: &Event, lines: &mut Vec<u8>) -> io::Result<()> {
     object.text("reason", event.reason.map_or("", Reason::as_str))?;
     object.text("detail", &event.detail)?;
     object.text("layer", event.layer.as_str())?;
+    object.text("class", event.class.map_or("", Class::as_str))?;
     object.key("bytes_in").number(event.bytes_in);
     object.key("bytes_out").number(event.bytes_out);
     object.key("first_byte_ms").millis(event.first_byte);
     object.key("duration_ms").millis(event.duration);
+    object.key("unaccounted_ms").signed_millis(event.unaccounted());
     ops(object.key("ops"), event.tallies());
     if !event.members.is_empty() {
         members(object.key("members"), &event.members)?;
+    }
+    if let Some(part) = &event.more {
+        more(&mut object, part)?;
     }
     object.key("weight").number(event.weight.into());
     object.put(b"}\n");
     Ok(())
 }
 
-/// Writes the ops that ran: `{"truth.read": {"count": 2, "ms": 0.13}}`.
+/// Writes the agent and its parts. All requests of a connection send the same agent, so the bytes of the last one are kept.
+fn agent(object: &mut Object<'_>, agent: &str) -> io::Result<()> {
+    thread_local!(static LAST: RefCell<(String, Vec<u8>)> = RefCell::default());
+    LAST.with_borrow_mut(|(last, written)| {
+        if *last != *agent {
+            written.clear();
+            agent.clone_into(last);
+            let Agent { product, version, ci, run } = Agent::read(agent);
+            // Its keys come after others.
+            let mut parts = Object { lines: written, empty: false };
+            parts.text("agent", agent)?;
+            parts.text("client_product", product)?;
+            parts.text("client_version", version)?;
+            parts.text("ci", ci)?;
+            parts.text("run", run)?;
+        }
+        object.put(written);
+        Ok(())
+    })
+}
+
+/// Writes the keys of the part that an answer from memory does not have.
+fn more(object: &mut Object<'_>, more: &More) -> io::Result<()> {
+    if more.size > 0 {
+        object.key("size").number(more.size.into());
+    }
+    if let Some(arrival) = &more.arrival {
+        let mut part = Object::begin(object.key("arrival").lines);
+        part.key("in_flight").number(arrival.in_flight.into());
+        part.key("late_ms").millis(arrival.late);
+        part.key("class_used").number(arrival.class_used.into());
+        part.put(b"}");
+    }
+    if more.queued_outside > 0 {
+        object.key("queued_outside_ms").millis(more.queued_outside);
+    }
+    if let Some(trace) = &more.trace {
+        object.text("trace", &format!("{:032x}", trace.id))?;
+        object.text("trace_parent", &format!("{:016x}", trace.parent))?;
+    }
+    if let Some(used) = &more.upstream {
+        upstream(object.key("upstream"), used)?;
+    }
+    if let Some(memory) = &more.memory {
+        let mut part = Object::begin(object.key("memory").lines);
+        part.key("before_bytes").number(memory.before);
+        part.key("highest_bytes").number(memory.highest);
+        part.key("after_bytes").number(memory.after);
+        part.put(b"}");
+    }
+    if !more.beside.is_empty() {
+        ops(object.key("beside"), more.beside.iter().copied());
+    }
+    Ok(())
+}
+
+/// Writes the calls to upstreams. Figures that are 0 are left out, except for the status and the number of calls.
+fn upstream(object: &mut Object<'_>, used: &UpstreamUse) -> io::Result<()> {
+    let mut part = Object::begin(object.lines);
+    part.text("host", &used.host)?;
+    part.key("status").number(used.status.into());
+    part.key("calls").number(used.calls.into());
+    let figures = [("redirected", used.redirected), ("connects", used.connects), ("reused", used.reused)];
+    for (key, figure) in figures.into_iter().filter(|(_, figure)| *figure > 0) {
+        part.key(key).number(figure.into());
+    }
+    part.text("closed_by", used.closed_by.map_or("", ClosedBy::as_str))?;
+    if used.bytes > 0 {
+        part.key("bytes").number(used.bytes);
+    }
+    if let Some(flight) = used.flight {
+        part.key("flight").quoted(&flight.digits());
+    }
+    if used.followed > 0 {
+        part.key("followed").number(used.followed.into());
+        for (number, id) in used.followers.iter().enumerate() {
+            if number == 0 {
+                part.key("followers");
+            }
+            part.put(if number == 0 { b"[" } else { b"," });
+            part.quoted(&id.digits());
+        }
+        if !used.followers.is_empty() {
+            part.put(b"]");
+        }
+    }
+    part.put(b"}");
+    Ok(())
+}
+
+/// Writes the ops that ran: `{"truth.read": {"count": 2, "ms": 0.13}}`. Ops that are not on the line have `"inside": true`.
 fn ops(object: &mut Object<'_>, tallies: impl Iterator<Item = (Op, Tally)>) {
     let mut object = Object::begin(object.lines);
     for (op, tally) in tallies {
         let mut cost = Object::begin(object.key(op.as_str()).lines);
         cost.key("count").number(tally.count.into());
+        if tally.vain > 0 {
+            cost.key("vain").number(tally.vain.into());
+        }
         cost.key("ms").millis(tally.nanos);
+        if op.place() == OpPlace::Inside {
+            cost.key("inside").put(b"true");
+        }
         cost.put(b"}");
     }
     object.put(b"}");
@@ -73,6 +183,9 @@ fn members(object: &mut Object<'_>, members: &[MemberRecord]) -> io::Result<()> 
         member.key("ms").millis(record.nanos);
         if let Some(flight) = record.flight {
             member.text("flight", &flight.to_string())?;
+        }
+        if let Some(used) = &record.upstream {
+            upstream(member.key("upstream"), used)?;
         }
         ops(member.key("ops"), record.ops.iter().copied());
         member.put(b"}");
@@ -173,86 +286,19 @@ impl<'a> Object<'a> {
         self.three_digits(micros % 1000);
     }
 
+    /// Writes nanoseconds that may be negative, as milliseconds.
+    fn signed_millis(&mut self, nanos: i64) {
+        // A number that is rounded to 0 has no sign.
+        if nanos <= -500 {
+            self.put(b"-");
+        }
+        self.millis(nanos.unsigned_abs());
+    }
+
     fn three_digits(&mut self, number: u64) {
         self.put(&[number / 100, number / 10 % 10, number % 10].map(|digit| b'0' + digit as u8));
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{EventId, MemberSaid, Outcome, Subject, Tick};
-    use serde_json::{Value, json};
-
-    fn written(event: &Event) -> Value {
-        let mut line = Vec::new();
-        write(event, &mut line).unwrap();
-        assert_eq!(line.pop(), Some(b'\n'));
-        serde_json::from_slice(&line).unwrap()
-    }
-
-    #[test]
-    fn an_event_is_a_line_of_json_whatever_it_says() {
-        let mut event = Event::request(Millis(1_793_534_400_007), Tick(0));
-        (event.method, event.path) = ("GET", "/a \"b\" \\ \u{7} é".to_owned());
-        event.subject = Subject { repository: "gems".into(), kind: "info", ..Subject::default() };
-        (event.status, event.outcome, event.reason) = (200, Some(Outcome::Answered), Some(Reason::Io));
-        (event.bytes_out, event.first_byte, event.duration) = (u64::MAX, 12_345_678, 999_999_600);
-        let known = MemberRecord {
-            detail: "x".into(),
-            until: Some(Millis(1)),
-            ..MemberRecord::new("z", MemberSaid::NotFound, Some(Reason::NoSuchFile))
-        };
-        let asked = MemberRecord {
-            nanos: 1500,
-            ops: vec![(Op::TruthRead, Tally { count: 2, nanos: 1_000_000 })],
-            flight: Some(EventId(7)),
-            ..MemberRecord::new("x\"y", MemberSaid::Hit, None)
-        };
-        event.members = vec![known, asked];
-        event.add(Op::PageLookup, 499);
-        let said = written(&event);
-        let expected = json!({
-            "id": event.id.to_string(), "at": "2026-11-01T12:00:00.007Z", "kind": "request", "method": "GET",
-            "path": "/a \"b\" \\ \u{7} é", "repository": "gems", "file": "info", "status": 200, "outcome": "answered",
-            "reason": Reason::Io.as_str(), "layer": "none", "bytes_in": 0, "bytes_out": u64::MAX,
-            "first_byte_ms": 12.346, "duration_ms": 1000.0, "ops": {"page.lookup": {"count": 1, "ms": 0.0}},
-            "members": [{"member": "z", "said": "not_found", "reason": "no_such_file", "detail": "x",
-                "until": "1970-01-01T00:00:00.001Z", "ms": 0.0, "ops": {}},
-                {"member": "x\"y", "said": "hit", "ms": 0.002, "flight": "0000000000000007", "ops": {"truth.read": {"count": 2, "ms": 1.0}}}],
-            "weight": 1,
-        });
-        assert_eq!(said, expected);
-    }
-
-    #[test]
-    fn what_is_empty_is_left_out_but_for_numbers_and_the_outcome() {
-        let said = written(&Event::job("sweep", Millis(-1)));
-        let keys: Vec<&str> = said.as_object().unwrap().keys().map(String::as_str).collect();
-        let mut expected = [
-            "id",
-            "at",
-            "kind",
-            "method",
-            "status",
-            "outcome",
-            "layer",
-            "bytes_in",
-            "bytes_out",
-            "first_byte_ms",
-            "duration_ms",
-            "ops",
-            "weight",
-        ];
-        expected.sort_unstable();
-        assert_eq!(keys, expected);
-        assert_eq!((&said["outcome"], &said["at"]), (&Value::Null, &json!("1969-12-31T23:59:59.999Z")));
-    }
-
-    #[test]
-    fn each_event_tells_its_own_moment() {
-        for at in [0, 1, 999, 1000, 1_793_534_400_000, i64::MAX, 5].map(Millis) {
-            assert_eq!(written(&Event::job("sweep", at))["at"], at.to_string());
-        }
-    }
-}
+mod tests;

@@ -9,6 +9,7 @@ mod incident;
 pub use access::AccessLog;
 pub use incident::Incident;
 
+use crate::scrub::scrub;
 use crate::{Clock, Lines};
 use std::fmt::{Display, Write};
 use std::sync::Arc;
@@ -127,8 +128,9 @@ impl Log {
     fn write(&self, level: Level, message: &str, fields: &[(&str, &dyn Display)]) {
         let Some(inner) = self.0.as_ref().filter(|inner| level <= inner.level) else { return };
         let at = inner.clock.now().to_string();
-        let message = clean(message);
-        let fields = fields.iter().map(|(key, value)| (*key, clean(&value.to_string())));
+        // An error may repeat what a client or an upstream said.
+        let message = scrub(message, Log::TEXT_MAX);
+        let fields = fields.iter().map(|(key, value)| (*key, scrub(&value.to_string(), Log::TEXT_MAX)));
         inner.lines.push(&match inner.format {
             LineFormat::Text => text(&at, level, &message, fields),
             LineFormat::Json => json(&at, level, &message, fields),

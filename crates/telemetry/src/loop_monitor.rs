@@ -5,7 +5,7 @@
 //! lateness. The heartbeat waits behind all ready tasks, so it may be late although no single turn was long.
 
 use crate::durations::Durations;
-use crate::{Op, Tick, starvation};
+use crate::{Op, Tick, core_load, starvation};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -145,8 +145,14 @@ impl LoopMonitor {
         &self.name
     }
 
+    /// The timer of the loop is to fire at `due`. Call this on the thread of the loop.
+    pub fn expect(&self, due: Tick) {
+        core_load::expect(due);
+    }
+
     /// The timer of the loop fired `late` nanoseconds after its time. Call this on the thread of the loop.
     pub fn beat(&self, late: u64) {
+        core_load::beat(late);
         HERE.with(|here| {
             here.starved.set(here.starved.get() + starvation::since_last());
             self.collect(here, late);

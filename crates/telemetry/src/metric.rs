@@ -70,16 +70,3 @@ pub enum By {
     /// Repositories. Repositories without a line of their own share one.
     Repository(Fold),
 }
-
-/// A figure that is read when metrics are requested.
-pub(crate) struct Figure {
-    pub(crate) metric: Metric,
-    pub(crate) read: Box<dyn Fn() -> f64 + Send + Sync>,
-}
-
-/// One figure per label value.
-pub(crate) struct Figures {
-    pub(crate) metric: Metric,
-    pub(crate) by: By,
-    pub(crate) read: Box<dyn Fn() -> Vec<(String, f64)> + Send + Sync>,
-}

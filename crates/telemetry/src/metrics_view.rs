@@ -8,7 +8,7 @@ pub(crate) const OTHER: &str = "(other)";
 pub(crate) const LISTED_MAX: usize = 100;
 
 /// The repositories and hosts that exist, and whether the reader may see them.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct MetricsView {
     /// All repositories, by name.
     pub repositories: BTreeMap<String, RepositoryView>,
@@ -17,7 +17,7 @@ pub struct MetricsView {
 }
 
 /// A repository in metrics.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RepositoryView {
     /// Whether the reader may see its name.
     pub named: bool,
@@ -28,7 +28,7 @@ pub struct RepositoryView {
 }
 
 /// A host of upstreams in metrics.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostView {
     /// Whether the reader may see its name. Other readers see its number.
     pub named: bool,
@@ -38,22 +38,24 @@ pub struct HostView {
     pub circuit_open: bool,
 }
 
-/// The repositories with lines of their own. Each keeps its line as long as it exists, so that no series ends and starts again
-/// when other repositories become busier.
+/// The repositories with lines of their own: all, or the busiest hundred. A repository that was requested keeps its line as long as it
+/// exists. If it lost the line to a busier one, its requests would move to the line of the others, and look like a burst there.
 #[derive(Debug, Default)]
 pub(crate) struct Listed(BTreeSet<String>);
 
 impl Listed {
-    /// Gives free lines to the repositories with the most requests.
+    /// Gives lines to the repositories with the most requests. While there are more repositories than lines, one without requests has
+    /// no line.
     pub(crate) fn fill(&mut self, view: &MetricsView, requests: impl Fn(&str) -> u64) {
-        self.0.retain(|name| view.repositories.contains_key(name));
-        if self.0.len() < LISTED_MAX {
-            let free = view.repositories.keys().filter(|name| !self.0.contains(*name));
-            let mut free: Vec<(u64, &String)> = free.map(|name| (requests(name), name)).collect();
-            free.sort_by(|(one, first), (other, second)| other.cmp(one).then(first.cmp(second)));
-            let room = LISTED_MAX - self.0.len();
-            self.0.extend(free.into_iter().take(room).map(|(_, name)| name.clone()));
-        }
+        let all = view.repositories.len() <= LISTED_MAX;
+        self.0.retain(|name| view.repositories.contains_key(name) && (all || requests(name) > 0));
+        let room = LISTED_MAX.saturating_sub(self.0.len());
+        let free = view.repositories.keys().filter(|name| !self.0.contains(*name));
+        let free = free.map(|name| (requests(name), name)).filter(|(requests, _)| all || *requests > 0);
+        let mut free: Vec<(u64, &String)> = free.collect();
+        free.sort_by(|(one, first), (other, second)| other.cmp(one).then(first.cmp(second)));
+        let chosen: Vec<String> = free.into_iter().take(room).map(|(_, name)| name.clone()).collect();
+        self.0.extend(chosen);
     }
 
     /// The label of a repository. `None`: it does not exist any more.
@@ -73,22 +75,42 @@ mod tests {
         MetricsView { repositories, ..MetricsView::default() }
     }
 
+    fn named(listed: &Listed, view: &MetricsView) -> Vec<String> {
+        view.repositories.keys().filter(|name| listed.label(view, name) == Some(name)).cloned().collect()
+    }
+
+    #[test]
+    fn a_repository_without_requests_keeps_no_line_from_a_busy_one() {
+        let (mut listed, few, many) = (Listed::default(), view(100), view(500));
+        listed.fill(&few, |_| 0);
+        assert_eq!(named(&listed, &few).len(), 100, "there is room for all");
+        // r000 to r009 were requested before the others existed. Then nearly all of the others were.
+        let requests = |name: &str| match name[1..].parse::<u64>().unwrap() {
+            number @ 0..10 => number + 1,
+            number @ 100..490 => number,
+            _ => 0,
+        };
+        listed.fill(&many, requests);
+        let names = named(&listed, &many);
+        let wanted = (0..10).chain(400..490).map(|number| format!("r{number:03}"));
+        assert_eq!(names, wanted.collect::<Vec<_>>());
+        listed.fill(&many, |name| 1000 - requests(name));
+        assert_eq!(named(&listed, &many), names, "none of them loses its line");
+    }
+
     #[test]
     fn the_busiest_hundred_are_listed_and_stay_listed_while_they_exist() {
         let mut listed = Listed::default();
         let mut now = view(150);
         listed.fill(&now, |name| u64::from(name >= "r040"));
-        let named = |listed: &Listed, view: &MetricsView| -> Vec<String> {
-            view.repositories.keys().filter(|name| listed.label(view, name) == Some(name)).cloned().collect()
-        };
         let first = named(&listed, &now);
         assert_eq!((first.len(), &*first[0], &*first[99]), (100, "r040", "r139"));
-        listed.fill(&now, |name| if name < "r040" { 9 } else { 0 });
+        listed.fill(&now, |name| if name < "r040" { 9 } else { 1 });
         assert_eq!(named(&listed, &now), first);
         assert_eq!(listed.label(&now, "r149"), Some(OTHER));
 
         now.repositories.remove("r077");
-        listed.fill(&now, |name| u64::from(name == "r149"));
+        listed.fill(&now, |name| if name == "r149" { 9 } else { 1 });
         assert_eq!(listed.label(&now, "r077"), None);
         assert_eq!(listed.label(&now, "r149"), Some("r149"));
     }

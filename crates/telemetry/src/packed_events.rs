@@ -4,9 +4,10 @@
 //! cache lines, and for the reference counts of shared texts, to return from another processor. So the event is copied
 //! here in sequential writes, and the collector, for which nobody waits, makes an event of it again.
 
+use crate::glance::{Figures, Glance};
 use crate::repository_counts::{FormatOf, Place};
-use crate::totals::{Counts, Figures};
-use crate::{Event, EventId, Kind, Layer, MemberRecord, Millis, Op, Outcome, Reason, Subject, Tally, Text, Tick};
+use crate::totals::Counts;
+use crate::{Event, EventId, MemberRecord, More, Op, Subject, Tally, Text};
 use std::ops::Range;
 
 /// Unpacked events, as the sinks get them.
@@ -28,27 +29,15 @@ pub(crate) struct PackedEvents {
     last: [Range<usize>; SHARED],
     ops: Vec<(Op, Tally)>,
     members: Vec<MemberRecord>,
+    /// Of the rows that have this part.
+    more: Vec<More>,
 }
 
 /// The fields of fixed size, and the lengths of the others.
 #[derive(Debug)]
 struct Row {
-    id: EventId,
-    kind: Kind,
-    layer: Layer,
-    outcome: Option<Outcome>,
-    reason: Option<Reason>,
-    status: u16,
-    weight: u32,
-    at: Millis,
-    began: Tick,
-    method: &'static str,
-    protocol: &'static str,
-    file: &'static str,
-    bytes_in: u64,
-    bytes_out: u64,
-    first_byte: u64,
-    duration: u64,
+    figures: Figures,
+    has_more: bool,
     own: [u32; OWN],
     shared: [u32; SHARED],
     ops: u32,
@@ -65,36 +54,35 @@ impl PackedEvents {
         self.rows.len()
     }
 
+    /// Copies an event, but takes its members and what an answer from memory does not have.
     pub(crate) fn push(&mut self, event: &mut Event) {
-        let Event { id, kind, at, began, method, protocol, path, subject, client, agent, token, .. } = event;
-        let own = [&*path, &*token, &*event.detail].map(|text| self.write(text));
-        let Subject { repository, package, version, .. } = subject;
-        let shared = [&*repository, &*package, &*version, &*client, &*agent];
+        let own = [self.write(&event.path), self.write(&event.token), self.write(&event.detail)];
+        let Subject { repository, package, version, .. } = &event.subject;
+        let shared = [&**repository, package, version, &event.client, &event.agent];
         let shared = std::array::from_fn(|which| self.write_shared(which, shared[which]));
         self.ops.extend_from_slice(&event.ops);
         self.rows.push(Row {
-            id: *id,
-            kind: *kind,
-            layer: event.layer,
-            outcome: event.outcome,
-            reason: event.reason,
-            status: event.status,
-            weight: event.weight,
-            at: *at,
-            began: *began,
-            method,
-            protocol,
-            file: subject.kind,
-            bytes_in: event.bytes_in,
-            bytes_out: event.bytes_out,
-            first_byte: event.first_byte,
-            duration: event.duration,
+            figures: Figures::of(event),
+            has_more: event.more.is_some(),
             own,
             shared,
             ops: event.ops.len() as u32,
             members: event.members.len() as u32,
         });
         self.members.append(&mut event.members);
+        self.more.extend(event.more.take().map(|more| *more));
+    }
+
+    /// Copies an event of another buffer.
+    pub(crate) fn copy(&mut self, event: &Glance<'_>) {
+        let own = [self.write(event.path), self.write(event.token), self.write(event.detail)];
+        let shared = [event.repository, event.package, event.version, event.client, event.agent];
+        let shared = std::array::from_fn(|which| self.write_shared(which, shared[which]));
+        self.ops.extend_from_slice(event.ops);
+        self.members.extend_from_slice(event.members);
+        self.more.extend(event.more.cloned());
+        let (ops, members) = (event.ops.len() as u32, event.members.len() as u32);
+        self.rows.push(Row { figures: *event.figures, has_more: event.more.is_some(), own, shared, ops, members });
     }
 
     /// Appends a text. Returns its length.
@@ -105,7 +93,8 @@ impl PackedEvents {
 
     /// Appends a text, unless it equals that of the event before.
     fn write_shared(&mut self, which: usize, text: &str) -> u32 {
-        if self.texts[self.last[which].clone()] == *text {
+        // Compared as bytes: slicing a text looks for the edges of characters.
+        if self.texts.as_bytes()[self.last[which].clone()] == *text.as_bytes() {
             return AS_BEFORE;
         }
         let from = self.texts.len();
@@ -113,88 +102,161 @@ impl PackedEvents {
         self.write(text)
     }
 
-    /// Counts all events.
-    pub(crate) fn count(&self, counts: &mut Counts, format_of: Option<&FormatOf>) {
-        let (mut from, mut text, mut place) = (0, 0, Place::NONE);
-        for row in &self.rows {
-            let ops = &self.ops[from..from + row.ops as usize];
-            from += ops.len();
-            // The repository is the first of the shared texts, which are after the others.
-            text += row.own.iter().sum::<u32>() as usize;
-            if row.shared[0] != AS_BEFORE {
-                place = counts.repositories.place(&self.texts[text..text + row.shared[0] as usize], format_of);
-            }
-            text += row.shared.iter().filter(|len| **len != AS_BEFORE).sum::<u32>() as usize;
-            let Row { kind, layer, outcome, reason, method, protocol, status, .. } = *row;
-            let Row { bytes_in, bytes_out, first_byte, duration, .. } = *row;
-            let figures = Figures {
-                kind,
-                layer,
-                outcome,
-                reason,
-                method,
-                protocol,
-                status,
-                bytes_in,
-                bytes_out,
-                first_byte,
-                duration,
-                ops,
-            };
-            counts.add(&figures, place);
+    /// The events, in place.
+    pub(crate) fn glances(&self) -> Glances<'_> {
+        Glances {
+            rows: self.rows.iter(),
+            texts: Texts { rest: &self.texts },
+            shared: [""; SHARED],
+            ops: &self.ops,
+            members: &self.members,
+            more: self.more.iter(),
         }
     }
 
-    /// Takes all events out.
-    pub(crate) fn unpack(&mut self) -> Events {
-        let mut texts = Texts { rest: &self.texts, before: Default::default() };
-        let (mut ops, mut members) = (self.ops.drain(..), self.members.drain(..));
-        let events = self.rows.drain(..).map(|row| {
-            let [path, token, detail] = row.own.map(|len| texts.next(len).to_owned());
+    /// Counts all events.
+    pub(crate) fn count(&self, counts: &mut Counts, format_of: Option<&FormatOf>) {
+        let mut place = Place::NONE;
+        for event in self.glances() {
+            if !event.same_repository {
+                place = counts.repositories.place(event.repository, format_of);
+            }
+            counts.add(&event, place);
+        }
+    }
+
+    /// Unpacks the events with a weight, and removes all. There is a weight for each event.
+    pub(crate) fn unpack(&mut self, weights: &[u32]) -> Events {
+        let mut events = Vec::with_capacity(weights.iter().filter(|weight| **weight > 0).count());
+        let mut texts = Texts { rest: &self.texts };
+        // The last texts, and copies of the texts that an event needed.
+        let mut shared: [(&str, Option<Text>); SHARED] = Default::default();
+        let (mut ops, mut members, mut more) = (&*self.ops, self.members.drain(..), self.more.drain(..));
+        for (row, weight) in self.rows.drain(..).zip(weights) {
+            let own = row.own.map(|len| texts.next(len));
+            for (last, len) in shared.iter_mut().zip(row.shared) {
+                if len != AS_BEFORE {
+                    *last = (texts.next(len), None);
+                }
+            }
+            let (mine, others) = ops.split_at(row.ops as usize);
+            ops = others;
+            let more = if row.has_more { more.next() } else { None };
+            let members = members.by_ref().take(row.members as usize);
+            if *weight == 0 {
+                members.for_each(drop);
+                continue;
+            }
+            let [path, token, detail] = own.map(str::to_owned);
             let [repository, package, version, client, agent] =
-                std::array::from_fn(|which| texts.shared(which, row.shared[which]));
-            Event {
-                id: row.id,
-                kind: row.kind,
-                at: row.at,
-                began: row.began,
-                method: row.method,
-                protocol: row.protocol,
+                shared.each_mut().map(|(text, copy)| copy.get_or_insert_with(|| Text::from(*text)).clone());
+            let figures = row.figures;
+            let mut event = Event {
                 path,
-                subject: Subject { repository, package, version, kind: row.file },
+                subject: Subject { repository, package, version, kind: figures.file },
                 client,
                 agent,
                 token,
-                status: row.status,
-                outcome: row.outcome,
-                reason: row.reason,
                 detail,
-                layer: row.layer,
-                bytes_in: row.bytes_in,
-                bytes_out: row.bytes_out,
-                first_byte: row.first_byte,
-                duration: row.duration,
-                members: members.by_ref().take(row.members as usize).collect(),
-                weight: row.weight,
-                ops: ops.by_ref().take(row.ops as usize).collect(),
-            }
-        });
-        let events = events.collect();
-        drop((ops, members));
+                members: members.collect(),
+                weight: *weight,
+                more: more.map(Box::new),
+                ops: mine.into(),
+                ..figures.event()
+            };
+            event.hide_secrets();
+            events.push(event);
+        }
+        drop((members, more));
+        self.clear();
+        events
+    }
+
+    /// Removes all events, and gives back the memory of a crowd.
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.ops.clear();
+        self.members.clear();
+        self.more.clear();
         self.texts.clear();
         self.last = Default::default();
         self.rows.shrink_to(Self::KEPT);
         self.ops.shrink_to(Self::KEPT * 4);
         self.members.shrink_to(Self::KEPT);
+        self.more.shrink_to(Self::KEPT);
         self.texts.shrink_to(Self::KEPT * Self::TEXT);
-        events
+    }
+
+    /// The same events without memory for more.
+    pub(crate) fn shrunk(mut self) -> Self {
+        self.rows.shrink_to_fit();
+        self.ops.shrink_to_fit();
+        self.members.shrink_to_fit();
+        self.more.shrink_to_fit();
+        self.texts.shrink_to_fit();
+        self
+    }
+
+    /// The bytes of the events. What members and the part beside hits have elsewhere in memory is left out: hits have none.
+    pub(crate) fn bytes(&self) -> u64 {
+        let rows = size_of_val(&*self.rows) + size_of_val(&*self.ops) + self.texts.len();
+        (size_of::<Self>() + rows + size_of_val(&*self.members) + size_of_val(&*self.more)) as u64
+    }
+
+    /// The event with this id. It stays here.
+    pub(crate) fn find(&self, id: EventId) -> Option<Event> {
+        self.glances().find(|event| event.figures.id == id).map(|event| event.to_event())
     }
 }
 
-/// The texts of the events that are being unpacked.
+/// The events of a buffer, in place.
+pub(crate) struct Glances<'a> {
+    rows: std::slice::Iter<'a, Row>,
+    texts: Texts<'a>,
+    /// The last shared texts.
+    shared: [&'a str; SHARED],
+    ops: &'a [(Op, Tally)],
+    members: &'a [MemberRecord],
+    more: std::slice::Iter<'a, More>,
+}
+
+impl<'a> Iterator for Glances<'a> {
+    type Item = Glance<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Glance<'a>> {
+        let row = self.rows.next()?;
+        let [path, token, detail] = row.own.map(|len| self.texts.next(len));
+        for (last, len) in self.shared.iter_mut().zip(row.shared) {
+            if len != AS_BEFORE {
+                *last = self.texts.next(len);
+            }
+        }
+        let (ops, other_ops) = self.ops.split_at(row.ops as usize);
+        let (members, other_members) = self.members.split_at(row.members as usize);
+        (self.ops, self.members) = (other_ops, other_members);
+        let [repository, package, version, client, agent] = self.shared;
+        Some(Glance {
+            figures: &row.figures,
+            path,
+            token,
+            detail,
+            repository,
+            package,
+            version,
+            client,
+            agent,
+            ops,
+            members,
+            more: if row.has_more { self.more.next() } else { None },
+            same_repository: row.shared[0] == AS_BEFORE,
+        })
+    }
+}
+
+/// The texts of a buffer that were not read yet.
 struct Texts<'a> {
     rest: &'a str,
-    before: [Text; SHARED],
 }
 
 impl<'a> Texts<'a> {
@@ -203,19 +265,12 @@ impl<'a> Texts<'a> {
         self.rest = rest;
         text
     }
-
-    fn shared(&mut self, which: usize, len: u32) -> Text {
-        if len != AS_BEFORE {
-            self.before[which] = self.next(len).into();
-        }
-        self.before[which].clone()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MemberSaid;
+    use crate::{Class, Kind, Layer, MemberSaid, Millis, Outcome, Reason, Tick};
 
     /// An event with a value in every field. Some texts equal those of the event before.
     fn full(number: u64) -> Event {
@@ -232,7 +287,8 @@ mod tests {
         let agent = if number.is_multiple_of(4) { String::new() } else { text("agent") };
         (event.client, event.agent) = ("127.0.0.1".into(), agent.into());
         (event.status, event.outcome, event.reason) = (503, Some(Outcome::Shed), Some(Reason::Io));
-        (event.layer, event.weight) = (Layer::Hosted, 9);
+        (event.layer, event.class, event.weight) = (Layer::Hosted, Some(Class::Uploads), 9);
+        event.more = number.is_multiple_of(2).then(|| Box::new(More { size: 7, ..More::default() }));
         (event.bytes_in, event.bytes_out, event.first_byte, event.duration) = (1, 2, 3, number);
         for op in &Op::ALL[..(number % 5) as usize] {
             event.add(*op, number);
@@ -242,7 +298,7 @@ mod tests {
                 detail: text("detail"),
                 until: Some(Millis(3)),
                 nanos: number,
-                ops: vec![(Op::TruthRead, Tally { count: 1, nanos: 2 })],
+                ops: vec![(Op::TruthRead, Tally { count: 1, vain: 1, nanos: 2 })],
                 flight: Some(EventId(number)),
                 ..MemberRecord::new(format!("m{member}"), MemberSaid::Hit, None)
             })
@@ -255,11 +311,12 @@ mod tests {
         let mut packed = PackedEvents::default();
         for round in 0..3 {
             let mut events: Vec<Event> = (0..20).map(|number| full(round * 7 + number)).collect();
-            events.push(*Event::job("", Millis(-1)));
+            events.push(Event { weight: 9, ..*Event::job("", Millis(-1)) });
             let told: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
             events.iter_mut().for_each(|event| packed.push(event));
             assert_eq!(packed.len(), told.len());
-            let again: Vec<String> = packed.unpack().iter().map(|event| format!("{event:?}")).collect();
+            let again: Vec<String> =
+                packed.unpack(&vec![9; told.len()]).iter().map(|event| format!("{event:?}")).collect();
             assert_eq!(again, told);
             assert_eq!(packed.len(), 0);
         }
@@ -272,7 +329,7 @@ mod tests {
         for number in 0..crowd as u64 {
             packed.push(&mut full(number));
         }
-        assert_eq!(packed.unpack().len(), crowd);
+        assert_eq!(packed.unpack(&vec![1; crowd]).len(), crowd);
         assert_eq!(packed.rows.capacity(), PackedEvents::KEPT);
         assert_eq!(packed.texts.capacity(), PackedEvents::KEPT * PackedEvents::TEXT);
     }

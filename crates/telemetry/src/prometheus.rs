@@ -1,30 +1,75 @@
 //! `/metrics`: everything that is counted, in the text format of Prometheus.
 
 mod bounds;
+mod caches;
+mod database;
+mod gauges;
+mod http_server;
+mod limit;
+mod limits;
 mod loops;
+mod machine;
 mod page;
+mod pools;
 mod process;
 mod repositories;
+mod repository_times;
 mod requests;
+mod threads;
 mod upstreams;
 
-use crate::{MetricsView, Recorder};
+use crate::{Layer, MetricsView, Recorder, Tick};
 use page::Page;
+use std::time::Duration;
+
+/// How long gauges may take together.
+const GAUGES: Duration = Duration::from_secs(1);
 
 pub(crate) fn render(recorder: &Recorder, view: &MetricsView) -> String {
+    let mut page = write(recorder, view);
+    limit::cut(&mut page, limit::SERIES_MAX);
+    page.text()
+}
+
+fn write(recorder: &Recorder, view: &MetricsView) -> Page {
+    let now = Tick::now();
+    let all = recorder.gauges().read(now, GAUGES, &recorder.log());
     let mut page = Page::default();
     let totals = recorder.totals();
     process::write(&mut page, recorder.started());
     requests::write(&mut page, &totals);
-    repositories::write_single(&mut page, &recorder.single_figures());
+    http_server::write(&mut page, &totals);
+    database::write(&mut page, &totals);
+    gauges::write_single(&mut page, &all, now);
     let (counted, mut listed) = (&totals.counts.repositories, recorder.listed());
     listed.fill(view, |name| counted.named(name).map_or(0, |counts| counts.requests));
     repositories::write(&mut page, counted, &listed, view);
-    repositories::write_each(&mut page, &recorder.figures_of_each(), &listed, view);
+    repository_times::write(&mut page, &totals.counts.repository_times, &listed, view);
+    repositories::write_outcomes(&mut page, counted, &listed, view);
+    gauges::write_each(&mut page, &all, now, &listed, view);
+    drop(listed);
     upstreams::write(&mut page, &recorder.upstreams(), view);
-    bounds::write(&mut page, &recorder.bounds());
+    let bounds = recorder.bounds();
+    upstreams::write_lookups(&mut page, &totals);
+    upstreams::write_connections(&mut page, &bounds, view);
+    bounds::write(&mut page, &bounds);
+    let page_hits = totals
+        .counts
+        .requests
+        .iter()
+        .filter(|(kind, _)| kind.layer == Layer::Page)
+        .map(|(_, counts)| counts.durations.count)
+        .sum();
+    caches::write(&mut page, &bounds, page_hits);
+    pools::write(&mut page, &recorder.pools());
     loops::write(&mut page, &recorder.loop_monitors());
-    page.text()
+    let sample = recorder.machine().sample().unwrap_or_default();
+    machine::write(&mut page, &sample, recorder.machine());
+    threads::write(&mut page, &sample.threads);
+    gauges::write_off(&mut page, &all, now);
+    let (answers, nanos) = recorder.scrapes().cost();
+    process::write_scrapes(&mut page, answers, nanos + recorder.gauges().nanos());
+    page
 }
 
 #[cfg(test)]

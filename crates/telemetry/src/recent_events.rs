@@ -1,48 +1,73 @@
 //! Recent events in memory, to be found by their ids.
 //!
-//! Answers from memory are frequent and of little interest. They have a ring of their own, so that they evict no other events.
-//! Failed and slow events have another ring, because somebody may have to explain them. Only events that are kept longer are
-//! copied, on the sink's thread after the reply.
+//! Answers from memory are frequent and of little interest, so they evict no other events. The last ones are kept whole: a census
+//! copies them as they are packed. Of the earlier ones the sample of the [`crate::Keeper`] is left. Failed and slow events have a ring of
+//! their own, because somebody may have to explain them. The threads of the collector and the sink make the copies, after the reply.
 
-use crate::{Bound, BoundName, Event, EventId, Layer, MemberSaid, Outcome, Sink};
+use crate::glance::trouble;
+use crate::packed_events::PackedEvents;
+use crate::{Bound, BoundName, Census, Event, EventId, Glance, Layer, Sink};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A batch of events, shared by all sinks.
-type Batch = Arc<Vec<Event>>;
-
 /// Recent events, within a bound of bytes.
 #[derive(Debug)]
 pub struct RecentEvents {
-    rings: Mutex<[Ring; 3]>,
+    rings: Mutex<Rings>,
     bound: Arc<Bound>,
 }
 
-/// The sink that fills the rings.
+/// The rings, each with a part of the bytes.
+#[derive(Debug)]
+struct Rings {
+    /// The last answers from memory.
+    hits: Ring<PackedEvents>,
+    /// A sample of the answers from memory.
+    sampled: Ring<Vec<Event>>,
+    /// Events with more work than a lookup in memory.
+    worked: Ring<Vec<Event>>,
+    /// Failed and slow events.
+    troubled: Ring<Vec<Event>>,
+}
+
+/// The census that fills the ring of the last answers from memory.
+struct LastHits {
+    recent: Arc<RecentEvents>,
+    /// Those since the last pause.
+    hits: PackedEvents,
+}
+
+/// The sink that fills the other rings.
 struct RecentSink(Arc<RecentEvents>);
 
 /// Batches in the order of their arrival. New ones evict the oldest.
-#[derive(Debug, Default)]
-struct Ring {
-    batches: VecDeque<(Batch, u64)>,
+#[derive(Debug)]
+struct Ring<T> {
+    batches: VecDeque<(Arc<T>, u64)>,
     bytes: u64,
     max_bytes: u64,
 }
 
 impl RecentEvents {
-    /// A request is slow if its first byte took longer than this, in nanoseconds: a second.
-    const SLOW: u64 = 1_000_000_000;
-
-    /// Keeps `max_bytes` of events: a quarter for all, a half for events with more work than a
-    /// lookup in memory, a quarter for failed and slow events.
+    /// Keeps `max_bytes` of events: an eighth for the last answers from memory, an eighth for a sample of those before, a half for
+    /// events with more work than a lookup in memory, a quarter for failed and slow events.
     pub fn new(max_bytes: u64) -> Arc<Self> {
-        let ring = |max_bytes| Ring { max_bytes, ..Ring::default() };
-        let rings = Mutex::new([ring(max_bytes / 4), ring(max_bytes / 2), ring(max_bytes / 4)]);
+        let rings = Mutex::new(Rings {
+            hits: Ring::new(max_bytes / 8),
+            sampled: Ring::new(max_bytes / 8),
+            worked: Ring::new(max_bytes / 2),
+            troubled: Ring::new(max_bytes / 4),
+        });
         Arc::new(Self { rings, bound: Bound::new(BoundName::RecentEvents, "", max_bytes) })
     }
 
-    /// The sink that fills this.
+    /// The census that fills this with the last answers from memory.
+    pub fn census(self: &Arc<Self>) -> Box<dyn Census> {
+        Box::new(LastHits { recent: self.clone(), hits: PackedEvents::default() })
+    }
+
+    /// The sink that fills this with the events that are kept.
     pub fn sink(self: &Arc<Self>) -> Box<dyn Sink> {
         Box::new(RecentSink(self.clone()))
     }
@@ -54,31 +79,54 @@ impl RecentEvents {
 
     /// The event with this id, if it is still kept. Searches all events.
     pub fn find(&self, id: EventId) -> Option<Event> {
-        let newest_first = |ring: &Ring| ring.batches.iter().rev().map(|(batch, _)| batch.clone()).collect::<Vec<_>>();
-        // Copies the list of batches, so that the sink does not wait for the search.
-        let batches: Vec<Batch> = self.lock().iter().flat_map(newest_first).collect();
-        batches.iter().flat_map(|batch| batch.iter()).find(|event| event.id == id).cloned()
+        // Copies the lists of batches, so that neither the collector nor the sink waits for the search.
+        let (hits, others) = {
+            let rings = self.lock();
+            let others = [&rings.sampled, &rings.worked, &rings.troubled].map(Ring::newest_first);
+            (rings.hits.newest_first(), others)
+        };
+        let mut others = others.iter().flatten().flat_map(|batch| batch.iter());
+        // A sampled event is among the last ones as well, and only the sample tells how many it stands for.
+        let found = others.find(|event| event.id == id).cloned();
+        found.or_else(|| hits.iter().find_map(|batch| batch.find(id)))
     }
 
-    fn keep(&self, batch: &Batch) {
-        let of = |which: fn(&Event) -> bool| Batch::new(batch.iter().filter(|event| which(event)).cloned().collect());
+    fn keep(&self, batch: &Arc<Vec<Event>>) {
+        let of = |which: fn(&Event) -> bool| {
+            // A batch for one ring alone is shared with it.
+            match batch.iter().all(which) {
+                true => batch.clone(),
+                false => Arc::new(batch.iter().filter(|event| which(event)).cloned().collect()),
+            }
+        };
+        let sampled = of(|event| !worked(event) && !is_trouble(event));
         let (worked, troubled) = (of(|event| worked(event) && !is_trouble(event)), of(is_trouble));
         let mut rings = self.lock();
-        let bytes = rings.iter_mut().zip([batch.clone(), worked, troubled]).map(|(ring, batch)| ring.push(batch));
-        let bytes = bytes.sum();
-        self.bound.observe(bytes);
+        rings.sampled.push_newest(sampled);
+        rings.worked.push_newest(worked);
+        rings.troubled.push_newest(troubled);
+        self.bound.observe(rings.bytes());
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, [Ring; 3]> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Rings> {
         self.rings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Ring {
-    /// Adds a batch and evicts old ones. Returns the bytes in the ring.
-    fn push(&mut self, batch: Batch) -> u64 {
-        if !batch.is_empty() {
-            let bytes = batch.iter().map(weight).sum::<u64>();
+impl Rings {
+    fn bytes(&self) -> u64 {
+        self.hits.bytes + self.sampled.bytes + self.worked.bytes + self.troubled.bytes
+    }
+}
+
+impl<T> Ring<T> {
+    fn new(max_bytes: u64) -> Self {
+        Self { batches: VecDeque::new(), bytes: 0, max_bytes }
+    }
+
+    /// Adds a batch of this many bytes, unless it is empty, and evicts old ones.
+    fn push(&mut self, batch: Arc<T>, bytes: u64) {
+        if bytes > 0 {
             self.bytes += bytes;
             self.batches.push_back((batch, bytes));
         }
@@ -87,7 +135,29 @@ impl Ring {
         {
             self.bytes -= bytes;
         }
-        self.bytes
+    }
+
+    fn newest_first(&self) -> Vec<Arc<T>> {
+        self.batches.iter().rev().map(|(batch, _)| batch.clone()).collect()
+    }
+}
+
+impl Ring<Vec<Event>> {
+    /// Adds a batch. Of a batch that is larger than the ring it keeps the newest events.
+    fn push_newest(&mut self, batch: Arc<Vec<Event>>) {
+        let bytes = batch.iter().map(weight).sum();
+        if bytes <= self.max_bytes {
+            return self.push(batch, bytes);
+        }
+        let mut kept = 0;
+        let fits = |event: &&Event| {
+            let with = kept + weight(event);
+            let fits = with <= self.max_bytes;
+            kept = if fits { with } else { kept };
+            fits
+        };
+        let newest = batch.iter().rev().take_while(fits).count();
+        self.push(Arc::new(batch[batch.len() - newest..].to_vec()), kept);
     }
 }
 
@@ -96,12 +166,9 @@ fn worked(event: &Event) -> bool {
     !matches!(event.layer, Layer::Page | Layer::Open)
 }
 
-/// Whether somebody may ask for an explanation: the event failed or was slow, or a member did not answer reliably.
+/// Whether somebody may ask for an explanation.
 fn is_trouble(event: &Event) -> bool {
-    let unsure = |said| matches!(said, MemberSaid::Failed | MemberSaid::Timeout | MemberSaid::Stale);
-    matches!(event.outcome, Some(Outcome::Failed | Outcome::Shed))
-        || event.first_byte > RecentEvents::SLOW
-        || event.members.iter().any(|member| unsure(member.said))
+    trouble(event.outcome, event.first_byte, &event.members)
 }
 
 /// The bytes of an event. A shared text counts for each event.
@@ -116,9 +183,36 @@ fn weight(event: &Event) -> u64 {
     (size_of::<Event>() + texts + ops + members.sum::<usize>()) as u64
 }
 
+impl Census for LastHits {
+    fn name(&self) -> &'static str {
+        "last_hits"
+    }
+
+    fn see(&mut self, event: &Glance<'_>) -> u32 {
+        if event.is_hit() && !event.is_trouble() {
+            self.hits.copy(event);
+        }
+        0
+    }
+
+    fn pause(&mut self) {
+        if self.hits.len() > 0 {
+            let hits = std::mem::take(&mut self.hits).shrunk();
+            let bytes = hits.bytes();
+            let mut rings = self.recent.lock();
+            rings.hits.push(Arc::new(hits), bytes);
+            self.recent.bound.observe(rings.bytes());
+        }
+    }
+}
+
 impl Sink for RecentSink {
     fn name(&self) -> &'static str {
         "recent"
+    }
+
+    fn wants_all(&self) -> bool {
+        false
     }
 
     fn write(&mut self, events: &[Event]) -> io::Result<()> {
@@ -134,7 +228,8 @@ impl Sink for RecentSink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MemberRecord, Millis, Tick};
+    use crate::glance::SLOW;
+    use crate::{Figures, MemberRecord, MemberSaid, Millis, Outcome, Tick};
 
     fn event(layer: Layer) -> Event {
         let mut event = *Event::request(Millis(1), Tick(0));
@@ -146,10 +241,19 @@ mod tests {
         recent.sink().write(events).unwrap();
     }
 
+    fn see(recent: &Arc<RecentEvents>, events: &[Event]) {
+        let mut census = recent.census();
+        for event in events {
+            let figures = Figures::of(event);
+            assert_eq!(census.see(&Glance::of(event, &figures)), 0, "it does not decide what others get");
+        }
+        census.pause();
+    }
+
     #[test]
     fn an_event_is_found_by_its_id_unchanged() {
         let recent = RecentEvents::new(1 << 20);
-        let events: Vec<Event> = (0..9).map(|_| event(Layer::Page)).collect();
+        let events: Vec<Event> = (0..9).map(|_| event(Layer::Hosted)).collect();
         keep(&recent, &events);
         for event in &events {
             assert_eq!(format!("{:?}", recent.find(event.id).unwrap()), format!("{event:?}"));
@@ -159,18 +263,39 @@ mod tests {
     }
 
     #[test]
+    fn the_last_answers_from_memory_are_found_whole_though_the_sink_gets_none_of_them() {
+        let recent = RecentEvents::new(64 << 10);
+        let mut last = Vec::new();
+        for _ in 0..100 {
+            last = (0..9).map(|_| event(Layer::Page)).collect();
+            see(&recent, &last);
+            assert!(recent.bound().used() <= 8 << 10);
+        }
+        for event in &last {
+            assert_eq!(format!("{:?}", recent.find(event.id).unwrap()), format!("{event:?}"));
+        }
+        let sampled = Event { weight: 7, ..event(Layer::Page) };
+        see(&recent, std::slice::from_ref(&sampled));
+        assert_eq!(recent.find(sampled.id).unwrap().weight, 1);
+        keep(&recent, std::slice::from_ref(&sampled));
+        assert_eq!(recent.find(sampled.id).unwrap().weight, 7);
+    }
+
+    #[test]
     fn a_flood_of_hits_evicts_neither_events_that_took_work_nor_those_that_failed_or_were_slow() {
         let recent = RecentEvents::new(256 << 10);
         let (plain, worked) = (event(Layer::Page), event(Layer::Group));
         let (mut failed, mut slow, mut unsure) = (event(Layer::Page), event(Layer::Page), event(Layer::Group));
         failed.outcome = Some(Outcome::Failed);
-        slow.first_byte = RecentEvents::SLOW + 1;
+        slow.first_byte = SLOW + 1;
         unsure.members = vec![MemberRecord::new("far", MemberSaid::Timeout, None)];
         let all = [plain, worked, failed, slow, unsure];
         keep(&recent, &all);
+        see(&recent, &all);
         let flood: Vec<Event> = (0..100).map(|_| event(Layer::Page)).collect();
         for _ in 0..100 {
             keep(&recent, &flood);
+            see(&recent, &flood);
             assert!(recent.bound().used() <= recent.bound().capacity());
         }
         let kept = all.each_ref().map(|event| recent.find(event.id).is_some());
@@ -180,5 +305,16 @@ mod tests {
         let kept = all.each_ref().map(|event| recent.find(event.id).is_some());
         assert_eq!(kept, [false, false, true, true, true]);
         assert!(recent.bound().highest() <= recent.bound().capacity());
+    }
+
+    #[test]
+    fn of_a_batch_that_is_larger_than_its_ring_the_newest_events_are_kept() {
+        let recent = RecentEvents::new(64 << 10);
+        let events: Vec<Event> = (0..1000).map(|_| event(Layer::Hosted)).collect();
+        keep(&recent, &events);
+        let kept = |event: &Event| recent.find(event.id).is_some();
+        assert!(kept(&events[999]) && kept(&events[990]) && !kept(&events[0]));
+        let used = recent.bound().used();
+        assert!(used > recent.bound().capacity() / 3 && used <= recent.bound().capacity() / 2, "{used}");
     }
 }

@@ -1,15 +1,25 @@
 //! Counts finished events exactly, and passes them on to the sinks.
 
+use crate::census::{CensusRecord, Censuses};
+use crate::collector::{Collector, Signal};
+use crate::gauge::Gauge;
+use crate::gauges::Gauges;
 use crate::log::Log;
-use crate::metric::{By, Figure, Figures, Metric};
+use crate::metric::{By, Metric};
 use crate::metrics_view::{Listed, MetricsView, OTHER};
-use crate::packed_events::PackedEvents;
+use crate::open_requests::OpenRequests;
+use crate::process_memory::ProcessMemory;
+use crate::scrapes::Scrapes;
 use crate::shard::Shards;
 use crate::sink_worker::{Marker, SinkRecord, SinkWorker};
 use crate::totals::{Counter, Totals};
 use crate::upstream_calls::UpstreamCalls;
-use crate::{Bound, BoundName, Clock, Event, LoopMonitor, Millis, Outcome, Sink};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use crate::{
+    Bound, BoundName, Census, ClientAddresses, Clock, Event, Full, JobMemory, LoopMonitor, MachineMonitor, Millis,
+    Outcome, PoolName, PoolThreads, Sink, Tick,
+};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -22,83 +32,115 @@ pub struct RecorderOptions {
     pub shards: usize,
     /// Maximum number of events that wait in all shards together. The queue of each sink has the same limit.
     pub buffered_events: usize,
+    /// The form in which addresses of clients are recorded.
+    pub client_addresses: ClientAddresses,
 }
 
 /// Counts every event exactly and passes it on to the sinks. The whole process shares one.
 pub struct Recorder {
     clock: Clock,
+    client_addresses: ClientAddresses,
     started: Millis,
     shards: Arc<Shards>,
     collector: Sender<Signal>,
     sinks: Vec<Arc<SinkRecord>>,
+    censuses: Vec<Arc<CensusRecord>>,
+    unpacked: Arc<AtomicU64>,
     bounds: Mutex<Vec<Arc<Bound>>>,
-    figures: Mutex<Vec<Arc<Figure>>>,
-    figures_of_each: Mutex<Vec<Arc<Figures>>>,
+    gauges: Gauges,
+    scrapes: Scrapes,
     /// The calls to hosts of upstreams: to hosts with a name, and to all others.
     upstreams: Mutex<Vec<Arc<UpstreamCalls>>>,
     other_upstreams: Arc<UpstreamCalls>,
     listed: Mutex<Listed>,
     loop_monitors: Mutex<Vec<Arc<LoopMonitor>>>,
+    machine: MachineMonitor,
+    open_requests: Arc<OpenRequests>,
+    memory: ProcessMemory,
+    pools: Mutex<Vec<Arc<PoolThreads>>>,
     log: Arc<OnceLock<Log>>,
-}
-
-/// A message to the collector.
-enum Signal {
-    Collect,
-    Flush(Marker),
-    Stop(Marker),
 }
 
 impl Recorder {
     /// The most hosts of upstreams with figures of their own.
     const UPSTREAMS_MAX: usize = 50;
-    /// The longest that an event waits before it is passed on.
-    const COLLECT_EVERY: Duration = Duration::from_millis(250);
 
-    /// Starts the collector and a thread for each sink. Without sinks no thread is started.
+    /// A recorder whose sinks get all events.
     pub fn start(options: RecorderOptions, sinks: Vec<Box<dyn Sink>>) -> Arc<Self> {
+        Self::start_with_censuses(options, Vec::new(), sinks)
+    }
+
+    /// Starts the collector and a thread for each sink. Without sinks and censuses no thread is started.
+    pub fn start_with_censuses(
+        options: RecorderOptions,
+        censuses: Vec<Box<dyn Census>>,
+        sinks: Vec<Box<dyn Sink>>,
+    ) -> Arc<Self> {
         let log = Arc::new(OnceLock::new());
-        let capacity = if sinks.is_empty() { 0 } else { options.buffered_events as u64 };
+        let unused = sinks.is_empty() && censuses.is_empty();
+        let capacity = if unused { 0 } else { options.buffered_events as u64 };
         let workers: Vec<SinkWorker> =
             sinks.into_iter().map(|sink| SinkWorker::start(sink, capacity, log.clone())).collect();
         let records: Vec<Arc<SinkRecord>> = workers.iter().map(|worker| worker.record().clone()).collect();
         let buffers = Bound::new(BoundName::EventBuffers, "", capacity);
         let shards = Arc::new(Shards::new(options.shards, buffers.clone()));
-        let bounds = std::iter::once(buffers).chain(records.iter().map(|record| record.bound().clone())).collect();
+        let (scrapes, open_requests) = (Scrapes::new(), OpenRequests::new());
+        let own = [buffers, scrapes.bound().clone(), open_requests.bound().clone()];
+        let bounds = own.into_iter().chain(records.iter().map(|record| record.bound().clone())).collect();
 
-        let (collector, signals) = channel();
-        if !workers.is_empty() {
-            let shards = shards.clone();
+        let (sender, signals) = channel();
+        let (censuses, unpacked) = (Censuses::new(censuses, log.clone()), Arc::new(AtomicU64::new(0)));
+        let collector = Collector { shards: shards.clone(), censuses, workers, unpacked: unpacked.clone() };
+        let censuses = collector.censuses();
+        if collector.is_needed() {
             // Without this thread the buffers fill up, and dropped events are counted.
-            let _ = std::thread::Builder::new()
-                .name("collector".to_owned())
-                .spawn(move || collect_until_stopped(&shards, &workers, &signals));
+            let _ = std::thread::Builder::new().name("collector".to_owned()).spawn(move || collector.run(&signals));
         }
-        Arc::new(Self {
+        let recorder = Arc::new(Self {
             started: options.clock.now(),
             clock: options.clock,
+            client_addresses: options.client_addresses,
             shards,
-            collector,
+            collector: sender,
             sinks: records,
+            censuses,
+            unpacked,
             bounds: Mutex::new(bounds),
-            figures: Mutex::default(),
-            figures_of_each: Mutex::default(),
+            gauges: Gauges::default(),
+            scrapes,
             upstreams: Mutex::default(),
             other_upstreams: Arc::new(UpstreamCalls::new(OTHER)),
             listed: Mutex::default(),
             loop_monitors: Mutex::default(),
+            machine: MachineMonitor::default(),
+            open_requests,
+            memory: if capacity > 0 { ProcessMemory::start() } else { ProcessMemory::default() },
+            pools: Mutex::default(),
             log,
-        })
+        });
+        let (open_requests, doc) =
+            (recorder.open_requests.clone(), "The age of the oldest open request, by the operation that it waits for");
+        recorder.figures(Metric::gauge("open_request_age_seconds", doc), By::Label("op"), move || {
+            let oldest = open_requests.oldest(Tick::now()).into_iter();
+            oldest.map(|(op, age)| (op.to_owned(), age as f64 / 1e9)).collect()
+        });
+        recorder
     }
 
     /// A recorder without sinks and threads, for tests.
     pub fn silent(clock: Clock) -> Arc<Self> {
-        Self::start(RecorderOptions { clock, shards: 1, buffered_events: 0 }, Vec::new())
+        let client_addresses = ClientAddresses::default();
+        Self::start(RecorderOptions { clock, shards: 1, buffered_events: 0, client_addresses }, Vec::new())
     }
 
     /// The server's clock.
     pub fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// The form in which addresses of clients are recorded.
+    pub fn client_addresses(&self) -> ClientAddresses {
+        self.client_addresses
     }
 
     /// When this recorder was started.
@@ -121,6 +163,28 @@ impl Recorder {
         event.spare();
     }
 
+    /// Counts the start of a job.
+    pub(crate) fn begin_job(&self, event: &mut Event) {
+        self.attempt();
+        self.count(Counter::Jobs);
+        let before = self.memory.begin();
+        event.more_mut().memory = Some(JobMemory { before, ..JobMemory::default() });
+    }
+
+    /// Records the duration of a job and the memory that it had, and releases it. A job without an outcome has failed.
+    pub(crate) fn end_job(&self, event: &mut Event) {
+        let (highest, after) = self.memory.end(event.began);
+        if let Some(memory) = &mut event.more_mut().memory {
+            (memory.highest, memory.after) = (highest.max(memory.before).max(after), after);
+        }
+        event.outcome.get_or_insert(Outcome::Failed);
+        event.duration = Tick::now().since(event.began);
+        if self.shards.release(event) {
+            // After the collector has ended, events are dropped and counted.
+            let _ = self.collector.send(Signal::Collect);
+        }
+    }
+
     /// Counts once.
     pub fn count(&self, counter: Counter) {
         self.shards.count(counter);
@@ -131,6 +195,8 @@ impl Recorder {
         let mut totals = Totals::default();
         self.shards.sum(&mut totals);
         totals.sinks = self.sinks.iter().map(|record| record.totals()).collect();
+        totals.censuses = self.censuses.iter().map(|record| record.totals()).collect();
+        totals.unpacked = self.unpacked.load(Ordering::Relaxed);
         totals
     }
 
@@ -161,32 +227,49 @@ impl Recorder {
         monitor
     }
 
+    /// The requests in progress that outlasted their turn.
+    pub fn open_requests(&self) -> &Arc<OpenRequests> {
+        &self.open_requests
+    }
+
+    /// Makes the figures of a pool of threads, and makes them visible in metrics. They replace those of a pool of the same name.
+    pub fn pool(&self, name: PoolName, threads: u64) -> Arc<PoolThreads> {
+        let pool = PoolThreads::new(name, threads);
+        let mut pools = lock(&self.pools);
+        pools.retain(|other| other.name() != name);
+        pools.push(pool.clone());
+        pool
+    }
+
+    /// All pools of threads.
+    pub fn pools(&self) -> Vec<Arc<PoolThreads>> {
+        lock(&self.pools).clone()
+    }
+
     /// The monitors of all event loops.
     pub fn loop_monitors(&self) -> Vec<Arc<LoopMonitor>> {
         lock(&self.loop_monitors).clone()
     }
 
-    /// Adds a figure to the metrics. It replaces one of the same name. `read` must take constant time. A figure that panics is
-    /// left out. `read` must not own this recorder, otherwise neither is ever dropped.
+    /// Watches the machine, once [`MachineMonitor::watch`] was called.
+    pub fn machine(&self) -> &MachineMonitor {
+        &self.machine
+    }
+
+    /// Adds a figure to the metrics. It replaces one of the same name. `read` runs on a thread of its own. A figure that panics is left
+    /// out, and one that takes longer than 5 ms again and again is switched off for ten minutes. `read` must not own this recorder,
+    /// otherwise neither is ever dropped.
     pub fn figure(&self, metric: Metric, read: impl Fn() -> f64 + Send + Sync + 'static) {
-        let mut figures = lock(&self.figures);
-        figures.retain(|other| other.metric.name != metric.name);
-        figures.push(Arc::new(Figure { metric, read: Box::new(read) }));
+        self.gauges.add(Gauge::new(metric, None, Box::new(move || vec![(String::new(), read())])));
     }
 
     /// Adds one figure per label value to the metrics. `read` returns pairs of a name and a figure.
     pub fn figures(&self, metric: Metric, by: By, read: impl Fn() -> Vec<(String, f64)> + Send + Sync + 'static) {
-        let mut figures = lock(&self.figures_of_each);
-        figures.retain(|other| other.metric.name != metric.name);
-        figures.push(Arc::new(Figures { metric, by, read: Box::new(read) }));
+        self.gauges.add(Gauge::new(metric, Some(by), Box::new(read)));
     }
 
-    pub(crate) fn single_figures(&self) -> Vec<Arc<Figure>> {
-        lock(&self.figures).clone()
-    }
-
-    pub(crate) fn figures_of_each(&self) -> Vec<Arc<Figures>> {
-        lock(&self.figures_of_each).clone()
+    pub(crate) fn gauges(&self) -> &Gauges {
+        &self.gauges
     }
 
     /// Sets how the format of a repository is found by its name, for the counts of requests. It must not wait. Only the first call has an
@@ -242,7 +325,22 @@ impl Recorder {
 
     /// All figures in the text format of Prometheus, for a reader who may see `view`.
     pub fn prometheus(&self, view: &MetricsView) -> String {
-        crate::prometheus::render(self, view)
+        self.scrapes.timed(|| crate::prometheus::render(self, view))
+    }
+
+    /// Has the same text written by a thread of its own, which passes it to `gets`. Fails if too many callers wait.
+    pub fn scrape(
+        self: &Arc<Self>,
+        view: MetricsView,
+        gets: impl FnOnce(Arc<[u8]>) + Send + 'static,
+    ) -> Result<(), Full> {
+        let recorder = Arc::downgrade(self);
+        let write = move |view: &MetricsView| Some(recorder.upgrade()?.prometheus(view));
+        self.scrapes.ask(write, view, Box::new(gets))
+    }
+
+    pub(crate) fn scrapes(&self) -> &Scrapes {
+        &self.scrapes
     }
 
     /// Waits until the sinks have processed the events that were released before. `false`: a sink had not after `timeout`.
@@ -265,24 +363,6 @@ impl Recorder {
         let (marker, gone) = channel::<()>();
         let _ = self.collector.send(signal(Arc::new(marker)));
         gone.recv_timeout(timeout) == Err(RecvTimeoutError::Disconnected)
-    }
-}
-
-/// The collector's thread. When it ends, the workers' queues are closed and their threads end too.
-fn collect_until_stopped(shards: &Shards, workers: &[SinkWorker], signals: &Receiver<Signal>) {
-    let mut spare = PackedEvents::default();
-    loop {
-        let signal = signals.recv_timeout(Recorder::COLLECT_EVERY);
-        for batch in shards.collect(&mut spare) {
-            let batch = Arc::new(batch);
-            workers.iter().for_each(|worker| worker.queue(&batch));
-        }
-        match signal {
-            Ok(Signal::Collect) | Err(RecvTimeoutError::Timeout) => {}
-            Ok(Signal::Flush(marker)) => workers.iter().for_each(|worker| worker.queue_marker(marker.clone())),
-            Ok(Signal::Stop(marker)) => return workers.iter().for_each(|worker| worker.queue_marker(marker.clone())),
-            Err(RecvTimeoutError::Disconnected) => return,
-        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Requests to each repository, counted by the collector.
 
+use crate::Outcome;
 use std::collections::HashMap;
 
 /// The most repositories that are counted one by one. Requests for other repositories count together.
@@ -18,6 +19,7 @@ pub(crate) struct RepositoryCounts {
     pub(crate) hits: u64,
     /// Requests for content that waited for an upstream.
     pub(crate) misses: u64,
+    pub(crate) outcomes: [u64; Outcome::COUNT],
 }
 
 impl RepositoryCounts {
@@ -27,11 +29,12 @@ impl RepositoryCounts {
         self.sent_bytes += other.sent_bytes;
         self.hits += other.hits;
         self.misses += other.misses;
+        self.outcomes.iter_mut().zip(&other.outcomes).for_each(|(mine, theirs)| *mine += theirs);
     }
 }
 
 /// A place in the table of counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Place(usize);
 
 impl Place {

@@ -1,6 +1,6 @@
 //! Shards: each thread counts and buffers its events in one of its own, so that threads rarely wait for each other.
 
-use crate::packed_events::{Events, PackedEvents};
+use crate::packed_events::PackedEvents;
 use crate::repository_counts::FormatOf;
 use crate::totals::{Counter, Counts, Totals};
 use crate::{Bound, Event};
@@ -85,21 +85,20 @@ impl Shards {
         state.events.len() == self.capacity.div_ceil(2).min(Self::BATCH)
     }
 
-    /// Takes and counts the buffered events, a batch from each shard that has any. `spare` is an empty buffer of the collector: it is
-    /// swapped with that of a shard.
-    pub(crate) fn collect(&self, spare: &mut PackedEvents) -> Vec<Events> {
+    /// Takes and counts the buffered events, and calls `each` for those of each shard that has any. `spare` is an empty buffer of the
+    /// collector: it is swapped with that of a shard.
+    pub(crate) fn collect(&self, spare: &mut PackedEvents, mut each: impl FnMut(&mut PackedEvents)) {
         self.observe();
-        let mut batches = Vec::new();
         for shard in &self.all {
             if shard.lock().events.len() > 0 {
                 let mut counts = lock(&self.collected);
                 std::mem::swap(&mut shard.lock().events, spare);
                 spare.count(&mut counts, self.format_of());
                 drop(counts);
-                batches.push(spare.unpack());
+                each(spare);
+                spare.clear();
             }
         }
-        batches
     }
 
     /// Sums the counts of all shards. Outcomes are read before attempts, so they never exceed them: an attempt begins before it ends.

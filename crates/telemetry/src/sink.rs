@@ -10,6 +10,10 @@ use std::sync::Arc;
 pub trait Sink: Send {
     /// Its name in metrics. It is unique among the sinks of a recorder.
     fn name(&self) -> &'static str;
+    /// Whether it gets all events. If not, it gets the events that a [`crate::Census`] needs, each with its weight.
+    fn wants_all(&self) -> bool {
+        true
+    }
     /// Takes a batch. An error is counted and logged, and the batch is not offered again.
     fn write(&mut self, events: &[Event]) -> io::Result<()>;
     /// Takes a batch that all sinks share, so it may keep it.

@@ -82,6 +82,7 @@ impl SinkRecord {
 pub(crate) struct SinkWorker {
     queue: Sender<Job>,
     record: Arc<SinkRecord>,
+    wants_all: bool,
 }
 
 impl SinkWorker {
@@ -89,7 +90,7 @@ impl SinkWorker {
     /// dropped and counted.
     pub(crate) fn start(sink: Box<dyn Sink>, capacity: u64, log: Arc<OnceLock<Log>>) -> Self {
         let (queue, jobs) = channel();
-        let name = sink.name();
+        let (name, wants_all) = (sink.name(), sink.wants_all());
         let bound = Bound::new(BoundName::EventSink, name, capacity);
         let (taken, errors, panics) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
         let record = Arc::new(SinkRecord {
@@ -107,7 +108,12 @@ impl SinkWorker {
         if thread.spawn(move || work(sink, &jobs, &of_thread)).is_err() {
             record.bound.set_capacity(0);
         }
-        Self { queue, record }
+        Self { queue, record, wants_all }
+    }
+
+    /// Whether the sink wants the events that no census needs.
+    pub(crate) fn wants_all(&self) -> bool {
+        self.wants_all
     }
 
     pub(crate) fn record(&self) -> &Arc<SinkRecord> {
@@ -164,7 +170,7 @@ fn work(mut sink: Box<dyn Sink>, jobs: &Receiver<Job>, record: &SinkRecord) {
     }
 }
 
-fn panic_message(panic: &(dyn Any + Send)) -> &str {
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message")
 }

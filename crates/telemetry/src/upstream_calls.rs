@@ -1,7 +1,8 @@
 //! The results of the calls to one host of upstreams.
 
-use crate::durations::Durations;
+use crate::durations::{Durations, RoundDurations};
 use crate::{Reason, Tick};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
@@ -21,19 +22,40 @@ pub(crate) struct CallCounts {
     pub(crate) errors: [u64; Reason::COUNT],
     /// From the wait for a connection to the head of the response.
     pub(crate) durations: Durations,
+    /// The same by the status of the response; at 0, calls without a response.
+    pub(crate) by_status: BTreeMap<u16, RoundDurations>,
 }
 
 impl Default for CallCounts {
     fn default() -> Self {
-        Self { statuses: [0; 6], errors: [0; Reason::COUNT], durations: Durations::default() }
+        let durations = Durations::default();
+        Self { statuses: [0; 6], errors: [0; Reason::COUNT], durations, by_status: BTreeMap::new() }
     }
 }
 
 impl CallCounts {
+    /// The most statuses that are told apart. All others count as [`CallCounts::OTHER`].
+    const STATUSES_MAX: usize = 16;
+    /// No upstream has this status: statuses are below 1000.
+    pub(crate) const OTHER: u16 = 1000;
+
+    fn record(&mut self, status: u16, nanos: u64) {
+        let limit = self.durations.record(nanos);
+        self.of_status(status).record(nanos, limit);
+    }
+
+    fn of_status(&mut self, status: u16) -> &mut RoundDurations {
+        let fits = self.by_status.len() < Self::STATUSES_MAX || self.by_status.contains_key(&status);
+        self.by_status.entry(if fits { status } else { Self::OTHER }).or_default()
+    }
+
     pub(crate) fn merge(&mut self, other: &CallCounts) {
         self.statuses.iter_mut().zip(&other.statuses).for_each(|(mine, theirs)| *mine += theirs);
         self.errors.iter_mut().zip(&other.errors).for_each(|(mine, theirs)| *mine += theirs);
         self.durations.merge(&other.durations);
+        for (status, theirs) in &other.by_status {
+            self.of_status(*status).merge(theirs);
+        }
     }
 }
 
@@ -59,7 +81,7 @@ impl UpstreamCalls {
         };
         self.change(|counts| {
             counts.statuses[usize::from(status / 100).clamp(1, 5)] += 1;
-            counts.durations.record(nanos);
+            counts.record(status, nanos);
             reason.into_iter().for_each(|reason| counts.errors[reason as usize] += 1);
         });
     }
@@ -69,7 +91,7 @@ impl UpstreamCalls {
         let nanos = Tick::now().since(began);
         self.change(|counts| {
             counts.statuses[0] += 1;
-            counts.durations.record(nanos);
+            counts.record(0, nanos);
             counts.errors[reason as usize] += 1;
         });
     }
@@ -117,5 +139,19 @@ mod tests {
         assert_eq!(errors(Reason::UpstreamFailed), 2);
         assert_eq!(errors(Reason::UpstreamTimeout), 1);
         assert_eq!(counts.durations.histogram().count(), 9);
+    }
+
+    #[test]
+    fn durations_are_told_apart_by_status_up_to_a_limit() {
+        let calls = UpstreamCalls::new("example.org:443");
+        calls.failed(Reason::UpstreamTimeout, Tick::now());
+        (200..230).for_each(|status| calls.answered(status, Tick::now()));
+        calls.answered(200, Tick::now());
+        let counts = |of: &CallCounts| of.by_status.iter().map(|(status, of)| (*status, of.count)).collect::<Vec<_>>();
+        let mut both = calls.counts();
+        let single = counts(&both);
+        assert_eq!((single.len(), single[0], single[1], single[16]), (17, (0, 1), (200, 2), (CallCounts::OTHER, 15)));
+        both.merge(&calls.counts());
+        assert_eq!(counts(&both), single.iter().map(|(status, count)| (*status, 2 * count)).collect::<Vec<_>>());
     }
 }

@@ -52,6 +52,11 @@ impl Says {
         Self { status, headers: Vec::new(), body, announced: None, pace: Pace::AtOnce, cut: None, parts: None }
     }
 
+    /// A status with this text.
+    pub(crate) fn saying(status: u16, text: String) -> Self {
+        Self { body: text.into_bytes(), ..Self::status(status) }
+    }
+
     /// 200 with these bytes and without a media type.
     pub(crate) fn bytes(body: impl Into<Vec<u8>>) -> Self {
         Self { body: body.into(), ..Self::status(200) }

@@ -10,6 +10,7 @@ use crate::host::Host;
 use crate::http_connection::HttpConnection;
 use crate::pool::PoolKey;
 use crate::proxy::Proxy;
+use crate::set_up::SetUp;
 use crate::ssrf::AddressPolicy;
 use crate::target::{Origin, Target};
 use crate::zone::Zone;
@@ -42,10 +43,12 @@ impl Upstream {
         let calls = self.calls(&target.origin);
         let entered = host.enter(self.timeouts.slot, event).await;
         let mut slot = entered.inspect_err(|error| calls.erred(error.reason()))?;
+        event.upstream_mut().begin(self.own(&target.origin).map(|base| &base.name));
         let began = Tick::now();
         let exchange = slot.unless_hung(self.exchange(&host, hop, ask, event)).await;
         match exchange {
             Ok((connection, answer)) => {
+                event.upstream_mut().status = answer.status().as_u16();
                 let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
                 slot.answered(&target.path, answer.status().as_u16(), retry_after);
                 calls.answered(answer.status().as_u16(), began);
@@ -76,16 +79,23 @@ impl Upstream {
     ) -> Result<(HttpConnection, Response<Incoming>), Error> {
         // The first call resolves the name, even if another repository has left a connection to the host.
         let looked = self.pin(&hop.target.origin).is_none_or(|pin| pin.get().is_some());
-        let kept = if looked { host.pool.take(self.pool_key(&hop.target.origin)) } else { None };
+        let key = self.pool_key(&hop.target.origin);
+        let kept = if looked { host.pool.take(key) } else { None };
         if let Some(mut connection) =
             kept.filter(|connection| connection.peer().is_none_or(|peer| hop.address_policy.holds(peer)))
         {
             match self.send(&mut connection, &hop.target, ask, event).await {
                 // The server may close an idle connection, which is noticed only at the next call.
-                Err(Error::Cut { .. }) => {}
+                Err(Error::Cut { .. }) => host.pool.lost(key, connection.closed_by()),
                 Err(error) => return Err(error),
-                Ok(answer) => return Ok((connection, answer)),
+                Ok(answer) => {
+                    event.upstream_mut().reused += 1;
+                    return Ok((connection, answer));
+                }
             }
+        }
+        if let Some(by) = host.pool.take_closed(key) {
+            event.upstream_mut().closed_by = Some(by);
         }
         let mut connection = self.connect(hop, event).await?;
         let answer = self.send(&mut connection, &hop.target, ask, event).await?;
@@ -93,7 +103,6 @@ impl Upstream {
     }
 
     async fn connect(&self, Hop { target, address_policy }: &Hop, event: &mut Event) -> Result<HttpConnection, Error> {
-        let began = Tick::now();
         let limit = self.timeouts.connect;
         let own = self.is_own(&target.origin);
         let proxy = self.proxy(&target.origin);
@@ -107,12 +116,13 @@ impl Upstream {
             resolver,
             lost_after: Some(LOST_AFTER),
         };
+        event.upstream_mut().connects += 1;
+        let mut set_up = SetUp::of(event);
         let connect = timeout(limit, async {
-            HttpConnection::open(&target.authority, dial(&target.origin, options).await?).await
+            let dialled = dial(&target.origin, options, &mut set_up).await?;
+            HttpConnection::open(&target.authority, dialled).await
         });
-        let connection = connect.await.unwrap_or_else(|_| Err(silent(&target.authority, limit)));
-        event.add(Op::UpstreamConnect, Tick::now().since(began));
-        connection
+        connect.await.unwrap_or_else(|_| Err(silent(&target.authority, limit)))
     }
 
     async fn send(
@@ -122,10 +132,11 @@ impl Upstream {
         ask: &Ask<'_>,
         event: &mut Event,
     ) -> Result<Response<Incoming>, Error> {
-        let began = Tick::now();
         let limit = self.timeouts.head;
-        let answer = timeout(limit, connection.send(self.request(target, ask)?)).await;
-        event.add(Op::UpstreamFirstByte, Tick::now().since(began));
+        let request = self.request(target, ask)?;
+        let running = event.running(Op::UpstreamFirstByte);
+        let answer = timeout(limit, connection.send(request)).await;
+        drop(running);
         match answer.unwrap_or_else(|_| Err(silent(&target.authority, limit)))? {
             // Only a proxy may send this status.
             answer if answer.status() == StatusCode::PROXY_AUTHENTICATION_REQUIRED => {

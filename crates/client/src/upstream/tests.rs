@@ -4,6 +4,7 @@ mod pins;
 mod proxy;
 mod stand_in;
 mod tls;
+mod used;
 
 use super::*;
 use crate::circuit::Circuit;
@@ -62,11 +63,20 @@ impl World {
     }
 
     fn get_if(&self, upstream: &Upstream, path: &str, conditions: &Conditions) -> Result<(u16, String), Error> {
-        let mut event = Event::job("test", Millis(1));
+        self.get_as(upstream, path, conditions, &mut Event::job("test", Millis(1)))
+    }
+
+    fn get_as(
+        &self,
+        upstream: &Upstream,
+        path: &str,
+        conditions: &Conditions,
+        event: &mut Event,
+    ) -> Result<(u16, String), Error> {
         self.runtime.block_on(async {
-            let mut answer = upstream.get(path, conditions, &mut event).await?;
+            let mut answer = upstream.get(path, conditions, event).await?;
             let mut body = Vec::new();
-            while let Some(piece) = answer.next(&mut event).await {
+            while let Some(piece) = answer.next(event).await {
                 body.extend_from_slice(&piece?);
             }
             Ok((answer.status(), String::from_utf8(body).unwrap()))
@@ -131,7 +141,7 @@ fn what_is_known_is_sent_along_and_the_head_alone_brings_a_length() {
     let mut event = Event::job("test", Millis(1));
     let answer = world.runtime.block_on(upstream.head("b", &mut event)).unwrap();
     assert_eq!((answer.status(), answer.length(), answer.header("x-a")), (200, Some(7), Some("b")));
-    assert_eq!((event.tally(Op::UpstreamFirstByte).count, event.tally(Op::UpstreamConnect).count), (1, 0));
+    assert_eq!((event.tally(Op::UpstreamFirstByte).count, event.tally(Op::UpstreamTcp).count), (1, 0));
     assert_eq!(upstream.states()[0].kept, 1);
 }
 

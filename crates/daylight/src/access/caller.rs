@@ -11,8 +11,8 @@ use store::Stamp;
 pub struct Caller {
     /// Their token, if they sent a valid one.
     pub token: Option<Arc<Token>>,
-    /// Their address, as the front determined it.
-    pub client: IpAddr,
+    /// The part of their address that may be recorded.
+    pub client: Option<IpAddr>,
     /// The revision of the tokens when the token was looked up.
     pub stamp: Stamp,
 }

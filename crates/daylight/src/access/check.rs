@@ -118,7 +118,7 @@ impl Access {
     pub async fn anyone(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
         match self.caller(request, event).await {
             Err(Error::CredentialsUnknown | Error::VariableUnset(_)) => {
-                let (client, stamp) = (request.client, self.table(event).await?.stamp);
+                let (client, stamp) = (request.recorded_client, self.table(event).await?.stamp);
                 Ok(Caller { token: None, client, stamp })
             }
             known => known,
@@ -179,26 +179,34 @@ impl Access {
         Ok(token)
     }
 
-    /// The caller, if they may administer the server.
-    pub async fn server(&self, request: &Request, changes: bool, event: &mut Event) -> Result<Caller, Error> {
+    /// The caller, if they have `scope` for the whole server.
+    pub async fn server(
+        &self,
+        request: &Request,
+        scope: Scope,
+        changes: bool,
+        event: &mut Event,
+    ) -> Result<Caller, Error> {
         let headers = &request.headers;
         if credentials::is_cross_site(headers) {
             return Err(Error::CrossSite);
         }
         let caller = self.caller(request, event).await?;
         match &caller.token {
-            Some(token) if token.allows(Scope::Admin, None) => {
+            Some(token) if token.allows(scope, None) => {
                 if changes {
                     self.check_password(token, request)?;
                 }
                 Ok(caller)
             }
-            Some(token) if token.scoped(Scope::Admin) => Err(Error::OnlyForRepositories(token.record.name.clone())),
+            Some(token) if token.scoped(scope) => {
+                Err(Error::OnlyForRepositories { token: token.record.name.clone(), scope })
+            }
             Some(token) => {
                 let token = token.record.name.clone();
-                Err(Error::ScopeMissing { token, scope: Scope::Admin, repository: None, signed_in: None })
+                Err(Error::ScopeMissing { token, scope, repository: None, signed_in: None })
             }
-            None => Err(Error::CredentialsMissing { scope: Scope::Admin, repository: None }),
+            None => Err(Error::CredentialsMissing { scope, repository: None }),
         }
     }
 

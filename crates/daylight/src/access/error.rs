@@ -64,11 +64,16 @@ pub enum Error {
         /// Where.
         repository: String,
     },
-    /// The token is an admin's, but for some repositories, and this is about the server.
+    /// The token has the scope, but for some repositories, and this is about the server.
     #[error(
-        "token `{0}` has the scope `admin` in certain repositories only, and the admin API is about the whole server"
+        "token `{token}` has the scope `{scope}` in certain repositories only, and this call of the API is about the whole server"
     )]
-    OnlyForRepositories(String),
+    OnlyForRepositories {
+        /// The token's name.
+        token: String,
+        /// What it would be used for.
+        scope: Scope,
+    },
     /// Only an admin may say when something was published elsewhere.
     #[error("token `{0}` may not say when a version was published elsewhere (`Daylight-Published`)")]
     OriginNotAllowed(String),
@@ -128,7 +133,7 @@ fn needed(scope: Scope, repository: Option<&str>) -> String {
     match repository {
         Some(name) if scope == Scope::Read => format!("`{name}` is a private repository: a token is needed to read it"),
         Some(name) => format!("a token is needed to {} `{name}`", verb(scope)),
-        None => "a token with the scope `admin` is needed".to_owned(),
+        None => format!("a token with the scope `{scope}` is needed"),
     }
 }
 
@@ -136,7 +141,7 @@ fn needed(scope: Scope, repository: Option<&str>) -> String {
 fn lacks(token: &str, scope: Scope, repository: Option<&str>, signed_in: Option<&str>) -> String {
     let needs = match repository {
         Some(name) => format!("which is needed to {} `{name}`", verb(scope)),
-        None => "which the admin API needs".to_owned(),
+        None => "which this call of the API needs".to_owned(),
     };
     match signed_in {
         Some(maker) => format!(
@@ -153,6 +158,7 @@ fn verb(scope: Scope) -> &'static str {
         Scope::Write => "publish to",
         Scope::Delete => "yank or delete in",
         Scope::AddOwner | Scope::RemoveOwner | Scope::UpdateOwner => "change owners in",
+        Scope::Observe => "observe",
         Scope::Admin => "administer",
     }
 }
@@ -171,7 +177,7 @@ impl Error {
             Error::CrossSite | Error::OnlyPosted => Reason::CrossSite,
             Error::ScopeMissing { .. }
             | Error::RepositoryNotNamed { .. }
-            | Error::OnlyForRepositories(_)
+            | Error::OnlyForRepositories { .. }
             | Error::OriginNotAllowed(_)
             | Error::Wider { .. }
             | Error::NotItsMaker { .. } => Reason::ScopeMissing,

@@ -22,17 +22,17 @@ impl Error {
             Error::ScopeMissing { signed_in: Some(maker), scope, .. } => {
                 format!("sign in with token `{maker}` to add the scope `{scope}` to the key")
             }
-            Error::ScopeMissing { scope: Scope::Admin, .. } => {
-                "use a token with the scope `admin`; an administrator makes one: `daylight token create NAME --scope admin`".into()
-            }
+            Error::ScopeMissing { scope: scope @ (Scope::Observe | Scope::Admin), .. } => format!(
+                "use a token with the scope `{scope}`; an administrator makes one: `daylight token create NAME --scope {scope}`"
+            ),
             Error::ScopeMissing { scope, repository, .. } => {
                 // A token that publishes usually reads, too.
                 let both = [Scope::Read, *scope];
                 make(if *scope == Scope::Read { &both[..1] } else { &both }, repository.as_deref())
             }
             Error::RepositoryNotNamed { scope, repository, .. } => make(&[*scope], Some(repository)),
-            Error::OnlyForRepositories(_) => {
-                "use a token with the scope `admin` that was made without `--repository`".into()
+            Error::OnlyForRepositories { scope, .. } => {
+                format!("use a token with the scope `{scope}` that was made without `--repository`")
             }
             Error::OriginNotAllowed(_) => {
                 "use a token that has the scope `admin`, or upload without that header".into()
@@ -59,7 +59,7 @@ fn make(scopes: &[Scope], repository: Option<&str>) -> String {
 /// Where a client takes its token from.
 fn send(scope: Scope, words: Words) -> &'static str {
     match (words, scope) {
-        (_, Scope::Admin) | (Words::Http, _) => {
+        (_, Scope::Observe | Scope::Admin) | (Words::Http, _) => {
             "send it as `Authorization: Bearer TOKEN`, or as the password of any user (`curl --user x:TOKEN`); the commands of \
              `daylight` take it from DAYLIGHT_TOKEN"
         }

@@ -49,7 +49,7 @@ impl Access {
         if self.is_current(&table) {
             return Ok(table);
         }
-        let _turn = self.reading.lock().await;
+        let _turn = event.waited(Op::TurnWait, self.reading.lock()).await;
         let table = self.table.load_full();
         if self.is_current(&table) {
             return Ok(table);
@@ -78,7 +78,8 @@ impl Access {
     /// The same class, for limits of concurrent requests. Reads the table again where it must. Says nothing about permissions.
     pub async fn holder(&self, headers: &HeaderMap, event: &mut Event) -> Result<Option<u64>, Error> {
         let Some(credentials) = Credentials::read(headers) else { return Ok(None) };
-        let token = self.table(event).await?.find(&credentials, self.clock.now());
+        let (table, now) = (self.table(event).await?, self.clock.now());
+        let token = event.time(Op::TokenCheck, || table.find(&credentials, now));
         Ok(token.map(|token| token.class))
     }
 
@@ -106,7 +107,7 @@ impl Access {
 
     /// The caller that a request's headers show. Fails for a token that is unknown.
     pub(super) async fn caller(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
-        let (table, client) = (self.table(event).await?, request.client);
+        let (table, client) = (self.table(event).await?, request.recorded_client);
         let Some(credentials) = Credentials::read(&request.headers) else {
             return Ok(Caller { token: None, client, stamp: table.stamp });
         };

@@ -44,11 +44,11 @@ pub(super) async fn make(
             .transpose()?,
         otp: said(fields, "mfa"),
     };
-    let secret = app.access.derive(&maker, new, ChangeSource::Client(request.client), event).await?;
+    let secret = app.access.derive(&maker, new, ChangeSource::Client(request.recorded_client), event).await?;
     Ok(key(&secret, form))
 }
 
-/// `GET`: RubyGems before 3.2 asks for the key of the account. All rights of the token, but for those of an admin.
+/// `GET`: RubyGems before 3.2 asks for the key of the account. It gets all scopes of the token that `gem` knows.
 pub(super) async fn make_full(
     app: &App,
     repository: &Repository,
@@ -58,7 +58,7 @@ pub(super) async fn make_full(
 ) -> Result<Reply, Error> {
     let maker = app.access.account(request, repository, true, event).await?;
     access::refuse_browsers(&request.headers)?;
-    let all = Scope::ALL.iter().copied().filter(|scope| *scope != Scope::Admin && maker.scoped(*scope));
+    let all = Scope::ALL.iter().copied().filter(|scope| scope.is_of_keys() && maker.scoped(*scope));
     let new = NewToken {
         name: format!("{}-gem-{}", maker.record.name, event.id),
         owner: maker.owner().to_owned(),
@@ -67,7 +67,7 @@ pub(super) async fn make_full(
         unit: maker.record.unit.clone(),
         ..NewToken::default()
     };
-    let secret = app.access.derive(&maker, new, ChangeSource::Client(request.client), event).await?;
+    let secret = app.access.derive(&maker, new, ChangeSource::Client(request.recorded_client), event).await?;
     Ok(key(&secret, form))
 }
 
@@ -86,7 +86,7 @@ pub(super) async fn widen(
     let here = key.filter(|key| key.is_for(repository.id));
     let key = here.ok_or_else(|| Error::Input("`api_key` is not a key that works here".into()))?;
     app.access
-        .widen(&key, &scopes(fields, &maker, repository)?, &maker, ChangeSource::Client(request.client), event)
+        .widen(&key, &scopes(fields, &maker, repository)?, &maker, ChangeSource::Client(request.recorded_client), event)
         .await?;
     Ok(reply::text(format!("Scopes for the API key {} updated", key.record.name)))
 }

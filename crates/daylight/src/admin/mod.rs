@@ -14,6 +14,7 @@ mod pagination;
 mod preview;
 mod removal;
 mod repositories;
+mod requests;
 mod tokens;
 mod upstreams;
 
@@ -44,15 +45,15 @@ pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event
     Ok(reply::of_call(admin.status, &value))
 }
 
-/// Executes a call. Every call needs a token with the scope `admin`, except that every token may revoke itself.
+/// Executes a call. Every call needs a token with the scope of its verb, except that every token may revoke itself.
 async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event) -> Result<Value, Error> {
     if admin.verb == Verb::RevokeToken
         && let Some(by) = app.access.may_revoke(request, &admin.name, event).await?
     {
-        return tokens::revoke(app, &admin.name, Author::of_client(&by, request.client), event).await;
+        return tokens::revoke(app, &admin.name, Author::of_client(&by, request.recorded_client), event).await;
     }
     let changes = !matches!(request.method, Method::GET | Method::HEAD);
-    let caller = app.access.server(request, changes, event).await?;
+    let caller = app.access.server(request, admin.verb.scope(), changes, event).await?;
     let (by, name, path) = (caller.author(), admin.name.as_str(), admin.path.as_str());
     let query = request.query().unwrap_or_default().to_owned();
     let query = query.as_str();
@@ -82,6 +83,7 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::Missing => not_found::list(app, name, query, event).await,
         Verb::ForgetAllMissing | Verb::ForgetMissing => not_found::forget(app, name, path, event).await,
         Verb::Journal => journal::list(app, query, event).await,
+        Verb::Requests => Ok(requests::list(app)),
         Verb::Upstreams => upstreams::list(app, event).await,
         Verb::Explain => explain::show(app, query, &caller, event).await,
         Verb::Event => events::show(app, name, event).await,

@@ -3,6 +3,7 @@
 
 use super::pagination::LIMIT_MAX;
 use crate::route::admin::{AdminCall, CALLS, ID, NAME, PATH};
+use repository::Scope;
 use serde_json::{Map, Value, json};
 
 const SCHEMAS: &str = include_str!("schemas.json");
@@ -22,7 +23,7 @@ pub(super) fn document(url: &str) -> Value {
         "info": {
             "title": "Daylight",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "The admin API. Every call needs a token with the scope `admin`.",
+            "description": "The admin API. Every call needs a token with the scope `admin`, unless it names another scope.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
         "servers": [{ "url": url }],
@@ -48,6 +49,11 @@ fn operation(call: &AdminCall) -> Value {
             "default": { "description": "Why not.", "content": content("application/problem+json", PROBLEM) },
         },
     });
+    let scope = call.verb.scope();
+    if scope != Scope::Admin {
+        operation["description"] = format!("Needs a token with the scope `{scope}` or `admin`.").into();
+        operation["security"] = json!([{ "token": [scope.as_str()] }]);
+    }
     if !call.takes.is_empty() {
         operation["requestBody"] = json!({ "required": true, "content": content("application/json", call.takes) });
     }

@@ -118,21 +118,25 @@ impl Api {
             Some(message) => format!("{} ({status})", failure::plain(&message)),
             None => format!("`{}` answered {status} and gave no reason", self.url),
         };
+        let scope = if text.contains("the scope `observe`") { "observe" } else { "admin" };
         let advice = match response.status {
             StatusCode::UNAUTHORIZED if self.token.is_none() => {
-                Some("set DAYLIGHT_TOKEN to a token with scope `admin`")
+                Some(format!("set DAYLIGHT_TOKEN to a token with the scope `{scope}`"))
             }
             StatusCode::UNAUTHORIZED => Some(
-                "the server does not know the token in DAYLIGHT_TOKEN: it was revoked, has expired, or is of another server",
+                "the server does not know the token in DAYLIGHT_TOKEN: it was revoked, has expired, or is of another server"
+                    .to_owned(),
             ),
-            StatusCode::FORBIDDEN if problem.hint.is_none() => Some("the token in DAYLIGHT_TOKEN needs scope `admin`"),
+            StatusCode::FORBIDDEN if problem.hint.is_none() => {
+                Some(format!("the token in DAYLIGHT_TOKEN needs the scope `{scope}`"))
+            }
             // The URL of a repository answers as that repository, in any way.
-            _ if self.url.contains("/repository/") => Some(NO_SERVER),
-            StatusCode::NOT_FOUND if reasonless => Some(NO_SERVER),
+            _ if self.url.contains("/repository/") => Some(NO_SERVER.to_owned()),
+            StatusCode::NOT_FOUND if reasonless => Some(NO_SERVER.to_owned()),
             _ => None,
         };
         // About tokens, advice for this program is better than the server's hint, which is for all clients.
-        Failure::answered(status, text, advice.map(str::to_owned).or(problem.hint))
+        Failure::answered(status, text, advice.or(problem.hint))
     }
 }
 

@@ -1,9 +1,11 @@
 //! `daylight explain`: how an answer came about, or what the server would answer.
 
+mod account;
 mod record;
 
 use super::api::{Api, decode};
 use super::context::Context;
+use account::Fetches;
 use format::percent::segment;
 use record::Record;
 
@@ -46,6 +48,35 @@ impl Explain {
         if api.print_json(&answer, context)? {
             return Ok(());
         }
-        Ok(decode::<Record>(answer)?.show(context)?)
+        let record = decode::<Record>(answer)?;
+        let fetches = fetches(&api, &record);
+        record.show(context)?;
+        if !record.ops.is_empty() {
+            writeln!(context.out)?;
+            account::write(context.out, &record, &fetches)?;
+        }
+        Ok(())
     }
+}
+
+/// The most fetches of one answer that are shown.
+const FETCHES_MAX: usize = 16;
+
+/// The events of the downloads that an answer waited for, and of the downloads that these waited for. The server may have lost some of
+/// them.
+fn fetches(api: &Api, record: &Record) -> Fetches {
+    let flights = record.members.iter().map(|member| &member.flight).chain([&record.upstream.flight]);
+    let mut wanted: Vec<String> = flights.cloned().collect();
+    let mut found = Fetches::new();
+    while let Some(id) = wanted.pop() {
+        if id.is_empty() || found.contains_key(&id) || found.len() == FETCHES_MAX {
+            continue;
+        }
+        let event = api.get(&format!("/api/v1/events/{}", segment(&id))).ok();
+        if let Some(fetch) = event.and_then(|event| decode::<Record>(event).ok()) {
+            wanted.push(fetch.upstream.flight.clone());
+            found.insert(id, fetch);
+        }
+    }
+    found
 }

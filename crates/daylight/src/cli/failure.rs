@@ -145,7 +145,7 @@ fn usage_object(kind: ErrorKind, text: &str, err: &mut dyn Write) -> std::io::Re
     write_object(&error, &hints.collect::<Vec<_>>().join("; "), None, err)
 }
 
-/// Text from elsewhere without control characters, which a terminal would obey.
+/// Text from elsewhere without control characters, which a terminal would obey, and without characters that hide or reorder text.
 pub(super) fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if telemetry::is_unseen(c) && c != '\n' { '\u{fffd}' } else { c }).collect()
 }

@@ -31,7 +31,8 @@ enum TokenVerb {
         /// Person or machine that it belongs to [default: its name]
         #[arg(long, value_name = "OWNER")]
         owner: Option<String>,
-        /// Scopes, with commas between them: read, write (push), delete (yank), add_owner, remove_owner, update_owner, admin (everything)
+        /// Scopes, with commas between them: read, write (push), delete (yank), add_owner, remove_owner, update_owner, observe (events and
+        /// all names in metrics), admin (everything)
         #[arg(long, value_name = "SCOPES", value_delimiter = ',', default_value = "read",
               value_parser = clap::builder::PossibleValuesParser::new(Scope::ALL.iter().map(|scope| scope.as_str())))]
         scope: Vec<String>,

@@ -4,10 +4,11 @@ use super::error::Error;
 use super::keys::Settings;
 use super::machine::Machine;
 use super::shares::{
-    CONNECTION_BYTES, CONNECTION_DESCRIPTORS, EVENT_BYTES, FILE_BUFFER_BYTES, FIXED_BYTES, FORM_BYTES, READER_BYTES,
-    Shares, UPLOAD_BYTES,
+    CONNECTION_BYTES, CONNECTION_DESCRIPTORS, EVENT_BYTES, FILE_BUFFER_BYTES, FIXED_BYTES, FORM_BYTES,
+    READER_FIXED_BYTES, Shares, UPLOAD_BYTES,
 };
-use super::value::AccessLog;
+use super::sources::{Entry, Origin};
+use super::value::{AccessLog, JsonLines};
 use crate::duration;
 use front::ClientFrom;
 use std::path::Path;
@@ -107,9 +108,20 @@ pub(super) fn find(settings: &Settings, machine: &Machine) -> Result<Vec<String>
     Ok(warnings)
 }
 
+/// Warnings about settings of the files of JSON lines while no such files are written.
+pub(super) fn unused_json_lines(settings: &Settings, entries: &[Entry]) -> Vec<String> {
+    if settings.telemetry.json_lines == JsonLines::On {
+        return Vec::new();
+    }
+    let set = entries.iter().filter(|entry| entry.origin != Origin::Default);
+    let of_files = set.filter(|entry| entry.key.starts_with("telemetry.json_lines_"));
+    let why = "events are not written to files any more unless `telemetry.json_lines` is `on`";
+    of_files.map(|entry| format!("`{}` has no effect: {why}", entry.key)).collect()
+}
+
 /// The memory that everything with a bound can take, in bytes.
 pub(super) fn bounds_bytes(settings: &Settings) -> u64 {
-    let Settings { server, store, telemetry, .. } = settings;
+    let Settings { server, store, upstream, telemetry, .. } = settings;
     [
         FIXED_BYTES,
         server.pages_bytes,
@@ -120,7 +132,11 @@ pub(super) fn bounds_bytes(settings: &Settings) -> u64 {
         server.max_uploads.saturating_mul(UPLOAD_BYTES),
         server.max_forms.saturating_mul(FORM_BYTES),
         server.file_buffers.saturating_mul(FILE_BUFFER_BYTES),
-        (store.readers as u64).saturating_mul(READER_BYTES),
+        (store.readers as u64).saturating_mul(store.reader_cache_bytes.saturating_add(READER_FIXED_BYTES)),
+        server.folders_bytes,
+        server.pushed_gems_bytes,
+        store.known_folders_bytes,
+        upstream.prefixes_bytes,
         telemetry.events_buffered.saturating_mul(EVENT_BYTES),
         telemetry.events_recent_bytes,
     ]

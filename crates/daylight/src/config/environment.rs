@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::key::KeySpec;
 use super::references::References;
+use super::renamed;
 use super::spelling::nearest;
 use client::Secret;
 use std::collections::BTreeMap;
@@ -110,13 +111,17 @@ impl Environment {
     }
 
     /// Refuses variables with the prefix of a section that are no keys. Other variables may belong to other programs; returns a warning
-    /// for each that is a likely misspelling of ours, such as `DAYLIGHT_ADMIN_TOKN`.
+    /// for each that is a likely misspelling of ours, such as `DAYLIGHT_ADMIN_TOKN`, and for each with an old name.
     pub(super) fn refuse_unknown(&self, keys: &[KeySpec]) -> Result<Vec<String>, Error> {
         let variables: Vec<String> = keys.iter().map(KeySpec::variable).collect();
         let known = || variables.iter().map(String::as_str).chain(OTHERS);
         let mut warnings = Vec::new();
         let ours = self.variables.keys().filter(|name| !SYSTEMD.contains(&name.as_str()));
         for name in ours.filter(|name| !known().any(|known| known == *name)) {
+            if let Some(key) = renamed::key_of_variable(keys, name) {
+                warnings.push(renamed::warning("environment", name, &key.variable()));
+                continue;
+            }
             if in_a_section(name, keys) {
                 let nearest = nearest(name, known());
                 return Err(Error::Unknown { place: "environment".to_owned(), name: name.clone(), nearest });

@@ -3,6 +3,7 @@
 
 use super::error::Error;
 use super::key::KeySpec;
+use super::renamed;
 use super::repositories::{self, DeclaredRepository};
 use super::spelling::nearest;
 use std::path::Path;
@@ -30,6 +31,8 @@ pub(super) struct FileValue {
 pub(super) struct FileContents {
     pub(super) values: Vec<FileValue>,
     pub(super) repositories: Vec<DeclaredRepository>,
+    /// About old names of keys.
+    pub(super) warnings: Vec<String>,
 }
 
 /// Reads and parses the file.
@@ -52,7 +55,7 @@ fn parse(name: &str, text: &str, keys: &[KeySpec]) -> Result<FileContents, Error
         place: place(error.span().map_or(0, |span| span.start)),
         message: error.message().to_owned(),
     })?;
-    let mut contents = FileContents::default();
+    let (mut contents, mut by_old_names) = (FileContents::default(), Vec::new());
     for (section, body) in table.get_ref() {
         let at = section.span().start;
         let name: &str = section.get_ref();
@@ -70,10 +73,18 @@ fn parse(name: &str, text: &str, keys: &[KeySpec]) -> Result<FileContents, Error
         };
         for (key, value) in body {
             let at = key.span().start;
+            let old = format!("{name}.{}", key.get_ref());
+            if let Some(spec) = renamed::key_of(keys, &old) {
+                contents.warnings.push(renamed::warning(&place(at), &old, spec.path));
+                by_old_names.push(file_value(spec, value, line(at), &place(at))?);
+                continue;
+            }
             let spec = spec(keys, name, key.get_ref(), &place(at))?;
             contents.values.push(file_value(spec, value, line(at), &place(at))?);
         }
     }
+    // The first value of a key counts: that with its present name.
+    contents.values.append(&mut by_old_names);
     Ok(contents)
 }
 

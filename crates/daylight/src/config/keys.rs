@@ -7,12 +7,15 @@ use super::references::References;
 use super::repositories::DeclaredRepository;
 use super::shares::Shares;
 use super::sources::{DEFAULT_DATA, Sources};
-use super::value::{AccessLog, Networks, OptionalUpstream, Prefix, PublicUrl, UpstreamUrl, Value};
+use super::value::{
+    AccessLog, JsonLines, Networks, OptionalUpstream, Prefix, PublicUrl, ServerTiming, UpstreamUrl, Value,
+};
 use client::Secret;
 use front::ClientFrom;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+use telemetry::ClientAddresses;
 use telemetry::log::{Level, LineFormat};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -102,6 +105,15 @@ keys! {
         dependencies_bytes: u64 = Shares::dependencies_bytes, 0..=1_099_511_627_776;
         /// Memory for gem indexes that a policy filters or that show an earlier moment, in bytes.
         views_bytes: u64 = Shares::views_bytes, 0..=1_099_511_627_776;
+        /// Memory for the names of files in folders of hosted repositories, in bytes. With them a request for a missing file needs no
+        /// database.
+        folders_bytes: u64 = Shares::folders_bytes, 0..=1_099_511_627_776;
+        /// Memory for the state of recently pushed gems, in bytes. With it the next push of a gem reads no rows.
+        pushed_gems_bytes: u64 = Shares::pushed_gems_bytes, 0..=1_099_511_627_776;
+        /// Memory for the documents that groups merge at once, such as `maven-metadata.xml`, in bytes. Further merges are answered with 503.
+        merging_bytes: u64 = |_| (64 << 20, "four of the largest merges, 16 MiB each".into()), 1_048_576..=1_099_511_627_776;
+        /// Cached answers that are compressed at once or wait for it. Further ones are compressed after a later request.
+        max_compressions: u64 = |_| (256, "one thread compresses them in about a second".into()), 1..=1_000_000;
         /// Client connections open at once. More are closed, except for `/health/live`, `/health/ready` and `/metrics`.
         max_connections: u64 = Shares::max_connections, 1..=1_000_000;
         /// Connections open at once from one IPv4 address or one IPv6 network of 64 bits. More are closed.
@@ -141,6 +153,12 @@ keys! {
         upload_idle_timeout_s: u64 = |_| (30, "a slow connection pauses, a dead one stays silent".into()), 1..=3600;
         /// Seconds after which a reply is aborted if the client takes no byte of it.
         write_timeout_s: u64 = |_| (60, "a busy build may pause, a dead client stays silent".into()), 1..=3600;
+        /// Threads of each core that read files for responses, when the kernel does not have them in memory.
+        file_threads: usize = |_| (4, "an SSD answers several reads at once; a slow disk may need more".into()), 1..=256;
+        /// Threads that render indexes, hash files and read packages.
+        workers: usize = Shares::workers, 1..=256;
+        /// Threads for work that no client waits for: jobs, signals, and the downloads from upstreams, which clients may follow.
+        back_threads: usize = |_| (2, "downloads wait most of the time".into()), 1..=64;
         /// Let the kernel send large files where it can (sendfile). With `false` all files are copied through buffers.
         sendfile: bool = |_| (true, "half the CPU time of copying; `false` is for file systems that do not support it".into());
         /// Buffers of 64 KiB for files that the kernel cannot send. When all are in use, buffers of 4 KiB are used.
@@ -157,6 +175,15 @@ keys! {
         data: PathBuf = |_| (DEFAULT_DATA.into(), "below the folder that you start the server in".into());
         /// Threads that read the database.
         readers: usize = Shares::readers, 1..=256;
+        /// Memory of each of these threads for pages of the database, in bytes.
+        reader_cache_bytes: u64 = Shares::reader_cache_bytes, 65_536..=1_099_511_627_776;
+        /// Threads that read and write packages and cached files.
+        blob_threads: usize = |_| (4, "an SSD answers several reads at once; a slow disk may need more".into()), 1..=256;
+        /// Disk space for facts about upstreams, in bytes: which files their folders have and lack. The least recently changed facts are
+        /// evicted first.
+        facts_bytes: u64 = |_| (2 << 30, "about 8 million folders".into()), 65_536..=1_125_899_906_842_624;
+        /// Memory for such facts, in bytes. With them a request through a group needs no database.
+        known_folders_bytes: u64 = Shares::known_folders_bytes, 0..=1_099_511_627_776;
         /// Disk space for the cached files of all remote repositories, in bytes. The least recently used files are evicted first.
         cached_bytes: u64 = Shares::cached_bytes, 16_777_216..=1_125_899_906_842_624;
         /// Free disk space, in bytes. Below it no packages, cached files or events are written.
@@ -179,6 +206,14 @@ keys! {
         /// further versions stay hidden by a cooldown and are missing in views of earlier moments. The lines of an upstream's gem
         /// index have a budget of the same size for each day.
         first_seen_bytes: u64 = |_| (64 << 20, "about 1,000,000 versions, or 100,000 files that are seen one by one".into()), 65_536..=1_099_511_627_776;
+        /// Memory for the indexes of gem upstreams, in bytes. Lines that do not fit are refused, and the last good index stays.
+        indexes_bytes: u64 = |_| (1 << 30, "the largest public index takes about 80 MB".into()), 65_536..=1_099_511_627_776;
+        /// Memory for the path prefixes that upstreams publish, in bytes.
+        prefixes_bytes: u64 = Shares::prefixes_bytes, 0..=1_099_511_627_776;
+        /// Downloads from upstreams at once, at most an eighth of them for one repository. Further requests get the last good file, or 503.
+        max_fetches: u64 = |_| (1024, "each takes a few pieces of 64 KiB".into()), 8..=1_000_000;
+        /// Members of a group, or files of one upstream, that are requested at once for one answer.
+        max_concurrent: usize = |_| (8, "a group asks its members in a few turns and leaves calls for other requests".into()), 1..=256;
         /// Requests to one upstream host at once, of all repositories together. More wait.
         max_calls: u64 = |_| (32, "hosts with many clients limit each of them".into()), 1..=1024;
         /// Prefix of the environment variables that the API may name as credentials. The configuration file may name any variable.
@@ -209,16 +244,24 @@ keys! {
         log_level: Level = |_| (Level::Info, "a few lines an hour".into());
         /// One line for each request: `off`, `text` or `json`.
         access_log: AccessLog = |_| (AccessLog::Off, "events have more details".into());
-        /// File of the access log, which is rotated like the files of events; `-` is standard output.
+        /// File of the access log, of which four files of 64 MiB are kept; `-` is standard output.
         access_log_file: PathBuf = |_| ("-".into(), "the service manager collects standard output".into());
+        /// Addresses of clients in events, logs and the journal: `full`, `truncated` (24 bits of IPv4, 48 bits of IPv6) or `off`. Limits
+        /// always use the whole address.
+        client_addresses: ClientAddresses = |_| (ClientAddresses::Full, "an address tells which machine caused a problem".into());
+        /// Who gets the header `Server-Timing` with the time that operations of the server took: nobody (`off`), callers with a
+        /// token of the scope `observe` or `admin` (`observe`), or everybody (`on`). Answers from the cache of complete answers never have it.
+        server_timing: ServerTiming = |_| (ServerTiming::Off, "it shows strangers how the server works".into());
         /// Finished events that may wait to be stored. More are dropped and counted.
         events_buffered: u64 = Shares::events_buffered, 16..=10_000_000;
         /// Memory for recent events, in bytes, which `daylight explain --event` shows. Events of failed and slow requests stay
         /// longest. 0 keeps none.
         events_recent_bytes: u64 = Shares::events_recent_bytes, 0..=1_099_511_627_776;
-        /// Size at which a file of events is closed and the next one begun, in bytes.
-        events_max_bytes: u64 = |_| (64 << 20, "about 100,000 events".into()), 65_536..=1_099_511_627_776;
-        /// Files of events that are kept. The oldest one is deleted first.
-        events_files: u64 = |_| (4, "256 MiB in all with files of 64 MiB".into()), 1..=10_000;
+        /// Whether each event is written to `events/events.jsonl` in the data folder, as a line of JSON: `off` or `on`.
+        json_lines: JsonLines = |_| (JsonLines::Off, "it costs as much as all other recording, and recent events are in memory".into());
+        /// Size at which the file of JSON lines is closed and the next one begun, in bytes.
+        json_lines_file_bytes: u64 = |_| (64 << 20, "about 100,000 events".into()), 65_536..=1_099_511_627_776;
+        /// Files of JSON lines that are kept. The oldest one is deleted first.
+        json_lines_files: u64 = |_| (4, "256 MiB in all with files of 64 MiB".into()), 1..=10_000;
     }
 }

@@ -1,7 +1,8 @@
 //! The resources that the machine grants the process. It is a value, so that tests can make one.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use telemetry::cgroup_memory_limit;
 
 /// The resources that defaults are derived from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -61,27 +62,7 @@ fn memory(root: &Path) -> Option<u64> {
         let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
         line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
     });
-    limits(root).into_iter().chain(installed).min()
-}
-
-/// The limits of every cgroup of this process, and of their parents. In a container the path of the group may not be visible;
-/// its limit is then at the top of the mount.
-fn limits(root: &Path) -> Vec<u64> {
-    let mut found = Vec::new();
-    for line in read(&root.join("proc/self/cgroup")).unwrap_or_default().lines() {
-        let mut fields = line.splitn(3, ':');
-        let (Some(_), Some(controllers), Some(path)) = (fields.next(), fields.next(), fields.next()) else { continue };
-        let (mount, file) = match controllers {
-            "" => ("sys/fs/cgroup", "memory.max"),
-            list if list.split(',').any(|name| name == "memory") => ("sys/fs/cgroup/memory", "memory.limit_in_bytes"),
-            _ => continue,
-        };
-        let mount: PathBuf = root.join(mount);
-        let group = mount.join(path.trim_start_matches('/'));
-        let groups = group.ancestors().take_while(|group| group.starts_with(&mount));
-        found.extend(groups.filter_map(|group| read(&group.join(file))?.trim().parse::<u64>().ok()));
-    }
-    found
+    cgroup_memory_limit(root).into_iter().chain(installed).min()
 }
 
 fn read(path: &Path) -> Option<String> {
@@ -109,10 +90,15 @@ mod tests {
 
     const INSTALLED: (&str, &str) = ("proc/meminfo", "MemTotal:        8388608 kB\nMemFree: 1 kB\n");
 
+    const MOUNT: (&str, &str) = ("proc/self/mountinfo", "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    const MOUNT_V1: (&str, &str) =
+        ("proc/self/mountinfo", "35 31 0:32 /docker/1 /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory,hugetlb\n");
+
     #[test]
     fn memory_is_what_is_installed_where_no_cgroup_limits_it() {
         let unlimited = system(&[
             INSTALLED,
+            MOUNT,
             ("proc/self/cgroup", "0::/user.slice\n"),
             ("sys/fs/cgroup/user.slice/memory.max", "max\n"),
         ]);
@@ -124,6 +110,7 @@ mod tests {
     fn the_smallest_limit_of_a_cgroup_and_its_parents_counts() {
         let second = system(&[
             INSTALLED,
+            MOUNT,
             ("proc/self/cgroup", "0::/a/b\n"),
             ("sys/fs/cgroup/a/memory.max", "268435456\n"),
             ("sys/fs/cgroup/a/b/memory.max", "max\n"),
@@ -131,6 +118,7 @@ mod tests {
         assert_eq!(memory(second.path()), Some(256 << 20));
         let first = system(&[
             INSTALLED,
+            MOUNT_V1,
             ("proc/self/cgroup", "7:cpu:/x\n5:hugetlb,memory:/docker/1\n0::/\n"),
             ("sys/fs/cgroup/memory/memory.limit_in_bytes", "536870912\n"),
         ]);

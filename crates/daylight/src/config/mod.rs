@@ -11,6 +11,7 @@ mod key;
 mod keys;
 mod machine;
 pub(crate) mod references;
+mod renamed;
 mod repositories;
 mod shares;
 mod sources;
@@ -28,7 +29,7 @@ pub(crate) use repositories::toml;
 pub(crate) use shares::FORM_BYTES;
 pub use shares::Shares;
 pub use sources::{Entry, Flag, Origin};
-pub use value::{AccessLog, Networks, OptionalUpstream, Prefix, PublicUrl, UpstreamUrl};
+pub use value::{AccessLog, JsonLines, Networks, OptionalUpstream, Prefix, PublicUrl, ServerTiming, UpstreamUrl};
 
 use keys::KEYS;
 use sources::Sources;
@@ -65,6 +66,7 @@ pub fn load(
     settings.repositories = sources.repositories;
     let mut warnings = sources.warnings;
     warnings.extend(contradiction::find(&settings, &machine)?);
+    warnings.extend(contradiction::unused_json_lines(&settings, &sources.entries));
     Ok((settings, Loaded { entries: sources.entries, warnings, file: file.map(Path::to_owned), machine }))
 }
 

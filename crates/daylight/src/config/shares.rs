@@ -17,11 +17,17 @@ pub(super) const UPLOAD_BYTES: u64 = 256 << 10;
 pub(crate) const FORM_BYTES: u64 = 16 << 10;
 /// A buffer for a part of a file on its way to a client.
 pub(super) const FILE_BUFFER_BYTES: u64 = 64 << 10;
-/// A reader thread of the truth database: its stack and its page cache.
-pub(super) const READER_BYTES: u64 = 4 << 20;
+/// The stack and the statements of a reader thread of the truth database.
+pub(super) const READER_FIXED_BYTES: u64 = 1 << 20;
+/// The least and the most memory that a reader has for pages of the database.
+const READER_CACHE_MIN_BYTES: u64 = 1 << 20;
+const READER_CACHE_MAX_BYTES: u64 = 3 << 20;
+/// The most memory of four small caches together, and their part of the budget on a small machine.
+const SMALL_MAX_BYTES: u64 = 40 << 20;
+const SMALL_PART: u64 = 16;
 /// An event that waits for the sinks.
 pub(super) const EVENT_BYTES: u64 = 2 << 10;
-/// Some 12,000 events: people ask for events of the last minutes, and the files have the older ones.
+/// Some 9,000 events: people ask for events of the last minutes, and the files have the older ones.
 const RECENT_MAX_BYTES: u64 = 8 << 20;
 /// Descriptors of databases, logs, listening sockets and everything else that is always open, and of reserved connections.
 const FIXED_DESCRIPTORS: u64 = 128 + front::RESERVED as u64;
@@ -41,6 +47,8 @@ const SPARE_READERS: usize = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares {
     machine: Machine,
+    /// The bytes of the small caches.
+    small: u64,
     divided: u64,
 }
 
@@ -50,7 +58,9 @@ type Derived<T> = (T, Cow<'static, str>);
 impl Shares {
     /// The defaults of `machine`.
     pub fn of(machine: &Machine) -> Self {
-        Self { machine: *machine, divided: Self::budget(machine) - FIXED_BYTES }
+        let budget = Self::budget(machine);
+        let small = (budget / SMALL_PART).min(SMALL_MAX_BYTES);
+        Self { machine: *machine, small, divided: budget - FIXED_BYTES - small }
     }
 
     /// The memory of all bounds together, in bytes.
@@ -85,6 +95,36 @@ impl Shares {
 
     pub(super) fn views_bytes(&self) -> Derived<u64> {
         (self.part(1) / 2, self.of_memory("1/32", ""))
+    }
+
+    pub(super) fn folders_bytes(&self) -> Derived<u64> {
+        (self.small / 10, "1/160 of the memory budget, at most 4 MiB".into())
+    }
+
+    pub(super) fn pushed_gems_bytes(&self) -> Derived<u64> {
+        (self.small / 10, "1/160 of the memory budget, at most 4 MiB: about 10,000 gems".into())
+    }
+
+    pub(super) fn known_folders_bytes(&self) -> Derived<u64> {
+        (self.small / 10 * 4, "1/40 of the memory budget, at most 16 MiB: about 60,000 folders".into())
+    }
+
+    pub(super) fn prefixes_bytes(&self) -> Derived<u64> {
+        (self.small / 10 * 4, "1/40 of the memory budget, at most 16 MiB: lists of about 100 upstreams".into())
+    }
+
+    pub(super) fn workers(&self) -> Derived<usize> {
+        let cores = self.cores().0;
+        (
+            cores.saturating_add(SPARE_READERS).min(256),
+            "one for each core, and two more, so that no kind of work waits for another".into(),
+        )
+    }
+
+    pub(super) fn reader_cache_bytes(&self) -> Derived<u64> {
+        let each = (self.part(2) / self.readers().0 as u64).saturating_sub(READER_FIXED_BYTES);
+        let bytes = each.clamp(READER_CACHE_MIN_BYTES, READER_CACHE_MAX_BYTES);
+        (bytes, "2/16 of the memory budget for all readers, at most 3 MiB each".into())
     }
 
     pub(super) fn max_connections(&self) -> Derived<u64> {
@@ -162,9 +202,10 @@ impl Shares {
     }
 
     pub(super) fn readers(&self) -> Derived<usize> {
-        let fit = usize::try_from(self.part(2) / READER_BYTES).unwrap_or(usize::MAX);
+        let fit = self.part(2) / (READER_FIXED_BYTES + READER_CACHE_MIN_BYTES);
+        let fit = usize::try_from(fit).unwrap_or(usize::MAX);
         let readers = (self.machine.cores.clamp(1, 16) + SPARE_READERS).min(fit).max(1);
-        (readers, "one for each core, at most 16, and two more, so that no kind of query waits for another; 4 MiB each, within 2/16 of the memory budget".into())
+        (readers, "one for each core, at most 16, and two more, so that no kind of query waits for another; 2 to 4 MiB each, within 2/16 of the memory budget".into())
     }
 
     pub(super) fn cached_bytes(&self) -> Derived<u64> {

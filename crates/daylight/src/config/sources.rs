@@ -4,6 +4,7 @@ use super::environment::Environment;
 use super::error::Error;
 use super::file::{self, FileValue};
 use super::key::KeySpec;
+use super::renamed;
 use super::repositories::DeclaredRepository;
 use super::value::Value;
 use std::borrow::Cow;
@@ -95,9 +96,10 @@ impl<'a> Sources<'a> {
         environment: &'a Environment,
         path: Option<&Path>,
     ) -> Result<Self, Error> {
-        let warnings = environment.refuse_unknown(keys)?;
+        let mut warnings = environment.refuse_unknown(keys)?;
         let file = path.map(|path| file::read(path, keys)).transpose()?.unwrap_or_default();
         let path = path.map(Path::to_owned).unwrap_or_default();
+        warnings.extend(file.warnings);
         let (file, repositories) = (file.values, file.repositories);
         let entries = Vec::with_capacity(keys.len());
         Ok(Self { keys, flags, environment, file, path, warnings, entries, repositories })
@@ -139,8 +141,10 @@ impl<'a> Sources<'a> {
         if let Some(flag) = self.flags.iter().find(|flag| flag.key == key.path) {
             return Ok(Some((flag.value.clone(), Origin::Flag(flag.flag))));
         }
-        if let Some(text) = self.environment.get(&key.variable()) {
-            return Ok(Some((text.to_owned(), Origin::Environment(key.variable()))));
+        for variable in std::iter::once(key.variable()).chain(renamed::old_variable(key)) {
+            if let Some(text) = self.environment.get(&variable) {
+                return Ok(Some((text.to_owned(), Origin::Environment(variable))));
+            }
         }
         let Some(value) = self.file.iter().find(|value| value.key == key.path) else { return Ok(None) };
         let origin = Origin::File { path: self.path.clone(), line: value.line };

@@ -37,12 +37,13 @@ fn defaults_of_a_small_machine_are_small() {
     let (settings, loaded) = load(None, &environment(&[]), &[], SMALL).unwrap();
     assert_eq!(
         (settings.server.cores, settings.server.pages_bytes, settings.server.views_bytes),
-        (1, 39 << 19, 3 << 20)
+        (1, 143 << 17, 11 << 18)
     );
-    assert_eq!((settings.server.max_uploads, settings.store.readers), (24, 3));
+    assert_eq!((settings.server.max_uploads, settings.store.readers), (22, 3));
+    assert_eq!((settings.store.reader_cache_bytes, settings.server.folders_bytes), (2_796_202, 838_860));
     assert_eq!(settings.store.cached_bytes, 10 << 30);
-    // This follows from 1,024 descriptors; the memory would be enough for 384 connections.
-    assert_eq!(settings.server.max_connections, (1024 - 128 - 9 - 64 - 24 - 64 - 16) / 2);
+    // This follows from the memory; 1,024 descriptors would be enough for 360 connections.
+    assert_eq!(settings.server.max_connections, 352);
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     assert!(loaded.entries.iter().all(|entry| entry.origin == Origin::Default && !entry.reason.is_empty()));
 }
@@ -270,4 +271,25 @@ fn an_upstream_is_a_url_that_holds_no_password() {
         let error = from_environment(&[("DAYLIGHT_UPSTREAM_MAVEN_CENTRAL", wrong)]).unwrap_err();
         assert!(error.to_string().contains("`upstream.maven_central` must be a URL"), "{error}");
     }
+}
+
+#[test]
+fn a_key_with_an_old_name_is_accepted_with_a_warning_and_its_present_name_wins() {
+    let (settings, loaded) = from_file(
+        "[telemetry]\nevents_files = 7\njson_lines_files = 8\nevents_max_bytes = 70000\njson_lines = \"on\"\n",
+    )
+    .unwrap();
+    assert_eq!((settings.telemetry.json_lines_files, settings.telemetry.json_lines_file_bytes), (8, 70_000));
+    let names = ["events_files", "events_max_bytes"].map(|old| loaded.warnings.iter().any(|said| said.contains(old)));
+    assert_eq!((names, loaded.warnings.len()), ([true; 2], 2));
+
+    let (settings, loaded) = from_environment(&[("DAYLIGHT_TELEMETRY_EVENTS_FILES", "9")]).unwrap();
+    assert_eq!(settings.telemetry.json_lines_files, 9);
+    let expected = [
+        "environment: `DAYLIGHT_TELEMETRY_EVENTS_FILES` has a new name: write `DAYLIGHT_TELEMETRY_JSON_LINES_FILES`",
+        "`telemetry.json_lines_files` has no effect: events are not written to files any more unless `telemetry.json_lines` is `on`",
+    ];
+    assert_eq!(loaded.warnings, expected);
+    let entry = loaded.entries.iter().find(|entry| entry.key == "telemetry.json_lines_files").unwrap();
+    assert_eq!(entry.origin, Origin::Environment("DAYLIGHT_TELEMETRY_EVENTS_FILES".to_owned()));
 }

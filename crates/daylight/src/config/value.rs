@@ -6,6 +6,7 @@ use http::Uri;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
+use telemetry::ClientAddresses;
 use telemetry::log::{Level, LineFormat};
 
 /// A type that settings can have.
@@ -131,6 +132,9 @@ macro_rules! words {
 words!(Level, "`error`, `warn`, `info` or `debug`");
 words!(LineFormat, "`text` or `json`");
 words!(AccessLog, "`off`, `text` or `json`");
+words!(JsonLines, "`off` or `on`");
+words!(ClientAddresses, "`full`, `truncated` or `off`");
+words!(ServerTiming, "`off`, `observe` or `on`");
 
 words!(ClientFrom, "`connection`, `proxy-protocol`, `x-forwarded-for` or `forwarded`");
 
@@ -237,6 +241,51 @@ impl Value for Networks {
 
     fn json(&self) -> serde_json::Value {
         self.0.iter().map(Network::to_string).collect::<Vec<_>>().join(", ").into()
+    }
+}
+
+/// Whether events are written to a file, as JSON lines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JsonLines {
+    /// They are not.
+    Off,
+    /// Each one is.
+    On,
+}
+
+impl JsonLines {
+    const ALL: &'static [JsonLines] = &[JsonLines::Off, JsonLines::On];
+
+    /// The word in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            JsonLines::Off => "off",
+            JsonLines::On => "on",
+        }
+    }
+}
+
+/// Who gets the header `Server-Timing`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerTiming {
+    /// Nobody.
+    Off,
+    /// Callers who may observe the server.
+    Observe,
+    /// Everybody.
+    On,
+}
+
+impl ServerTiming {
+    const ALL: &'static [ServerTiming] = &[ServerTiming::Off, ServerTiming::Observe, ServerTiming::On];
+
+    /// The word in the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ServerTiming::Off => "off",
+            ServerTiming::Observe => "observe",
+            ServerTiming::On => "on",
+        }
     }
 }
 

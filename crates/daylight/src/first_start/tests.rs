@@ -3,10 +3,10 @@
 use super::*;
 use crate::config::{self, Environment, Machine, References};
 use client::{Hosts, HostsOptions};
-use repository::{MemoryLimits, WaitersLimits, Workers};
+use repository::{MemoryLimits, UpstreamLimits, WaitersLimits, Workers};
 use std::sync::Arc;
 use store::{PoolOptions, StoreOptions, Threads};
-use telemetry::{Bound, BoundName, Clock, Op, Recorder};
+use telemetry::{Bound, BoundName, Clock, Op, PoolName, Recorder};
 
 /// One program.
 struct Program {
@@ -18,13 +18,24 @@ struct Program {
 async fn program(store: &Arc<Store>, clock: &Clock, recorder: &Arc<Recorder>) -> Program {
     let mut event = Event::job("test", Millis(0));
     let threads = Threads::Working("work");
-    let options = PoolOptions { threads, bound: BoundName::WorkThreads, capacity: 64, wait: Op::WorkWait };
+    let (pool, bound) = (PoolName::WorkThreads, BoundName::WorkThreads);
+    let options = PoolOptions { threads, pool, bound, capacity: 64, wait: Op::WorkWait };
     let workers = Workers::start(options, recorder, vec![()]).unwrap();
     let limits = MemoryLimits {
         indexes: Bound::new(BoundName::Indexes, "", 1 << 20),
         dependencies_bytes: 1 << 20,
         views_bytes: 1 << 20,
         open_files: 8,
+        folders_bytes: 1 << 20,
+        pushed_gems_bytes: 1 << 20,
+        merging_bytes: 1 << 20,
+        upstreams: UpstreamLimits {
+            prefixes_bytes: 1 << 20,
+            indexes_bytes: 1 << 20,
+            open_files: 8,
+            fetches: 8,
+            width: 8,
+        },
         waiters: WaitersLimits { all: 8, each_repository: 8, each_client: 8 },
     };
     let (references, hosts) = (Arc::new(References::default()), Hosts::new(recorder.clone(), HostsOptions::default()));

@@ -17,7 +17,7 @@ fn asked(
     headers: &[(&'static str, &str)],
     tls: bool,
 ) -> (String, Option<String>) {
-    let urls = PublicUrls::new(&server(settings), "http://0.0.0.0:8080".into(), Log::silent());
+    let urls = PublicUrls::new(&server(settings), "http://0.0.0.0:8080".into(), ClientAddresses::Full, Log::silent());
     let mut map = HeaderMap::new();
     for (name, value) in headers {
         map.append(*name, value.parse().unwrap());

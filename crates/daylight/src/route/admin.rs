@@ -3,6 +3,7 @@
 
 use crate::error::Error;
 use http::{Method, StatusCode};
+use repository::Scope;
 use std::borrow::Cow;
 use telemetry::Event;
 
@@ -53,6 +54,7 @@ calls! {
     ForgetAllMissing   "forgetAllMissing"   DELETE "repositories/{name}/not-found"         ""              => OK "Forgotten"    "Remove all facts about missing files";
     ForgetMissing      "forgetMissing"      DELETE "repositories/{name}/not-found/{path}"  ""              => OK "Forgotten"    "Remove the facts that a path and the paths below it are missing";
     Upstreams          "listUpstreams"      GET    "upstreams"                             ""              => OK "Upstreams"    "List the hosts of upstreams with their state";
+    Requests           "listRequests"       GET    "requests"                              ""              => OK "OpenRequests" "List the requests in progress that are not answered or sent at once, the oldest first, with the operations that they wait for";
     Journal            "listJournal"        GET    "journal"                               ""              => OK "Journal"      "List changes with their authors: the newest ones, or with `after` or `since` the oldest ones from there";
     Explain            "explain"            GET    "explain"                               ""              => OK "Explanation"  "Show the answer to a GET of a path, and the reasons, without requests to upstreams";
     Event              "showEvent"          GET    "events/{id}"                           ""              => OK "Event"        "Show the event of an answer by its `Daylight-Event`, while it is kept";
@@ -81,6 +83,14 @@ pub(crate) struct AdminCall {
 }
 
 impl AdminVerb {
+    /// The scope that its caller needs. The scope `admin` includes all others.
+    pub(crate) fn scope(self) -> Scope {
+        match self {
+            AdminVerb::Event | AdminVerb::Requests => Scope::Observe,
+            _ => Scope::Admin,
+        }
+    }
+
     /// The parameters of its query.
     pub(crate) fn query(self) -> &'static [&'static str] {
         match self {

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::task::{Context, Poll, Waker};
-use telemetry::Tally;
+use telemetry::{Event, Op, Tally, Tick};
 
 /// The progress of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,6 +18,22 @@ pub(crate) enum Progress {
     BrokeOff,
 }
 
+/// The waits of a body for a file that still arrives.
+#[derive(Default)]
+struct Waits {
+    since: Option<Tick>,
+    tally: Tally,
+}
+
+impl Waits {
+    fn end(&mut self) {
+        if let Some(since) = self.since.take() {
+            let Tally { count, nanos, .. } = self.tally;
+            self.tally = Tally { count: count + 1, vain: 0, nanos: nanos + Tick::now().since(since) };
+        }
+    }
+}
+
 /// The delivery of one body.
 #[derive(Default)]
 pub(crate) struct Delivery {
@@ -30,6 +46,10 @@ pub(crate) struct Delivery {
     held: Cell<u32>,
     /// A head without a body is not written yet. h2 drops nothing once it is written, so the flag is needed.
     bare: Cell<bool>,
+    /// The body waits for its source.
+    source_wait: Cell<Option<Op>>,
+    /// The waits for a file that still arrives, if there were any.
+    waits: Cell<Option<Box<Waits>>>,
     /// The length of the body.
     len: Cell<u64>,
     /// Wakes the body when its chunk has been written.
@@ -39,8 +59,42 @@ pub(crate) struct Delivery {
 impl Delivery {
     /// Counts a read of a file and its time.
     pub(crate) fn read(&self, nanos: u64) {
-        let Tally { count, nanos: before } = self.reads.get();
-        self.reads.set(Tally { count: count + 1, nanos: before + nanos });
+        let Tally { count, nanos: before, .. } = self.reads.get();
+        self.reads.set(Tally { count: count + 1, vain: 0, nanos: before + nanos });
+    }
+
+    /// The source of the body was polled with this result. `op`: the wait for it.
+    pub(crate) fn polled<T>(&self, op: Op, poll: Poll<T>) -> Poll<T> {
+        self.source_wait.set(poll.is_pending().then_some(op));
+        if op == Op::BodyWait {
+            self.note_wait(poll.is_pending());
+        }
+        poll
+    }
+
+    /// A wait for a file that still arrives begins or goes on (`waits`), or ends.
+    fn note_wait(&self, waits: bool) {
+        let mut noted = self.waits.take();
+        if waits {
+            noted.get_or_insert_default().since.get_or_insert_with(Tick::now);
+        } else if let Some(noted) = &mut noted {
+            noted.end();
+        }
+        self.waits.set(noted);
+    }
+
+    /// Adds what ran while the body was sent.
+    pub(crate) fn record(&self, event: &mut Event) {
+        event.add_all(Op::BodyRead, self.reads.get());
+        if let Some(mut waits) = self.waits.take() {
+            waits.end();
+            event.add_all(Op::BodyWait, waits.tally);
+        }
+    }
+
+    /// The wait for the source of the body, if the body waits for it.
+    pub(crate) fn source_wait(&self) -> Option<Op> {
+        self.source_wait.get()
     }
 
     /// A chunk was passed to hyper or h2.
@@ -60,11 +114,6 @@ impl Delivery {
     pub(crate) fn hold_head(&self) {
         self.bare.set(true);
         self.hold();
-    }
-
-    /// The reads of files so far.
-    pub(crate) fn reads(&self) -> Tally {
-        self.reads.get()
     }
 
     /// Whether anything is not written yet.

@@ -3,6 +3,7 @@
 
 use crate::body::buffer_pool::{Buffer, BufferPool};
 use crate::body::delivery::Delivery;
+use crate::body::file_threads::FileThreads;
 use crate::body::kernel_cache::{read_ahead, read_now};
 use bytes::Bytes;
 use std::fs::File;
@@ -11,7 +12,7 @@ use std::os::unix::fs::FileExt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use telemetry::{Bound, Tick};
+use telemetry::{Op, Tick};
 use tokio::task::JoinHandle;
 
 /// How much is read ahead when a read must wait for a disk anyway.
@@ -32,7 +33,7 @@ pub(crate) struct FileReader {
 pub(crate) struct FileAccess {
     pub(crate) buffers: Arc<BufferPool>,
     /// Threads that may wait for a disk.
-    pub(crate) threads: Arc<Bound>,
+    pub(crate) threads: Arc<FileThreads>,
     /// Whether the kernel may send files.
     pub(crate) sendfile: bool,
 }
@@ -59,7 +60,8 @@ impl FileReader {
             self.reading = Some(self.read(buffer, began));
         }
         let Some(thread) = &mut self.reading else { return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())) };
-        let (read, nanos) = ready!(Pin::new(thread).poll(cx)).map_err(io::Error::other)?;
+        let (read, nanos) =
+            ready!(delivery.polled(Op::BodyRead, Pin::new(thread).poll(cx))).map_err(io::Error::other)?;
         self.reading = None;
         delivery.read(nanos);
         Poll::Ready(read.map(|buffer| self.hand_out(buffer)))
@@ -69,8 +71,7 @@ impl FileReader {
         let (file, threads, at, left) = (self.file.clone(), self.file_access.threads.clone(), self.at, self.left);
         tokio::task::spawn_blocking(move || {
             let began = Tick::now();
-            threads.waited(began.since(asked));
-            let _thread = threads.enter();
+            let _thread = threads.begin(asked, began);
             let read = read_ahead(&file, at, at + left.min(AHEAD)).and_then(|()| file.read_at(buffer.room(left), at));
             (read.and_then(|read| filled(buffer, read)), Tick::now().since(began))
         })

@@ -5,6 +5,7 @@ pub(crate) mod buffer_pool;
 pub(crate) mod chunk;
 pub(crate) mod delivery;
 pub(crate) mod file_reader;
+pub(crate) mod file_threads;
 pub(crate) mod growing;
 pub(crate) mod kernel_cache;
 pub(crate) mod rope;
@@ -26,6 +27,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use telemetry::Op;
 
 /// A file up to this size fits into one buffer. One read and one write then cost no more than sendfile.
 const SENDFILE_ABOVE: u64 = buffer_pool::SIZE as u64;
@@ -218,14 +220,15 @@ impl GrowingSource {
             }
             // At most [`sendfile::TURN`] bytes at a time: h2 and hyper may cut a stand-in, and it must then be shown
             // whole.
-            let (at, len) = match ready!(self.growing.poll_next(cx, sendfile::TURN as u64)) {
-                Some(Ok(part)) => part,
-                Some(Err(error)) => {
-                    delivery.progress.set(Progress::BrokeOff);
-                    return Poll::Ready(Some(Err(error)));
-                }
-                None => return Poll::Ready(None),
-            };
+            let (at, len) =
+                match ready!(delivery.polled(Op::BodyWait, self.growing.poll_next(cx, sendfile::TURN as u64))) {
+                    Some(Ok(part)) => part,
+                    Some(Err(error)) => {
+                        delivery.progress.set(Progress::BrokeOff);
+                        return Poll::Ready(Some(Err(error)));
+                    }
+                    None => return Poll::Ready(None),
+                };
             let file = self.growing.file().clone();
             if self.kernel && len > SENDFILE_ABOVE {
                 let part = FilePart::new(file, at, len, delivery.clone(), self.file_access.threads.clone());

@@ -6,6 +6,7 @@
 //! kernel, so its bytes cannot reach a client.
 
 use crate::body::delivery::{Delivery, Progress};
+use crate::body::file_threads::FileThreads;
 use crate::body::kernel_cache::{in_memory, read_ahead};
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -14,7 +15,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll, ready};
-use telemetry::{Bound, Tick};
+use telemetry::{Op, Tick};
 use tokio::task::JoinHandle;
 
 /// Bytes that a connection may send before the other connections of its core run. The same number is probed in memory
@@ -44,18 +45,24 @@ pub(crate) struct FilePart {
     /// A read that brings the next bytes into memory.
     reading: RefCell<Option<JoinHandle<io::Result<u64>>>>,
     delivery: Rc<Delivery>,
-    threads: Arc<Bound>,
+    threads: Arc<FileThreads>,
 }
 
 impl FilePart {
-    pub(crate) fn new(file: Arc<File>, from: u64, len: u64, delivery: Rc<Delivery>, threads: Arc<Bound>) -> Rc<Self> {
+    pub(crate) fn new(
+        file: Arc<File>,
+        from: u64,
+        len: u64,
+        delivery: Rc<Delivery>,
+        threads: Arc<FileThreads>,
+    ) -> Rc<Self> {
         let (at, left) = (Cell::new(from), Cell::new(len));
         let (known, paused, reading) = Default::default();
         Rc::new(Self { file, at, left, known, paused, reading, delivery, threads })
     }
 
     /// A whole file that the kernel is known to hold in memory.
-    pub(crate) fn in_memory(file: Arc<File>, len: u64, delivery: Rc<Delivery>, threads: Arc<Bound>) -> Rc<Self> {
+    pub(crate) fn in_memory(file: Arc<File>, len: u64, delivery: Rc<Delivery>, threads: Arc<FileThreads>) -> Rc<Self> {
         let part = Self::new(file, 0, len, delivery, threads);
         part.known.set(len);
         part
@@ -120,7 +127,8 @@ impl FilePart {
             *reading = Some(self.read(at, ahead));
         }
         if let Some(read) = reading.as_mut() {
-            let done = ready!(Pin::new(read).poll(cx)).map_err(io::Error::other).flatten();
+            let done =
+                ready!(self.delivery.polled(Op::BodyRead, Pin::new(read).poll(cx))).map_err(io::Error::other).flatten();
             *reading = None;
             match done {
                 Ok(nanos) => self.delivery.read(nanos),
@@ -140,8 +148,7 @@ impl FilePart {
         let (file, threads, asked) = (self.file.clone(), self.threads.clone(), Tick::now());
         tokio::task::spawn_blocking(move || {
             let began = Tick::now();
-            threads.waited(began.since(asked));
-            let _thread = threads.enter();
+            let _thread = threads.begin(asked, began);
             read_ahead(&file, at, end)?;
             Ok(Tick::now().since(began))
         })

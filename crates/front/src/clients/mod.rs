@@ -5,6 +5,7 @@ pub(crate) mod forwarded_url;
 pub(crate) mod network;
 pub(crate) mod proxies;
 pub(crate) mod proxy_protocol;
+pub(crate) mod request_start;
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;

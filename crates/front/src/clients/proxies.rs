@@ -4,8 +4,10 @@
 use super::forwarded::{self, Chain};
 use super::forwarded_url::{self, ForwardedUrl};
 use super::network::Network;
+use super::request_start;
 use http::HeaderMap;
 use std::net::IpAddr;
+use telemetry::Millis;
 
 /// How a proxy names its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,6 +77,17 @@ impl Proxies {
             }
         }
         client
+    }
+
+    /// How long a request that arrived from `peer` at `now` had waited since a proxy got it, in nanoseconds. 0: it is not known. Only a
+    /// proxy that sets headers tells; with the PROXY protocol the headers are those of the client.
+    pub fn queued(&self, peer: IpAddr, headers: &HeaderMap, now: Millis) -> u64 {
+        match self.client_from {
+            ClientFrom::XForwardedFor | ClientFrom::Forwarded if self.trust(peer) => {
+                request_start::queued(headers, now)
+            }
+            _ => 0,
+        }
     }
 
     /// The URL that the client used, from the headers of trusted proxies. `None`: `peer` is not a proxy that sends it.

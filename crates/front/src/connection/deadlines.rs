@@ -57,6 +57,7 @@ pub(super) async fn watch<H>(
                 }
                 continue;
             }
+            state.end_turn();
             let Some(due) = state.due(&core.limits) else { return Poll::Pending };
             if set_to <= due && !timer.is_elapsed() {
                 return Poll::Pending;

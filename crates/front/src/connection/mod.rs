@@ -131,7 +131,7 @@ async fn drive<H: Handler>(
         proxies: core.proxies.clone(),
         client,
         tls: core.tls.is_some(),
-        client_text: client.to_string().into(),
+        client_text: core.recorder.client_addresses().text(client),
         agent: RefCell::default(),
         state: state.clone(),
     });

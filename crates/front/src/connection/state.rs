@@ -4,6 +4,8 @@
 //! does not mean that it was sent. The body only updates its [`Delivery`]. The event waits here until the first
 //! completed flush after that, or until the connection is gone.
 
+mod show;
+
 use crate::body::delivery::{Delivery, Progress};
 use crate::body::sendfile::{FilePart, TURN};
 use crate::connection::pending_reply::PendingReply;
@@ -15,7 +17,7 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use telemetry::{Event, Op, Outcome, Reason, Recorder, Tick, arrived};
+use telemetry::{Event, Op, OpenRequest, Outcome, Reason, Recorder, Tick, arrived, leave};
 
 /// The state of a connection. Its socket, its exchanges and the watch over its deadlines share it, on one thread.
 pub(crate) struct ConnectionState {
@@ -142,11 +144,12 @@ impl ConnectionState {
         self.head_began.take()
     }
 
-    /// The handler has answered. The event waits until the reply is sent.
-    pub(crate) fn reply_pending(&self, event: Box<Event>) -> Rc<Delivery> {
+    /// The handler has answered, at `ready`. The event waits until the reply is sent. `open`: the request has outlasted
+    /// its turn.
+    pub(crate) fn reply_pending(&self, event: Box<Event>, ready: Tick, open: Option<OpenRequest>) -> Rc<Delivery> {
         self.working.set(self.working.get() - 1);
         let delivery = Rc::new(Delivery::default());
-        self.pending.borrow_mut().push_back(PendingReply::new(event, delivery.clone()));
+        self.pending.borrow_mut().push_back(PendingReply::new(event, ready, delivery.clone(), open));
         delivery
     }
 
@@ -156,6 +159,7 @@ impl ConnectionState {
         let mut pending = self.pending.borrow_mut();
         if let Some(one) = pending.iter_mut().rev().find(|one| Rc::ptr_eq(&one.delivery, delivery)) {
             one.stream = Some(stream);
+            one.show(self.recorder.open_requests());
         }
     }
 
@@ -202,7 +206,7 @@ impl ConnectionState {
             (event.outcome, event.reason) = (Some(Outcome::TurnedAway), Some(why));
         }
         event.duration = Tick::now().since(event.began);
-        self.recorder.release(event);
+        self.release_event(event);
     }
 
     /// hyper is given a stand-in for this part.
@@ -291,15 +295,19 @@ impl ConnectionState {
     }
 
     fn release(&self, one: PendingReply, now: Tick, complete: bool) {
-        let PendingReply { mut event, delivery, first_byte, .. } = one;
+        let PendingReply { mut event, ready, delivery, first_byte, .. } = one;
         // On HTTP/2 a client may reset a stream, which discards what waits on it.
         let complete = complete && (!self.multiplexed || delivery.bytes.get() == delivery.expected());
         event.duration = now.since(event.began);
         event.bytes_out = delivery.bytes.get();
-        event.add_all(Op::BlobRead, delivery.reads());
+        delivery.record(&mut event);
+        event.add(Op::ReplyWrite, first_byte.unwrap_or(now).since(ready));
         if let Some(first_byte) = first_byte {
             event.first_byte = first_byte.since(event.began);
-            event.add(Op::BodySend, now.since(first_byte));
+            // A small reply is one write.
+            if now > first_byte {
+                event.add(Op::BodySend, now.since(first_byte));
+            }
         }
         let broken = match delivery.progress.get() {
             Progress::Broken => Some(Reason::Io),
@@ -310,6 +318,13 @@ impl ConnectionState {
             (event.outcome, event.reason) = (Some(Outcome::Failed), broken);
         } else if !complete && event.outcome != Some(Outcome::TurnedAway) {
             event.outcome = Some(Outcome::ClientGone);
+        }
+        self.release_event(event);
+    }
+
+    fn release_event(&self, event: Box<Event>) {
+        if event.more.as_ref().is_some_and(|more| more.arrival.is_some()) {
+            leave();
         }
         self.recorder.release(event);
     }

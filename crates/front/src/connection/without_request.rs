@@ -33,7 +33,7 @@ impl Ending {
 pub(crate) fn turn_away(recorder: &Recorder, client: IpAddr, reason: Reason) {
     recorder.attempt();
     let mut event = Event::request(recorder.clock().now(), Tick::now());
-    event.client = client.to_string().into();
+    event.client = recorder.client_addresses().text(client);
     event.outcome = Some(Outcome::TurnedAway);
     event.reason = Some(reason);
     recorder.release(event);
@@ -43,7 +43,7 @@ pub(crate) fn turn_away(recorder: &Recorder, client: IpAddr, reason: Reason) {
 pub(super) fn release(recorder: &Recorder, client: IpAddr, began: Tick, ending: Ending) {
     recorder.attempt();
     let mut event = Event::request(recorder.clock().now(), began);
-    event.client = client.to_string().into();
+    event.client = recorder.client_addresses().text(client);
     event.status = ending.status;
     event.outcome = Some(ending.outcome);
     event.reason = ending.reason;

@@ -5,13 +5,15 @@ use crate::body::delivery::Delivery;
 use crate::connection::state::ConnectionState;
 use std::net::IpAddr;
 use std::rc::Rc;
-use telemetry::{Event, Op};
+use telemetry::{Event, Op, OpenRequest, Tick};
 
 /// An event whose request has no reply yet. If it is dropped, the client has disconnected, and the event is released.
 pub(super) struct OpenEvent {
     /// `None` once there is a reply.
     pub(super) event: Option<Box<Event>>,
     pub(super) client: IpAddr,
+    /// When the last byte of the head arrived.
+    pub(super) head_end: Tick,
     state: Rc<ConnectionState>,
 }
 
@@ -32,13 +34,16 @@ impl OpenEvent {
         recorder.attempt();
         let (began, now) = state.begin();
         let mut event = Event::request(recorder.clock().at_tick(now), began);
+        if now != began {
+            event.add(Op::HeadRead, now.since(began));
+        }
         if let Some(nanos) = state.handshake.take() {
             event.add(Op::TlsHandshake, nanos);
         }
         (event.method, event.protocol) = (facts.method, facts.protocol);
         event.asked(facts.path);
         match facts.forwarded {
-            Some(client) => event.client = client.to_string().into(),
+            Some(client) => event.client = recorder.client_addresses().text(client),
             None => event.client = connection.client_text.clone(),
         }
         if let Some(agent) = facts.agent {
@@ -49,12 +54,12 @@ impl OpenEvent {
             event.agent = known.1.clone();
         }
         let client = facts.forwarded.unwrap_or(connection.client);
-        Self { event: Some(event), client, state: state.clone() }
+        Self { event: Some(event), client, head_end: now, state: state.clone() }
     }
 
-    /// There is a reply: the state of the connection owns the event from here.
-    pub(super) fn into_delivery(mut self) -> Rc<Delivery> {
-        self.event.take().map(|event| self.state.reply_pending(event)).unwrap_or_default()
+    /// There is a reply since `ready`: the state of the connection owns the event from here.
+    pub(super) fn into_delivery(mut self, ready: Tick, open: Option<OpenRequest>) -> Rc<Delivery> {
+        self.event.take().map(|event| self.state.reply_pending(event, ready, open)).unwrap_or_default()
     }
 }
 

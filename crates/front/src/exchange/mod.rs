@@ -4,24 +4,28 @@
 pub(crate) mod attempt;
 pub(crate) mod context;
 pub(crate) mod drain;
+mod working;
 
 use crate::body::OutgoingBody;
 use crate::conditional;
 use crate::handler::Handler;
-use crate::pages::{PageSearch, PreparedPage};
+use crate::limits::Limits;
+use crate::pages::{PageSearch, Pages, PreparedPage};
 use crate::reply::{Body, DAYLIGHT_EVENT, Reply};
 use crate::request::upload::Upload;
-use crate::request::{Request, framing};
+use crate::request::{Request, framing, trace};
 use attempt::{OpenEvent, RequestFacts};
 use context::ConnectionContext;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Version, header};
 use hyper::ext::ReasonPhrase;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
-use telemetry::{Event, EventId, Layer, Op, Outcome, Reason};
+use telemetry::{Event, EventId, Layer, Op, OpenRequest, OpsUnderWay, Outcome, Reason, Tick};
+use working::Working;
 
 /// Runs one request until its reply. Its event counts from the call and not from the first poll: in between the
 /// protocol may notice that the client has disconnected.
@@ -38,29 +42,47 @@ pub(crate) fn exchange<H: Handler>(
         agent: head.headers.get(header::USER_AGENT).map(HeaderValue::as_bytes),
         forwarded: connection.proxies.client(connection.client, &head.headers),
     };
-    let open_event = OpenEvent::begin(&connection, &facts);
+    let mut open_event = OpenEvent::begin(&connection, &facts);
+    if let Some(event) = &mut open_event.event {
+        record_origin(&connection, &head.headers, event);
+    }
     async move { answer(&connection, open_event, head, upload, search).await }
 }
 
-/// Answers one request with a page that was found in `nanos` nanoseconds. Returns the id of the event, and the body,
-/// which is empty unless `sends_body`.
+/// Records what the headers tell of the way to this server: how long the request waited at a proxy, and the trace of its
+/// client.
+fn record_origin<H>(connection: &ConnectionContext<H>, headers: &HeaderMap, event: &mut Event) {
+    // Until the first byte arrived. The event has the time of the last byte of the head.
+    let queued = connection.proxies.queued(connection.client, headers, event.at);
+    let queued = queued.saturating_sub(event.tally(Op::HeadRead).nanos);
+    if queued > 0 {
+        event.more_mut().queued_outside = queued;
+    }
+    if let Some(trace) = trace::of(headers) {
+        event.more_mut().trace = Some(trace);
+    }
+}
+
+/// Answers one request with a page that was found at `found`. Returns the id of the event, and the body, which is empty
+/// unless `sends_body`.
 pub(crate) fn prepared<H>(
     connection: &ConnectionContext<H>,
     facts: &RequestFacts<'_>,
     page: PreparedPage,
-    nanos: u64,
+    found: Tick,
     sends_body: bool,
 ) -> (EventId, OutgoingBody) {
     let mut open_event = OpenEvent::begin(connection, facts);
     let mut id = EventId::default();
+    let head_end = open_event.head_end;
     if let Some(event) = &mut open_event.event {
-        event.add(Op::PageLookup, nanos);
+        event.add(Op::PageLookup, found.since(head_end));
         (event.layer, event.subject, event.reason) = (Layer::Page, page.subject, page.reason);
         (event.status, event.outcome) = (page.status.as_u16(), Some(outcome(page.status, &HeaderMap::new())));
         id = event.id;
     }
     let ConnectionContext { state, file_access, sendfile, .. } = connection;
-    let delivery = open_event.into_delivery();
+    let delivery = open_event.into_delivery(found, None);
     let body = match page.file {
         _ if !sends_body => Body::Empty,
         Some(file) if *sendfile => {
@@ -79,7 +101,7 @@ async fn answer<H: Handler>(
     search: PageSearch,
 ) -> Response<OutgoingBody> {
     let ConnectionContext { handler, limits, file_access, state, .. } = connection;
-    let client = open_event.client;
+    let (client, head_end, parsed) = (open_event.client, open_event.head_end, Tick::now());
     let Some(event) = open_event.event.as_mut() else {
         unreachable!("an open event keeps its event until there is a reply")
     };
@@ -87,31 +109,32 @@ async fn answer<H: Handler>(
     let (version, sendfile) = (head.version, connection.sendfile && head.version < Version::HTTP_2);
     let (method, conditions) = (head.method.clone(), conditional::Conditions::new(&head.headers));
     let (unread, expects) = (upload.unread(), head.headers.contains_key(header::EXPECT));
-    let reply = if head.uri.path_and_query().is_some_and(|uri| uri.as_str().len() > limits.uri) {
+    let (mut open, mut found) = (None, None);
+    let reply = if let Some(reply) = refused(&head, limits, event) {
         drop(upload);
-        event.reason = Some(Reason::TooLarge);
-        Reply::text(StatusCode::URI_TOO_LONG, "the URL is too long\n")
-    } else if head.headers.len() > limits.headers {
-        drop(upload);
-        event.reason = Some(Reason::TooLarge);
-        Reply::text(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "there are too many headers\n")
-    } else if let Some((status, why)) = framing::refusal(&head) {
-        drop(upload);
-        (event.outcome, event.reason) = (Some(Outcome::Malformed), Some(Reason::InputInvalid));
-        let mut reply = Reply::text(status, why);
-        // It is unclear where the request ends, so nothing after it is read.
-        reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        event.add(Op::HeadParse, parsed.since(head_end));
         reply
     } else {
         let Parts { method, uri, headers, .. } = head;
         // Passed by reference: it is large, and would be copied into each future that owns it.
         let (peer, tls) = (connection.client, connection.tls);
-        let mut request = Request { method, uri, headers, client, peer, tls, upload };
-        guarded(handler.as_ref(), &mut request, search, event).await
+        let recorded_client = state.recorder().client_addresses().recorded(client);
+        let mut request = Request { method, uri, headers, client, recorded_client, peer, tls, upload };
+        match page(handler.as_ref(), &request, search, head_end, parsed, event) {
+            Some((reply, at)) => {
+                found = Some(at);
+                reply
+            }
+            None => {
+                event.add(Op::HeadParse, parsed.since(head_end));
+                let working = Working::begin(state.recorder().open_requests(), event, &request, &mut open);
+                guarded(handler.as_ref(), &mut request, working, event).await
+            }
+        }
     };
     let mut reply = conditional::apply(reply, &method, &conditions);
     if version < Version::HTTP_11 {
-        whole(&mut reply, event).await;
+        whole(&mut reply, open.as_ref(), event).await;
     }
     if unread.is_some_and(|unread| !drain::discard(&unread, expects, limits, state)) {
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -124,7 +147,8 @@ async fn answer<H: Handler>(
     if state.closing() {
         reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    let body = OutgoingBody::new(reply.body, open_event.into_delivery(), state, file_access, sendfile);
+    let delivery = open_event.into_delivery(found.unwrap_or_else(Tick::now), open);
+    let body = OutgoingBody::new(reply.body, delivery, state, file_access, sendfile);
     let mut response = Response::new(body);
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
@@ -134,11 +158,32 @@ async fn answer<H: Handler>(
     response
 }
 
+/// The reply to a request that no handler may see.
+fn refused(head: &Parts, limits: &Limits, event: &mut Event) -> Option<Reply> {
+    if head.uri.path_and_query().is_some_and(|uri| uri.as_str().len() > limits.uri) {
+        event.reason = Some(Reason::TooLarge);
+        return Some(Reply::text(StatusCode::URI_TOO_LONG, "the URL is too long\n"));
+    }
+    if head.headers.len() > limits.headers {
+        event.reason = Some(Reason::TooLarge);
+        return Some(Reply::text(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "there are too many headers\n"));
+    }
+    let (status, why) = framing::refusal(head)?;
+    (event.outcome, event.reason) = (Some(Outcome::Malformed), Some(Reason::InputInvalid));
+    let mut reply = Reply::text(status, why);
+    // It is unclear where the request ends, so nothing after it is read.
+    reply.headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+    Some(reply)
+}
+
 /// HTTP/1.0 marks the end of a body of unknown length by closing the connection, so a client cannot tell a part from
 /// the whole. Such a body is sent when it is complete.
-async fn whole(reply: &mut Reply, event: &mut Event) {
+async fn whole(reply: &mut Reply, open: Option<&OpenRequest>, event: &mut Event) {
     let Body::Growing(growing) = &mut reply.body else { return };
-    match growing.whole().await {
+    if let Some(open) = open {
+        open.waits(OpsUnderWay::only(Op::FlightWait));
+    }
+    match event.during(Op::FlightWait, growing.whole()).await {
         Ok(None) => {}
         Ok(Some((file, len))) => reply.body = Body::file(file, len),
         Err(error) => {
@@ -149,29 +194,41 @@ async fn whole(reply: &mut Reply, event: &mut Event) {
     }
 }
 
-/// Answers from a page, or calls the handler. A panic becomes a 500, and the connection continues.
-async fn guarded<H: Handler>(handler: &H, request: &mut Request, search: PageSearch, event: &mut Event) -> Reply {
+/// The page for a request, and when it was found. A panic becomes a 500, and the connection continues.
+fn page<H: Handler>(
+    handler: &H,
+    request: &Request,
+    search: PageSearch,
+    head_end: Tick,
+    parsed: Tick,
+    event: &mut Event,
+) -> Option<(Reply, Tick)> {
+    let hit = |pages: &Pages<H::Stamp>| pages.hit(request, search, head_end, parsed, event);
+    let found = catch_unwind(AssertUnwindSafe(|| handler.pages().and_then(hit)));
+    found.unwrap_or_else(|panic| Some((panicked(panic.as_ref(), event), Tick::now())))
+}
+
+/// Calls the handler. A panic becomes a 500, and the connection continues.
+async fn guarded<H: Handler>(handler: &H, request: &mut Request, working: Working<'_>, event: &mut Event) -> Reply {
     let outcome = {
         // In a block of its own, so that no code of the handler runs before the first poll.
-        let mut answer = pin!(async {
-            if let Some(reply) = handler.pages().and_then(|pages| pages.hit(request, search, event)) {
-                return reply;
-            }
-            handler.answer(request, event).await
-        });
-        std::future::poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
+        let mut answer = pin!(async { handler.answer(request, event).await });
+        let answered = working.until(|cx| match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
             Ok(poll) => poll.map(Ok),
             Err(panic) => Poll::Ready(Err(panic)),
-        })
-        .await
+        });
+        answered.await
     };
-    outcome.unwrap_or_else(|panic| {
-        event.outcome = Some(Outcome::Failed);
-        event.reason = Some(Reason::Panicked);
-        let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        event.detail = Event::text(said.unwrap_or("a panic without a message"));
-        Reply::text(StatusCode::INTERNAL_SERVER_ERROR, "internal error\n")
-    })
+    outcome.unwrap_or_else(|panic| panicked(panic.as_ref(), event))
+}
+
+/// The reply after a panic.
+fn panicked(panic: &(dyn Any + Send), event: &mut Event) -> Reply {
+    event.outcome = Some(Outcome::Failed);
+    event.reason = Some(Reason::Panicked);
+    let said = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    event.detail = Event::text(said.unwrap_or("a panic without a message"));
+    Reply::text(StatusCode::INTERNAL_SERVER_ERROR, "internal error\n")
 }
 
 /// Methods as events name them: a closed set, whatever clients send.

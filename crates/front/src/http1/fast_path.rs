@@ -57,7 +57,7 @@ impl<H: Handler> FastPath<H> {
     /// query and coding goes through the exchange; `search` then holds the pages that are still to be searched.
     fn page(&self, plain: &PlainRequest<'_>, search: &mut PageSearch) -> Option<FastReply> {
         let ConnectionContext { handler, limits, proxies, client, state, .. } = &*self.connection;
-        if plain.conditional || plain.hosts != 1 || plain.target.len() > limits.uri {
+        if plain.special || plain.hosts != 1 || plain.target.len() > limits.uri {
             return None;
         }
         if state.closing() || proxies.trust(*client) {
@@ -68,15 +68,20 @@ impl<H: Handler> FastPath<H> {
             None => (plain.target, None),
         };
         let (pages, now) = (handler.pages()?, self.now());
-        *search = PageSearch::AccessClass;
-        let page = pages.prepared(path, query, &|| accepts_gzip(|| plain.codings()), now)?;
-        // This includes parsing the head, which takes no longer than reading the clock.
-        let nanos = Tick::now().since(state.head_last_byte.get());
+        let page = match pages.prepared(path, query, &|| accepts_gzip(|| plain.codings()), now) {
+            Ok(page) => page,
+            Err(miss) => {
+                *search = PageSearch::AccessClass(miss);
+                return None;
+            }
+        };
+        // The lookup includes parsing the head, which takes no longer than reading the clock.
+        let found = Tick::now();
         let (method, agent) = (method_name(&plain.method), plain.agent);
         let facts = RequestFacts { method, protocol: "HTTP/1.1", path, agent, forwarded: None };
         let mut head = Vec::with_capacity(page.head.len() + OWN);
         head.extend_from_slice(&page.head);
-        let (id, body) = prepared(&self.connection, &facts, page, nanos, sends_body(&plain.method));
+        let (id, body) = prepared(&self.connection, &facts, page, found, sends_body(&plain.method));
         response_head::line(&mut head, &DAYLIGHT_EVENT, &id.digits());
         response_head::end(&mut head, &date::at(now));
         FastReply::new(head, body)

@@ -1,6 +1,7 @@
 //! Reads plain requests as hyper reads them: `GET` and `HEAD` without a body that keep the connection open.
 
 use crate::limits::Limits;
+use crate::request::trace;
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, Method, Request, Uri};
@@ -27,8 +28,8 @@ pub(super) struct PlainRequest<'a> {
     pub(super) hosts: usize,
     /// The first `User-Agent`.
     pub(super) agent: Option<&'a [u8]>,
-    /// It asks for a range, or has conditions.
-    pub(super) conditional: bool,
+    /// It asks for a range, has conditions, or belongs to a trace that the client records.
+    pub(super) special: bool,
 }
 
 /// The kind of a header line.
@@ -38,6 +39,7 @@ enum About {
     Agent,
     Condition,
     Connection,
+    Trace,
     /// It declares a body, or requests another protocol.
     Body,
     Other,
@@ -65,12 +67,13 @@ impl<'a> PlainRequest<'a> {
         if len != bytes.len() || parsed.version != Some(1) || lines.len() > limits.headers {
             return None;
         }
-        let mut plain = Self { bytes, method, target, lines, hosts: 0, agent: None, conditional: false };
+        let mut plain = Self { bytes, method, target, lines, hosts: 0, agent: None, special: false };
         for Header { name, value } in lines {
             match about(name) {
                 About::Host => plain.hosts += 1,
                 About::Agent => plain.agent = plain.agent.or(Some(value)),
-                About::Condition => plain.conditional = true,
+                About::Condition => plain.special = true,
+                About::Trace => plain.special |= trace::may_be_sampled(value),
                 About::Connection if value.eq_ignore_ascii_case(b"keep-alive") => {}
                 About::Connection | About::Body => return None,
                 About::Other => {}
@@ -114,6 +117,7 @@ fn about(name: &str) -> About {
         7 if is("upgrade") => About::Body,
         10 if is("user-agent") => About::Agent,
         10 if is("connection") => About::Connection,
+        11 if is("traceparent") => About::Trace,
         14 if is("content-length") => About::Body,
         17 if is("transfer-encoding") => About::Body,
         _ if name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("if-")) => About::Condition,

@@ -104,7 +104,11 @@ async fn piece_by_piece(
                 return Poll::Ready(None);
             }
             ready!(delivery.poll_gone(cx));
-            Pin::new(&mut body).poll_frame(cx).map(Some)
+            let polled = Pin::new(&mut body).poll_frame(cx).map(Some);
+            if polled.is_pending() {
+                state.show_reply(&delivery);
+            }
+            polled
         });
         let piece = match next.await {
             Some(Some(Ok(frame))) => frame.into_data().ok(),

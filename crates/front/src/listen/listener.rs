@@ -75,7 +75,8 @@ impl Listener {
         self.sockets().map(TcpListener::local_addr).collect::<io::Result<_>>().map_err(Error::Core)
     }
 
-    pub(super) fn sockets(&self) -> impl Iterator<Item = &TcpListener> {
+    /// All of them.
+    pub fn sockets(&self) -> impl Iterator<Item = &TcpListener> {
         std::iter::once(&self.first).chain(&self.others)
     }
 }

@@ -3,11 +3,13 @@
 pub(crate) mod core_context;
 pub(crate) mod listener;
 pub(crate) mod reserved_connections;
+pub(crate) mod runtime_work;
 pub(crate) mod stop;
 pub(crate) mod tls;
 
 use crate::body::buffer_pool::BufferPool;
 use crate::body::file_reader::FileAccess;
+use crate::body::file_threads::FileThreads;
 use crate::clients::proxies::Proxies;
 use crate::clients::{self, ClientConnections};
 use crate::connection;
@@ -31,16 +33,14 @@ use std::task::Poll;
 use std::thread::{Builder as Thread, ScopedJoinHandle};
 use std::time::Duration;
 use stop::Stop;
-use telemetry::{Bound, BoundName, Counter, LoopMonitor, Reason, Recorder, Slot};
+use telemetry::{Bound, BoundName, Counter, LoopMonitor, PoolName, PoolThreads, Reason, Recorder, Slot};
 use tls::Tls;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::runtime::{Builder as Runtime, LocalOptions};
+use tokio::runtime::{Builder as Runtime, LocalOptions, LocalRuntime};
 use tokio::sync::Notify;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-/// Threads of a core that read files.
-const BLOCKING: usize = 4;
 /// Turns of connections before a core looks for new events and due timers. Each turn may send a part of a file, which
 /// takes a tenth of a millisecond.
 const TURNS: u32 = 16;
@@ -52,6 +52,8 @@ const REST: Duration = Duration::from_millis(100);
 pub struct Options {
     /// Threads that accept and serve.
     pub cores: usize,
+    /// Threads of each of them that read files.
+    pub file_threads: usize,
     /// The limits for clients.
     pub limits: Limits,
     /// The proxies that are trusted.
@@ -80,8 +82,9 @@ pub fn run<H: Handler>(
     recorder.register(clients.bound().clone());
     let cores = options.cores.max(1);
     let reserved = ReservedConnections::new(&recorder);
-    let threads = Bound::new(BoundName::FileThreads, "", (cores * BLOCKING) as u64);
-    recorder.register(threads.clone());
+    let file_threads = options.file_threads.max(1);
+    let threads = FileThreads::new((cores * file_threads) as u64, &recorder);
+    let core_threads = recorder.pool(PoolName::Cores, cores as u64);
     let buffers = BufferPool::new(limits.file_buffers);
     recorder.register(buffers.bound());
     let file_access = FileAccess { buffers, threads, sendfile: options.sendfile };
@@ -108,9 +111,11 @@ pub fn run<H: Handler>(
             };
             let (stop, name) = (&stop, format!("core-{number}"));
             let heart = recorder.loop_monitor(&name);
-            let reserved = reserved.clone();
+            let (reserved, core_threads) = (reserved.clone(), core_threads.clone());
             let work = move || {
-                serve(core, sockets, &reserved, heart, stop, options.shutdown_timeout).inspect_err(|_| stop.now())
+                let runtime = runtime(file_threads, &core_threads)?;
+                serve(core, sockets, &reserved, heart, stop, options.shutdown_timeout, runtime)
+                    .inspect_err(|_| stop.now())
             };
             threads.push(Thread::new().name(name).spawn_scoped(scope, work).inspect_err(|_| stop.now()));
         }
@@ -121,6 +126,15 @@ pub fn run<H: Handler>(
     })
 }
 
+/// The runtime of one core, whose work counts in `pool`.
+fn runtime(file_threads: usize, pool: &PoolThreads) -> io::Result<LocalRuntime> {
+    let mut runtime = Runtime::new_current_thread();
+    runtime.enable_all().max_blocking_threads(file_threads).thread_name("file-reader").event_interval(TURNS);
+    let runtime = runtime.build_local(LocalOptions::default())?;
+    runtime_work::count_work(runtime.handle(), pool);
+    Ok(runtime)
+}
+
 /// One core: accepts until the server stops, then finishes.
 fn serve<H: Handler>(
     core: CoreContext<H>,
@@ -129,10 +143,8 @@ fn serve<H: Handler>(
     heart: Arc<LoopMonitor>,
     stop: &Stop,
     shutdown_timeout: Duration,
+    runtime: LocalRuntime,
 ) -> io::Result<()> {
-    let mut runtime = Runtime::new_current_thread();
-    runtime.enable_all().max_blocking_threads(BLOCKING).event_interval(TURNS);
-    let runtime = runtime.build_local(LocalOptions::default())?;
     let core = Rc::new(core);
     let served = runtime.block_on(async {
         let listening = sockets.sockets().map(|socket| TcpListener::from_std(socket.try_clone()?));

@@ -9,11 +9,8 @@ use flate2::write::GzEncoder;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use telemetry::{Bound, BoundName, Event, Op, Outcome, Recorder, Slot, Tick, background, give_way};
+use telemetry::{Bound, BoundName, Op, Outcome, Recorder, Slot, background, give_way};
 
-/// Pages that may wait for the thread. A page beyond that is not compressed now; the request of the next client queues
-/// it again.
-const QUEUE: u64 = 256;
 /// Bytes between two yields. Compressing them takes about 100 us.
 const AT_ONCE: usize = 4 << 10;
 
@@ -31,9 +28,10 @@ pub(super) struct Compressor<S> {
 }
 
 impl<S: Clone + Send + Sync + 'static> Compressor<S> {
-    /// Starts the thread. `cache` holds the pages.
-    pub(super) fn start(cache: Arc<PageCache<S>>, recorder: Arc<Recorder>) -> Self {
-        let bound = Bound::new(BoundName::PageCompression, "", QUEUE);
+    /// Starts the thread. `cache` holds the pages. Up to `most` of them are compressed or wait for it. A page beyond that is not compressed
+    /// now; the request of the next client queues it again.
+    pub(super) fn start(cache: Arc<PageCache<S>>, most: u64, recorder: Arc<Recorder>) -> Self {
+        let bound = Bound::new(BoundName::PageCompression, "", most);
         recorder.register(bound.clone());
         let (jobs, waiting) = channel();
         // If the thread cannot start, the receiver is gone and jobs are dropped.
@@ -51,6 +49,11 @@ impl<S: Clone + Send + Sync + 'static> Compressor<S> {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn bound(&self) -> &Arc<Bound> {
+        &self.bound
+    }
+
     /// Waits until the queue is empty.
     #[cfg(test)]
     pub(super) fn settle(&self) {
@@ -60,18 +63,15 @@ impl<S: Clone + Send + Sync + 'static> Compressor<S> {
     }
 }
 
-fn compress_each<S: Clone>(jobs: &Receiver<Job<S>>, cache: &PageCache<S>, recorder: &Recorder) {
+fn compress_each<S: Clone>(jobs: &Receiver<Job<S>>, cache: &PageCache<S>, recorder: &Arc<Recorder>) {
     background();
     for job in jobs {
-        recorder.attempt();
-        let mut event = Event::job("page.compress", recorder.clock().now());
-        event.subject = job.page.subject.clone();
-        if let Some(body) = event.time(Op::PageCompress, || compress(&job.page.identity.body)) {
+        let mut recorded = telemetry::Job::begin(recorder, "page.compress");
+        recorded.subject = job.page.subject.clone();
+        if let Some(body) = recorded.time(Op::PageCompress, || compress(&job.page.identity.body)) {
             cache.replace(job.key, &job.page, job.page.with_gzip(body));
         }
-        event.outcome = Some(Outcome::Done);
-        event.duration = Tick::now().since(event.began);
-        recorder.release(event);
+        recorded.end(Outcome::Done);
     }
 }
 

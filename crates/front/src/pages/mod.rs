@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::fs::File;
 use std::sync::Arc;
-use telemetry::{Event, Layer, Millis, Op, Reason, Recorder, Subject};
+use telemetry::{Event, Layer, Millis, Miss, Op, Reason, Recorder, Subject, Tick};
 
 /// The access class of pages for every client, with or without a token.
 pub const PUBLIC: u64 = 0;
@@ -69,8 +69,8 @@ pub struct Pages<S> {
 pub(crate) enum PageSearch {
     /// The public pages, then those of the access class of the request's credentials.
     All,
-    /// Only those of the access class: the fast path has searched the public pages.
-    AccessClass,
+    /// Only those of the access class: the fast path has searched the public pages, and found none for this reason.
+    AccessClass(Miss),
 }
 
 /// A page as HTTP/1.1 sends it.
@@ -88,39 +88,53 @@ pub(crate) struct PreparedPage {
 
 impl<S: Clone + Send + Sync + 'static> Pages<S> {
     /// Pages of up to `bytes` in all, and the thread that compresses them. Up to `files` large pages also get a copy
-    /// that the kernel can send. The bounds are registered at `recorder`.
-    pub fn new(bytes: u64, files: u64, hooks: PageHooks<S>, recorder: &Arc<Recorder>) -> Self {
+    /// that the kernel can send. Up to `compressions` pages are compressed or wait for it. The bounds are registered at `recorder`.
+    pub fn new(bytes: u64, files: u64, compressions: u64, hooks: PageHooks<S>, recorder: &Arc<Recorder>) -> Self {
         let missing = bytes / 16;
         let found = bytes - missing;
         // A build requests most files once, and the next build requests the same files.
         let found = Arc::new(PageCache::new("found", found, found / 2, recorder));
-        let compressor = Compressor::start(found.clone(), recorder.clone());
+        let compressor = Compressor::start(found.clone(), compressions, recorder.clone());
         let missing = PageCache::new("missing", missing, 0, recorder);
         Self { hooks, found, missing, compressor, copies: KernelCopies::new(files, recorder) }
     }
 
-    /// The page for `request`, if there is one whose stamp holds. Sets the layer, subject and reason of `event`.
-    pub(crate) fn hit(&self, request: &Request, search: PageSearch, event: &mut Event) -> Option<Reply> {
+    /// The page for `request`, if there is one whose stamp holds, and when it was found. The head ended at `head_end` and
+    /// was parsed at `parsed`, when the search begins. Sets the layer, subject and reason of `event`.
+    pub(crate) fn hit(
+        &self,
+        request: &Request,
+        search: PageSearch,
+        head_end: Tick,
+        parsed: Tick,
+        event: &mut Event,
+    ) -> Option<(Reply, Tick)> {
         if !admission::may_be_read(request) {
             return None;
         }
         let now = event.at;
-        let page = event.time(Op::PageLookup, || self.find(request, search, now))?;
+        let page = self.find(request, search, now);
+        let found = event.ran(Op::PageLookup, if page.is_ok() { head_end } else { parsed });
+        let page = page.inspect_err(|miss| self.found.miss(*miss)).ok()?;
         event.layer = Layer::Page;
         event.subject = page.subject.clone();
         event.reason = page.reason;
         let representation = page.representation(|| takes_gzip(request));
         let (headers, body) = (representation.headers.clone(), Body::Bytes(representation.body.clone()));
         let (status, ranges) = (page.status, page.ranges.clone());
-        Some(Reply { status, headers, body, ranges, phrase: None, unchanged: UnchangedDates::NotBefore })
+        let reply = Reply { status, headers, body, ranges, phrase: None, unchanged: UnchangedDates::NotBefore };
+        Some((reply, found))
     }
 
     /// Public pages are searched first, as they do not need the credentials.
-    fn find(&self, request: &Request, search: PageSearch, now: Millis) -> Option<Arc<Page<S>>> {
+    fn find(&self, request: &Request, search: PageSearch, now: Millis) -> Result<Arc<Page<S>>, Miss> {
         let gzip = || takes_gzip(request);
         let find = |class| self.holding(&(self.hooks.canon)(request.path(), request.query()).key(class), gzip, now);
-        let public = if search == PageSearch::All { find(PUBLIC) } else { None };
-        public.or_else(|| find(self.class(request, now)?))
+        let public = match search {
+            PageSearch::All => find(PUBLIC),
+            PageSearch::AccessClass(miss) => Err(miss),
+        };
+        public.or_else(|miss| self.class(request, now).map_or(Err(miss), find).map_err(|other| miss.max(other)))
     }
 
     /// The public page for a `GET` or `HEAD` without conditions, ranges or a body, if there is one whose stamp holds.
@@ -131,25 +145,27 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         query: Option<&str>,
         gzip: &dyn Fn() -> bool,
         now: Millis,
-    ) -> Option<PreparedPage> {
+    ) -> Result<PreparedPage, Miss> {
         let page = self.holding(&(self.hooks.canon)(path, query).key(PUBLIC), gzip, now)?;
         let form = page.representation(gzip);
         let (head, body, file) = (form.head.clone(), form.body.clone(), self.copies.of(&form.body, &form.copy));
-        Some(PreparedPage { status: page.status, head, body, file, subject: page.subject.clone(), reason: page.reason })
+        Ok(PreparedPage { status: page.status, head, body, file, subject: page.subject.clone(), reason: page.reason })
     }
 
     /// The page with this key, from either cache, if its stamp holds. Removes the page if its stamp no longer holds.
-    fn holding(&self, key: &PageKeyRef<'_>, gzip: impl Fn() -> bool, now: Millis) -> Option<Arc<Page<S>>> {
+    fn holding(&self, key: &PageKeyRef<'_>, gzip: impl Fn() -> bool, now: Millis) -> Result<Arc<Page<S>>, Miss> {
         let caches = [&*self.found, &self.missing];
-        let (cache, page) = caches.into_iter().find_map(|cache| Some((cache, cache.get(key)?)))?;
+        let Some((cache, page)) = caches.into_iter().find_map(|cache| Some((cache, cache.get(key)?))) else {
+            return Err(self.found.why_absent(key).max(self.missing.why_absent(key)));
+        };
         if !(self.hooks.holds)(&page.stamp, now) {
             cache.remove(key, &page);
-            return None;
+            return Err(Miss::Stale);
         }
         if page.lacks_gzip(gzip) {
             self.compressor.ask(key.key(), &page);
         }
-        Some(page)
+        Ok(page)
     }
 
     /// The access class of the request's credentials, if it is known and is not the public one.
@@ -162,7 +178,7 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
     /// everything that the reply was made from. `public`: it is for every client; otherwise only for clients of the
     /// request's access class.
     pub fn keep(&self, request: &Request, reply: &Reply, public: bool, stamp: S, event: &mut Event) {
-        if !admission::may_be_read(request) || !admission::may_be_kept(request, reply) {
+        if !admission::may_be_read(request) {
             return;
         }
         let cache = if reply.status == StatusCode::NOT_FOUND { &self.missing } else { &*self.found };
@@ -170,8 +186,9 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         let url = (self.hooks.canon)(request.path(), request.query());
         let key = url.key(class);
         // Checked before any more work is done.
-        if !cache.admits(&key) || !admission::lets_it_be_kept(&reply.headers) {
-            return;
+        if !admission::may_be_kept(request, reply) || !cache.admits(&key) || !admission::lets_it_be_kept(&reply.headers)
+        {
+            return cache.refuse(&key);
         }
         let (subject, reason) = (event.subject.clone(), event.reason);
         event.time(Op::PageKeep, || {

@@ -3,11 +3,11 @@
 
 use super::doorkeeper::Doorkeeper;
 use super::page::Page;
-use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, Equivalent, Weighter};
+use quick_cache::sync::Cache;
+use quick_cache::{DefaultHashBuilder, Equivalent, Lifecycle, Weighter};
 use std::hash::BuildHasher;
 use std::sync::Arc;
-use telemetry::{Bound, BoundName, Recorder};
+use telemetry::{Bound, BoundName, Miss, Recorder};
 
 /// The key of a page. It is compared in full, so a hash collision never gives a client another client's page.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -52,9 +52,21 @@ impl<S> Weighter<PageKey, Arc<Page<S>>> for Weight {
     }
 }
 
+/// Collects the pages that leave the cache when another one is added.
+#[derive(Clone)]
+pub(super) struct Collect;
+
+impl<S> Lifecycle<PageKey, Arc<Page<S>>> for Collect {
+    type RequestState = Vec<(PageKey, Arc<Page<S>>)>;
+
+    fn on_evict(&self, gone: &mut Self::RequestState, key: PageKey, page: Arc<Page<S>>) {
+        gone.push((key, page));
+    }
+}
+
 /// Pages of one kind: found, or missing.
 pub(super) struct PageCache<S> {
-    cache: Cache<PageKey, Arc<Page<S>>, Weight>,
+    cache: Cache<PageKey, Arc<Page<S>>, Weight, DefaultHashBuilder, Collect>,
     /// Weight of the heaviest page that is admitted.
     heaviest: u64,
     /// While the pages take less than this, every page is admitted.
@@ -75,7 +87,7 @@ impl<S> PageCache<S> {
     pub(super) fn new(which: &str, bytes: u64, roomy: u64, recorder: &Recorder) -> Self {
         let items = usize::try_from(bytes / Self::TYPICAL).unwrap_or(usize::MAX);
         let hasher = DefaultHashBuilder::default();
-        let cache = Cache::with(items, bytes, Weight, hasher.clone(), DefaultLifecycle::default());
+        let cache = Cache::with(items, bytes, Weight, hasher.clone(), Collect);
         let heaviest = (bytes / 64).min(Self::HEAVIEST).min(cache.shard_capacity() / 2);
         let bound = Bound::new(BoundName::Pages, which, bytes);
         recorder.register(bound.clone());
@@ -88,16 +100,34 @@ impl<S> PageCache<S> {
         self.bound.used() < self.roomy || self.doorkeeper.again(self.hasher.hash_one(key))
     }
 
+    /// Why there is no page with this key.
+    pub(super) fn why_absent(&self, key: &PageKeyRef<'_>) -> Miss {
+        self.bound.cache().why_absent(|| self.hasher.hash_one(key))
+    }
+
+    /// Counts a request that no page answers.
+    pub(super) fn miss(&self, miss: Miss) {
+        self.bound.cache().miss(miss);
+    }
+
+    /// Remembers that a reply with this key does not become a page.
+    pub(super) fn refuse(&self, key: &PageKeyRef<'_>) {
+        self.bound.cache().refuse(self.hasher.hash_one(key));
+    }
+
     pub(super) fn get(&self, key: &PageKeyRef<'_>) -> Option<Arc<Page<S>>> {
         self.cache.get(key)
     }
 
     /// Adds a page, unless it is too heavy.
     pub(super) fn put(&self, key: &PageKeyRef<'_>, page: Page<S>) {
-        if page.weight <= self.heaviest {
-            self.cache.insert(key.key(), Arc::new(page));
-            self.observe();
+        if page.weight > self.heaviest {
+            return self.refuse(key);
         }
+        let (hash, page, mut gone) = (self.hasher.hash_one(key), Arc::new(page), Vec::new());
+        self.cache.insert_with_lifecycle(key.key(), page.clone(), &mut gone);
+        self.bound.cache().store(hash, &page, &gone, |key| self.hasher.hash_one(key));
+        self.observe();
     }
 
     /// Replaces `old` by `new`, if `old` is still in the cache and `new` is not too heavy.
@@ -105,7 +135,10 @@ impl<S> PageCache<S> {
         if new.weight <= self.heaviest && self.cache.peek(&key).is_some_and(|there| Arc::ptr_eq(&there, old)) {
             // This may replace a newer page that was added in between. `new` has the stamp of `old`, which then no
             // longer holds, so the next request removes it and makes the page again.
-            let _ = self.cache.replace(key, Arc::new(new), true);
+            let (hash, new, mut gone) = (self.hasher.hash_one(&key), Arc::new(new), Vec::new());
+            if self.cache.replace_with_lifecycle(key, new.clone(), true, &mut gone).is_ok() {
+                self.bound.cache().store(hash, &new, &gone, |key| self.hasher.hash_one(key));
+            }
             self.observe();
         }
     }
@@ -124,5 +157,6 @@ impl<S> PageCache<S> {
 
     fn observe(&self) {
         self.bound.observe(self.cache.weight());
+        self.bound.cache().observe(self.cache.len() as u64);
     }
 }

@@ -34,7 +34,7 @@ impl World {
             }),
             holds: Box::new(move |(unit, revision), _| seen.lock().unwrap()[*unit] == *revision),
         };
-        Self { pages: Pages::new(bytes, 4, hooks, &Recorder::silent(Clock::default())), revisions }
+        Self { pages: Pages::new(bytes, 4, 256, hooks, &Recorder::silent(Clock::default())), revisions }
     }
 
     fn stamp(&self, unit: usize) -> (usize, u64) {
@@ -42,7 +42,7 @@ impl World {
     }
 
     fn hit(&self, request: &Request) -> Option<String> {
-        let reply = self.pages.hit(request, PageSearch::All, &mut event())?;
+        let (reply, _) = self.pages.hit(request, PageSearch::All, Tick::now(), Tick::now(), &mut event())?;
         Some(representations::text(&reply))
     }
 
@@ -120,7 +120,7 @@ fn expired_credentials_go_the_whole_way() {
     world.keep(&with("/x", "a"), &ok("for a"));
     let mut late = event();
     late.at = Millis(10);
-    assert!(world.pages.hit(&with("/x", "a"), PageSearch::All, &mut late).is_none());
+    assert!(world.pages.hit(&with("/x", "a"), PageSearch::All, Tick::now(), Tick::now(), &mut late).is_none());
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_hit_makes_a_whole_event_and_a_whole_reply() {
     world.offer(&get("/x"), &reply);
     world.pages.keep(&get("/x"), &reply, true, world.stamp(0), &mut first);
     let mut second = event();
-    let reply = world.pages.hit(&get("/x"), PageSearch::All, &mut second).unwrap();
+    let (reply, _) = world.pages.hit(&get("/x"), PageSearch::All, Tick::now(), Tick::now(), &mut second).unwrap();
     assert!(reply.status == StatusCode::NOT_FOUND && matches!(reply.ranges, Ranges::Prefix(_)));
     assert_eq!(reply.headers[&name], "b");
     let ops = |event: &Event| (event.tally(Op::PageLookup).count, event.tally(Op::PageKeep).count);
@@ -224,7 +224,7 @@ fn a_page_says_that_nothing_had_to_be_done_for_it() {
     let (world, name) = (World::new(1 << 20), HeaderName::from_static("cache-status"));
     let fetched = HeaderValue::from_static("daylight; fwd=uri-miss; stored");
     world.offer(&get("/x"), &ok("a").header(name.clone(), fetched));
-    let reply = world.pages.hit(&get("/x"), PageSearch::All, &mut event()).unwrap();
+    let (reply, _) = world.pages.hit(&get("/x"), PageSearch::All, Tick::now(), Tick::now(), &mut event()).unwrap();
     assert_eq!(reply.headers[&name], "daylight; hit");
 }
 
@@ -254,7 +254,7 @@ fn a_million_queries_that_are_asked_once_drive_out_no_page_that_is_in_use() {
     let (mut once, mut event, stamp) = (get("/x"), event(), world.stamp(0));
     for round in 0..1_000_000_u32 {
         once.uri = format!("/x?{round}").parse().unwrap();
-        assert!(world.pages.hit(&once, PageSearch::All, &mut event).is_none());
+        assert!(world.pages.hit(&once, PageSearch::All, Tick::now(), Tick::now(), &mut event).is_none());
         world.pages.keep(&once, &reply, true, stamp, &mut event);
         if round % 100 == 0 {
             assert!(world.hit(&hot[round as usize / 100 % hot.len()]).is_some(), "after {round}");

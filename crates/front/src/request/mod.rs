@@ -1,8 +1,10 @@
 //! A request.
 
 pub(crate) mod framing;
+pub(crate) mod trace;
 pub(crate) mod upload;
 
+use http::uri::PathAndQuery;
 use http::{HeaderMap, Method, Uri, header};
 use std::net::IpAddr;
 use upload::Upload;
@@ -14,8 +16,10 @@ pub struct Request {
     pub method: Method,
     /// The headers.
     pub headers: HeaderMap,
-    /// The client: the peer of the connection, or the address that a trusted proxy names.
+    /// The client: the peer of the connection, or the address that a trusted proxy names. For limits and access control.
     pub client: IpAddr,
+    /// The part of its address that may be recorded.
+    pub recorded_client: Option<IpAddr>,
     /// The peer of the connection, or the address that the PROXY protocol names.
     pub peer: IpAddr,
     /// Whether the connection is encrypted here.
@@ -28,7 +32,16 @@ pub struct Request {
 impl Request {
     /// A request without a body. [`Request::upload`] may be replaced.
     pub fn new(method: Method, uri: Uri, headers: HeaderMap, client: IpAddr) -> Self {
-        Self { method, headers, client, peer: client, tls: false, upload: Upload::default(), uri }
+        Self {
+            method,
+            headers,
+            client,
+            recorded_client: Some(client),
+            peer: client,
+            tls: false,
+            upload: Upload::default(),
+            uri,
+        }
     }
 
     /// The host that the client named, as sent: `:authority`, the host of an absolute URL, or `Host`.
@@ -40,6 +53,11 @@ impl Request {
     /// The path as sent, still percent-encoded. Empty for `CONNECT`, and `*` for `OPTIONS *`.
     pub fn path(&self) -> &str {
         self.uri.path()
+    }
+
+    /// Path and query as sent, shared. `None` for `CONNECT`.
+    pub(crate) fn target(&self) -> Option<PathAndQuery> {
+        self.uri.path_and_query().cloned()
     }
 
     /// What follows the first `?`, as sent.

@@ -8,10 +8,10 @@ use http_body::Body as _;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use telemetry::{Event, Op, Tick};
+use telemetry::{Event, Op};
 use tokio::time::timeout;
 
 /// Why an upload was not received completely.
@@ -70,6 +70,8 @@ pub struct Upload {
     pace: Pace,
     unread: Option<UnreadBody>,
     requested: Option<BodyRequested>,
+    /// The bytes that have arrived, for the table of open requests. Only a body that arrives has it.
+    progress: Option<Arc<AtomicU64>>,
     /// The whole body, after [`Upload::hold`].
     held: Option<Bytes>,
 }
@@ -117,7 +119,7 @@ impl Upload {
         let (declared, some) = (incoming.size_hint().exact(), !incoming.is_end_stream());
         let source = if some { UploadSource::Http1(incoming) } else { UploadSource::None };
         let mut upload = Self::from(source, declared, limits);
-        upload.unread = some.then(UnreadBody::default);
+        (upload.unread, upload.progress) = (some.then(UnreadBody::default), some.then(Arc::default));
         upload
     }
 
@@ -128,7 +130,7 @@ impl Upload {
         }
         let declared = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         let mut upload = Self::from(UploadSource::Http2(stream), declared, limits);
-        upload.unread = Some(UnreadBody::default());
+        (upload.unread, upload.progress) = (Some(UnreadBody::default()), Some(Arc::default()));
         upload.requested = Some(BodyRequested::default());
         upload
     }
@@ -140,11 +142,26 @@ impl Upload {
             grace: limits.upload_grace,
             waited: Duration::ZERO,
         };
-        Self { source, declared, received: 0, limit: limits.upload, pace, unread: None, requested: None, held: None }
+        Self {
+            source,
+            declared,
+            received: 0,
+            limit: limits.upload,
+            pace,
+            unread: None,
+            requested: None,
+            progress: None,
+            held: None,
+        }
     }
 
     pub(crate) fn unread(&self) -> Option<UnreadBody> {
         self.unread.clone()
+    }
+
+    /// The bytes that have arrived, for as long as the handler has the upload.
+    pub(crate) fn progress(&self) -> Option<Arc<AtomicU64>> {
+        self.progress.clone()
     }
 
     pub(crate) fn requested(&self) -> Option<BodyRequested> {
@@ -186,10 +203,9 @@ impl Upload {
                 Ok(bytes)
             }
             from => {
-                let began = Tick::now();
+                let receiving = event.running(Op::BodyReceive);
                 let piece = receive(from, self.pace.idle).await;
-                let waited = Tick::now().since(began);
-                event.add(Op::BodyReceive, waited);
+                let waited = receiving.end();
                 match piece {
                     Some(Ok(bytes)) => {
                         let received = self.received + bytes.len() as u64;
@@ -206,6 +222,9 @@ impl Upload {
         };
         let piece = piece.and_then(|bytes| {
             self.received += bytes.len() as u64;
+            if let Some(progress) = &self.progress {
+                progress.store(self.received, Relaxed);
+            }
             event.bytes_in += bytes.len() as u64;
             if self.received > self.limit { Err(UploadError::TooLarge { limit: self.limit }) } else { Ok(bytes) }
         });

@@ -14,7 +14,15 @@ const SIZES: [usize; 13] = [
 fn front(sendfile: bool, file_buffers: u64) -> Front {
     let limits = Limits { file_buffers, ..Limits::default() };
     Front::with(
-        Options { cores: 2, limits, proxies: Proxies::default(), tls: None, shutdown_timeout: HANGS, sendfile },
+        Options {
+            cores: 2,
+            file_threads: 4,
+            limits,
+            proxies: Proxies::default(),
+            tls: None,
+            shutdown_timeout: HANGS,
+            sendfile,
+        },
         Vec::new(),
     )
 }
@@ -209,7 +217,7 @@ fn a_file_that_is_only_on_disk_is_read_by_a_thread_and_not_by_the_core() {
         front.event();
         crate::running_front::forget(size);
         check(&front.client().get(&format!("/files/{size}/{size}")).body, &pattern(size));
-        assert!(front.event().tally(Op::BlobRead).count > 0);
+        assert!(front.event().tally(Op::BodyRead).count > 0);
         let threads = bound(&front, BoundName::FileThreads);
         assert!((1..10).contains(&threads.waits().count()), "{}", threads.waits().count());
         assert_eq!(threads.used(), 0);

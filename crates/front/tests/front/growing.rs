@@ -82,7 +82,15 @@ impl FileWriter {
 fn front(sendfile: bool) -> Front {
     let limits = Limits { file_buffers: 2, ..Limits::default() };
     Front::with(
-        Options { cores: 2, limits, proxies: Proxies::default(), tls: None, shutdown_timeout: HANGS, sendfile },
+        Options {
+            cores: 2,
+            file_threads: 4,
+            limits,
+            proxies: Proxies::default(),
+            tls: None,
+            shutdown_timeout: HANGS,
+            sendfile,
+        },
         Vec::new(),
     )
 }

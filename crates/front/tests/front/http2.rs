@@ -19,27 +19,27 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 type Sender = SendRequest<bytes::Bytes>;
 
-fn run<T>(work: impl Future<Output = T>) -> T {
+pub(crate) fn run<T>(work: impl Future<Output = T>) -> T {
     // Its thread waits for events while the connections continue.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async { tokio::time::timeout(HANGS, work).await.expect("it hangs") })
 }
 
-async fn tcp(front: &Front) -> tokio::net::TcpStream {
+pub(crate) async fn tcp(front: &Front) -> tokio::net::TcpStream {
     let stream = front.client().stream;
     stream.set_nonblocking(true).unwrap();
     tokio::net::TcpStream::from_std(stream).unwrap()
 }
 
 /// A connection whose streams may receive this many bytes before they are read.
-async fn spoken(io: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, window: u32) -> Sender {
+pub(crate) async fn spoken(io: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, window: u32) -> Sender {
     let (sender, connection) =
         Builder::new().initial_window_size(window).initial_connection_window_size(1 << 20).handshake(io).await.unwrap();
     tokio::spawn(connection);
     sender.ready().await.unwrap()
 }
 
-async fn ask(sender: &mut Sender, path: &str) -> Response<RecvStream> {
+pub(crate) async fn ask(sender: &mut Sender, path: &str) -> Response<RecvStream> {
     let request = Request::get(format!("http://front{path}")).body(()).unwrap();
     sender.send_request(request, true).unwrap().0.await.unwrap()
 }

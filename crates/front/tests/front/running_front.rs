@@ -12,7 +12,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use telemetry::{Clock, Counter, Event, Outcome, Reason, Recorder, RecorderOptions, Sink, Tick};
+use telemetry::{
+    ClientAddresses, Clock, Counter, Event, Op, Outcome, Reason, Recorder, RecorderOptions, Sink, Tick, under_way,
+};
 
 /// Longer than any step here takes: reaching it means that something hangs.
 pub(crate) const HANGS: Duration = Duration::from_secs(20);
@@ -53,7 +55,15 @@ impl Front {
 
     pub(crate) fn start(limits: Limits, shutdown_timeout: Duration, sinks: Vec<Box<dyn Sink>>) -> Self {
         Self::with(
-            Options { cores: 2, limits, proxies: Proxies::default(), tls: None, shutdown_timeout, sendfile: true },
+            Options {
+                cores: 2,
+                file_threads: 4,
+                limits,
+                proxies: Proxies::default(),
+                tls: None,
+                shutdown_timeout,
+                sendfile: true,
+            },
             sinks,
         )
     }
@@ -62,7 +72,7 @@ impl Front {
     pub(crate) fn behind(client_from: ClientFrom, limits: Limits) -> Self {
         let proxies = Proxies { trusted: vec!["127.0.0.1".parse().unwrap()], client_from };
         Self::with(
-            Options { cores: 2, limits, proxies, tls: None, shutdown_timeout: HANGS, sendfile: true },
+            Options { cores: 2, file_threads: 4, limits, proxies, tls: None, shutdown_timeout: HANGS, sendfile: true },
             Vec::new(),
         )
     }
@@ -70,7 +80,12 @@ impl Front {
     pub(crate) fn with(options: Options, mut sinks: Vec<Box<dyn Sink>>) -> Self {
         let (pass, events) = channel();
         sinks.push(Box::new(EventSender(pass)));
-        let records = RecorderOptions { clock: Clock::default(), shards: 2, buffered_events: 1000 };
+        let records = RecorderOptions {
+            clock: Clock::default(),
+            shards: 2,
+            buffered_events: 1000,
+            client_addresses: ClientAddresses::Full,
+        };
         let recorder = Recorder::start(records, sinks);
         let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
         let (address, stop) = (listener.local_addr().unwrap(), Stop::default());
@@ -272,9 +287,25 @@ impl Handler for TestHandler {
                 Reply::new(StatusCode::FORBIDDEN)
             }
             "/never" => std::future::pending().await,
+            path if path.starts_with("/waits/") => {
+                let _waits = [Op::MembersAsk, Op::TruthRead].map(under_way);
+                std::future::pending().await
+            }
+            "/blocks" => {
+                block_the_loop();
+                ok
+            }
             "/upload" => upload(request, event).await,
             _ => ok,
         }
+    }
+}
+
+/// Works so long that a beat of the event loop is late by a whole interval, whenever the last beat was.
+fn block_the_loop() {
+    let began = Tick::now();
+    while Tick::now().since(began) < 250_000_000 {
+        std::hint::spin_loop();
     }
 }
 

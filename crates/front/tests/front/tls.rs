@@ -40,7 +40,10 @@ impl Certificate {
 
 pub(crate) fn serve(tls: &Arc<Tls>, limits: Limits) -> Front {
     let (proxies, tls) = (Proxies::default(), Some(tls.clone()));
-    Front::with(Options { cores: 2, limits, proxies, tls, shutdown_timeout: HANGS, sendfile: true }, Vec::new())
+    Front::with(
+        Options { cores: 2, file_threads: 4, limits, proxies, tls, shutdown_timeout: HANGS, sendfile: true },
+        Vec::new(),
+    )
 }
 
 type Secured = StreamOwned<ClientConnection, std::net::TcpStream>;

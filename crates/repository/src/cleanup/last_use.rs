@@ -4,26 +4,51 @@
 
 use crate::error::Error;
 use crate::repository::Repository;
+use std::fmt;
 use store::Store;
-use telemetry::{Event, Millis, Subject};
+use telemetry::{Event, Millis};
 
 /// A day, in milliseconds.
 const DAY: i64 = 86_400_000;
 
-/// The name under which the use of an event's subject is recorded; `None`: the subject is no published file.
-pub fn used_name(subject: &Subject) -> Option<String> {
-    match subject.kind {
-        "gem" | "gemspec" => Some(subject.version.to_string()),
-        "artifact" | "pom" | "checksum" => Some(version_name(&subject.package, &subject.version)),
-        "file" => Some(subject.package.to_string()),
+/// The name under which the use of a file is recorded, as text ([`fmt::Display`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UsedName<'a> {
+    /// A name that is unique in the repository.
+    Own(&'a str),
+    /// A version of a package.
+    Version {
+        /// The package.
+        package: &'a str,
+        /// The version.
+        version: &'a str,
+    },
+}
+
+impl fmt::Display for UsedName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UsedName::Own(name) => f.write_str(name),
+            UsedName::Version { package, version } => write!(f, "{package}:{version}"),
+        }
+    }
+}
+
+/// The name under which the use of an event's subject is recorded; `None`: the subject is no published file. `file` is the kind of
+/// the subject.
+pub fn used_name<'a>(file: &str, package: &'a str, version: &'a str) -> Option<UsedName<'a>> {
+    match file {
+        "gem" | "gemspec" => Some(UsedName::Own(version)),
+        "artifact" | "pom" | "checksum" => Some(UsedName::Version { package, version }),
+        "file" => Some(UsedName::Own(package)),
         _ => None,
     }
-    .filter(|name| !name.is_empty())
+    .filter(|name| *name != UsedName::Own(""))
 }
 
 /// The name under which uses of a version of a package are recorded.
 pub(crate) fn version_name(package: &str, version: &str) -> String {
-    format!("{package}:{version}")
+    UsedName::Version { package, version }.to_string()
 }
 
 /// The last uses in one repository.

@@ -15,7 +15,7 @@ use crate::question::Ask;
 use crate::repositories::Repositories;
 use crate::tree;
 use store::{RepositoryKind, Staged};
-use telemetry::{Event, Layer};
+use telemetry::{Event, Layer, Op};
 
 impl Repositories {
     /// Answers one question to a hosted gem repository.
@@ -70,6 +70,7 @@ impl Repositories {
             Question::Download(full_name) => Ok(Found::Elsewhere(format!("../gems/{full_name}.gem"))),
             Question::Dependencies(form) => {
                 let names = parameters::names(&ask.parameters)?;
+                event.more_mut().sized(names.as_deref().map_or(0, <[String]>::len));
                 dependencies::dependencies(hosted, &self.pieces, names.as_deref(), form, now(), event).await
             }
             Question::Call(call, form) => {
@@ -86,7 +87,7 @@ impl Repositories {
             }
             Question::Push => {
                 let staged = upload.ok_or(Error::GivenUp)?;
-                let _place = hosted.indexes.changing.read().await;
+                let _place = event.waited(Op::TurnWait, hosted.indexes.changing.read()).await;
                 push::push(self, hosted, staged, ask.parameters.origin, by, event).await
             }
             Question::Yank => self.yank(hosted, ask, by, event).await,
@@ -97,7 +98,7 @@ impl Repositories {
 
     async fn yank(&self, hosted: Hosted<'_>, ask: &Ask<'_>, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
         let yanked = named(ask, event)?;
-        let _place = hosted.indexes.changing.read().await;
+        let _place = event.waited(Op::TurnWait, hosted.indexes.changing.read()).await;
         let reload = async |event: &mut Event| self.again(&ask.repository, event).await;
         yank::yank(hosted, &yanked, by, || self.store.now(), reload, event).await
     }
@@ -110,7 +111,7 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Found, Error> {
         let yanked = named(ask, event)?;
-        let _place = hosted.indexes.changing.read().await;
+        let _place = event.waited(Op::TurnWait, hosted.indexes.changing.read()).await;
         let reload = async |event: &mut Event| self.again(&ask.repository, event).await;
         unyank::unyank(hosted, &yanked, by, reload, event).await
     }

@@ -7,7 +7,7 @@ use crate::gem::views::{ViewAnswer, ViewKey, ViewMoment, ViewPart};
 use crate::index::stamped_cache::Stamped;
 use std::sync::Arc;
 use store::{RepositoryKind, Seq, Stamp, Unit};
-use telemetry::{Event, Millis, Op, Tick};
+use telemetry::{Event, Millis, Op};
 
 impl Hosted<'_> {
     /// A part of this view. `make` renders it and returns when the policy may show other content. If the task that
@@ -30,14 +30,10 @@ impl Hosted<'_> {
             past: self.moment(now, event).await?,
             part,
         };
-        let began = Tick::now();
         let holds = |stamp: &Stamp| self.store.revisions().holds(stamp, now);
-        let turn = match views.cache.find_or_turn(&key, holds).await {
+        let turn = match event.waited(Op::ViewWait, views.cache.find_or_turn(&key, holds)).await {
             Err(turn) => turn,
-            Ok(kept) => {
-                event.add(Op::ViewWait, Tick::now().since(began));
-                return Ok(kept.value.clone());
-            }
+            Ok(kept) => return Ok(kept.value.clone()),
         };
         let whole = key.past.is_some() && key.part.gem().is_none();
         let _only = if whole { Some(views.only_one(event).await?) } else { None };

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::gem::hosted::Hosted;
 use crate::gem::versions;
 use crate::record::IndexBase;
-use telemetry::Event;
+use telemetry::{Event, Op};
 
 /// Writes the compacted file, commits the change, and puts the file in place. Every later request gets it. `false`: an
 /// expectation of the change did not hold.
@@ -18,7 +18,7 @@ pub(crate) async fn compact(
     if !commit(event).await? {
         return Ok(false);
     }
-    let mut turn = hosted.indexes.versions.clone().lock_owned().await;
+    let mut turn = event.waited(Op::TurnWait, hosted.indexes.versions.clone().lock_owned()).await;
     // Another task may have read the change and compacted first.
     if turn.source().is_none_or(|there| there.is_older_than(&made)) {
         turn.replace(made);

@@ -108,6 +108,7 @@ async fn tell(
             (entries.len(), Box::new(move || Ok(all(&mut published(&entries, repository.view(now))?, &base))))
         }
     };
+    event.more_mut().sized(rows);
     let made = make(hosted, rows, event, move || Ok(document::render(&render()?, form))).await?;
     Ok(Found::Document(Index { fresh_until, ..made }, form))
 }

@@ -42,6 +42,7 @@ async fn info_of(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event)
         return Err(Error::NoSuchPackage);
     }
     let (rows, repository) = (entries.len(), hosted.repository.clone());
+    event.more_mut().sized(rows);
     let fresh_until = next_change(&entries, repository.view(now));
     let render = move || render_info(visible(&entries, repository.view(now)), repository.info_format());
     Ok(Index { fresh_until, ..make(hosted, rows, event, render).await? })

@@ -18,7 +18,7 @@ pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) ->
     if hosted.by_rows() {
         return from_rows::names(hosted, now, event).await;
     }
-    let mut turn = hosted.indexes.names.clone().lock_owned().await;
+    let mut turn = event.waited(Op::TurnWait, hosted.indexes.names.clone().lock_owned()).await;
     if let Some(index) = turn.current(hosted.store, now) {
         return Ok(Found::Index(index));
     }

@@ -19,8 +19,6 @@ use std::sync::Arc;
 use store::{RepositoryId, Seq, UnitRows};
 use telemetry::{Bound, BoundName, Millis};
 
-/// The size of the cache, in bytes. The gems that are pushed least are evicted first.
-const ROOM: u64 = 4 << 20;
 /// Expected number of gems.
 const GEMS: usize = 8 << 10;
 
@@ -51,9 +49,9 @@ fn weigh(key: &GemKey, state: &GemState) -> u64 {
 }
 
 impl PushCache {
-    /// An empty cache.
-    pub(crate) fn new() -> Self {
-        Self(BoundedCache::new(Bound::new(BoundName::Heads, "", ROOM), GEMS, weigh))
+    /// An empty cache of at most this number of bytes. The gems that are pushed least are evicted first.
+    pub(crate) fn new(bytes: u64) -> Self {
+        Self(BoundedCache::new(Bound::new(BoundName::Heads, "", bytes), GEMS, weigh))
     }
 
     pub(crate) fn bound(&self) -> &Arc<Bound> {
@@ -62,14 +60,15 @@ impl PushCache {
 
     /// The state of a gem, if it proves that the version of `package` does not exist.
     pub(crate) fn for_push(&self, repository: &Repository, package: &Package) -> Option<Arc<GemState>> {
-        let state = self.0.get(&NameKeyRef { within: repository.id, name: &package.name })?;
+        let key = NameKeyRef { within: repository.id, name: &package.name };
+        let state = self.0.lookup(&key, |state| state.format == repository.info_format())?;
         let is_new = state.held.binary_search(&hash(package)).is_err();
-        (is_new && state.format == repository.info_format()).then_some(state)
+        is_new.then_some(state)
     }
 
     /// Stores the state of a gem, unless a newer one is stored.
     pub(crate) fn put(&self, id: RepositoryId, name: &str, state: GemState) {
-        let known = self.0.get(&NameKeyRef { within: id, name });
+        let known = self.0.peek(&NameKeyRef { within: id, name });
         if known.is_none_or(|known| known.seq < state.seq) {
             self.0.insert(NameKey::new(id, name), Arc::new(state));
         }

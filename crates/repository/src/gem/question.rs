@@ -89,7 +89,7 @@ fn of_call<'a>(method: &str, call: Call<'a>, form: Form) -> Result<Reading<Quest
     let cost = match scope {
         Scope::Read => Cost::Index,
         Scope::Write | Scope::Delete => Cost::Upload,
-        Scope::AddOwner | Scope::RemoveOwner | Scope::UpdateOwner | Scope::Admin => Cost::Account,
+        Scope::AddOwner | Scope::RemoveOwner | Scope::UpdateOwner | Scope::Observe | Scope::Admin => Cost::Account,
     };
     let brings = if matches!(scope, Scope::Read | Scope::Write) { Brings::Nothing } else { Brings::Form };
     let needs_token = matches!(question, Ok(Question::Call(Call::OwnGems, _)));

@@ -28,7 +28,7 @@ pub(crate) async fn reform(
 ) -> Result<bool, Error> {
     let (store, repository) = (hosted.store, hosted.repository);
     let (id, before) = (repository.id, &repository.record);
-    let _alone = hosted.indexes.changing.write().await;
+    let _alone = event.waited(Op::TurnWait, hosted.indexes.changing.write()).await;
     for _ in 0..TRIES {
         // Taken before the first read, so that every later change is noticed.
         let (seq, at) = (store.last(), store.now());

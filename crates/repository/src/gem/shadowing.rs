@@ -10,11 +10,11 @@ use crate::group::is_hosted;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::repositories::Repositories;
 use crate::repository::Repository;
-use crate::upstream::{PATIENCE, TRIAL_PATIENCE, WIDTH};
+use crate::upstream::{PATIENCE, TRIAL_PATIENCE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{Lane, RepositoryId, RepositoryKind, Stamp};
-use telemetry::{Event, Op, Tick};
+use telemetry::{Event, Op};
 use tokio::time::timeout;
 
 impl Repositories {
@@ -84,16 +84,15 @@ impl Repositories {
         if unknown.is_empty() {
             return;
         }
-        let began = Tick::now();
         let look = |follower: Follow| async move {
-            let mut event = Event::job("member", follower.now());
+            let mut event = follower.remote.part();
             // A client that pushes many gems waits only once.
             let patience = if follower.index().failures() == 0 { PATIENCE } else { TRIAL_PATIENCE };
             // A failure has an event of its own.
             drop(timeout(patience, follower.ready(&mut event)).await);
         };
-        let mut looks = Concurrent::new(unknown.into_values().map(look), WIDTH);
+        let mut looks = Concurrent::new(unknown.into_values().map(look), self.remotes.width);
+        let _looking = event.running(Op::FlightWait);
         while looks.next().await.is_some() {}
-        event.add(Op::FlightWait, Tick::now().since(began));
     }
 }

@@ -12,7 +12,7 @@ use crate::index::incremental_index::IndexSource;
 use crate::index::rope::chunks::UNITS;
 use format::gem::specs;
 use store::Outline;
-use telemetry::{Event, Millis};
+use telemetry::{Event, Millis, Op};
 
 /// One of the three files.
 pub(crate) async fn specs(
@@ -24,7 +24,7 @@ pub(crate) async fn specs(
     if hosted.by_rows() {
         return from_rows::specs(hosted, file, now, event).await;
     }
-    let mut turn = hosted.indexes.specs.clone().lock_owned().await;
+    let mut turn = event.waited(Op::TurnWait, hosted.indexes.specs.clone().lock_owned()).await;
     if let Some(files) = turn.current(hosted.store, now) {
         return Ok(Found::Packed(hosted.indexes.sent_dates.file(&files[file as usize], now)));
     }

@@ -22,7 +22,7 @@ pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event)
         return from_rows::versions(hosted, now, event).await;
     }
     let base = hosted.repository.record.index_base;
-    let mut turn = hosted.indexes.versions.clone().lock_owned().await;
+    let mut turn = event.waited(Op::TurnWait, hosted.indexes.versions.clone().lock_owned()).await;
     // This request may have read older settings than those of the log. It never gets a log that is older than its
     // settings.
     let older = |log: &VersionLog| log.begins_before(base);

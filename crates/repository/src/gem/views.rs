@@ -13,7 +13,7 @@ use format::gem::dependencies::{Form, Piece};
 use format::gem::specs;
 use std::sync::Arc;
 use store::{RepositoryId, Seq};
-use telemetry::{Bound, BoundName, Event, Millis, Op, Slot, Tick};
+use telemetry::{Bound, BoundName, Event, Millis, Op, Slot};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 /// Maximum number of tasks that wait to render a whole index of an earlier moment. A client can name as many moments as
@@ -124,10 +124,9 @@ impl Views {
     /// The turn to render a whole index of an earlier moment. This fails at once if too many tasks wait.
     pub(crate) async fn only_one(&self, event: &mut Event) -> Result<(SemaphorePermit<'_>, Slot), Error> {
         let place = self.making.enter().map_err(store::Error::from)?;
-        let (began, waiting) = (Tick::now(), self.making.wait());
-        let turn = self.one.acquire().await.map_err(|_| Error::GivenUp)?;
+        let waiting = self.making.wait();
+        let turn = event.waited(Op::ViewWait, self.one.acquire()).await.map_err(|_| Error::GivenUp)?;
         drop(waiting);
-        event.add(Op::ViewWait, Tick::now().since(began));
         Ok((turn, place))
     }
 }

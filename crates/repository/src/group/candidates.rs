@@ -63,6 +63,11 @@ impl Candidates {
         let pin = open.filter(|at| missing[*at].is_none() && facts[*at].is_some_and(|fact| fact.has));
         Self { pin, missing, unlikely, is_release }
     }
+
+    /// Whether the facts about the folder spare a member.
+    pub(crate) fn narrow(&self) -> bool {
+        self.pin.is_some() || self.missing.iter().any(Option::is_some)
+    }
 }
 
 /// The name of a file in its folder.

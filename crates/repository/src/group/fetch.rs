@@ -10,10 +10,10 @@ use crate::group::outcome::Outcome;
 use crate::group::race::{RaceOutcome, race};
 use crate::repository::Repository;
 use crate::tree::file::File;
-use crate::upstream::{PATIENCE, WIDTH};
+use crate::upstream::PATIENCE;
 use std::sync::Arc;
 use store::FolderPresence;
-use telemetry::{Counter, Event, Millis};
+use telemetry::{Counter, Event, Millis, Op};
 
 /// Returns the file from the first member that has it. Hosted members are asked first, because that is done in process
 /// and no other member answers for their files. Next comes the member that is known to have the folder, then all others
@@ -21,7 +21,8 @@ use telemetry::{Counter, Event, Millis};
 pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event: &mut Event) -> Result<Content, Error> {
     let mut outcome = Outcome::default();
     for leaf in group.hosted() {
-        outcome.add_answer(leaf, RaceOutcome::Answer(Box::pin(group.ask(leaf, file, now)).await), None, event);
+        let answer = event.during(Op::MembersAsk, Box::pin(group.ask(leaf, file, now))).await;
+        outcome.add_answer(leaf, RaceOutcome::Answer(answer), None, event);
         if outcome.is_found() {
             return outcome.into_result(true, file.path, now);
         }
@@ -32,9 +33,14 @@ pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event:
     }
     group.count(Counter::GroupFiles);
     let unlikely = remote.iter().map(|leaf| file.excluded_by(&group.upstream(leaf))).collect();
+    let before = event.runs_so_far();
     let known = group.known(file.folder, event).await?;
     let candidates = Candidates::new(&remote, &known, unlikely, file, now);
-    let came = group.ask_remote(&remote, &candidates, file, now).await;
+    if !candidates.narrow() {
+        event.was_vain_since(&before);
+    }
+    let came = event.during(Op::MembersAsk, group.ask_remote(&remote, &candidates, file, now)).await;
+    event.more_mut().sized(came.iter().filter(|came| !matches!(came, RaceOutcome::NotAsked)).count());
     for (((leaf, came), missing), unlikely) in
         remote.into_iter().zip(came).zip(candidates.missing).zip(candidates.unlikely)
     {
@@ -54,7 +60,11 @@ impl Group<'_> {
         event: &mut Event,
     ) -> Result<Vec<&'a Arc<Repository>>, Error> {
         if !leaves.is_empty() {
+            let before = event.runs_so_far();
             let guard = self.guard(file, now, event).await?;
+            if !leaves.iter().any(|leaf| guard.blocks(leaf)) {
+                event.was_vain_since(&before);
+            }
             for leaf in leaves.iter().filter(|leaf| guard.blocks(leaf)) {
                 event.absorb(guard.blocked_record(leaf));
                 nothing.guarded = guard.text().map(|name| self.guards(name));
@@ -108,7 +118,7 @@ impl Group<'_> {
             // hosts open.
             let late = |place: usize| self.upstream(leaves[others[place]]).see_through(file.path);
             let all = others.iter().map(|at| ask(*at));
-            let raced = race(all, others.len(), WIDTH, PATIENCE, has, late).await;
+            let raced = race(all, others.len(), self.remotes.width, PATIENCE, has, late).await;
             others.into_iter().zip(raced).for_each(|(at, one)| came[at] = one);
             if came.iter().any(|came| matches!(came, RaceOutcome::Answer(said) if has(said))) {
                 break;

@@ -27,7 +27,7 @@ pub(crate) struct MemberAnswer {
 impl Group<'_> {
     /// Asks a member of the group for a file.
     pub(crate) async fn ask(self, leaf: &Arc<Repository>, file: &File<'_>, now: Millis) -> MemberAnswer {
-        let (began, mut event) = (Tick::now(), Event::job("member", now));
+        let (began, mut event) = (Tick::now(), self.place.part(now));
         let content = match leaf.record.kind {
             RepositoryKind::Remote => remote::fetch(&self.upstream(leaf), file, &mut event).await,
             RepositoryKind::Hosted | RepositoryKind::Group => self.published(leaf, file, now, &mut event).await,
@@ -38,7 +38,8 @@ impl Group<'_> {
         // A remote repository records its own work.
         let told = event.members.pop().unwrap_or_else(|| record(leaf, &content));
         let (nanos, ops) = (Tick::now().since(began), event.tallies().collect());
-        let record = MemberRecord { nanos, ops, detail: event.detail.clone(), ..told };
+        let upstream = event.more.take().and_then(|more| more.upstream).map(Box::new);
+        let record = MemberRecord { nanos, ops, detail: event.detail.clone(), upstream, ..told };
         MemberAnswer { content, record, detail: event.detail }
     }
 

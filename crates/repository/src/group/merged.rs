@@ -15,7 +15,7 @@ use crate::group::{Group, is_hosted};
 use crate::repository::Repository;
 use crate::tree::document::{Document, MemberDocument, Sources};
 use crate::tree::file::File;
-use crate::upstream::{PATIENCE, WIDTH};
+use crate::upstream::PATIENCE;
 use crate::workers::aside;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -39,7 +39,11 @@ pub(crate) async fn fetch(
         Some((of, checksum)) => (of, Some(checksum)),
         None => (*asked, None),
     };
+    let before = event.runs_so_far();
     let guard = group.guard(&file, now, event).await?;
+    if !leaves.iter().any(|leaf| guard.blocks(leaf)) {
+        event.was_vain_since(&before);
+    }
     let gathered = ask_members(group, &leaves, &guard, &file, now, event).await;
     let needed = if document.sources() == Sources::AllHosted { leaves.len() } else { 1 };
     if gathered.parts.len() < needed.max(1) {
@@ -67,13 +71,15 @@ async fn ask_members(
     event: &mut Event,
 ) -> Gathered {
     let asked: Vec<_> = leaves.iter().copied().filter(|leaf| !guard.blocks(leaf)).collect();
+    event.more_mut().sized(asked.len());
     let hosted = asked.iter().filter(|leaf| is_hosted(leaf)).count();
     let all = asked.iter().map(|leaf| group.ask(leaf, file, now));
     let has = |answer: &MemberAnswer| answer.content.is_ok();
     // The answers of late members are cached for later requests.
     let late = |at: usize| group.upstream(asked[at]).see_through(file.path);
-    let wait = Wait { width: WIDTH, patience: PATIENCE, surely: hosted };
-    let mut answers = gather(all, asked.len(), wait, has, late).await.into_iter();
+    let wait = Wait { width: group.remotes.width, patience: PATIENCE, surely: hosted };
+    let asking = gather(all, asked.len(), wait, has, late);
+    let mut answers = event.during(Op::MembersAsk, asking).await.into_iter();
     let mut gathered = Gathered { parts: Vec::new(), nothing: NotFound::default(), late: false };
     for leaf in leaves {
         if guard.blocks(leaf) {
@@ -119,7 +125,14 @@ async fn together(
     let said: Vec<Freshness> = parts.iter().filter_map(|part| part.content.freshness).collect();
     let guarded = match parts.iter().all(|part| part.hosted) {
         true => HashSet::new(),
-        false => group.guarded_below(document, file.folder, event).await?,
+        false => {
+            let before = event.runs_so_far();
+            let guarded = group.guarded_below(document, file.folder, event).await?;
+            if guarded.is_empty() {
+                event.was_vain_since(&before);
+            }
+            guarded
+        }
     };
     let (content, lacks) = if parts.len() == 1 && guarded.is_empty() {
         (first, false)
@@ -132,8 +145,13 @@ async fn together(
             let merged = document.merge(&folder, &parts, &guarded);
             Ok(merged.map(|merged| (Hashes::of(&merged.bytes), merged)))
         };
+        let before = event.runs_so_far();
         match aside(&group.context.workers, Lane::Index, Op::Merge, rows_of(bytes), event, merge).await? {
             Some((hashes, merged)) => {
+                // No other member has anything that the first one lacks.
+                if first.hashes.as_ref().is_some_and(|first| first.sha256 == hashes.sha256) {
+                    event.was_vain_since(&before);
+                }
                 merged.left_out.into_iter().for_each(|(member, why)| leave_out(event, &member, &why));
                 let (source, hashes) = (Source::Memory(merged.bytes), Some(hashes));
                 (Content { source, hashes, ..first }, merged.lacks)

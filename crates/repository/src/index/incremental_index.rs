@@ -9,7 +9,7 @@ use crate::index::rope::form::Mark;
 use bytes::Bytes;
 use std::sync::Arc;
 use store::{Lane, RepositoryId, Seq, Stamp, Store};
-use telemetry::{Bound, Event, Millis, Op, Outcome, Tick};
+use telemetry::{Bound, Event, Job, Millis, Miss, Op};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
 /// The data that an index is made from.
@@ -46,6 +46,8 @@ pub(crate) struct IncrementalIndex<T: IndexSource> {
     memory: Arc<Bound>,
     /// The bytes of it that this index takes.
     taken: u64,
+    /// Whether it did not fit into the bound when it was last made.
+    refused: bool,
     /// Whether the file in the data folder was read.
     looked: bool,
     /// Whether a job is going to write the file.
@@ -62,13 +64,32 @@ impl<T: IndexSource> IncrementalIndex<T> {
     /// An empty index whose bytes will count in `memory`.
     pub(crate) fn new(repository: RepositoryId, memory: &Arc<Bound>) -> SharedIndex<T> {
         let (memory, source, ready) = (memory.clone(), None, None);
-        Arc::new(Mutex::new(Self { repository, source, ready, memory, taken: 0, looked: false, writing: false }))
+        Arc::new(Mutex::new(Self {
+            repository,
+            source,
+            ready,
+            memory,
+            taken: 0,
+            refused: false,
+            looked: false,
+            writing: false,
+        }))
     }
 
     /// The index, if nothing has changed since it was made.
     pub(crate) fn current(&self, store: &Store, now: Millis) -> Option<T::Whole> {
-        let (stamp, whole) = self.ready.as_ref()?;
-        store.revisions().holds(stamp, now).then(|| whole.clone())
+        let counts = self.memory.cache();
+        let miss = match &self.ready {
+            Some((stamp, whole)) if store.revisions().holds(stamp, now) => {
+                counts.hit();
+                return Some(whole.clone());
+            }
+            Some(_) => Miss::Stale,
+            None if self.refused => Miss::Refused,
+            None => Miss::Absent,
+        };
+        counts.miss(miss);
+        None
     }
 
     /// The stamp that the index is valid for.
@@ -93,7 +114,10 @@ impl<T: IndexSource> IncrementalIndex<T> {
 
     /// Drops the data.
     pub(crate) fn clear(&mut self) {
-        (self.source, self.ready) = (None, None);
+        if self.ready.take().is_some() {
+            self.memory.cache().leave();
+        }
+        self.source = None;
         self.memory.give(std::mem::take(&mut self.taken));
     }
 
@@ -106,19 +130,27 @@ impl<T: IndexSource> IncrementalIndex<T> {
     /// Stores the finished index if it fits into the bound. Otherwise each reader makes it again.
     fn settle(&mut self, stamp: Stamp, whole: &T::Whole) {
         let weight = self.source.as_ref().map_or(0, T::weight);
-        let fits = weight <= self.taken || self.memory.take(weight - self.taken).is_ok();
-        if fits {
-            self.memory.give(self.taken.saturating_sub(weight));
-            (self.taken, self.ready) = (weight, Some((stamp, whole.clone())));
-        } else {
+        self.refused = weight > self.taken && self.memory.take(weight - self.taken).is_err();
+        if self.refused {
+            self.memory.cache().evict(u64::from(self.ready.is_some()));
             self.clear();
             self.looked = false;
+        } else {
+            self.memory.give(self.taken.saturating_sub(weight));
+            self.memory.cache().insert();
+            if self.ready.is_none() {
+                self.memory.cache().enter();
+            }
+            (self.taken, self.ready) = (weight, Some((stamp, whole.clone())));
         }
     }
 }
 
 impl<T: IndexSource> Drop for IncrementalIndex<T> {
     fn drop(&mut self) {
+        if self.ready.is_some() {
+            self.memory.cache().leave();
+        }
         self.memory.give(self.taken);
     }
 }
@@ -179,16 +211,13 @@ impl Context {
         if turn.source.as_mut().is_none_or(|source| *source.unwritten() == 0) {
             return;
         }
-        self.recorder.attempt();
-        let mut event = Event::job("index.keep", self.recorder.clock().now());
-        event.subject.kind = T::FILE;
-        let done = self.write_index(turn, &mut event).await;
-        event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
-        if let Err(error) = done {
-            (event.reason, event.detail) = (Some(error.reason()), error.to_string());
+        let mut job = Job::begin(&self.recorder, "index.keep");
+        job.subject.kind = T::FILE;
+        let done = self.write_index(turn, &mut job).await;
+        if let Err(error) = &done {
+            (job.reason, job.detail) = (Some(error.reason()), error.to_string());
         }
-        event.duration = Tick::now().since(event.began);
-        self.recorder.release(event);
+        job.end_as(&done);
     }
 
     async fn write_index<T: IndexSource>(&self, mut turn: Turn<T>, event: &mut Event) -> Result<(), Error> {

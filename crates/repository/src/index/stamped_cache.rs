@@ -27,7 +27,7 @@ impl<K: Eq + Hash, V> StampedCache<K, V> {
         key: &Q,
         holds: impl FnOnce(&Stamp) -> bool,
     ) -> Option<Arc<Stamped<V>>> {
-        self.get(key).filter(|found| holds(&found.stamp))
+        self.lookup(key, |found| holds(&found.stamp))
     }
 
     /// The same. A value whose stamp does not hold is removed.
@@ -36,12 +36,16 @@ impl<K: Eq + Hash, V> StampedCache<K, V> {
         key: &Q,
         holds: impl FnOnce(&Stamp) -> bool,
     ) -> Option<Arc<Stamped<V>>> {
-        let found = self.get(key)?;
-        if holds(&found.stamp) {
-            return Some(found);
+        let mut stale = None;
+        let found = self.lookup(key, |found| {
+            let holds = holds(&found.stamp);
+            stale = (!holds).then_some(found.stamp);
+            holds
+        });
+        if let Some(stale) = stale {
+            self.remove_if(key, |there| there.stamp == stale);
         }
-        self.remove_same(key, &found);
-        None
+        found
     }
 
     /// Removes the values whose stamps do not hold.
@@ -59,10 +63,18 @@ impl<K: Eq + Hash, V> StampedCache<K, V> {
     where
         K: Clone,
     {
+        let mut stale = false;
         loop {
-            match self.get_or_turn(key).await {
-                Ok(found) if !holds(&found.stamp) => self.remove_same(key, &found),
-                found => return found,
+            match self.get_or_turn(key, stale).await {
+                Ok(found) if !holds(&found.stamp) => {
+                    self.remove_same(key, &found);
+                    stale = true;
+                }
+                Ok(found) => {
+                    self.bound().cache().hit();
+                    return Ok(found);
+                }
+                turn => return turn,
             }
         }
     }

@@ -17,8 +17,6 @@ use format::maven::{LONGEST, catalog, metadata};
 use std::collections::HashSet;
 use telemetry::Millis;
 
-/// Maximum size of the documents that all concurrent requests merge together, in bytes.
-pub(crate) const MERGING: u64 = 4 * READ_MAX as u64;
 /// Maximum size of all parts of one merged document, in bytes: twice the maximum of one part.
 const READ_MAX: usize = 2 * LONGEST;
 

@@ -103,6 +103,7 @@ async fn rendered(
     render: impl FnOnce() -> Option<Content> + Send + 'static,
     event: &mut Event,
 ) -> Result<Option<Content>, Error> {
+    event.more_mut().sized(rows);
     aside(&tree.context.workers, Lane::Index, Op::IndexRender, rows, event, move || Ok(render())).await
 }
 

@@ -18,7 +18,7 @@ use format::maven::snapshot::Build;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use store::{Entry, Lane, Withdrawal};
-use telemetry::{Event, Millis, Outcome, Tick};
+use telemetry::{Event, Job, Millis};
 
 /// A day, in milliseconds.
 const DAY: i64 = 24 * 60 * 60 * 1_000;
@@ -52,34 +52,31 @@ pub(crate) fn after_build(tree: Tree<'_>, folder: &str) {
 /// repositories, also without new builds.
 pub(crate) async fn sweep(context: Context, repository: Arc<Repository>, releases: Vec<Arc<Repository>>) {
     let Some(retention) = repository.record.retention else { return };
-    let mut event = begin(&context, &repository, "");
+    let mut job = begin(&context, &repository, "");
     let tree = Tree { store: &context.store, context: &context, repository: &repository };
-    let done = sweep_all(tree, retention, &releases, &mut event).await;
-    end(&context, done, event);
+    let done = sweep_all(tree, retention, &releases, &mut job).await;
+    end(&done, job);
 }
 
 async fn prune(context: Context, repository: Arc<Repository>, folder: &str, retention: Retention) {
-    let mut event = begin(&context, &repository, folder);
+    let mut job = begin(&context, &repository, folder);
     let tree = Tree { store: &context.store, context: &context, repository: &repository };
-    let done = prune_one(tree, folder, retention, None, &mut event).await;
-    end(&context, done, event);
+    let done = prune_one(tree, folder, retention, None, &mut job).await;
+    end(&done, job);
 }
 
-fn begin(context: &Context, repository: &Repository, folder: &str) -> Box<Event> {
-    context.recorder.attempt();
-    let mut event = Event::job("snapshots.prune", context.recorder.clock().now());
-    event.subject.repository = repository.record.name.as_str().into();
-    event.subject.package = folder.into();
-    event
+fn begin(context: &Context, repository: &Repository, folder: &str) -> Job {
+    let mut job = Job::begin(&context.recorder, "snapshots.prune");
+    job.subject.repository = repository.record.name.as_str().into();
+    job.subject.package = folder.into();
+    job
 }
 
-fn end<T>(context: &Context, done: Result<T, Error>, mut event: Box<Event>) {
-    event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
+fn end<T>(done: &Result<T, Error>, mut job: Job) {
     if let Err(error) = done {
-        (event.reason, event.detail) = (Some(error.reason()), error.to_string());
+        (job.reason, job.detail) = (Some(error.reason()), error.to_string());
     }
-    event.duration = Tick::now().since(event.began);
-    context.recorder.release(event);
+    job.end_as(done);
 }
 
 /// Calls `found` with each surplus file, in its withdrawn state. If `apply`, withdraws the files.

@@ -12,7 +12,7 @@ use crate::settings;
 use format::gem::info::FormatVersion;
 use std::sync::Arc;
 use store::{Change, CommitError, Conflict, Expect, Frees, Lane, Origin, RepositoryId};
-use telemetry::{Event, Millis, Op, Outcome, Tick};
+use telemetry::{Event, Job, Millis, Op};
 
 /// Maximum number of attempts of a change of settings that conflicts with concurrent changes.
 pub(crate) const TRIES: usize = 100;
@@ -50,7 +50,7 @@ impl Repositories {
         by: Author<'_>,
         event: &mut Event,
     ) -> Result<(), Error> {
-        let _turn = self.changing.lock().await;
+        let _turn = event.waited(Op::TurnWait, self.changing.lock()).await;
         for _ in 0..TRIES {
             let at = self.store.now();
             let (expect, changes) = self.creation(records.clone(), at, event).await?;
@@ -108,7 +108,7 @@ impl Repositories {
         by: Author<'_>,
         event: &mut Event,
     ) -> Result<ChangedRepository, Error> {
-        let turn = self.changing.lock().await;
+        let turn = event.waited(Op::TurnWait, self.changing.lock()).await;
         let mut tries = 0;
         let (repository, origin, former) = loop {
             let known = self.table(event).await?;
@@ -189,7 +189,7 @@ impl Repositories {
         by: Author<'_>,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
-        let _turn = self.changing.lock().await;
+        let _turn = event.waited(Op::TurnWait, self.changing.lock()).await;
         for _ in 0..TRIES {
             let (repository, settings) = self.find(name, event).await?;
             let hosted = self.hosted(&repository, &settings).ok_or_else(|| has_no_lines(&repository))?;
@@ -209,7 +209,7 @@ impl Repositories {
         by: Author<'_>,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
-        let _turn = self.changing.lock().await;
+        let _turn = event.waited(Op::TurnWait, self.changing.lock()).await;
         for _ in 0..TRIES {
             let (repository, settings) = self.find(name, event).await?;
             if repository.follows() {
@@ -238,17 +238,14 @@ impl Repositories {
 
     /// Deletes the files of former upstreams, in the background.
     fn drop_former(&self, id: RepositoryId) {
-        let (store, recorder) = (self.store.clone(), self.context.recorder.clone());
-        let mut job = Event::job("forget", self.clock.now());
+        let store = self.store.clone();
+        let mut job = Job::begin(&self.context.recorder, "forget");
         self.context.back.spawn(async move {
-            recorder.attempt();
             let dropped = store.drop_former(id, &mut job).await;
-            job.outcome = Some(if dropped.is_ok() { Outcome::Done } else { Outcome::Failed });
-            if let Err(error) = dropped {
-                (job.reason, job.detail) = (Some(crate::error::store_reason(&error)), error.to_string());
+            if let Err(error) = &dropped {
+                (job.reason, job.detail) = (Some(crate::error::store_reason(error)), error.to_string());
             }
-            job.duration = Tick::now().since(job.began);
-            recorder.release(job);
+            job.end_as(&dropped);
         });
     }
 

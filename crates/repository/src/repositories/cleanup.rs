@@ -13,7 +13,7 @@ use crate::repository::Repository;
 use format::tree;
 use std::sync::Arc;
 use store::{Entry, RepositoryKind, Withdrawals};
-use telemetry::{Event, Millis};
+use telemetry::{Event, Millis, Op};
 
 /// Number of cached files that one read of the store returns.
 const PAGE: usize = 1_000;
@@ -22,7 +22,7 @@ impl Repositories {
     /// Plans the cleanup of these repositories; with no names, of all that have rules. `by`: the caller on whose behalf
     /// it removes versions; `None`: it only plans.
     pub async fn cleanup(&self, names: &[String], by: Option<Actor<'_>>, event: &mut Event) -> Result<Cleanups, Error> {
-        let _turn = self.cleaning.lock().await;
+        let _turn = event.waited(Op::TurnWait, self.cleaning.lock()).await;
         let mut all = Vec::new();
         for name in names {
             all.push(self.find(name, event).await?.0);
@@ -98,7 +98,9 @@ impl Repositories {
             let rows = self.store.cached_files(repository.origin, "", &after, PAGE, event).await?;
             for (path, cached) in &rows {
                 // Lists of versions are small, and clients request other ones.
-                let Some(name) = used_name(&repository.file(path).subject("file")) else { continue };
+                let subject = repository.file(path).subject("file");
+                let Some(name) = used_name(subject.kind, &subject.package, &subject.version) else { continue };
+                let name = name.to_string();
                 let used = uses.beginning(&name, event).await?.last(cached.fetched, |used| used == name);
                 if !rules.is_unused(used) {
                     continue;

@@ -36,6 +36,7 @@ impl Repositories {
         let view = repository.view(self.clock.now());
         if repository.record.kind == RepositoryKind::Remote {
             let rows = self.store.cached_files(repository.origin, part.path, part.after, part.limit, event).await?;
+            event.more_mut().sized(rows.len());
             let (remote, mut shown) = (self.remotes.remote(&repository, &Arc::default()), Vec::new());
             for (path, cached) in rows.iter().filter(|(path, _)| part.has(path)) {
                 let file = repository.file(path);
@@ -48,6 +49,7 @@ impl Repositories {
         }
         let PageRequest { path, after, limit } = part;
         let rows = self.store.live_entries_beginning(repository.id, path, after, limit, event).await?;
+        event.more_mut().sized(rows.len());
         let shown = visible(&rows, view).map(|seen| listed(seen.entry())).filter(|file| part.has(&file.path)).collect();
         Ok(part.listed(&rows, |entry| &entry.key, shown))
     }

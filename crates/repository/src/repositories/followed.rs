@@ -10,7 +10,7 @@ use crate::repository::{Repository, RepositoryTable};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use store::RepositoryKind;
-use telemetry::{By, Event, Fold, Metric, Millis, Reason, Recorder};
+use telemetry::{By, Event, Fold, Metric, Millis, Op, Reason, Recorder};
 
 /// The state of an upstream's index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Repositories {
     /// Accepts a newer index of this repository's upstream that is held back because it lacks many names.
     pub async fn accept_index(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
         let follower = self.followed_by(name, event).await?;
-        match follower.accept().await {
+        match event.during(Op::FlightWait, follower.accept()).await {
             true => Ok(follower.remote.repository),
             false => Err(Error::NothingHeldBack(name.to_owned())),
         }

@@ -18,7 +18,7 @@ use arc_swap::ArcSwap;
 use client::Secret;
 use std::sync::Arc;
 use store::{Lane, RepositoryKind, Stamp};
-use telemetry::{By, Clock, Event, Fold, Metric, Millis, Op, Outcome, Recorder, Tick};
+use telemetry::{By, Clock, Event, Fold, Job, Metric, Millis, Op, Outcome, Recorder};
 
 /// Maximum number of names in a log line about lost hints.
 const NAMES: usize = 5;
@@ -128,15 +128,12 @@ impl Repositories {
             if lost.len() > NAMES {
                 names += &format!(" and {} more", lost.len() - NAMES);
             }
-            recorder.attempt();
-            let mut event = Event::job("hints.lost", now);
-            event.subject.repository = repository.record.name.as_str().into();
+            let mut job = Job::begin(recorder, "hints.lost");
+            job.subject.repository = repository.record.name.as_str().into();
             let what = if lost.len() == 1 { "change" } else { "changes" };
-            event.detail = Event::text(&format!("{} {what} without a hook: {names}", lost.len()));
-            event.outcome = Some(Outcome::Done);
-            event.duration = Tick::now().since(event.began);
-            let detail = event.detail.clone();
-            recorder.release(event);
+            let detail = Event::text(&format!("{} {what} without a hook: {names}", lost.len()));
+            job.detail.clone_from(&detail);
+            job.end(Outcome::Done);
             if says {
                 let fields: [(&str, &dyn std::fmt::Display); 2] =
                     [("repository", &repository.record.name), ("found", &detail)];

@@ -1,13 +1,12 @@
 //! The time of each repository's last hook, in the data folder, so that lost hooks are found after a restart, too. If
 //! the file is lost, no hook counts as lost until the next hook.
 
-use crate::error::Error;
 use crate::index::rope::form;
 use crate::repositories::Repositories;
 use crate::repository::RepositoryTable;
 use serde::{Deserialize, Serialize};
 use store::RepositoryKind;
-use telemetry::{Event, Millis, Outcome, Tick};
+use telemetry::{Event, Job, Millis};
 
 /// The name of the file.
 const FILE: &str = "hooks";
@@ -34,18 +33,13 @@ impl Repositories {
         for repository in table.by_name.values() {
             let Some(last) = repository.shared.hints.unkept() else { continue };
             let Some(parts) = form::write(&Head { last }, Vec::new()) else { continue };
-            let recorder = &self.context.recorder;
-            recorder.attempt();
-            let mut event = Event::job("index.keep", self.clock.now());
-            event.subject.kind = FILE;
-            let done = self.store.keep_derived(repository.id, FILE, parts, &mut event).await;
-            event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
-            if let Err(error) = done {
-                let error = Error::from(error);
-                (event.reason, event.detail) = (Some(error.reason()), error.to_string());
+            let mut job = Job::begin(&self.context.recorder, "index.keep");
+            job.subject.kind = FILE;
+            let done = self.store.keep_derived(repository.id, FILE, parts, &mut job).await;
+            if let Err(error) = &done {
+                (job.reason, job.detail) = (Some(crate::error::store_reason(error)), error.to_string());
             }
-            event.duration = Tick::now().since(event.began);
-            recorder.release(event);
+            job.end_as(&done);
         }
     }
 }

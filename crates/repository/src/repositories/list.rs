@@ -54,19 +54,21 @@ pub(crate) fn build_table(
         let shared = before.map_or_else(|| Arc::new(Shared::new(format, id, room)), |before| before.shared.clone());
         by_name.insert(record.name.clone(), Repository::new(id, record, stored, format, shared));
     }
-    let groups: Vec<(String, Arc<[Arc<Repository>]>)> = by_name
-        .values()
-        .filter(|repository| repository.record.kind == RepositoryKind::Group)
-        .map(|group| (group.record.name.clone(), leaves(&by_name, group)))
-        .collect();
-    let mut claimed = claimed_in_groups(groups.iter().map(|(_, leaves)| &**leaves));
+    let mut claimed = claimed_in_groups(leaves_of_groups(&by_name).iter().map(|(_, leaves)| &**leaves));
     for repository in by_name.values_mut() {
         repository.claimed_in_groups = claimed.remove(&repository.id).unwrap_or_default().into();
     }
-    for (name, leaves) in groups {
+    // Collected again: a leaf is a copy of its repository, with the names that are claimed.
+    for (name, leaves) in leaves_of_groups(&by_name) {
         by_name.entry(name).and_modify(|group| group.leaves = leaves);
     }
     Ok(RepositoryTable { by_name: by_name.into_iter().map(|(name, one)| (name, Arc::new(one))).collect(), at, stamp })
+}
+
+/// The leaves of each group.
+fn leaves_of_groups(all: &HashMap<String, Repository>) -> Vec<(String, Arc<[Arc<Repository>]>)> {
+    let groups = all.values().filter(|repository| repository.record.kind == RepositoryKind::Group);
+    groups.map(|group| (group.record.name.clone(), leaves(all, group))).collect()
 }
 
 /// For each member of a group, the names that members of its groups claim: a set for each group, which its members share.
@@ -115,6 +117,36 @@ fn gather(
             RepositoryKind::Hosted | RepositoryKind::Remote => {
                 found.push(Arc::new(Repository { stands_since, ..member.seen(rules, None) }));
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::Revisions;
+    use telemetry::BoundName;
+
+    #[test]
+    fn a_member_knows_what_another_claims_also_as_it_is_seen_through_their_group() {
+        let record = |name: &str, kind| RepositoryRecord::new(name, "gem", kind, Millis(0));
+        let mut records = [
+            record("ours", RepositoryKind::Hosted),
+            record("theirs", RepositoryKind::Remote),
+            record("all", RepositoryKind::Group),
+        ];
+        records[0].claims = vec!["vault".to_owned()];
+        records[2].members = vec!["ours".to_owned(), "theirs".to_owned()];
+        let records = records.into_iter().enumerate().map(|(at, record)| {
+            let stored = Arc::new(record.stored().unwrap());
+            ReadRecord { id: RepositoryId(at as u64 + 1), record, stored }
+        });
+        let stamp = Revisions::new(Seq(0)).stamp(&[], Millis(1)).unwrap();
+        let room = Bound::new(BoundName::Indexes, "indexes", 1);
+        let table = build_table(records.collect(), Seq(1), None, &room, stamp).unwrap();
+        let through = table.by_name["all"].leaves.iter().find(|leaf| leaf.record.name == "theirs").unwrap();
+        for theirs in [&table.by_name["theirs"], through] {
+            assert!(theirs.is_claimed_by_others("vault") && !theirs.is_claimed_by_others("lamp"));
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::{gem, tree};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::{Entry, RepositoryKind};
-use telemetry::Event;
+use telemetry::{Event, Op};
 
 /// Number of cached files that one read of the store returns.
 const PAGE: usize = 1_000;
@@ -44,7 +44,7 @@ impl Repositories {
             let text = "a purge names what goes";
             return Err(BadSetting::new(text, "a path, a package, or a package and a version: `NAME:VERSION`").into());
         }
-        let _turn = self.cleaning.lock().await;
+        let _turn = event.waited(Op::TurnWait, self.cleaning.lock()).await;
         let (repository, settings) = self.find(name, event).await?;
         let mut plan = CleanupPlan::new(name);
         let at = self.store.now();

@@ -14,7 +14,7 @@ use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
 use std::sync::Arc;
 use store::{Change, CommitError, Conflict, Expect, Frees, RepositoryId, RepositoryKind, State};
-use telemetry::{Event, Millis};
+use telemetry::{Event, Millis, Op};
 
 /// A removed repository.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl Repositories {
         by: Author<'_>,
         event: &mut Event,
     ) -> Result<RemovedRepository, Error> {
-        let _turn = self.changing.lock().await;
+        let _turn = event.waited(Op::TurnWait, self.changing.lock()).await;
         for _ in 0..TRIES {
             let known = self.table(event).await?;
             let repository = known.named(name)?;
@@ -85,7 +85,7 @@ impl Repositories {
         by: Author<'_>,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
-        let _turn = self.changing.lock().await;
+        let _turn = event.waited(Op::TurnWait, self.changing.lock()).await;
         for _ in 0..TRIES {
             let (id, removed) = self.last_removed(name, event).await?;
             let known = self.table(event).await?;

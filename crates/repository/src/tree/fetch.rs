@@ -81,7 +81,11 @@ async fn published(
     let stamp = revisions.stamp(&[Unit::Of(id, folder)], Millis(i64::MAX)); // before the work
     let found = find(tree, path, tree.repository.view(now), event).await;
     if let (Err(Error::NoSuchFile(_)), Presence::Unknown, Some(stamp)) = (&found, presence, stamp) {
+        let before = event.runs_so_far();
         let paths = tree.store.keys(id, folder, NAMES + 1, event).await?;
+        if paths.len() > NAMES {
+            event.was_vain_since(&before);
+        }
         inventory.keep(id, folder, paths.iter().map(String::as_str), stamp);
     }
     found

@@ -9,7 +9,7 @@ use crate::tree::Tree;
 use std::future::poll_fn;
 use std::task::Poll;
 use store::{Change, CommitError, Conflict, Entry, Expect, Lane};
-use telemetry::{Event, Millis};
+use telemetry::{Event, Millis, Op};
 
 /// Number of folders that are changed concurrently. Each has its rows in memory.
 const AT_ONCE: usize = 32;
@@ -81,6 +81,7 @@ pub(crate) async fn each(
             Box::pin(async move { (one(folder, &mut event).await, event) })
         };
         let (mut going, mut done): (Vec<_>, Vec<_>) = (some.iter().map(|folder| begin(folder)).collect(), Vec::new());
+        let changing = event.running(Op::FoldersChange);
         poll_fn(|cx| {
             going.retain_mut(|one| match one.as_mut().poll(cx) {
                 Poll::Ready(said) => {
@@ -92,8 +93,9 @@ pub(crate) async fn each(
             if going.is_empty() { Poll::Ready(()) } else { Poll::Pending }
         })
         .await;
+        drop(changing);
         for (said, told) in done {
-            told.tallies().for_each(|(op, tally)| event.add_all(op, tally));
+            event.beside(&told);
             match said {
                 Ok(count) => sum += count,
                 Err(error) => failed = failed.or(Some(error)),

@@ -10,8 +10,6 @@ use std::sync::Arc;
 use store::{RepositoryId, Stamp};
 use telemetry::{Bound, BoundName};
 
-/// Memory for names, in bytes. The least used folders are evicted first.
-const ROOM: u64 = 4 << 20;
 /// Expected number of folders.
 const FOLDERS: usize = 16 << 10;
 /// Maximum number of names of one folder. For a larger folder the database is queried.
@@ -53,9 +51,9 @@ impl Presence {
 }
 
 impl Inventory {
-    /// An empty inventory.
-    pub(crate) fn new() -> Self {
-        Self { folders: Folders::new(Bound::new(BoundName::Folders, "", ROOM), FOLDERS, weigh) }
+    /// An empty inventory of at most this number of bytes. The least used folders are evicted first.
+    pub(crate) fn new(bytes: u64) -> Self {
+        Self { folders: Folders::new(Bound::new(BoundName::Folders, "", bytes), FOLDERS, weigh) }
     }
 
     pub(crate) fn bound(&self) -> &Arc<Bound> {
@@ -104,7 +102,7 @@ mod tests {
 
     #[test]
     fn what_a_folder_lacks_is_known_until_it_changes() {
-        let (inventory, revisions) = (Inventory::new(), Revisions::new(Seq(0)));
+        let (inventory, revisions) = (Inventory::new(1 << 20), Revisions::new(Seq(0)));
         let stamp = revisions.stamp(&[Unit::Of(HERE, "a")], Millis(i64::MAX)).unwrap();
         let says = |id, path| inventory.ask(id, "a", path, |stamp| revisions.holds(stamp, Millis(0)));
         assert_eq!(says(HERE, "a/x"), Presence::Unknown);
@@ -118,7 +116,8 @@ mod tests {
 
     #[test]
     fn a_folder_of_too_many_files_is_not_kept_and_all_together_stay_within_their_room() {
-        let (inventory, revisions) = (Inventory::new(), Revisions::new(Seq(0)));
+        const ROOM: u64 = 4 << 20;
+        let (inventory, revisions) = (Inventory::new(ROOM), Revisions::new(Seq(0)));
         let stamp = revisions.stamp(&[], Millis(i64::MAX)).unwrap();
         let names: Vec<String> = (0..=NAMES).map(|number| format!("many/{number}")).collect();
         inventory.keep(HERE, "many", names.iter().map(String::as_str), stamp);

@@ -43,6 +43,7 @@ pub(crate) async fn lacks(
         return Ok(!perhaps);
     }
     let Some(stamp) = revisions.stamp(&[Unit::All(id)], Millis(i64::MAX)) else { return Ok(false) }; // before the work
+    let before = event.runs_so_far();
     let found = store.first_of_each_kind(id, UnitFilter::Ever, behind, NAMES + 1, event).await?;
     // If there are too many prefixes, none is stored.
     let all: BTreeSet<&str> = match found.len() {
@@ -50,7 +51,11 @@ pub(crate) async fn lacks(
         _ => found.iter().map(String::as_str).collect(),
     };
     inventory.keep(id, ALL, all.into_iter(), stamp);
-    Ok(said() == Some(false))
+    let lacks = said() == Some(false);
+    if !lacks {
+        event.was_vain_since(&before);
+    }
+    Ok(lacks)
 }
 
 #[cfg(test)]

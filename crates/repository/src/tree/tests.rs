@@ -18,7 +18,7 @@ use bytes::Bytes;
 use std::sync::Arc;
 use store::{Batch, Change};
 use store::{PoolOptions, RepositoryId, RepositoryKind, Store, StoreOptions, Threads};
-use telemetry::{Bound, BoundName, Clock, Event, Millis, Op, Recorder};
+use telemetry::{Bound, BoundName, Clock, Event, Millis, Op, PoolName, Recorder};
 use tempfile::TempDir;
 
 const DAY: i64 = 24 * 60 * 60 * 1_000;
@@ -65,14 +65,20 @@ impl Trial {
         };
         let id = RepositoryId(store.commit(batch, &mut event).await.unwrap().0);
         let threads = Threads::Working("work");
-        let options = PoolOptions { threads, bound: BoundName::WorkThreads, capacity: 8, wait: Op::WorkWait };
+        let options = PoolOptions {
+            threads,
+            pool: PoolName::WorkThreads,
+            bound: BoundName::WorkThreads,
+            capacity: 8,
+            wait: Op::WorkWait,
+        };
         let workers = Workers::start(options, &recorder, vec![()]).unwrap();
         let room = Bound::new(BoundName::Indexes, "indexes", 1);
         let shared = Arc::new(Shared::new(Format::Maven, id, &room));
         let stored = Arc::new(record.stored().unwrap());
         let repository = Arc::new(Repository::new(id, record, stored, Format::Maven, shared));
         let context = Context::new(store, Arc::new(workers), recorder);
-        Self { context, repository, inventory: Inventory::new(), _folder: folder }
+        Self { context, repository, inventory: Inventory::new(1 << 20), _folder: folder }
     }
 
     fn tree(&self) -> Tree<'_> {

@@ -16,7 +16,7 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{Event, Millis, Reason};
+use telemetry::{Event, EventId, Job, Layer, Op, Reason, Recorder};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -32,28 +32,35 @@ pub(crate) enum ExpectedDigests {
     Said(DeclaredDigests),
     /// There is or may be a checksum file, and it cannot be fetched.
     Unknown(Failure),
-    Asked(JoinHandle<(Beside, Box<Event>)>),
+    /// The job that requests it, and the id of its event.
+    Asked(JoinHandle<Beside>, EventId),
 }
 
 /// The content of a checksum file: empty if the upstream has none, or the reason why it is unknown.
 type Beside = Result<DeclaredDigests, Failure>;
 
 impl ExpectedDigests {
-    /// Requests the checksum file of `path`.
-    pub(crate) fn ask(upstream: Arc<Upstream>, path: String, now: Millis) -> Self {
-        Self::Asked(tokio::spawn(beside(upstream, path, now)))
+    /// Requests the checksum file of `path`, as a job, because the body arrives at the same time.
+    pub(crate) fn ask(upstream: Arc<Upstream>, path: String, repository: &str, recorder: &Arc<Recorder>) -> Self {
+        let mut job = Job::begin(recorder, "fetch.checksum");
+        job.subject.repository = repository.into();
+        (job.subject.package, job.layer) = (path.as_str().into(), Layer::Remote);
+        let id = job.id;
+        Self::Asked(tokio::spawn(beside(upstream, path, job)), id)
     }
 
     /// The digests that are known within a short time, for a client that receives the file as it arrives.
     pub(crate) async fn soon(&mut self, event: &mut Event) -> Result<Arc<[(Checksum, String)]>, Trouble> {
-        if let Self::Asked(asked) = self
-            && let Ok(said) = timeout(SOON, asked).await
-        {
-            *self = taken(said, event)?.map_or_else(Self::Unknown, Self::Said);
+        if let Self::Asked(asked, id) = self {
+            event.upstream_mut().flight = Some(*id);
+            let _running = event.running(Op::FlightWait);
+            if let Ok(said) = timeout(SOON, asked).await {
+                *self = said.map_err(|_| store::Error::GivenUp)?.map_or_else(Self::Unknown, Self::Said);
+            }
         }
         Ok(match self {
             Self::Said(claims) => claims.promised(),
-            Self::Asked(_) | Self::Unknown(_) => Arc::new([]),
+            Self::Asked(..) | Self::Unknown(_) => Arc::new([]),
         })
     }
 
@@ -62,22 +69,23 @@ impl ExpectedDigests {
         match self {
             Self::Said(claims) => Ok(Ok(claims)),
             Self::Unknown(failure) => Ok(Err(failure)),
-            Self::Asked(asked) => taken(asked.await, event),
+            Self::Asked(asked, id) => {
+                event.upstream_mut().flight = Some(id);
+                let _running = event.running(Op::FlightWait);
+                Ok(asked.await.map_err(|_| store::Error::GivenUp)?)
+            }
         }
     }
 }
 
-fn taken<E>(said: Result<(Beside, Box<Event>), E>, event: &mut Event) -> Result<Beside, Trouble> {
-    let (beside, asked) = said.map_err(|_| store::Error::GivenUp)?;
-    asked.tallies().for_each(|(op, tally)| event.add_all(op, tally));
-    Ok(beside)
-}
-
 /// Fetches the `.sha1` file of the upstream.
-async fn beside(upstream: Arc<Upstream>, path: String, now: Millis) -> (Beside, Box<Event>) {
-    let mut event = Event::job("fetch", now);
-    let beside = read_beside(&upstream, &path, &mut event).await.map_err(Failure::of_checksum);
-    (beside, event)
+async fn beside(upstream: Arc<Upstream>, path: String, mut job: Job) -> Beside {
+    let beside = read_beside(&upstream, &path, &mut job).await.map_err(Failure::of_checksum);
+    if let Err(failure) = &beside {
+        (job.reason, job.detail) = (Some(failure.reason), failure.detail());
+    }
+    job.end_as(&beside);
+    beside
 }
 
 /// A checksum that an object store sends compressed by gzip; otherwise the body itself. No checksum begins like a gzip
@@ -107,8 +115,9 @@ async fn read_beside(upstream: &Arc<Upstream>, path: &str, event: &mut Event) ->
     }
     let claims = DeclaredDigests::beside(Checksum::Sha1, &unpacked(&body));
     if claims.is_empty() {
-        let begins: String = String::from_utf8_lossy(&body).chars().take(QUOTED).collect();
-        let text = format!("it is no SHA-1: it begins with `{}`", Event::text(&begins));
+        // Cleaned before it is cut, because a part of a secret is secret too.
+        let begins: String = Event::text(&String::from_utf8_lossy(&body)).chars().take(QUOTED).collect();
+        let text = format!("it is no SHA-1: it begins with `{begins}`");
         return Err(Failure::new(Reason::UpstreamInvalid, text));
     }
     Ok(claims)

@@ -33,7 +33,7 @@ impl Remote {
         let Some(record) = repository.record.remote.as_deref().filter(|record| !record.urls.is_empty()) else {
             return Err(Failure::unset(&repository.record.name).into());
         };
-        let mut made = repository.shared.upstream.0.lock().await;
+        let mut made = event.waited(Op::TurnWait, repository.shared.upstream.0.lock()).await;
         if let Some((_, upstream)) = made.as_ref().filter(|(of, _)| of == record) {
             return Ok(upstream.clone());
         }

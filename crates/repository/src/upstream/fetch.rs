@@ -15,7 +15,7 @@ use crate::upstream::{KeptFile, PATIENCE, Remembered, Remote, TRIAL_PATIENCE};
 use crate::visible::shown;
 use format::tree::{self, Checksum};
 use store::Held;
-use telemetry::{Event, Millis, Reason};
+use telemetry::{Event, Millis, Miss, Reason};
 use tokio::time::timeout;
 
 /// Returns the file, or the checksum of its bytes.
@@ -83,21 +83,40 @@ pub(crate) async fn file_by(
     event: &mut Event,
 ) -> Result<Content, Error> {
     let (now, path, ttl) = (remote.now(), file.path, Ttl::of(&remote.repository, file));
+    let (cached, facts) = (remote.remotes.store.cached_counts(), remote.remotes.store.facts_counts());
     let had = match remote.recall(file, event).await? {
         Some(Remembered::MissingUntil(until)) if remote.repository.counts_as_missing(file, until, now) => {
+            facts.hit();
             return Err(Error::Missing { path: path.to_owned(), until });
         }
-        Some(Remembered::File(kept)) if proof.refutes(&kept.known) => None,
+        Some(Remembered::MissingUntil(_)) => {
+            facts.miss(Miss::Stale);
+            None
+        }
+        Some(Remembered::File(kept)) if proof.refutes(&kept.known) => {
+            cached.miss(Miss::Stale);
+            None
+        }
         Some(Remembered::File(kept)) => match remote.ttl_state(file, proof, &kept.known, now) {
-            TtlState::Fresh(until) => return answer(remote, file, kept, How::Kept, until, trace, event).await,
+            TtlState::Fresh(until) => {
+                cached.hit();
+                return answer(remote, file, kept, How::Kept, until, trace, event).await;
+            }
             TtlState::Aging => {
+                cached.hit();
                 // No request waits for this refresh. If it cannot start, nobody is affected.
                 trace.flight = remote.flight(path, FlightLifetime::ToItsEnd).ok().map(|flight| flight.id);
                 return answer(remote, file, kept, How::Kept, Some(now), trace, event).await;
             }
-            TtlState::Stale => Some(kept),
+            TtlState::Stale => {
+                cached.miss(Miss::Stale);
+                Some(kept)
+            }
         },
-        _ => None,
+        None => {
+            cached.miss(cached.why_absent(|| remote.repository.origin.hash_of(path)));
+            None
+        }
     };
     // The fetch finds out whether an upstream that hung answers again, and no request waits long for that.
     let trial = remote.is_in_doubt();

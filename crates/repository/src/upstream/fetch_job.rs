@@ -10,6 +10,7 @@ use crate::upstream::download::{Download, Incoming};
 use crate::upstream::expected_digests::ExpectedDigests;
 use crate::upstream::failure::Failure;
 use crate::upstream::flight::{ArrivedBy, Arriving as Shown, FetchResult, Stage};
+use crate::upstream::flight_use::FlightUse;
 use crate::upstream::proof::Proof;
 use crate::upstream::trouble::Trouble;
 use crate::upstream::ttl::{Ttl, TtlState};
@@ -31,6 +32,7 @@ pub(crate) struct FetchJob<'a> {
     file: File<'a>,
     ttl: Ttl,
     stages: &'a watch::Sender<Stage>,
+    used: &'a FlightUse,
     /// Taken before the fetch began.
     stamp: Option<Stamp>,
     /// When it began. The upstream may have changed since.
@@ -44,15 +46,17 @@ impl<'a> FetchJob<'a> {
         remote: &'a Remote,
         file: File<'a>,
         stages: &'a watch::Sender<Stage>,
+        used: &'a FlightUse,
         indexed: DeclaredDigests,
     ) -> Self {
         let (ttl, stamp) = (Ttl::of(&remote.repository, &file), remote.stamp(&file));
-        Self { remote, file, ttl, stages, stamp, began: remote.now(), indexed }
+        Self { remote, file, ttl, stages, used, stamp, began: remote.now(), indexed }
     }
 
     /// Renews the cached file, or fetches it.
     pub(crate) async fn fly(&self, event: &mut Event) -> Result<FetchResult, Trouble> {
         let now = self.remote.now();
+        let before = event.runs_so_far();
         // Another fetch may have ended after the caller looked.
         let had = match self.remote.recall(&self.file, event).await? {
             Some(Remembered::MissingUntil(until))
@@ -68,6 +72,9 @@ impl<'a> FetchJob<'a> {
             },
             _ => None,
         };
+        if had.is_none() {
+            event.was_vain_since(&before);
+        }
         let upstream = self.remote.upstream(event).await?;
         let known = had.as_ref().map(|had| &had.known);
         let conditions = Conditions {
@@ -75,8 +82,10 @@ impl<'a> FetchJob<'a> {
             modified: known.and_then(|known| known.modified.clone()),
             first_byte: None,
         };
+        self.used.calls(upstream.first_host());
         let call = upstream.get(self.file.path, &conditions, event);
         let answer = self.remote.while_followed(self.file.path, self.stages, call).await?;
+        self.used.show(event);
         self.remote.pin(&upstream, event).await?;
         let answer = answer?;
         match (answer.status(), had) {
@@ -142,7 +151,9 @@ impl<'a> FetchJob<'a> {
         let looked_at = asked && !self.file.is_metadata();
         let claims = if looked_at { DeclaredDigests::of(&answer) } else { DeclaredDigests::default() };
         let mut expected = if asked && claims.is_empty() && self.file.has_checksum_beside() {
-            ExpectedDigests::ask(upstream.clone(), self.file.path.to_owned(), now)
+            let Remote { remotes, repository, .. } = self.remote;
+            let (path, name) = (self.file.path.to_owned(), &repository.record.name);
+            ExpectedDigests::ask(upstream.clone(), path, name, &remotes.recorder)
         } else {
             ExpectedDigests::Said(claims)
         };
@@ -236,7 +247,7 @@ impl<'a> FetchJob<'a> {
         let folder = self.file.folder;
         // This is the first file of a folder that lacked others. Groups may have answered with the files of other
         // members.
-        let lacked = remotes.store.folder_presence_in_memory(folder);
+        let lacked = remotes.store.peek_folder_presence(folder);
         let first =
             lacked.is_some_and(|lacked| lacked.upstream(repository.origin).is_some_and(|upstream| !upstream.has));
         let Download { held, arrival, growth, .. } = download;

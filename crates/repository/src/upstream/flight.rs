@@ -2,11 +2,12 @@
 
 use crate::content::{Growing, Grown};
 use crate::upstream::KeptFile;
+use crate::upstream::flight_use::FlightUse;
 use crate::upstream::trouble::Trouble;
 use format::tree::Checksum;
 use std::fs;
 use std::sync::Arc;
-use telemetry::{Event, EventId, Millis, Op, Tick};
+use telemetry::{Event, EventId, Millis};
 use tokio::sync::watch;
 
 /// A fetch in flight. It continues while any clone of this exists.
@@ -15,6 +16,7 @@ pub(crate) struct Flight {
     /// The id of its event.
     pub(crate) id: EventId,
     pub(crate) stage: watch::Receiver<Stage>,
+    pub(crate) used: FlightUse,
 }
 
 /// The progress of a fetch.
@@ -90,15 +92,20 @@ pub(crate) enum FollowUntil {
 impl Flight {
     /// Waits for that stage. `None`: the fetch was dropped, because of a defect or because the server stops.
     pub(crate) async fn follow(mut self, until: FollowUntil, event: &mut Event) -> Option<Stage> {
-        let began = Tick::now();
+        let following = self.used.follow(event);
         let enough = |stage: &Stage| match stage {
             Stage::Asking => false,
             Stage::Arriving(_) => until == FollowUntil::Arriving,
             Stage::Done(_) => true,
         };
         let stage = self.stage.wait_for(enough).await.ok().map(|stage| stage.clone());
-        event.add(Op::FlightWait, Tick::now().since(began));
+        drop(following);
         stage
+    }
+
+    /// Keeps the fetch going to its end. No event waits for it.
+    pub(crate) async fn see_through(mut self) {
+        drop(self.stage.wait_for(|stage| matches!(stage, Stage::Done(_))).await);
     }
 }
 

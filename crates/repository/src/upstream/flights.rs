@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::upstream::declared_digests::DeclaredDigests;
 use crate::upstream::fetch_job::FetchJob;
 use crate::upstream::first_seen::record;
-use crate::upstream::flight::{FetchResult, Flight, FlightLifetime, FollowUntil, Stage};
+use crate::upstream::flight::{FetchResult, Flight, FlightLifetime, Stage};
+use crate::upstream::flight_use::FlightUse;
 use crate::upstream::flights::table::{FlightEntry, FlightKey};
 use crate::upstream::trouble::Trouble;
 use crate::upstream::{Remote, Remotes};
@@ -14,7 +15,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use telemetry::{Event, EventId, Layer, Outcome, Slot, Tick};
+use telemetry::{EventId, Job, Layer, Outcome, Slot};
 use tokio::sync::watch;
 
 impl Remote {
@@ -40,21 +41,22 @@ impl Remote {
             return Ok(line.flight());
         }
         let place = flights.enter(&mut table, key.0.repository).map_err(store::Error::from)?;
-        let mut event = Event::job("fetch", self.now());
-        event.subject.repository = self.repository.record.name.as_str().into();
-        event.subject.package = path.into();
-        (event.subject.kind, event.layer) = ("file", Layer::Remote);
+        let mut job = Job::begin(&self.remotes.recorder, "fetch");
+        job.subject.repository = self.repository.record.name.as_str().into();
+        job.subject.package = path.into();
+        (job.subject.kind, job.layer) = ("file", Layer::Remote);
         let (stages, stage) = watch::channel(Stage::Asking);
-        let flight = Flight { id: event.id, stage };
-        let line = FlightEntry { id: event.id, stages: stages.clone() };
+        let used = FlightUse::of(job.id);
+        let flight = Flight { id: job.id, stage, used: used.clone() };
+        let line = FlightEntry { id: job.id, stages: stages.clone(), used: used.clone() };
         // A fetch with the lifetime `ToItsEnd` holds a clone of itself.
         let own = (lasts == FlightLifetime::ToItsEnd).then(|| line.flight());
         table.lines.insert(key.clone(), line);
         // A runtime that stops drops the task at once, and the task locks the table when it is dropped.
         drop(table);
         let entry = Entry { remotes: self.remotes.clone(), id: flight.id, key };
-        let under_way = UnderWay { remote: self.clone(), entry, _own: own, _place: place };
-        self.remotes.back.spawn(async move { under_way.fly(stages, indexed, event).await });
+        let under_way = UnderWay { remote: self.clone(), entry, used, _own: own, _place: place };
+        self.remotes.back.spawn(async move { under_way.fly(stages, indexed, job).await });
         Ok(flight)
     }
 
@@ -62,8 +64,7 @@ impl Remote {
     /// file.
     pub(crate) fn see_through(&self, path: &str) {
         if let Ok(flight) = self.flight(path, FlightLifetime::ToItsEnd) {
-            let mut event = Event::job("follow", self.now());
-            self.remotes.back.spawn(async move { drop(flight.follow(FollowUntil::Done, &mut event).await) });
+            self.remotes.back.spawn(flight.see_through());
         }
     }
 
@@ -99,6 +100,7 @@ impl Remote {
 struct UnderWay {
     remote: Remote,
     entry: Entry,
+    used: FlightUse,
     _own: Option<Flight>,
     _place: Slot,
 }
@@ -111,32 +113,32 @@ struct Entry {
 }
 
 impl UnderWay {
-    async fn fly(self, stages: watch::Sender<Stage>, indexed: DeclaredDigests, mut event: Box<Event>) {
-        let recorder = &self.remote.remotes.recorder;
-        recorder.attempt();
+    async fn fly(self, stages: watch::Sender<Stage>, indexed: DeclaredDigests, mut job: Job) {
         // The entry is removed before followers learn the result.
         let path = self.entry.key.1.clone();
         let file = self.remote.repository.file(&path);
-        let landed = Box::pin(FetchJob::new(&self.remote, file, &stages, indexed).fly(&mut event)).await;
-        event.outcome = Some(match &landed {
+        let fetch = FetchJob::new(&self.remote, file, &stages, &self.used, indexed);
+        let landed = Box::pin(fetch.fly(&mut job)).await;
+        let outcome = match &landed {
             Ok(_) => Outcome::Done,
             Err(Trouble::Left) => Outcome::ClientGone,
             Err(_) => Outcome::Failed,
-        });
+        };
         if let Err(trouble) = &landed {
-            (event.reason, event.detail) = (trouble.reason(), trouble.detail());
+            (job.reason, job.detail) = (trouble.reason(), trouble.detail());
         }
         // The entry is removed first: later requests must not get a result from before them.
         let fetched = landed.as_ref().ok().and_then(FetchResult::fetched).cloned();
         drop(self.entry);
+        self.used.show(&job);
         stages.send_replace(Stage::Done(landed));
-        event.duration = Tick::now().since(event.began);
         if let Some(kept) = fetched
-            && let Err(error) = record::file(&self.remote, &file, &kept, &mut event).await
+            && let Err(error) = record::file(&self.remote, &file, &kept, &mut job).await
         {
-            (event.reason, event.detail) = (Some(error.reason()), error.to_string());
+            (job.reason, job.detail) = (Some(error.reason()), error.to_string());
         }
-        recorder.release(event);
+        self.used.end(&mut job);
+        job.end(outcome);
     }
 }
 

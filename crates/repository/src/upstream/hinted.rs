@@ -5,13 +5,13 @@ use crate::hints::hint::Hint;
 use crate::hints::waiting::Arrived;
 use crate::upstream::document_bytes;
 use crate::upstream::flight::{FlightLifetime, FollowUntil};
-use crate::upstream::{KeptFile, Remembered, Remote, WIDTH};
+use crate::upstream::{KeptFile, Remembered, Remote};
 use format::tree;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use store::Lane;
-use telemetry::{Event, Millis, Op, Outcome, Tick};
+use telemetry::{Event, Job, Millis, Op};
 use tokio::task::JoinSet;
 
 /// Maximum size of a document that is searched for a version, in bytes.
@@ -93,23 +93,23 @@ impl HintedRemote {
     /// Fetches the cached documents again, and records which hints are confirmed.
     async fn look(&self, look: u64, began: Millis) {
         let (remotes, repository) = (&self.remote.remotes, &self.remote.repository);
-        remotes.recorder.attempt();
-        let mut event = Event::job("hints.look", began);
-        event.subject.repository = repository.record.name.as_str().into();
+        let mut own = Job::begin(&remotes.recorder, "hints.look");
+        own.subject.repository = repository.record.name.as_str().into();
         let mut seen = BTreeMap::new();
         let hints = repository.shared.hints.waiting();
         let mut done = Ok(());
-        for some in hints.chunks(WIDTH) {
+        for some in hints.chunks(remotes.width) {
             let mut looks = JoinSet::new();
             for hint in some {
                 let (job, hint, mut event) = (self.clone(), hint.clone(), Event::job("hints.look", began));
                 let look = async move {
                     let looked = job.look_for(&hint, &mut event).await;
-                    (hint, looked)
+                    (hint, looked, event)
                 };
                 looks.spawn_on(look, &remotes.back);
             }
-            while let Some(Ok((hint, looked))) = looks.join_next().await {
+            while let Some(Ok((hint, looked, event))) = looks.join_next().await {
+                event.upstream().iter().for_each(|used| own.upstream_mut().add(used));
                 match looked {
                     Ok(now) => drop(seen.insert((hint.package, hint.version, hint.gone), now)),
                     Err(error) => done = Err(error),
@@ -121,12 +121,10 @@ impl HintedRemote {
             seen.is_some_and(|seen| seen.is_true.unwrap_or_else(|| seen.digests != basis))
         };
         repository.shared.hints.end_look(look, began, self.remote.now(), true_now);
-        event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
-        if let Err(error) = done {
-            (event.reason, event.detail) = (Some(error.reason()), error.to_string());
+        if let Err(error) = &done {
+            (own.reason, own.detail) = (Some(error.reason()), error.to_string());
         }
-        event.duration = Tick::now().since(event.began);
-        remotes.recorder.release(event);
+        own.end_as(&done);
     }
 
     /// Fetches the cached documents of one hint again.

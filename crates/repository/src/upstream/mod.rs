@@ -22,6 +22,7 @@ pub(crate) mod fetch;
 pub(crate) mod fetch_job;
 pub(crate) mod first_seen;
 pub(crate) mod flight;
+pub(crate) mod flight_use;
 pub(crate) mod flights;
 pub(crate) mod gunzip;
 pub(crate) mod hinted;
@@ -61,12 +62,8 @@ use tokio::runtime::Handle;
 /// Interval at which the last use of an open file is recorded, in milliseconds. Otherwise a file in constant use would
 /// look like the least recently used one, which eviction takes first.
 pub(crate) const TOUCH_INTERVAL_MS: i64 = 3_600_000;
-/// Maximum number of upstreams, or of files of one, that are called concurrently for one answer.
-pub(crate) const WIDTH: usize = 8;
 /// How long a request that has another answer waits for an upstream. A later response is cached for the next request.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
-/// Maximum memory for the indexes of all upstreams, in bytes. The largest public index needs some 80 MB.
-const INDEXES_BYTES: u64 = 1 << 30;
 /// How long a request waits for an upstream that hung and is being tried again. If it does not answer, its circuit
 /// stays open for twice as long.
 pub(crate) const TRIAL_PATIENCE: Duration = Duration::from_secs(1);
@@ -75,6 +72,21 @@ pub(crate) const TRIAL_PATIENCE: Duration = Duration::from_secs(1);
 /// another now. Remote repositories receive this function when the server starts, because it fetches through them.
 pub(crate) type DateLookup = for<'a> fn(&'a Remote, &'a File<'a>, &'a mut Event) -> Lookup<'a>;
 type Lookup<'a> = Pin<Box<dyn Future<Output = Result<bool, Error>> + Send + 'a>>;
+
+/// Limits of the work with upstreams.
+#[derive(Debug, Clone, Copy)]
+pub struct UpstreamLimits {
+    /// Bytes of the path prefixes that upstreams publish.
+    pub prefixes_bytes: u64,
+    /// Bytes of the indexes that upstreams publish.
+    pub indexes_bytes: u64,
+    /// Large files that stay open.
+    pub open_files: u64,
+    /// Downloads at once.
+    pub fetches: u64,
+    /// Upstreams, or files of one, that are called at once for one answer.
+    pub width: usize,
+}
 
 /// The state that all remote repositories share.
 #[derive(Debug)]
@@ -97,6 +109,8 @@ pub(crate) struct Remotes {
     pub(crate) lists: PathLists,
     /// The bound of memory for the indexes of upstreams.
     pub(crate) indexes: Arc<Bound>,
+    /// Upstreams, or files of one, that are called at once for one answer.
+    pub(crate) width: usize,
     /// Looks for the date of a file, by its format.
     pub(crate) date_lookup: DateLookup,
     /// Hints that upstreams changed.
@@ -131,19 +145,20 @@ impl Remotes {
         store: Arc<Store>,
         recorder: Arc<Recorder>,
         workers: Arc<Workers>,
-        opened: OpenFiles<Origin, KeptFile>,
+        limits: UpstreamLimits,
         upstreams: UpstreamFactory,
         waiters: Waiters,
         date_lookup: DateLookup,
     ) -> Arc<Self> {
-        let flights = Flights::default();
+        let flights = Flights::new(limits.fetches);
         flights.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
+        let opened = OpenFiles::new("upstreams", limits.open_files);
         recorder.register(opened.bound().clone());
         let abandoned = abandoned::bound();
         recorder.register(abandoned.clone());
-        let lists = PathLists::new();
+        let lists = PathLists::new(limits.prefixes_bytes);
         recorder.register(lists.bound().clone());
-        let indexes = Bound::new(BoundName::UpstreamIndexes, "", INDEXES_BYTES);
+        let indexes = Bound::new(BoundName::UpstreamIndexes, "", limits.indexes_bytes);
         recorder.register(indexes.clone());
         let hints = HintBoard::new();
         recorder.register(hints.bound.clone());
@@ -159,6 +174,7 @@ impl Remotes {
             opened,
             lists,
             indexes,
+            width: limits.width.max(1),
             date_lookup,
             hints,
         })
@@ -193,6 +209,11 @@ impl Remote {
     pub(crate) fn may_wait(&self) -> Result<(), Error> {
         let Some(place) = self.place.upgrade() else { return Ok(()) };
         place.wait(&self.remotes.waiters, self.repository.id).map_err(Error::TooManyWait)
+    }
+
+    /// The event of a part of the request that runs beside others.
+    pub(crate) fn part(&self) -> Box<Event> {
+        self.place.upgrade().unwrap_or_default().part(self.now())
     }
 
     /// The known state of a path: an open large file, or the entry in the cache.

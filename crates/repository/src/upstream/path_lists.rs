@@ -6,8 +6,6 @@ use std::sync::Arc;
 use store::Origin;
 use telemetry::{Bound, BoundName, Millis};
 
-/// Memory for lists, in bytes. The least used lists are evicted and read again.
-const ROOM: u64 = 16 << 20;
 /// Expected number of upstreams.
 const UPSTREAMS: usize = 100;
 
@@ -34,13 +32,13 @@ pub(crate) struct PathList {
 }
 
 impl PathLists {
-    /// An empty table.
-    pub(crate) fn new() -> Self {
+    /// An empty table of at most this number of bytes. The least used lists are evicted and read again.
+    pub(crate) fn new(bytes: u64) -> Self {
         let weigh = |_: &Origin, list: &PathList| {
             let paths = list.paths.as_ref().map_or(0, |paths| paths.weight());
             (size_of::<Origin>() + size_of::<PathList>() + paths) as u64
         };
-        Self(BoundedCache::new(Bound::new(BoundName::UpstreamPrefixes, "", ROOM), UPSTREAMS, weigh))
+        Self(BoundedCache::new(Bound::new(BoundName::UpstreamPrefixes, "", bytes), UPSTREAMS, weigh))
     }
 
     pub(crate) fn bound(&self) -> &Arc<Bound> {
@@ -49,7 +47,7 @@ impl PathLists {
 
     /// The last list of an upstream while its TTL lasts.
     pub(crate) fn find(&self, of: Origin, now: Millis) -> Option<Arc<PathList>> {
-        self.0.get(&of).filter(|list| now < list.until)
+        self.0.lookup(&of, |list| now < list.until)
     }
 
     pub(crate) fn keep(&self, of: Origin, list: PathList) {

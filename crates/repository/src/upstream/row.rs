@@ -60,6 +60,7 @@ impl<'a> OfUpstream<'a> {
         }
         // The file may have been evicted, belong to a version that was seen before, or be older than its record here.
         let lasting = Ttl::of(repository, file).lasting();
+        let before = event.runs_so_far();
         let known = FirstSeenStore::of(remote).known(file, sha256, lasting, event).await?;
         let met = known.dated(modified, now);
         let since = if met.since < first_seen { met.age() } else { row.since };
@@ -70,6 +71,9 @@ impl<'a> OfUpstream<'a> {
             KnownAge::Appeared => false,
         };
         let undated = open && modified.is_none() && matches!(since, Since::FirstSeen(_));
+        if since == row.since && !undated {
+            event.was_vain_since(&before);
+        }
         let row = Self { since, ..row };
         Ok(Self { undated: undated && repository.view(now).finds_young(&row), ..row })
     }

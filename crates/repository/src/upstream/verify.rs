@@ -4,7 +4,7 @@ use crate::upstream::Remote;
 use format::tree;
 use std::sync::Arc;
 use store::CachedFile;
-use telemetry::{Event, Outcome, Tick};
+use telemetry::Job;
 
 impl Remote {
     /// Starts the check of a file that was not checked for long. One check runs at a time. A damaged file is deleted
@@ -13,23 +13,17 @@ impl Remote {
         let Some(turn) = self.remotes.store.begin_verification(known, self.now()) else { return };
         let (remote, path, known) = (self.clone(), path.to_owned(), known.clone());
         self.remotes.back.spawn(async move {
-            let recorder = &remote.remotes.recorder;
-            recorder.attempt();
-            let mut event = Event::job("verify", remote.now());
-            event.subject.repository = remote.repository.record.name.as_str().into();
-            event.subject.package = path.as_str().into();
+            let mut job = Job::begin(&remote.remotes.recorder, "verify");
+            job.subject.repository = remote.repository.record.name.as_str().into();
+            job.subject.package = path.as_str().into();
             let (store, repository) = (&remote.remotes.store, &remote.repository);
-            let looked = store.verify_cached(repository.origin, &path, &known, remote.now(), &mut event).await;
-            event.outcome = Some(if looked.is_ok() { Outcome::Done } else { Outcome::Failed });
-            match looked {
+            let looked = store.verify_cached(repository.origin, &path, &known, remote.now(), &mut job).await;
+            match &looked {
                 Ok(true) => {}
                 Ok(false) => store.upstream_changed(repository.id, tree::folder(&path)),
-                Err(error) => {
-                    (event.reason, event.detail) = (Some(crate::error::store_reason(&error)), error.to_string())
-                }
+                Err(error) => (job.reason, job.detail) = (Some(crate::error::store_reason(error)), error.to_string()),
             }
-            event.duration = Tick::now().since(event.began);
-            recorder.release(event);
+            job.end_as(&looked);
             drop(turn);
         });
     }

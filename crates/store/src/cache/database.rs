@@ -33,13 +33,15 @@ pub(crate) struct Cache {
     log: Log,
 }
 
-/// The disk space that the cache may use.
-#[derive(Debug)]
+/// The disk space and the memory that the cache may use.
+#[derive(Debug, Clone)]
 pub(crate) struct CacheBounds {
     /// The files of all repositories.
     pub(crate) files: Arc<Bound>,
     /// The rows about folders of upstreams.
     pub(crate) presence: Arc<Bound>,
+    /// Memory for such rows, in bytes.
+    pub(crate) folders_bytes: u64,
 }
 
 impl Cache {
@@ -58,12 +60,13 @@ impl Cache {
         };
         file_cache.use_folder(folder_name(&connection).map_err(Error::sqlite("open the cache"))?)?;
         file_cache.remove_old_folders()?;
+        let presence = PresenceCache::new(bounds.folders_bytes);
         let mut cache = Self {
             path: path.to_owned(),
             connection,
             file_cache,
             bounds,
-            presence: PresenceCache::new(),
+            presence,
             last_verified: Arc::default(),
             holdings,
             changed_upstreams: HashMap::new(),

@@ -38,6 +38,7 @@ impl Cache {
                 self.drop_row(victim.repository, &victim.path, &victim.digest)?;
             }
             evicted += victims.len();
+            self.bounds.files.cache().evict(victims.len() as u64);
         }
         self.measure_files()
     }
@@ -82,6 +83,7 @@ impl Cache {
         };
         let all: i64 = self.run(sum)?;
         self.bounds.files.observe(all.cast_unsigned());
+        self.bounds.files.cache().observe(self.holdings.cached_files());
         Ok(())
     }
 }

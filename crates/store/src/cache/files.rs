@@ -76,6 +76,7 @@ impl Cache {
         let before = self.run(|database| bytes_at(database, id, path))?;
         let replaced = before.map_or(0, |(_, size)| weight(size));
         if !self.admits(id, max_bytes, known.hashes.size_bytes, replaced)? {
+            self.bounds.files.cache().refuse(of.hash_of(path));
             self.drop_file(of, path)?;
             self.measure_files()?;
             return Ok(false);
@@ -96,6 +97,7 @@ impl Cache {
             self.drop_row(id, path, &digest)?;
             return Err(error);
         }
+        self.bounds.files.cache().insert();
         self.evict(id, max_bytes).map(|()| true)
     }
 

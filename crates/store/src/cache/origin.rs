@@ -2,6 +2,7 @@
 
 use crate::record::RepositoryId;
 use sha2::{Digest as _, Sha256};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A repository together with its upstream. Files that the repository cached from another upstream are not visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,6 +17,13 @@ impl Origin {
     /// The hash of the URL, as it is stored.
     pub fn number(self) -> i64 {
         self.urls
+    }
+
+    /// The hash of one of its paths, for the counts of caches.
+    pub fn hash_of(self, path: &str) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self, path).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// The origin of a repository with these URLs. Only the first one counts: mirrors have the same files.

@@ -9,6 +9,7 @@ use super::presence_cache::FolderPresence;
 use crate::error::Error;
 use crate::record::RepositoryId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use telemetry::Millis;
@@ -61,14 +62,26 @@ impl Cache {
             return Ok(());
         }
         self.drop_file(of, path)?;
+        let known = Cell::new(false);
         self.update(of, path, |presence, name| {
+            known.set(presence.missing.contains_key(name));
             presence.missing.retain(|other, until| other != name && now.0 < *until);
             if space {
                 presence.missing.insert(name.to_owned(), until.0);
                 presence.shrink();
             }
-        })
-        .map(drop)
+        })?;
+        let (counts, hash) = (self.bounds.presence.cache(), of.hash_of(path));
+        if !known.get() {
+            // Nobody knows before the upstream's answer whether a lookup is one for a missing file.
+            counts.miss(counts.why_absent(|| hash));
+        }
+        if space {
+            counts.insert();
+        } else {
+            counts.refuse(hash);
+        }
+        Ok(())
     }
 
     /// Removes the fact that the path is missing. `true`: it was recorded.
@@ -180,6 +193,7 @@ impl Cache {
             all.commit().map(|()| evicted)
         })?;
         evicted.iter().for_each(|folder| self.presence.forget(folder));
+        self.bounds.presence.cache().evict(evicted.len() as u64);
         self.measure_presence().map(drop)
     }
 }

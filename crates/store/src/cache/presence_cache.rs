@@ -4,14 +4,13 @@
 //! always equal the rows.
 
 use super::origin::Origin;
-use quick_cache::sync::{Cache, DefaultLifecycle};
-use quick_cache::{DefaultHashBuilder, Weighter};
+use quick_cache::sync::Cache;
+use quick_cache::{DefaultHashBuilder, Lifecycle, Weighter};
 use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Millis};
 
-/// The bytes of all entries. Beyond it, the least requested folders are evicted.
-const MAX_BYTES: u64 = 16 << 20;
 /// Roughly the expected number of folders.
 const FOLDERS: usize = 16 << 10;
 
@@ -75,8 +74,21 @@ impl UpstreamPresence<'_> {
 /// The folders in memory.
 #[derive(Debug)]
 pub(crate) struct PresenceCache {
-    folders: Cache<Box<str>, Arc<FolderPresence>, Weight>,
+    folders: Cache<Box<str>, Arc<FolderPresence>, Weight, DefaultHashBuilder, Collect>,
+    hasher: DefaultHashBuilder,
     bound: Arc<Bound>,
+}
+
+/// Collects the folders that leave the cache when another one is stored.
+#[derive(Debug, Clone)]
+struct Collect;
+
+impl Lifecycle<Box<str>, Arc<FolderPresence>> for Collect {
+    type RequestState = Vec<(Box<str>, Arc<FolderPresence>)>;
+
+    fn on_evict(&self, gone: &mut Self::RequestState, folder: Box<str>, known: Arc<FolderPresence>) {
+        gone.push((folder, known));
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -92,34 +104,55 @@ impl Weighter<Box<str>, Arc<FolderPresence>> for Weight {
 }
 
 impl PresenceCache {
-    /// An empty cache.
-    pub(crate) fn new() -> Arc<Self> {
+    /// An empty cache of at most this number of bytes.
+    pub(crate) fn new(max_bytes: u64) -> Arc<Self> {
         let hasher = DefaultHashBuilder::default();
-        let folders = Cache::with(FOLDERS, MAX_BYTES, Weight, hasher, DefaultLifecycle::default());
-        Arc::new(Self { folders, bound: Bound::new(BoundName::KnownFolders, "", MAX_BYTES) })
+        let folders = Cache::with(FOLDERS, max_bytes, Weight, hasher.clone(), Collect);
+        Arc::new(Self { folders, hasher, bound: Bound::new(BoundName::KnownFolders, "", max_bytes) })
     }
 
     pub(crate) fn bound(&self) -> &Arc<Bound> {
         &self.bound
     }
 
+    /// The facts about a folder. Counts a hit or a miss.
     pub(crate) fn get(&self, folder: &str) -> Option<Arc<FolderPresence>> {
-        self.folders.get(folder)
+        let (found, counts) = (self.folders.get(folder), self.bound.cache());
+        match &found {
+            Some(_) => counts.hit(),
+            None => counts.miss(counts.why_absent(|| self.hasher.hash_one(folder))),
+        }
+        found
+    }
+
+    /// The same without counting.
+    pub(crate) fn peek(&self, folder: &str) -> Option<Arc<FolderPresence>> {
+        self.folders.peek(folder)
     }
 
     pub(super) fn keep(&self, folder: &str, known: Arc<FolderPresence>) {
-        self.folders.insert(folder.into(), known);
-        self.bound.observe(self.folders.weight());
+        let (hash, mut gone) = (self.hasher.hash_one(folder), Vec::new());
+        self.folders.insert_with_lifecycle(folder.into(), known.clone(), &mut gone);
+        self.bound.cache().store(hash, &known, &gone, |folder| self.hasher.hash_one(folder));
+        self.observe();
     }
 
+    /// Removes the facts about a folder, because they have changed.
     pub(super) fn forget(&self, folder: &str) {
-        self.folders.remove(folder);
-        self.bound.observe(self.folders.weight());
+        if self.folders.remove(folder).is_some() {
+            self.bound.cache().outdate(self.hasher.hash_one(folder));
+        }
+        self.observe();
     }
 
     pub(super) fn clear(&self) {
         self.folders.clear();
-        self.bound.observe(0);
+        self.observe();
+    }
+
+    fn observe(&self) {
+        self.bound.observe(self.folders.weight());
+        self.bound.cache().observe(self.folders.len() as u64);
     }
 }
 
@@ -151,7 +184,8 @@ mod tests {
 
     #[test]
     fn however_many_folders_are_asked_about_they_stay_within_their_bound() {
-        let presence = PresenceCache::new();
+        const MAX_BYTES: u64 = 4 << 20;
+        let presence = PresenceCache::new(MAX_BYTES);
         for number in 0..2_000 {
             let rows = (0..200).map(|id| (of(id, 7), false, [("x".repeat(50), 1)].into())).collect();
             presence.keep(&number.to_string(), Arc::new(FolderPresence::new(rows)));

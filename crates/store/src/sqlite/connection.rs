@@ -37,6 +37,16 @@ impl Sqlite {
         Ok(Self::with(connection))
     }
 
+    /// The same with this many bytes of memory for pages of the database.
+    pub fn reader_with(path: &Path, cache_bytes: u64) -> Result<Self, Error> {
+        let reader = Self::reader(path)?;
+        // SQLite reads a negative number as KiB, and a positive one as pages.
+        let kibibytes = -i64::try_from(cache_bytes >> 10).unwrap_or(i64::MAX).max(1);
+        let set = reader.connection.pragma_update(None, "cache_size", kibibytes);
+        set.map_err(Error::sqlite("set up a reader of the truth"))?;
+        Ok(reader)
+    }
+
     pub(super) fn with(connection: Connection) -> Self {
         connection.set_prepared_statement_cache_capacity(64);
         // Plans do not depend on values. Otherwise SQLite prepares some statements again whenever a value changes, such as that

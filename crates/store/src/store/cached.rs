@@ -14,7 +14,7 @@ use bytes::Bytes;
 use std::io::Seek;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use telemetry::{Event, Millis, Op};
+use telemetry::{CacheCounts, Event, Millis, Op};
 
 /// Permission to verify a large file after it was served. Only one is given at a time.
 struct VerificationTurn(Arc<AtomicBool>);
@@ -148,7 +148,7 @@ impl Store {
     }
 
     /// Records at `now` that an upstream proved that it has no such path, with the TTL ending at `until`. On a nearly full disk,
-    /// only removes the facts about the path.
+    /// and for a path that contains a secret, only removes the facts about the path.
     pub async fn record_missing(
         &self,
         of: Origin,
@@ -157,7 +157,8 @@ impl Store {
         until: Millis,
         event: &mut Event,
     ) -> Result<(), Error> {
-        let (path, space) = (path.to_owned(), self.space.check().is_ok());
+        let space = self.space.check().is_ok() && !Event::has_secret(path);
+        let path = path.to_owned();
         let record = move |cache: &mut Cache| cache.record_missing(of, &path, now, until, space);
         self.cached(Op::CacheWrite, event, record).await
     }
@@ -209,9 +210,24 @@ impl Store {
         }
     }
 
-    /// The facts about a folder, of all upstreams, if they are in memory.
+    /// The lookups of cached files.
+    pub fn cached_counts(&self) -> &CacheCounts {
+        self.cache_bounds.files.cache()
+    }
+
+    /// The lookups of files that upstreams are known to lack.
+    pub fn facts_counts(&self) -> &CacheCounts {
+        self.cache_bounds.presence.cache()
+    }
+
+    /// The facts about a folder, of all upstreams, if they are in memory. Counts a hit or a miss.
     pub fn folder_presence_in_memory(&self, folder: &str) -> Option<Arc<FolderPresence>> {
         self.presence.get(folder)
+    }
+
+    /// The same without counting.
+    pub fn peek_folder_presence(&self, folder: &str) -> Option<Arc<FolderPresence>> {
+        self.presence.peek(folder)
     }
 
     /// The facts about a folder, of all upstreams.

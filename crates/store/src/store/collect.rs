@@ -73,7 +73,7 @@ struct Found {
 impl Store {
     /// One round through all blobs. Yields to requests, and ends early if a thread of the store is busy.
     pub async fn collect(&self, event: &mut Event) -> Result<Collection, Error> {
-        let _turn = self.collector.turn.lock().await;
+        let _turn = event.waited(Op::TurnWait, self.collector.turn.lock()).await;
         let began = Tick::now();
         let done = self.round(Millis(i64::MAX), event).await?;
         let figures = &self.collector;
@@ -84,7 +84,7 @@ impl Store {
 
     /// One round through the blobs that may be due by now. Its figures cover only these.
     pub async fn collect_due(&self, event: &mut Event) -> Result<Collection, Error> {
-        let _turn = self.collector.turn.lock().await;
+        let _turn = event.waited(Op::TurnWait, self.collector.turn.lock()).await;
         self.round(self.now(), event).await
     }
 

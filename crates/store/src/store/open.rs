@@ -26,10 +26,7 @@ use crate::sqlite::{Sqlite, rows_to_fill};
 use crate::writer::Writer;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use telemetry::{Bound, BoundName, Log, Metric, Op, Recorder, Tick};
-
-/// Disk space for facts about folders of upstreams: roughly 8 million folders.
-const PRESENCE_MAX_BYTES: u64 = 2 << 30;
+use telemetry::{Bound, BoundName, Log, Metric, Op, PoolName, Recorder, Tick};
 
 impl Store {
     /// Locks the folder, repairs the files of a killed process, and starts the threads. Blocks on the disk.
@@ -61,8 +58,16 @@ impl Store {
         let holdings = Arc::new(Holdings::default());
         let file_cache = FileCache::new(disk.clone(), layout.cached(), boot_id());
         let files = bound(BoundName::Cached, options.cached_max_bytes);
-        let bounds = CacheBounds { files, presence: bound(BoundName::Facts, PRESENCE_MAX_BYTES) };
-        let cache = Cache::open(&layout.cache(), file_cache, bounds, holdings.clone(), renewed.clone(), log.clone())?;
+        let presence = bound(BoundName::Facts, options.facts_max_bytes);
+        let cache_bounds = CacheBounds { files, presence, folders_bytes: options.known_folders_max_bytes };
+        let cache = Cache::open(
+            &layout.cache(),
+            file_cache,
+            cache_bounds.clone(),
+            holdings.clone(),
+            renewed.clone(),
+            log.clone(),
+        )?;
         let (presence, last_verified) = (cache.presence().clone(), cache.last_verified().clone());
         recorder.register(presence.bound().clone());
         figure(&recorder, Metric::gauge("journal_seq", "Number of the last change"), &last);
@@ -75,9 +80,12 @@ impl Store {
         let doc = "When the last backup of the data folder ended, in seconds since 1970; 0 if none is known";
         figure(&recorder, Metric::gauge("backup_timestamp_seconds", doc), &last_backup);
 
-        let connections = (0..options.readers.max(1)).map(|_| reader(&layout)).collect::<Result<_, _>>()?;
+        let connections = (0..options.readers.max(1))
+            .map(|_| Sqlite::reader_with(&layout.truth(), options.reader_cache_bytes).map(boxed))
+            .collect::<Result<_, _>>()?;
         let for_readers = PoolOptions {
             threads: Threads::Working("truth-reader"),
+            pool: PoolName::TruthReaders,
             bound: BoundName::TruthReaders,
             capacity: options.reads_max,
             wait: Op::TruthWait,
@@ -85,6 +93,7 @@ impl Store {
         let readers = Pool::start(for_readers, &recorder, connections)?;
         let for_blobs = PoolOptions {
             threads: Threads::Waiting("blobs"),
+            pool: PoolName::BlobThreads,
             bound: BoundName::BlobThreads,
             capacity: options.blob_operations_max,
             wait: Op::BlobWait,
@@ -92,6 +101,7 @@ impl Store {
         let blob_threads = Pool::start(for_blobs, &recorder, vec![blobs.clone(); options.blob_threads.max(1)])?;
         let for_cache = PoolOptions {
             threads: Threads::Waiting("cache"),
+            pool: PoolName::CacheThreads,
             bound: BoundName::CacheThreads,
             capacity: options.cache_operations_max,
             wait: Op::CacheWait,
@@ -102,7 +112,6 @@ impl Store {
             disk: disk.clone(),
             space: space.clone(),
             layout: layout.clone(),
-            clock: clock.clone(),
             log: log.clone(),
             recorder: recorder.clone(),
             recent: recent.clone(),
@@ -127,7 +136,11 @@ impl Store {
         committer.count_in(holdings.clone())?;
         let membership = committer.membership();
         let deletion = Deletion::new(blobs.clone(), options.blob_life);
-        let writer = Writer::start(bound(BoundName::TruthWriter, options.commits_max), committer, deletion)?;
+        let writer = {
+            let (bound, threads) =
+                (bound(BoundName::TruthWriter, options.commits_max), recorder.pool(PoolName::TruthWriter, 1));
+            Writer::start(bound, threads, committer, deletion)?
+        };
         let collector = Arc::new(CollectorFigures::default());
         collector_figures(&recorder, &collector);
         Ok(Arc::new(Self {
@@ -145,6 +158,7 @@ impl Store {
             blob_threads: Arc::new(blob_threads),
             cache,
             presence,
+            cache_bounds,
             last_verified,
             verifying: Arc::default(),
             log,
@@ -197,7 +211,11 @@ fn space_figures(recorder: &Recorder, space: &Arc<Space>) {
 }
 
 fn reader(layout: &Layout) -> Result<Box<dyn Catalog>, Error> {
-    Ok(Box::new(Sqlite::reader(&layout.truth())?))
+    Sqlite::reader(&layout.truth()).map(boxed)
+}
+
+fn boxed(reader: Sqlite) -> Box<dyn Catalog> {
+    Box::new(reader)
 }
 
 /// The truth, which has at least every change of the segments and of the log of recent rows.

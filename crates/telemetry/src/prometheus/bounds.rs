@@ -6,6 +6,12 @@ use std::sync::Arc;
 
 pub(super) fn write(page: &mut Page, bounds: &[Arc<Bound>]) {
     let (of_bytes, of_items): (Vec<_>, Vec<_>) = bounds.iter().partition(|bound| bound.name().unit() == Unit::Bytes);
+    let doc = "1; the setting that governs the limit";
+    let mut family = page.family("bound_info", "gauge", doc);
+    for bound in bounds {
+        let [name, which] = labels(bound);
+        family.sample(&[name, which, ("setting", bound.setting().unwrap_or(""))], 1);
+    }
     let mut both = |name: &str, doc: &str, read: fn(&Bound) -> u64| {
         gauges(page, name, doc, &of_items, read);
         gauges(page, &format!("{name}_bytes"), &format!("{doc}, in bytes"), &of_bytes, read);

@@ -1,15 +1,25 @@
 //! Lines of the text format 0.0.4 of Prometheus.
 
-use crate::durations::Durations;
+use crate::Histogram;
+use crate::durations::{Durations, LIMITS};
 use std::fmt::{Display, Write};
 
-/// The prefix of Daylight's own names. Names of the process are those of the client libraries and start with `process_`.
+/// The prefix of Daylight's own names. Other names are those of OpenTelemetry, and of the client libraries of Prometheus.
 const OURS: &str = "daylight_";
 
 /// The text so far. Writing to a string cannot fail.
 #[derive(Default)]
 pub(super) struct Page {
     text: String,
+    families: Vec<Written>,
+}
+
+/// A family in the text.
+pub(super) struct Written {
+    pub(super) name: String,
+    pub(super) series: usize,
+    /// Where its lines begin.
+    from: usize,
 }
 
 /// A family whose samples are being written.
@@ -31,9 +41,29 @@ impl Page {
     }
 
     fn begin<'a>(&'a mut self, prefix: &'static str, name: &'a str, kind: &str, doc: &str) -> Family<'a> {
+        self.families.push(Written { name: format!("{prefix}{name}"), series: 0, from: self.text.len() });
         let doc = doc.replace('\\', "\\\\").replace('\n', "\\n");
         let _ = writeln!(self.text, "# HELP {prefix}{name} {doc}\n# TYPE {prefix}{name} {kind}");
         Family { page: self, prefix, name }
+    }
+
+    /// The families so far, in their order.
+    pub(super) fn families(&self) -> &[Written] {
+        &self.families
+    }
+
+    /// Removes the families for which `goes` is true.
+    pub(super) fn remove(&mut self, goes: impl Fn(&str) -> bool) {
+        let ends: Vec<usize> = self.families.iter().skip(1).map(|next| next.from).chain([self.text.len()]).collect();
+        let mut kept = Page { text: String::with_capacity(self.text.len()), families: Vec::new() };
+        for (family, end) in std::mem::take(&mut self.families).into_iter().zip(ends) {
+            if !goes(&family.name) {
+                let from = kept.text.len();
+                kept.text.push_str(&self.text[family.from..end]);
+                kept.families.push(Written { from, ..family });
+            }
+        }
+        *self = kept;
     }
 
     pub(super) fn text(self) -> String {
@@ -43,31 +73,76 @@ impl Page {
 
 impl Family<'_> {
     pub(super) fn sample(&mut self, labels: &[(&str, &str)], value: impl Display) {
-        self.line("", labels, value);
+        self.line("", labels, None, value);
     }
 
-    /// A classic histogram in seconds.
+    /// A classic histogram in seconds, with all limits of [`Durations`].
     pub(super) fn histogram(&mut self, labels: &[(&str, &str)], durations: &Durations) {
+        let up_to = LIMITS.iter().zip(durations.up_to()).map(|((_, text), (_, count))| (*text, count));
         let histogram = durations.histogram();
-        let mut bucket = |le: &str, count: u64| {
-            let labels: Vec<_> = labels.iter().copied().chain([("le", le)]).collect();
-            self.line("_bucket", &labels, count);
-        };
-        for (limit, count) in durations.up_to() {
-            bucket(&(limit as f64 / 1e9).to_string(), count);
-        }
-        bucket("+Inf", histogram.count());
-        self.line("_sum", labels, histogram.sum() as f64 / 1e9);
-        self.line("_count", labels, histogram.count());
+        self.buckets(labels, up_to, histogram.count(), histogram.sum() as f64 / 1e9);
     }
 
-    fn line(&mut self, suffix: &str, labels: &[(&str, &str)], value: impl Display) {
-        let Self { page: Page { text }, prefix, name } = self;
-        let _ = write!(text, "{prefix}{name}{suffix}");
-        for (i, (key, value)) in labels.iter().enumerate() {
-            let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-            let _ = write!(text, "{}{key}=\"{value}\"", if i == 0 { '{' } else { ',' });
+    /// A classic histogram: each limit with the number of values up to it, the number of all values, and their sum.
+    pub(super) fn buckets<'b>(
+        &mut self,
+        labels: &[(&str, &str)],
+        up_to: impl Iterator<Item = (&'b str, u64)>,
+        count: u64,
+        sum: impl Display,
+    ) {
+        for (limit, count) in up_to.chain([("+Inf", count)]) {
+            self.line("_bucket", labels, Some(limit), count);
         }
-        let _ = writeln!(text, "{} {value}", if labels.is_empty() { "" } else { "}" });
+        self.line("_sum", labels, None, sum);
+        self.line("_count", labels, None, count);
+    }
+
+    /// A summary in seconds, of times in nanoseconds since the start.
+    pub(super) fn summary(&mut self, labels: &[(&str, &str)], times: &Histogram) {
+        for (text, quantile) in [("0.5", 0.5), ("0.95", 0.95), ("0.99", 0.99)] {
+            let labels: Vec<_> = labels.iter().copied().chain([("quantile", text)]).collect();
+            self.line("", &labels, None, times.quantile(quantile) as f64 / 1e9);
+        }
+        self.line("_sum", labels, None, times.sum() as f64 / 1e9);
+        self.line("_count", labels, None, times.count());
+    }
+
+    fn line(&mut self, suffix: &str, labels: &[(&str, &str)], limit: Option<&str>, value: impl Display) {
+        let Self { page: Page { text, families }, prefix, name } = self;
+        if let Some(family) = families.last_mut() {
+            family.series += 1;
+        }
+        for part in [*prefix, name, suffix] {
+            text.push_str(part);
+        }
+        let mut open = '{';
+        for (key, value) in labels.iter().copied().chain(limit.map(|limit| ("le", limit))) {
+            text.push(open);
+            text.push_str(key);
+            text.push_str("=\"");
+            escape(text, value);
+            text.push('"');
+            open = ',';
+        }
+        if open == ',' {
+            text.push('}');
+        }
+        let _ = writeln!(text, " {value}");
+    }
+}
+
+/// Appends the value of a label.
+fn escape(text: &mut String, value: &str) {
+    if !value.contains(['\\', '"', '\n']) {
+        return text.push_str(value);
+    }
+    for c in value.chars() {
+        match c {
+            '\\' => text.push_str("\\\\"),
+            '"' => text.push_str("\\\""),
+            '\n' => text.push_str("\\n"),
+            c => text.push(c),
+        }
     }
 }

@@ -25,3 +25,11 @@ pub(super) fn write(page: &mut Page, started: Millis) {
         figure.into_iter().for_each(|figure| family.sample(&[], figure));
     }
 }
+
+/// What writing metrics has cost so far.
+pub(super) fn write_scrapes(page: &mut Page, answers: u64, nanos: u64) {
+    page.family("metrics_answers_total", "counter", "Answers of `/metrics` so far, without this one")
+        .sample(&[], answers);
+    let doc = "Processor time that these answers took, that of this one's gauges included";
+    page.family("metrics_cpu_seconds_total", "counter", doc).sample(&[], nanos as f64 / 1e9);
+}

@@ -1,12 +1,11 @@
-//! The families about repositories, and all figures that are read on demand.
+//! The families about requests for each repository.
 
 use super::page::Page;
-use crate::metric::{By, Figure, Figures, Fold};
+use crate::Outcome;
+use crate::metric::Fold;
 use crate::metrics_view::{Listed, MetricsView, OTHER};
 use crate::repository_counts::{Repositories, RepositoryCounts};
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 pub(super) fn write(page: &mut Page, counted: &Repositories, listed: &Listed, view: &MetricsView) {
     let mut info = page.family("repository_info", "gauge", "1, with the format and the kind of a repository");
@@ -33,8 +32,23 @@ pub(super) fn write(page: &mut Page, counted: &Repositories, listed: &Listed, vi
     each("repository_misses_total", "GET and HEAD requests that waited for an upstream", |one| one.misses);
 }
 
+/// How the requests for each repository ended. An outcome that none had has no line.
+pub(super) fn write_outcomes(page: &mut Page, counted: &Repositories, listed: &Listed, view: &MetricsView) {
+    let mut family = page.family("repository_outcomes_total", "counter", "How these requests ended");
+    let all: Vec<_> = view.repositories.keys().filter_map(|name| Some((name.as_str(), counted.named(name)?))).collect();
+    for outcome in Outcome::ALL {
+        let of = |counts: &RepositoryCounts| counts.outcomes[*outcome as usize];
+        let figures = all.iter().map(|(name, counts)| (*name, of(counts) as f64));
+        let mut folded = fold(view, listed, figures, Fold::Sum);
+        *folded.entry(OTHER).or_default() += of(counted.rest()) as f64;
+        for (name, count) in folded.into_iter().filter(|(_, count)| *count > 0.0) {
+            family.sample(&[("repository", name), ("outcome", outcome.as_str())], count);
+        }
+    }
+}
+
 /// Figures by the label of a repository.
-fn fold<'a>(
+pub(super) fn fold<'a>(
     view: &MetricsView,
     listed: &Listed,
     figures: impl Iterator<Item = (&'a str, f64)>,
@@ -47,30 +61,4 @@ fn fold<'a>(
         }
     }
     folded
-}
-
-/// Figures without a label.
-pub(super) fn write_single(page: &mut Page, figures: &[Arc<Figure>]) {
-    for figure in figures {
-        let mut family = page.family(figure.metric.name, figure.metric.kind.as_str(), figure.metric.doc);
-        if let Ok(value) = catch_unwind(AssertUnwindSafe(&figure.read)) {
-            family.sample(&[], value);
-        }
-    }
-}
-
-/// Figures with one label.
-pub(super) fn write_each(page: &mut Page, all: &[Arc<Figures>], listed: &Listed, view: &MetricsView) {
-    for figures in all {
-        let mut family = page.family(figures.metric.name, figures.metric.kind.as_str(), figures.metric.doc);
-        let each = catch_unwind(AssertUnwindSafe(&figures.read)).unwrap_or_default();
-        match figures.by {
-            By::Label(label) => each.iter().for_each(|(name, figure)| family.sample(&[(label, name)], figure)),
-            By::Repository(how) => {
-                let each = each.iter().map(|(name, figure)| (name.as_str(), *figure));
-                let folded = fold(view, listed, each, how);
-                folded.iter().for_each(|(name, figure)| family.sample(&[("repository", name)], figure));
-            }
-        }
-    }
 }

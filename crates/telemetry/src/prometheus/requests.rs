@@ -1,7 +1,8 @@
 //! The families about requests, jobs, operations and the sinks of events.
 
 use super::page::Page;
-use crate::{Counter, Layer, Op, Outcome, Reason, SinkTotals, Totals};
+use crate::{CensusTotals, Counter, Layer, Op, Outcome, Reason, SinkTotals, Totals};
+use std::collections::BTreeMap;
 
 pub(super) fn write(page: &mut Page, totals: &Totals) {
     for counter in Counter::ALL {
@@ -22,20 +23,26 @@ pub(super) fn write(page: &mut Page, totals: &Totals) {
     for op in Op::ALL {
         ops.histogram(&[("op", op.as_str())], &totals.counts.ops[*op as usize]);
     }
+    let doc = "Runs of each kind of work without which the answer would have been the same";
+    let mut vain = page.family("op_vain_total", "counter", doc);
+    for op in Op::ALL {
+        vain.sample(&[("op", op.as_str())], totals.counts.vain[*op as usize]);
+    }
     sinks(page, totals);
+    censuses(page, totals);
 }
 
 fn requests(page: &mut Page, totals: &Totals) {
     let doc = "Requests, by the format of the repository, the layer that answered, the protocol and the status of the response";
     let mut requests = page.family("requests_total", "counter", doc);
-    let mut kinds: Vec<_> = totals.counts.requests.iter().collect();
-    kinds.sort();
-    for (kind, count) in kinds {
-        let status = if kind.status == 0 { "none".to_owned() } else { kind.status.to_string() };
-        let format = if kind.format.is_empty() { "none" } else { kind.format };
-        let protocol = if kind.protocol.is_empty() { "none" } else { kind.protocol };
-        let layer = kind.layer.as_str();
-        let labels = [("format", format), ("layer", layer), ("protocol", protocol), ("status", &status)];
+    let mut kinds: BTreeMap<_, u64> = BTreeMap::new();
+    for (kind, counts) in totals.counts.requests.iter() {
+        *kinds.entry((kind.format, kind.layer, kind.protocol, kind.status)).or_default() += counts.durations.count;
+    }
+    for ((format, layer, protocol, status), count) in kinds {
+        let status = if status == 0 { "none".to_owned() } else { status.to_string() };
+        let [format, protocol] = [format, protocol].map(|text| if text.is_empty() { "none" } else { text });
+        let labels = [("format", format), ("layer", layer.as_str()), ("protocol", protocol), ("status", &status)];
         requests.sample(&labels, count);
     }
     let bytes = [
@@ -81,4 +88,18 @@ fn sinks(page: &mut Page, totals: &Totals) {
     });
     each("sink_errors_total", "Batches of events that a sink failed to write", |sink| sink.errors);
     each("sink_panics_total", "Batches of events at which a sink panicked", |sink| sink.panics);
+}
+
+fn censuses(page: &mut Page, totals: &Totals) {
+    let mut each = |name: &str, doc: &str, read: fn(&CensusTotals) -> u64| {
+        let mut family = page.family(name, "counter", doc);
+        for census in totals.censuses() {
+            family.sample(&[("census", census.name)], read(census));
+        }
+    };
+    each("census_events_total", "Events that a census saw before they were unpacked", |census| census.seen);
+    let doc = "Events that a census did not see, because it panicked and is not called any more";
+    each("census_missed_events_total", doc, |census| census.missed);
+    let doc = "Events that were unpacked, because a sink wants all events or a census needs this one";
+    page.family("events_unpacked_total", "counter", doc).sample(&[], totals.unpacked());
 }

@@ -1,10 +1,12 @@
 //! Every line of the page is valid, and every op, bound and reason is on it.
 
+mod crowded;
+
 use super::*;
 use crate::metrics_view::OTHER;
 use crate::{
-    Bound, BoundName, By, Clock, Event, Fold, HostView, Layer, Metric, Millis, Op, Outcome, Reason, RecorderOptions,
-    RepositoryView, Sink, Tick, Unit,
+    Bound, BoundName, By, ClientAddresses, Clock, Event, Fold, HostView, Layer, Metric, Millis, Op, Outcome, Reason,
+    RecorderOptions, RepositoryView, Sink, Tick, Unit,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -21,7 +23,12 @@ impl Sink for Quiet {
 }
 
 fn recorder() -> Arc<Recorder> {
-    let options = RecorderOptions { clock: Clock::at(Millis(2500)), shards: 2, buffered_events: 10 };
+    let options = RecorderOptions {
+        clock: Clock::at(Millis(2500)),
+        shards: 2,
+        buffered_events: 10,
+        client_addresses: ClientAddresses::Full,
+    };
     let recorder = Recorder::start(options, vec![Box::new(Quiet)]);
     for name in BoundName::ALL {
         recorder.register(Bound::new(*name, "a \"quoted\\one\"\nof two lines", 5));
@@ -72,21 +79,25 @@ fn samples(page: &str) -> HashMap<(String, Vec<(String, String)>), f64> {
         if let Some(help) = line.strip_prefix("# HELP ") {
             let (name, doc) = help.split_once(' ').unwrap();
             assert!(
-                (name.starts_with("daylight_") || name.starts_with("process_"))
+                ["daylight_", "process_", "http_", "db_", "dns_"].iter().any(|known| name.starts_with(known))
                     && !doc.is_empty()
                     && families.insert(name),
                 "{line}"
             );
             family = name;
             kind = lines.next().unwrap().strip_prefix(&format!("# TYPE {name} ")).unwrap();
-            assert!(["counter", "gauge", "histogram"].contains(&kind), "{line}");
+            assert!(["counter", "gauge", "histogram", "summary"].contains(&kind), "{line}");
             assert_eq!(kind == "counter", name.ends_with("_total"), "{line}");
             continue;
         }
         let (series, value) = line.rsplit_once(' ').unwrap();
         let (name, of) =
             series.split_once('{').map_or((series, ""), |(name, of)| (name, of.strip_suffix('}').unwrap()));
-        let suffixes: &[&str] = if kind == "histogram" { &["_bucket", "_sum", "_count"] } else { &[""] };
+        let suffixes: &[&str] = match kind {
+            "histogram" => &["_bucket", "_sum", "_count"],
+            "summary" => &["", "_sum", "_count"],
+            _ => &[""],
+        };
         assert!(suffixes.iter().any(|suffix| name.strip_suffix(suffix) == Some(family)), "{line} is not of {family}");
         let value: f64 = value.parse().unwrap();
         assert!(samples.insert((name.to_owned(), labels(of)), value).is_none(), "{line} twice");
@@ -125,6 +136,7 @@ fn every_op_outcome_reason_layer_bound_and_sink_is_there_and_the_page_is_valid()
     let there = |name: &str, of: &[(&str, &str)]| assert!(samples.contains_key(&key(name, of)), "{name} {of:?}");
     for op in Op::ALL {
         there("daylight_op_duration_seconds_count", &[("op", op.as_str())]);
+        there("daylight_op_vain_total", &[("op", op.as_str())]);
     }
     for outcome in Outcome::ALL {
         there("daylight_outcomes_total", &[("outcome", outcome.as_str())]);
@@ -164,6 +176,23 @@ fn figures_are_in_seconds_and_buckets_are_cumulative() {
     assert_eq!(samples[&key("process_start_time_seconds", &[])], 2.5);
     assert_eq!(samples[&key("daylight_attempts_total", &[])], 1.0);
     assert_eq!(samples[&key("daylight_in_flight", &[])], 0.0);
+}
+
+#[test]
+fn a_job_is_in_flight_and_no_active_request() {
+    let recorder = Recorder::silent(Clock::at(Millis(1)));
+    recorder.attempt();
+    let told = || {
+        let samples = page(&recorder);
+        ["daylight_in_flight", "http_server_active_requests", "daylight_jobs_total"]
+            .map(|name| samples[&key(name, &[])])
+    };
+    let job = crate::Job::begin(&recorder, "sweep");
+    assert_eq!(told(), [2.0, 1.0, 1.0]);
+    drop(job);
+    assert_eq!(told(), [1.0, 1.0, 1.0]);
+    request(&recorder, "open", "GET", false);
+    assert_eq!(told(), [0.0, 0.0, 1.0]);
 }
 
 #[test]

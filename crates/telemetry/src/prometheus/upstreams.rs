@@ -1,9 +1,10 @@
 //! The families about the hosts of upstreams.
 
+use super::limits::{REQUEST, only};
 use super::page::Page;
 use crate::metrics_view::{HostView, MetricsView, OTHER};
 use crate::upstream_calls::CallCounts;
-use crate::{Reason, UpstreamCalls};
+use crate::{Bound, BoundName, Op, Reason, Totals, UpstreamCalls};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -41,6 +42,22 @@ pub(super) fn write(page: &mut Page, upstreams: &[Arc<UpstreamCalls>], view: &Me
     let doc = "How long calls to a host of upstreams took until the head of the response, connecting included";
     let mut durations = page.family("upstream_request_duration_seconds", "histogram", doc);
     hosts.iter().for_each(|(host, calls)| durations.histogram(&[("host", host)], &calls.counts.durations));
+    let doc = "How long calls to a host of upstreams took until the head of the response, connecting included";
+    let mut by_status = page.foreign("http_client_request_duration_seconds", "histogram", doc);
+    for (host, calls) in &hosts {
+        for (status, durations) in &calls.counts.by_status {
+            let status = match *status {
+                0 => String::new(),
+                CallCounts::OTHER => "_OTHER".to_owned(),
+                status => status.to_string(),
+            };
+            let [address, port] = address(host);
+            let labels =
+                [("http_response_status_code", status.as_str()), ("server_address", address), ("server_port", port)];
+            let up_to = only(REQUEST, durations.up_to());
+            by_status.buckets(&labels, up_to, durations.count, durations.nanos as f64 / 1e9);
+        }
+    }
     let doc = "1 while a host of upstreams is not called because it failed again and again";
     let mut circuits = page.family("upstream_circuit_open", "gauge", doc);
     for (name, host) in &view.hosts {
@@ -51,6 +68,36 @@ pub(super) fn write(page: &mut Page, upstreams: &[Arc<UpstreamCalls>], view: &Me
     for (name, host) in view.hosts.iter().filter(|(_, host)| host.named) {
         info.sample(&[("host", name), ("number", &host.number.to_string())], 1);
     }
+}
+
+/// How long names of hosts took to resolve.
+pub(super) fn write_lookups(page: &mut Page, totals: &Totals) {
+    let durations = &totals.counts.ops[Op::UpstreamResolve as usize];
+    let (count, seconds) = (durations.histogram().count(), durations.histogram().sum() as f64 / 1e9);
+    let doc = "How long it took to find the addresses of a host of upstreams";
+    let mut lookups = page.foreign("dns_lookup_duration_seconds", "histogram", doc);
+    lookups.buckets(&[], only(REQUEST, durations.up_to()), count, seconds);
+}
+
+/// The connections to the hosts. Each call in progress has one.
+pub(super) fn write_connections(page: &mut Page, bounds: &[Arc<Bound>], view: &MetricsView) {
+    let names: BTreeMap<String, String> =
+        view.hosts.iter().map(|(name, host)| (host.number.to_string(), label(name, host))).collect();
+    let doc = "Connections to a host of upstreams: in use by a call, or idle";
+    let mut open = page.foreign("http_client_open_connections", "gauge", doc);
+    for (name, state) in [(BoundName::UpstreamCalls, "active"), (BoundName::UpstreamKept, "idle")] {
+        for bound in bounds.iter().filter(|bound| bound.name() == name) {
+            let Some(host) = names.get(bound.which()) else { continue };
+            let [address, port] = address(host);
+            let labels = [("http_connection_state", state), ("server_address", address), ("server_port", port)];
+            open.sample(&labels, bound.used());
+        }
+    }
+}
+
+/// The name and the port of a host. A host that has only a number here has no port.
+fn address(host: &str) -> [&str; 2] {
+    host.rsplit_once(':').map_or([host, ""], |(name, port)| [name, port])
 }
 
 fn label(name: &str, host: &HostView) -> String {

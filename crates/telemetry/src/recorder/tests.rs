@@ -8,6 +8,7 @@ use crate::{Event, EventId, Layer, Op, Reason, Tick};
 use std::io;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::SeqCst;
+use std::sync::mpsc::Receiver;
 
 const LONG: Duration = Duration::from_secs(30);
 
@@ -36,7 +37,15 @@ fn listener() -> (Box<dyn Sink>, Receiver<EventId>) {
 }
 
 fn start(shards: usize, buffered_events: usize, sinks: Vec<Box<dyn Sink>>) -> Arc<Recorder> {
-    Recorder::start(RecorderOptions { clock: Clock::at(Millis(1)), shards, buffered_events }, sinks)
+    Recorder::start(
+        RecorderOptions {
+            clock: Clock::at(Millis(1)),
+            shards,
+            buffered_events,
+            client_addresses: ClientAddresses::Full,
+        },
+        sinks,
+    )
 }
 
 fn answered(recorder: &Recorder) -> Box<Event> {

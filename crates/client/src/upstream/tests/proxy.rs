@@ -7,14 +7,14 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 
 /// A proxy that opens tunnels for the credentials `me:hush`, and remembers its requests.
-struct Tunnels {
+pub(super) struct Tunnels {
     url: String,
     heads: Arc<Mutex<Vec<String>>>,
 }
 
 impl Tunnels {
     #[expect(clippy::disallowed_methods, reason = "a fake server, not Daylight's")]
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let heads = Arc::<Mutex<Vec<String>>>::default();
@@ -28,7 +28,7 @@ impl Tunnels {
         Self { url, heads }
     }
 
-    fn options(&self, credentials: Option<&str>) -> UpstreamOptions {
+    pub(super) fn options(&self, credentials: Option<&str>) -> UpstreamOptions {
         let credentials = credentials.map(|text| Secret::new(text.to_owned()));
         let proxy = Some(ProxyOptions { url: self.url.clone(), credentials, except: Vec::new() });
         UpstreamOptions { proxy, ..UpstreamOptions::default() }

@@ -72,7 +72,7 @@ impl Certificate {
     }
 }
 
-fn trusting(certificate: &Certificate) -> UpstreamOptions {
+pub(super) fn trusting(certificate: &Certificate) -> UpstreamOptions {
     UpstreamOptions { trust: Some(certificate.pem()), ..UpstreamOptions::default() }
 }
 

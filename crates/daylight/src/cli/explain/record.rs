@@ -11,8 +11,10 @@ use telemetry::Reason;
 #[serde(default)]
 pub(super) struct Record {
     at: String,
-    method: String,
+    pub(super) method: String,
     path: String,
+    client: String,
+    agent: String,
     package: String,
     version: String,
     token: String,
@@ -22,46 +24,54 @@ pub(super) struct Record {
     detail: String,
     hint: String,
     layer: String,
-    duration_ms: Option<f64>,
-    members: Vec<Member>,
-    ops: BTreeMap<String, Cost>,
+    pub(super) duration_ms: Option<f64>,
+    pub(super) unaccounted_ms: Option<f64>,
+    pub(super) upstream: Upstream,
+    pub(super) members: Vec<Member>,
+    pub(super) ops: BTreeMap<String, Cost>,
 }
 
-#[derive(Debug, Default, Deserialize)]
+/// The answer of a repository that was asked.
+#[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-struct Member {
-    member: String,
-    said: String,
+pub(super) struct Member {
+    pub(super) member: String,
+    pub(super) said: String,
     reason: String,
     detail: String,
     until: String,
-    ms: f64,
-    flight: String,
+    pub(super) ms: f64,
+    pub(super) flight: String,
+    pub(super) ops: BTreeMap<String, Cost>,
 }
 
+/// The calls to upstreams, as far as they are shown.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Cost {
-    count: u64,
-    ms: f64,
+pub(super) struct Upstream {
+    pub(super) flight: String,
+}
+
+/// How often an operation ran, and how long.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Cost {
+    pub(super) count: u64,
+    pub(super) vain: u64,
+    pub(super) ms: f64,
+    pub(super) inside: bool,
 }
 
 impl Record {
-    pub(super) fn show(self, context: &mut Context<'_>) -> std::io::Result<()> {
+    /// Prints the request, the result and the members.
+    pub(super) fn show(&self, context: &mut Context<'_>) -> std::io::Result<()> {
         for (name, text) in self.lines() {
             writeln!(context.out, "{name:8} {}", failure::plain(&text).replace('\n', " "))?;
         }
         if !self.members.is_empty() {
             writeln!(context.out)?;
-            let rows = self.members.into_iter().map(Member::row).collect();
+            let rows = self.members.iter().map(Member::row).collect();
             table::write(context.out, ["MEMBER", "SAID", "UNTIL", "WHY", "MS", "FETCH"], rows)?;
-        }
-        if !self.ops.is_empty() {
-            writeln!(context.out)?;
-            let mut ops: Vec<(String, Cost)> = self.ops.into_iter().collect();
-            ops.sort_by(|(_, a), (_, b)| b.ms.total_cmp(&a.ms));
-            let rows = ops.into_iter().map(|(op, cost)| [op, cost.count.to_string(), format!("{:.3}", cost.ms)]);
-            table::write(context.out, ["SPENT ON", "TIMES", "MS"], rows.collect())?;
         }
         Ok(())
     }
@@ -77,6 +87,7 @@ impl Record {
         let all = [
             ("asked", [self.method.as_str(), &self.path].join(" ").trim().to_owned()),
             ("about", about.trim().to_owned()),
+            ("client", [self.client.as_str(), &self.agent].join(" ").trim().to_owned()),
             ("token", self.token.clone()),
             ("at", at),
             ("answer", ended),
@@ -89,12 +100,13 @@ impl Record {
 }
 
 impl Member {
-    fn row(self) -> [String; 6] {
+    fn row(&self) -> [String; 6] {
         // Details about a policy name the rule, and say more than the reason.
         let hidden = self.reason == Reason::HiddenByPolicy.as_str() && !self.detail.is_empty();
         let reason = if hidden { String::new() } else { why(&self.reason) };
-        let why = [reason, self.detail].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
-        [self.member, self.said, self.until, why.join(": "), format!("{:.3}", self.ms), self.flight]
+        let why = [reason, self.detail.clone()].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
+        let Self { member, said, until, flight, .. } = self.clone();
+        [member, said, until, why.join(": "), format!("{:.3}", self.ms), flight]
     }
 }
 

@@ -55,7 +55,7 @@ fn noise() -> impl Iterator<Item = u8> {
 
 impl World {
     fn reply(&self, request: &Request) -> Reply {
-        self.pages.hit(request, PageSearch::All, &mut event()).unwrap()
+        self.pages.hit(request, PageSearch::All, Tick::now(), Tick::now(), &mut event()).unwrap().0
     }
 
     /// Whether clients that accept gzip get it after one of them has asked.
@@ -64,6 +64,20 @@ impl World {
         self.pages.compressor.settle();
         self.reply(&saying("gzip")).headers.contains_key(header::CONTENT_ENCODING)
     }
+}
+
+#[test]
+fn a_page_that_finds_no_place_for_its_compression_is_compressed_after_a_later_request() {
+    let world = World::new(1 << 20);
+    world.keep(&get("/x"), &index("1.0.0 |checksum:\n".repeat(100)));
+    let bound = world.pages.compressor.bound();
+    let held = bound.hold(bound.capacity()).unwrap();
+    assert!(!world.reply(&saying("gzip")).headers.contains_key(header::CONTENT_ENCODING));
+    assert_eq!((bound.used(), bound.rejected()), (bound.capacity(), 1));
+    drop(held);
+    world.reply(&saying("gzip"));
+    world.pages.compressor.settle();
+    assert!(world.reply(&saying("gzip")).headers.contains_key(header::CONTENT_ENCODING));
 }
 
 #[test]

@@ -39,6 +39,7 @@ impl GroupGems<'_> {
             Question::Download(full_name) => Ok(download(full_name)),
             Question::Dependencies(form) => {
                 let names = parameters::names(&self.ask.parameters)?;
+                event.more_mut().sized(names.as_deref().map_or(0, <[String]>::len));
                 self.dependencies(names.as_deref(), form, event).await.map(Any::Gem)
             }
             Question::Names => self.names(event).await.map(|index| Any::Gem(Found::Index(index))),

@@ -68,7 +68,7 @@ impl GroupGems<'_> {
 
     async fn logged_names(self, event: &mut Event) -> Result<Index, Error> {
         // A task that has the turn of a list takes that of the log, never the other way round.
-        let mut turn = self.local.indexes.names.clone().lock_owned().await;
+        let mut turn = event.waited(Op::TurnWait, self.local.indexes.names.clone().lock_owned()).await;
         turn = self.local.context.read_index(turn, event).await?;
         let read = turn.source().and_then(NameList::read_of).cloned();
         let news = |log: &ViewLog, index: &Index| News::since(read.as_ref(), log, index);
@@ -125,7 +125,7 @@ impl GroupGems<'_> {
     }
 
     async fn logged_specs(self, file: specs::File, event: &mut Event) -> Result<Found, Error> {
-        let mut turn = self.local.indexes.specs.clone().lock_owned().await;
+        let mut turn = event.waited(Op::TurnWait, self.local.indexes.specs.clone().lock_owned()).await;
         turn = self.local.context.read_index(turn, event).await?;
         let read = turn.source().and_then(SpecFiles::read_of).cloned();
         let news = |log: &ViewLog, index: &Index| News::since(read.as_ref(), log, index);

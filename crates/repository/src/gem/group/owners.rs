@@ -7,9 +7,8 @@ use crate::gem::upstream::follow::Follow;
 use crate::group::concurrent::Concurrent;
 use crate::group::is_hosted;
 use crate::repository::Repository;
-use crate::upstream::WIDTH;
 use std::sync::Arc;
-use telemetry::{Event, Op, Tick};
+use telemetry::{Event, Op};
 
 /// How recently an upstream's index must have been checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,23 +68,22 @@ impl<'a> GroupGems<'a> {
             Some((place, follower)).filter(|_| is_needed)
         };
         let all: Vec<(usize, Follow)> = self.leaves().iter().enumerate().filter_map(remote).collect();
-        if all.is_empty() {
-            return Vec::new();
-        }
-        let began = Tick::now();
+        let Some((_, first)) = all.first() else { return Vec::new() };
+        let width = first.remote.remotes.width;
         let look = |(place, follower): (usize, Follow)| async move {
-            let mut event = Event::job("member", follower.now());
+            let mut event = follower.remote.part();
             let done = match recent {
                 Recent::JustNow => follower.ready_for_new(&mut event).await,
                 Recent::Known | Recent::Usual => follower.ready(&mut event).await,
             };
             (place, done.and_then(|()| if follower.is_known() { Ok(()) } else { Err(Error::GivenUp) }))
         };
-        let (mut looks, mut failed) = (Concurrent::new(all.into_iter().map(look), WIDTH), Vec::new());
+        let looking = event.running(Op::FlightWait);
+        let (mut looks, mut failed) = (Concurrent::new(all.into_iter().map(look), width), Vec::new());
         while let Some((_, (place, done))) = looks.next().await {
             failed.extend(done.err().map(|error| (place, error)));
         }
-        event.add(Op::FlightWait, Tick::now().since(began));
+        drop(looking);
         failed.sort_by_key(|(place, _)| *place);
         failed
     }

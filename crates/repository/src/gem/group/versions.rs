@@ -100,7 +100,7 @@ impl GroupGems<'_> {
         read: impl FnOnce(&ViewLog, &Index) -> T,
     ) -> Result<ReadLog<T>, Error> {
         let (now, Hosted { context, store, indexes, settings, .. }) = (self.now(), self.local);
-        let mut turn = indexes.view.clone().lock_owned().await;
+        let mut turn = event.waited(Op::TurnWait, indexes.view.clone().lock_owned()).await;
         if !turn.source().is_some_and(|log| log.is_ahead(now) || self.is_told(log))
             && let Some(index) = turn.current(store, now)
             && let (Some(stamp), Some(log)) = (turn.stamp(), turn.source())

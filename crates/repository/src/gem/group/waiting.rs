@@ -9,7 +9,7 @@ use crate::repository::{Repository, RepositoryTable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::Lane;
-use telemetry::{Event, Op, Outcome, Tick};
+use telemetry::{Event, Job, Op, Outcome};
 
 /// Maximum number of names in a log line.
 const TOLD_MAX: usize = 20;
@@ -36,9 +36,7 @@ impl Repositories {
                     event.detail = error.to_string();
                 }
             }
-            event.duration = Tick::now().since(event.began);
-            self.context.recorder.attempt();
-            self.context.recorder.release(event);
+            drop(Job::of(&self.context.recorder, event));
         }
     }
 

@@ -56,7 +56,7 @@ fn a_head_is_only_for_a_version_that_is_new_and_comes_last_in_the_form_that_is_s
     let (usual, other) = (repository(None), repository(Some("v1")));
     let entries = [("1.0.0", "ruby", State::Live), ("1.2", "java", State::Withdrawn)];
     let entries = entries.map(|(number, platform, state)| entry(&package(number, platform), 10, state));
-    let push_cache = PushCache::new();
+    let push_cache = PushCache::new(1 << 20);
     let known = |repository, number, platform| push_cache.for_push(repository, &package(number, platform)).is_some();
     assert!(!known(&usual, "2.0", "ruby"), "nothing is known yet");
     push_cache.put(ID, "lamp", gem_state(&usual, entries.into()));
@@ -75,7 +75,7 @@ fn a_head_is_only_for_a_version_that_is_new_and_comes_last_in_the_form_that_is_s
 
 #[test]
 fn an_older_head_never_replaces_a_newer_one() {
-    let (usual, push_cache) = (repository(None), PushCache::new());
+    let (usual, push_cache) = (repository(None), PushCache::new(1 << 20));
     let at = |seq| gem_state(&usual, Vec::new()).made_by(Seq(seq));
     for seq in [5, 7, 6] {
         push_cache.put(ID, "lamp", at(seq));

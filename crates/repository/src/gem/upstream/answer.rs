@@ -62,6 +62,7 @@ impl RemoteGems<'_> {
             Question::Gemspec(full_name) => self.gemspec(full_name, ANY, event).await.map(Any::Gem),
             Question::Dependencies(form) => {
                 let names = parameters::names(asked)?;
+                event.more_mut().sized(names.as_deref().map_or(0, <[String]>::len));
                 self.dependencies(names.as_deref(), form, event).await.map(Any::Gem)
             }
             Question::Call(Call::Attestations(full_name), _) => {

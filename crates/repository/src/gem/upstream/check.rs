@@ -71,7 +71,8 @@ impl Follow {
         let (origin, shared) = (self.remote.repository.origin, self.remote.repository.shared.clone());
         if shared.followed.read(origin, |_| ()).is_none() {
             // A look reads the rows before it calls the upstream.
-            let turn = timeout(PATIENCE, shared.followed.looking.clone().lock_owned()).await;
+            let looking = shared.followed.looking.clone().lock_owned();
+            let turn = event.waited(Op::TurnWait, timeout(PATIENCE, looking)).await;
             if turn.is_ok()
                 && shared.followed.read(origin, |_| ()).is_none()
                 && let Some(known) = self.read_journal(event).await?

@@ -6,7 +6,7 @@ use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::listing::Lines;
 use format::gem::upstream::{Change, Difference};
 use format::gem::versions;
-use telemetry::{Event, Outcome, Tick};
+use telemetry::Job;
 use tokio::sync::OwnedMutexGuard;
 
 impl Follow {
@@ -20,10 +20,9 @@ impl Follow {
         turn: OwnedMutexGuard<()>,
     ) -> Result<(), Error> {
         let (origin, followed) = (self.remote.repository.origin, self.index());
-        let mut event = Event::job("index.correct", self.remote.now());
-        event.subject.repository = self.remote.repository.record.name.as_str().into();
-        (event.subject.kind, event.subject.package) = ("info", name.as_str().into());
-        self.remote.remotes.recorder.attempt();
+        let mut job = Job::begin(&self.remote.remotes.recorder, "index.correct");
+        job.subject.repository = self.remote.repository.record.name.as_str().into();
+        (job.subject.kind, job.subject.package) = ("info", name.as_str().into());
         let line = followed.read(origin, |known| {
             let said = known.listing.log().said(&name).filter(|said| said.md5 == listed)?;
             Some((correction(&name, said.tokens.last().map(String::as_str), &md5), known.file.clone()))
@@ -33,15 +32,13 @@ impl Follow {
                 let change = Change { name, new: Vec::new(), gone: Vec::new(), vanished: false };
                 let difference =
                     Difference { lines: line.into_bytes(), changes: vec![change], ..Difference::default() };
-                Box::pin(self.append(difference, Lines::Correcting, file, &mut event)).await
+                Box::pin(self.append(difference, Lines::Correcting, file, &mut job)).await
             }
             // The index changed meanwhile.
             None => Ok(()),
         };
-        event.reason = done.as_ref().err().map(Error::reason);
-        event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
-        event.duration = Tick::now().since(event.began);
-        self.remote.remotes.recorder.release(event);
+        job.reason = done.as_ref().err().map(Error::reason);
+        job.end_as(&done);
         drop(turn);
         done
     }

@@ -7,7 +7,7 @@ use crate::gem::upstream::listing::Dates;
 use crate::index::rope::form;
 use crate::repository::Repository;
 use serde::{Deserialize, Serialize};
-use telemetry::{Event, Outcome, Tick};
+use telemetry::{Event, Job};
 
 /// The name of the file.
 const FILE: &str = "dates";
@@ -39,15 +39,11 @@ pub(crate) async fn keep(context: &Context, repository: &Repository, all: bool) 
         worth.then(|| Head { origin: origin.number(), gems: known.listing.take_new_dates() })
     });
     let Some(parts) = news.flatten().and_then(|head| form::write(&head, Vec::new())) else { return };
-    context.recorder.attempt();
-    let mut event = Event::job("index.keep", context.recorder.clock().now());
-    event.subject.kind = FILE;
-    let done = context.store.keep_derived(repository.id, FILE, parts, &mut event).await;
-    event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
-    if let Err(error) = done {
-        let error = crate::error::Error::from(error);
-        (event.reason, event.detail) = (Some(error.reason()), error.to_string());
+    let mut job = Job::begin(&context.recorder, "index.keep");
+    job.subject.kind = FILE;
+    let done = context.store.keep_derived(repository.id, FILE, parts, &mut job).await;
+    if let Err(error) = &done {
+        (job.reason, job.detail) = (Some(crate::error::store_reason(error)), error.to_string());
     }
-    event.duration = Tick::now().since(event.began);
-    context.recorder.release(event);
+    job.end_as(&done);
 }

@@ -3,8 +3,8 @@
 
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::forbidden::forbidden;
-use crate::upstream::{Remembered, WIDTH};
-use telemetry::{Event, Outcome, Tick};
+use crate::upstream::Remembered;
+use telemetry::{Event, Job, Outcome};
 use tokio::task::JoinSet;
 
 impl Follow {
@@ -13,20 +13,17 @@ impl Follow {
         let Some(turn) = self.index().ahead.turn() else { return };
         let back = self.remote.remotes.back.clone();
         back.spawn(async move {
-            let mut event = Event::job("info.ahead", self.remote.now());
-            event.subject.repository = self.remote.repository.record.name.as_str().into();
-            event.subject.kind = "info";
-            self.remote.remotes.recorder.attempt();
+            let mut job = Job::begin(&self.remote.remotes.recorder, "info.ahead");
+            job.subject.repository = self.remote.repository.record.name.as_str().into();
+            job.subject.kind = "info";
             loop {
-                let names = self.index().ahead.take(WIDTH);
+                let names = self.index().ahead.take(self.remote.remotes.width);
                 if names.is_empty() {
                     break;
                 }
-                self.fetch(names, &mut event).await;
+                self.fetch(names, &mut job).await;
             }
-            event.outcome = Some(Outcome::Done);
-            event.duration = Tick::now().since(event.began);
-            self.remote.remotes.recorder.release(event);
+            job.end(Outcome::Done);
             drop(turn);
         });
     }
@@ -43,10 +40,16 @@ impl Follow {
             let file = self.remote.repository.file(&path);
             if matches!(self.remote.recall(&file, event).await, Ok(Some(Remembered::File(_)))) {
                 let (job, mut event) = (self.clone(), Event::job("info.ahead", self.now()));
-                let fetch = async move { drop(job.info(&name, &mut event).await) };
+                let fetch = async move {
+                    drop(job.info(&name, &mut event).await);
+                    event
+                };
                 fetches.spawn_on(fetch, &self.remote.remotes.back);
             }
         }
-        while fetches.join_next().await.is_some() {}
+        while let Some(fetched) = fetches.join_next().await {
+            let used = fetched.as_ref().ok().and_then(|fetched| fetched.upstream());
+            used.iter().for_each(|used| event.upstream_mut().add(used));
+        }
     }
 }

@@ -9,8 +9,10 @@ use crate::gem::upstream::listing::Lines;
 use crate::gem::upstream::looked::Looked;
 use crate::upstream::Remote;
 use crate::upstream::failure::Failure;
-use telemetry::{Event, Millis, Outcome, Reason, Tick};
+use crate::upstream::flight_use::FlightUse;
+use telemetry::{Event, Job, Millis, Reason};
 use tokio::sync::OwnedMutexGuard;
+use tokio::task::JoinHandle;
 
 /// Follows the index of an upstream.
 #[derive(Debug, Clone)]
@@ -47,30 +49,32 @@ impl Follow {
         &self.remote.repository.shared.followed
     }
 
-    /// Looks. The caller has the turn.
-    pub(crate) async fn run(self, whose: Whose, turn: OwnedMutexGuard<()>) -> Result<(), Error> {
-        let recorder = &self.remote.remotes.recorder;
-        recorder.attempt();
-        let mut event = Event::job("index.look", self.remote.now());
-        event.subject.repository = self.remote.repository.record.name.as_str().into();
-        event.subject.kind = "versions";
+    /// Starts a look. The caller has the turn.
+    pub(crate) fn start_look(&self, whose: Whose, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<(), Error>> {
+        let mut job = Job::begin(&self.remote.remotes.recorder, "index.look");
+        job.subject.repository = self.remote.repository.record.name.as_str().into();
+        job.subject.kind = "versions";
+        let used = FlightUse::of(job.id);
+        self.index().begin_look(used.clone());
+        self.remote.remotes.back.spawn(self.clone().run(whose, turn, job, used))
+    }
+
+    async fn run(self, whose: Whose, turn: OwnedMutexGuard<()>, mut job: Job, used: FlightUse) -> Result<(), Error> {
         // The result describes the upstream at the beginning of the look.
         let now = self.remote.now();
         let look = self.hints().begin_look(now, whose == Whose::Hints);
-        let done = Box::pin(self.look(whose, &mut event)).await;
+        let done = Box::pin(self.look(whose, &mut job)).await;
         if let Err(error) = &done {
             let detail = match error {
                 Error::Upstream(failure) => failure.detail(),
                 other => other.to_string(),
             };
-            (event.reason, event.detail) = (Some(error.reason()), detail);
+            (job.reason, job.detail) = (Some(error.reason()), detail);
             if let Error::Upstream(failure) = error {
                 self.index().fail(failure.clone());
             }
         }
-        event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
-        event.duration = Tick::now().since(event.began);
-        let (origin, reason) = (self.remote.repository.origin, event.reason);
+        let (origin, reason) = (self.remote.repository.origin, job.reason);
         let proven = matches!(done, Ok(Proven::Yes));
         self.index().change(origin, |known| {
             known.tried = now;
@@ -80,7 +84,8 @@ impl Follow {
                 Some(reason) => known.failed = Some(reason),
             }
         });
-        recorder.release(event);
+        used.end(&mut job);
+        job.end_as(&done);
         drop(turn);
         self.settle_hints(look, now);
         dates_file::keep(&self.context, &self.remote.repository, false).await;

@@ -20,7 +20,7 @@ impl RemoteGems<'_> {
     /// The gemspec of the gem of this full name.
     pub(crate) async fn gemspec(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Found, Error> {
         let row = self.version(full_name, of, event).await?;
-        let gem = whole(self.gem(full_name, of, event).await?).await?;
+        let gem = whole(self.gem(full_name, of, event).await?, event).await?;
         let published = row.created_at.unwrap_or_else(|| row.moment().seconds());
         let make = move |(): &mut ()| -> Result<Vec<u8>, Error> {
             let gem = package::read(gem, &Limits::default())?;
@@ -54,13 +54,16 @@ impl Read for SharedFile {
 }
 
 /// The bytes of a file after it has arrived.
-async fn whole(content: Content) -> Result<Box<dyn Read + Send>, Error> {
+async fn whole(content: Content, event: &mut Event) -> Result<Box<dyn Read + Send>, Error> {
     Ok(match content.source {
         Source::Memory(bytes) => Box::new(Cursor::new(bytes)),
         Source::File(file) => Box::new(SharedFile { file, at: 0 }),
         Source::Growing(mut growing) => {
-            let ended = growing.grown.wait_for(|grown| !matches!(grown, Grown::Going(_))).await;
-            if !ended.is_ok_and(|grown| matches!(*grown, Grown::Whole(_))) {
+            let ended = async {
+                let ended = growing.grown.wait_for(|grown| !matches!(grown, Grown::Going(_))).await;
+                ended.is_ok_and(|grown| matches!(*grown, Grown::Whole(_)))
+            };
+            if !event.during(Op::FlightWait, ended).await {
                 return Err(Error::GivenUp);
             }
             Box::new(SharedFile { file: growing.file, at: 0 })

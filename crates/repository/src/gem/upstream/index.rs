@@ -9,6 +9,7 @@ use crate::gem::upstream::listing::{Dates, Lines, Listed, Listing};
 use crate::index::document::Index;
 use crate::index::rope::log::Log;
 use crate::upstream::failure::Failure;
+use crate::upstream::flight_use::FlightUse;
 use bytes::Bytes;
 use format::gem::upstream::{Kept, Refusal};
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -44,6 +45,8 @@ pub(crate) struct FollowedIndex {
     idle: AtomicI64,
     /// When the whole file was transferred, for the transfers of the last hour.
     wholes: Mutex<VecDeque<Millis>>,
+    /// The calls of the look in progress, or of the last one.
+    look: Mutex<Option<FlightUse>>,
     /// The number of failed looks, and the last failure.
     failed: RwLock<(u64, Option<Failure>)>,
     /// Held by the job that saves the encoded log, with the number of pieces that it saved last.
@@ -94,6 +97,11 @@ struct Room {
 }
 
 impl Room {
+    fn new(bound: &Arc<Bound>) -> Self {
+        bound.cache().enter();
+        Self { bound: bound.clone(), taken: 0 }
+    }
+
     /// Sets the size of the share. A part that does not fit is counted as turned away: lines are refused if there is no
     /// memory ([`Follow::append`]).
     ///
@@ -110,6 +118,7 @@ impl Room {
 
 impl Drop for Room {
     fn drop(&mut self) {
+        self.bound.cache().leave();
         self.bound.give(self.taken);
     }
 }
@@ -186,7 +195,7 @@ impl Known {
             wrong,
             changes,
             changes_after,
-            room: Room { bound: bound.clone(), taken: 0 },
+            room: Room::new(bound),
         })
     }
 
@@ -256,6 +265,16 @@ impl Known {
 }
 
 impl FollowedIndex {
+    /// A look begins.
+    pub(crate) fn begin_look(&self, used: FlightUse) {
+        *self.look.lock().unwrap_or_else(PoisonError::into_inner) = Some(used);
+    }
+
+    /// The calls of the look in progress, or of the last one.
+    pub(crate) fn last_look(&self) -> Option<FlightUse> {
+        self.look.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Records a request of a client.
     pub(crate) fn ask(&self, now: Millis) {
         self.asked.fetch_max(now.0, Ordering::Relaxed);
@@ -345,6 +364,7 @@ impl FollowedIndex {
         if let Some((_, dates)) = dates.filter(|(origin, _)| *origin == new.origin) {
             new.listing.set_dates(dates);
         }
+        new.room.bound.cache().insert();
         *self.known.write().unwrap_or_else(PoisonError::into_inner) = Some(new);
     }
 }

@@ -157,7 +157,7 @@ impl Follow {
         }
         // A concurrent request waits for the result of the first.
         let _turn = match self.is_behind(name, &listed, event).await? {
-            true => Some(self.index().asking.turn(name).await),
+            true => Some(event.waited(Op::FlightWait, self.index().asking.turn(name)).await),
             false => None,
         };
         listed = self.index().gem(self.remote.repository.origin, name).unwrap_or(listed);
@@ -261,7 +261,7 @@ impl Follow {
         // The gem was corrected, and the upstream has returned to its earlier state in both places.
         let is_right = || self.index().read(origin, |known| known.is_wrong(name, md5)) == Some(true);
         if listed.md5 != md5 && (!ever_said() || is_right()) && has_all(info, listed) {
-            self.correct(name, &listed.md5, md5).await?;
+            event.during(Op::TurnWait, self.correct(name, &listed.md5, md5)).await?;
             *listed = self.index().gem(origin, name).ok_or(Error::NoSuchPackage)?;
         }
         if listed.md5 == md5 {

@@ -6,10 +6,12 @@ use crate::gem::found::ArrivingIndex;
 use crate::gem::upstream::follow::{Follow, Whose};
 use crate::upstream::PATIENCE;
 use std::future::poll_fn;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::pin;
+use std::sync::OnceLock;
 use std::task::Poll;
 use std::time::Duration;
-use telemetry::{Event, Millis, Op, Tick};
+use telemetry::{Event, Millis, Miss, Op};
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -37,7 +39,6 @@ impl Follow {
     /// The same for a client that can read the first file while it arrives. Returns that file if it becomes readable
     /// before the check ends.
     pub(crate) async fn ready_or_arriving(&self, event: &mut Event) -> Result<Option<ArrivingIndex>, Error> {
-        let began = Tick::now();
         let arriving = {
             let (mut ready, mut shown) =
                 (pin!(self.ready(event)), pin!(self.index().arrivals.shown(self.remote.repository.origin)));
@@ -48,7 +49,7 @@ impl Follow {
             .await?
         };
         if arriving.is_some() {
-            event.add(Op::FlightWait, Tick::now().since(began));
+            self.index().last_look().iter().for_each(|look| look.add_to(event));
         }
         Ok(arriving)
     }
@@ -93,12 +94,12 @@ impl Follow {
 
     /// Starts a look. It continues after the client leaves, because other clients wait for it.
     pub(crate) fn start(&self, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<(), Error>> {
-        self.remote.remotes.back.spawn(self.clone().run(Whose::AClient, turn))
+        self.start_look(Whose::AClient, turn)
     }
 
     /// The same without a client: an index that was never requested is not fetched.
     pub(crate) fn start_if_followed(&self, whose: Whose, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<(), Error>> {
-        self.remote.remotes.back.spawn(self.clone().run(whose, turn))
+        self.start_look(whose, turn)
     }
 
     /// Whether the index was ever seen.
@@ -106,15 +107,24 @@ impl Follow {
         self.index().read(self.remote.repository.origin, |_| ()).is_some()
     }
 
+    /// The hash of its upstream, for the counts of the cache.
+    pub(crate) fn hash(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.remote.repository.origin.hash(&mut hasher);
+        hasher.finish()
+    }
+
     fn was_tried(&self, since: Millis) -> bool {
         self.index().read(self.remote.repository.origin, |known| known.tried >= since) == Some(true)
     }
 
     async fn checked_since(&self, since: Millis, event: &mut Event) -> Result<(), Error> {
-        let origin = self.remote.repository.origin;
+        let (origin, counts) = (self.remote.repository.origin, self.remote.remotes.indexes.cache());
         if self.was_tried(since) {
+            counts.hit();
             return Ok(());
         }
+        counts.miss(if self.is_known() { Miss::Stale } else { counts.why_absent(|| self.hash()) });
         let failures = self.index().failures();
         self.load(event).await?;
         let known = self.index().read(origin, |_| ()).is_some();
@@ -126,7 +136,10 @@ impl Follow {
             Err(_) if known => return Ok(()),
             Err(error) => return Err(error),
         }
-        let began = Tick::now();
+        let id = event.id;
+        let mut look = self.index().last_look().filter(|look| !look.is_over());
+        look.iter().for_each(|look| look.followed_by(id));
+        let own = OnceLock::new();
         let looked = async {
             let turn = self.index().looking.clone().lock_owned().await;
             if self.was_tried(since) {
@@ -135,11 +148,19 @@ impl Follow {
             // A request that waited for a failed look starts no other look.
             match self.index().failure_after(failures) {
                 Some(failure) => Err(failure.into()),
-                None => self.start(turn).await.map_err(|_| Error::GivenUp)?,
+                None => {
+                    let started = self.start(turn);
+                    if let Some(look) = self.index().last_look() {
+                        look.followed_by(id);
+                        let _ = own.set(look);
+                    }
+                    started.await.map_err(|_| Error::GivenUp)?
+                }
             }
         };
         // A request that has another answer waits no longer for an upstream than this.
         let mut looked = pin!(looked);
+        let waiting = event.running(Op::FlightWait);
         let done = loop {
             match timeout(PATIENCE, &mut looked).await {
                 Ok(done) => break done,
@@ -147,7 +168,9 @@ impl Follow {
                 Err(_) => {}
             }
         };
-        event.add(Op::FlightWait, Tick::now().since(began));
+        drop(waiting);
+        look = own.get().cloned().or(look);
+        look.iter().for_each(|look| look.add_to(event));
         match self.index().read(origin, |_| ()) {
             Some(()) => Ok(()),
             None => done.inspect_err(|error| {

@@ -9,7 +9,7 @@ use crate::index::document::Index;
 use crate::index::incremental_index::IndexSource;
 use format::gem;
 use std::collections::BTreeMap;
-use telemetry::Event;
+use telemetry::{Event, Op};
 
 impl RemoteGems<'_> {
     /// `/names`.
@@ -20,7 +20,7 @@ impl RemoteGems<'_> {
                 self.local.once(ViewPart::Names, self.now(), event, async |event| self.visible_names(event).await);
             return made.await?.found();
         }
-        let mut turn = self.local.indexes.names.clone().lock_owned().await;
+        let mut turn = event.waited(Op::TurnWait, self.local.indexes.names.clone().lock_owned()).await;
         if let Some(index) = turn.current(self.local.store, self.now()) {
             return Ok(Found::Index(index));
         }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use store::Seq;
-use telemetry::{Event, Outcome, Tick};
+use telemetry::{Event, Job, Op};
 use tokio::sync::OwnedMutexGuard;
 
 /// The names of the files in the data folder.
@@ -77,19 +77,15 @@ impl Follow {
     }
 
     async fn save_as_job(self, mut written: OwnedMutexGuard<usize>) {
-        let recorder = &self.remote.remotes.recorder;
-        recorder.attempt();
-        let mut event = Event::job("index.keep", self.now());
-        event.subject.repository = self.remote.repository.record.name.as_str().into();
-        event.subject.kind = FILE;
-        let done = self.write(*written, &mut event).await;
-        event.outcome = Some(if done.is_ok() { Outcome::Done } else { Outcome::Failed });
-        match done {
-            Ok(pieces) => *written = pieces,
-            Err(error) => (event.reason, event.detail) = (Some(error.reason()), error.to_string()),
+        let mut job = Job::begin(&self.remote.remotes.recorder, "index.keep");
+        job.subject.repository = self.remote.repository.record.name.as_str().into();
+        job.subject.kind = FILE;
+        let done = self.write(*written, &mut job).await;
+        match &done {
+            Ok(pieces) => *written = *pieces,
+            Err(error) => (job.reason, job.detail) = (Some(error.reason()), error.to_string()),
         }
-        event.duration = Tick::now().since(event.began);
-        recorder.release(event);
+        job.end_as(&done);
     }
 
     /// Saves the pieces. Returns how many are saved now.
@@ -129,7 +125,7 @@ impl Follow {
             && Mark::of(store, head.mark.through, event).await? == Some(head.mark)
         {
             saved.pieces = pieces(&head.pieces, bytes).unwrap_or_default();
-            *self.index().saving.lock().await = saved.pieces.len();
+            *event.waited(Op::TurnWait, self.index().saving.lock()).await = saved.pieces.len();
         }
         if let Some((head, bytes)) = store.derived(id, FILE, event).await?.and_then(form::read::<FileHead>)
             && head.unit == unit

@@ -32,7 +32,7 @@ impl RemoteGems<'_> {
             let now = self.now();
             return self.local.once(ViewPart::Specs(file), now, event, make).await?.found_at(now);
         }
-        let mut turn = self.local.indexes.specs.clone().lock_owned().await;
+        let mut turn = event.waited(Op::TurnWait, self.local.indexes.specs.clone().lock_owned()).await;
         let now = self.now();
         if let Some(files) = turn.current(self.local.store, now) {
             return Ok(Found::Packed(self.local.indexes.sent_dates.file(&files[file as usize], now)));

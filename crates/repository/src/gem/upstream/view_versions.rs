@@ -20,7 +20,7 @@ use format::gem::info::md5_hex;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use telemetry::{Event, Millis};
+use telemetry::{Event, Millis, Op};
 
 impl RemoteGems<'_> {
     /// The filtered `/versions`.
@@ -30,7 +30,7 @@ impl RemoteGems<'_> {
         if !repository.asks || repository.as_of.is_some() {
             return self.rendered_versions(event).await;
         }
-        let mut turn = self.local.indexes.view.clone().lock_owned().await;
+        let mut turn = event.waited(Op::TurnWait, self.local.indexes.view.clone().lock_owned()).await;
         let (learned, origin) = (&self.local.indexes.learned, repository.origin);
         if !turn.source().is_some_and(|log| log.is_ahead(now) || learned.has_news(log.heard(origin)))
             && let Some(index) = turn.current(self.local.store, now)

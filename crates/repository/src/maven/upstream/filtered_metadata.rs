@@ -50,6 +50,7 @@ async fn filtered(
     event: &mut Event,
 ) -> Result<Content, Error> {
     let Some(at) = path.metadata() else { return Ok(content) };
+    let before = event.runs_so_far();
     let document = read(remote, &content, event).await?;
     let (seen, until) = match at.snapshot() {
         Some(of) => built(remote, at.folder, of, &document, content.modified, event).await?,
@@ -57,6 +58,9 @@ async fn filtered(
     };
     let fresh_until = soonest(content.fresh_until, until);
     if seen == document {
+        if until.is_none() {
+            event.was_vain_since(&before);
+        }
         return Ok(Content { fresh_until, ..content });
     }
     let Content { hashes, source, .. } = Content::text(seen.render(), content.media);

@@ -6,7 +6,7 @@ use crate::upstream::first_seen::observation::Observation;
 use crate::upstream::first_seen::record;
 use crate::upstream::flight::{FetchResult, FlightLifetime, FollowUntil, Stage};
 use crate::upstream::release_age::ReportedDate;
-use crate::upstream::{KeptFile, PATIENCE, Remembered, Remote, WIDTH};
+use crate::upstream::{KeptFile, PATIENCE, Remembered, Remote};
 use std::time::Duration;
 use telemetry::{Event, Millis};
 use tokio::time::timeout;
@@ -46,7 +46,7 @@ pub(crate) async fn look(
 ) -> Result<(), Error> {
     let artifact = folder.rsplit('/').next().unwrap_or(folder);
     let mut versions = Vec::new();
-    for some in turn(open, known.in_vain).chunks(WIDTH) {
+    for some in turn(open, known.in_vain).chunks(remote.remotes.width) {
         let poms: Vec<_> = some.iter().map(|version| format!("{folder}/{version}/{artifact}-{version}.pom")).collect();
         for (version, date) in some.iter().zip(dates(remote, &poms, event).await?) {
             versions.extend(date.map(|date| ((*version).to_owned(), ReportedDate { date, bound: false })));

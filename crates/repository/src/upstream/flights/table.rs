@@ -1,16 +1,12 @@
 //! The fetches in flight, and their limits.
 
 use crate::upstream::flight::{Flight, Stage};
+use crate::upstream::flight_use::FlightUse;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use store::{Origin, RepositoryId};
 use telemetry::{Bound, BoundName, EventId, Full, Slot};
 use tokio::sync::watch;
-
-/// Maximum number of concurrent fetches. Each has a few pieces of 64 KiB in memory.
-const FLIGHTS_MAX: u64 = 1024;
-/// Maximum number for one repository, so that a hanging upstream leaves room for the others.
-const FLIGHTS_MAX_EACH: u64 = FLIGHTS_MAX / 8;
 
 /// The upstream is part of the key: after a change of the URL, no request follows a fetch from the former upstream.
 pub(crate) type FlightKey = (Origin, String);
@@ -36,19 +32,20 @@ pub(crate) struct Table {
 pub(crate) struct FlightEntry {
     pub(crate) id: EventId,
     pub(crate) stages: watch::Sender<Stage>,
-}
-
-impl Default for Flights {
-    fn default() -> Self {
-        Self {
-            table: Mutex::default(),
-            bound: Bound::new(BoundName::Flights, "", FLIGHTS_MAX),
-            each: Bound::new(BoundName::RepositoryFlights, "", FLIGHTS_MAX_EACH),
-        }
-    }
+    pub(crate) used: FlightUse,
 }
 
 impl Flights {
+    /// No fetches yet. At most `most` are in flight at once; each has a few pieces of 64 KiB in memory. At most an eighth is for one
+    /// repository, so that a hanging upstream leaves room for the others.
+    pub(crate) fn new(most: u64) -> Self {
+        Self {
+            table: Mutex::default(),
+            bound: Bound::new(BoundName::Flights, "", most),
+            each: Bound::new(BoundName::RepositoryFlights, "", most.div_ceil(8)),
+        }
+    }
+
     pub(crate) fn bounds(&self) -> [&Arc<Bound>; 2] {
         [&self.bound, &self.each]
     }
@@ -99,18 +96,6 @@ impl Table {
 
 impl FlightEntry {
     pub(crate) fn flight(&self) -> Flight {
-        Flight { id: self.id, stage: self.stages.subscribe() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::FLIGHTS_MAX;
-    use client::HostsOptions;
-
-    #[test]
-    fn a_slow_host_behind_many_repositories_has_a_quarter_of_all_fetches() {
-        let HostsOptions { calls, waiting, .. } = HostsOptions::default();
-        assert_eq!((calls + waiting) as u64, FLIGHTS_MAX / 4);
+        Flight { id: self.id, stage: self.stages.subscribe(), used: self.used.clone() }
     }
 }

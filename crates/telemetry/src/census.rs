@@ -1,0 +1,120 @@
+//! The census: it sees every finished event while that is packed, and says which of them the sinks need. The others are never unpacked.
+
+use crate::log::Log;
+use crate::packed_events::PackedEvents;
+use crate::totals::CensusTotals;
+use crate::{Glance, sink_worker::panic_message};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+
+/// Sees every finished event. It runs on the thread that all events pass, so it must not wait, and must not allocate memory for each
+/// event. After a panic it is not called any more.
+pub trait Census: Send {
+    /// Its name in metrics. It is unique among those of a recorder.
+    fn name(&self) -> &'static str;
+    /// Sees an event. Returns how many events this one stands for; 0: this census does not need it kept. A census that only counts
+    /// returns 0 always.
+    fn see(&mut self, event: &Glance<'_>) -> u32;
+    /// Called after some hundreds of events, or a quarter of a second: the place for work that is too dear for each event.
+    fn pause(&mut self) {}
+}
+
+/// The figures of a census.
+#[derive(Debug)]
+pub(crate) struct CensusRecord {
+    name: &'static str,
+    seen: AtomicU64,
+    missed: AtomicU64,
+}
+
+impl CensusRecord {
+    pub(crate) fn totals(&self) -> CensusTotals {
+        CensusTotals { name: self.name, seen: self.seen.load(Relaxed), missed: self.missed.load(Relaxed) }
+    }
+}
+
+/// A census, until it panics.
+struct Place {
+    census: Option<Box<dyn Census>>,
+    record: Arc<CensusRecord>,
+    /// The message of its panic, until the log has it.
+    unreported: Option<String>,
+}
+
+/// All censuses of a recorder.
+pub(crate) struct Censuses {
+    places: Vec<Place>,
+    log: Arc<OnceLock<Log>>,
+}
+
+impl Censuses {
+    pub(crate) fn new(censuses: Vec<Box<dyn Census>>, log: Arc<OnceLock<Log>>) -> Self {
+        let place = |census: Box<dyn Census>| {
+            let (seen, missed) = (AtomicU64::new(0), AtomicU64::new(0));
+            let record = Arc::new(CensusRecord { name: census.name(), seen, missed });
+            Place { census: Some(census), record, unreported: None }
+        };
+        Self { places: censuses.into_iter().map(place).collect(), log }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    pub(crate) fn records(&self) -> Vec<Arc<CensusRecord>> {
+        self.places.iter().map(|place| place.record.clone()).collect()
+    }
+
+    /// Sets for each event how many it stands for; 0: no census needs it. If several need it, the smallest number counts. Without any census
+    /// each event stands for itself.
+    pub(crate) fn see(&mut self, events: &PackedEvents, weights: &mut Vec<u32>) {
+        weights.clear();
+        weights.resize(events.len(), u32::from(self.places.is_empty()));
+        for place in &mut self.places {
+            place.see(events, weights);
+            place.report(&self.log);
+        }
+    }
+}
+
+impl Place {
+    fn see(&mut self, events: &PackedEvents, weights: &mut [u32]) {
+        let mut seen = 0;
+        let all = catch_unwind(AssertUnwindSafe(|| {
+            let Some(census) = &mut self.census else { return };
+            for (event, weight) in events.glances().zip(weights) {
+                match census.see(&event) {
+                    0 => {}
+                    mine if *weight == 0 => *weight = mine,
+                    mine => *weight = mine.min(*weight),
+                }
+                seen += 1;
+            }
+            census.pause();
+        }));
+        self.record.seen.fetch_add(seen, Relaxed);
+        self.record.missed.fetch_add(events.len() as u64 - seen, Relaxed);
+        if let Err(panic) = all {
+            self.unreported = Some(panic_message(&*panic).to_owned());
+            let census = self.census.take();
+            // Dropping it may panic as well.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(census)));
+        }
+    }
+
+    /// Logs the panic, as soon as there is a log.
+    fn report(&mut self, log: &OnceLock<Log>) {
+        if let Some(log) = log.get()
+            && let Some(why) = self.unreported.take()
+        {
+            log.warn(
+                "a census panicked and sees no more events until a restart",
+                &[("census", &self.record.name), ("why", &why)],
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

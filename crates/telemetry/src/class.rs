@@ -1,0 +1,39 @@
+//! The cost classes of requests. Limits of concurrent requests and figures of events use the same list.
+
+macro_rules! classes {
+    ($($name:ident $text:literal $doc:literal $about:literal;)*) => {
+        /// The cost class of a request. A closed list. Pages, probes of liveness and metrics have none.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Class { $(#[doc = $about] $name,)* }
+
+        impl Class {
+            /// All of them, in the order of declaration.
+            pub const ALL: &'static [Class] = &[$(Class::$name,)*];
+            /// How many there are.
+            pub const COUNT: usize = Self::ALL.len();
+
+            /// The name used in events and metrics.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Class::$name => $text,)* }
+            }
+
+            /// The plural noun for its requests, in the error for too many of them.
+            pub fn doc(self) -> &'static str {
+                match self { $(Class::$name => $doc,)* }
+            }
+        }
+    };
+}
+
+classes! {
+    Small "pages" "requests" "A small answer from memory, and paths that the format does not have.";
+    Downloads "downloads" "downloads" "A file or a checksum: one entry is read, one blob opened.";
+    Uploads "uploads" "uploads" "A change of a repository: bytes come in, are hashed and synced.";
+    DynamicIndex "dynamic_index" "requests for indexes" "An index that is not in memory: many rows are read and rendered.";
+    Admin "admin" "requests to the API" "The admin API.";
+    Accounts "accounts" "requests about accounts and owners" "Keys that clients make, and who owns a gem.";
+    Forms "forms" "forms" "A form that is still arriving. Its request takes a place in another class afterwards, so a slow client occupies no place there.";
+    Hooks "hooks" "hooks" "Hooks that upstreams changed, with their bodies.";
+    Health "health" "probes" "Readiness probes.";
+}

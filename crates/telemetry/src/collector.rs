@@ -1,0 +1,90 @@
+//! The collector: its thread takes the finished events out of the shards, shows them to the censuses, and passes the events that are needed
+//! on to the sinks.
+
+use crate::census::{CensusRecord, Censuses};
+use crate::packed_events::PackedEvents;
+use crate::shard::Shards;
+use crate::sink_worker::{Batch, Marker, SinkWorker};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// A message to the collector.
+pub(crate) enum Signal {
+    Collect,
+    Flush(Marker),
+    Stop(Marker),
+}
+
+/// The state of the collector's thread. When it is dropped, the workers' queues are closed and their threads end too.
+pub(crate) struct Collector {
+    pub(crate) shards: Arc<Shards>,
+    pub(crate) censuses: Censuses,
+    pub(crate) workers: Vec<SinkWorker>,
+    /// Events that were unpacked.
+    pub(crate) unpacked: Arc<AtomicU64>,
+}
+
+impl Collector {
+    /// The longest that an event waits before it is passed on.
+    const COLLECT_EVERY: Duration = Duration::from_millis(250);
+
+    /// The figures of the censuses.
+    pub(crate) fn censuses(&self) -> Vec<Arc<CensusRecord>> {
+        self.censuses.records()
+    }
+
+    /// Whether there is anything to do.
+    pub(crate) fn is_needed(&self) -> bool {
+        !self.workers.is_empty() || !self.censuses.is_empty()
+    }
+
+    /// Passes events on until the recorder is stopped or dropped.
+    pub(crate) fn run(mut self, signals: &Receiver<Signal>) {
+        let (mut spare, mut weights) = (PackedEvents::default(), Vec::new());
+        loop {
+            let signal = signals.recv_timeout(Self::COLLECT_EVERY);
+            let shards = self.shards.clone();
+            shards.collect(&mut spare, |events| {
+                self.censuses.see(events, &mut weights);
+                self.pass_on(events, &mut weights);
+            });
+            let mark = |marker: Marker| self.workers.iter().for_each(|worker| worker.queue_marker(marker.clone()));
+            match signal {
+                Ok(Signal::Collect) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(Signal::Flush(marker)) => mark(marker),
+                Ok(Signal::Stop(marker)) => return mark(marker),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    /// Unpacks the events that a sink gets. `weights` are what the censuses say.
+    fn pass_on(&self, events: &mut PackedEvents, weights: &mut [u32]) {
+        let all_needed = weights.iter().all(|weight| *weight == 1);
+        let (want_all, others): (Vec<_>, Vec<_>) = self.workers.iter().partition(|worker| worker.wants_all());
+        if want_all.is_empty() || all_needed {
+            if weights.iter().any(|weight| *weight > 0) {
+                let batch = self.unpack(events, weights);
+                self.workers.iter().for_each(|worker| worker.queue(&batch));
+            }
+            return;
+        }
+        let batch = self.unpack(events, &vec![1; weights.len()]);
+        want_all.iter().for_each(|worker| worker.queue(&batch));
+        let mut needed = batch.iter().zip(weights).filter(|(_, weight)| **weight > 0).peekable();
+        if !others.is_empty() && needed.peek().is_some() {
+            let with_weight =
+                |(event, weight): (&crate::Event, &mut u32)| crate::Event { weight: *weight, ..event.clone() };
+            let batch = Arc::new(needed.map(with_weight).collect());
+            others.iter().for_each(|worker| worker.queue(&batch));
+        }
+    }
+
+    fn unpack(&self, events: &mut PackedEvents, weights: &[u32]) -> Batch {
+        let batch = Arc::new(events.unpack(weights));
+        self.unpacked.fetch_add(batch.len() as u64, Relaxed);
+        batch
+    }
+}

@@ -1,0 +1,99 @@
+//! The part of events about upstreams: which host was called, over which connection, and who waited for the call.
+
+use super::{JAR, METADATA, Scene, at};
+use crate::hostile::beside::{await_metrics, bound};
+use crate::world::{Answer, Says};
+use serde_json::{Value, json};
+
+/// The record about upstreams of the event of an answer.
+fn used(scene: &Scene, answer: &Answer) -> Value {
+    scene.world.event(answer.header("daylight-event").unwrap())["upstream"].clone()
+}
+
+/// The event of the fetch that it waited for.
+fn fetch(scene: &Scene, used: &Value) -> Value {
+    scene.world.event(used["flight"].as_str().unwrap())
+}
+
+#[test]
+fn a_request_and_the_fetch_that_it_waited_for_name_each_other_and_the_host() {
+    let scene = Scene::new();
+    scene.upstream.file(&format!("/{JAR}"), "lamp");
+    let answer = scene.get(JAR).expect(200);
+    let asked = used(&scene, &answer);
+    let fetch = fetch(&scene, &asked);
+    let made = &fetch["upstream"];
+    assert_eq!(made["followers"], json!([answer.header("daylight-event").unwrap()]), "{fetch}");
+    assert_eq!((&made["followed"], &made["calls"], &made["connects"]), (&json!(1), &json!(1), &json!(1)), "{fetch}");
+    let host = json!(scene.upstream.address().to_string());
+    for told in [&asked, made] {
+        assert_eq!((&told["host"], &told["status"], &told["bytes"]), (&host, &json!(200), &json!(4)), "{told}");
+    }
+    let cached = scene.world.event(scene.get(JAR).expect(200).header("daylight-event").unwrap());
+    assert_eq!(cached.get("upstream"), None, "it called no upstream: {cached}");
+}
+
+#[test]
+fn the_requests_that_follow_the_fetch_of_another_one_are_counted_in_it() {
+    let scene = Scene::new();
+    let path = format!("/{METADATA}");
+    scene.upstream.says(&path, Says::file("<metadata/>").silent());
+    let answers: Vec<Answer> = std::thread::scope(|scope| {
+        let asks: Vec<_> = (0..3)
+            .map(|_| {
+                let client = scene.client();
+                scope.spawn(move || client.get(&at(METADATA)).expect(200))
+            })
+            .collect();
+        scene.upstream.await_count(&path, 1);
+        // All of them wait before the upstream answers.
+        await_metrics(&scene.world, "three waiting requests", |metrics| {
+            bound(metrics, "used", "upstream.waiters") == 3
+        });
+        scene.upstream.release(&path);
+        asks.into_iter().map(|ask| ask.join().unwrap()).collect()
+    });
+    let fetch = fetch(&scene, &used(&scene, &answers[0]));
+    let mut followers: Vec<&str> =
+        fetch["upstream"]["followers"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    let mut ids: Vec<&str> = answers.iter().map(|answer| answer.header("daylight-event").unwrap()).collect();
+    followers.sort_unstable();
+    ids.sort_unstable();
+    assert_eq!((followers, &fetch["upstream"]["followed"]), (ids, &json!(3)));
+}
+
+#[test]
+fn an_upstream_that_closes_each_connection_is_named_as_the_cause_of_the_next_set_up() {
+    let scene = Scene::new();
+    scene.upstream.says_otherwise(Says::status(404).header("Connection", "close"));
+    let jar = |number: usize| format!("org/example/lamp/{number}/lamp-{number}.pom");
+    for number in 0..3 {
+        scene.upstream.says(&format!("/{}", jar(number)), Says::file("<project/>").header("Connection", "close"));
+    }
+    let asked: Vec<Value> =
+        (0..3).map(|number| fetch(&scene, &used(&scene, &scene.get(&jar(number)).expect(200)))).collect();
+    for event in &asked {
+        for op in ["upstream.resolve", "upstream.tcp"] {
+            assert_eq!(event["ops"][op]["count"], 1, "{event}");
+        }
+        assert_eq!((&event["upstream"]["connects"], event["upstream"].get("reused")), (&json!(1), None), "{event}");
+    }
+    // The request for the checksum may have taken the notice of the first connection.
+    assert!(asked[1..].iter().any(|event| event["upstream"]["closed_by"] == "upstream"), "{asked:?}");
+}
+
+#[test]
+fn a_private_host_to_which_a_redirect_leads_is_not_named() {
+    let scene = Scene::new();
+    let elsewhere = crate::world::Upstream::start();
+    elsewhere.file("/bytes", "lamp");
+    scene.upstream.says(&format!("/{JAR}"), Says::redirect(&format!("{}bytes", elsewhere.url())));
+    let asked = used(&scene, &scene.get(JAR).expect(200));
+    let made = fetch(&scene, &asked)["upstream"].clone();
+    assert_eq!(
+        (&made["host"], &made["redirected"]),
+        (&json!(scene.upstream.address().to_string()), &json!(1)),
+        "{made}"
+    );
+    assert!(!made.to_string().contains(&elsewhere.address().to_string()), "{made}");
+}
