@@ -3,7 +3,7 @@
 use crate::log::Log;
 use crate::packed_events::PackedEvents;
 use crate::totals::CensusTotals;
-use crate::{Glance, sink_worker::panic_message};
+use crate::{Because, Glance, Kept, sink_worker::panic_message};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -13,9 +13,9 @@ use std::sync::{Arc, OnceLock};
 pub trait Census: Send {
     /// Its name in metrics. It is unique among those of a recorder.
     fn name(&self) -> &'static str;
-    /// Sees an event. Returns how many events this one stands for; 0: this census does not need it kept. A census that only counts
-    /// returns 0 always.
-    fn see(&mut self, event: &Glance<'_>) -> u32;
+    /// Sees an event. Returns how many events this one stands for, and why it is stored. A census that only counts returns [`Kept::NOT`]
+    /// always.
+    fn see(&mut self, event: &Glance<'_>) -> Kept;
     /// Called after some hundreds of events, or a quarter of a second: the place for work that is too dear for each event.
     fn pause(&mut self) {}
 }
@@ -66,29 +66,25 @@ impl Censuses {
         self.places.iter().map(|place| place.record.clone()).collect()
     }
 
-    /// Sets for each event how many it stands for; 0: no census needs it. If several need it, the smallest number counts. Without any census
-    /// each event stands for itself.
-    pub(crate) fn see(&mut self, events: &PackedEvents, weights: &mut Vec<u32>) {
-        weights.clear();
-        weights.resize(events.len(), u32::from(self.places.is_empty()));
+    /// Sets for each event whether it is stored. If several censuses need it, the smallest weight counts. Without any census each event is
+    /// stored and stands for itself.
+    pub(crate) fn see(&mut self, events: &PackedEvents, kept: &mut Vec<Kept>) {
+        kept.clear();
+        kept.resize(events.len(), if self.places.is_empty() { Kept::of(1, Because::All) } else { Kept::NOT });
         for place in &mut self.places {
-            place.see(events, weights);
+            place.see(events, kept);
             place.report(&self.log);
         }
     }
 }
 
 impl Place {
-    fn see(&mut self, events: &PackedEvents, weights: &mut [u32]) {
+    fn see(&mut self, events: &PackedEvents, kept: &mut [Kept]) {
         let mut seen = 0;
         let all = catch_unwind(AssertUnwindSafe(|| {
             let Some(census) = &mut self.census else { return };
-            for (event, weight) in events.glances().zip(weights) {
-                match census.see(&event) {
-                    0 => {}
-                    mine if *weight == 0 => *weight = mine,
-                    mine => *weight = mine.min(*weight),
-                }
+            for (event, kept) in events.glances().zip(kept) {
+                *kept = kept.join(census.see(&event));
                 seen += 1;
             }
             census.pause();

@@ -5,6 +5,7 @@ use crate::census::{CensusRecord, Censuses};
 use crate::packed_events::PackedEvents;
 use crate::shard::Shards;
 use crate::sink_worker::{Batch, Marker, SinkWorker};
+use crate::{Because, Event, Kept};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -42,13 +43,13 @@ impl Collector {
 
     /// Passes events on until the recorder is stopped or dropped.
     pub(crate) fn run(mut self, signals: &Receiver<Signal>) {
-        let (mut spare, mut weights) = (PackedEvents::default(), Vec::new());
+        let (mut spare, mut kept) = (PackedEvents::default(), Vec::new());
         loop {
             let signal = signals.recv_timeout(Self::COLLECT_EVERY);
             let shards = self.shards.clone();
             shards.collect(&mut spare, |events| {
-                self.censuses.see(events, &mut weights);
-                self.pass_on(events, &mut weights);
+                self.censuses.see(events, &mut kept);
+                self.pass_on(events, &kept);
             });
             let mark = |marker: Marker| self.workers.iter().for_each(|worker| worker.queue_marker(marker.clone()));
             match signal {
@@ -60,30 +61,30 @@ impl Collector {
         }
     }
 
-    /// Unpacks the events that a sink gets. `weights` are what the censuses say.
-    fn pass_on(&self, events: &mut PackedEvents, weights: &mut [u32]) {
-        let all_needed = weights.iter().all(|weight| *weight == 1);
+    /// Unpacks the events that a sink gets. `kept` is what the censuses say.
+    fn pass_on(&self, events: &mut PackedEvents, kept: &[Kept]) {
+        let all_needed = kept.iter().all(|kept| kept.weight == 1);
         let (want_all, others): (Vec<_>, Vec<_>) = self.workers.iter().partition(|worker| worker.wants_all());
         if want_all.is_empty() || all_needed {
-            if weights.iter().any(|weight| *weight > 0) {
-                let batch = self.unpack(events, weights);
+            if kept.iter().any(|kept| kept.weight > 0) {
+                let batch = self.unpack(events, kept);
                 self.workers.iter().for_each(|worker| worker.queue(&batch));
             }
             return;
         }
-        let batch = self.unpack(events, &vec![1; weights.len()]);
+        let batch = self.unpack(events, &vec![Kept::of(1, Because::All); kept.len()]);
         want_all.iter().for_each(|worker| worker.queue(&batch));
-        let mut needed = batch.iter().zip(weights).filter(|(_, weight)| **weight > 0).peekable();
+        let mut needed = batch.iter().zip(kept).filter(|(_, kept)| kept.weight > 0).peekable();
         if !others.is_empty() && needed.peek().is_some() {
             let with_weight =
-                |(event, weight): (&crate::Event, &mut u32)| crate::Event { weight: *weight, ..event.clone() };
+                |(event, kept): (&Event, &Kept)| Event { weight: kept.weight, because: kept.because, ..event.clone() };
             let batch = Arc::new(needed.map(with_weight).collect());
             others.iter().for_each(|worker| worker.queue(&batch));
         }
     }
 
-    fn unpack(&self, events: &mut PackedEvents, weights: &[u32]) -> Batch {
-        let batch = Arc::new(events.unpack(weights));
+    fn unpack(&self, events: &mut PackedEvents, kept: &[Kept]) -> Batch {
+        let batch = Arc::new(events.unpack(kept));
         self.unpacked.fetch_add(batch.len() as u64, Relaxed);
         batch
     }

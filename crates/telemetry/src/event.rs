@@ -7,7 +7,7 @@
 mod texts;
 
 use crate::scrub::scrub_into;
-use crate::{Class, EventId, Millis, More, Op, OpPlace, Outcome, Reason, Tally, Text, Tick, UpstreamUse};
+use crate::{Because, Class, EventId, Millis, More, Op, OpPlace, Outcome, Reason, Tally, Text, Tick, UpstreamUse};
 use smallvec::SmallVec;
 use std::cell::Cell;
 
@@ -209,6 +209,8 @@ pub struct Event {
     pub members: Vec<MemberRecord>,
     /// How many events this one stands for when it is stored.
     pub weight: u32,
+    /// Why it is stored.
+    pub because: Because,
     /// What an answer from memory does not have.
     pub more: Option<Box<More>>,
     /// The ops that ran. Those of a page hit fit without an allocation.
@@ -244,6 +246,7 @@ impl Default for Event {
             duration: 0,
             members: Vec::new(),
             weight: 1,
+            because: Because::All,
             more: None,
             ops: SmallVec::new(),
         }

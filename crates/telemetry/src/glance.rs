@@ -1,7 +1,7 @@
 //! A finished event that is still packed: its figures by reference, and its texts borrowed from the buffer.
 
 use crate::{
-    Class, Event, EventId, Kind, Layer, MemberRecord, Millis, More, Op, Outcome, Reason, Subject, Tally, Tick,
+    Because, Class, Event, EventId, Kind, Layer, MemberRecord, Millis, More, Op, Outcome, Reason, Subject, Tally, Tick,
 };
 
 /// The fields of an event that have a fixed size.
@@ -166,6 +166,11 @@ impl<'a> Glance<'a> {
 
     /// Whether somebody may ask for an explanation: it failed, was shed or slow, or a member did not answer reliably.
     pub fn is_trouble(&self) -> bool {
+        self.trouble().is_some()
+    }
+
+    /// Why somebody may ask for an explanation of it.
+    pub fn trouble(&self) -> Option<Because> {
         trouble(self.figures.outcome, self.figures.first_byte, self.members)
     }
 }
@@ -173,9 +178,13 @@ impl<'a> Glance<'a> {
 /// A request is slow if its first byte took longer than this, in nanoseconds: a second.
 pub(crate) const SLOW: u64 = 1_000_000_000;
 
-/// Whether an event with these parts may need an explanation.
-pub(crate) fn trouble(outcome: Option<Outcome>, first_byte: u64, members: &[MemberRecord]) -> bool {
-    matches!(outcome, Some(Outcome::Failed | Outcome::Shed))
-        || first_byte > SLOW
-        || members.iter().any(|member| member.said.is_unsure())
+/// Why an event with these parts may need an explanation.
+pub(crate) fn trouble(outcome: Option<Outcome>, first_byte: u64, members: &[MemberRecord]) -> Option<Because> {
+    if matches!(outcome, Some(Outcome::Failed | Outcome::Shed)) {
+        Some(Because::Failed)
+    } else if members.iter().any(|member| member.said.is_unsure()) {
+        Some(Because::Member)
+    } else {
+        (first_byte > SLOW).then_some(Because::Slow)
+    }
 }

@@ -56,6 +56,7 @@ pub(crate) fn write(event: &Event, lines: &mut Vec<u8>) -> io::Result<()> {
         more(&mut object, part)?;
     }
     object.key("weight").number(event.weight.into());
+    object.text("kept_because", event.because.as_str())?;
     object.put(b"}\n");
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The decision which events the sinks get: all of them, except for answers from memory, of which there are too many.
 
-use crate::{Census, Glance};
+use crate::{Because, Census, Glance, Kept, Kind};
 use std::collections::HashMap;
 
 /// Keeps every event that somebody may ask about: requests that failed, were shed or slow, had a member in trouble, were traced, or took
@@ -95,15 +95,21 @@ impl Census for Keeper {
         "keeper"
     }
 
-    fn see(&mut self, event: &Glance<'_>) -> u32 {
+    fn see(&mut self, event: &Glance<'_>) -> Kept {
         let traced = event.more.is_some_and(|more| more.trace.is_some());
         if event.is_hit() && !event.is_trouble() && !traced {
-            return self.hit(event);
+            return Kept::of(self.hit(event), Because::Sample);
         }
         if !event.same_repository {
             self.place = None;
         }
-        1
+        let because = match event.trouble() {
+            Some(because) => because,
+            None if traced => Because::Traced,
+            None if event.figures.kind == Kind::Job => Because::Job,
+            None => Because::All,
+        };
+        Kept::of(1, because)
     }
 
     fn pause(&mut self) {

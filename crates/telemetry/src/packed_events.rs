@@ -7,7 +7,7 @@
 use crate::glance::{Figures, Glance};
 use crate::repository_counts::{FormatOf, Place};
 use crate::totals::Counts;
-use crate::{Event, EventId, MemberRecord, More, Op, Subject, Tally, Text};
+use crate::{Event, EventId, Kept, MemberRecord, More, Op, Subject, Tally, Text};
 use std::ops::Range;
 
 /// Unpacked events, as the sinks get them.
@@ -125,14 +125,14 @@ impl PackedEvents {
         }
     }
 
-    /// Unpacks the events with a weight, and removes all. There is a weight for each event.
-    pub(crate) fn unpack(&mut self, weights: &[u32]) -> Events {
-        let mut events = Vec::with_capacity(weights.iter().filter(|weight| **weight > 0).count());
+    /// Unpacks the events that are stored, and removes all. `kept` has an entry for each event.
+    pub(crate) fn unpack(&mut self, kept: &[Kept]) -> Events {
+        let mut events = Vec::with_capacity(kept.iter().filter(|kept| kept.weight > 0).count());
         let mut texts = Texts { rest: &self.texts };
         // The last texts, and copies of the texts that an event needed.
         let mut shared: [(&str, Option<Text>); SHARED] = Default::default();
         let (mut ops, mut members, mut more) = (&*self.ops, self.members.drain(..), self.more.drain(..));
-        for (row, weight) in self.rows.drain(..).zip(weights) {
+        for (row, kept) in self.rows.drain(..).zip(kept) {
             let own = row.own.map(|len| texts.next(len));
             for (last, len) in shared.iter_mut().zip(row.shared) {
                 if len != AS_BEFORE {
@@ -143,7 +143,7 @@ impl PackedEvents {
             ops = others;
             let more = if row.has_more { more.next() } else { None };
             let members = members.by_ref().take(row.members as usize);
-            if *weight == 0 {
+            if kept.weight == 0 {
                 members.for_each(drop);
                 continue;
             }
@@ -159,7 +159,8 @@ impl PackedEvents {
                 token,
                 detail,
                 members: members.collect(),
-                weight: *weight,
+                weight: kept.weight,
+                because: kept.because,
                 more: more.map(Box::new),
                 ops: mine.into(),
                 ..figures.event()
@@ -270,7 +271,7 @@ impl<'a> Texts<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Class, Kind, Layer, MemberSaid, Millis, Outcome, Reason, Tick};
+    use crate::{Because, Class, Kind, Layer, MemberSaid, Millis, Outcome, Reason, Tick};
 
     /// An event with a value in every field. Some texts equal those of the event before.
     fn full(number: u64) -> Event {
@@ -288,6 +289,7 @@ mod tests {
         (event.client, event.agent) = ("127.0.0.1".into(), agent.into());
         (event.status, event.outcome, event.reason) = (503, Some(Outcome::Shed), Some(Reason::Io));
         (event.layer, event.class, event.weight) = (Layer::Hosted, Some(Class::Uploads), 9);
+        event.because = Because::Slow;
         event.more = number.is_multiple_of(2).then(|| Box::new(More { size: 7, ..More::default() }));
         (event.bytes_in, event.bytes_out, event.first_byte, event.duration) = (1, 2, 3, number);
         for op in &Op::ALL[..(number % 5) as usize] {
@@ -311,12 +313,15 @@ mod tests {
         let mut packed = PackedEvents::default();
         for round in 0..3 {
             let mut events: Vec<Event> = (0..20).map(|number| full(round * 7 + number)).collect();
-            events.push(Event { weight: 9, ..*Event::job("", Millis(-1)) });
+            events.push(Event { weight: 9, because: Because::Slow, ..*Event::job("", Millis(-1)) });
             let told: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
             events.iter_mut().for_each(|event| packed.push(event));
             assert_eq!(packed.len(), told.len());
-            let again: Vec<String> =
-                packed.unpack(&vec![9; told.len()]).iter().map(|event| format!("{event:?}")).collect();
+            let again: Vec<String> = packed
+                .unpack(&vec![Kept::of(9, Because::Slow); told.len()])
+                .iter()
+                .map(|event| format!("{event:?}"))
+                .collect();
             assert_eq!(again, told);
             assert_eq!(packed.len(), 0);
         }
@@ -329,7 +334,7 @@ mod tests {
         for number in 0..crowd as u64 {
             packed.push(&mut full(number));
         }
-        assert_eq!(packed.unpack(&vec![1; crowd]).len(), crowd);
+        assert_eq!(packed.unpack(&vec![Kept::of(1, Because::All); crowd]).len(), crowd);
         assert_eq!(packed.rows.capacity(), PackedEvents::KEPT);
         assert_eq!(packed.texts.capacity(), PackedEvents::KEPT * PackedEvents::TEXT);
     }

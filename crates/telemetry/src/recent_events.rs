@@ -6,7 +6,7 @@
 
 use crate::glance::trouble;
 use crate::packed_events::PackedEvents;
-use crate::{Bound, BoundName, Census, Event, EventId, Glance, Layer, Sink};
+use crate::{Bound, BoundName, Census, Event, EventId, Glance, Kept, Layer, Sink};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -168,7 +168,7 @@ fn worked(event: &Event) -> bool {
 
 /// Whether somebody may ask for an explanation.
 fn is_trouble(event: &Event) -> bool {
-    trouble(event.outcome, event.first_byte, &event.members)
+    trouble(event.outcome, event.first_byte, &event.members).is_some()
 }
 
 /// The bytes of an event. A shared text counts for each event.
@@ -188,11 +188,11 @@ impl Census for LastHits {
         "last_hits"
     }
 
-    fn see(&mut self, event: &Glance<'_>) -> u32 {
+    fn see(&mut self, event: &Glance<'_>) -> Kept {
         if event.is_hit() && !event.is_trouble() {
             self.hits.copy(event);
         }
-        0
+        Kept::NOT
     }
 
     fn pause(&mut self) {
@@ -245,7 +245,7 @@ mod tests {
         let mut census = recent.census();
         for event in events {
             let figures = Figures::of(event);
-            assert_eq!(census.see(&Glance::of(event, &figures)), 0, "it does not decide what others get");
+            assert_eq!(census.see(&Glance::of(event, &figures)), Kept::NOT, "it does not decide what others get");
         }
         census.pause();
     }

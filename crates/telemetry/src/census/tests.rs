@@ -17,8 +17,8 @@ impl<F: FnMut(&Glance<'_>) -> u32 + Send> Census for Says<F> {
     fn name(&self) -> &'static str {
         self.0
     }
-    fn see(&mut self, event: &Glance<'_>) -> u32 {
-        (self.1)(event)
+    fn see(&mut self, event: &Glance<'_>) -> Kept {
+        Kept::of((self.1)(event), Because::Sample)
     }
 }
 

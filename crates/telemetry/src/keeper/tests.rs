@@ -12,7 +12,7 @@ fn hit(at: i64, repository: &str) -> Event {
 }
 
 fn see(keeper: &mut Keeper, event: &Event) -> u32 {
-    keeper.see(&Glance::of(event, &Figures::of(event)))
+    keeper.see(&Glance::of(event, &Figures::of(event))).weight
 }
 
 #[test]
