@@ -10,7 +10,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("client", &["telemetry"]),
     ("repository", &["format", "store", "client", "telemetry"]),
     ("front", &["telemetry"]),
-    ("daylight", &["telemetry", "format", "store", "client", "repository", "front"]),
+    ("insight", &["telemetry"]),
+    ("daylight", &["telemetry", "format", "store", "client", "repository", "front", "insight"]),
 ];
 
 /// Crates that stay away from a dependency, because what it does is another crate's task.
@@ -20,6 +21,7 @@ const ABSENT: &[(&str, &[&str])] = &[
     ("store", &["http", "hyper"]),
     ("repository", &["http", "hyper", "rusqlite"]),
     ("front", &["rusqlite"]),
+    ("insight", &["tokio", "http", "hyper", "rusqlite"]),
     ("daylight", &["socket2"]),
 ];
 

@@ -1,0 +1,14 @@
+//! Keeps events for weeks, and answers questions about them.
+//!
+//! An event becomes a row of coded columns ([`Column`]). The newest rows are in memory and in a log; older ones are in segments, which are
+//! Parquet files. Questions read both through [`Part`], column by column, and never see a row.
+
+mod block;
+mod column;
+mod part;
+mod row;
+
+pub use block::Block;
+pub use column::{Cell, Column, ColumnKind, LINE};
+pub use part::{Coded, Part, Span, Unreadable};
+pub use row::{RepositoryFacts, Row};

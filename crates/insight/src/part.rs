@@ -1,0 +1,59 @@
+//! A part of the stored events: the newest ones in memory, or a segment. Questions read parts, column by column.
+
+use crate::column::{Column, ColumnKind};
+use std::sync::Arc;
+
+/// The cells of a column of texts: the texts that occur, each once, and for each row the place of its text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Coded {
+    /// The texts that occur.
+    pub texts: Arc<[Box<str>]>,
+    /// For each row the place of its text.
+    pub codes: Vec<u32>,
+}
+
+/// A part of the stored events cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}: {cause}")]
+pub struct Unreadable {
+    /// The part: a file.
+    pub what: String,
+    /// Why.
+    pub cause: String,
+}
+
+/// The rows of a part, and the moments between which they lie.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Span {
+    /// Rows.
+    pub rows: usize,
+    /// The events for which the rows stand: the sum of their weights.
+    pub events: u64,
+    /// The earliest [`Column::At`].
+    pub from: i64,
+    /// The latest [`Column::At`].
+    pub to: i64,
+}
+
+/// A part of the stored events. Its rows are nearly in the order of time, and do not change.
+pub trait Part: Send + Sync + std::fmt::Debug {
+    /// The rows, and the moments between which they lie.
+    fn span(&self) -> Span;
+    /// Whether a row of a column of texts may have this text. `false` is certain. It costs little.
+    fn may_have(&self, column: Column, text: &str) -> bool;
+    /// The lowest and the highest cell of a column that has no texts. `None`: unknown.
+    fn range(&self, column: Column) -> Option<(i64, i64)>;
+    /// The cells of a column of texts.
+    fn texts(&self, column: Column) -> Result<Coded, Unreadable>;
+    /// The cells of a column that has no texts.
+    fn numbers(&self, column: Column) -> Result<Vec<i64>, Unreadable>;
+    /// The bytes that reading a column takes from the disk.
+    fn bytes(&self, column: Column) -> u64;
+}
+
+impl Column {
+    /// Whether its cells are texts.
+    pub fn is_text(self) -> bool {
+        self.kind() == ColumnKind::Text
+    }
+}

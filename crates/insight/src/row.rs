@@ -1,0 +1,152 @@
+//! An event with the values that several columns are taken from.
+
+use std::fmt::Write;
+use telemetry::{Agent, Arrival, Because, Event, MemberSaid, More, Op, OpPlace, UpstreamUse};
+
+/// Operations on the line that have a column, in groups; the others are in [`Row::other_line`].
+const IN_COLUMNS: &[Op] = &[
+    Op::HeadRead,
+    Op::HeadParse,
+    Op::BodyReceive,
+    Op::TruthWait,
+    Op::CacheWait,
+    Op::BlobWait,
+    Op::WorkWait,
+    Op::CommitWait,
+    Op::TurnWait,
+    Op::ViewWait,
+    Op::EventsWait,
+    Op::MetricsWrite,
+    Op::LoopWait,
+    Op::TruthRead,
+    Op::Commit,
+    Op::FactsRead,
+    Op::CacheRead,
+    Op::CacheWrite,
+    Op::BlobWrite,
+    Op::BlobSync,
+    Op::BlobOpen,
+    Op::BlobRead,
+    Op::IndexRender,
+    Op::IndexExtend,
+    Op::IndexRead,
+    Op::PackageRead,
+    Op::Merge,
+    Op::Hash,
+    Op::MembersAsk,
+    Op::FlightWait,
+    Op::UpstreamWait,
+    Op::UpstreamResolve,
+    Op::UpstreamTcp,
+    Op::UpstreamProxy,
+    Op::UpstreamTls,
+    Op::UpstreamFirstByte,
+    Op::UpstreamBody,
+    Op::BodyDecode,
+    Op::ReplyWrite,
+    Op::BodySend,
+];
+
+/// What is known of a repository by its name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RepositoryFacts {
+    /// `hosted`, `remote` or `group`; empty: unknown.
+    pub kind: &'static str,
+    /// `gem`, `maven` or `raw`; empty: unknown.
+    pub format: &'static str,
+}
+
+/// An event with the values that several columns are taken from.
+#[derive(Debug)]
+pub struct Row<'e> {
+    pub(crate) event: &'e Event,
+    pub(crate) agent: Agent<'e>,
+    pub(crate) repository_kind: &'static str,
+    pub(crate) format: &'static str,
+    pub(crate) queried: i64,
+    pub(crate) answered_by: &'e str,
+    pub(crate) answered_place: i64,
+    pub(crate) members_said: String,
+    pub(crate) slowest_member: &'e str,
+    pub(crate) slowest_nanos: u64,
+    pub(crate) trace: String,
+    pub(crate) more: String,
+}
+
+impl<'e> Row<'e> {
+    /// The row of an event for a repository.
+    pub fn of(event: &'e Event, repository: RepositoryFacts) -> Self {
+        let queried = || event.members.iter().filter(|member| member.said != MemberSaid::NotAsked);
+        let answered = event.members.iter().position(|member| member.said == MemberSaid::Hit);
+        let slowest = queried().max_by_key(|member| member.nanos);
+        let mut members_said = String::new();
+        for member in &event.members {
+            let space = if members_said.is_empty() { "" } else { " " };
+            // Writing to a string cannot fail.
+            let _ = write!(members_said, "{space}{}:{}", member.member, member.said.as_str());
+        }
+        let trace = event.more.as_ref().and_then(|more| more.trace);
+        // A sampled event was answered from memory or is one of many.
+        let whole =
+            matches!(event.because, Because::Failed | Because::Member | Because::Slow | Because::Traced | Because::Job);
+        Self {
+            event,
+            agent: Agent::read(&event.agent),
+            repository_kind: repository.kind,
+            format: repository.format,
+            queried: queried().count() as i64,
+            answered_by: answered.map_or("", |place| &event.members[place].member),
+            answered_place: answered.map_or(0, |place| place as i64 + 1),
+            members_said,
+            slowest_member: slowest.map_or("", |member| &member.member),
+            slowest_nanos: slowest.map_or(0, |member| member.nanos),
+            trace: trace.map(|trace| format!("{:032x}", trace.id)).unwrap_or_default(),
+            more: if whole { more(event) } else { String::new() },
+        }
+    }
+
+    pub(crate) fn more(&self, take: impl Fn(&More) -> i64) -> i64 {
+        self.event.more.as_deref().map_or(0, take)
+    }
+
+    pub(crate) fn arrival(&self, take: impl Fn(&Arrival) -> i64) -> i64 {
+        self.event.more.as_deref().and_then(|more| more.arrival.as_ref()).map_or(0, take)
+    }
+
+    pub(crate) fn upstream(&self, take: impl Fn(&UpstreamUse) -> i64) -> i64 {
+        self.event.more.as_deref().and_then(|more| more.upstream.as_ref()).map_or(0, take)
+    }
+
+    pub(crate) fn upstream_text<'a>(&'a self, take: impl Fn(&'a UpstreamUse) -> &'a str) -> &'a str {
+        self.event.more.as_deref().and_then(|more| more.upstream.as_ref()).map_or("", take)
+    }
+
+    /// The time of these operations of the event itself, in microseconds.
+    pub(crate) fn line(&self, ops: &[Op]) -> i64 {
+        let nanos: u64 = self.event.tallies().filter(|(op, _)| ops.contains(op)).map(|(_, tally)| tally.nanos).sum();
+        (nanos / 1000).cast_signed()
+    }
+
+    /// The time of the operations on the line that have no column, in microseconds.
+    pub(crate) fn other_line(&self) -> i64 {
+        let other = |op: Op| op.place() == OpPlace::Line && !IN_COLUMNS.contains(&op);
+        let nanos: u64 = self.event.tallies().filter(|(op, _)| other(*op)).map(|(_, tally)| tally.nanos).sum();
+        (nanos / 1000).cast_signed()
+    }
+
+    /// How often an operation ran, for the event and for its members.
+    pub(crate) fn runs(&self, op: Op) -> i64 {
+        let members = self.event.members.iter().flat_map(|member| &member.ops);
+        let members: u64 = members.filter(|(ran, _)| *ran == op).map(|(_, tally)| u64::from(tally.count)).sum();
+        (u64::from(self.event.tally(op).count) + members).cast_signed()
+    }
+}
+
+/// The keys of the event's JSON that no column has.
+fn more(event: &Event) -> String {
+    const PARTS: [&str; 8] = ["agent", "detail", "ops", "members", "upstream", "memory", "beside", "trace_parent"];
+    let mut json = event.json();
+    let Some(object) = json.as_object_mut() else { return String::new() };
+    object.retain(|key, _| PARTS.contains(&key.as_str()));
+    json.to_string()
+}
