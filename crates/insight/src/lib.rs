@@ -3,11 +3,13 @@
 //! An event becomes a row of coded columns ([`Column`]). The newest rows are in memory and in a log; older ones are in segments, which are
 //! Parquet files. Questions read both through [`Part`], column by column, and never see a row.
 
+mod ask;
 mod block;
 mod column;
 mod part;
 mod row;
 
+pub use ask::{Compare, Filter, Is, Key, Measure, Order, Question, Value};
 pub use block::Block;
 pub use column::{Cell, Column, ColumnKind, LINE};
 pub use part::{Coded, Part, Span, Unreadable};
