@@ -1,0 +1,178 @@
+//! The files of stored events: the only code of this crate that makes, renames and removes files. Only the owner can read them.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// The end of the name of a file that is not complete.
+const TEMPORARY: &str = ".tmp";
+
+/// A file that gets its name when it is complete and durable. If it is dropped before, it is removed.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    file: File,
+    temporary: PathBuf,
+    path: PathBuf,
+    bytes: u64,
+    complete: bool,
+}
+
+impl NewFile {
+    /// Begins a file that will have the name `path`. It replaces an incomplete one of the same name.
+    pub(crate) fn begin(path: &Path) -> io::Result<Self> {
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(TEMPORARY);
+        let temporary = PathBuf::from(temporary);
+        remove(&temporary)?;
+        let file = create(&temporary)?;
+        Ok(Self { file, temporary, path: path.to_owned(), bytes: 0, complete: false })
+    }
+
+    /// Makes the file durable and gives it its name. An existing file of that name is replaced. Returns its size in bytes.
+    #[expect(clippy::disallowed_methods, reason = "the only code of this crate that renames")]
+    pub(crate) fn finish(mut self) -> io::Result<u64> {
+        self.file.sync_all()?;
+        std::fs::rename(&self.temporary, &self.path)?;
+        self.complete = true;
+        sync_folder_of(&self.path)?;
+        Ok(self.bytes)
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.bytes += written as u64;
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if !self.complete {
+            // The next start removes it as well.
+            let _ = remove(&self.temporary);
+        }
+    }
+}
+
+/// Makes a folder that only the owner can enter, with the folders above it. No error if it exists.
+pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Creates a file that does not exist, to append to it.
+pub(crate) fn create(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create_new(true).append(true).mode(0o600).open(path)
+}
+
+/// Opens a file for reading.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Removes a file. No error if it does not exist.
+#[expect(clippy::disallowed_methods, reason = "the only code of this crate that removes")]
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
+/// Makes a removal or a renaming durable.
+pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) => File::open(folder)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+/// The names of the complete files in a folder with their sizes in bytes, sorted.
+pub(crate) fn files(folder: &Path) -> io::Result<Vec<(String, u64)>> {
+    let mut files = all(folder)?;
+    files.retain(|(name, _)| !name.ends_with(TEMPORARY));
+    Ok(files)
+}
+
+/// Removes the incomplete files that a killed process left in a folder. Only for the start: it removes files that are being written.
+pub(crate) fn sweep(folder: &Path) -> io::Result<()> {
+    let incomplete = all(folder)?.into_iter().filter(|(name, _)| name.ends_with(TEMPORARY));
+    incomplete.map(|(name, _)| remove(&folder.join(name))).collect()
+}
+
+fn all(folder: &Path) -> io::Result<Vec<(String, u64)>> {
+    let mut files = Vec::new();
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        let (Ok(name), Ok(about)) = (entry.file_name().into_string(), entry.metadata()) else { continue };
+        if about.is_file() {
+            files.push((name, about.len()));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The size of the file system of `path` and the space on it that an ordinary process may still use, in bytes.
+pub(crate) fn space(path: &Path) -> io::Result<(u64, u64)> {
+    let about = rustix::fs::statvfs(path)?;
+    Ok((about.f_blocks.saturating_mul(about.f_frsize), about.f_bavail.saturating_mul(about.f_frsize)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_file_has_its_name_only_when_it_is_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let mut file = NewFile::begin(&path).unwrap();
+        file.write_all(b"whole").unwrap();
+        assert!(!path.exists());
+        assert_eq!(file.finish().unwrap(), 5);
+        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+        let mut file = NewFile::begin(&path).unwrap();
+        file.write_all(b"half").unwrap();
+        drop(file);
+        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+        assert_eq!(files(folder.path()).unwrap(), [("a".to_owned(), 5)]);
+    }
+
+    #[test]
+    fn incomplete_files_of_a_killed_process_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        std::mem::forget(NewFile::begin(&folder.path().join("b")).unwrap());
+        assert_eq!(files(folder.path()).unwrap(), []);
+        assert!(folder.path().join("b.tmp").exists());
+        sweep(folder.path()).unwrap();
+        assert!(!folder.path().join("b.tmp").exists());
+        std::mem::forget(NewFile::begin(&folder.path().join("b")).unwrap());
+        NewFile::begin(&folder.path().join("b")).unwrap().finish().unwrap();
+        assert_eq!(files(folder.path()).unwrap(), [("b".to_owned(), 0)]);
+    }
+
+    #[test]
+    fn only_the_owner_can_read_files_and_enter_the_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("events");
+        make_folder(&inner).unwrap();
+        make_folder(&inner).unwrap();
+        NewFile::begin(&inner.join("a")).unwrap().finish().unwrap();
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&inner), mode(&inner.join("a"))), (0o700, 0o600));
+    }
+
+    #[test]
+    fn a_file_that_does_not_exist_can_be_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        remove(&folder.path().join("a")).unwrap();
+    }
+}
