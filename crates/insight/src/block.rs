@@ -4,6 +4,7 @@ use crate::column::{Cell, Column};
 use crate::part::{Coded, Part, Span, Unreadable};
 use crate::row::Row;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Rows in memory, in coded columns. New rows are appended.
 #[derive(Debug, Clone)]
@@ -73,7 +74,9 @@ impl Part for Block {
 
     fn texts(&self, column: Column) -> Result<Coded, Unreadable> {
         match &self.columns[column as usize] {
-            Cells::Texts { texts, codes, .. } => Ok(Coded { texts: texts.as_slice().into(), codes: codes.clone() }),
+            Cells::Texts { texts, codes, .. } => {
+                Ok(Coded { texts: Arc::new(texts.iter().collect()), codes: codes.clone() })
+            }
             Cells::Numbers(_) => Ok(Coded::default()),
         }
     }

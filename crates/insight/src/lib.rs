@@ -10,9 +10,11 @@ mod column;
 mod disk;
 mod part;
 mod row;
+mod texts;
 
 pub use ask::{Compare, Filter, Is, Key, Measure, Order, Question, Value};
 pub use block::Block;
 pub use column::{Cell, Column, ColumnKind, LINE};
 pub use part::{Coded, Part, Span, Unreadable};
 pub use row::{RepositoryFacts, Row};
+pub use texts::Texts;

@@ -1,13 +1,14 @@
 //! A part of the stored events: the newest ones in memory, or a segment. Questions read parts, column by column.
 
 use crate::column::{Column, ColumnKind};
+use crate::texts::Texts;
 use std::sync::Arc;
 
 /// The cells of a column of texts: the texts that occur, each once, and for each row the place of its text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coded {
     /// The texts that occur.
-    pub texts: Arc<[Box<str>]>,
+    pub texts: Arc<Texts>,
     /// For each row the place of its text.
     pub codes: Vec<u32>,
 }

@@ -1,0 +1,81 @@
+//! Many texts in one piece of memory.
+
+use std::ops::Index;
+
+/// Texts in one piece of memory: a text costs its bytes and eight more, and reading a hundred thousand of them allocates twice.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Texts {
+    all: String,
+    /// For each text the place behind its last byte.
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// Appends a text. Its place is the number of texts before it.
+    pub fn push(&mut self, text: &str) {
+        self.all.push_str(text);
+        self.ends.push(self.all.len());
+    }
+
+    /// Makes room for more texts and their bytes.
+    pub fn reserve(&mut self, texts: usize, bytes: usize) {
+        self.ends.reserve(texts);
+        self.all.reserve(bytes);
+    }
+
+    /// The number of texts.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The text at a place.
+    pub fn get(&self, place: usize) -> Option<&str> {
+        let end = *self.ends.get(place)?;
+        let begin = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.all.get(begin..end)
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.len()).map(|place| &self[place])
+    }
+
+    /// The bytes of memory that they take.
+    pub fn bytes(&self) -> usize {
+        self.all.capacity() + self.ends.capacity() * size_of::<usize>()
+    }
+}
+
+impl Index<usize> for Texts {
+    type Output = str;
+
+    /// The text at a place. Empty if there is none.
+    fn index(&self, place: usize) -> &str {
+        self.get(place).unwrap_or_default()
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for Texts {
+    fn from_iter<I: IntoIterator<Item = S>>(texts: I) -> Self {
+        let mut all = Self::default();
+        texts.into_iter().for_each(|text| all.push(text.as_ref()));
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_come_back_in_their_order_with_empty_ones() {
+        let texts: Texts = ["a", "", "ü", "bc", ""].into_iter().collect();
+        assert_eq!(texts.iter().collect::<Vec<_>>(), ["a", "", "ü", "bc", ""]);
+        assert_eq!((&texts[2], texts.get(5), texts.len()), ("ü", None, 5));
+    }
+}
