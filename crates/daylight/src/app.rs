@@ -9,6 +9,7 @@ use crate::public_url::PublicUrls;
 use crate::recent_paths::RecentPaths;
 use crate::reply;
 use front::{Pages, Reply, Request};
+use insight::Insight;
 use repository::{Ask, Repositories};
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +36,8 @@ pub struct App {
     pub recorder: Arc<Recorder>,
     /// Recent events, by their ids.
     pub recent: Arc<RecentEvents>,
+    /// The events that are kept for questions.
+    pub insight: Arc<Insight>,
     /// The paths that clients requested within the last day.
     pub recent_paths: Arc<RecentPaths>,
     /// The last downloads of versions that are not written yet.

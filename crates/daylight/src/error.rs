@@ -66,8 +66,8 @@ pub enum Error {
         /// What there is too much of.
         what: &'static str,
     },
-    /// No event with that id is in memory.
-    #[error("the server does not have the event `{0}` in memory")]
+    /// No event with that id is kept.
+    #[error("the server does not have the event `{0}`")]
     NoSuchEvent(EventId),
     /// The repository of that name was removed.
     #[error("there is no repository `{name}`: it was removed on {}", removal.at)]
@@ -83,6 +83,9 @@ pub enum Error {
     /// The store could not answer.
     #[error(transparent)]
     Store(#[from] store::Error),
+    /// Stored events cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] insight::Unreadable),
     /// A bug in Daylight.
     #[error("the server gave up the work on this request because of a defect")]
     GivenUp,
@@ -120,6 +123,7 @@ impl Error {
             Error::Busy { .. } | Error::BusyForOne { .. } => Reason::BoundFull,
             Error::Repository(error) => error.reason(),
             Error::Store(error) => repository::store_reason(error),
+            Error::Unreadable(_) => Reason::Io,
             Error::GivenUp => Reason::Panicked,
         }
     }

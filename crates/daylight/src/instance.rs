@@ -13,11 +13,12 @@ use crate::{conformance, declared_repositories, route, upstreams, use_recording}
 use anyhow::Context;
 use client::Hosts;
 use front::{Listener, PageHooks, Pages};
-use repository::{ChangeSource, MemoryLimits, Repositories, WaitersLimits, Workers};
+use insight::{Insight, InsightOptions, RepositoryFacts};
+use repository::{ChangeSource, Format, MemoryLimits, Repositories, WaitersLimits, Workers};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{BlobLife, PoolOptions, Seq, Stamp, Store, StoreOptions, Threads};
+use store::{BlobLife, PoolOptions, RepositoryKind, Seq, Stamp, Store, StoreOptions, Threads};
 use telemetry::{
     Bound, BoundName, Census, Clock, Event, EventId, Job, Keeper, Log, Op, PoolName, RecentEvents, Recorder,
     RecorderOptions, Sink,
@@ -82,12 +83,20 @@ impl Instance {
             censuses.push(recent.census());
             sinks.push(recent.sink());
         }
+        let keep = InsightOptions {
+            memory_bytes: settings.telemetry.keep_memory_bytes,
+            clock: clock.clone(),
+            log: log.clone(),
+        };
+        let insight = Insight::new(keep);
+        sinks.push(insight.sink());
         let recent_paths = RecentPaths::new(clock.clone());
         sinks.push(recent_paths.sink());
         let recorder = Recorder::start_with_censuses(recorder_options, censuses, sinks);
         recorder.register(recent_paths.bound().clone());
         recorder.register(last_uses.bound().clone());
         recorder.register(recent.bound().clone());
+        insight.bounds().into_iter().for_each(|bound| recorder.register(bound));
         recorder.report_to(log.clone());
         front::count_work(back.handle(), &recorder.pool(PoolName::Back, back_threads as u64));
         back.spawn(front::heartbeat(recorder.loop_monitor("back")));
@@ -133,6 +142,12 @@ impl Instance {
         let urls = PublicUrls::new(&settings.server, url, settings.telemetry.client_addresses, log.clone());
         let (repositories, access, first) =
             back.block_on(open_repositories(settings, &store, workers, &clock, &recorder, &log, from))?;
+        let facts_of = repositories.facts();
+        insight.begin(Box::new(move |name| {
+            let facts = |(kind, format): (RepositoryKind, Format)| (kind.as_str(), format.as_str());
+            let (kind, format) = facts_of(name).map(facts).unwrap_or_default();
+            RepositoryFacts { kind, format }
+        }));
         let access = Arc::new(access);
         let app = Arc::new(App {
             pages: pages(settings, &store, &access, &recorder),
@@ -141,6 +156,7 @@ impl Instance {
             store,
             recorder,
             recent,
+            insight,
             recent_paths,
             last_uses,
             log,
@@ -183,6 +199,7 @@ impl Instance {
         });
         self.app.store.close();
         self.app.recorder.stop(STOP_TIMEOUT);
+        self.app.insight.close();
         self.back.shutdown_timeout(STOP_TIMEOUT);
     }
 }

@@ -8,6 +8,9 @@ mod block;
 mod column;
 #[expect(dead_code, reason = "for the parts of this crate that write files, which are not all here yet")]
 mod disk;
+mod event_json;
+mod insight;
+mod keep;
 mod part;
 mod row;
 mod texts;
@@ -15,6 +18,7 @@ mod texts;
 pub use ask::{Compare, Filter, Is, Key, Measure, Order, Question, Value};
 pub use block::Block;
 pub use column::{Cell, Column, ColumnKind, LINE};
+pub use insight::{FactsOf, Insight, InsightOptions};
 pub use part::{Coded, Part, Span, Unreadable};
 pub use row::{RepositoryFacts, Row};
 pub use texts::Texts;

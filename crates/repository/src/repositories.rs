@@ -29,6 +29,7 @@ use crate::actor::Actor;
 use crate::as_of::AsOf;
 use crate::context::Context;
 use crate::error::Error;
+use crate::format::Format;
 use crate::found::Found;
 use crate::gem::dependencies::Pieces;
 use crate::gem::group::waiting_metrics;
@@ -225,6 +226,18 @@ impl Repositories {
         let known = Arc::new(list::read(&self.store, Some(&*known), &self.room, event).await?);
         self.known.store(known.clone());
         Ok(known)
+    }
+
+    /// A function that tells the kind and the format of a repository, for threads of telemetry. After a change of repositories it is
+    /// behind until a request has read them again.
+    pub fn facts(&self) -> impl Fn(&str) -> Option<(RepositoryKind, Format)> + Send + Sync + 'static {
+        let known = self.known.clone();
+        move |name| known.load().by_name.get(name).map(|one| (one.record.kind, one.format))
+    }
+
+    /// The threads for work that would block an event loop for too long.
+    pub fn workers(&self) -> &Workers {
+        &self.context.workers
     }
 
     /// The repository of that name, and the revision of its settings.

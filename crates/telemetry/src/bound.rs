@@ -96,6 +96,7 @@ bounds! {
     EventBuffers "events.buffered" Events ["telemetry.events_buffered"] "Events that are not yet passed to the sinks";
     EventSink "events.sink" Events ["telemetry.events_buffered"] "Events in the queue of a sink";
     RecentEvents "events.recent" Bytes ["telemetry.events_recent_bytes"] "Events in memory that can be found by their id; failed and slow ones are kept longer";
+    OpenEvents "events.open" Bytes ["telemetry.keep_memory_bytes"] "Kept events in memory; events that do not fit are not kept";
     LastUses "last_uses" Uses [] "Downloads whose last-used day is not yet written";
     Scrapes "metrics.waiting" Requests [] "Requests for `/metrics` that wait for the thread that writes it";
     AskedPaths "requests.paths" Bytes [] "Paths requested within the last day, with their counts";

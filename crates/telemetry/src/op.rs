@@ -94,6 +94,7 @@ ops! {
     FoldersChange Line "folders.change" "Changing several folders of a tree at the same time; what ran for each is in `beside`";
     IndexExtend Line "index.extend" "Appending a change to an index, at a cost that does not depend on the index's size";
     ReferencesRead Line "references.read" "Reading the secrets and certificates that the settings of a repository refer to";
+    EventsRead Line "events.read" "Reading stored events, for a request that looks one up by its id";
     EventsWait Line "events.wait" "Waiting until the sinks have stored the events, for a request that looks one up by its id";
     MetricsWrite Line "metrics.write" "Waiting until `/metrics` is written, by a thread of its own";
     TokenCheck Line "token.check" "Hashing a token and comparing it";

@@ -3,19 +3,22 @@
 use crate::app::App;
 use crate::error::Error;
 use serde_json::Value;
-use telemetry::{Event, EventId};
+use store::Lane;
+use telemetry::{Event, EventId, Op};
 
 pub(super) async fn show(app: &App, id: &str, event: &mut Event) -> Result<Value, Error> {
     let id = EventId::read(id).ok_or_else(|| {
         Error::Input("an event's id is 16 hexadecimal digits, as in the header `Daylight-Event` of an answer".into())
     })?;
-    let found = match app.recent.find(id) {
-        Some(found) => found,
-        // It may have ended a moment ago, and not be written yet.
-        None => {
-            app.flush_sinks(event).await;
-            app.recent.find(id).ok_or(Error::NoSuchEvent(id))?
-        }
-    };
-    Ok(found.json())
+    if let Some(found) = app.recent.find(id) {
+        return Ok(found.json());
+    }
+    // It may have ended a moment ago, and not be written yet.
+    app.flush_sinks(event).await;
+    if let Some(found) = app.recent.find(id) {
+        return Ok(found.json());
+    }
+    let insight = app.insight.clone();
+    let read = app.repositories.workers().run(Lane::Index, Op::EventsRead, event, move |()| insight.event(id));
+    read.await??.ok_or(Error::NoSuchEvent(id))
 }

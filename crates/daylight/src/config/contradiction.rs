@@ -139,6 +139,7 @@ pub(super) fn bounds_bytes(settings: &Settings) -> u64 {
         upstream.prefixes_bytes,
         telemetry.events_buffered.saturating_mul(EVENT_BYTES),
         telemetry.events_recent_bytes,
+        telemetry.keep_memory_bytes,
     ]
     .into_iter()
     .fold(0, u64::saturating_add)

@@ -29,6 +29,8 @@ const SMALL_PART: u64 = 16;
 pub(super) const EVENT_BYTES: u64 = 2 << 10;
 /// Some 9,000 events: people ask for events of the last minutes, and the files have the older ones.
 const RECENT_MAX_BYTES: u64 = 8 << 20;
+/// The rows of a segment, and those that come while it is written.
+const KEEP_MEMORY_MAX_BYTES: u64 = 48 << 20;
 /// Descriptors of databases, logs, listening sockets and everything else that is always open, and of reserved connections.
 const FIXED_DESCRIPTORS: u64 = 128 + front::RESERVED as u64;
 
@@ -82,7 +84,7 @@ impl Shares {
     }
 
     pub(super) fn pages_bytes(&self) -> Derived<u64> {
-        (self.part(13) / 4, self.of_memory("13/64", ""))
+        (self.part(11) / 4, self.of_memory("11/64", ""))
     }
 
     pub(super) fn indexes_bytes(&self) -> Derived<u64> {
@@ -225,6 +227,10 @@ impl Shares {
 
     pub(super) fn events_recent_bytes(&self) -> Derived<u64> {
         ((self.part(1) / 2).min(RECENT_MAX_BYTES), self.of_memory("1/32", ", at most 8 MiB"))
+    }
+
+    pub(super) fn keep_memory_bytes(&self) -> Derived<u64> {
+        ((self.part(1) / 2).min(KEEP_MEMORY_MAX_BYTES), self.of_memory("1/32", ", at most 48 MiB"))
     }
 
     fn of_memory(&self, part: &str, each: &str) -> Cow<'static, str> {

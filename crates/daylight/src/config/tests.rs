@@ -37,7 +37,7 @@ fn defaults_of_a_small_machine_are_small() {
     let (settings, loaded) = load(None, &environment(&[]), &[], SMALL).unwrap();
     assert_eq!(
         (settings.server.cores, settings.server.pages_bytes, settings.server.views_bytes),
-        (1, 143 << 17, 11 << 18)
+        (1, 121 << 17, 11 << 18)
     );
     assert_eq!((settings.server.max_uploads, settings.store.readers), (22, 3));
     assert_eq!((settings.store.reader_cache_bytes, settings.server.folders_bytes), (2_796_202, 838_860));

@@ -1,0 +1,144 @@
+//! One event by its id, with the keys that events have as JSON, made from its columns.
+
+use crate::column::{Column, ColumnKind};
+use crate::part::{Part, Unreadable};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use telemetry::{EventId, Millis};
+
+/// Keys that are inside another object.
+const INSIDE: &[(&str, &[(Column, &str)])] = &[
+    ("arrival", &[(Column::InFlight, "in_flight"), (Column::Late, "late_ms"), (Column::ClassUsed, "class_used")]),
+    (
+        "upstream",
+        &[
+            (Column::UpstreamHost, "host"),
+            (Column::UpstreamStatus, "status"),
+            (Column::UpstreamCalls, "calls"),
+            (Column::UpstreamConnects, "connects"),
+            (Column::UpstreamBytes, "bytes"),
+            (Column::Flight, "flight"),
+        ],
+    ),
+];
+
+/// Numbers that an event has also if they are 0.
+const ALWAYS: &[Column] = &[
+    Column::Status,
+    Column::BytesIn,
+    Column::BytesOut,
+    Column::FirstByte,
+    Column::Duration,
+    Column::Unaccounted,
+    Column::Weight,
+];
+
+/// Columns that repeat other parts of the event, or describe its repository.
+const DERIVED: &[Column] = &[
+    Column::RepositoryKind,
+    Column::Format,
+    Column::Members,
+    Column::AnsweredBy,
+    Column::AnsweredPlace,
+    Column::MembersSaid,
+    Column::SlowestMember,
+    Column::SlowestMemberTime,
+    Column::TruthReads,
+    Column::CacheReads,
+    Column::BlobReads,
+    Column::More,
+];
+
+/// The columns of operations, which repeat `ops` of an event that was stored whole.
+const OPERATIONS: std::ops::Range<u8> = Column::HeadRead as u8..Column::Unaccounted as u8;
+
+/// The event with this id, if one of the parts has it.
+pub(crate) fn find(parts: &[Arc<dyn Part>], id: EventId) -> Result<Option<Value>, Unreadable> {
+    for part in parts {
+        let ids = part.numbers(Column::Id)?;
+        if let Some(row) = ids.iter().position(|found| found.cast_unsigned() == id.0) {
+            return Ok(Some(event(&**part, row)?));
+        }
+    }
+    Ok(None)
+}
+
+/// The event of a row.
+fn event(part: &dyn Part, row: usize) -> Result<Value, Unreadable> {
+    let mut event = Map::new();
+    let whole = more(&text(part, Column::More, row)?);
+    for column in Column::ALL.iter().copied().filter(|column| !DERIVED.contains(column)) {
+        if whole.contains_key("ops") && OPERATIONS.contains(&(column as u8)) {
+            continue;
+        }
+        let inside = INSIDE.iter().find_map(|(object, keys)| {
+            let (_, key) = keys.iter().find(|(inside, _)| *inside == column)?;
+            Some((*object, *key))
+        });
+        let Some(value) = value(part, column, row)? else { continue };
+        match inside {
+            None => drop(event.insert(column.as_str().to_owned(), value)),
+            Some((object, key)) => {
+                let object = event.entry(object).or_insert_with(|| Map::new().into());
+                object.as_object_mut().map(|object| object.insert(key.to_owned(), value));
+            }
+        }
+    }
+    if !event.contains_key("outcome") {
+        event.insert("outcome".to_owned(), Value::Null);
+    }
+    let members = members(part, row)?;
+    if !members.is_empty() {
+        event.insert("members".to_owned(), members.into());
+    }
+    // The parts of an event that was stored whole are more exact than its columns.
+    event.extend(whole);
+    Ok(event.into())
+}
+
+/// The parts that have no column.
+fn more(text: &str) -> Map<String, Value> {
+    serde_json::from_str(text).unwrap_or_default()
+}
+
+/// The cell as the event has it; `None`: the event does not have that key.
+fn value(part: &dyn Part, column: Column, row: usize) -> Result<Option<Value>, Unreadable> {
+    if column.is_text() {
+        let text = text(part, column, row)?;
+        return Ok((!text.is_empty() || column == Column::Method).then(|| text.into()));
+    }
+    let number = part.numbers(column)?.get(row).copied().unwrap_or_default();
+    if number == 0 && !ALWAYS.contains(&column) {
+        return Ok(None);
+    }
+    Ok(Some(match column.kind() {
+        ColumnKind::Moment => Millis(number).to_string().into(),
+        ColumnKind::Id => EventId(number.cast_unsigned()).to_string().into(),
+        ColumnKind::Duration => (number as f64 / 1000.0).into(),
+        ColumnKind::Number | ColumnKind::Text => number.into(),
+    }))
+}
+
+fn text(part: &dyn Part, column: Column, row: usize) -> Result<String, Unreadable> {
+    let coded = part.texts(column)?;
+    let text = coded.codes.get(row).and_then(|code| coded.texts.get(*code as usize));
+    Ok(text.map(|text| text.to_string()).unwrap_or_default())
+}
+
+/// The members with their results. The time of the slowest one is known.
+fn members(part: &dyn Part, row: usize) -> Result<Vec<Value>, Unreadable> {
+    let said = text(part, Column::MembersSaid, row)?;
+    if said.is_empty() {
+        return Ok(Vec::new());
+    }
+    let slowest = text(part, Column::SlowestMember, row)?;
+    let slowest_ms = part.numbers(Column::SlowestMemberTime)?.get(row).map_or(0.0, |micros| *micros as f64 / 1000.0);
+    let member = |(member, said): (&str, &str)| match member == slowest {
+        true => json!({ "member": member, "said": said, "ms": slowest_ms }),
+        false => json!({ "member": member, "said": said }),
+    };
+    Ok(said.split(' ').filter_map(|member| member.rsplit_once(':')).map(member).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! The handle of the stored events: it takes them, keeps them, and gives them to questions.
+
+use crate::event_json;
+use crate::keep::{Keep, KeepSink};
+use crate::part::{Part, Unreadable};
+use crate::row::RepositoryFacts;
+use std::fmt;
+use std::sync::Arc;
+use telemetry::{Bound, Clock, EventId, Log, Millis, Sink};
+
+/// What is known of a repository by its name.
+pub type FactsOf = Box<dyn Fn(&str) -> RepositoryFacts + Send + Sync>;
+
+/// The limits of the stored events.
+#[derive(Debug, Clone)]
+pub struct InsightOptions {
+    /// Memory for rows that are not in a segment yet, in bytes. 0: nothing is kept.
+    pub memory_bytes: u64,
+    /// The time of day.
+    pub clock: Clock,
+    /// For failures of keeping.
+    pub log: Log,
+}
+
+/// The stored events. One for each server.
+#[derive(Debug)]
+pub struct Insight {
+    keep: Arc<Keep>,
+}
+
+impl Insight {
+    /// The handle. Its sink may be used at once; events before [`Insight::begin`] wait in memory.
+    pub fn new(options: InsightOptions) -> Arc<Self> {
+        Arc::new(Self { keep: Keep::new(options) })
+    }
+
+    /// The sink that takes the sampled events.
+    pub fn sink(&self) -> Box<dyn Sink> {
+        Box::new(KeepSink(self.keep.clone()))
+    }
+
+    /// Begins to keep events. Call it once the repositories are known and the data folder belongs to this process.
+    pub fn begin(&self, facts: FactsOf) {
+        self.keep.begin(facts);
+    }
+
+    /// The parts that may have events which began in `from..to`, the newest first. A part stays readable for as long as it is held, also
+    /// if it is removed meanwhile.
+    pub fn parts(&self, from: Millis, to: Millis) -> Vec<Arc<dyn Part>> {
+        self.keep.parts(from, to)
+    }
+
+    /// The event with this id, as a JSON object with the keys of [`telemetry::Event::json`]. Operations that share a column are in the
+    /// key of that column, unless the event was stored whole.
+    ///
+    /// # Errors
+    /// If a part that may have the event cannot be read.
+    pub fn event(&self, id: EventId) -> Result<Option<serde_json::Value>, Unreadable> {
+        event_json::find(&self.keep.around(id), id)
+    }
+
+    /// The bounds of the memory and of the disk, to be registered.
+    pub fn bounds(&self) -> Vec<Arc<Bound>> {
+        self.keep.bounds()
+    }
+
+    /// Ends keeping. Call it after the sinks were flushed.
+    pub fn close(&self) {}
+}
+
+impl fmt::Debug for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Keep").finish_non_exhaustive()
+    }
+}
