@@ -102,8 +102,8 @@ pub(crate) fn files(folder: &Path) -> io::Result<Vec<(String, u64)>> {
 
 /// Removes the incomplete files that a killed process left in a folder. Only for the start: it removes files that are being written.
 pub(crate) fn sweep(folder: &Path) -> io::Result<()> {
-    let incomplete = all(folder)?.into_iter().filter(|(name, _)| name.ends_with(TEMPORARY));
-    incomplete.map(|(name, _)| remove(&folder.join(name))).collect()
+    let mut incomplete = all(folder)?.into_iter().filter(|(name, _)| name.ends_with(TEMPORARY));
+    incomplete.try_for_each(|(name, _)| remove(&folder.join(name)))
 }
 
 fn all(folder: &Path) -> io::Result<Vec<(String, u64)>> {
