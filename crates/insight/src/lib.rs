@@ -11,14 +11,20 @@ mod disk;
 mod event_json;
 mod insight;
 mod keep;
+mod log;
+mod open;
 mod part;
 mod row;
+#[cfg(test)]
+mod sample;
 mod texts;
 
 pub use ask::{Compare, Filter, Is, Key, Measure, Order, Question, Value};
 pub use block::Block;
 pub use column::{Cell, Column, ColumnKind, LINE};
 pub use insight::{FactsOf, Insight, InsightOptions};
+pub use log::{Log, Recovered};
+pub use open::Open;
 pub use part::{Coded, Part, Span, Unreadable};
 pub use row::{RepositoryFacts, Row};
 pub use texts::Texts;

@@ -1,0 +1,147 @@
+//! The log of the rows that are in no segment yet. A process that is killed finds them there when it starts again.
+//!
+//! A log is a list of pieces: first the names of the columns, then one block for each batch. Each piece has a checksum and is compressed.
+//! Nothing is synced: what was written survives the death of the process, and a power cut costs the last seconds.
+
+mod piece;
+
+use crate::block::Block;
+use crate::column::Column;
+use crate::disk;
+use crate::part::Part;
+use piece::Piece;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The first line of the names: the program and the form of the log.
+const FORM: &str = "daylight events 1";
+
+/// A log that is being written.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+    /// Memory for the next piece.
+    plain: Vec<u8>,
+    packed: Vec<u8>,
+    /// A piece was written in part: what follows it could not be told from it.
+    torn: bool,
+}
+
+/// The rows that were found in a log.
+#[derive(Debug, Default)]
+pub struct Recovered {
+    /// One narrow block for each batch, in the order of the log.
+    pub blocks: Vec<Block>,
+    /// The bytes of the log that cannot be read: of the batch that was being written when the process died, and of damaged ones.
+    pub lost_bytes: u64,
+}
+
+impl Log {
+    /// The largest log in bytes. It takes no more batches then: their rows belong into a segment, and the next ones into the next log.
+    pub const BYTES_MAX: u64 = 128 * 1024 * 1024;
+
+    /// Creates the log `path`, which must not exist.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = disk::create(path)?;
+        let (plain, packed) = (Vec::new(), Vec::new());
+        let mut log = Self { path: path.to_owned(), file, bytes: 0, plain, packed, torn: false };
+        let names = Column::ALL.iter().fold(FORM.to_owned(), |names, column| names + "\n" + column.as_str());
+        log.plain.extend_from_slice(names.as_bytes());
+        log.write()?;
+        Ok(log)
+    }
+
+    /// Appends a batch. The rows are safe from the death of the process when it returns. After an error the batch is not in the log, and
+    /// earlier ones are.
+    ///
+    /// # Errors
+    /// Those of the disk, and [`io::ErrorKind::FileTooLarge`] if the log or the batch is too large.
+    pub fn append(&mut self, block: &Block) -> io::Result<()> {
+        if block.span().rows == 0 {
+            return Ok(());
+        }
+        if self.bytes >= Self::BYTES_MAX || block.span().rows > crate::block::ROWS_MAX {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.plain.clear();
+        block.write(&mut self.plain);
+        self.write()
+    }
+
+    /// Appends the piece in `plain`.
+    fn write(&mut self) -> io::Result<()> {
+        if self.torn {
+            self.file.set_len(self.bytes)?;
+            self.torn = false;
+        }
+        self.packed.clear();
+        Piece::write(&self.plain, &mut self.packed)?;
+        self.torn = true;
+        self.file.write_all(&self.packed)?;
+        self.torn = false;
+        self.bytes += self.packed.len() as u64;
+        Ok(())
+    }
+
+    /// Its size in bytes.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Removes the log, because its rows are in a segment that is durable.
+    pub fn remove(self) -> io::Result<()> {
+        disk::remove(&self.path)
+    }
+
+    /// The rows of the log `path`, of this version of the program or another one. Batches that are damaged are left out.
+    pub fn recover(path: &Path) -> io::Result<Recovered> {
+        let mut bytes = Vec::new();
+        let file = disk::open(path)?;
+        // The last piece may go beyond the limit.
+        (&file).take(Self::BYTES_MAX + Piece::BYTES_MAX).read_to_end(&mut bytes)?;
+        let unread = file.metadata()?.len().saturating_sub(bytes.len() as u64);
+        let mut recovered = Self::read(&bytes);
+        recovered.lost_bytes += unread;
+        Ok(recovered)
+    }
+
+    /// The rows of the log with these bytes.
+    pub fn read(bytes: &[u8]) -> Recovered {
+        let mut recovered = Recovered::default();
+        let mut whole = 0;
+        let mut columns = None;
+        for piece in Piece::all(bytes) {
+            let Some(plain) = piece.unpack() else { continue };
+            match &columns {
+                None => {
+                    columns = names(&plain);
+                    whole += if columns.is_some() { piece.bytes() } else { 0 };
+                }
+                Some(columns) => {
+                    let Some(block) = Block::read(&plain, columns) else { continue };
+                    whole += piece.bytes();
+                    recovered.blocks.push(block);
+                }
+            }
+        }
+        recovered.lost_bytes = (bytes.len() - whole) as u64;
+        recovered
+    }
+}
+
+/// The columns with these names. `None`: it is no list of names.
+fn names(plain: &[u8]) -> Option<Vec<Option<Column>>> {
+    let (form, names) = std::str::from_utf8(plain).ok()?.split_once('\n')?;
+    (form == FORM).then(|| names.split('\n').map(Column::read).collect())
+}
+
+#[cfg(test)]
+mod tests;
