@@ -19,7 +19,7 @@ mod row;
 mod sample;
 mod texts;
 
-pub use ask::{Compare, Filter, Is, Key, Measure, Order, Question, Value};
+pub use ask::{Compare, Filter, Is, Key, Measure, Mistake, Order, QUESTION_BYTES_MAX, Question, Value};
 pub use block::Block;
 pub use column::{Cell, Column, ColumnKind, LINE};
 pub use insight::{FactsOf, Insight, InsightOptions};

@@ -20,7 +20,8 @@ pub struct Question {
     pub per: u64,
     /// The order of the rows.
     pub order: Order,
-    /// The most rows of the answer, at most [`Question::ROWS_MAX`].
+    /// The most groups of the answer: different values of the keys. With [`Question::per`] each group has a row for each stretch; the
+    /// reader of questions ensures that all groups have at most [`Question::ROWS_MAX`] rows together.
     pub limit: usize,
     /// A comparison in place of rows.
     pub compare: Option<Compare>,
@@ -33,8 +34,8 @@ impl Question {
     pub const KEYS_MAX: usize = 4;
     /// The most measures.
     pub const MEASURES_MAX: usize = 16;
-    /// The most rows of an answer.
-    pub const ROWS_MAX: usize = 10_000;
+    /// The most rows of an answer. A week has 10,080 minutes.
+    pub const ROWS_MAX: usize = 20_000;
 }
 
 /// A column by which events are grouped.

@@ -1,0 +1,156 @@
+//! A question as it was read, before its parts are checked against each other.
+
+use super::mistake::{Mistake, Place};
+use super::names::{clipped, nearest};
+use super::question::{Compare, Filter, Key, Measure, Order, Question};
+use super::times;
+use telemetry::Millis;
+
+/// The rows of an answer to a question that names no limit.
+const LIMIT: usize = 20;
+/// How long an answer is waited for where the question does not say, in milliseconds.
+pub(super) const WAIT_MS: u64 = 1000;
+/// The longest wait for an answer, in milliseconds.
+const WAIT_MAX_MS: u64 = 30_000;
+/// The shortest stretch of a series, in milliseconds.
+const PER_MIN: u64 = 1000;
+/// The time of a question that names none: the last hour, in milliseconds.
+const LAST_HOUR: u64 = 3_600_000;
+
+/// A part of a question, and its place.
+pub(super) type At<T> = (T, Place);
+
+/// A question as it was read.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub(super) from: Option<At<String>>,
+    pub(super) to: Option<At<String>>,
+    pub(super) filter: Option<Filter>,
+    pub(super) by: Vec<At<Key>>,
+    pub(super) measures: Vec<At<Measure>>,
+    pub(super) per: Option<At<String>>,
+    /// The measure, and whether the smallest is the first.
+    pub(super) order: Option<At<(Measure, bool)>>,
+    pub(super) limit: Option<At<u64>>,
+    pub(super) compare: Option<At<String>>,
+    pub(super) wait_ms: Option<At<u64>>,
+}
+
+impl Draft {
+    /// The question. `now`: the present moment.
+    pub(super) fn check(self, now: Millis) -> Result<Question, Mistake> {
+        let moment = |(text, place): &At<String>| {
+            let read = times::moment(text, now);
+            read.ok_or_else(|| {
+                Mistake::new(place, format!("`{}` is no moment: write {}", clipped(text), times::MOMENT))
+            })
+        };
+        let to = self.to.as_ref().map_or(Ok(now), moment)?;
+        let from = match &self.from {
+            Some(from) => moment(from)?,
+            None => Millis(to.0.saturating_sub_unsigned(LAST_HOUR).max(0)),
+        };
+        if from >= to {
+            let place = [&self.from, &self.to].into_iter().flatten().map(|(_, place)| place).next();
+            let message = format!("the time ends at {to}, which is not after its begin at {from}");
+            return Err(Mistake::new(place.unwrap_or(&Place::Whole), message));
+        }
+        let by = distinct(self.by, Question::KEYS_MAX, "keys")?;
+        let mut measures = distinct(self.measures, Question::MEASURES_MAX, "measures")?;
+        if measures.is_empty() {
+            measures.push(Measure::Count);
+        }
+        let per = match &self.per {
+            None => 0,
+            Some((text, place)) => stretch(text, place)?.max(1),
+        };
+        let limit = limit(self.limit, self.per.as_ref().map(|(_, place)| (per, place)), (from, to), &by)?;
+        let compare = self.compare.map(compare).transpose()?;
+        let wait_ms = self.wait_ms.map_or(Ok(WAIT_MS), |(wait, place)| {
+            let message = || format!("an answer is waited for at most {WAIT_MAX_MS} ms, not {wait}");
+            if wait <= WAIT_MAX_MS { Ok(wait) } else { Err(Mistake::new(&place, message())) }
+        })?;
+        let order =
+            self.order.map_or(Ok(Order { measure: 0, ascending: false }), |order| place_of(order, &measures))?;
+        let filter = self.filter.unwrap_or(Filter::All(Vec::new()));
+        Ok(Question { from, to, filter, by, measures, per, order, limit, compare, wait_ms })
+    }
+}
+
+/// The items, none of them twice, and at most `most`.
+fn distinct<T: PartialEq>(items: Vec<At<T>>, most: usize, what: &str) -> Result<Vec<T>, Mistake> {
+    let mut all = Vec::new();
+    for (item, place) in items {
+        if all.contains(&item) {
+            return Err(Mistake::new(&place, "this was named before"));
+        }
+        if all.len() == most {
+            return Err(Mistake::new(&place, format!("a question has at most {most} {what}")));
+        }
+        all.push(item);
+    }
+    Ok(all)
+}
+
+fn stretch(text: &str, place: &Place) -> Result<u64, Mistake> {
+    let read = times::stretch(text);
+    read.ok_or_else(|| Mistake::new(place, format!("`{}` is no time: write {}", clipped(text), times::STRETCH)))
+}
+
+/// The most groups of an answer, so that its rows are at most [`Question::ROWS_MAX`]. `per`: the length of the stretches.
+fn limit(
+    limit: Option<At<u64>>,
+    per: Option<(u64, &Place)>,
+    (from, to): (Millis, Millis),
+    by: &[Key],
+) -> Result<usize, Mistake> {
+    let rows = match per {
+        None => 1,
+        Some((per, place)) if per < PER_MIN => {
+            return Err(Mistake::new(place, "a stretch of a series is at least `1s`"));
+        }
+        Some((per, place)) => {
+            // The first one may begin before the time of the question, as stretches begin at whole multiples.
+            let stretches = to.0.abs_diff(from.0).div_ceil(per) + 1;
+            let most = Question::ROWS_MAX;
+            let few = usize::try_from(stretches).ok().filter(|stretches| *stretches <= most);
+            few.ok_or_else(|| {
+                let message = format!(
+                    "from {from} to {to} there are {stretches} stretches, and an answer has at most {most} rows"
+                );
+                Mistake::new(place, message).hint("choose a longer stretch or a shorter time")
+            })?
+        }
+    };
+    let most = if by.is_empty() { 1 } else { Question::ROWS_MAX / rows };
+    let Some((limit, place)) = limit else { return Ok(LIMIT.min(most.max(1))) };
+    if limit == 0 || limit > Question::ROWS_MAX as u64 {
+        return Err(Mistake::new(&place, format!("this is 1 to {}, not {limit}", Question::ROWS_MAX)));
+    }
+    let limit = limit as usize;
+    if limit > most && !by.is_empty() {
+        let message = format!("{limit} groups with {rows} stretches each are more than {} rows", Question::ROWS_MAX);
+        return Err(Mistake::new(&place, message).hint(format!("at most {most} groups fit")));
+    }
+    Ok(limit)
+}
+
+fn compare((text, place): At<String>) -> Result<Compare, Mistake> {
+    if text == "rest" {
+        return Ok(Compare::Rest);
+    }
+    let earlier = text.strip_prefix('-').and_then(times::stretch).filter(|earlier| *earlier > 0);
+    earlier.map(Compare::Earlier).ok_or_else(|| {
+        let message = format!("`{}` is no comparison: write `rest`, or a time such as `-1d`", clipped(&text));
+        Mistake::new(&place, message).meant(nearest(&text, &["rest"]))
+    })
+}
+
+fn place_of(((measure, ascending), place): At<(Measure, bool)>, measures: &[Measure]) -> Result<Order, Mistake> {
+    let found = measures.iter().position(|one| *one == measure);
+    found.map(|measure| Order { measure, ascending }).ok_or_else(|| {
+        let list: Vec<String> = measures.iter().map(Measure::to_string).collect();
+        let message = format!("the order needs one of the question's measures: `{}`", list.join("`, `"));
+        Mistake::new(&place, message)
+    })
+}
