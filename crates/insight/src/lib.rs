@@ -17,6 +17,7 @@ mod part;
 mod row;
 #[cfg(test)]
 mod sample;
+pub mod segment;
 mod texts;
 
 pub use ask::{Compare, Filter, Is, Key, Measure, Mistake, Order, QUESTION_BYTES_MAX, Question, Value};
@@ -27,4 +28,5 @@ pub use log::{Log, Recovered};
 pub use open::Open;
 pub use part::{Coded, Part, Span, Unreadable};
 pub use row::{RepositoryFacts, Row};
+pub use segment::Segment;
 pub use texts::Texts;

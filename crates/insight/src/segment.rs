@@ -1,0 +1,20 @@
+//! Segments: files of events that do not change. A segment is a Parquet file with one row group, which other engines read as it is.
+//!
+//! Between the rows and the footer of Parquet there is an index of our own ([`index`]) with a checksum of each column. A part of a file is
+//! decoded only after its checksum was compared, so damage is found and never decoded.
+
+mod bits;
+mod index;
+mod open;
+mod schema;
+mod texts;
+mod write;
+
+pub use open::Segment;
+pub use write::{NotWritten, write};
+
+/// The version of the form of segments. A reader refuses newer ones.
+const FORM: u32 = 1;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! A segment that is read: its index is in memory, and columns are read from the file when a question needs them.
+
+use super::index::{self, Index, Known, Place};
+use super::{schema, texts};
+use crate::column::{Column, ColumnKind};
+use crate::disk;
+use crate::part::{Coded, Part, Span, Unreadable};
+use crate::texts::Texts;
+use bytes::Bytes;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::bloom_filter::Sbbf;
+use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::serialized_reader::SerializedPageReader;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The bytes at the end of a file that are read first.
+const FIRST_READ: u64 = 64 << 10;
+
+/// A segment. Its file is open only while a column is read.
+#[derive(Debug)]
+pub struct Segment {
+    path: PathBuf,
+    span: Span,
+    bytes: u64,
+    columns: Vec<Option<Known>>,
+}
+
+impl Segment {
+    /// Opens a segment: reads its index. It is [`Unreadable`] if the file cannot be read, is damaged, or was written by a newer program
+    /// whose form this one does not know.
+    pub fn open(path: &Path) -> Result<Self, Unreadable> {
+        let unreadable = |cause: String| Unreadable { what: path.display().to_string(), cause };
+        let failed = |error: std::io::Error| unreadable(error.to_string());
+        let file = disk::open(path).map_err(failed)?;
+        let bytes = file.metadata().map_err(failed)?.len();
+        let mut end = read_end(&file, bytes, FIRST_READ).map_err(failed)?;
+        let needed = index::needed(&end) as u64;
+        if needed > end.len() as u64 && needed <= index::LARGEST {
+            end = read_end(&file, bytes, needed).map_err(failed)?;
+        }
+        let mut index = Index::decode(&end, bytes).map_err(unreadable)?;
+        let span = Span { rows: index.rows, events: index.events, from: index.from, to: index.to };
+        Ok(Self { path: path.to_owned(), span, bytes, columns: index.by_column() })
+    }
+
+    /// Its file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The bytes of its file.
+    pub fn file_bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn known(&self, column: Column) -> Option<&Known> {
+        self.columns[column as usize].as_ref()
+    }
+
+    fn unreadable(&self, column: Column, cause: impl std::fmt::Display) -> Unreadable {
+        Unreadable { what: format!("{}, column `{}`", self.path.display(), column.as_str()), cause: cause.to_string() }
+    }
+
+    /// Reads a part of the file and compares its checksum.
+    fn read(&self, column: Column, place: Place) -> Result<Bytes, Unreadable> {
+        let failed = |error: std::io::Error| self.unreadable(column, error);
+        let file = disk::open(&self.path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        if length != self.bytes {
+            return Err(self.unreadable(column, format!("the file has {length} bytes and had {}", self.bytes)));
+        }
+        // The place lies within the file, so the file's size limits the memory.
+        let mut bytes = vec![0; place.bytes as usize];
+        file.read_exact_at(&mut bytes, place.at).map_err(failed)?;
+        match crc32fast::hash(&bytes) == place.crc {
+            true => Ok(bytes.into()),
+            false => Err(self.unreadable(column, "its bytes are damaged")),
+        }
+    }
+
+    /// The pages of a column.
+    fn pages(&self, column: Column, known: &Known) -> Result<SerializedPageReader<Bytes>, Unreadable> {
+        let bytes = self.read(column, known.pages)?;
+        let wrong = |error| self.unreadable(column, error);
+        let description = schema::description(column).ok_or_else(|| self.unreadable(column, "it has no type"))?;
+        let chunk = ColumnChunkMetaData::builder(description)
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_total_compressed_size(bytes.len() as i64)
+            .set_data_page_offset(0)
+            .set_num_values(self.span.rows as i64)
+            .build()
+            .map_err(wrong)?;
+        SerializedPageReader::new(Arc::new(bytes), &chunk, self.span.rows, None).map_err(wrong)
+    }
+}
+
+impl Part for Segment {
+    fn span(&self) -> Span {
+        self.span
+    }
+
+    fn may_have(&self, column: Column, text: &str) -> bool {
+        // A segment that is older than the column has no text there.
+        let Some(known) = self.known(column) else { return text.is_empty() };
+        match (&known.texts, known.filter) {
+            (Some(texts), _) => texts.iter().any(|known| known == text),
+            (None, Some(place)) => {
+                let filter = self.read(column, place).ok().and_then(|bytes| Sbbf::from_bytes(&bytes).ok());
+                filter.is_none_or(|filter| filter.check(text))
+            }
+            (None, None) => true,
+        }
+    }
+
+    fn range(&self, column: Column) -> Option<(i64, i64)> {
+        if column.is_text() {
+            return None;
+        }
+        self.known(column).map_or(Some((0, 0)), |known| known.range)
+    }
+
+    fn texts(&self, column: Column) -> Result<Coded, Unreadable> {
+        if !column.is_text() {
+            return Ok(Coded::default());
+        }
+        let rows = self.span.rows;
+        let constant = |text: &str| Coded { texts: Arc::new(Texts::from_iter([text])), codes: vec![0; rows] };
+        let Some(known) = self.known(column) else { return Ok(constant("")) };
+        if let Some([text]) = known.texts.as_deref() {
+            return Ok(constant(text));
+        }
+        texts::read(self.pages(column, known)?, rows).map_err(|error| self.unreadable(column, error))
+    }
+
+    fn numbers(&self, column: Column) -> Result<Vec<i64>, Unreadable> {
+        if column.kind() == ColumnKind::Text {
+            return Ok(Vec::new());
+        }
+        let rows = self.span.rows;
+        let Some(known) = self.known(column) else { return Ok(vec![0; rows]) };
+        if let Some((low, high)) = known.range
+            && low == high
+        {
+            return Ok(vec![low; rows]);
+        }
+        let pages = self.pages(column, known)?;
+        let description = schema::description(column).ok_or_else(|| self.unreadable(column, "it has no type"))?;
+        let ColumnReader::Int64ColumnReader(mut reader) = get_column_reader(description, Box::new(pages)) else {
+            return Err(self.unreadable(column, "its cells are no numbers"));
+        };
+        let mut numbers = Vec::with_capacity(rows);
+        let wrong = |error| self.unreadable(column, error);
+        reader.read_records(rows, None, None, &mut numbers).map_err(wrong)?;
+        match numbers.len() == rows {
+            true => Ok(numbers),
+            false => Err(self.unreadable(column, format!("it has {} rows of {rows}", numbers.len()))),
+        }
+    }
+
+    fn bytes(&self, column: Column) -> u64 {
+        let Some(known) = self.known(column) else { return 0 };
+        let constant = known.texts.as_ref().is_some_and(|texts| texts.len() == 1)
+            || known.range.is_some_and(|(low, high)| low == high);
+        if constant { 0 } else { known.pages.bytes }
+    }
+}
+
+/// The last bytes of a file: `most` at most.
+fn read_end(file: &File, length: u64, most: u64) -> std::io::Result<Vec<u8>> {
+    let most = length.min(most);
+    let mut end = vec![0; most as usize];
+    file.read_exact_at(&mut end, length - most)?;
+    Ok(end)
+}

@@ -1,0 +1,70 @@
+//! Reads a column of texts: its dictionary and the codes of its rows. No text of a row is touched, unless the dictionary was given up.
+
+use super::bits;
+use crate::part::Coded;
+use crate::texts::Texts;
+use parquet::basic::Encoding;
+use parquet::column::page::{Page, PageReader};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The cells of a column with `rows` rows.
+pub(super) fn read(pages: impl PageReader, rows: usize) -> Result<Coded, String> {
+    let mut texts = Texts::default();
+    let mut codes = Vec::new();
+    let mut plain = None;
+    for page in pages {
+        let page = page.map_err(|error| error.to_string())?;
+        let (bytes, count, encoding) = (page.buffer(), page.num_values() as usize, page.encoding());
+        let levels = match &page {
+            // No cell is missing, so no page has levels.
+            Page::DataPageV2 { def_levels_byte_len, rep_levels_byte_len, .. } => {
+                def_levels_byte_len | rep_levels_byte_len
+            }
+            Page::DataPage { .. } | Page::DictionaryPage { .. } => 0,
+        };
+        if levels != 0 || (page.is_data_page() && count > rows - codes.len()) {
+            return Err("a page does not have the form of its column".to_owned());
+        }
+        match (page.page_type(), encoding) {
+            _ if page.is_dictionary_page() => each(bytes, count, |text| texts.push(text))?,
+            (_, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY) => {
+                bits::codes(bytes, count, texts.len(), &mut codes)?;
+            }
+            (_, Encoding::PLAIN) => {
+                let places: &mut HashMap<Box<str>, u32> = plain.get_or_insert_with(|| places(&texts));
+                each(bytes, count, |text| {
+                    let code = places.get(text).copied().unwrap_or_else(|| {
+                        let code = texts.len() as u32;
+                        texts.push(text);
+                        places.insert(text.into(), code);
+                        code
+                    });
+                    codes.push(code);
+                })?;
+            }
+            (_, encoding) => return Err(format!("a page has the encoding {encoding}")),
+        }
+        telemetry::give_way();
+    }
+    match codes.len() == rows {
+        true => Ok(Coded { texts: Arc::new(texts), codes }),
+        false => Err(format!("a column has {} rows of {rows}", codes.len())),
+    }
+}
+
+fn places(texts: &Texts) -> HashMap<Box<str>, u32> {
+    texts.iter().enumerate().map(|(code, text)| (text.into(), code as u32)).collect()
+}
+
+/// Each text of a plain page: four bytes with its length, then its bytes.
+fn each(mut page: &[u8], count: usize, mut take: impl FnMut(&str)) -> Result<(), String> {
+    for _ in 0..count {
+        let split = page.split_first_chunk::<4>();
+        let split = split.and_then(|(length, rest)| rest.split_at_checked(u32::from_le_bytes(*length) as usize));
+        let (text, rest) = split.ok_or("a page of texts ends too early")?;
+        take(std::str::from_utf8(text).map_err(|_| "a text is not UTF-8")?);
+        page = rest;
+    }
+    Ok(())
+}
