@@ -63,7 +63,9 @@ impl Central {
 
     /// The folder of clients that later test runs use again.
     pub(crate) fn clients(&self) -> PathBuf {
-        self.folder.join("clients")
+        let clients = self.folder.join("clients");
+        fs::create_dir_all(&clients).unwrap();
+        clients
     }
 
     /// Downloads a jar once, and returns its path.

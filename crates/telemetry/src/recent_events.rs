@@ -102,9 +102,9 @@ impl RecentEvents {
         let sampled = of(|event| !worked(event) && !is_trouble(event));
         let (worked, troubled) = (of(|event| worked(event) && !is_trouble(event)), of(is_trouble));
         let mut rings = self.lock();
-        rings.sampled.push_newest(sampled);
-        rings.worked.push_newest(worked);
-        rings.troubled.push_newest(troubled);
+        rings.sampled.push_in_pieces(sampled);
+        rings.worked.push_in_pieces(worked);
+        rings.troubled.push_in_pieces(troubled);
         self.bound.observe(rings.bytes());
     }
 
@@ -143,21 +143,23 @@ impl<T> Ring<T> {
 }
 
 impl Ring<Vec<Event>> {
-    /// Adds a batch. Of a batch that is larger than the ring it keeps the newest events.
-    fn push_newest(&mut self, batch: Arc<Vec<Event>>) {
-        let bytes = batch.iter().map(weight).sum();
-        if bytes <= self.max_bytes {
+    /// Adds a batch. A batch evicts whole batches, so one that fills a good part of the ring is added in pieces. Otherwise a single new event
+    /// could evict nearly all others.
+    fn push_in_pieces(&mut self, batch: Arc<Vec<Event>>) {
+        let (bytes, piece_max) = (batch.iter().map(weight).sum(), self.max_bytes / 8);
+        if bytes <= piece_max {
             return self.push(batch, bytes);
         }
-        let mut kept = 0;
-        let fits = |event: &&Event| {
-            let with = kept + weight(event);
-            let fits = with <= self.max_bytes;
-            kept = if fits { with } else { kept };
-            fits
-        };
-        let newest = batch.iter().rev().take_while(fits).count();
-        self.push(Arc::new(batch[batch.len() - newest..].to_vec()), kept);
+        let (mut piece, mut bytes) = (Vec::new(), 0);
+        for event in &*batch {
+            let more = weight(event);
+            if bytes + more > piece_max {
+                self.push(Arc::new(std::mem::take(&mut piece)), std::mem::take(&mut bytes));
+            }
+            bytes += more;
+            piece.push(event.clone());
+        }
+        self.push(Arc::new(piece), bytes);
     }
 }
 
@@ -308,13 +310,17 @@ mod tests {
     }
 
     #[test]
-    fn of_a_batch_that_is_larger_than_its_ring_the_newest_events_are_kept() {
+    fn of_a_batch_that_is_larger_than_its_ring_the_newest_events_are_kept_and_one_more_event_evicts_few_of_them() {
         let recent = RecentEvents::new(64 << 10);
         let events: Vec<Event> = (0..1000).map(|_| event(Layer::Hosted)).collect();
         keep(&recent, &events);
         let kept = |event: &Event| recent.find(event.id).is_some();
         assert!(kept(&events[999]) && kept(&events[990]) && !kept(&events[0]));
-        let used = recent.bound().used();
-        assert!(used > recent.bound().capacity() / 3 && used <= recent.bound().capacity() / 2, "{used}");
+        for _ in 0..3 {
+            let used = recent.bound().used();
+            assert!(used > recent.bound().capacity() / 3 && used <= recent.bound().capacity() / 2, "{used}");
+            keep(&recent, &[event(Layer::Hosted)]);
+            assert!(kept(&events[999]));
+        }
     }
 }
