@@ -1,6 +1,8 @@
 //! Every parser of untrusted bytes, as a function that panics if a property does not hold. The suite runs the same functions
 //! over the corpora.
 
+#[path = "events.rs"]
+mod events;
 #[path = "indexes.rs"]
 mod indexes;
 #[path = "packages.rs"]
@@ -48,6 +50,7 @@ pub(crate) const ALL: &[(&str, Target)] = &[
     ("catalog", trees::catalog),
     ("prefixes", trees::prefixes),
     ("checksum", trees::checksum),
+    ("event_log", events::event_log),
 ];
 
 /// The bytes as text, if they are text.

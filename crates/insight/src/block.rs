@@ -97,6 +97,7 @@ impl Block {
     }
 }
 
+// So that blocks of any owner can be joined.
 impl AsRef<Block> for Block {
     fn as_ref(&self) -> &Block {
         self

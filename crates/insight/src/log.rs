@@ -41,17 +41,22 @@ pub struct Recovered {
 
 impl Log {
     /// The largest log in bytes. It takes no more batches then: their rows belong into a segment, and the next ones into the next log.
-    pub const BYTES_MAX: u64 = 128 * 1024 * 1024;
+    pub const BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-    /// Creates the log `path`, which must not exist.
+    /// Memory that is kept for the next batch, in bytes.
+    const SPARE_BYTES: usize = 1024 * 1024;
+
+    /// Creates the log `path`, which must not exist. After an error it does not exist either.
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = disk::create(path)?;
         let (plain, packed) = (Vec::new(), Vec::new());
         let mut log = Self { path: path.to_owned(), file, bytes: 0, plain, packed, torn: false };
         let names = Column::ALL.iter().fold(FORM.to_owned(), |names, column| names + "\n" + column.as_str());
         log.plain.extend_from_slice(names.as_bytes());
-        log.write()?;
-        Ok(log)
+        match log.write() {
+            Ok(()) => Ok(log),
+            Err(error) => log.remove().and(Err(error)),
+        }
     }
 
     /// Appends a batch. The rows are safe from the death of the process when it returns. After an error the batch is not in the log, and
@@ -83,6 +88,9 @@ impl Log {
         self.file.write_all(&self.packed)?;
         self.torn = false;
         self.bytes += self.packed.len() as u64;
+        // One large batch does not keep its memory.
+        self.plain.shrink_to(Self::SPARE_BYTES);
+        self.packed.shrink_to(Self::SPARE_BYTES);
         Ok(())
     }
 

@@ -1,5 +1,7 @@
 //! Events for tests.
 
+pub(crate) mod busy;
+
 use proptest::prelude::*;
 use telemetry::{Event, EventId, Millis, Op, Outcome};
 

@@ -22,6 +22,18 @@ mod form {
 }
 
 impl Block {
+    /// The block as bytes: as the log has it, without the names of the columns, the checksums and the compression.
+    pub fn plain(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.write(&mut bytes);
+        bytes
+    }
+
+    /// The block with these bytes, which [`Block::plain`] of this version made. `None`: they are damaged.
+    pub fn from_plain(bytes: &[u8]) -> Option<Self> {
+        Self::read(bytes, &Column::ALL.iter().copied().map(Some).collect::<Vec<_>>())
+    }
+
     /// Appends the block to `bytes`.
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
         number(self.span.rows as u64, bytes);

@@ -83,13 +83,11 @@ proptest! {
     #[test]
     fn a_stored_block_is_read_again(rows in prop::collection::vec(sample::plain(), 1..40)) {
         let block = block(&rows).narrow();
-        let mut bytes = Vec::new();
-        block.write(&mut bytes);
-        let columns: Vec<Option<Column>> = Column::ALL.iter().copied().map(Some).collect();
-        let read = Block::read(&bytes, &columns).unwrap();
+        let bytes = block.plain();
+        let read = Block::from_plain(&bytes).unwrap();
         prop_assert_eq!(cells(&read), cells(&block));
         prop_assert_eq!(read.span(), block.span());
-        prop_assert!(Block::read(&bytes[..bytes.len() - 1], &columns).is_none());
+        prop_assert!(Block::from_plain(&bytes[..bytes.len() - 1]).is_none());
     }
 
     #[test]
@@ -113,8 +111,7 @@ proptest! {
 #[test]
 fn columns_that_another_version_had_are_left_out_and_new_ones_are_empty() {
     let block = block(&[sample::Plain { path: "/a".to_owned(), weight: 3, ..sample::Plain::default() }]).narrow();
-    let mut bytes = Vec::new();
-    block.write(&mut bytes);
+    let bytes = block.plain();
     let known = |column: &Column| (![Column::Path, Column::Status].contains(column)).then_some(*column);
     let columns: Vec<Option<Column>> = Column::ALL.iter().map(known).collect();
     let read = Block::read(&bytes, &columns).unwrap();
@@ -130,4 +127,25 @@ fn constant_columns_take_no_room() {
     let row = sample::Plain::default();
     let one = block(std::slice::from_ref(&row)).narrow().memory();
     assert_eq!(block(&vec![row; 1000]).narrow().memory(), one);
+}
+
+/// Generated blocks of a busy server: batches of 512 rows, joined as they come.
+fn busy(rows: usize) -> crate::Open {
+    let (mut events, mut open) = (crate::sample::busy::Busy::new(7), crate::Open::default());
+    for _ in 0..rows / 512 {
+        let mut batch = Block::default();
+        for _ in 0..512 {
+            batch.push(&Row::of(&events.event(), RepositoryFacts { kind: "group", format: "gem" }));
+        }
+        open.add(std::sync::Arc::new(batch.narrow()));
+    }
+    open
+}
+
+#[test]
+fn rows_of_a_busy_server_take_at_most_128_bytes_each() {
+    let open = busy(crate::Open::BLOCK_ROWS);
+    let [block] = open.blocks() else { panic!("{:?}", open.blocks().len()) };
+    assert_eq!(block.span().rows, crate::Open::BLOCK_ROWS);
+    assert!(block.memory() <= 4 << 20, "{}", block.memory());
 }
