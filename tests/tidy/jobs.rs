@@ -34,6 +34,7 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("front/src/listen/mod.rs", 3, Bound(BoundName::Connections)),
     ("front/src/listen/reserved_connections.rs", 1, Bound(BoundName::ReservedConnections)),
     ("front/src/pages/compressor.rs", 1, Bound(BoundName::PageCompression)),
+    ("insight/src/ask/asker.rs", 1, Fixed("one for each asker; questions are bounded by `Asks`")),
     (
         "repository/src/gem/upstream/fetch_ahead.rs",
         1,

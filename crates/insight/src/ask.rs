@@ -1,12 +1,26 @@
 //! Questions about stored events.
 
+mod answer;
+mod asker;
+mod choose;
+mod columns;
+mod compare;
+mod distinct;
 mod draft;
+mod groups;
 mod holds;
 mod json;
+mod keys;
 mod mistake;
 mod names;
 mod question;
+mod run;
+mod seed;
+mod series;
 mod show;
+mod spread;
+mod table;
+mod tallies;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -14,6 +28,9 @@ mod times;
 mod tokens;
 mod value;
 
+pub use answer::{Answer, Cost, Figure, NotAnswered, Seen};
+pub use asker::{Asker, AskerOptions, Parts, Shortcut};
+pub use compare::{Compared, Side, Step};
 pub use json::QUESTION_BYTES_MAX;
 pub use mistake::Mistake;
 pub use question::{Compare, Filter, Is, Key, Measure, Order, Question, Value};

@@ -1,5 +1,6 @@
 //! The handle of the stored events: it takes them, keeps them, and gives them to questions.
 
+use crate::ask::{Answer, Asker, AskerOptions, NotAnswered, Question};
 use crate::event_json;
 use crate::keep::{Keep, KeepSink};
 use crate::part::{Part, Unreadable};
@@ -26,12 +27,20 @@ pub struct InsightOptions {
 #[derive(Debug)]
 pub struct Insight {
     keep: Arc<Keep>,
+    /// `None`: its thread could not be started.
+    asker: Option<Asker>,
 }
 
 impl Insight {
     /// The handle. Its sink may be used at once; events before [`Insight::begin`] wait in memory.
     pub fn new(options: InsightOptions) -> Arc<Self> {
-        Arc::new(Self { keep: Keep::new(options) })
+        let (clock, log) = (options.clock.clone(), options.log.clone());
+        let keep = Keep::new(options);
+        let kept = keep.clone();
+        let parts = move |from, to| kept.parts(from, to);
+        let asker = Asker::start(AskerOptions { parts: Arc::new(parts), shortcut: None, clock });
+        let failed = |error: &std::io::Error| log.error("no thread answers questions about events", &[("error", error)]);
+        Arc::new(Self { keep, asker: asker.inspect_err(failed).ok() })
     }
 
     /// The sink that takes the sampled events.
@@ -59,9 +68,26 @@ impl Insight {
         event_json::find(&self.keep.around(id), id)
     }
 
-    /// The bounds of the memory and of the disk, to be registered.
+    /// Answers a question. `done` is called once, as by [`Asker::ask`]: it must not wait.
+    pub fn ask(&self, question: Question, done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static) {
+        match &self.asker {
+            Some(asker) => asker.ask(question, done),
+            None => done(Err(NotAnswered::Stopped)),
+        }
+    }
+
+    /// Continues with a partial answer, as [`Asker::more`] does. `done` must not wait.
+    pub fn more(&self, next: &str, wait_ms: u64, done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static) {
+        match &self.asker {
+            Some(asker) => asker.more(next, wait_ms, done),
+            None => done(Err(NotAnswered::Stopped)),
+        }
+    }
+
+    /// The bounds of the memory, of the disk and of questions, to be registered.
     pub fn bounds(&self) -> Vec<Arc<Bound>> {
-        self.keep.bounds()
+        let asker = self.asker.iter().flat_map(Asker::bounds);
+        self.keep.bounds().into_iter().chain(asker).collect()
     }
 
     /// Ends keeping. Call it after the sinks were flushed.

@@ -20,7 +20,10 @@ mod sample;
 pub mod segment;
 mod texts;
 
-pub use ask::{Compare, Filter, Is, Key, Measure, Mistake, Order, QUESTION_BYTES_MAX, Question, Value};
+pub use ask::{
+    Answer, Asker, AskerOptions, Compare, Compared, Cost, Figure, Filter, Is, Key, Measure, Mistake, NotAnswered,
+    Order, Parts, QUESTION_BYTES_MAX, Question, Seen, Shortcut, Side, Step, Value,
+};
 pub use block::Block;
 pub use column::{Cell, Column, ColumnKind, LINE};
 pub use insight::{FactsOf, Insight, InsightOptions};

@@ -102,7 +102,7 @@ pub use op::{Op, OpPlace};
 pub use open_requests::{OldestRequests, OpenRequest, OpenRequestFacts, OpenRequestView, OpenRequests};
 pub use outcome::{Outcome, Reason};
 pub use pool_threads::{PoolName, PoolThreads, Work, Working};
-pub use process::ProcessFigures;
+pub use process::{ProcessFigures, thread_nanos};
 pub use recent_events::RecentEvents;
 pub use recorder::{Recorder, RecorderOptions};
 pub use running_op::RunningOp;

@@ -38,7 +38,7 @@ impl ProcessFigures {
 }
 
 /// The processor time of the calling thread, in nanoseconds.
-pub(crate) fn thread_nanos() -> u64 {
+pub fn thread_nanos() -> u64 {
     let cpu = clock_gettime(ClockId::ThreadCPUTime);
     cpu.tv_sec.cast_unsigned().wrapping_mul(1_000_000_000).wrapping_add(cpu.tv_nsec.cast_unsigned())
 }

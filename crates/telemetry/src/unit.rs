@@ -30,6 +30,7 @@ units! {
     Lines "lines";
     Operations "operations";
     Pages "pages";
+    Questions "questions";
     Reads "reads";
     Requests "requests";
     Uses "uses";

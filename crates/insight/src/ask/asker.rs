@@ -1,0 +1,303 @@
+//! The thread that answers questions. It works at a low priority, on one part of one question at a time, so that a short question does not
+//! wait for a long one.
+
+use super::answer::{Answer, NotAnswered};
+use super::question::Question;
+use super::run::Run;
+use crate::part::Part;
+use std::collections::VecDeque;
+use std::hash::{BuildHasher, RandomState};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use telemetry::{Bound, BoundName, Clock, Millis, Tick, background};
+
+/// The parts of the stored events between two moments, the newest first.
+pub type Parts = Arc<dyn Fn(Millis, Millis) -> Vec<Arc<dyn Part>> + Send + Sync>;
+/// Gives an exact answer without reading parts, if it can.
+pub type Shortcut = Arc<dyn Fn(&Question) -> Option<Answer> + Send + Sync>;
+/// Is called once with the answer, on the thread of the asker. It must not wait.
+type Done = Box<dyn FnOnce(Result<Answer, NotAnswered>) + Send>;
+
+/// What an [`Asker`] needs.
+pub struct AskerOptions {
+    /// The stored events.
+    pub parts: Parts,
+    /// Is tried before any part is read.
+    pub shortcut: Option<Shortcut>,
+    /// Handles of partial answers expire by it.
+    pub clock: Clock,
+}
+
+impl std::fmt::Debug for AskerOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AskerOptions").finish_non_exhaustive()
+    }
+}
+
+/// Answers questions about stored events, on a thread of its own. Dropping it ends the thread.
+#[derive(Debug)]
+pub struct Asker {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What the callers share with the thread.
+struct Shared {
+    options: AskerOptions,
+    questions: Arc<Bound>,
+    memory: Arc<Bound>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+#[derive(Default)]
+struct State {
+    jobs: VecDeque<Job>,
+    handles: u64,
+    stopped: bool,
+}
+
+/// A question of a caller.
+struct Job {
+    handle: String,
+    work: Work,
+    /// The caller that waits, and until when.
+    waiting: Option<(Done, Tick)>,
+    /// The question is dropped then, unless a caller waits.
+    expires: Millis,
+}
+
+enum Work {
+    New(Box<Question>),
+    Running(Box<Run>),
+    /// The thread has it.
+    Away,
+    Done(Box<Result<Answer, NotAnswered>>),
+}
+
+impl Asker {
+    /// The most questions that are being answered, or whose partial answers are kept.
+    pub const QUESTIONS: u64 = 8;
+    /// The most memory of the tables of all questions, in bytes.
+    pub const MEMORY: u64 = 64 << 20;
+    /// How long the handle of a partial answer is valid, in milliseconds.
+    pub const KEPT_MS: i64 = 60_000;
+
+    /// Starts the thread.
+    pub fn start(options: AskerOptions) -> std::io::Result<Self> {
+        let questions = Bound::new(BoundName::Asks, "", Self::QUESTIONS);
+        let memory = Bound::new(BoundName::AskMemory, "", Self::MEMORY);
+        let (state, changed) = (Mutex::default(), Condvar::new());
+        let shared = Arc::new(Shared { options, questions, memory, state, changed });
+        let mine = shared.clone();
+        let thread = std::thread::Builder::new().name("ask".to_owned()).spawn(move || {
+            background();
+            mine.run();
+        })?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Its bounds: the questions, and the memory of their tables.
+    pub fn bounds(&self) -> [Arc<Bound>; 2] {
+        [self.shared.questions.clone(), self.shared.memory.clone()]
+    }
+
+    /// Answers a question. `done` is called once: when all events were seen, or after [`Question::wait_ms`] with the rows so far and a handle
+    /// for [`Asker::more`]. It is called on the asker's thread or at once on this one, and must not wait.
+    pub fn ask(&self, question: Question, done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static) {
+        let until = until(question.wait_ms);
+        let mut state = self.shared.lock();
+        state.expire(self.shared.options.clock.now());
+        if state.jobs.len() as u64 >= Self::QUESTIONS {
+            // A caller that waits goes before one that may come back.
+            match state.jobs.iter().position(|job| job.waiting.is_none()) {
+                Some(place) => drop(state.jobs.remove(place)),
+                None => {
+                    drop(state);
+                    self.shared.questions.reject();
+                    return done(Err(NotAnswered::Busy(Self::QUESTIONS)));
+                }
+            }
+        }
+        if state.stopped {
+            drop(state);
+            return done(Err(NotAnswered::Stopped));
+        }
+        state.handles += 1;
+        // It is not guessable: another caller must not get the answer by counting.
+        let handle = format!("{:016x}", RandomState::new().hash_one(state.handles));
+        let work = Work::New(Box::new(question));
+        state.jobs.push_back(Job { handle, work, waiting: Some((Box::new(done), until)), expires: Millis(i64::MAX) });
+        self.shared.questions.observe(state.jobs.len() as u64);
+        self.shared.changed.notify_one();
+    }
+
+    /// Continues with a partial answer. `done` is called as for [`Asker::ask`], after at most `wait_ms` milliseconds.
+    pub fn more(&self, handle: &str, wait_ms: u64, done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static) {
+        let mut state = self.shared.lock();
+        state.expire(self.shared.options.clock.now());
+        let job = state.jobs.iter_mut().find(|job| job.handle == handle && job.waiting.is_none());
+        let Some(job) = job else {
+            drop(state);
+            return done(Err(NotAnswered::NoHandle(handle.chars().take(32).collect())));
+        };
+        job.waiting = Some((Box::new(done), until(wait_ms)));
+        self.shared.changed.notify_one();
+    }
+}
+
+impl Drop for Asker {
+    fn drop(&mut self) {
+        self.shared.lock().stopped = true;
+        self.shared.changed.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was logged where it happened.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// The moment that is so many milliseconds away.
+fn until(wait_ms: u64) -> Tick {
+    Tick::now().plus(Duration::from_millis(wait_ms))
+}
+
+impl State {
+    /// Drops questions whose callers have not come back.
+    fn expire(&mut self, now: Millis) {
+        self.jobs.retain(|job| job.waiting.is_some() || now < job.expires);
+    }
+}
+
+impl Job {
+    /// Whether its caller gets an answer now.
+    fn is_due(&self, now: Tick) -> bool {
+        match (&self.work, &self.waiting) {
+            (Work::Done(_), Some(_)) => true,
+            (Work::New(_) | Work::Running(_), Some((_, until))) => *until <= now,
+            _ => false,
+        }
+    }
+
+    /// Whether more can be seen for it.
+    fn has_work(&self) -> bool {
+        matches!(self.work, Work::New(_) | Work::Running(_))
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Works until the asker is dropped.
+    fn run(&self) {
+        let mut state = self.lock();
+        loop {
+            state.expire(self.options.clock.now());
+            self.observe(&state);
+            if state.stopped {
+                let jobs = std::mem::take(&mut state.jobs);
+                drop(state);
+                for (done, _) in jobs.into_iter().filter_map(|job| job.waiting) {
+                    answered(done, Err(NotAnswered::Stopped));
+                }
+                return;
+            }
+            let now = Tick::now();
+            let due = state.jobs.iter().position(|job| job.is_due(now));
+            let Some(place) = due.or_else(|| state.jobs.iter().position(Job::has_work)) else {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
+            // The question goes behind the others, so that each gets its turn.
+            let Some(mut job) = state.jobs.remove(place) else { continue };
+            let (handle, work) = (job.handle.clone(), std::mem::replace(&mut job.work, Work::Away));
+            state.jobs.push_back(job);
+            let memory = self.memory.capacity() / (state.jobs.len() as u64 + 1);
+            drop(state);
+            // Callers take the lock on threads that serve requests, so nothing long happens under it.
+            let (work, answer) = match due {
+                Some(_) => self.answer(work),
+                None => (self.step(work, usize::try_from(memory).unwrap_or(usize::MAX)), None),
+            };
+            state = self.lock();
+            let expires = Millis(self.options.clock.now().0 + Asker::KEPT_MS);
+            let Some(job) = state.jobs.iter_mut().find(|job| job.handle == handle) else { continue };
+            job.work = work;
+            let Some(mut answer) = answer else { continue };
+            let waiting = job.waiting.take();
+            match &mut answer {
+                Ok(answer) if answer.complete < 1.0 => {
+                    answer.next = Some(handle);
+                    job.expires = expires;
+                }
+                _ => state.jobs.retain(|job| job.handle != handle),
+            }
+            drop(state);
+            if let Some((done, _)) = waiting {
+                answered(done, answer);
+            }
+            state = self.lock();
+        }
+    }
+
+    /// Counts the questions and their memory.
+    fn observe(&self, state: &State) {
+        let memory = |job: &Job| if let Work::Running(run) = &job.work { run.memory() as u64 } else { 0 };
+        self.questions.observe(state.jobs.len() as u64);
+        self.memory.observe(state.jobs.iter().map(memory).sum());
+    }
+
+    /// Does a piece of work.
+    fn step(&self, work: Work, memory: usize) -> Work {
+        let step = || match work {
+            Work::New(question) => match self.options.shortcut.as_ref().and_then(|shortcut| shortcut(&question)) {
+                Some(answer) => Work::Done(Box::new(Ok(answer))),
+                None => {
+                    let parts = (self.options.parts)(question.from, question.to);
+                    Work::Running(Box::new(Run::new(*question, parts)))
+                }
+            },
+            Work::Running(mut run) => {
+                if run.step(memory) {
+                    self.memory.reject();
+                }
+                if run.is_done() { Work::Done(Box::new(run.answer())) } else { Work::Running(run) }
+            }
+            Work::Away | Work::Done(_) => work,
+        };
+        catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| Work::Done(Box::new(Err(NotAnswered::Failed))))
+    }
+
+    /// The answer so far.
+    fn answer(&self, work: Work) -> (Work, Option<Result<Answer, NotAnswered>>) {
+        let answer = || match work {
+            Work::New(question) => {
+                let answer = Answer { complete: 0.0, ..Answer::empty(&question) };
+                (Work::New(question), Some(Ok(answer)))
+            }
+            Work::Running(mut run) => {
+                let answer = run.answer();
+                (Work::Running(run), Some(answer))
+            }
+            Work::Done(answer) => (Work::Away, Some(*answer)),
+            Work::Away => (Work::Away, None),
+        };
+        let failed = || (Work::Away, Some(Err(NotAnswered::Failed)));
+        catch_unwind(AssertUnwindSafe(answer)).unwrap_or_else(|_| failed())
+    }
+}
+
+/// Calls a caller back. A caller that panics does not end the thread.
+fn answered(done: Done, answer: Result<Answer, NotAnswered>) {
+    let _ = catch_unwind(AssertUnwindSafe(|| done(answer)));
+}

@@ -1,0 +1,179 @@
+//! The groups of a question, numbered over all parts.
+
+use super::answer::Figure;
+use super::keys::{KeyValue, Local};
+use super::question::Question;
+use super::seed::Table;
+use crate::column::Column;
+use std::cmp::Ordering;
+
+/// The keys of a group. A text is a place in the list of its column.
+type Keys = [i64; Question::KEYS_MAX];
+
+/// The groups of a question, numbered in the order in which they were admitted.
+#[derive(Debug)]
+pub(super) struct Groups {
+    by: Vec<Column>,
+    texts: Vec<Texts>,
+    keys: Vec<Keys>,
+    places: Table<Keys, u32>,
+    bytes: usize,
+}
+
+/// The texts of a key that occur in groups.
+#[derive(Debug, Default, Clone)]
+struct Texts {
+    places: Table<Box<str>, u32>,
+    list: Vec<Box<str>>,
+}
+
+/// An estimate of the memory of a group without its texts, in bytes: its keys, twice, and its place in the table.
+const GROUP_BYTES: usize = 2 * size_of::<Keys>() + 16;
+/// That of a text without its bytes.
+const TEXT_BYTES: usize = 64;
+
+impl Groups {
+    /// No groups of these keys.
+    pub(super) fn new(by: &[Column]) -> Self {
+        let texts = vec![Texts::default(); by.len()];
+        Self { by: by.to_vec(), texts, keys: Vec::new(), places: Table::default(), bytes: 0 }
+    }
+
+    /// The columns of the keys.
+    pub(super) fn by(&self) -> &[Column] {
+        &self.by
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// An estimate of the memory that is used, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The group with these keys, if it was admitted.
+    pub(super) fn find(&self, keys: &Found) -> Option<u32> {
+        keys.known.and_then(|keys| self.places.get(&keys)).copied()
+    }
+
+    /// Admits a group. Returns its number.
+    pub(super) fn admit<'l>(&mut self, values: impl Iterator<Item = KeyValue<'l>>) -> u32 {
+        let mut keys = Keys::default();
+        for ((key, texts), value) in keys.iter_mut().zip(&mut self.texts).zip(values) {
+            *key = match value {
+                KeyValue::Number(number) => number,
+                KeyValue::Text(text) => match texts.places.get(text) {
+                    Some(place) => i64::from(*place),
+                    None => {
+                        let place = texts.list.len() as u32;
+                        texts.list.push(text.into());
+                        texts.places.insert(text.into(), place);
+                        self.bytes += TEXT_BYTES + 2 * text.len();
+                        i64::from(place)
+                    }
+                },
+            };
+        }
+        *self.places.entry(keys).or_insert_with(|| {
+            self.bytes += GROUP_BYTES;
+            self.keys.push(keys);
+            self.keys.len() as u32 - 1
+        })
+    }
+
+    /// The figures of the keys of a group.
+    pub(super) fn figures(&self, group: u32) -> impl Iterator<Item = Figure> + '_ {
+        let keys = self.keys[group as usize];
+        self.by.iter().zip(&self.texts).zip(keys).map(|((column, texts), key)| match column.is_text() {
+            true => Figure::Text(texts.list[key as usize].clone()),
+            false => Figure::cell(*column, key),
+        })
+    }
+
+    /// The order of two groups by their keys.
+    pub(super) fn compare(&self, a: u32, b: u32) -> Ordering {
+        let (a, b) = (self.keys[a as usize], self.keys[b as usize]);
+        let orders = self.by.iter().zip(&self.texts).zip(a.into_iter().zip(b)).map(|((column, texts), (a, b))| {
+            match column.is_text() {
+                true => texts.list[a as usize].cmp(&texts.list[b as usize]),
+                false => a.cmp(&b),
+            }
+        });
+        orders.fold(Ordering::Equal, Ordering::then)
+    }
+
+    /// Keeps these groups, and numbers them in this order.
+    pub(super) fn keep(&mut self, groups: &[u32]) {
+        let mut kept = Groups::new(&self.by);
+        for group in groups {
+            let keys = self.keys[*group as usize];
+            kept.admit(self.by.iter().zip(&self.texts).zip(keys).map(
+                |((column, texts), key)| match column.is_text() {
+                    true => KeyValue::Text(&texts.list[key as usize]),
+                    false => KeyValue::Number(key),
+                },
+            ));
+        }
+        *self = kept;
+    }
+}
+
+/// Finds the groups of one part. It remembers the places of texts that it has looked up.
+#[derive(Debug)]
+pub(super) struct Finder<'l> {
+    keys: &'l [Local],
+    places: Vec<Vec<u32>>,
+}
+
+/// The keys of a row as they are in the table of groups. `None`: one of its texts is in no group.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found {
+    known: Option<Keys>,
+}
+
+/// Not yet looked up, and looked up without success.
+const UNKNOWN: u32 = u32::MAX;
+const ABSENT: u32 = u32::MAX - 1;
+
+impl<'l> Finder<'l> {
+    /// For rows with these keys.
+    pub(super) fn new(keys: &'l [Local]) -> Self {
+        let places = keys.iter().map(|key| match key.size() {
+            0 => Vec::new(),
+            size => match key.value(0) {
+                KeyValue::Text(_) => vec![UNKNOWN; size],
+                KeyValue::Number(_) => Vec::new(),
+            },
+        });
+        Self { keys, places: places.collect() }
+    }
+
+    /// The keys of a row.
+    pub(super) fn keys(&mut self, groups: &Groups, row: usize) -> Found {
+        let mut keys = Keys::default();
+        for (place, (local, known)) in self.keys.iter().zip(&mut self.places).enumerate() {
+            let code = local.code(row);
+            keys[place] = match local.value(code) {
+                KeyValue::Number(number) => number,
+                KeyValue::Text(text) => {
+                    if known[code] == UNKNOWN {
+                        known[code] = groups.texts[place].places.get(text).copied().unwrap_or(ABSENT);
+                    }
+                    if known[code] == ABSENT {
+                        return Found { known: None };
+                    }
+                    i64::from(known[code])
+                }
+            };
+        }
+        Found { known: Some(keys) }
+    }
+
+    /// The values of the keys of a row.
+    pub(super) fn values(&self, row: usize) -> impl Iterator<Item = KeyValue<'l>> + '_ {
+        self.keys.iter().map(move |key| key.value(key.code(row)))
+    }
+}

@@ -1,0 +1,271 @@
+//! A question while it is being answered, part by part.
+
+use super::answer::{Answer, Cost, Figure, NotAnswered, Seen};
+use super::choose::{above, between, chosen, columns_of, holds};
+use super::columns::{Chosen, Columns, Rows};
+use super::question::{Measure, Question};
+use super::series::Series;
+use super::table::Table;
+use crate::column::Column;
+use crate::part::{Part, Unreadable};
+use std::sync::Arc;
+use telemetry::thread_nanos;
+
+/// The most groups of a question. The others are left out.
+const GROUPS_MAX: usize = 1 << 16;
+/// The most cells of a series: stretches of all groups together.
+const CELLS_MAX: usize = 1 << 17;
+
+/// A question while it is being answered.
+#[derive(Debug)]
+pub(super) struct Run {
+    question: Question,
+    parts: Vec<Arc<dyn Part>>,
+    /// The place of the next part.
+    next: usize,
+    table: Table,
+    series: Option<Series>,
+    /// The columns that are read before anything is counted.
+    counted: Vec<Column>,
+    /// The columns that stay in memory while a part is seen.
+    kept: Vec<Column>,
+    exact: bool,
+    seen: Seen,
+    cpu_nanos: u64,
+    bytes: u64,
+    unreadable: Vec<String>,
+}
+
+impl Run {
+    /// Begins to answer a question from parts of its time, in this order.
+    pub(super) fn new(question: Question, parts: Vec<Arc<dyn Part>>) -> Self {
+        Self::limited(question, parts, GROUPS_MAX)
+    }
+
+    fn limited(question: Question, mut parts: Vec<Arc<dyn Part>>, groups: usize) -> Self {
+        let (from, to) = (question.from.0, question.to.0);
+        parts.retain(|part| {
+            let span = part.span();
+            span.rows > 0 && span.from < to && from <= span.to
+        });
+        let series = Series::new(&question);
+        let rank: Vec<Measure> = question.measures.get(question.order.measure).cloned().into_iter().collect();
+        let table = Table::new(&question, if series.is_some() { &rank } else { &question.measures }, groups);
+        let counted = counted_columns(&question, &table, series.as_ref());
+        let kept = kept_columns(&question, &table, series.as_ref());
+        let of = parts.iter().map(|part| part.span().events).sum();
+        let exact = parts.iter().all(|part| part.span().events == part.span().rows as u64);
+        let seen = Seen { of, ..Seen::default() };
+        let (cpu_nanos, bytes, unreadable) = (0, 0, Vec::new());
+        Self { question, parts, next: 0, table, series, counted, kept, exact, seen, cpu_nanos, bytes, unreadable }
+    }
+
+    /// Whether all parts were seen.
+    pub(super) fn is_done(&self) -> bool {
+        self.next == self.parts.len()
+    }
+
+    /// An estimate of the memory that is used, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.table.bytes() + self.series.as_ref().map_or(0, Series::bytes)
+    }
+
+    /// Sees the next part. After it the tables have at most so many bytes. Returns whether groups were dropped for that.
+    pub(super) fn step(&mut self, memory: usize) -> bool {
+        let Some(part) = self.parts.get(self.next).cloned() else { return false };
+        let began = thread_nanos();
+        self.next += 1;
+        let skip = self.skips(&*part);
+        if skip {
+            self.seen.skipped += 1;
+        } else {
+            let kept = self.kept.clone();
+            let mut columns = Columns::new(&*part, &kept);
+            let read = self.see(&mut columns);
+            self.bytes += columns.bytes();
+            match read {
+                Ok(()) => self.seen.segments += 1,
+                Err(error) => {
+                    self.exact = false;
+                    if self.unreadable.len() < Answer::UNREADABLE_MAX {
+                        self.unreadable.push(error.to_string());
+                    }
+                }
+            }
+        }
+        self.seen.events += part.span().events;
+        let dropped = self.fit(memory);
+        self.cpu_nanos += thread_nanos().saturating_sub(began);
+        dropped
+    }
+
+    /// Whether no event of a part can be in the answer.
+    fn skips(&self, part: &dyn Part) -> bool {
+        let too_small = |(column, least)| part.range(column).is_some_and(|(_, high)| high <= least);
+        holds(&self.question.filter, part) == Some(false) || self.table.least().is_some_and(too_small)
+    }
+
+    /// Counts the rows of a part.
+    fn see(&mut self, columns: &mut Columns<'_>) -> Result<(), Unreadable> {
+        let mut bits = between(columns, self.question.from, self.question.to)?;
+        bits.and(&chosen(&self.question.filter, columns)?);
+        if let Some((column, least)) = self.table.least() {
+            bits.and(&above(columns, column, least)?);
+        }
+        let rows = bits.rows();
+        if rows.len() == 0 {
+            return Ok(());
+        }
+        let chosen = Chosen { weights: weights(columns, &rows)?, rows };
+        // A part that is not readable counts for no measure.
+        for column in &self.counted {
+            columns.load(*column)?;
+        }
+        let series = &mut self.series;
+        let mut moved = |renumbered: &[u32]| {
+            if let Some(series) = series {
+                series.renumber(renumbered);
+            }
+        };
+        let groups = self.table.admit(columns, &chosen, self.next, &mut moved)?;
+        self.table.tallies.count(columns, &chosen, &groups)?;
+        match &mut self.series {
+            Some(series) => series.count(columns, &chosen, &groups, self.table.groups.len()),
+            None => Ok(()),
+        }
+    }
+
+    /// Drops groups until the tables fit.
+    fn fit(&mut self, memory: usize) -> bool {
+        let mut dropped = false;
+        loop {
+            let cells = self.series.as_ref().map_or(0, |series| series.cells().len());
+            let groups = self.table.groups.len();
+            if groups == 0 || (self.memory() <= memory && cells <= CELLS_MAX) {
+                return dropped;
+            }
+            // A question without keys has one group, which is dropped only if it alone is too large.
+            let renumbered = self.table.keep(groups / 2, self.next);
+            if let Some(series) = &mut self.series {
+                series.renumber(&renumbered);
+            }
+            dropped = true;
+        }
+    }
+
+    /// The answer so far.
+    pub(super) fn answer(&mut self) -> Result<Answer, NotAnswered> {
+        let began = thread_nanos();
+        let rows = if self.series.is_some() { self.series_rows() } else { self.rows() };
+        self.cpu_nanos += thread_nanos().saturating_sub(began);
+        Ok(Answer {
+            rows,
+            exact: self.exact,
+            complete: if self.is_done() || self.seen.of == 0 { 1.0 } else { self.share() },
+            seen: self.seen,
+            left_out: self.table.left_out(),
+            cost: Cost { cpu_ms: (self.cpu_nanos / 10_000) as f64 / 100.0, bytes: self.bytes },
+            unreadable: self.unreadable.clone(),
+            ..Answer::empty(&self.question)
+        })
+    }
+
+    /// The part of the events that was seen: 0 to 0.99, since parts are left.
+    fn share(&self) -> f64 {
+        (self.seen.events as f64 / self.seen.of as f64 * 100.0).floor().min(99.0) / 100.0
+    }
+
+    /// The seconds between two moments that are in the question's time.
+    fn seconds(&self, from: i64, to: i64) -> f64 {
+        (to.min(self.question.to.0).saturating_sub(from.max(self.question.from.0))) as f64 / 1000.0
+    }
+
+    /// The leading groups, each with the figure of its rank.
+    fn leading(&self, measure: usize) -> Vec<u32> {
+        let groups = &self.table.groups;
+        let seconds = self.seconds(i64::MIN, i64::MAX);
+        let rank = |group: u32| self.table.tallies.figure(measure, group as usize, seconds).rank();
+        let mut ranked: Vec<(f64, u32)> = (0..groups.len() as u32).map(|group| (rank(group), group)).collect();
+        let ascending = self.question.order.ascending;
+        ranked.sort_unstable_by(|a, b| {
+            let order = a.0.total_cmp(&b.0);
+            let order = if ascending { order } else { order.reverse() };
+            order.then_with(|| groups.compare(a.1, b.1))
+        });
+        ranked.truncate(self.question.limit);
+        ranked.into_iter().map(|(_, group)| group).collect()
+    }
+
+    /// The rows of a question without a series.
+    fn rows(&self) -> Vec<Vec<Figure>> {
+        let seconds = self.seconds(i64::MIN, i64::MAX);
+        let measures = |group: usize| {
+            (0..self.question.measures.len()).map(move |measure| self.table.tallies.figure(measure, group, seconds))
+        };
+        // Without keys there is one row, even if there are no events.
+        if self.question.by.is_empty() {
+            return vec![measures(0).collect()];
+        }
+        let leading = self.leading(self.question.order.measure);
+        let row = |group: u32| self.table.groups.figures(group).chain(measures(group as usize)).collect();
+        leading.into_iter().map(row).collect()
+    }
+
+    /// The rows of a series: in the order of time, then of the rank of their groups.
+    fn series_rows(&self) -> Vec<Vec<Figure>> {
+        let Some(series) = &self.series else { return Vec::new() };
+        let mut rank = vec![None; self.table.groups.len()];
+        // The table counts only the measure of the order.
+        self.leading(0).iter().zip(0..).for_each(|(group, place): (&u32, usize)| rank[*group as usize] = Some(place));
+        let cells = series.cells().iter().enumerate();
+        let mut cells: Vec<_> =
+            cells.filter_map(|(place, cell)| Some((cell.stretch, rank[cell.group as usize]?, place))).collect();
+        cells.sort_unstable();
+        let row = |(stretch, _, place): (i64, usize, usize)| {
+            let from = stretch.saturating_mul(series.per());
+            let seconds = self.seconds(from, from.saturating_add(series.per()));
+            let at = Figure::cell(Column::At, from);
+            let keys = self.table.groups.figures(series.cells()[place].group);
+            let measures =
+                (0..self.question.measures.len()).map(|measure| series.tallies.figure(measure, place, seconds));
+            [at].into_iter().chain(keys).chain(measures).collect()
+        };
+        cells.into_iter().map(row).collect()
+    }
+}
+
+/// The weights of rows. `None`: each stands for itself.
+fn weights(columns: &mut Columns<'_>, rows: &Rows) -> Result<Option<Vec<i64>>, Unreadable> {
+    let span = columns.part().span();
+    if span.events == span.rows as u64 {
+        return Ok(None);
+    }
+    let cells = columns.numbers(Column::Weight)?;
+    Ok(Some(rows.pick(&cells).into_owned()))
+}
+
+/// The columns that stay in memory while a part is seen: those of keys and measures, and the ones that a filter reads repeatedly.
+fn kept_columns(question: &Question, table: &Table, series: Option<&Series>) -> Vec<Column> {
+    let mut columns = counted_columns(question, table, series);
+    let (mut filtered, mut once) = (vec![Column::At], Vec::new());
+    columns_of(&question.filter, &mut filtered);
+    for column in filtered {
+        let list = if once.contains(&column) { &mut columns } else { &mut once };
+        list.push(column);
+    }
+    columns
+}
+
+/// The columns of keys and measures.
+fn counted_columns(question: &Question, table: &Table, series: Option<&Series>) -> Vec<Column> {
+    let mut columns: Vec<Column> = question.by.iter().map(|key| key.0).collect();
+    table.columns(&mut columns);
+    if let Some(series) = series {
+        series.tallies.columns(&mut columns);
+        columns.push(Column::At);
+    }
+    columns
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,333 @@
+//! The figures of groups while they are counted. All are additive: they can be shown before all events were seen.
+
+use super::answer::Figure;
+use super::choose::{chosen, columns_of};
+use super::columns::{Chosen, Columns, Rows, turns};
+use super::distinct::Distinct;
+use super::question::{Filter, Measure};
+use super::seed::Seed;
+use super::spread::Spread;
+use crate::column::{Column, ColumnKind};
+use crate::part::Unreadable;
+use std::hash::BuildHasher;
+
+/// The group of an event that is in no row.
+pub(crate) const NO_GROUP: u32 = u32::MAX;
+
+/// A figure that is counted for each group. Several measures share one: all quantiles of a column need the same values.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Need {
+    /// Events.
+    Events,
+    /// The sum of a column's cells.
+    Sum(Column),
+    /// The least cell.
+    Least(Column),
+    /// The greatest cell.
+    Most(Column),
+    /// How often cells occur.
+    Spread(Column),
+    /// How many cells differ.
+    Distinct(Column),
+    /// The events for which a filter holds.
+    Share(Filter),
+}
+
+/// What is counted for a need, for each group.
+#[derive(Debug)]
+enum Cells {
+    Counts(Vec<u64>),
+    Sums(Vec<i64>),
+    Spreads(Vec<Spread>),
+    Distincts(Vec<Distinct>),
+}
+
+/// The figures of all groups of a question. Groups are numbered from 0.
+#[derive(Debug)]
+pub(crate) struct Tallies {
+    measures: Vec<Measure>,
+    /// The first is [`Need::Events`].
+    needs: Vec<Need>,
+    cells: Vec<Cells>,
+    groups: usize,
+    bytes: usize,
+    seed: Seed,
+}
+
+impl Tallies {
+    /// Nothing counted yet.
+    pub(crate) fn new(measures: &[Measure]) -> Self {
+        let mut needs = vec![Need::Events];
+        for measure in measures {
+            let need = need(measure);
+            if !needs.contains(&need) {
+                needs.push(need);
+            }
+        }
+        let cells = needs.iter().map(|need| match need {
+            Need::Events | Need::Share(_) => Cells::Counts(Vec::new()),
+            Need::Sum(_) | Need::Least(_) | Need::Most(_) => Cells::Sums(Vec::new()),
+            Need::Spread(_) => Cells::Spreads(Vec::new()),
+            Need::Distinct(_) => Cells::Distincts(Vec::new()),
+        });
+        let cells = cells.collect();
+        Self { measures: measures.to_vec(), needs, cells, groups: 0, bytes: 0, seed: Seed::default() }
+    }
+
+    /// The columns that are read, some of them repeatedly.
+    pub(super) fn columns(&self, columns: &mut Vec<Column>) {
+        for need in &self.needs {
+            match need {
+                Need::Events => {}
+                Need::Share(filter) => columns_of(filter, columns),
+                Need::Sum(column)
+                | Need::Least(column)
+                | Need::Most(column)
+                | Need::Spread(column)
+                | Need::Distinct(column) => columns.push(*column),
+            }
+        }
+    }
+
+    /// Makes room for so many groups.
+    pub(crate) fn grow(&mut self, groups: usize) {
+        for (need, cells) in self.needs.iter().zip(&mut self.cells) {
+            match cells {
+                Cells::Counts(counts) => counts.resize(groups, 0),
+                Cells::Sums(sums) => sums.resize(groups, first(need)),
+                Cells::Spreads(spreads) => spreads.resize_with(groups, Spread::default),
+                Cells::Distincts(distincts) => distincts.resize_with(groups, Distinct::default),
+            }
+        }
+        self.bytes += groups.saturating_sub(self.groups) * self.group_bytes();
+        self.groups = groups;
+    }
+
+    /// The bytes of a group that has counted nothing.
+    fn group_bytes(&self) -> usize {
+        self.cells
+            .iter()
+            .map(|cells| match cells {
+                Cells::Counts(_) | Cells::Sums(_) => size_of::<u64>(),
+                Cells::Spreads(_) => size_of::<Spread>(),
+                Cells::Distincts(_) => size_of::<Distinct>(),
+            })
+            .sum()
+    }
+
+    /// An estimate of the memory that is used, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Counts the chosen rows of a part, each for its group.
+    pub(super) fn count(
+        &mut self,
+        columns: &mut Columns<'_>,
+        chosen_rows: &Chosen,
+        groups: &[u32],
+    ) -> Result<(), Unreadable> {
+        let Chosen { rows, weights } = chosen_rows;
+        let weights = weights.as_deref();
+        for (need, cells) in self.needs.iter().zip(&mut self.cells) {
+            match (need, cells) {
+                (Need::Events, Cells::Counts(counts)) => each(groups, weights, |_, group, weight| {
+                    counts[group] += weight;
+                }),
+                (Need::Share(filter), Cells::Counts(counts)) => {
+                    let holds = chosen(filter, columns)?;
+                    let place = |row: usize| match rows {
+                        Rows::All(_) => row,
+                        Rows::At(places) => places[row] as usize,
+                    };
+                    each(groups, weights, |row, group, weight| {
+                        counts[group] += if holds.has(place(row)) { weight } else { 0 };
+                    });
+                }
+                (Need::Sum(column), Cells::Sums(sums)) => {
+                    let cells = columns.numbers(*column)?;
+                    let cells = rows.pick(&cells);
+                    each(groups, weights, |row, group, weight| {
+                        sums[group] = sums[group].saturating_add(cells[row].saturating_mul(weight.cast_signed()));
+                    });
+                }
+                (Need::Least(column), Cells::Sums(least)) => {
+                    let cells = columns.numbers(*column)?;
+                    let cells = rows.pick(&cells);
+                    each(groups, None, |row, group, _| least[group] = least[group].min(cells[row]));
+                }
+                (Need::Most(column), Cells::Sums(most)) => {
+                    let cells = columns.numbers(*column)?;
+                    let cells = rows.pick(&cells);
+                    each(groups, None, |row, group, _| most[group] = most[group].max(cells[row]));
+                }
+                (Need::Spread(column), Cells::Spreads(spreads)) => {
+                    let cells = columns.numbers(*column)?;
+                    let cells = rows.pick(&cells);
+                    let mut bytes = 0;
+                    each(groups, weights, |row, group, weight| bytes += spreads[group].add(cells[row], weight));
+                    self.bytes += bytes;
+                }
+                (Need::Distinct(column), Cells::Distincts(distincts)) => {
+                    let mut bytes = 0;
+                    if column.is_text() {
+                        let cells = columns.texts(*column)?;
+                        let hashes: Vec<u64> = cells.texts.iter().map(|text| self.seed.hash_one(text)).collect();
+                        let none = cells.texts.iter().position(|text| text.is_empty());
+                        let codes = rows.pick(&cells.codes);
+                        each(groups, None, |row, group, _| {
+                            let code = codes[row] as usize;
+                            if Some(code) != none {
+                                bytes += distincts[group].add(hashes[code]);
+                            }
+                        });
+                    } else {
+                        let cells = columns.numbers(*column)?;
+                        let cells = rows.pick(&cells);
+                        let is_id = column.kind() == ColumnKind::Id;
+                        each(groups, None, |row, group, _| {
+                            if !(is_id && cells[row] == 0) {
+                                bytes += distincts[group].add(self.seed.hash_one(cells[row]));
+                            }
+                        });
+                    }
+                    self.bytes += bytes;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Events of a group.
+    pub(crate) fn events(&self, group: usize) -> u64 {
+        self.counted(&Need::Events, group)
+    }
+
+    /// The figure of a measure, by its place in the question, of a group whose events began within so many seconds.
+    pub(crate) fn figure(&self, measure: usize, group: usize, seconds: f64) -> Figure {
+        let events = self.events(group);
+        let Some(measure) = self.measures.get(measure) else { return Figure::None };
+        let whole = |count: u64| Figure::Whole(i64::try_from(count).unwrap_or(i64::MAX));
+        match measure {
+            Measure::Count => whole(events),
+            Measure::Rate if seconds > 0.0 => Figure::rounded(events as f64 / seconds),
+            Measure::Sum(column) => Figure::cell(*column, self.sum(&Need::Sum(*column), group)),
+            Measure::Distinct(_) => whole(self.distinct(&need(measure), group)),
+            _ if events == 0 => Figure::None,
+            Measure::Mean(column) => {
+                let sum = self.sum(&Need::Sum(*column), group) as f64;
+                let unit = if column.kind() == ColumnKind::Duration { 1000.0 } else { 1.0 };
+                Figure::rounded(sum / events as f64 / unit)
+            }
+            Measure::Min(column) | Measure::Max(column) => Figure::cell(*column, self.sum(&need(measure), group)),
+            Measure::Quantile(part, column) => match self.spread(&need(measure), group).and_then(|s| s.quantile(*part))
+            {
+                Some(value) => Figure::cell(*column, i64::try_from(value).unwrap_or(i64::MAX)),
+                None => Figure::None,
+            },
+            Measure::Share(_) => Figure::rounded(self.counted(&need(measure), group) as f64 / events as f64),
+            Measure::Rate => Figure::None,
+        }
+    }
+
+    /// The sum of a column that a measure needs.
+    pub(super) fn sum_of(&self, column: Column, group: usize) -> i64 {
+        self.sum(&Need::Sum(column), group)
+    }
+
+    /// The greatest cell of a column of which a measure needs it.
+    pub(super) fn most_of(&self, column: Column, group: usize) -> i64 {
+        self.sum(&Need::Most(column), group)
+    }
+
+    fn cells(&self, need: &Need) -> Option<&Cells> {
+        self.needs.iter().position(|mine| mine == need).map(|place| &self.cells[place])
+    }
+
+    fn counted(&self, need: &Need, group: usize) -> u64 {
+        let Some(Cells::Counts(counts)) = self.cells(need) else { return 0 };
+        counts.get(group).copied().unwrap_or(0)
+    }
+
+    fn sum(&self, need: &Need, group: usize) -> i64 {
+        let Some(Cells::Sums(sums)) = self.cells(need) else { return 0 };
+        sums.get(group).copied().unwrap_or(0)
+    }
+
+    fn distinct(&self, need: &Need, group: usize) -> u64 {
+        let Some(Cells::Distincts(distincts)) = self.cells(need) else { return 0 };
+        distincts.get(group).map_or(0, Distinct::count)
+    }
+
+    fn spread(&self, need: &Need, group: usize) -> Option<&Spread> {
+        let Some(Cells::Spreads(spreads)) = self.cells(need) else { return None };
+        spreads.get(group)
+    }
+
+    /// Keeps these groups, in this order.
+    pub(crate) fn keep(&mut self, groups: &[u32]) {
+        fn kept<T: Default>(all: &mut Vec<T>, groups: &[u32]) {
+            *all = groups.iter().map(|group| std::mem::take(&mut all[*group as usize])).collect();
+        }
+        for cells in &mut self.cells {
+            match cells {
+                Cells::Counts(counts) => kept(counts, groups),
+                Cells::Sums(sums) => kept(sums, groups),
+                Cells::Spreads(spreads) => kept(spreads, groups),
+                Cells::Distincts(distincts) => kept(distincts, groups),
+            }
+        }
+        self.groups = groups.len();
+        self.bytes = self.groups * self.group_bytes() + self.cells.iter().map(outside).sum::<usize>();
+    }
+}
+
+/// The memory behind the cells of groups, in bytes.
+fn outside(cells: &Cells) -> usize {
+    match cells {
+        Cells::Counts(_) | Cells::Sums(_) => 0,
+        Cells::Spreads(spreads) => spreads.iter().map(Spread::bytes).sum(),
+        Cells::Distincts(distincts) => distincts.iter().map(Distinct::bytes).sum(),
+    }
+}
+
+/// What a measure needs.
+fn need(measure: &Measure) -> Need {
+    match measure {
+        Measure::Count | Measure::Rate => Need::Events,
+        Measure::Sum(column) | Measure::Mean(column) => Need::Sum(*column),
+        Measure::Min(column) => Need::Least(*column),
+        Measure::Max(column) => Need::Most(*column),
+        Measure::Quantile(_, column) => Need::Spread(*column),
+        Measure::Distinct(column) => Need::Distinct(*column),
+        Measure::Share(filter) => Need::Share(filter.clone()),
+    }
+}
+
+/// The sum, least or greatest cell of no events.
+fn first(need: &Need) -> i64 {
+    match need {
+        Need::Least(_) => i64::MAX,
+        Need::Most(_) => i64::MIN,
+        _ => 0,
+    }
+}
+
+/// Calls `count` with the place, the group and the weight of each row that has a group.
+fn each(groups: &[u32], weights: Option<&[i64]>, mut count: impl FnMut(usize, usize, u64)) {
+    for turn in turns(groups.len()) {
+        match weights {
+            None => turn.for_each(|row| {
+                if groups[row] != NO_GROUP {
+                    count(row, groups[row] as usize, 1);
+                }
+            }),
+            Some(weights) => turn.for_each(|row| {
+                if groups[row] != NO_GROUP {
+                    count(row, groups[row] as usize, weights[row].max(0).cast_unsigned());
+                }
+            }),
+        }
+    }
+}
