@@ -39,7 +39,8 @@ impl Insight {
         let kept = keep.clone();
         let parts = move |from, to| kept.parts(from, to);
         let asker = Asker::start(AskerOptions { parts: Arc::new(parts), shortcut: None, clock });
-        let failed = |error: &std::io::Error| log.error("no thread answers questions about events", &[("error", error)]);
+        let failed =
+            |error: &std::io::Error| log.error("no thread answers questions about events", &[("error", error)]);
         Arc::new(Self { keep, asker: asker.inspect_err(failed).ok() })
     }
 
