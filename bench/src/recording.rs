@@ -4,13 +4,14 @@
 use crate::process::load_average;
 use crate::spread::Spread;
 use anyhow::{Context, Result, bail, ensure};
+use insight::{Budget, Goal, Rate, RepositoryFacts};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use telemetry::{
-    ClientAddresses, Clock, Event, JsonLines, Keeper, Layer, Op, Outcome, RecentEvents, Recorder, RecorderOptions,
-    Subject, Target, Text, Tick,
+    ClientAddresses, Clock, Event, JsonLines, Layer, Op, Outcome, RecentEvents, Recorder, RecorderOptions, Subject,
+    Target, Text, Tick,
 };
 
 /// The number of events under callgrind, and natively.
@@ -81,7 +82,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if lines {
         sinks.push(Box::new(JsonLines::new(Target::file(Path::new(folder).join("events/events.jsonl"), 64 << 20, 1))));
     }
-    let recorder = Recorder::start_with_censuses(options, vec![Box::<Keeper>::default(), recent.census()], sinks);
+    let rate =
+        Box::new(Rate::new(options.clock.clone(), Goal::auto(Budget::new(2 << 30)), |_| RepositoryFacts::default()));
+    let recorder = Recorder::start_with_censuses(options, vec![rate, recent.census()], sinks);
     let subject =
         Subject { repository: "gems-private".into(), package: "lamp".into(), kind: "info", ..Subject::default() };
     let (count, before) = (count.parse::<usize>()?, busy_nanos()?);

@@ -20,8 +20,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::{BlobLife, PoolOptions, RepositoryKind, Seq, Stamp, Store, StoreOptions, Threads};
 use telemetry::{
-    Bound, BoundName, Census, Clock, Event, EventId, Job, Keeper, Log, Op, PoolName, RecentEvents, Recorder,
-    RecorderOptions, Sink,
+    Bound, BoundName, Census, Clock, Event, EventId, Job, Log, Op, PoolName, RecentEvents, Recorder, RecorderOptions,
+    Sink,
 };
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
@@ -78,17 +78,18 @@ impl Instance {
         };
         let recent = RecentEvents::new(settings.telemetry.events_recent_bytes);
         let last_uses = LastUses::new();
-        let mut censuses: Vec<Box<dyn Census>> = vec![Box::new(Keeper::default()), last_uses.census()];
-        if settings.telemetry.events_recent_bytes > 0 {
-            censuses.push(recent.census());
-            sinks.push(recent.sink());
-        }
         let keep = InsightOptions {
             memory_bytes: settings.telemetry.keep_memory_bytes,
             clock: clock.clone(),
             log: log.clone(),
         };
         let insight = Insight::new(keep);
+        let rate = insight.rate(settings.telemetry.stored_per_second.number());
+        let mut censuses: Vec<Box<dyn Census>> = vec![rate, last_uses.census()];
+        if settings.telemetry.events_recent_bytes > 0 {
+            censuses.push(recent.census());
+            sinks.push(recent.sink());
+        }
         sinks.push(insight.sink());
         let recent_paths = RecentPaths::new(clock.clone());
         sinks.push(recent_paths.sink());

@@ -4,10 +4,11 @@ use crate::ask::{Answer, Asker, AskerOptions, NotAnswered, Question};
 use crate::event_json;
 use crate::keep::{Keep, KeepSink};
 use crate::part::{Part, Unreadable};
+use crate::rate::{Budget, Goal, Rate};
 use crate::row::RepositoryFacts;
 use std::fmt;
 use std::sync::Arc;
-use telemetry::{Bound, Clock, EventId, Log, Millis, Sink};
+use telemetry::{Bound, Census, Clock, EventId, Log, Millis, Sink};
 
 /// What is known of a repository by its name.
 pub type FactsOf = Box<dyn Fn(&str) -> RepositoryFacts + Send + Sync>;
@@ -27,6 +28,8 @@ pub struct InsightOptions {
 #[derive(Debug)]
 pub struct Insight {
     keep: Arc<Keep>,
+    budget: Arc<Budget>,
+    clock: Clock,
     /// `None`: its thread could not be started.
     asker: Option<Asker>,
 }
@@ -38,10 +41,23 @@ impl Insight {
         let keep = Keep::new(options);
         let kept = keep.clone();
         let parts = move |from, to| kept.parts(from, to);
-        let asker = Asker::start(AskerOptions { parts: Arc::new(parts), shortcut: None, clock });
+        let asker = Asker::start(AskerOptions { parts: Arc::new(parts), shortcut: None, clock: clock.clone() });
         let failed =
             |error: &std::io::Error| log.error("no thread answers questions about events", &[("error", error)]);
-        Arc::new(Self { keep, asker: asker.inspect_err(failed).ok() })
+        Arc::new(Self { keep, budget: Budget::new(0), clock, asker: asker.inspect_err(failed).ok() })
+    }
+
+    /// The census that chooses the events that are stored: so many a second beside those that are stored whole, or as many as the budget
+    /// of bytes allows.
+    pub fn rate(&self, stored_per_second: Option<u32>) -> Box<dyn Census> {
+        let goal = stored_per_second.map_or_else(|| Goal::auto(self.budget.clone()), Goal::Number);
+        let keep = self.keep.clone();
+        Box::new(Rate::new(self.clock.clone(), goal, move |name| keep.facts_of(name)))
+    }
+
+    /// The bytes that stored events may take, and what one takes.
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.budget
     }
 
     /// The sink that takes the sampled events.

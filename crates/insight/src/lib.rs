@@ -14,6 +14,7 @@ mod keep;
 mod log;
 mod open;
 mod part;
+mod rate;
 mod row;
 #[cfg(test)]
 mod sample;
@@ -30,6 +31,7 @@ pub use insight::{FactsOf, Insight, InsightOptions};
 pub use log::{Log, Recovered};
 pub use open::Open;
 pub use part::{Coded, Part, Span, Unreadable};
+pub use rate::{Budget, Goal, Rate};
 pub use row::{RepositoryFacts, Row};
 pub use segment::Segment;
 pub use texts::Texts;

@@ -116,8 +116,9 @@ pub struct Glance<'a> {
     pub members: &'a [MemberRecord],
     /// What an answer from memory does not have.
     pub more: Option<&'a More>,
-    /// Whether the event before it in the buffer was for the same repository.
-    pub(crate) same_repository: bool,
+    /// Whether the event before it in the buffer was for the same repository. The first one is compared with none, so it is `true` there
+    /// for an event without a repository.
+    pub same_repository: bool,
 }
 
 impl<'a> Glance<'a> {

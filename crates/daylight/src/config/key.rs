@@ -12,6 +12,8 @@ pub(super) struct KeySpec {
     pub(super) expects: &'static str,
     /// Whether its value is a string in the file.
     pub(super) quoted: bool,
+    /// Whether its value may also be of the other form.
+    pub(super) either: bool,
     /// The smallest and the largest value of a number.
     pub(super) limits: Option<(u64, u64)>,
 }

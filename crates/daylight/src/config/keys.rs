@@ -8,7 +8,8 @@ use super::repositories::DeclaredRepository;
 use super::shares::Shares;
 use super::sources::{DEFAULT_DATA, Sources};
 use super::value::{
-    AccessLog, JsonLines, Networks, OptionalUpstream, Prefix, PublicUrl, ServerTiming, UpstreamUrl, Value,
+    AccessLog, JsonLines, Networks, OptionalUpstream, Prefix, PublicUrl, ServerTiming, StoredPerSecond, UpstreamUrl,
+    Value,
 };
 use client::Secret;
 use front::ClientFrom;
@@ -54,6 +55,7 @@ macro_rules! keys {
             doc: concat!($($doc),+),
             expects: <$value as Value>::EXPECTS,
             quoted: <$value as Value>::QUOTED,
+            either: <$value as Value>::EITHER,
             limits: keys!(@limits $($low $high)?),
         },)*)*];
 
@@ -254,6 +256,10 @@ keys! {
         server_timing: ServerTiming = |_| (ServerTiming::Off, "it shows strangers how the server works".into());
         /// Finished events that may wait to be stored. More are dropped and counted.
         events_buffered: u64 = Shares::events_buffered, 16..=10_000_000;
+        /// Finished events that are stored for each second: a number, or `auto`, with which the bytes for them last for 14 days of this
+        /// traffic. Fewer events than that are all stored. Of more a sample is, in which each event tells how many it stands for.
+        /// Failed and slow requests, those with a member that failed, traced ones and jobs are stored beside it: 200 a second of each.
+        stored_per_second: StoredPerSecond = |_| (StoredPerSecond::Auto, "events are kept for two weeks, whatever the traffic".into());
         /// Memory for recent events, in bytes, which `daylight explain --event` shows. Events of failed and slow requests stay
         /// longest. 0 keeps none.
         events_recent_bytes: u64 = Shares::events_recent_bytes, 0..=1_099_511_627_776;

@@ -29,7 +29,9 @@ pub(crate) use repositories::toml;
 pub(crate) use shares::FORM_BYTES;
 pub use shares::Shares;
 pub use sources::{Entry, Flag, Origin};
-pub use value::{AccessLog, JsonLines, Networks, OptionalUpstream, Prefix, PublicUrl, ServerTiming, UpstreamUrl};
+pub use value::{
+    AccessLog, JsonLines, Networks, OptionalUpstream, Prefix, PublicUrl, ServerTiming, StoredPerSecond, UpstreamUrl,
+};
 
 use keys::KEYS;
 use sources::Sources;

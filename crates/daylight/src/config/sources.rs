@@ -149,7 +149,7 @@ impl<'a> Sources<'a> {
         let Some(value) = self.file.iter().find(|value| value.key == key.path) else { return Ok(None) };
         let origin = Origin::File { path: self.path.clone(), line: value.line };
         // A number in quotes could be read here, but not by other programs that read the file.
-        if value.quoted != key.quoted {
+        if value.quoted != key.quoted && !key.either {
             return Err(invalid(key, &value.text, &origin));
         }
         Ok(Some((value.text.clone(), origin)))

@@ -293,3 +293,21 @@ fn a_key_with_an_old_name_is_accepted_with_a_warning_and_its_present_name_wins()
     let entry = loaded.entries.iter().find(|entry| entry.key == "telemetry.json_lines_files").unwrap();
     assert_eq!(entry.origin, Origin::Environment("DAYLIGHT_TELEMETRY_EVENTS_FILES".to_owned()));
 }
+
+#[test]
+fn stored_events_are_a_number_with_or_without_quotes_or_auto() {
+    let stored = |value: &str| from_file(&format!("[telemetry]\nstored_per_second = {value}\n"));
+    let read = |value: &str| stored(value).unwrap().0.telemetry.stored_per_second;
+    assert_eq!(["\"auto\"", "500", "\"500\""].map(read).map(StoredPerSecond::number), [None, Some(500), Some(500)]);
+    assert_eq!(
+        stored("500").unwrap().1.entries.iter().find(|entry| entry.key == "telemetry.stored_per_second").unwrap().value,
+        500
+    );
+    for wrong in ["0", "100_001", "\"some\"", "-1"] {
+        let (message, _) = refusal(stored(wrong));
+        assert!(
+            message.contains("`telemetry.stored_per_second` must be `auto` or a whole number from 1 to 100000"),
+            "{message}"
+        );
+    }
+}

@@ -15,6 +15,8 @@ pub(super) trait Value: Sized {
     const EXPECTS: &'static str;
     /// Whether it is a string in the file; else it is a number, or `true` or `false`.
     const QUOTED: bool;
+    /// Whether it may also be of the other form.
+    const EITHER: bool = false;
     /// Parses the value. `None`: the text does not have the right form.
     fn parse(text: &str) -> Option<Self>;
     /// The value as JSON.
@@ -262,6 +264,45 @@ impl JsonLines {
             JsonLines::Off => "off",
             JsonLines::On => "on",
         }
+    }
+}
+
+/// How many events are stored for each second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoredPerSecond {
+    /// As many as fit into the bytes for them.
+    Auto,
+    /// So many, beside those that are stored whole.
+    Number(u32),
+}
+
+impl StoredPerSecond {
+    const MAX: u32 = 100_000;
+
+    /// The number, if one is set.
+    pub fn number(self) -> Option<u32> {
+        match self {
+            StoredPerSecond::Auto => None,
+            StoredPerSecond::Number(number) => Some(number),
+        }
+    }
+}
+
+impl Value for StoredPerSecond {
+    const EXPECTS: &'static str = "`auto` or a whole number from 1 to 100000";
+    const QUOTED: bool = true;
+    const EITHER: bool = true;
+
+    fn parse(text: &str) -> Option<Self> {
+        if text == "auto" {
+            return Some(Self::Auto);
+        }
+        let number = u32::try_from(<u64 as Value>::parse(text)?).ok()?;
+        (1..=Self::MAX).contains(&number).then_some(Self::Number(number))
+    }
+
+    fn json(&self) -> serde_json::Value {
+        StoredPerSecond::number(*self).map_or_else(|| "auto".into(), Into::into)
     }
 }
 

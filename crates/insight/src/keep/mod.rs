@@ -54,6 +54,11 @@ impl Keep {
         self.push(&mut rows, &early);
     }
 
+    /// What is known of a repository; nothing before [`Keep::begin`].
+    pub(crate) fn facts_of(&self, name: &str) -> RepositoryFacts {
+        self.facts.get().map(|facts| facts(name)).unwrap_or_default()
+    }
+
     /// Takes a batch of events.
     pub(crate) fn take(&self, events: &[Event]) {
         if self.memory.capacity() > 0 {
