@@ -4,8 +4,10 @@
 //! decoded only after its checksum was compared, so damage is found and never decoded.
 
 mod bits;
+mod encode;
 mod index;
 mod open;
+mod runs;
 mod schema;
 mod texts;
 mod write;

@@ -60,6 +60,14 @@ fn number(rest: &mut &[u8]) -> Result<u64, String> {
 
 /// Appends `count` codes of `width` bits, the lowest bits first.
 fn unpack(packed: &[u8], width: usize, count: usize, codes: &mut Vec<u32>) {
+    match width {
+        8 => return codes.extend(packed[..count].iter().map(|code| u32::from(*code))),
+        16 => {
+            let (pairs, _) = packed[..2 * count].as_chunks::<2>();
+            return codes.extend(pairs.iter().map(|code| u32::from(u16::from_le_bytes(*code))));
+        }
+        _ => {}
+    }
     let mask = (1_u64 << width) - 1;
     let code = |word: u64, bit: usize| ((word >> (bit & 7)) & mask) as u32;
     // A code and the bits before it in its first byte are at most 39 bits: one word of 64 bits has them all. The last words would be

@@ -86,8 +86,7 @@ impl Segment {
     fn pages(&self, column: Column, known: &Known) -> Result<SerializedPageReader<Bytes>, Unreadable> {
         let bytes = self.read(column, known.pages)?;
         let wrong = |error| self.unreadable(column, error);
-        let description = schema::description(column).ok_or_else(|| self.unreadable(column, "it has no type"))?;
-        let chunk = ColumnChunkMetaData::builder(description)
+        let chunk = ColumnChunkMetaData::builder(schema::described(column).map_err(wrong)?)
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_total_compressed_size(bytes.len() as i64)
             .set_data_page_offset(0)
@@ -148,7 +147,7 @@ impl Part for Segment {
             return Ok(vec![low; rows]);
         }
         let pages = self.pages(column, known)?;
-        let description = schema::description(column).ok_or_else(|| self.unreadable(column, "it has no type"))?;
+        let description = schema::described(column).map_err(|error| self.unreadable(column, error))?;
         let ColumnReader::Int64ColumnReader(mut reader) = get_column_reader(description, Box::new(pages)) else {
             return Err(self.unreadable(column, "its cells are no numbers"));
         };

@@ -20,8 +20,9 @@ static DESCRIPTIONS: LazyLock<Vec<ColumnDescPtr>> =
     LazyLock::new(|| schema().map(|schema| SchemaDescriptor::new(schema).columns().to_vec()).unwrap_or_default());
 
 /// The description of a column.
-pub(super) fn description(column: Column) -> Option<ColumnDescPtr> {
-    DESCRIPTIONS.get(column as usize).cloned()
+pub(super) fn described(column: Column) -> Result<ColumnDescPtr, ParquetError> {
+    let missing = || ParquetError::General(format!("the column `{}` has no type", column.as_str()));
+    DESCRIPTIONS.get(column as usize).cloned().ok_or_else(missing)
 }
 
 fn field(column: Column) -> Result<TypePtr, ParquetError> {
@@ -50,7 +51,7 @@ mod tests {
 
     #[test]
     fn every_column_has_a_type_in_parquet() {
-        let names = Column::ALL.iter().map(|column| description(*column).unwrap().name().to_owned());
+        let names = Column::ALL.iter().map(|column| described(*column).unwrap().name().to_owned());
         assert_eq!(names.collect::<Vec<_>>(), Column::ALL.iter().map(|column| column.as_str()).collect::<Vec<_>>());
     }
 }

@@ -1,38 +1,16 @@
 //! Writes a segment.
 
 use super::index::{Index, Known, Place};
-use super::{FORM, Segment, schema};
-use crate::column::{Column, ColumnKind};
+use super::{FORM, Segment, encode, schema};
+use crate::column::Column;
 use crate::disk::NewFile;
-use crate::part::{Coded, Part, Unreadable};
-use bytes::Bytes;
-use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::bloom_filter::Sbbf;
-use parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
-use parquet::data_type::ByteArray;
+use crate::part::{Part, Unreadable};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::{BloomFilterPosition, EnabledStatistics, WriterProperties, WriterPropertiesPtr};
-use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
-use parquet::schema::types::ColumnPath;
-use std::collections::HashMap;
+use parquet::file::properties::{BloomFilterPosition, WriterProperties, WriterPropertiesPtr};
+use parquet::file::writer::SerializedFileWriter;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-/// The cells that are written at once. Between two of them the thread gives way.
-const AT_ONCE: usize = 4096;
-/// A column with at most this many texts has them in the index.
-const FEW_TEXTS: usize = 64;
-/// ... if they have at most this many bytes.
-const FEW_BYTES: usize = 2048;
-/// The share of texts that are not there and yet pass a Bloom filter.
-const FALSE_POSITIVES: f64 = 0.01;
-/// Columns whose texts are asked for one by one, so that a Bloom filter saves reading them.
-const FILTERED: &[Column] =
-    &[Column::Path, Column::Package, Column::Client, Column::Run, Column::Token, Column::Trace, Column::Version];
-/// The bytes of the different texts of a column up to which it has a dictionary.
-const DICTIONARY_BYTES: usize = 16 << 20;
 
 /// A segment was not written, and there is no file.
 #[derive(Debug, thiserror::Error)]
@@ -98,8 +76,8 @@ fn encode<W: Write + Send>(to: W, parts: &[&dyn Part]) -> Result<W, NotWritten> 
     let mut group = file.next_row_group()?;
     for column in Column::ALL {
         let encoded = match column.is_text() {
-            true => texts(*column, parts, &order)?,
-            false => numbers(*column, parts, &order)?,
+            true => encode::texts(*column, parts, &order)?,
+            false => encode::numbers(*column, parts, &order)?,
         };
         let crc = crc32fast::hash(&encoded.bytes);
         let pages = Place { at: 0, bytes: encoded.bytes.len() as u64, crc };
@@ -124,7 +102,7 @@ fn encode<W: Write + Send>(to: W, parts: &[&dyn Part]) -> Result<W, NotWritten> 
 }
 
 /// The order in which rows are written.
-struct Order {
+pub(super) struct Order {
     span: (i64, i64),
     /// The places of the rows of all parts. `None`: they are in the order of time.
     places: Option<Vec<u32>>,
@@ -146,115 +124,13 @@ impl Order {
         Ok(Self { span, places: Some(places) })
     }
 
-    fn apply<T: Copy>(&self, cells: Vec<T>) -> Vec<T> {
+    /// Cells of all parts, in the order of the file.
+    pub(super) fn apply<T: Copy>(&self, cells: Vec<T>) -> Vec<T> {
         match &self.places {
             None => cells,
             Some(places) => places.iter().map(|place| cells[*place as usize]).collect(),
         }
     }
-}
-
-/// A column as it is in the file.
-struct Encoded {
-    bytes: Bytes,
-    closed: ColumnCloseResult,
-    range: Option<(i64, i64)>,
-    few: Option<Vec<String>>,
-    filter: Option<Place>,
-}
-
-fn numbers(column: Column, parts: &[&dyn Part], order: &Order) -> Result<Encoded, NotWritten> {
-    let mut cells = Vec::new();
-    for part in parts {
-        cells.extend(part.numbers(column)?);
-    }
-    let cells = order.apply(cells);
-    let range = cells.iter().min().copied().zip(cells.iter().max().copied());
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_dictionary_enabled(!matches!(column.kind(), ColumnKind::Moment | ColumnKind::Id))
-        .set_column_encoding(ColumnPath::from(column.as_str()), Encoding::DELTA_BINARY_PACKED)
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .build();
-    let (bytes, closed) = in_memory(column, properties, |writer| {
-        let ColumnWriter::Int64ColumnWriter(writer) = writer else { return Ok(()) };
-        for cells in cells.chunks(AT_ONCE) {
-            writer.write_batch(cells, None, None)?;
-            telemetry::give_way();
-        }
-        Ok(())
-    })?;
-    Ok(Encoded { bytes, closed, range, few: None, filter: None })
-}
-
-fn texts(column: Column, parts: &[&dyn Part], order: &Order) -> Result<Encoded, NotWritten> {
-    let mut places: HashMap<Box<str>, u32> = HashMap::new();
-    let mut texts: Vec<ByteArray> = Vec::new();
-    let mut codes = Vec::new();
-    for part in parts {
-        let Coded { texts: theirs, codes: coded } = part.texts(column)?;
-        // Texts get their place when a row has them: a part may have texts that no row has.
-        let mut ours: Vec<Option<u32>> = vec![None; theirs.len()];
-        codes.extend(coded.iter().map(|code| {
-            *ours[*code as usize].get_or_insert_with(|| {
-                let text = &theirs[*code as usize];
-                *places.entry(text.into()).or_insert_with(|| {
-                    texts.push(ByteArray::from(text));
-                    texts.len() as u32 - 1
-                })
-            })
-        }));
-        telemetry::give_way();
-    }
-    let codes = order.apply(codes);
-    let total: usize = texts.iter().map(ByteArray::len).sum();
-    let few =
-        (texts.len() <= FEW_TEXTS && total <= FEW_BYTES).then(|| places.keys().map(|text| text.to_string()).collect());
-    let mut bloom = None;
-    if few.is_none() && FILTERED.contains(&column) {
-        let mut filter = Sbbf::new_with_ndv_fpp(texts.len() as u64, FALSE_POSITIVES)?;
-        texts.iter().for_each(|text| filter.insert(text.data()));
-        bloom = Some(filter);
-    }
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_dictionary_page_size_limit(DICTIONARY_BYTES)
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .build();
-    let (bytes, mut closed) = in_memory(column, properties, |writer| {
-        let ColumnWriter::ByteArrayColumnWriter(writer) = writer else { return Ok(()) };
-        let mut cells = Vec::with_capacity(AT_ONCE);
-        for codes in codes.chunks(AT_ONCE) {
-            cells.clear();
-            cells.extend(codes.iter().map(|code| texts[*code as usize].clone()));
-            writer.write_batch(&cells, None, None)?;
-            telemetry::give_way();
-        }
-        Ok(())
-    })?;
-    let mut filter = None;
-    if let Some(bloom) = bloom {
-        let mut bytes = Vec::new();
-        bloom.write(&mut bytes)?;
-        filter = Some(Place { at: 0, bytes: bytes.len() as u64, crc: crc32fast::hash(&bytes) });
-        closed.bloom_filter = Some(bloom);
-    }
-    Ok(Encoded { bytes, closed, range: None, few, filter })
-}
-
-/// Encodes a column.
-fn in_memory(
-    column: Column,
-    properties: WriterProperties,
-    cells: impl FnOnce(&mut ColumnWriter<'_>) -> Result<(), ParquetError>,
-) -> Result<(Bytes, ColumnCloseResult), NotWritten> {
-    let description = schema::description(column).ok_or_else(|| NotWritten::Form(column.as_str().to_owned()))?;
-    let mut bytes = TrackedWrite::new(Vec::new());
-    let pages = Box::new(SerializedPageWriter::new(&mut bytes));
-    let mut writer = get_column_writer(description, Arc::new(properties), pages);
-    cells(&mut writer)?;
-    let closed = writer.close()?;
-    Ok((bytes.into_inner()?.into(), closed))
 }
 
 /// What holds for the whole file.
