@@ -35,6 +35,7 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("front/src/listen/reserved_connections.rs", 1, Bound(BoundName::ReservedConnections)),
     ("front/src/pages/compressor.rs", 1, Bound(BoundName::PageCompression)),
     ("insight/src/ask/asker.rs", 1, Fixed("one for each asker; questions are bounded by `Asks`")),
+    ("insight/src/roll/rollups.rs", 1, Fixed("one for each server: it writes the counts of events")),
     (
         "repository/src/gem/upstream/fetch_ahead.rs",
         1,

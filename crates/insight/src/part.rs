@@ -1,6 +1,7 @@
 //! A part of the stored events: the newest ones in memory, or a segment. Questions read parts, column by column.
 
 use crate::column::{Column, ColumnKind};
+use crate::roll::Buckets;
 use crate::texts::Texts;
 use std::sync::Arc;
 
@@ -50,6 +51,19 @@ pub trait Part: Send + Sync + std::fmt::Debug {
     fn numbers(&self, column: Column) -> Result<Vec<i64>, Unreadable>;
     /// The bytes that reading a column takes from the disk.
     fn bytes(&self, column: Column) -> u64;
+    /// Its sums, if each row stands for several events that were added up: [`Part::numbers`] of amounts and durations are then sums over
+    /// these events, and [`Column::Weight`] is how many they are.
+    fn rolled(&self) -> Option<&dyn Rolled> {
+        None
+    }
+}
+
+/// What a part of added-up events knows of a column besides the sums.
+pub trait Rolled {
+    /// The distribution of a duration, for each row.
+    fn buckets(&self, column: Column) -> Result<Vec<Buckets>, Unreadable>;
+    /// The highest value of a duration, for each row.
+    fn highest(&self, column: Column) -> Result<Vec<i64>, Unreadable>;
 }
 
 impl Column {

@@ -50,6 +50,7 @@ macro_rules! bounds {
 // - `truth.writer` and `cache.threads` have one thread each (see `PoolName`). Their queues hold every request that the cost classes admit.
 // - `snapshots.prune`: the hourly job does what was rejected.
 // - `flights.abandoned`: a rejected download is cancelled, and the next request for the file starts it again.
+// - `rollups.keys`: events beyond it are counted in sum.
 // - `last_uses`, `requests.paths` and `log.lines` are summaries and queues whose loss is counted and costs no request anything.
 // - `asks` and `asks.memory`: one thread answers, and more memory would make no question faster.
 bounds! {
@@ -98,6 +99,8 @@ bounds! {
     EventSink "events.sink" Events ["telemetry.events_buffered"] "Events in the queue of a sink";
     RecentEvents "events.recent" Bytes ["telemetry.events_recent_bytes"] "Events in memory that can be found by their id; failed and slow ones are kept longer";
     OpenEvents "events.open" Bytes ["telemetry.keep_memory_bytes"] "Kept events in memory; events that do not fit are not kept";
+    Rollups "rollups" Bytes ["telemetry.keep_bytes"] "Counts of events by minute and hour on disk; the oldest are removed first";
+    RollupKeys "rollups.keys" Keys [] "Kinds of events in a minute that are counted apart; the events of further ones count as `(other)`, as many as were rejected";
     LastUses "last_uses" Uses [] "Downloads whose last-used day is not yet written";
     Scrapes "metrics.waiting" Requests [] "Requests for `/metrics` that wait for the thread that writes it";
     AskedPaths "requests.paths" Bytes [] "Paths requested within the last day, with their counts";

@@ -64,6 +64,35 @@ impl Histogram {
         self.places[place] += count;
     }
 
+    /// The place of the bucket that counts `value`: at most [`Histogram::PLACE_MAX`]. Zeros have place 0.
+    pub fn place_of(value: u64) -> usize {
+        place(value)
+    }
+
+    /// The largest place.
+    pub const PLACE_MAX: usize = 64 * PER_OCTAVE + 1;
+
+    /// The largest value that the bucket of a place counts. [`Histogram::place_of`] of a value that is counted there is its inverse.
+    pub fn upper_of(place: usize) -> u64 {
+        edge(place.checked_sub(1))
+    }
+
+    /// Counts `count` values in the bucket of a place, of which only the sum is known otherwise. Places above [`Histogram::PLACE_MAX`]
+    /// count as the largest one.
+    pub fn record_at(&mut self, place: usize, count: u64) {
+        let place = place.min(Self::PLACE_MAX);
+        if place >= self.places.len() {
+            self.places.resize((place + 1).next_multiple_of(PER_OCTAVE), 0);
+        }
+        self.places[place] = self.places[place].saturating_add(count);
+        self.count = self.count.saturating_add(count);
+    }
+
+    /// Adds to the sum of the values that [`Histogram::record_at`] counted.
+    pub fn add_sum(&mut self, sum: u64) {
+        self.sum = self.sum.saturating_add(sum);
+    }
+
     /// Adds the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         self.count = self.count.saturating_add(other.count);

@@ -27,6 +27,7 @@ units! {
     Hints "hints";
     Indexes "indexes";
     Jobs "jobs";
+    Keys "keys";
     Lines "lines";
     Operations "operations";
     Pages "pages";

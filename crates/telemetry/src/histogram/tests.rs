@@ -107,3 +107,20 @@ proptest! {
         prop_assert_eq!(merged.buckets().map(|bucket| bucket.count).sum::<u64>(), both.len() as u64);
     }
 }
+
+proptest! {
+    #[test]
+    fn a_histogram_made_of_places_equals_one_made_of_values(values in proptest::collection::vec(any::<u64>(), 0..50), shift in 0u32..64) {
+        let (mut of_values, mut of_places) = (Histogram::default(), Histogram::default());
+        for value in values {
+            let value = value >> shift;
+            let place = Histogram::place_of(value);
+            prop_assert!(value <= Histogram::upper_of(place) && place <= Histogram::PLACE_MAX);
+            prop_assert_eq!(Histogram::place_of(Histogram::upper_of(place)), place);
+            of_values.record(value);
+            of_places.record_at(place, 1);
+            of_places.add_sum(value);
+        }
+        prop_assert_eq!(of_values, of_places);
+    }
+}

@@ -1,0 +1,154 @@
+//! Which questions the counts answer, and from which of them.
+
+use super::folder::RollFile;
+use super::parquet::SPREADS;
+use super::part::{FilePart, MemoryPart};
+use super::rollups::Shared;
+use super::rows::TEXTS;
+use super::{HOUR, MINUTE};
+use crate::ask::{Filter, Measure, Question};
+use crate::column::Column;
+use crate::part::{Part, Unreadable};
+use std::sync::Arc;
+use telemetry::Millis;
+
+/// A question that counts can answer.
+pub(super) struct Plan {
+    /// The time that is covered.
+    pub(super) from: i64,
+    pub(super) to: i64,
+    /// The newest first.
+    pub(super) parts: Vec<Arc<dyn Part>>,
+    /// Files that cannot be read.
+    pub(super) unreadable: Vec<Unreadable>,
+    /// Whether every event in them is told as the question needs it.
+    pub(super) exact: bool,
+}
+
+/// Beyond this time whole hours are read from files of hours, which are fewer.
+const BY_HOURS: i64 = 6 * HOUR;
+
+/// Whether counts have all that a question needs, leaving its times aside.
+pub(super) fn fits(question: &Question) -> bool {
+    let keys = question.by.iter().all(|key| is_key(key.0));
+    question.compare.is_none() && keys && filter_fits(&question.filter) && question.measures.iter().all(measure_fits)
+}
+
+fn is_key(column: Column) -> bool {
+    TEXTS.contains(&column) || column == Column::Status
+}
+
+fn filter_fits(filter: &Filter) -> bool {
+    match filter {
+        Filter::All(all) | Filter::Any(all) => all.iter().all(filter_fits),
+        Filter::Not(not) => filter_fits(not),
+        Filter::Test { column, .. } => is_key(*column),
+    }
+}
+
+fn measure_fits(measure: &Measure) -> bool {
+    let spreads = |column: &Column| SPREADS.contains(column);
+    match measure {
+        Measure::Count | Measure::Rate => true,
+        Measure::Sum(column) | Measure::Mean(column) => {
+            spreads(column) || matches!(column, Column::BytesIn | Column::BytesOut)
+        }
+        Measure::Min(column) => *column == Column::Status,
+        Measure::Max(column) => *column == Column::Status || spreads(column),
+        Measure::Quantile(_, column) => spreads(column),
+        Measure::Distinct(column) => is_key(*column),
+        Measure::Share(filter) => filter_fits(filter),
+    }
+}
+
+/// The columns that are `(other)` in rows for events of repositories that have no place of their own.
+const OF_REPOSITORIES: [Column; 3] = [Column::Repository, Column::RepositoryKind, Column::Format];
+
+/// Whether an answer needs to know the repository of each event.
+fn uses_repositories(question: &Question) -> bool {
+    let mut columns: Vec<Column> = question.by.iter().map(|key| key.0).collect();
+    columns_of(&question.filter, &mut columns);
+    for measure in &question.measures {
+        match measure {
+            Measure::Share(filter) => columns_of(filter, &mut columns),
+            Measure::Distinct(column) => columns.push(*column),
+            _ => {}
+        }
+    }
+    columns.iter().any(|column| OF_REPOSITORIES.contains(column))
+}
+
+fn columns_of(filter: &Filter, columns: &mut Vec<Column>) {
+    match filter {
+        Filter::All(all) | Filter::Any(all) => all.iter().for_each(|filter| columns_of(filter, columns)),
+        Filter::Not(not) => columns_of(not, columns),
+        Filter::Test { column, .. } => columns.push(*column),
+    }
+}
+
+fn floor(at: i64, unit: i64) -> i64 {
+    at - at.rem_euclid(unit)
+}
+
+/// The end of a time in whole minutes, or now: nothing after it is counted. `None`: it lies inside of a minute of the past.
+fn end(to: i64, now: i64) -> Option<i64> {
+    let whole = floor(to.saturating_add(MINUTE - 1), MINUTE);
+    if whole == to {
+        return Some(to);
+    }
+    (to >= now - MINUTE).then(|| whole.min(now))
+}
+
+impl Plan {
+    /// The parts for a question. `None`: it needs events.
+    pub(super) fn of(question: &Question, shared: &Shared, now: Millis) -> Option<Self> {
+        if !fits(question) || !question.per.is_multiple_of(MINUTE.unsigned_abs()) {
+            return None;
+        }
+        let state = shared.read();
+        let by_hours = question.per.is_multiple_of(HOUR.unsigned_abs());
+        let minutes_begin = state.files.minutes_begin();
+        let is_old = question.from.0 < minutes_begin;
+        let from = floor(question.from.0, if is_old { HOUR } else { MINUTE });
+        let to = end(question.to.0, now.0)?;
+        let ends_inside = to < minutes_begin && to != floor(to, HOUR);
+        if from >= to || (is_old && (!by_hours || ends_inside)) {
+            return None;
+        }
+        // Whole hours, and the time before and after them.
+        let long = is_old || to - from > BY_HOURS;
+        let (first, last) = match long && by_hours {
+            true => (floor(from + HOUR - 1, HOUR), floor(to, HOUR)),
+            false => (to, to),
+        };
+        let mut plan = Self { from, to, parts: Vec::new(), unreadable: Vec::new(), exact: true };
+        let memory = MemoryPart::of(state.recent.rows(), from, to);
+        let repositories = uses_repositories(question);
+        let texts = |place: usize| memory.rows().any(|(key, _)| memory.text(key.texts[place]) == super::OTHER);
+        plan.exact = !(texts(0) || (repositories && texts(3)));
+        plan.parts.push(Arc::new(memory));
+        let files = state.files.clone();
+        drop(state);
+        let in_hours = files.hours.last().map_or(0, |hours| hours.name.last);
+        for file in files.minutes.iter().rev() {
+            let times = match file.name.last <= in_hours {
+                true => [(from, first.min(to)), (last.max(first), to)],
+                false => [(from, to), (to, to)],
+            };
+            times.into_iter().for_each(|(from, to)| plan.add(file, from, to, repositories));
+        }
+        files.hours.iter().rev().for_each(|file| plan.add(file, first, last, repositories));
+        Some(plan)
+    }
+
+    fn add(&mut self, file: &Arc<RollFile>, from: i64, to: i64, repositories: bool) {
+        if from >= to || !file.name.meets(from, to) {
+            return;
+        }
+        match FilePart::of(file, from, to) {
+            Ok(part) => self.parts.push(Arc::new(part)),
+            Err(error) => self.unreadable.push(error),
+        }
+        self.exact &= file.name.unknown == 0 && !(repositories && file.name.folded > 0);
+    }
+}
