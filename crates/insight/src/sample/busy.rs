@@ -69,7 +69,7 @@ impl Busy {
             client % 4
         )
         .into();
-        event.token = if client % 3 == 0 { format!("team-{}", client % 20) } else { String::new() };
+        event.token = if client.is_multiple_of(3) { format!("team-{}", client % 20) } else { String::new() };
         (event.class, event.layer) = (Some(Class::ALL[0]), if info { Layer::Page } else { Layer::Open });
         event.status = if info && self.below(3) == 0 { 304 } else { 200 };
         event.outcome = Some(Outcome::Answered);
