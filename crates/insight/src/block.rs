@@ -1,6 +1,7 @@
 //! Rows in memory, in coded columns.
 
 mod ints;
+mod places;
 mod stored;
 mod text_column;
 

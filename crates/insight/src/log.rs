@@ -10,19 +10,21 @@ use crate::column::Column;
 use crate::disk;
 use crate::part::Part;
 use piece::Piece;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use zstd::bulk::{Compressor, Decompressor};
 
 /// The first line of the names: the program and the form of the log.
 const FORM: &str = "daylight events 1";
 
 /// A log that is being written.
-#[derive(Debug)]
 pub struct Log {
     path: PathBuf,
     file: File,
     bytes: u64,
+    compressor: Compressor<'static>,
     /// Memory for the next piece.
     plain: Vec<u8>,
     packed: Vec<u8>,
@@ -48,9 +50,11 @@ impl Log {
 
     /// Creates the log `path`, which must not exist. After an error it does not exist either.
     pub fn create(path: &Path) -> io::Result<Self> {
+        // A batch is compressed while hits wait for the core: fast rather than small.
+        let compressor = Compressor::new(1)?;
         let file = disk::create(path)?;
         let (plain, packed) = (Vec::new(), Vec::new());
-        let mut log = Self { path: path.to_owned(), file, bytes: 0, plain, packed, torn: false };
+        let mut log = Self { path: path.to_owned(), file, bytes: 0, compressor, plain, packed, torn: false };
         let names = Column::ALL.iter().fold(FORM.to_owned(), |names, column| names + "\n" + column.as_str());
         log.plain.extend_from_slice(names.as_bytes());
         match log.write() {
@@ -83,7 +87,7 @@ impl Log {
             self.torn = false;
         }
         self.packed.clear();
-        Piece::write(&self.plain, &mut self.packed)?;
+        Piece::write(&self.plain, &mut self.compressor, &mut self.packed)?;
         self.torn = true;
         self.file.write_all(&self.packed)?;
         self.torn = false;
@@ -123,11 +127,12 @@ impl Log {
 
     /// The rows of the log with these bytes.
     pub fn read(bytes: &[u8]) -> Recovered {
-        let mut recovered = Recovered::default();
+        let mut recovered = Recovered { lost_bytes: bytes.len() as u64, ..Recovered::default() };
+        let Ok(mut decompressor) = Decompressor::new() else { return recovered };
         let mut whole = 0;
         let mut columns = None;
         for piece in Piece::all(bytes) {
-            let Some(plain) = piece.unpack() else { continue };
+            let Some(plain) = piece.unpack(&mut decompressor) else { continue };
             match &columns {
                 None => {
                     columns = names(&plain);
@@ -142,6 +147,12 @@ impl Log {
         }
         recovered.lost_bytes = (bytes.len() - whole) as u64;
         recovered
+    }
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Log").field("path", &self.path).field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 

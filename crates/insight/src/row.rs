@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use telemetry::{Agent, Arrival, Because, Event, MemberSaid, More, Op, OpPlace, UpstreamUse};
 
-/// Operations on the line that have a column, in groups; the others are in [`Row::other_line`].
+/// Operations that have a column, in groups. All are on the line; the others of the line are in [`Row::other_line`].
 const IN_COLUMNS: &[Op] = &[
     Op::HeadRead,
     Op::HeadParse,
@@ -71,6 +71,10 @@ pub struct Row<'e> {
     pub(crate) slowest_nanos: u64,
     pub(crate) trace: String,
     pub(crate) more: String,
+    /// The nanoseconds of each operation of the event itself.
+    nanos: [u64; Op::COUNT],
+    /// The nanoseconds of the operations on the line that have no column.
+    other_nanos: u64,
 }
 
 impl<'e> Row<'e> {
@@ -85,6 +89,12 @@ impl<'e> Row<'e> {
             // Writing to a string cannot fail.
             let _ = write!(members_said, "{space}{}:{}", member.member, member.said.as_str());
         }
+        let (mut nanos, mut line) = ([0; Op::COUNT], 0);
+        for (op, tally) in event.tallies() {
+            nanos[op as usize] = tally.nanos;
+            line += if op.place() == OpPlace::Line { tally.nanos } else { 0 };
+        }
+        let in_columns: u64 = IN_COLUMNS.iter().map(|op| nanos[*op as usize]).sum();
         let trace = event.more.as_ref().and_then(|more| more.trace);
         // A sampled event was answered from memory or is one of many.
         let whole =
@@ -102,6 +112,8 @@ impl<'e> Row<'e> {
             slowest_nanos: slowest.map_or(0, |member| member.nanos),
             trace: trace.map(|trace| format!("{:032x}", trace.id)).unwrap_or_default(),
             more: if whole { more(event) } else { String::new() },
+            nanos,
+            other_nanos: line - in_columns,
         }
     }
 
@@ -123,15 +135,13 @@ impl<'e> Row<'e> {
 
     /// The time of these operations of the event itself, in microseconds.
     pub(crate) fn line(&self, ops: &[Op]) -> i64 {
-        let nanos: u64 = self.event.tallies().filter(|(op, _)| ops.contains(op)).map(|(_, tally)| tally.nanos).sum();
+        let nanos: u64 = ops.iter().map(|op| self.nanos[*op as usize]).sum();
         (nanos / 1000).cast_signed()
     }
 
     /// The time of the operations on the line that have no column, in microseconds.
     pub(crate) fn other_line(&self) -> i64 {
-        let other = |op: Op| op.place() == OpPlace::Line && !IN_COLUMNS.contains(&op);
-        let nanos: u64 = self.event.tallies().filter(|(op, _)| other(*op)).map(|(_, tally)| tally.nanos).sum();
-        (nanos / 1000).cast_signed()
+        (self.other_nanos / 1000).cast_signed()
     }
 
     /// How often an operation ran, for the event and for its members.
@@ -149,4 +159,29 @@ fn more(event: &Event) -> String {
     let Some(object) = json.as_object_mut() else { return String::new() };
     object.retain(|key, _| PARTS.contains(&key.as_str()));
     json.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::column::{Cell, Column, LINE};
+
+    #[test]
+    fn the_operations_on_the_line_add_up_to_the_duration() {
+        let mut event = Event::default();
+        for (op, nanos) in Op::ALL.iter().zip((1..).map(|number| number * 1000)) {
+            event.add(*op, nanos);
+        }
+        event.duration = 10_000_000;
+        let row = Row::of(&event, RepositoryFacts::default());
+        let cell = |column: &Column| match column.cell(&row) {
+            Cell::Number(number) => number,
+            Cell::Text(_) => 0,
+        };
+        assert_eq!(LINE.iter().map(cell).sum::<i64>(), 10_000);
+        assert!(IN_COLUMNS.iter().all(|op| op.place() == OpPlace::Line));
+        let other = Op::ALL.iter().filter(|op| op.place() == OpPlace::Line && !IN_COLUMNS.contains(op));
+        let other: u64 = other.map(|op| event.tally(*op).nanos / 1000).sum();
+        assert_eq!(cell(&Column::Other), other.cast_signed());
+    }
 }

@@ -41,7 +41,7 @@ impl Texts {
     }
 
     /// All of them, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
         (0..self.len()).map(|place| &self[place])
     }
 

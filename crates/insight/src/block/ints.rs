@@ -61,13 +61,10 @@ impl Ints {
 
     /// Appends a cell.
     pub(super) fn push(&mut self, value: i64) {
-        if self.rows() == 0 {
-            *self = Self { low: value, high: value, cells: Cells::Same(1) };
-            return;
-        }
         match &mut self.cells {
-            Cells::Same(rows) if self.low == value => *rows += 1,
             Cells::Wide(cells) => cells.push(value),
+            Cells::Same(rows) if self.low == value => *rows += 1,
+            Cells::Same(0) => *self = Self { low: value, high: value, cells: Cells::Same(1) },
             _ => {
                 let mut cells = self.to_vec();
                 cells.push(value);

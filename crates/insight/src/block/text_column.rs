@@ -1,9 +1,9 @@
 //! A column of texts in memory: a list of the texts that occur, and for each row the place of its text.
 
 use super::ints::Ints;
+use super::places::Places;
 use crate::part::Coded;
 use crate::texts::Texts;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A column of texts.
@@ -16,8 +16,8 @@ pub(super) struct TextColumn {
 /// The texts that occur.
 #[derive(Debug, Clone)]
 enum List {
-    /// In the order of their first rows.
-    Filling { places: HashMap<Box<str>, u32>, texts: Texts, last: u32 },
+    /// In the order of their first rows, with the text and the code of the last row.
+    Filling { places: Places, texts: Texts, last: (String, u32) },
     /// In the order of their bytes, each once.
     Sorted(Arc<Texts>),
 }
@@ -40,26 +40,29 @@ impl TextColumn {
     /// Appends a text.
     pub(super) fn push(&mut self, text: &str) {
         if let List::Sorted(sorted) = &self.list {
-            let texts = Texts::clone(sorted);
-            let places = texts.iter().zip(0..).map(|(text, place)| (text.into(), place)).collect();
-            self.list = List::Filling { places, texts, last: 0 };
+            let mut texts = Texts::clone(sorted);
+            let mut places = Places::of(&texts);
+            let code = places.find_or_push(text, &mut texts);
+            self.list = List::Filling { places, texts, last: (text.to_owned(), code) };
         }
         let List::Filling { places, texts, last } = &mut self.list else { return };
         // Most rows have the text of the row before.
-        if texts.get(*last as usize) != Some(text) {
-            *last = places.get(text).copied().unwrap_or_else(|| {
-                let code = texts.len() as u32;
-                texts.push(text);
-                places.insert(text.into(), code);
-                code
-            });
+        if last.0 != text {
+            last.0.clear();
+            last.0.push_str(text);
+            last.1 = places.find_or_push(text, texts);
         }
-        self.codes.push(i64::from(*last));
+        self.codes.push(i64::from(last.1));
     }
 
     /// Sorts the texts, and makes the codes as narrow as possible.
     pub(super) fn narrow(&mut self) {
         let List::Filling { texts, .. } = &self.list else { return };
+        if texts.len() == 1 {
+            // Its code is 0 in all rows.
+            self.list = List::Sorted(Arc::new(exact(texts.iter())));
+            return;
+        }
         let mut order: Vec<(&str, usize)> = texts.iter().zip(0..).collect();
         order.sort_unstable();
         let mut places = vec![0; order.len()];
@@ -116,7 +119,7 @@ impl TextColumn {
     /// Whether a row has the text.
     pub(super) fn has(&self, text: &str) -> bool {
         match &self.list {
-            List::Filling { places, .. } => places.contains_key(text),
+            List::Filling { places, texts, .. } => places.find(text, texts).is_some(),
             List::Sorted(texts) => find(texts, text),
         }
     }
@@ -129,8 +132,7 @@ impl TextColumn {
     /// The memory that the column takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let list = match &self.list {
-            // Each text is a key as well, and a hash table has free places.
-            List::Filling { texts, .. } => 2 * texts.bytes() + 48 * texts.len(),
+            List::Filling { places, texts, .. } => places.bytes() + texts.bytes(),
             List::Sorted(texts) => texts.bytes(),
         };
         list + self.codes.bytes()

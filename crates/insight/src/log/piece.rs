@@ -1,6 +1,7 @@
 //! A piece of a log: a head with checksums, and compressed bytes.
 
 use std::io;
+use zstd::bulk::{Compressor, Decompressor};
 
 /// A piece of a log whose checksums hold.
 #[derive(Debug)]
@@ -19,12 +20,12 @@ impl<'a> Piece<'a> {
     pub(super) const BYTES_MAX: u64 = 64 * 1024 * 1024;
 
     /// Appends a piece with these bytes to `packed`, which is empty.
-    pub(super) fn write(plain: &[u8], packed: &mut Vec<u8>) -> io::Result<()> {
+    pub(super) fn write(plain: &[u8], with: &mut Compressor<'_>, packed: &mut Vec<u8>) -> io::Result<()> {
         if plain.len() as u64 > Self::BYTES_MAX {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         packed.resize(HEAD + zstd::zstd_safe::compress_bound(plain.len()), 0);
-        let length = zstd::bulk::compress_to_buffer(plain, &mut packed[HEAD..], 1)?;
+        let length = with.compress_to_buffer(plain, &mut packed[HEAD..])?;
         packed.truncate(HEAD + length);
         let checksum = crc32fast::hash(&packed[HEAD..]);
         packed[..4].copy_from_slice(&MARK);
@@ -64,8 +65,8 @@ impl<'a> Piece<'a> {
     }
 
     /// The plain bytes. `None`: they are damaged.
-    pub(super) fn unpack(&self) -> Option<Vec<u8>> {
-        let plain = zstd::bulk::decompress(self.packed, self.plain_length).ok()?;
+    pub(super) fn unpack(&self, with: &mut Decompressor<'_>) -> Option<Vec<u8>> {
+        let plain = with.decompress(self.packed, self.plain_length).ok()?;
         (plain.len() == self.plain_length).then_some(plain)
     }
 
