@@ -2,7 +2,8 @@
 //! wait for a long one.
 
 use super::answer::{Answer, NotAnswered};
-use super::question::Question;
+use super::contrast::Contrast;
+use super::question::{Compare, Question};
 use super::run::Run;
 use crate::part::Part;
 use std::collections::VecDeque;
@@ -78,6 +79,7 @@ struct Job {
 enum Work {
     New(Box<Question>),
     Running(Box<Run>),
+    Comparing(Box<Contrast>),
     /// The thread has it.
     Away,
     Done(Box<Result<Answer, NotAnswered>>),
@@ -182,14 +184,14 @@ impl Job {
     fn is_due(&self, now: Tick) -> bool {
         match (&self.work, &self.waiting) {
             (Work::Done(_), Some(_)) => true,
-            (Work::New(_) | Work::Running(_), Some((_, until))) => *until <= now,
+            (Work::New(_) | Work::Running(_) | Work::Comparing(_), Some((_, until))) => *until <= now,
             _ => false,
         }
     }
 
     /// Whether more can be seen for it.
     fn has_work(&self) -> bool {
-        matches!(self.work, Work::New(_) | Work::Running(_))
+        matches!(self.work, Work::New(_) | Work::Running(_) | Work::Comparing(_))
     }
 }
 
@@ -252,7 +254,11 @@ impl Shared {
 
     /// Counts the questions and their memory.
     fn observe(&self, state: &State) {
-        let memory = |job: &Job| if let Work::Running(run) = &job.work { run.memory() as u64 } else { 0 };
+        let memory = |job: &Job| match &job.work {
+            Work::Running(run) => run.memory() as u64,
+            Work::Comparing(contrast) => contrast.memory() as u64,
+            Work::New(_) | Work::Away | Work::Done(_) => 0,
+        };
         self.questions.observe(state.jobs.len() as u64);
         self.memory.observe(state.jobs.iter().map(memory).sum());
     }
@@ -262,11 +268,12 @@ impl Shared {
         let step = || match work {
             Work::New(question) => match self.options.shortcut.as_ref().and_then(|shortcut| shortcut(&question)) {
                 Some(answer) => Work::Done(Box::new(Ok(answer))),
-                None => {
-                    let parts = (self.options.parts)(question.from, question.to);
-                    Work::Running(Box::new(Run::new(*question, parts)))
-                }
+                None => self.begin(*question),
             },
+            Work::Comparing(mut contrast) => {
+                contrast.step();
+                if contrast.is_done() { Work::Done(Box::new(contrast.answer())) } else { Work::Comparing(contrast) }
+            }
             Work::Running(mut run) => {
                 if run.step(memory) {
                     self.memory.reject();
@@ -276,6 +283,20 @@ impl Shared {
             Work::Away | Work::Done(_) => work,
         };
         catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|_| Work::Done(Box::new(Err(NotAnswered::Failed))))
+    }
+
+    /// Begins to answer a question.
+    fn begin(&self, question: Question) -> Work {
+        let (from, to) = (question.from, question.to);
+        let parts = |from| (self.options.parts)(from, to);
+        match question.compare {
+            None => Work::Running(Box::new(Run::new(question, parts(from)))),
+            Some(Compare::Rest) => Work::Comparing(Box::new(Contrast::new(question, parts(from)))),
+            Some(Compare::Earlier(by)) => {
+                let earlier = Millis(from.0.saturating_sub(i64::try_from(by).unwrap_or(i64::MAX)));
+                Work::Comparing(Box::new(Contrast::new(question, parts(earlier))))
+            }
+        }
     }
 
     /// The answer so far.
@@ -289,6 +310,10 @@ impl Shared {
                 let answer = run.answer();
                 (Work::Running(run), Some(answer))
             }
+            Work::Comparing(mut contrast) => {
+                let answer = contrast.answer();
+                (Work::Comparing(contrast), Some(answer))
+            }
             Work::Done(answer) => (Work::Away, Some(*answer)),
             Work::Away => (Work::Away, None),
         };
@@ -301,3 +326,6 @@ impl Shared {
 fn answered(done: Done, answer: Result<Answer, NotAnswered>) {
     let _ = catch_unwind(AssertUnwindSafe(|| done(answer)));
 }
+
+#[cfg(test)]
+mod tests;

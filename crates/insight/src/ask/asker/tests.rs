@@ -1,0 +1,182 @@
+use super::super::answer::Figure;
+use super::super::question::{Filter, Measure, Order};
+use super::*;
+use crate::block::Block;
+use crate::column::Column;
+use crate::part::{Coded, Span, Unreadable};
+use crate::row::{RepositoryFacts, Row};
+use crate::sample::busy::Busy;
+use std::sync::mpsc::{Receiver, channel};
+
+const ROWS: usize = 100;
+
+fn block(seed: u64) -> Arc<dyn Part> {
+    let (mut busy, mut block) = (Busy::new(seed), Block::default());
+    (0..ROWS).for_each(|_| block.push(&Row::of(&busy.event(), RepositoryFacts::default())));
+    Arc::new(block)
+}
+
+fn question(wait_ms: u64) -> Question {
+    let (from, to) = (Millis(0), Millis(i64::MAX));
+    let (measures, order) =
+        (vec![Measure::Count, Measure::Max(Column::BytesOut)], Order { measure: 0, ascending: false });
+    let filter = Filter::All(Vec::new());
+    Question { from, to, filter, by: Vec::new(), measures, per: 0, order, limit: 1, compare: None, wait_ms }
+}
+
+/// Longer than any test.
+const WAIT_MS: u64 = 600_000;
+
+fn asker(clock: &Clock, parts: impl Fn() -> Vec<Arc<dyn Part>> + Send + Sync + 'static) -> Asker {
+    let parts: Parts = Arc::new(move |_, _| parts());
+    Asker::start(AskerOptions { parts, shortcut: None, clock: clock.clone() }).unwrap()
+}
+
+fn ask(asker: &Asker, question: Question) -> Receiver<Result<Answer, NotAnswered>> {
+    let (send, receive) = channel();
+    asker.ask(question, move |answer| send.send(answer).unwrap());
+    receive
+}
+
+fn more(asker: &Asker, handle: &str) -> Result<Answer, NotAnswered> {
+    let (send, receive) = channel();
+    asker.more(handle, WAIT_MS, move |answer| send.send(answer).unwrap());
+    receive.recv().unwrap()
+}
+
+fn events(parts: &[Arc<dyn Part>]) -> i64 {
+    parts.iter().map(|part| part.span().events).sum::<u64>() as i64
+}
+
+#[test]
+fn a_caller_that_does_not_wait_gets_a_handle_and_the_whole_answer_with_it() {
+    let parts = vec![block(1), block(2), block(3)];
+    let all = events(&parts);
+    let asker = asker(&Clock::default(), move || parts.clone());
+    let first = ask(&asker, question(0)).recv().unwrap().unwrap();
+    assert!(first.complete < 1.0, "{first:?}");
+    let handle = first.next.unwrap();
+    let whole = more(&asker, &handle).unwrap();
+    assert_eq!((whole.complete, whole.next, &whole.rows[0][0]), (1.0, None, &Figure::Whole(all)));
+    assert_eq!(more(&asker, &handle), Err(NotAnswered::NoHandle(handle)));
+}
+
+#[test]
+fn a_caller_that_waits_for_long_enough_gets_the_whole_answer_at_once() {
+    let asker = asker(&Clock::default(), || vec![block(1)]);
+    let answer = ask(&asker, question(WAIT_MS)).recv().unwrap().unwrap();
+    assert_eq!((answer.complete, answer.next), (1.0, None));
+    assert_eq!((answer.seen.segments, answer.seen.of), (1, answer.seen.events));
+}
+
+#[test]
+fn a_handle_is_valid_for_a_minute() {
+    let clock = Clock::at(Millis(1_000_000));
+    let asker = asker(&clock, || vec![block(1)]);
+    let handle = ask(&asker, question(0)).recv().unwrap().unwrap().next.unwrap();
+    clock.set(Some(Millis(1_000_000 + Asker::KEPT_MS)));
+    assert_eq!(more(&asker, &handle), Err(NotAnswered::NoHandle(handle)));
+}
+
+#[test]
+fn more_questions_than_the_queue_holds_are_refused_and_counted() {
+    let (open, gate) = channel::<()>();
+    let gate = Mutex::new(gate);
+    let asker = asker(&Clock::default(), move || {
+        // The first question waits here, and all others behind it.
+        let _ = gate.lock().unwrap().recv();
+        vec![block(1)]
+    });
+    let waiting: Vec<_> = (0..Asker::QUESTIONS).map(|_| ask(&asker, question(WAIT_MS))).collect();
+    assert_eq!(ask(&asker, question(WAIT_MS)).recv().unwrap(), Err(NotAnswered::Busy(Asker::QUESTIONS)));
+    let [questions, _] = asker.bounds();
+    assert_eq!((questions.used(), questions.rejected()), (Asker::QUESTIONS, 1));
+    drop(open);
+    for answer in waiting {
+        assert_eq!(answer.recv().unwrap().unwrap().complete, 1.0);
+    }
+}
+
+#[test]
+fn a_caller_that_waits_goes_before_partial_answers_that_nobody_waits_for() {
+    let (open, gate) = channel::<()>();
+    let gate = Mutex::new(gate);
+    let asker = asker(&Clock::default(), move || {
+        let _ = gate.lock().unwrap().recv();
+        vec![block(1)]
+    });
+    // These get their handles before anything is seen.
+    let handle = |answer: Receiver<Result<Answer, NotAnswered>>| answer.recv().unwrap().unwrap().next.unwrap();
+    let left = handle(ask(&asker, question(0)));
+    let waiting: Vec<_> = (0..Asker::QUESTIONS).map(|_| ask(&asker, question(WAIT_MS))).collect();
+    drop(open);
+    for answer in waiting {
+        assert!(answer.recv().unwrap().is_ok());
+    }
+    assert_eq!(more(&asker, &left), Err(NotAnswered::NoHandle(left)));
+}
+
+/// A part that ends the thread that reads it.
+#[derive(Debug)]
+struct Broken;
+
+impl Part for Broken {
+    fn span(&self) -> Span {
+        Span { rows: 1, events: 1, from: 1, to: 1 }
+    }
+    fn may_have(&self, _column: Column, _text: &str) -> bool {
+        true
+    }
+    fn range(&self, _column: Column) -> Option<(i64, i64)> {
+        None
+    }
+    fn texts(&self, _column: Column) -> Result<Coded, Unreadable> {
+        panic!("a planted bug")
+    }
+    fn numbers(&self, _column: Column) -> Result<Vec<i64>, Unreadable> {
+        panic!("a planted bug")
+    }
+    fn bytes(&self, _column: Column) -> u64 {
+        0
+    }
+}
+
+#[test]
+fn a_bug_ends_one_question_and_no_other() {
+    let first = std::sync::atomic::AtomicBool::new(true);
+    let parts = move || match first.swap(false, std::sync::atomic::Ordering::Relaxed) {
+        true => vec![Arc::new(Broken) as Arc<dyn Part>],
+        false => vec![block(1)],
+    };
+    let asker = asker(&Clock::default(), parts);
+    assert_eq!(ask(&asker, question(WAIT_MS)).recv().unwrap(), Err(NotAnswered::Failed));
+    assert!(ask(&asker, question(WAIT_MS)).recv().unwrap().is_ok());
+}
+
+#[test]
+fn a_shortcut_is_tried_before_any_part_is_read() {
+    let shortcut: Shortcut = Arc::new(|question| Some(Answer { left_out: 7, ..Answer::empty(question) }));
+    let parts: Parts = Arc::new(|_, _| panic!("parts were read"));
+    let asker = Asker::start(AskerOptions { parts, shortcut: Some(shortcut), clock: Clock::default() }).unwrap();
+    assert_eq!(ask(&asker, question(WAIT_MS)).recv().unwrap().unwrap().left_out, 7);
+}
+
+#[test]
+fn callers_are_told_when_the_server_stops() {
+    let (open, gate) = channel::<()>();
+    let (arrived, arrives) = channel();
+    let (gate, arrived) = (Mutex::new(gate), Mutex::new(arrived));
+    let asker = asker(&Clock::default(), move || {
+        arrived.lock().unwrap().send(()).unwrap();
+        let _ = gate.lock().unwrap().recv();
+        vec![block(1)]
+    });
+    let answers = [ask(&asker, question(WAIT_MS)), ask(&asker, question(WAIT_MS))];
+    arrives.recv().unwrap();
+    asker.shared.lock().stopped = true;
+    drop(open);
+    drop(asker);
+    for answer in answers {
+        assert_eq!(answer.recv().unwrap(), Err(NotAnswered::Stopped));
+    }
+}

@@ -1,0 +1,155 @@
+//! A comparison while it is being made, part by part.
+
+use super::answer::{Answer, Cost, NotAnswered, Seen};
+use super::choose::{columns_of, holds};
+use super::columns::Columns;
+use super::compare::{Compared, Side, Step};
+use super::differ;
+use super::question::{Compare, Question};
+use super::sampled::{ROWS_MAX, Sample};
+use crate::column::{Column, LINE};
+use crate::part::Part;
+use std::sync::Arc;
+use telemetry::thread_nanos;
+
+/// The fewest stored events of each side that are compared.
+const ROWS_MIN: usize = 30;
+/// The parts over which the rows of a side are spread, if there are as many.
+const PARTS: usize = 8;
+
+/// A comparison while it is being made. It sees parts in an order that spreads them over the time, until both sides have enough rows.
+#[derive(Debug)]
+pub(super) struct Contrast {
+    question: Question,
+    parts: Vec<Arc<dyn Part>>,
+    next: usize,
+    sample: Sample,
+    /// The columns that stay in memory while a part is seen.
+    kept: Vec<Column>,
+    exact: bool,
+    seen: Seen,
+    cpu_nanos: u64,
+    bytes: u64,
+    unreadable: Vec<String>,
+}
+
+impl Contrast {
+    /// Begins a comparison.
+    pub(super) fn new(question: Question, mut parts: Vec<Arc<dyn Part>>) -> Self {
+        let earlier = match question.compare {
+            Some(Compare::Earlier(by)) => i64::try_from(by).unwrap_or(i64::MAX),
+            _ => 0,
+        };
+        let (from, to) = (question.from.0, question.to.0);
+        parts.retain(|part| {
+            let span = part.span();
+            let within = |by: i64| span.from < to.saturating_sub(by) && from.saturating_sub(by) <= span.to;
+            span.rows > 0 && (within(0) || within(earlier))
+        });
+        let mut filtered = Vec::new();
+        columns_of(&question.filter, &mut filtered);
+        let sample = Sample::new(&filtered);
+        let seen = Seen { of: parts.iter().map(|part| part.span().events).sum(), ..Seen::default() };
+        let exact = parts.iter().all(|part| part.span().events == part.span().rows as u64);
+        let kept = filtered.iter().copied().chain([Column::At, Column::Weight]).collect();
+        let parts = spread(parts);
+        let (next, cpu_nanos, bytes, unreadable) = (0, 0, 0, Vec::new());
+        Self { question, parts, next, sample, kept, exact, seen, cpu_nanos, bytes, unreadable }
+    }
+
+    /// Whether nothing more is seen.
+    pub(super) fn is_done(&self) -> bool {
+        self.next == self.parts.len() || self.sample.is_full()
+    }
+
+    /// An estimate of the memory that is used, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.sample.bytes()
+    }
+
+    /// Sees the next part.
+    pub(super) fn step(&mut self) {
+        let Some(part) = self.parts.get(self.next).cloned() else { return };
+        let began = thread_nanos();
+        self.next += 1;
+        self.seen.events += part.span().events;
+        // With the rest nearly every part has rows of the other side, so parts are skipped only where none counts.
+        let earlier = matches!(self.question.compare, Some(Compare::Earlier(_)));
+        if earlier && holds(&self.question.filter, &*part) == Some(false) {
+            self.seen.skipped += 1;
+        } else {
+            let kept = self.kept.clone();
+            let mut columns = Columns::new(&*part, &kept);
+            let taken = self.sample.take(&self.question, &mut columns, ROWS_MAX / PARTS);
+            self.bytes += columns.bytes();
+            match taken {
+                Ok(whole) => {
+                    self.seen.segments += 1;
+                    self.exact &= whole;
+                }
+                Err(error) => {
+                    self.exact = false;
+                    if self.unreadable.len() < Answer::UNREADABLE_MAX {
+                        self.unreadable.push(error.to_string());
+                    }
+                }
+            }
+        }
+        self.cpu_nanos += thread_nanos().saturating_sub(began);
+    }
+
+    /// The comparison so far.
+    pub(super) fn answer(&mut self) -> Result<Answer, NotAnswered> {
+        let began = thread_nanos();
+        let [selected, base] = &self.sample.sides;
+        if self.is_done() {
+            enough(selected.rows, "events match the filter")?;
+            enough(base.rows, "events are there to compare with")?;
+        }
+        let side = |side: usize| {
+            let sums = &self.sample.sides[side];
+            Side { events: sums.events, sample: sums.rows as u64, duration_ms: sums.mean(0) }
+        };
+        let step = |(column, time): (&Column, usize)| Step {
+            column: *column,
+            selected: selected.mean(time),
+            base: base.mean(time),
+        };
+        let compared = Compared { selected: side(0), base: side(1), line: LINE.iter().zip(1..).map(step).collect() };
+        let some = selected.rows >= ROWS_MIN && base.rows >= ROWS_MIN;
+        let rows = if some { differ::rows(&self.sample, self.question.limit) } else { Vec::new() };
+        let share = (self.seen.events as f64 / self.seen.of.max(1) as f64 * 100.0).floor().min(99.0) / 100.0;
+        self.cpu_nanos += thread_nanos().saturating_sub(began);
+        Ok(Answer {
+            names: differ::NAMES.iter().map(|name| (*name).to_owned()).collect(),
+            rows,
+            exact: self.exact && self.next == self.parts.len(),
+            complete: if self.is_done() { 1.0 } else { share },
+            seen: self.seen,
+            cost: Cost { cpu_ms: (self.cpu_nanos / 10_000) as f64 / 100.0, bytes: self.bytes },
+            unreadable: self.unreadable.clone(),
+            compared: Some(compared),
+            ..Answer::empty(&self.question)
+        })
+    }
+}
+
+/// Refuses a side with too few rows.
+fn enough(rows: usize, what: &str) -> Result<(), NotAnswered> {
+    if rows >= ROWS_MIN {
+        return Ok(());
+    }
+    let hint = "hint: choose a longer time or another filter";
+    Err(NotAnswered::TooFew(format!("only {rows} stored {what}; a comparison needs {ROWS_MIN} of each side; {hint}")))
+}
+
+/// The parts in an order whose every beginning is spread over all of them: by the mirrored bits of their places.
+fn spread(parts: Vec<Arc<dyn Part>>) -> Vec<Arc<dyn Part>> {
+    let mut parts: Vec<(u32, Arc<dyn Part>)> =
+        parts.into_iter().zip(0_u32..).map(|(part, n)| (n.reverse_bits(), part)).collect();
+    parts.sort_by_key(|(place, _)| *place);
+    parts.into_iter().map(|(_, part)| part).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,258 @@
+//! Rows of both sides of a comparison, taken evenly from parts.
+
+use super::choose::{Bits, between, chosen};
+use super::columns::{Columns, Rows};
+use super::question::{Compare, Question};
+use super::seed::Table;
+use crate::column::{Column, ColumnKind, LINE};
+use crate::part::Unreadable;
+use crate::texts::Texts;
+use telemetry::Millis;
+
+/// The most rows of a side that are looked at.
+pub(super) const ROWS_MAX: usize = 1 << 15;
+
+/// Columns in which two sides are not compared: ids and moments, results of storing, and times, which [`LINE`] shows.
+const HIDDEN: &[Column] = &[
+    Column::At,
+    Column::Id,
+    Column::Flight,
+    Column::Trace,
+    Column::Weight,
+    Column::KeptBecause,
+    Column::More,
+    Column::FirstByte,
+    Column::Duration,
+    Column::SlowestMemberTime,
+];
+
+/// A column tells the same as the other, so a filter on one hides both.
+const SAME: &[(Column, Column)] = &[
+    (Column::Status, Column::Outcome),
+    (Column::Repository, Column::RepositoryKind),
+    (Column::Repository, Column::Format),
+];
+
+/// Columns of numbers that are compared value by value.
+pub(super) const NAMED: &[Column] = &[Column::Status, Column::UpstreamStatus];
+
+/// Rows of both sides.
+#[derive(Debug)]
+pub(super) struct Sample {
+    pub(super) sides: [Sums; 2],
+    /// For each row its side, 0 or 1, and the events for which it stands.
+    pub(super) rows: Vec<(u8, f64)>,
+    /// The columns that are compared, with a cell for each row.
+    pub(super) columns: Vec<(Column, Cells)>,
+    bytes: usize,
+}
+
+/// Sums over the rows of one side.
+#[derive(Debug, Clone)]
+pub(super) struct Sums {
+    /// Events of all rows, sampled or not.
+    pub(super) events: u64,
+    /// Sampled rows.
+    pub(super) rows: usize,
+    /// The weights of the sampled rows, and their squares.
+    pub(super) weights: f64,
+    pub(super) squares: f64,
+    /// The duration, then the columns of [`LINE`], in microseconds.
+    pub(super) times: Vec<f64>,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Self { events: 0, rows: 0, weights: 0.0, squares: 0.0, times: vec![0.0; LINE.len() + 1] }
+    }
+}
+
+/// The cells of the sampled rows.
+#[derive(Debug)]
+pub(super) enum Cells {
+    /// Places in a list of texts.
+    Texts {
+        places: Table<Box<str>, u32>,
+        texts: Texts,
+        codes: Vec<u32>,
+    },
+    Numbers(Vec<i64>),
+}
+
+impl Sample {
+    /// No rows of the columns in which the filter's events can differ.
+    pub(super) fn new(filtered: &[Column]) -> Self {
+        let hidden = |column: &Column| {
+            let same = SAME
+                .iter()
+                .any(|(a, b)| (a == column && filtered.contains(b)) || (b == column && filtered.contains(a)));
+            same || HIDDEN.contains(column) || LINE.contains(column) || filtered.contains(column)
+        };
+        let cells = |column: &Column| match column.kind() {
+            ColumnKind::Text => {
+                (*column, Cells::Texts { places: Table::default(), texts: Texts::default(), codes: Vec::new() })
+            }
+            _ => (*column, Cells::Numbers(Vec::new())),
+        };
+        let columns = Column::ALL.iter().filter(|column| !hidden(column)).map(cells).collect();
+        Self { sides: [Sums::default(), Sums::default()], rows: Vec::new(), columns, bytes: 0 }
+    }
+
+    /// Whether both sides have enough rows.
+    pub(super) fn is_full(&self) -> bool {
+        self.sides.iter().all(|side| side.rows >= ROWS_MAX)
+    }
+
+    /// An estimate of the memory that is used, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes + self.rows.len() * size_of::<(u8, f64)>()
+    }
+
+    /// Takes rows of a part, of each side at most so many. Returns whether each row of both sides was taken.
+    pub(super) fn take(
+        &mut self,
+        question: &Question,
+        columns: &mut Columns<'_>,
+        most: usize,
+    ) -> Result<bool, Unreadable> {
+        let sides = sides(question, columns)?;
+        let weights = columns.numbers(Column::Weight)?;
+        let weight = |place: u32| weights[place as usize].max(1);
+        let mut taken: [Vec<u32>; 2] = Default::default();
+        let mut strides = [1; 2];
+        let mut found = [0; 2];
+        let mut events = [0; 2];
+        for (side, bits) in sides.iter().enumerate() {
+            let places = match bits.rows() {
+                Rows::All(count) => (0..count as u32).collect(),
+                Rows::At(places) => places,
+            };
+            found[side] = places.len();
+            events[side] = places.iter().map(|place| weight(*place).cast_unsigned()).sum::<u64>();
+            let room = most.min(ROWS_MAX.saturating_sub(self.sides[side].rows));
+            strides[side] = places.len().div_ceil(room.max(1)).max(1);
+            taken[side] = if room > 0 { places.into_iter().step_by(strides[side]).collect() } else { Vec::new() };
+        }
+        let whole = (0..2).all(|side| taken[side].len() == found[side]);
+        // Everything is read before anything is counted: a part that is not readable counts for nothing.
+        let places = taken.concat();
+        if !places.is_empty() {
+            let times: Result<Vec<_>, _> =
+                [Column::Duration].iter().chain(LINE).map(|column| columns.numbers(*column)).collect();
+            let times = times?;
+            let mut cells = Vec::with_capacity(self.columns.len());
+            for (column, _) in &self.columns {
+                cells.push(picked(columns, *column, &places)?);
+            }
+            self.columns.iter_mut().zip(cells).for_each(|((_, mine), cells)| self.bytes += mine.append(cells));
+            for (side, places) in taken.iter().enumerate() {
+                for place in places {
+                    let weight = (weight(*place) * strides[side] as i64) as f64;
+                    self.rows.push((side as u8, weight));
+                    self.sides[side].add(weight, times.iter().map(|cells| cells[*place as usize]));
+                }
+            }
+        }
+        for (side, events) in events.into_iter().enumerate() {
+            self.sides[side].events += events;
+        }
+        Ok(whole)
+    }
+}
+
+impl Sums {
+    fn add(&mut self, weight: f64, times: impl Iterator<Item = i64>) {
+        self.rows += 1;
+        self.weights += weight;
+        self.squares += weight * weight;
+        self.times.iter_mut().zip(times).for_each(|(sum, time)| *sum += weight * time as f64);
+    }
+
+    /// As many rows of the same weight tell as much as these.
+    pub(super) fn telling(&self) -> f64 {
+        if self.squares > 0.0 { self.weights * self.weights / self.squares } else { 0.0 }
+    }
+
+    /// The mean of a time, in milliseconds: 0 is the duration, the others those of [`LINE`].
+    pub(super) fn mean(&self, time: usize) -> f64 {
+        if self.weights > 0.0 { self.times[time] / self.weights / 1000.0 } else { 0.0 }
+    }
+}
+
+/// The rows of a part that are of each side.
+fn sides(question: &Question, columns: &mut Columns<'_>) -> Result<[Bits; 2], Unreadable> {
+    let holds = chosen(&question.filter, columns)?;
+    let mut selected = between(columns, question.from, question.to)?;
+    let mut base = match question.compare {
+        Some(Compare::Earlier(by)) => {
+            let by = i64::try_from(by).unwrap_or(i64::MAX);
+            let earlier = |at: Millis| Millis(at.0.saturating_sub(by));
+            let mut base = between(columns, earlier(question.from), earlier(question.to))?;
+            base.and(&holds);
+            base
+        }
+        _ => {
+            let (mut base, mut rest) = (selected.clone(), holds.clone());
+            rest.turn();
+            base.and(&rest);
+            base
+        }
+    };
+    selected.and(&holds);
+    // The times of an earlier day and of this one may overlap.
+    let mut only = selected.clone();
+    only.turn();
+    base.and(&only);
+    Ok([selected, base])
+}
+
+/// The cells of some rows of a part.
+enum Picked {
+    Texts(Vec<Box<str>>, Vec<u32>),
+    Numbers(Vec<i64>),
+}
+
+/// The cells of a column at these places. Only the texts that occur among them are copied.
+fn picked(columns: &mut Columns<'_>, column: Column, places: &[u32]) -> Result<Picked, Unreadable> {
+    if !column.is_text() {
+        let cells = columns.numbers(column)?;
+        return Ok(Picked::Numbers(places.iter().map(|place| cells[*place as usize]).collect()));
+    }
+    let cells = columns.texts(column)?;
+    let (mut known, mut texts) = (Table::<u32, u32>::default(), Vec::new());
+    let codes = places.iter().map(|place| {
+        let code = cells.codes[*place as usize];
+        *known.entry(code).or_insert_with(|| {
+            texts.push(cells.texts[code as usize].into());
+            texts.len() as u32 - 1
+        })
+    });
+    let codes = codes.collect();
+    Ok(Picked::Texts(texts, codes))
+}
+
+impl Cells {
+    /// Appends cells. Returns the memory that they take, in bytes.
+    fn append(&mut self, more: Picked) -> usize {
+        match (self, more) {
+            (Cells::Numbers(numbers), Picked::Numbers(more)) => {
+                numbers.extend_from_slice(&more);
+                more.len() * size_of::<i64>()
+            }
+            (Cells::Texts { places, texts, codes }, Picked::Texts(more, places_of)) => {
+                let mut bytes = places_of.len() * size_of::<u32>();
+                let mut renumber = |text: Box<str>| {
+                    *places.entry(text).or_insert_with_key(|text| {
+                        texts.push(text);
+                        bytes += 2 * text.len() + 40;
+                        texts.len() as u32 - 1
+                    })
+                };
+                let renumbered: Vec<u32> = more.into_iter().map(&mut renumber).collect();
+                codes.extend(places_of.into_iter().map(|place| renumbered[place as usize]));
+                bytes
+            }
+            (Cells::Numbers(_), Picked::Texts(..)) | (Cells::Texts { .. }, Picked::Numbers(_)) => 0,
+        }
+    }
+}
