@@ -65,8 +65,7 @@ fn every_reply_names_an_event_and_the_event_is_kept() {
     }
     assert_eq!(named.iter().collect::<BTreeSet<_>>().len(), named.len(), "each has its own: {named:?}");
     world.stop();
-    let kept = world.files().into_iter().filter(|path| path.iter().any(|part| part == "events"));
-    let kept: String = kept.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let kept: String = world.event_lines().into_iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
     for id in &named {
         let line = kept.lines().find(|line| line.contains(&format!("\"{id}\"")));
         let line = line.unwrap_or_else(|| panic!("no event {id} in\n{kept}"));

@@ -45,6 +45,7 @@ mod info_format;
 mod isolation;
 mod job_events;
 mod journal;
+mod kept;
 mod lifecycle;
 mod limits;
 mod long_run;

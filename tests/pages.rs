@@ -42,8 +42,7 @@ fn shelf() -> World {
 
 /// Every event of a stopped server.
 pub(crate) fn events(world: &World) -> Vec<Value> {
-    let files = world.files().into_iter().filter(|path| path.iter().any(|part| part == "events"));
-    let lines: String = files.map(|path| std::fs::read_to_string(path).unwrap()).collect();
+    let lines: String = world.event_lines().into_iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
     lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

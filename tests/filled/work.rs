@@ -1,7 +1,7 @@
 //! The limits of work: downloads and calls to upstreams, waiting requests, merges, copies of pages, and recent events.
 
 use super::Figures;
-use crate::world::{Connection, Says, Upstream, World};
+use crate::world::{Connection, FIRST, Says, Upstream, World};
 use serde_json::json;
 use telemetry::BoundName;
 
@@ -118,4 +118,34 @@ fn copies_of_pages_and_recent_events_fill_their_places() {
     let name = BoundName::RecentEvents;
     let recent = figures.governed(name, "", "telemetry.events_recent_bytes").bound(name, "");
     assert!(recent.used > recent.limit / 4.0 && recent.used <= recent.limit, "{recent:?}");
+}
+
+/// Sends requests whose events are kept, until there is a file of kept events whose name ends so.
+fn keep_until(world: &World, end: &str) {
+    let (anon, mut round) = (world.anon(), 0);
+    while !world.kept_events().iter().any(|path| path.to_str().unwrap().ends_with(end)) {
+        assert!(round < 1000, "{:?}", world.kept_events());
+        round += 1;
+        for number in 0..100 {
+            anon.get(&format!("/repository/{FIRST}/info/{:032x}", round * 1000 + number)).expect(404);
+        }
+    }
+}
+
+#[test]
+fn kept_events_fill_their_memory_until_they_are_in_a_segment() {
+    let world = World::start_with_file("[telemetry]\nkeep_memory_bytes = 1_048_576\n");
+    keep_until(&world, ".parquet");
+    let name = BoundName::OpenEvents;
+    let memory = Figures::of(&world).governed(name, "", "telemetry.keep_memory_bytes").bound(name, "");
+    assert!(memory.peak > memory.limit / 2.0 && memory.peak <= memory.limit && memory.rejected == 0.0, "{memory:?}");
+}
+
+#[test]
+fn kept_events_fill_their_disk_and_the_oldest_are_thinned() {
+    let world = World::start_with_file("[telemetry]\nkeep_bytes = 262_144\n");
+    keep_until(&world, "_1.parquet");
+    let name = BoundName::KeptEvents;
+    let disk = Figures::of(&world).governed(name, "", "telemetry.keep_bytes").bound(name, "");
+    assert!(disk.peak > disk.limit && disk.used > disk.limit / 2.0, "{disk:?}");
 }

@@ -213,6 +213,18 @@ impl World {
         files
     }
 
+    /// The files of events as lines of JSON.
+    pub(crate) fn event_lines(&self) -> Vec<PathBuf> {
+        let is_one = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("events.jsonl");
+        self.files().into_iter().filter(is_one).collect()
+    }
+
+    /// The files of kept events: segments and logs.
+    pub(crate) fn kept_events(&self) -> Vec<PathBuf> {
+        let is_one = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with("events_");
+        self.files().into_iter().filter(is_one).collect()
+    }
+
     /// Runs a command of the program on the folder of a stopped server.
     pub(crate) fn run(&self, verb: &str) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));

@@ -173,9 +173,8 @@ impl Error {
             Error::HookForged(_) => "sign it with the repository's `hook_secret`; docs/hooks.md explains how".into(),
             Error::NoSuchRoute(path) => return elsewhere::below_repositories(path),
             Error::NoSuchEvent(_) => {
-                "the request may be under way, or newer events may have taken its place (the setting \
-                                      `telemetry.events_recent_bytes`); with `telemetry.json_lines = \"on\"` the folder `events` has \
-                                      older ones"
+                "the request may be under way, or it was one of many answers from memory, of which a sample is kept; the settings \
+                 `telemetry.keep_bytes` and `telemetry.keep_days` limit how long events are kept"
                     .into()
             }
             _ => return None,

@@ -13,7 +13,7 @@ use crate::{conformance, declared_repositories, route, upstreams, use_recording}
 use anyhow::Context;
 use client::Hosts;
 use front::{Listener, PageHooks, Pages};
-use insight::{Insight, InsightOptions, RepositoryFacts};
+use insight::{Insight, InsightOptions, RepositoryFacts, Surroundings};
 use repository::{ChangeSource, Format, MemoryLimits, Repositories, WaitersLimits, Workers};
 use std::path::Path;
 use std::sync::Arc;
@@ -79,6 +79,8 @@ impl Instance {
         let recent = RecentEvents::new(settings.telemetry.events_recent_bytes);
         let last_uses = LastUses::new();
         let keep = InsightOptions {
+            keep_bytes: settings.telemetry.keep_bytes,
+            keep_time: Duration::from_secs(settings.telemetry.keep_days * 24 * 60 * 60),
             memory_bytes: settings.telemetry.keep_memory_bytes,
             clock: clock.clone(),
             log: log.clone(),
@@ -90,7 +92,9 @@ impl Instance {
             censuses.push(recent.census());
             sinks.push(recent.sink());
         }
-        sinks.push(insight.sink());
+        if settings.telemetry.keep_bytes > 0 {
+            sinks.push(insight.sink());
+        }
         let recent_paths = RecentPaths::new(clock.clone());
         sinks.push(recent_paths.sink());
         let recorder = Recorder::start_with_censuses(recorder_options, censuses, sinks);
@@ -143,12 +147,7 @@ impl Instance {
         let urls = PublicUrls::new(&settings.server, url, settings.telemetry.client_addresses, log.clone());
         let (repositories, access, first) =
             back.block_on(open_repositories(settings, &store, workers, &clock, &recorder, &log, from))?;
-        let facts_of = repositories.facts();
-        insight.begin(Box::new(move |name| {
-            let facts = |(kind, format): (RepositoryKind, Format)| (kind.as_str(), format.as_str());
-            let (kind, format) = facts_of(name).map(facts).unwrap_or_default();
-            RepositoryFacts { kind, format }
-        }));
+        insight.begin(surroundings(settings, &repositories));
         let access = Arc::new(access);
         let app = Arc::new(App {
             pages: pages(settings, &store, &access, &recorder),
@@ -203,6 +202,19 @@ impl Instance {
         self.app.insight.close();
         self.back.shutdown_timeout(STOP_TIMEOUT);
     }
+}
+
+/// What the kept events need of the server.
+fn surroundings(settings: &Settings, repositories: &Repositories) -> Surroundings {
+    let (facts_of, folder) = (repositories.facts(), store::Layout::new(&settings.store.data).events());
+    let (data, floor_bytes) = (settings.store.data.clone(), settings.store.free_space_floor_bytes);
+    let facts = move |name: &str| {
+        let facts = |(kind, format): (RepositoryKind, Format)| (kind.as_str(), format.as_str());
+        let (kind, format) = facts_of(name).map(facts).unwrap_or_default();
+        RepositoryFacts { kind, format }
+    };
+    let above_floor = move || store::above_floor(&data, floor_bytes).is_ok();
+    Surroundings { folder, facts: Box::new(facts), above_floor: Box::new(above_floor) }
 }
 
 /// The limits on requests that wait for upstreams. A repository may have half of all, so that an upstream that hangs leaves places for

@@ -119,12 +119,6 @@ fn all(folder: &Path) -> io::Result<Vec<(String, u64)>> {
     Ok(files)
 }
 
-/// The size of the file system of `path` and the space on it that an ordinary process may still use, in bytes.
-pub(crate) fn space(path: &Path) -> io::Result<(u64, u64)> {
-    let about = rustix::fs::statvfs(path)?;
-    Ok((about.f_blocks.saturating_mul(about.f_frsize), about.f_bavail.saturating_mul(about.f_frsize)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

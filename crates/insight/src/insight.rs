@@ -3,26 +3,12 @@
 use crate::ask::{Answer, Asker, AskerOptions, NotAnswered, Question};
 use crate::event_json;
 use crate::keep::{Keep, KeepSink};
+use crate::options::{InsightOptions, Surroundings};
 use crate::part::{Part, Unreadable};
 use crate::rate::{Budget, Goal, Rate};
-use crate::row::RepositoryFacts;
 use std::fmt;
 use std::sync::Arc;
-use telemetry::{Bound, Census, Clock, EventId, Log, Millis, Sink};
-
-/// What is known of a repository by its name.
-pub type FactsOf = Box<dyn Fn(&str) -> RepositoryFacts + Send + Sync>;
-
-/// The limits of the stored events.
-#[derive(Debug, Clone)]
-pub struct InsightOptions {
-    /// Memory for rows that are not in a segment yet, in bytes. 0: nothing is kept.
-    pub memory_bytes: u64,
-    /// The time of day.
-    pub clock: Clock,
-    /// For failures of keeping.
-    pub log: Log,
-}
+use telemetry::{Bound, Census, Clock, EventId, Millis, Sink};
 
 /// The stored events. One for each server.
 #[derive(Debug)]
@@ -38,13 +24,14 @@ impl Insight {
     /// The handle. Its sink may be used at once; events before [`Insight::begin`] wait in memory.
     pub fn new(options: InsightOptions) -> Arc<Self> {
         let (clock, log) = (options.clock.clone(), options.log.clone());
-        let keep = Keep::new(options);
+        let budget = Budget::new(options.keep_bytes);
+        let keep = Keep::new(options, budget.clone());
         let kept = keep.clone();
         let parts = move |from, to| kept.parts(from, to);
         let asker = Asker::start(AskerOptions { parts: Arc::new(parts), shortcut: None, clock: clock.clone() });
         let failed =
             |error: &std::io::Error| log.error("no thread answers questions about events", &[("error", error)]);
-        Arc::new(Self { keep, budget: Budget::new(0), clock, asker: asker.inspect_err(failed).ok() })
+        Arc::new(Self { keep, budget, clock, asker: asker.inspect_err(failed).ok() })
     }
 
     /// The census that chooses the events that are stored: so many a second beside those that are stored whole, or as many as the budget
@@ -65,9 +52,10 @@ impl Insight {
         Box::new(KeepSink(self.keep.clone()))
     }
 
-    /// Begins to keep events. Call it once the repositories are known and the data folder belongs to this process.
-    pub fn begin(&self, facts: FactsOf) {
-        self.keep.begin(facts);
+    /// Begins to keep events: finds those on disk, and starts the thread that writes. If the folder cannot be used, the log tells, and events
+    /// are kept in memory only.
+    pub fn begin(&self, surroundings: Surroundings) {
+        self.keep.begin(surroundings);
     }
 
     /// The parts that may have events which began in `from..to`, the newest first. A part stays readable for as long as it is held, also
@@ -107,8 +95,16 @@ impl Insight {
         self.keep.bounds().into_iter().chain(asker).collect()
     }
 
-    /// Ends keeping. Call it after the sinks were flushed.
-    pub fn close(&self) {}
+    /// Ends keeping: writes the events in memory into a segment. Call it after the sinks were flushed.
+    pub fn close(&self) {
+        self.keep.close();
+    }
+}
+
+impl Drop for Insight {
+    fn drop(&mut self) {
+        self.close();
+    }
 }
 
 impl fmt::Debug for Keep {

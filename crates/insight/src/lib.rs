@@ -6,13 +6,13 @@
 mod ask;
 mod block;
 mod column;
-#[expect(dead_code, reason = "for the parts of this crate that write files, which are not all here yet")]
 mod disk;
 mod event_json;
 mod insight;
 mod keep;
 mod log;
 mod open;
+mod options;
 mod part;
 mod rate;
 #[expect(dead_code, reason = "questions are not answered from counts yet")]
@@ -29,9 +29,10 @@ pub use ask::{
 };
 pub use block::Block;
 pub use column::{Cell, Column, ColumnKind, LINE};
-pub use insight::{FactsOf, Insight, InsightOptions};
+pub use insight::Insight;
 pub use log::{Log, Recovered};
 pub use open::Open;
+pub use options::{AboveFloor, FactsOf, InsightOptions, Surroundings};
 pub use part::{Coded, Part, Rolled, Span, Unreadable};
 pub use rate::{Budget, Goal, Rate};
 pub use roll::{Buckets, RollupOptions, Rollups};

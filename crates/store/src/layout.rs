@@ -22,7 +22,7 @@
 //!                    that may be in no segment yet, from FIRST on, each with the start of its SHA-256 in front
 //!   indexes/ID/      pieces of large indexes of the repository with this number, each file with its SHA-256 in front:
 //!                    derived, ignored when damaged, may be deleted at any time
-//!   events/          recorded events; the store does not use it
+//!   events/          recorded events; the store does not use it. May be deleted while no process works on the folder
 //!   rehearsal/       while an upgrade is rehearsed: a copy of the truth. May be deleted at any time
 //!   restoring        while a backup is restored into the folder, which has no `version` until that is done
 //!

@@ -98,7 +98,8 @@ bounds! {
     EventBuffers "events.buffered" Events ["telemetry.events_buffered"] "Events that are not yet passed to the sinks";
     EventSink "events.sink" Events ["telemetry.events_buffered"] "Events in the queue of a sink";
     RecentEvents "events.recent" Bytes ["telemetry.events_recent_bytes"] "Events in memory that can be found by their id; failed and slow ones are kept longer";
-    OpenEvents "events.open" Bytes ["telemetry.keep_memory_bytes"] "Kept events in memory; events that do not fit are not kept";
+    OpenEvents "events.open" Bytes ["telemetry.keep_memory_bytes"] "Kept events in memory, until they are in a segment; rejected are events that did not fit and were not on disk";
+    KeptEvents "events.kept" Bytes ["telemetry.keep_bytes"] "Kept events on disk; the oldest are thinned and then removed";
     Rollups "rollups" Bytes ["telemetry.keep_bytes"] "Counts of events by minute and hour on disk; the oldest are removed first";
     RollupKeys "rollups.keys" Keys [] "Kinds of events in a minute that are counted apart; the events of further ones count as `(other)`, as many as were rejected";
     LastUses "last_uses" Uses [] "Downloads whose last-used day is not yet written";

@@ -263,8 +263,12 @@ keys! {
         /// Memory for recent events, in bytes, which `daylight explain --event` shows. Events of failed and slow requests stay
         /// longest. 0 keeps none.
         events_recent_bytes: u64 = Shares::events_recent_bytes, 0..=1_099_511_627_776;
-        /// Memory for the newest events that are kept for questions, in bytes. 0 keeps none.
-        keep_memory_bytes: u64 = Shares::keep_memory_bytes, 0..=1_099_511_627_776;
+        /// Disk for events that are kept for questions, in bytes. The oldest are thinned to a tenth, and then removed. 0 keeps none.
+        keep_bytes: u64 = Shares::keep_bytes, 0..=1_099_511_627_776;
+        /// Days after which a kept event is removed.
+        keep_days: u64 = |_| (90, "a quarter can be compared with the one before".into()), 1..=3650;
+        /// Memory for kept events that are not in a segment yet, in bytes.
+        keep_memory_bytes: u64 = Shares::keep_memory_bytes, 1_048_576..=1_099_511_627_776;
         /// Whether each event is written to `events/events.jsonl` in the data folder, as a line of JSON: `off` or `on`.
         json_lines: JsonLines = |_| (JsonLines::Off, "it costs as much as all other recording, and recent events are in memory".into());
         /// Size at which the file of JSON lines is closed and the next one begun, in bytes.

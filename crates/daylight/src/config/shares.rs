@@ -29,8 +29,12 @@ const SMALL_PART: u64 = 16;
 pub(super) const EVENT_BYTES: u64 = 2 << 10;
 /// Some 9,000 events: people ask for events of the last minutes, and the files have the older ones.
 const RECENT_MAX_BYTES: u64 = 8 << 20;
-/// The rows of a segment, and those that come while it is written.
+/// The rows of a segment, and the rows that come while it is written.
 const KEEP_MEMORY_MAX_BYTES: u64 = 48 << 20;
+/// The most disk for kept events: some 35 million of them.
+const KEEP_MAX_BYTES: u64 = 2 << 30;
+/// The disk for kept events where the size of the disk is unknown.
+const KEEP_UNKNOWN_BYTES: u64 = 256 << 20;
 /// Descriptors of databases, logs, listening sockets and everything else that is always open, and of reserved connections.
 const FIXED_DESCRIPTORS: u64 = 128 + front::RESERVED as u64;
 
@@ -227,6 +231,17 @@ impl Shares {
 
     pub(super) fn events_recent_bytes(&self) -> Derived<u64> {
         ((self.part(1) / 2).min(RECENT_MAX_BYTES), self.of_memory("1/32", ", at most 8 MiB"))
+    }
+
+    pub(super) fn keep_bytes(&self) -> Derived<u64> {
+        match self.machine.disk_bytes {
+            Some(disk) => {
+                let reason =
+                    format!("1/50 of the file system of the data folder, which has {} MiB; at most 2 GiB", disk >> 20);
+                ((disk / 50).min(KEEP_MAX_BYTES), reason.into())
+            }
+            None => (KEEP_UNKNOWN_BYTES, "the size of the file system is unknown".into()),
+        }
     }
 
     pub(super) fn keep_memory_bytes(&self) -> Derived<u64> {

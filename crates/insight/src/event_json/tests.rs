@@ -1,3 +1,5 @@
+//! Tests of events that are made from their columns.
+
 use super::*;
 use crate::block::Block;
 use crate::row::{RepositoryFacts, Row};

@@ -1,21 +1,33 @@
-//! Keeping: events become rows, which wait in memory.
+//! Keeping: events become rows, which wait in memory and in a log until a thread writes them into a segment.
+//!
+//! Each log has a number. A segment names the logs whose rows it has, so a start knows which rows are in no segment, whenever the process
+//! was killed.
 
+mod names;
+mod place;
+mod retention;
+mod seal;
+mod segments;
 mod sink;
+mod tender;
+mod thinned;
 
 pub(crate) use sink::KeepSink;
 
 use crate::block::Block;
-use crate::insight::{FactsOf, InsightOptions};
-use crate::part::Part;
+use crate::open::Open;
+use crate::options::{FactsOf, InsightOptions, Surroundings};
+use crate::part::{Part, Span};
+use crate::rate::Budget;
 use crate::row::{RepositoryFacts, Row};
-use std::collections::VecDeque;
+use place::Place;
+use segments::Kept;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use telemetry::{Bound, BoundName, Event, EventId, Millis};
+use telemetry::log::Incident;
+use telemetry::{Bound, BoundName, Event, EventId, Log, Millis};
+use tender::Tender;
 
-/// Rows of one frozen block.
-const BLOCK_ROWS: usize = 1 << 10;
-/// The memory of a row, with its share of the texts.
-const ROW_BYTES: u64 = 1 << 10;
 /// Events that wait for [`Keep::begin`]. A start has a few.
 const EARLY_MAX: usize = 256;
 /// An event began at most this much before or after the moment that its id names, in milliseconds.
@@ -23,94 +35,219 @@ const ID_SPREAD: i64 = 2000;
 
 /// The stored events.
 pub(crate) struct Keep {
+    options: InsightOptions,
+    budget: Arc<Budget>,
     facts: OnceLock<FactsOf>,
+    /// Locked before the rows, and never after them.
+    intake: Mutex<Intake>,
     rows: Mutex<Rows>,
     memory: Arc<Bound>,
+    disk: Arc<Bound>,
+    failing: Incident,
+    tender: Tender,
 }
 
-/// The rows in memory.
+/// What the sink's thread needs.
+#[derive(Default)]
+struct Intake {
+    /// Events from before the repositories were known.
+    early: Vec<Event>,
+    place: Option<Place>,
+}
+
+/// The rows, in memory and on disk.
 #[derive(Default)]
 struct Rows {
-    frozen: VecDeque<Arc<Block>>,
-    filling: Block,
-    /// Events from before the facts of repositories were known.
-    early: Vec<Event>,
+    open: Open,
+    /// When the first of the open rows came.
+    since: Option<Millis>,
+    /// Rows that wait to be written into a segment, in the order of their logs.
+    sealing: Vec<Sealing>,
+    /// In the order of their last moments.
+    segments: Vec<Arc<Kept>>,
+    /// Segments that others have replaced, or that were removed. Their files go when no question reads them.
+    retired: Vec<Arc<Kept>>,
+}
+
+/// Rows that wait to be written into a segment.
+#[derive(Debug, Clone)]
+struct Sealing {
+    /// The number of their log.
+    number: u64,
+    /// Empty: they are in the log only.
+    blocks: Vec<Arc<Block>>,
+    /// The log, and its size in bytes. `None`: they are in memory only.
+    log: Option<(PathBuf, u64)>,
+}
+
+impl Sealing {
+    fn memory(&self) -> u64 {
+        self.blocks.iter().map(|block| block.memory()).sum()
+    }
+}
+
+impl Rows {
+    fn memory(&self) -> u64 {
+        self.open.memory() + self.sealing.iter().map(Sealing::memory).sum::<u64>()
+    }
 }
 
 impl Keep {
-    pub(crate) fn new(options: InsightOptions) -> Arc<Self> {
+    pub(crate) fn new(options: InsightOptions, budget: Arc<Budget>) -> Arc<Self> {
         let memory = Bound::new(BoundName::OpenEvents, "", options.memory_bytes);
-        Arc::new(Self { facts: OnceLock::new(), rows: Mutex::default(), memory })
+        let disk = Bound::new(BoundName::KeptEvents, "", options.keep_bytes);
+        let (intake, rows) = (Mutex::default(), Mutex::default());
+        let (facts, failing, tender) = (OnceLock::new(), Incident::default(), Tender::default());
+        Arc::new(Self { options, budget, facts, intake, rows, memory, disk, failing, tender })
     }
 
     pub(crate) fn bounds(&self) -> Vec<Arc<Bound>> {
-        vec![self.memory.clone()]
+        vec![self.memory.clone(), self.disk.clone()]
     }
 
-    pub(crate) fn begin(&self, facts: FactsOf) {
-        let mut rows = self.lock();
+    /// Finds the rows on disk, and begins to keep new ones.
+    pub(crate) fn begin(self: &Arc<Self>, surroundings: Surroundings) {
+        self.look(surroundings);
+        if self.options.keep_bytes > 0 {
+            tender::start(self);
+        }
+    }
+
+    fn look(&self, surroundings: Surroundings) {
+        let Surroundings { folder, facts, above_floor } = surroundings;
+        let mut intake = self.intake();
+        // Nobody else sets it.
         let _ = self.facts.set(facts);
-        let early = std::mem::take(&mut rows.early);
-        self.push(&mut rows, &early);
+        if self.options.keep_bytes == 0 {
+            return;
+        }
+        match Place::open(folder, above_floor) {
+            Ok((place, found)) => {
+                let mut rows = self.rows();
+                let waits = |(number, bytes): &(u64, u64)| Sealing {
+                    number: *number,
+                    blocks: Vec::new(),
+                    log: Some((place.log_path(*number), *bytes)),
+                };
+                rows.sealing = found.logs.iter().map(waits).collect();
+                rows.segments = found.segments;
+                intake.place = Some(place);
+            }
+            Err(error) => self.report(&error),
+        }
+        let early = std::mem::take(&mut intake.early);
+        self.add(&mut intake, &early);
     }
 
-    /// What is known of a repository; nothing before [`Keep::begin`].
+    /// The kind and the format of a repository; empty before [`Keep::begin`].
     pub(crate) fn facts_of(&self, name: &str) -> RepositoryFacts {
         self.facts.get().map(|facts| facts(name)).unwrap_or_default()
     }
 
     /// Takes a batch of events.
     pub(crate) fn take(&self, events: &[Event]) {
-        if self.memory.capacity() > 0 {
-            self.push(&mut self.lock(), events);
+        if self.options.keep_bytes > 0 {
+            self.add(&mut self.intake(), events);
         }
     }
 
-    fn push(&self, rows: &mut Rows, events: &[Event]) {
-        let Some(facts) = self.facts.get() else {
-            let free = EARLY_MAX - rows.early.len();
-            rows.early.extend(events.iter().take(free).cloned());
-            self.memory.reject_many(events.len().saturating_sub(free) as u64);
-            return;
+    fn add(&self, intake: &mut Intake, events: &[Event]) {
+        let (Some(facts), Intake { place, .. }) = (self.facts.get(), &mut *intake) else {
+            let free = EARLY_MAX.saturating_sub(intake.early.len());
+            intake.early.extend(events.iter().take(free).cloned());
+            return self.memory.reject_many(events.len().saturating_sub(free) as u64);
         };
-        let mut known: (&str, RepositoryFacts) = ("", RepositoryFacts::default());
+        if events.is_empty() {
+            return;
+        }
+        let mut known = ("", RepositoryFacts::default());
+        let mut block = Block::default();
         for event in events {
             let repository = event.subject.repository.as_str();
             if repository != known.0 {
                 known = (repository, facts(repository));
             }
-            rows.filling.push(&Row::of(event, known.1));
-            if rows.filling.span().rows == BLOCK_ROWS {
-                let full = std::mem::take(&mut rows.filling);
-                rows.frozen.push_back(Arc::new(full));
+            block.push(&Row::of(event, known.1));
+        }
+        let block = Arc::new(block.narrow());
+        let logged = place.as_mut().map_or(Ok(()), |place| place.append(&block));
+        let mut rows = self.rows();
+        rows.open.add(block);
+        rows.since.get_or_insert_with(|| self.options.clock.now());
+        let full_log = matches!(&logged, Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge);
+        if full_log || self.is_full(&rows, place.as_ref().map_or(0, Place::log_bytes)) {
+            self.close_open(&mut rows, place.as_mut());
+            self.tender.wake();
+        }
+        self.fit(&mut rows);
+        drop(rows);
+        match logged {
+            Ok(()) => self.recovered(),
+            Err(error) => self.report(&error),
+        }
+    }
+
+    /// Drops the oldest rows until the others fit into the memory. Rows that are in a log are not lost.
+    fn fit(&self, rows: &mut Rows) {
+        let mut used = rows.memory();
+        for place in 0..rows.sealing.len() {
+            if used <= self.memory.capacity() {
+                break;
+            }
+            let sealing = &mut rows.sealing[place];
+            used -= sealing.memory();
+            let blocks = std::mem::take(&mut sealing.blocks);
+            if sealing.log.is_none() {
+                self.memory.reject_many(blocks.iter().map(|block| block.span().rows as u64).sum());
             }
         }
-        let bytes = |rows: &Rows| (rows.frozen.len() * BLOCK_ROWS + rows.filling.span().rows) as u64 * ROW_BYTES;
-        while bytes(rows) > self.memory.capacity() && rows.frozen.pop_front().is_some() {
-            self.memory.reject_many(BLOCK_ROWS as u64);
-        }
-        self.memory.observe(bytes(rows));
+        rows.sealing.retain(|sealing| sealing.log.is_some() || !sealing.blocks.is_empty());
+        self.memory.observe(rows.memory());
     }
 
     /// The parts that may have events which began in `from..to`, the newest first.
     pub(crate) fn parts(&self, from: Millis, to: Millis) -> Vec<Arc<dyn Part>> {
-        let rows = self.lock();
-        let (filling, frozen) = (Arc::new(rows.filling.clone()), rows.frozen.iter().rev().cloned());
-        let all = std::iter::once(filling).chain(frozen).map(|block| block as Arc<dyn Part>);
-        let may_have = |part: &Arc<dyn Part>| {
-            let span = part.span();
-            span.rows > 0 && span.from < to.0 && from.0 <= span.to
-        };
-        all.filter(may_have).collect()
+        let within = |span: Span| span.rows > 0 && span.from < to.0 && from.0 <= span.to;
+        let rows = self.rows();
+        let blocks = rows.sealing.iter().flat_map(|sealing| &sealing.blocks).chain(rows.open.blocks());
+        let mut parts: Vec<Arc<dyn Part>> = Vec::new();
+        parts.extend(blocks.rev().filter(|block| within(block.span())).map(|block| block.clone() as Arc<dyn Part>));
+        let span = |kept: &Kept| Span { rows: 1, events: 1, from: kept.name.from, to: kept.name.to };
+        let segments: Vec<_> = rows.segments.iter().rev().filter(|kept| within(span(kept))).cloned().collect();
+        drop(rows);
+        parts.extend(segments.iter().filter_map(|kept| Some(kept.open(&self.options.log)? as Arc<dyn Part>)));
+        parts
     }
 
-    /// The parts that may have the event with this id, the likely ones first.
+    /// The parts that may have the event with this id.
     pub(crate) fn around(&self, id: EventId) -> Vec<Arc<dyn Part>> {
         let at = id.millis().0;
-        self.parts(Millis(at - ID_SPREAD), Millis(at + ID_SPREAD))
+        self.parts(Millis(at.saturating_sub(ID_SPREAD)), Millis(at.saturating_add(ID_SPREAD)))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Rows> {
+    /// Writes all rows into a segment, and ends.
+    pub(crate) fn close(&self) {
+        self.tender.stop();
+    }
+
+    fn report(&self, error: &dyn std::fmt::Display) {
+        let say = || self.log().warn("events cannot be written, and are kept in memory only", &[("cause", error)]);
+        self.failing.begin(say);
+    }
+
+    fn recovered(&self) {
+        self.failing.end(|| self.log().info("events are written again", &[]));
+    }
+
+    fn log(&self) -> &Log {
+        &self.options.log
+    }
+
+    fn intake(&self) -> MutexGuard<'_, Intake> {
+        self.intake.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn rows(&self) -> MutexGuard<'_, Rows> {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,0 +1,112 @@
+//! The segments on disk. The folder alone says which there are.
+
+use super::names::{SegmentName, log_number};
+use crate::disk;
+use crate::segment::Segment;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use telemetry::Log;
+
+/// A segment, which is opened when a question first needs it.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) name: SegmentName,
+    pub(super) path: PathBuf,
+    /// The size of its file.
+    pub(super) bytes: u64,
+    opened: Mutex<Opened>,
+}
+
+#[derive(Debug)]
+enum Opened {
+    Not,
+    Open(Arc<Segment>),
+    /// It cannot be read, which the log was told.
+    Damaged,
+}
+
+impl Kept {
+    fn of(folder: &Path, name: SegmentName, bytes: u64) -> Arc<Self> {
+        let path = folder.join(name.to_string());
+        Arc::new(Self { name, path, bytes, opened: Mutex::new(Opened::Not) })
+    }
+
+    /// A segment that was just written.
+    pub(super) fn written(name: SegmentName, segment: Segment) -> Arc<Self> {
+        let (path, bytes) = (segment.path().to_owned(), segment.file_bytes());
+        Arc::new(Self { name, path, bytes, opened: Mutex::new(Opened::Open(Arc::new(segment))) })
+    }
+
+    /// The open segment. `None`: it cannot be read.
+    pub(super) fn open(&self, log: &Log) -> Option<Arc<Segment>> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Opened::Not = *opened {
+            *opened = match Segment::open(&self.path) {
+                Ok(segment) => Opened::Open(Arc::new(segment)),
+                Err(error) => {
+                    log.warn(
+                        "a file of stored events cannot be read, and answers lack its events",
+                        &[("file", &self.path.display()), ("cause", &error.cause)],
+                    );
+                    Opened::Damaged
+                }
+            };
+        }
+        match &*opened {
+            Opened::Open(segment) => Some(segment.clone()),
+            Opened::Not | Opened::Damaged => None,
+        }
+    }
+
+    /// Whether a question still reads it. It was asked for before.
+    pub(super) fn is_in_use(&self) -> bool {
+        match &*self.opened.lock().unwrap_or_else(PoisonError::into_inner) {
+            Opened::Open(segment) => Arc::strong_count(segment) > 1,
+            Opened::Not | Opened::Damaged => false,
+        }
+    }
+}
+
+/// The files that a start finds.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// In the order of their last moments.
+    pub(super) segments: Vec<Arc<Kept>>,
+    /// The numbers and sizes of logs whose rows are in no segment.
+    pub(super) logs: Vec<(u64, u64)>,
+    /// The number of the next log.
+    pub(super) next: u64,
+}
+
+impl Found {
+    /// Looks into the folder, which it makes if it does not exist. Removes files that are incomplete or that other files replace:
+    /// a killed process may leave both.
+    pub(super) fn look(folder: &Path) -> io::Result<Self> {
+        disk::make_folder(folder)?;
+        disk::sweep(folder)?;
+        let files = disk::files(folder)?;
+        let named = files.iter().filter_map(|(file, bytes)| Some((SegmentName::read(file)?, file, *bytes)));
+        let named: Vec<_> = named.collect();
+        let replaced = |name: &SegmentName| named.iter().any(|(other, ..)| other.replaces(name));
+        let mut found = Self::default();
+        for (name, file, bytes) in &named {
+            found.next = found.next.max(name.last + 1);
+            match replaced(name) {
+                true => disk::remove(&folder.join(file))?,
+                false => found.segments.push(Kept::of(folder, name.clone(), *bytes)),
+            }
+        }
+        for (file, bytes) in &files {
+            let Some(number) = log_number(file) else { continue };
+            found.next = found.next.max(number + 1);
+            match named.iter().any(|(name, ..)| (name.first..=name.last).contains(&number)) {
+                true => disk::remove(&folder.join(file))?,
+                false => found.logs.push((number, *bytes)),
+            }
+        }
+        found.logs.sort_unstable();
+        found.segments.sort_by_key(|kept| (kept.name.to, kept.name.first));
+        Ok(found)
+    }
+}

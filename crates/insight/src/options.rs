@@ -1,0 +1,37 @@
+//! The limits of the stored events, and the parts of the server that keeping them needs.
+
+use crate::row::RepositoryFacts;
+use std::path::PathBuf;
+use std::time::Duration;
+use telemetry::{Clock, Log};
+
+/// Tells the kind and the format of a repository by its name.
+pub type FactsOf = Box<dyn Fn(&str) -> RepositoryFacts + Send + Sync>;
+
+/// Whether the disk has enough free space for events.
+pub type AboveFloor = Box<dyn Fn() -> bool + Send + Sync>;
+
+/// The limits of the stored events.
+#[derive(Debug, Clone)]
+pub struct InsightOptions {
+    /// Disk for events, in bytes. 0: no events are kept.
+    pub keep_bytes: u64,
+    /// How long an event is kept.
+    pub keep_time: Duration,
+    /// Memory for rows that are not in a segment yet, in bytes.
+    pub memory_bytes: u64,
+    /// The time of day.
+    pub clock: Clock,
+    /// For failures of keeping.
+    pub log: Log,
+}
+
+/// What keeping needs of the server, once the data folder belongs to this process.
+pub struct Surroundings {
+    /// The folder of the events. It is made if it does not exist.
+    pub folder: PathBuf,
+    /// Tells the kind and the format of a repository.
+    pub facts: FactsOf,
+    /// Whether the disk has enough free space for events.
+    pub above_floor: AboveFloor,
+}
