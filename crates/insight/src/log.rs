@@ -3,27 +3,29 @@
 //! A log is a list of pieces: first the names of the columns, then one block for each batch. Each piece has a checksum and is compressed.
 //! Nothing is synced: what was written survives the death of the process, and a power cut costs the last seconds.
 
+mod columns;
 mod piece;
 
 use crate::block::Block;
-use crate::column::Column;
 use crate::disk;
+use crate::open::Open;
 use crate::part::Part;
+use columns::Columns;
 use piece::Piece;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use zstd::bulk::{Compressor, Decompressor};
-
-/// The first line of the names: the program and the form of the log.
-const FORM: &str = "daylight events 1";
 
 /// A log that is being written.
 pub struct Log {
     path: PathBuf,
     file: File,
     bytes: u64,
+    /// In front of each batch.
+    tag: [u8; 4],
     compressor: Compressor<'static>,
     /// Memory for the next piece.
     plain: Vec<u8>,
@@ -35,7 +37,7 @@ pub struct Log {
 /// The rows that were found in a log.
 #[derive(Debug, Default)]
 pub struct Recovered {
-    /// One narrow block for each batch, in the order of the log.
+    /// Few narrow blocks with the rows of all batches, in the order of the log.
     pub blocks: Vec<Block>,
     /// The bytes of the log that cannot be read: of the batch that was being written when the process died, and of damaged ones.
     pub lost_bytes: u64,
@@ -54,9 +56,17 @@ impl Log {
         let compressor = Compressor::new(1)?;
         let file = disk::create(path)?;
         let (plain, packed) = (Vec::new(), Vec::new());
-        let mut log = Self { path: path.to_owned(), file, bytes: 0, compressor, plain, packed, torn: false };
-        let names = Column::ALL.iter().fold(FORM.to_owned(), |names, column| names + "\n" + column.as_str());
-        log.plain.extend_from_slice(names.as_bytes());
+        let mut log = Self {
+            path: path.to_owned(),
+            file,
+            bytes: 0,
+            tag: Columns::own().tag,
+            compressor,
+            plain,
+            packed,
+            torn: false,
+        };
+        log.plain.extend_from_slice(columns::names().as_bytes());
         match log.write() {
             Ok(()) => Ok(log),
             Err(error) => log.remove().and(Err(error)),
@@ -76,6 +86,7 @@ impl Log {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.plain.clear();
+        self.plain.extend_from_slice(&self.tag);
         block.write(&mut self.plain);
         self.write()
     }
@@ -129,23 +140,24 @@ impl Log {
     pub fn read(bytes: &[u8]) -> Recovered {
         let mut recovered = Recovered { lost_bytes: bytes.len() as u64, ..Recovered::default() };
         let Ok(mut decompressor) = Decompressor::new() else { return recovered };
-        let mut whole = 0;
-        let mut columns = None;
+        let (mut whole, mut open) = (0, Open::default());
+        // Batches of this version can be read even if the names are damaged.
+        let mut lists = vec![Columns::own()];
         for piece in Piece::all(bytes) {
             let Some(plain) = piece.unpack(&mut decompressor) else { continue };
-            match &columns {
-                None => {
-                    columns = names(&plain);
-                    whole += if columns.is_some() { piece.bytes() } else { 0 };
-                }
-                Some(columns) => {
-                    let Some(block) = Block::read(&plain, columns) else { continue };
-                    whole += piece.bytes();
-                    recovered.blocks.push(block);
-                }
+            if let Some(columns) = Columns::read(&plain) {
+                whole += piece.bytes();
+                lists.push(columns);
+            } else if let Some((tag, plain)) = plain.split_first_chunk()
+                && let Some(columns) = lists.iter().find(|columns| columns.tag == *tag)
+                && let Some(block) = Block::read(plain, &columns.columns)
+            {
+                whole += piece.bytes();
+                open.add(Arc::new(block));
             }
         }
         recovered.lost_bytes = (bytes.len() - whole) as u64;
+        recovered.blocks = open.take().into_iter().map(Arc::unwrap_or_clone).collect();
         recovered
     }
 }
@@ -154,12 +166,6 @@ impl fmt::Debug for Log {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Log").field("path", &self.path).field("bytes", &self.bytes).finish_non_exhaustive()
     }
-}
-
-/// The columns with these names. `None`: it is no list of names.
-fn names(plain: &[u8]) -> Option<Vec<Option<Column>>> {
-    let (form, names) = std::str::from_utf8(plain).ok()?.split_once('\n')?;
-    (form == FORM).then(|| names.split('\n').map(Column::read).collect())
 }
 
 #[cfg(test)]
