@@ -28,6 +28,7 @@ mod reply;
 mod request;
 
 pub use body::growing::{Growing, Grown, Growth, Waiting};
+pub use body::live::{Live, LiveSource};
 pub use body::rope::Rope;
 pub use clients::client;
 pub use clients::forwarded_url::ForwardedUrl;

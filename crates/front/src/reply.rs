@@ -1,6 +1,7 @@
 //! The reply of a handler. The program chooses its status.
 
 use crate::body::growing::Growing;
+use crate::body::live::Live;
 use crate::body::rope::Rope;
 use crate::conditional::checkpoints::Checkpoints;
 use bytes::Bytes;
@@ -75,6 +76,8 @@ pub enum Body {
     },
     /// A file that is still being written. It is sent as it grows, and the connection breaks if the writing fails.
     Growing(Growing),
+    /// Pieces that are sent as they come. Over HTTP/1.0 the end of the connection is its end.
+    Live(Live),
 }
 
 impl Body {
@@ -91,6 +94,7 @@ impl Body {
             Body::Rope(rope) => Some(rope.len()),
             Body::File { len, .. } => Some(*len),
             Body::Growing(growing) => growing.len(),
+            Body::Live(_) => None,
         }
     }
 

@@ -55,7 +55,7 @@ ops! {
     BodyReceive Line "body.receive" "Waiting for bytes of an upload";
     BodySend Line "body.send" "From the first byte of the response to its last";
     BodyRead Inside "body.read" "Reading pieces of a file while the response is sent";
-    BodyWait Inside "body.wait" "Waiting for more of a file that still arrives from its upstream, while the response is written";
+    BodyWait Inside "body.wait" "Waiting for more of a body while the response is written: of a file that still arrives from its upstream, or for the next live event";
     TruthWait Line "truth.wait" "Waiting for a reader thread of the truth database";
     TruthRead Line "truth.read" "Reading the truth database";
     CommitWait Line "truth.commit.wait" "Waiting for the writer of the truth database";

@@ -1,5 +1,5 @@
-//! The body of a reply on its way through hyper: bytes in memory, or a file that the kernel sends or that is read in
-//! chunks.
+//! The body of a reply on its way through hyper: bytes in memory, a file that the kernel sends or that is read in
+//! chunks, or pieces that come as they happen.
 
 pub(crate) mod buffer_pool;
 pub(crate) mod chunk;
@@ -8,6 +8,7 @@ pub(crate) mod file_reader;
 pub(crate) mod file_threads;
 pub(crate) mod growing;
 pub(crate) mod kernel_cache;
+pub(crate) mod live;
 pub(crate) mod rope;
 pub(crate) mod sendfile;
 
@@ -15,6 +16,7 @@ use crate::body::chunk::{Chunk, Data};
 use crate::body::delivery::{Delivery, Progress};
 use crate::body::file_reader::{FileAccess, FileReader};
 use crate::body::growing::Growing;
+use crate::body::live::Live;
 use crate::body::rope::Rope;
 use crate::body::sendfile::FilePart;
 use crate::connection::state::ConnectionState;
@@ -45,6 +47,7 @@ enum BodySource {
     Part(Option<Rc<FilePart>>, Rc<ConnectionState>),
     FileReader(FileReader),
     Growing(Box<GrowingSource>),
+    Live(Live),
 }
 
 /// A growing file, and the state for sending it.
@@ -81,6 +84,7 @@ impl OutgoingBody {
                 let (state, file_access) = (state.clone(), file_access.clone());
                 BodySource::Growing(Box::new(GrowingSource { growing, part: None, state, file_access, kernel }))
             }
+            Body::Live(live) => BodySource::Live(live),
         };
         Self::of(source, delivery)
     }
@@ -135,6 +139,7 @@ impl OutgoingBody {
             BodySource::Growing(growing_source) => {
                 Some(growing_source.growing.left()? + growing_source.part.as_ref().map_or(0, FileReader::left))
             }
+            BodySource::Live(live) => live.len().map(|_| 0),
         }
     }
 
@@ -143,11 +148,12 @@ impl OutgoingBody {
     }
 
     fn note_end(&self) {
-        if let BodySource::Growing(growing_source) = &self.source
-            && let Some(len) = growing_source.growing.len()
-        {
-            self.delivery.expect(len);
-        }
+        let learned = match &self.source {
+            BodySource::Growing(growing_source) => growing_source.growing.len(),
+            BodySource::Live(live) => live.len(),
+            _ => None,
+        };
+        learned.into_iter().for_each(|len| self.delivery.expect(len));
         if self.is_ended() && self.delivery.progress.get() == Progress::Going {
             self.delivery.progress.set(Progress::Ended);
         }
@@ -181,6 +187,17 @@ impl http_body::Body for OutgoingBody {
                 ready!(body.delivery.poll_gone(cx));
                 match ready!(growing_source.poll_next(cx, &body.delivery)) {
                     Some(data) => data,
+                    None => {
+                        body.note_end();
+                        return Poll::Ready(None);
+                    }
+                }
+            }
+            BodySource::Live(live) => {
+                // The next piece is taken when this one was written: what a slow client has not read waits in one place.
+                ready!(body.delivery.poll_gone(cx));
+                match ready!(body.delivery.polled(Op::BodyWait, live.poll_next(cx))) {
+                    Some(piece) => Ok(Data::Memory(piece)),
                     None => {
                         body.note_end();
                         return Poll::Ready(None);

@@ -175,6 +175,8 @@ fn partial(mut reply: Reply, from: u64, to: u64, len: u64) -> Reply {
         Body::Rope(rope) => Body::Rope(rope.slice(from, to)),
         Body::File { file, from: start, .. } => Body::File { file, from: start + from, len: to - from },
         Body::Growing(growing) => Body::Growing(growing.slice(from, to)),
+        // It has no length, so no range is cut from it.
+        Body::Live(live) => Body::Live(live),
     };
     with_content_range(reply, range)
 }
@@ -279,7 +281,7 @@ fn hashed(body: &Body, from: u64, to: u64, state: &mut Md5) -> bool {
     match body {
         Body::Bytes(bytes) => state.update(&bytes[index(from)..index(to)]),
         Body::Rope(rope) => rope.clone().slice(from, to).for_each(|piece| state.update(&piece)),
-        Body::Empty | Body::File { .. } | Body::Growing(_) => return false,
+        Body::Empty | Body::File { .. } | Body::Growing(_) | Body::Live(_) => return false,
     }
     true
 }

@@ -95,7 +95,7 @@ fn front(sendfile: bool) -> Front {
     )
 }
 
-fn ask(client: &mut Client, version: &str, method: &str, path: &str, more: &str) {
+pub(crate) fn ask(client: &mut Client, version: &str, method: &str, path: &str, more: &str) {
     client.send(format!("{method} {path} HTTP/{version}\r\nhost: a\r\n{more}\r\n"));
 }
 
@@ -108,7 +108,7 @@ fn chunked(client: &mut Client, len: usize) -> Vec<u8> {
     body
 }
 
-fn chunk(client: &mut Client) -> Vec<u8> {
+pub(crate) fn chunk(client: &mut Client) -> Vec<u8> {
     let mut size = Vec::new();
     while !size.ends_with(b"\r\n") {
         size.extend(client.body(1));

@@ -10,6 +10,7 @@ mod files;
 mod growing;
 mod http2;
 mod limits;
+mod live;
 mod open_requests;
 mod proxies;
 mod running_front;

@@ -277,6 +277,9 @@ impl Handler for TestHandler {
             path if path.starts_with("/growing/") => {
                 ok.body(crate::growing::body(&path["/growing/".len()..])).ranges(Ranges::Bytes)
             }
+            path if path.starts_with("/live/") => {
+                ok.body(crate::live::body(&path["/live/".len()..])).ranges(Ranges::Bytes)
+            }
             "/short-file" => ok.body(Body::file(file_of(10), 20)),
             "/busy" => {
                 Reply::new(StatusCode::SERVICE_UNAVAILABLE).header(header::RETRY_AFTER, HeaderValue::from_static("1"))
