@@ -64,11 +64,12 @@ impl Collector {
     /// Unpacks the events that a sink gets. `kept` is what the censuses say.
     fn pass_on(&self, events: &mut PackedEvents, kept: &[Kept]) {
         let all_needed = kept.iter().all(|kept| kept.weight == 1);
-        let (want_all, others): (Vec<_>, Vec<_>) = self.workers.iter().partition(|worker| worker.wants_all());
+        let on = self.workers.iter().filter(|worker| worker.is_on());
+        let (want_all, others): (Vec<_>, Vec<_>) = on.partition(|worker| worker.wants_all());
         if want_all.is_empty() || all_needed {
             if kept.iter().any(|kept| kept.weight > 0) {
                 let batch = self.unpack(events, kept);
-                self.workers.iter().for_each(|worker| worker.queue(&batch));
+                want_all.iter().chain(&others).for_each(|worker| worker.queue(&batch));
             }
             return;
         }

@@ -5,6 +5,7 @@ use crate::json;
 use crate::lines::Target;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Takes batches of finished events. It may hang, fail or panic without effect on other sinks or on requests.
 pub trait Sink: Send {
@@ -13,6 +14,10 @@ pub trait Sink: Send {
     /// Whether it gets all events. If not, it gets the events that a [`crate::Census`] needs, each with its weight.
     fn wants_all(&self) -> bool {
         true
+    }
+    /// A switch, for a sink that is needed at times only: while it is on, the sink gets all events, and otherwise none.
+    fn switch(&self) -> Option<Arc<AtomicBool>> {
+        None
     }
     /// Takes a batch. An error is counted and logged, and the batch is not offered again.
     fn write(&mut self, events: &[Event]) -> io::Result<()>;

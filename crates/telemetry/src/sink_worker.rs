@@ -7,7 +7,7 @@ use crate::{Bound, BoundName, Sink, Tick};
 use std::any::Any;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Acquire, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, OnceLock};
 
@@ -83,6 +83,7 @@ pub(crate) struct SinkWorker {
     queue: Sender<Job>,
     record: Arc<SinkRecord>,
     wants_all: bool,
+    switch: Option<Arc<AtomicBool>>,
 }
 
 impl SinkWorker {
@@ -90,7 +91,8 @@ impl SinkWorker {
     /// dropped and counted.
     pub(crate) fn start(sink: Box<dyn Sink>, capacity: u64, log: Arc<OnceLock<Log>>) -> Self {
         let (queue, jobs) = channel();
-        let (name, wants_all) = (sink.name(), sink.wants_all());
+        let (name, switch) = (sink.name(), sink.switch());
+        let wants_all = switch.is_some() || sink.wants_all();
         let bound = Bound::new(BoundName::EventSink, name, capacity);
         let (taken, errors, panics) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
         let record = Arc::new(SinkRecord {
@@ -108,7 +110,12 @@ impl SinkWorker {
         if thread.spawn(move || work(sink, &jobs, &of_thread)).is_err() {
             record.bound.set_capacity(0);
         }
-        Self { queue, record, wants_all }
+        Self { queue, record, wants_all, switch }
+    }
+
+    /// Whether the sink gets events at this moment.
+    pub(crate) fn is_on(&self) -> bool {
+        self.switch.as_ref().is_none_or(|switch| switch.load(Acquire))
     }
 
     /// Whether the sink wants the events that no census needs.
