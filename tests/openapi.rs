@@ -9,7 +9,11 @@ fn document(world: &World) -> Value {
 
 /// Every call of the document: its path with names that do not exist, and its methods.
 fn calls(document: &Value) -> Vec<(String, Vec<String>)> {
-    let filled = |path: &str| path.replace("{name}", "nobody").replace("{id}", "0123").replace("{path}", "no/where");
+    let filled = |path: &str| {
+        let path = path.replace("{name}", "nobody").replace("{id}", "0123").replace("{path}", "no/where");
+        // The answer to a filter that can be read has no end.
+        if path.ends_with("/tail") { format!("{path}?where=nothing") } else { path }
+    };
     let methods = |calls: &Value| calls.as_object().unwrap().keys().map(|method| method.to_uppercase()).collect();
     document["paths"].as_object().unwrap().iter().map(|(path, calls)| (filled(path), methods(calls))).collect()
 }

@@ -10,6 +10,7 @@ use crate::recent_paths::RecentPaths;
 use crate::reply;
 use front::{Pages, Reply, Request};
 use insight::Insight;
+use insight::Tail;
 use repository::{Ask, Repositories};
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +41,8 @@ pub struct App {
     pub insight: Arc<Insight>,
     /// The paths that clients requested within the last day.
     pub recent_paths: Arc<RecentPaths>,
+    /// The listeners to live events.
+    pub tail: Arc<Tail>,
     /// The last downloads of versions that are not written yet.
     pub last_uses: Arc<LastUses>,
     /// The process log.

@@ -13,7 +13,7 @@ use crate::{conformance, declared_repositories, route, upstreams, use_recording}
 use anyhow::Context;
 use client::Hosts;
 use front::{Listener, PageHooks, Pages};
-use insight::{Insight, InsightOptions, RepositoryFacts, Surroundings};
+use insight::{FactsOf, Insight, InsightOptions, RepositoryFacts, Surroundings, Tail};
 use repository::{ChangeSource, Format, MemoryLimits, Repositories, WaitersLimits, Workers};
 use std::path::Path;
 use std::sync::Arc;
@@ -97,9 +97,14 @@ impl Instance {
         }
         let recent_paths = RecentPaths::new(clock.clone());
         sinks.push(recent_paths.sink());
+        let tail = Tail::new(settings.server.max_tails);
+        if settings.server.max_tails > 0 {
+            sinks.push(tail.sink());
+        }
         let recorder = Recorder::start_with_censuses(recorder_options, censuses, sinks);
         recorder.register(recent_paths.bound().clone());
         recorder.register(last_uses.bound().clone());
+        tail.bounds().into_iter().for_each(|bound| recorder.register(bound));
         recorder.register(recent.bound().clone());
         insight.bounds().into_iter().for_each(|bound| recorder.register(bound));
         recorder.report_to(log.clone());
@@ -148,6 +153,7 @@ impl Instance {
         let (repositories, access, first) =
             back.block_on(open_repositories(settings, &store, workers, &clock, &recorder, &log, from))?;
         insight.begin(surroundings(settings, &repositories));
+        tail.set_facts(facts_of(&repositories));
         let access = Arc::new(access);
         let app = Arc::new(App {
             pages: pages(settings, &store, &access, &recorder),
@@ -159,6 +165,7 @@ impl Instance {
             insight,
             recent_paths,
             last_uses,
+            tail,
             log,
             clock,
             classes,
@@ -206,15 +213,20 @@ impl Instance {
 
 /// What the kept events need of the server.
 fn surroundings(settings: &Settings, repositories: &Repositories) -> Surroundings {
-    let (facts_of, folder) = (repositories.facts(), store::Layout::new(&settings.store.data).events());
+    let (facts, folder) = (facts_of(repositories), store::Layout::new(&settings.store.data).events());
     let (data, floor_bytes) = (settings.store.data.clone(), settings.store.free_space_floor_bytes);
-    let facts = move |name: &str| {
+    let above_floor = move || store::above_floor(&data, floor_bytes).is_ok();
+    Surroundings { folder, facts, above_floor: Box::new(above_floor) }
+}
+
+/// How the facts about a repository are found by its name.
+fn facts_of(repositories: &Repositories) -> FactsOf {
+    let facts_of = repositories.facts();
+    Box::new(move |name| {
         let facts = |(kind, format): (RepositoryKind, Format)| (kind.as_str(), format.as_str());
         let (kind, format) = facts_of(name).map(facts).unwrap_or_default();
         RepositoryFacts { kind, format }
-    };
-    let above_floor = move || store::above_floor(&data, floor_bytes).is_ok();
-    Surroundings { folder, facts: Box::new(facts), above_floor: Box::new(above_floor) }
+    })
 }
 
 /// The limits on requests that wait for upstreams. A repository may have half of all, so that an upstream that hangs leaves places for

@@ -107,12 +107,14 @@ impl Running {
     pub fn stop(self) -> anyhow::Result<()> {
         let Self { instance, listener, stop, front, .. } = self;
         drop(listener);
+        instance.app.tail.close();
         stop.now();
         shut_down(front, instance)
     }
 
     /// The same, but new connections wait in the backlog of the socket for the next program.
     fn hand_over(self) -> anyhow::Result<Listener> {
+        self.instance.app.tail.close();
         self.stop.after(RESTART_IDLE);
         shut_down(self.front, self.instance)?;
         Ok(self.listener)

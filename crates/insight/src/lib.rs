@@ -21,6 +21,7 @@ mod row;
 #[cfg(test)]
 mod sample;
 pub mod segment;
+mod tail;
 mod texts;
 
 pub use ask::{
@@ -38,4 +39,5 @@ pub use rate::{Budget, Goal, Rate};
 pub use roll::{Buckets, RollupOptions, Rollups};
 pub use row::{RepositoryFacts, Row};
 pub use segment::Segment;
+pub use tail::{Listener, Tail};
 pub use texts::Texts;

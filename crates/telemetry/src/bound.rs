@@ -51,6 +51,7 @@ macro_rules! bounds {
 // - `snapshots.prune`: the hourly job does what was rejected.
 // - `flights.abandoned`: a rejected download is cancelled, and the next request for the file starts it again.
 // - `rollups.keys`: events beyond it are counted in sum.
+// - `tail.queue` holds what a listener reads within a moment. A slower one is told what it lost.
 // - `last_uses`, `requests.paths` and `log.lines` are summaries and queues whose loss is counted and costs no request anything.
 // - `asks` and `asks.memory`: one thread answers, and more memory would make no question faster.
 bounds! {
@@ -102,6 +103,8 @@ bounds! {
     KeptEvents "events.kept" Bytes ["telemetry.keep_bytes"] "Kept events on disk; the oldest are thinned and then removed";
     Rollups "rollups" Bytes ["telemetry.keep_bytes"] "Counts of events by minute and hour on disk; the oldest are removed first";
     RollupKeys "rollups.keys" Keys [] "Kinds of events in a minute that are counted apart; the events of further ones count as `(other)`, as many as were rejected";
+    TailListeners "tail.listeners" Requests ["server.max_tails"] "Listeners to live events";
+    TailQueue "tail.queue" Bytes [] "Live events that wait for a listener, of the one for which most wait; it is told how many were rejected";
     LastUses "last_uses" Uses [] "Downloads whose last-used day is not yet written";
     Scrapes "metrics.waiting" Requests [] "Requests for `/metrics` that wait for the thread that writes it";
     AskedPaths "requests.paths" Bytes [] "Paths requested within the last day, with their counts";

@@ -15,6 +15,7 @@ mod preview;
 mod removal;
 mod repositories;
 mod requests;
+mod tail;
 mod tokens;
 mod upstreams;
 
@@ -36,6 +37,9 @@ const BODY_MAX: u64 = 64 * 1024;
 pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
     event.layer = Layer::Admin;
     event.subject.kind = admin.id;
+    if admin.verb == Verb::Tail {
+        return tail::answer(app, &admin, request, event).await;
+    }
     let value = match call(app, &admin, request, event).await {
         Err(Error::Repository(repository::Error::NoSuchRepository(name))) => {
             return Err(no_such_repository(app, name, event).await);
@@ -87,6 +91,8 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::Upstreams => upstreams::list(app, event).await,
         Verb::Explain => explain::show(app, query, &caller, event).await,
         Verb::Event => events::show(app, name, event).await,
+        // It does not answer with a value: see `answer`.
+        Verb::Tail => Ok(Value::Null),
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,

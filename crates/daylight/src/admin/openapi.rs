@@ -2,6 +2,7 @@
 //! `schemas.json`.
 
 use super::pagination::LIMIT_MAX;
+use crate::route::AdminVerb;
 use crate::route::admin::{AdminCall, CALLS, ID, NAME, PATH};
 use repository::Scope;
 use serde_json::{Map, Value, json};
@@ -40,6 +41,9 @@ fn operation(call: &AdminCall) -> Value {
     let mut done = json!({ "description": "It is done." });
     if !call.gives.is_empty() {
         done["content"] = content("application/json", call.gives);
+    }
+    if call.verb == AdminVerb::Tail {
+        done["content"] = json!({ "text/event-stream": { "schema": { "type": "string" } } });
     }
     let mut operation = json!({
         "operationId": call.id,
@@ -92,6 +96,8 @@ fn query_parameter(name: &str) -> Value {
         "confirm" => {
             ("The repository's name once more; with another, or none, nothing happens.", json!({ "type": "string" }))
         }
+        "where" => ("Which events; all, if it is empty.", json!({ "type": "string" })),
+        "all" => ("Send each event, where there would be a sample of too many.", json!({ "type": "boolean" })),
         "removed" => ("List removed files instead.", json!({ "type": "boolean" })),
         _ => ("Start after this: the `next` of the previous page.", json!({ "type": "string" })),
     };

@@ -58,6 +58,7 @@ calls! {
     Journal            "listJournal"        GET    "journal"                               ""              => OK "Journal"      "List changes with their authors: the newest ones, or with `after` or `since` the oldest ones from there";
     Explain            "explain"            GET    "explain"                               ""              => OK "Explanation"  "Show the answer to a GET of a path, and the reasons, without requests to upstreams";
     Event              "showEvent"          GET    "events/{id}"                           ""              => OK "Event"        "Show the event of an answer by its `Daylight-Event`, while it is kept";
+    Tail               "tail"              GET    "tail"                                  ""              => OK ""             "Send finished requests and jobs as they end, as Server-Sent Events; `where` chooses them by their columns, as in `status >= 500 and layer = group`";
     Tokens             "listTokens"         GET    "tokens"                            ""              => OK "Tokens"       "List the tokens";
     AddToken           "addToken"           POST   "tokens"                            "NewToken"      => CREATED "MadeToken"    "Create a token; its secret is only in this answer";
     RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => NO_CONTENT ""             "Revoke a token and its keys. Any token may revoke itself and its keys, without a one-time password";
@@ -86,7 +87,7 @@ impl AdminVerb {
     /// The scope that its caller needs. The scope `admin` includes all others.
     pub(crate) fn scope(self) -> Scope {
         match self {
-            AdminVerb::Event | AdminVerb::Requests => Scope::Observe,
+            AdminVerb::Event | AdminVerb::Requests | AdminVerb::Tail => Scope::Observe,
             _ => Scope::Admin,
         }
     }
@@ -99,6 +100,7 @@ impl AdminVerb {
             AdminVerb::Missing | AdminVerb::CheckIndex => &["after", "limit"],
             AdminVerb::Journal => &["repository", "by", "kind", "since", "until", "after", "before", "limit"],
             AdminVerb::RemoveRepository => &["confirm"],
+            AdminVerb::Tail => &["where", "all"],
             AdminVerb::Explain => &["repository", "path", "as_of"],
             _ => &[],
         }
