@@ -104,6 +104,7 @@ mod specs;
 mod spellings;
 mod strangers;
 mod systemd;
+mod tail;
 mod tidy;
 mod tls;
 mod tokens;

@@ -5,13 +5,19 @@ use super::failure;
 use super::failure::Failure;
 use super::target::{Target, call_failure};
 use anyhow::Context as _;
-use client::{Client, ClientOptions, Request, Response, Trust};
+use client::{BodySink, Client, ClientOptions, Connection, Request, Response, Trust};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::task::Poll;
 use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::time::sleep;
 
 /// The path of the repositories in the API.
 pub(super) const REPOSITORIES: &str = "/api/v1/repositories";
@@ -25,6 +31,19 @@ const OPTIONS: ClientOptions = ClientOptions {
 /// The longest that a cleanup may take.
 const CLEANUP_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// The longest time that a command listens to a server: a year.
+const LISTEN_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// How an answer without an end ended.
+pub(super) enum Ended {
+    /// The caller stopped it.
+    Stopped,
+    /// The server ended it.
+    Closed,
+    /// Nothing came for too long.
+    Silent,
+}
+
 /// Flags of the verbs that plan a removal, and carry it out with `--yes`.
 #[derive(Debug, clap::Args)]
 pub(super) struct PlanFlags {
@@ -35,7 +54,8 @@ pub(super) struct PlanFlags {
 
 /// The admin API of one server.
 pub(super) struct Api {
-    runtime: tokio::runtime::Runtime,
+    runtime: Runtime,
+    options: ClientOptions,
     client: Client,
     url: String,
     token: Option<client::Secret>,
@@ -62,11 +82,79 @@ impl Api {
         Self::with(ClientOptions { total_timeout: CLEANUP_TIMEOUT, ..OPTIONS }, context)
     }
 
+    /// The same for [`Api::listen`].
+    pub(super) fn endless(context: &Context<'_>) -> Result<Self, anyhow::Error> {
+        Self::with(ClientOptions { total_timeout: LISTEN_TIMEOUT, ..OPTIONS }, context)
+    }
+
+    /// The runtime of the calls, for other things that the command waits for.
+    pub(super) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// GET of a path whose answer has no end. Hands its pieces to `take` until `stop` is ready, or no byte came for `silence`.
+    pub(super) fn listen(
+        &self,
+        path: &str,
+        take: BodySink<'_>,
+        silence: Duration,
+        mut stop: Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<Ended, anyhow::Error> {
+        let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"))]);
+        let url = format!("{}{path}", self.url);
+        let request = Request { url, headers, token: self.token.clone(), ..Request::default() };
+        let (heard, mut connection) = (Cell::new(false), Connection::new(self.options.clone()));
+        let mut hears = |piece: &[u8]| {
+            heard.set(true);
+            take(piece)
+        };
+        let silent = async {
+            sleep(silence).await;
+            while heard.replace(false) {
+                sleep(silence).await;
+            }
+        };
+        self.runtime.block_on(async {
+            let (mut call, mut silent) = (pin!(connection.call_into(request, &mut hears)), pin!(silent));
+            poll_fn(|cx| {
+                if stop.as_mut().poll(cx).is_ready() {
+                    return Poll::Ready(Ok(Ended::Stopped));
+                }
+                match call.as_mut().poll(cx) {
+                    Poll::Pending => silent.as_mut().poll(cx).map(|()| Ok(Ended::Silent)),
+                    Poll::Ready(answered) => Poll::Ready(answered.map_err(call_failure).and_then(|response| {
+                        if response.status.is_success() {
+                            Ok(Ended::Closed)
+                        } else {
+                            Err(self.failure(&response).into())
+                        }
+                    })),
+                }
+            })
+            .await
+        })
+    }
+
+    /// Waits. Returns whether `stop` is ready before.
+    pub(super) fn wait(&self, time: Duration, mut stop: Pin<&mut impl Future<Output = ()>>) -> bool {
+        self.runtime.block_on(async {
+            let mut time = pin!(sleep(time));
+            poll_fn(|cx| {
+                if stop.as_mut().poll(cx).is_ready() {
+                    return Poll::Ready(true);
+                }
+                time.as_mut().poll(cx).map(|()| false)
+            })
+            .await
+        })
+    }
+
     fn with(options: ClientOptions, context: &Context<'_>) -> Result<Self, anyhow::Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let Target { url, token, trust } = Target::of(context)?;
-        let client = Client::new(ClientOptions { trust, ..options });
-        Ok(Self { runtime, client, url, token, json: context.flags.json })
+        let options = ClientOptions { trust, ..options };
+        let client = Client::new(options.clone());
+        Ok(Self { runtime, options, client, url, token, json: context.flags.json })
     }
 
     /// Prints an answer if `--json` was given. Returns whether it was.

@@ -62,6 +62,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "daylight explain gems info/rack --as-of 2026-11-01",
         ],
     ),
+    ("tail", &["daylight tail", "daylight tail layer=group", "daylight tail --all --out events.jsonl"]),
     ("import gems", &["daylight import gems /srv/geminabox/data --into gems-private"]),
     ("import maven", &["daylight import maven /srv/nexus-export --into maven-releases"]),
     ("import raw", &["daylight import raw /srv/files --into tools"]),

@@ -27,6 +27,11 @@ impl Failure {
         Self { text: text.into(), hint, status: None, usage: false }
     }
 
+    /// The status, where it is the answer of a server.
+    pub(super) fn status(&self) -> Option<u16> {
+        self.status
+    }
+
     /// A server answered with this status.
     pub(super) fn answered(status: u16, text: impl Into<String>, hint: Option<String>) -> Self {
         Self { status: Some(status), ..Self::new(text, hint) }

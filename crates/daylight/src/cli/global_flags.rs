@@ -5,8 +5,20 @@ use super::failure::Failure;
 use clap::{Command, CommandFactory};
 
 /// The commands that call a running server.
-const CALLERS: [&str; 11] =
-    ["repo", "policy", "cleanup", "purge", "token", "upstreams", "journal", "explain", "import", "export", "check"];
+const CALLERS: [&str; 12] = [
+    "repo",
+    "policy",
+    "cleanup",
+    "purge",
+    "token",
+    "upstreams",
+    "journal",
+    "explain",
+    "tail",
+    "import",
+    "export",
+    "check",
+];
 /// The commands that read the configuration of a server and work on its data folder.
 const FOLDER_COMMANDS: [&str; 8] = ["serve", "init", "config", "backup", "restore", "check", "rebuild", "upgrade"];
 /// The flags that only [`CALLERS`] take.

@@ -33,6 +33,7 @@ mod repository_client;
 mod restore;
 mod serve;
 mod table;
+mod tail;
 mod target;
 mod token;
 mod upgrade;
@@ -70,6 +71,7 @@ enum Verb {
     Upstreams(upstreams::Upstreams),
     Journal(journal::Journal),
     Explain(explain::Explain),
+    Tail(tail::Tail),
     Import(import::Import),
     Export(export::Export),
     Backup(backup::Backup),
@@ -134,6 +136,7 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
         Verb::Upstreams(upstreams) => upstreams.run(context),
         Verb::Journal(journal) => journal.run(context),
         Verb::Explain(explain) => explain.run(context),
+        Verb::Tail(tail) => tail.run(context),
         Verb::Import(import) => import.run(context),
         Verb::Export(export) => export.run(context),
         Verb::Backup(backup) => backup.run(context),
