@@ -6,6 +6,7 @@
 mod bits;
 mod encode;
 mod index;
+mod numbers;
 mod open;
 mod runs;
 mod schema;

@@ -4,6 +4,7 @@
 //!     columns, Bloom filters | index | its length, its checksum, `MAGIC` | footer of Parquet, its length, `PAR1`
 
 use crate::column::Column;
+use crate::texts::Texts;
 use serde::{Deserialize, Serialize};
 
 /// Ends the index.
@@ -114,14 +115,37 @@ impl Index {
 
     /// The columns in the order of [`Column::ALL`]. `None`: the segment is older than the column. Columns without a name in this
     /// program are left out.
-    pub(super) fn by_column(&mut self) -> Vec<Option<Known>> {
-        let mut columns = vec![None; Column::COUNT];
-        for known in self.columns.drain(..) {
-            if let Some(column) = Column::read(&known.name) {
-                columns[column as usize] = Some(known);
+    pub(super) fn by_column(self) -> Box<[Option<Kept>]> {
+        let mut columns: Box<[Option<Kept>]> = Column::ALL.iter().map(|_| None).collect();
+        for Known { name, pages, range, texts, filter } in self.columns {
+            if let Some(column) = Column::read(&name) {
+                let texts = texts.map(|texts| Box::new(texts.iter().collect()));
+                columns[column as usize] = Some(Kept { pages, range, texts, filter: filter.map(Box::new) });
             }
         }
         columns
+    }
+}
+
+/// The same as [`Known`], in less memory: there are thousands of segments.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub pages: Place,
+    pub range: Option<(i64, i64)>,
+    pub texts: Option<Box<Texts>>,
+    pub filter: Option<Box<Place>>,
+}
+
+impl Kept {
+    /// Whether all rows have the same cell.
+    pub(super) fn is_constant(&self) -> bool {
+        self.texts.as_ref().is_some_and(|texts| texts.len() == 1) || self.range.is_some_and(|(low, high)| low == high)
+    }
+
+    /// The memory that it takes beside its own size, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let texts = self.texts.as_ref().map_or(0, |texts| size_of::<Texts>() + texts.bytes());
+        texts + self.filter.as_ref().map_or(0, |_| size_of::<Place>())
     }
 }
 

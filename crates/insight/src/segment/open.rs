@@ -1,15 +1,14 @@
 //! A segment that is read: its index is in memory, and columns are read from the file when a question needs them.
 
-use super::index::{self, Index, Known, Place};
-use super::{schema, texts};
-use crate::column::{Column, ColumnKind};
+use super::index::{self, Index, Kept, Place};
+use super::{numbers, schema, texts};
+use crate::column::Column;
 use crate::disk;
 use crate::part::{Coded, Part, Span, Unreadable};
 use crate::texts::Texts;
 use bytes::Bytes;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::bloom_filter::Sbbf;
-use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 use std::fs::File;
@@ -26,7 +25,7 @@ pub struct Segment {
     path: PathBuf,
     span: Span,
     bytes: u64,
-    columns: Vec<Option<Known>>,
+    columns: Box<[Option<Kept>]>,
 }
 
 impl Segment {
@@ -42,7 +41,7 @@ impl Segment {
         if needed > end.len() as u64 && needed <= index::LARGEST {
             end = read_end(&file, bytes, needed).map_err(failed)?;
         }
-        let mut index = Index::decode(&end, bytes).map_err(unreadable)?;
+        let index = Index::decode(&end, bytes).map_err(unreadable)?;
         let span = Span { rows: index.rows, events: index.events, from: index.from, to: index.to };
         Ok(Self { path: path.to_owned(), span, bytes, columns: index.by_column() })
     }
@@ -57,7 +56,13 @@ impl Segment {
         self.bytes
     }
 
-    fn known(&self, column: Column) -> Option<&Known> {
+    /// The memory that it takes, in bytes.
+    pub fn memory(&self) -> u64 {
+        let columns: usize = self.columns.iter().flatten().map(Kept::memory).sum();
+        (size_of::<Self>() + self.path.as_os_str().len() + size_of_val(&*self.columns) + columns) as u64
+    }
+
+    fn known(&self, column: Column) -> Option<&Kept> {
         self.columns[column as usize].as_ref()
     }
 
@@ -83,7 +88,7 @@ impl Segment {
     }
 
     /// The pages of a column.
-    fn pages(&self, column: Column, known: &Known) -> Result<SerializedPageReader<Bytes>, Unreadable> {
+    fn pages(&self, column: Column, known: &Kept) -> Result<SerializedPageReader<Bytes>, Unreadable> {
         let bytes = self.read(column, known.pages)?;
         let wrong = |error| self.unreadable(column, error);
         let chunk = ColumnChunkMetaData::builder(schema::described(column).map_err(wrong)?)
@@ -105,10 +110,10 @@ impl Part for Segment {
     fn may_have(&self, column: Column, text: &str) -> bool {
         // A segment that is older than the column has no text there.
         let Some(known) = self.known(column) else { return text.is_empty() };
-        match (&known.texts, known.filter) {
+        match (&known.texts, &known.filter) {
             (Some(texts), _) => texts.iter().any(|known| known == text),
             (None, Some(place)) => {
-                let filter = self.read(column, place).ok().and_then(|bytes| Sbbf::from_bytes(&bytes).ok());
+                let filter = self.read(column, **place).ok().and_then(|bytes| Sbbf::from_bytes(&bytes).ok());
                 filter.is_none_or(|filter| filter.check(text))
             }
             (None, None) => true,
@@ -129,42 +134,28 @@ impl Part for Segment {
         let rows = self.span.rows;
         let constant = |text: &str| Coded { texts: Arc::new(Texts::from_iter([text])), codes: vec![0; rows] };
         let Some(known) = self.known(column) else { return Ok(constant("")) };
-        if let Some([text]) = known.texts.as_deref() {
-            return Ok(constant(text));
+        if let Some(texts) = known.texts.as_ref().filter(|texts| texts.len() == 1) {
+            return Ok(constant(&texts[0]));
         }
         texts::read(self.pages(column, known)?, rows).map_err(|error| self.unreadable(column, error))
     }
 
     fn numbers(&self, column: Column) -> Result<Vec<i64>, Unreadable> {
-        if column.kind() == ColumnKind::Text {
+        if column.is_text() {
             return Ok(Vec::new());
         }
         let rows = self.span.rows;
         let Some(known) = self.known(column) else { return Ok(vec![0; rows]) };
-        if let Some((low, high)) = known.range
-            && low == high
-        {
-            return Ok(vec![low; rows]);
-        }
-        let pages = self.pages(column, known)?;
-        let description = schema::described(column).map_err(|error| self.unreadable(column, error))?;
-        let ColumnReader::Int64ColumnReader(mut reader) = get_column_reader(description, Box::new(pages)) else {
-            return Err(self.unreadable(column, "its cells are no numbers"));
-        };
-        let mut numbers = Vec::with_capacity(rows);
-        let wrong = |error| self.unreadable(column, error);
-        reader.read_records(rows, None, None, &mut numbers).map_err(wrong)?;
-        match numbers.len() == rows {
-            true => Ok(numbers),
-            false => Err(self.unreadable(column, format!("it has {} rows of {rows}", numbers.len()))),
+        match known.range {
+            Some((lowest, highest)) if lowest == highest => Ok(vec![lowest; rows]),
+            _ => {
+                numbers::read(column, self.pages(column, known)?, rows).map_err(|error| self.unreadable(column, error))
+            }
         }
     }
 
     fn bytes(&self, column: Column) -> u64 {
-        let Some(known) = self.known(column) else { return 0 };
-        let constant = known.texts.as_ref().is_some_and(|texts| texts.len() == 1)
-            || known.range.is_some_and(|(low, high)| low == high);
-        if constant { 0 } else { known.pages.bytes }
+        self.known(column).filter(|known| !known.is_constant()).map_or(0, |known| known.pages.bytes)
     }
 }
 
