@@ -47,7 +47,7 @@ const IN_COLUMNS: &[Op] = &[
     Op::BodySend,
 ];
 
-/// What is known of a repository by its name.
+/// The kind and the format of a repository, which an event does not have.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RepositoryFacts {
     /// `hosted`, `remote` or `group`; empty: unknown.

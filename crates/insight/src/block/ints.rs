@@ -1,5 +1,10 @@
 //! A column of numbers in memory, as narrow as its range permits.
 
+mod cells;
+
+pub(super) use cells::Cells;
+use std::borrow::Cow;
+
 /// A column of numbers. A column whose cells are all equal takes no room. One that is being filled is wide, until [`Ints::narrow`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ints {
@@ -10,18 +15,6 @@ pub(super) struct Ints {
     cells: Cells,
 }
 
-/// The cells. Narrow ones are offsets from the lowest.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Cells {
-    /// So many rows with the same cell.
-    Same(usize),
-    Bytes(Vec<u8>),
-    Halves(Vec<u16>),
-    Words(Vec<u32>),
-    /// The cells themselves.
-    Wide(Vec<i64>),
-}
-
 impl Default for Ints {
     fn default() -> Self {
         Self { low: 0, high: 0, cells: Cells::Same(0) }
@@ -29,19 +22,38 @@ impl Default for Ints {
 }
 
 impl Ints {
-    /// These cells, as narrow as possible.
+    const PATCHED_ROWS: usize = 4096;
+
+    /// These cells, as narrow as all of them permit.
     pub(super) fn of(values: Vec<i64>) -> Self {
-        let (Some(&low), Some(&high)) = (values.iter().min(), values.iter().max()) else { return Self::default() };
-        let offsets = values.iter().map(|value| value.wrapping_sub(low).cast_unsigned());
-        // The casts lose nothing: no offset is above that of the highest.
-        let cells = match high.wrapping_sub(low).cast_unsigned() {
-            0 => Cells::Same(values.len()),
-            1..=0xFF => Cells::Bytes(offsets.map(|offset| offset as u8).collect()),
-            0x100..=0xFFFF => Cells::Halves(offsets.map(|offset| offset as u16).collect()),
-            0x1_0000..=0xFFFF_FFFF => Cells::Words(offsets.map(|offset| offset as u32).collect()),
-            _ => Cells::Wide(values),
-        };
-        Self { low, high, cells }
+        let Some((low, high)) = bounds(&values) else { return Self::default() };
+        Self { low, high, cells: Cells::of(low, high, values) }
+    }
+
+    /// These cells, as narrow as most of them permit: for many cells that stay in memory for some time. Most durations are 0, and of the
+    /// others most are short.
+    pub(super) fn patched(values: Vec<i64>) -> Self {
+        let Some((low, high)) = bounds(&values) else { return Self::default() };
+        let offset = |value: &i64| value.wrapping_sub(low).cast_unsigned();
+        let above = |limit: u64| values.iter().filter(|value| offset(value) > limit).count();
+        let widths = [(0, 0), (0xFF, 1), (0xFFFF, 2), (0xFFFF_FFFF, 4), (u64::MAX, 8)];
+        let width = |highest: u64| widths.iter().find(|(limit, _)| highest <= *limit).map_or(8, |(_, width)| *width);
+        // A patch is a row and its cell.
+        let patch = 2 + width(offset(&high));
+        let bytes = |(limit, width): &(u64, usize)| values.len() * width + above(*limit) * patch;
+        let (best, _) = widths.into_iter().min_by_key(bytes).unwrap_or((u64::MAX, 8));
+        let wrong: Vec<usize> = (0..values.len()).filter(|row| offset(&values[*row]) > best).collect();
+        let rows: Result<Vec<u16>, _> = wrong.iter().map(|row| u16::try_from(*row)).collect();
+        match rows {
+            Ok(rows) if !rows.is_empty() => {
+                let right = Box::new(Self::of(wrong.iter().map(|row| values[*row]).collect()));
+                let mut narrow = values;
+                wrong.iter().for_each(|row| narrow[*row] = low);
+                let most = bounds(&narrow).map_or(low, |(_, most)| most);
+                Self { low, high, cells: Cells::Patched { cells: Box::new(Cells::of(low, most, narrow)), rows, right } }
+            }
+            _ => Self { low, high, cells: Cells::of(low, high, values) },
+        }
     }
 
     /// Cells that were stored. `None`: they do not fit together.
@@ -55,6 +67,7 @@ impl Ints {
                 let (low, high) = (*wide.iter().min()?, *wide.iter().max()?);
                 return Some(Self { low, high, cells });
             }
+            Cells::Patched { .. } => return None,
         };
         Some(Self { low, high, cells })
     }
@@ -93,17 +106,17 @@ impl Ints {
         }
         let mut values = Vec::with_capacity(rows);
         columns.for_each(|column| column.append_to(&mut values));
-        Self::of(values)
+        Self::joined(values)
+    }
+
+    /// The cells of a block that was joined.
+    pub(super) fn joined(values: Vec<i64>) -> Self {
+        // A small block is soon joined with others.
+        if values.len() < Self::PATCHED_ROWS { Self::of(values) } else { Self::patched(values) }
     }
 
     pub(super) fn rows(&self) -> usize {
-        match &self.cells {
-            Cells::Same(rows) => *rows,
-            Cells::Bytes(cells) => cells.len(),
-            Cells::Halves(cells) => cells.len(),
-            Cells::Words(cells) => cells.len(),
-            Cells::Wide(cells) => cells.len(),
-        }
+        self.cells.rows()
     }
 
     /// The lowest and the highest cell; `None` without rows.
@@ -111,9 +124,12 @@ impl Ints {
         (self.rows() > 0).then_some((self.low, self.high))
     }
 
-    /// The lowest cell and the cells, to store them.
-    pub(super) fn cells(&self) -> (i64, &Cells) {
-        (self.low, &self.cells)
+    /// The lowest cell and the cells, to store them. None are patched.
+    pub(super) fn cells(&self) -> (i64, Cow<'_, Cells>) {
+        match &self.cells {
+            Cells::Patched { .. } => (self.low, Cow::Owned(Cells::of(self.low, self.high, self.to_vec()))),
+            cells => (self.low, Cow::Borrowed(cells)),
+        }
     }
 
     /// All cells.
@@ -125,36 +141,21 @@ impl Ints {
 
     /// Appends all cells to `values`.
     pub(super) fn append_to(&self, values: &mut Vec<i64>) {
-        let low = self.low;
-        match &self.cells {
-            Cells::Same(rows) => values.resize(values.len() + rows, low),
-            Cells::Bytes(cells) => values.extend(cells.iter().map(|cell| low + i64::from(*cell))),
-            Cells::Halves(cells) => values.extend(cells.iter().map(|cell| low + i64::from(*cell))),
-            Cells::Words(cells) => values.extend(cells.iter().map(|cell| low + i64::from(*cell))),
-            Cells::Wide(cells) => values.extend(cells),
-        }
+        self.cells.append_to(self.low, values);
     }
 
     /// All cells as codes. Codes are never negative and never above `u32::MAX`.
     pub(super) fn codes(&self) -> Vec<u32> {
-        let low = self.low as u32;
-        match &self.cells {
-            Cells::Same(rows) => vec![low; *rows],
-            Cells::Bytes(cells) => cells.iter().map(|cell| low + u32::from(*cell)).collect(),
-            Cells::Halves(cells) => cells.iter().map(|cell| low + u32::from(*cell)).collect(),
-            Cells::Words(cells) => cells.iter().map(|cell| low + *cell).collect(),
-            Cells::Wide(cells) => cells.iter().map(|cell| *cell as u32).collect(),
-        }
+        self.cells.codes(self.low as u32)
     }
 
     /// The memory that the cells take, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        match &self.cells {
-            Cells::Same(_) => 0,
-            Cells::Bytes(cells) => cells.capacity(),
-            Cells::Halves(cells) => cells.capacity() * 2,
-            Cells::Words(cells) => cells.capacity() * 4,
-            Cells::Wide(cells) => cells.capacity() * 8,
-        }
+        self.cells.bytes()
     }
+}
+
+/// The lowest and the highest value.
+fn bounds(values: &[i64]) -> Option<(i64, i64)> {
+    Some((*values.iter().min()?, *values.iter().max()?))
 }

@@ -87,13 +87,13 @@ impl Block {
 /// Appends numbers or codes.
 fn ints(ints: &Ints, bytes: &mut Vec<u8>) {
     let (low, cells) = ints.cells();
-    bytes.push(form_of(cells));
-    if !matches!(cells, Narrow::Wide(_)) {
+    bytes.push(form_of(&cells));
+    if !matches!(*cells, Narrow::Wide(_)) {
         // Small numbers of either sign are short.
         number(((low << 1) ^ (low >> 63)).cast_unsigned(), bytes);
     }
-    match cells {
-        Narrow::Same(_) => {}
+    match &*cells {
+        Narrow::Same(_) | Narrow::Patched { .. } => {}
         Narrow::Bytes(cells) => bytes.extend_from_slice(cells),
         Narrow::Halves(cells) => cells.iter().for_each(|cell| bytes.extend_from_slice(&cell.to_le_bytes())),
         Narrow::Words(cells) => cells.iter().for_each(|cell| bytes.extend_from_slice(&cell.to_le_bytes())),
@@ -107,7 +107,8 @@ fn form_of(cells: &Narrow) -> u8 {
         Narrow::Bytes(_) => form::BYTES,
         Narrow::Halves(_) => form::HALVES,
         Narrow::Words(_) => form::WORDS,
-        Narrow::Wide(_) => form::WIDE,
+        // Patched cells are stored plain: see `Ints::cells`.
+        Narrow::Wide(_) | Narrow::Patched { .. } => form::WIDE,
     }
 }
 

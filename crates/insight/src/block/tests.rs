@@ -108,6 +108,34 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_column_with_few_wide_cells_is_narrow(
+        low in prop_oneof![Just(i64::MIN), Just(-1), Just(0), any::<i64>()],
+        most in prop::collection::vec(prop_oneof![30 => Just(0_i64), 3 => 0..300_i64, 1 => any::<i64>()], 1..200),
+    ) {
+        let values: Vec<i64> = most.iter().map(|offset| low.wrapping_add(*offset)).collect();
+        let (plain, patched) = (Ints::of(values.clone()), Ints::patched(values.clone()));
+        prop_assert_eq!((patched.to_vec(), patched.rows(), patched.range()), (values.clone(), values.len(), plain.range()));
+        prop_assert_eq!(patched.codes(), values.iter().map(|value| *value as u32).collect::<Vec<_>>());
+        let (low, cells) = patched.cells();
+        prop_assert_eq!(&Ints::stored(low, cells.into_owned()).unwrap(), &plain);
+        let mut more = patched;
+        more.push(7);
+        prop_assert_eq!(more.to_vec(), [values, vec![7]].concat());
+    }
+}
+
+#[test]
+fn a_few_wide_cells_among_many_cost_little() {
+    let values: Vec<i64> = (0..10_000).map(|row| if row % 100 == 1 { row << 30 } else { 5 }).collect();
+    let patched = Ints::patched(values.clone());
+    assert!(patched.bytes() < 1500, "{}", patched.bytes());
+    assert_eq!((patched.to_vec(), Ints::of(values.clone()).bytes()), (values, 80_000));
+}
+
 #[test]
 fn columns_that_another_version_had_are_left_out_and_new_ones_are_empty() {
     let block = block(&[sample::Plain { path: "/a".to_owned(), weight: 3, ..sample::Plain::default() }]).narrow();
@@ -143,9 +171,9 @@ fn busy(rows: usize) -> crate::Open {
 }
 
 #[test]
-fn rows_of_a_busy_server_take_at_most_128_bytes_each() {
+fn rows_of_a_busy_server_take_at_most_96_bytes_each() {
     let open = busy(crate::Open::BLOCK_ROWS);
     let [block] = open.blocks() else { panic!("{:?}", open.blocks().len()) };
     assert_eq!(block.span().rows, crate::Open::BLOCK_ROWS);
-    assert!(block.memory() <= 4 << 20, "{}", block.memory());
+    assert!(block.memory() <= 96 * 32 * 1024, "{}", block.memory());
 }

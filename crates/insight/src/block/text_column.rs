@@ -100,7 +100,7 @@ impl TextColumn {
         for (codes, places) in codes.zip(&places) {
             joined.extend(codes.codes().iter().map(|code| places[*code as usize]));
         }
-        Self { list: List::Sorted(Arc::new(exact(texts.into_iter()))), codes: Ints::of(joined) }
+        Self { list: List::Sorted(Arc::new(exact(texts.into_iter()))), codes: Ints::joined(joined) }
     }
 
     /// The texts that occur, in the order of the codes.

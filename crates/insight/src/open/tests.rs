@@ -60,3 +60,22 @@ fn blocks_are_joined_to_the_largest_size_and_no_further() {
     (0..16).for_each(|_| open.add(batch.clone()));
     assert!(open.blocks().iter().all(|block| block.span().rows <= Open::BLOCK_ROWS));
 }
+
+#[test]
+fn blocks_with_long_texts_have_fewer_rows() {
+    let mut open = Open::default();
+    for batch in 0..100 {
+        let mut block = Block::default();
+        for row in 0..64 {
+            let path = format!("/{}/{batch}/{row}", "long".repeat(1000));
+            block.push(&Row::of(
+                &Plain { at: batch, weight: 1, path, ..Plain::default() }.event(),
+                RepositoryFacts::default(),
+            ));
+        }
+        open.add(Arc::new(block.narrow()));
+    }
+    assert_eq!(moments(&open).len(), 6400);
+    assert!(open.memory() > 6400 * 4000, "{}", open.memory());
+    assert!(open.blocks().iter().all(|block| block.memory() <= Open::BLOCK_BYTES));
+}
