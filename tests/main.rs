@@ -11,6 +11,7 @@ mod accounts;
 mod agents;
 mod api;
 mod as_of;
+mod asking;
 mod backup;
 mod build_tools;
 mod cleanup;

@@ -149,3 +149,14 @@ fn kept_events_fill_their_disk_and_the_oldest_are_thinned() {
     let disk = Figures::of(&world).governed(name, "", "telemetry.keep_bytes").bound(name, "");
     assert!(disk.peak > disk.limit && disk.used > disk.limit / 2.0, "{disk:?}");
 }
+
+#[test]
+fn a_partial_answer_occupies_its_place_until_another_question_needs_it() {
+    let world = World::start_with_file("[server]\nmax_asks = 1\n");
+    let ask = |question: &serde_json::Value| world.admin().post_json("/api/v1/ask", question);
+    let part = ask(&json!({ "wait_ms": 0 })).expect(200).json();
+    let asks = Figures::of(&world).governed(BoundName::Asks, "", "server.max_asks").bound(BoundName::Asks, "");
+    assert!(asks.used == 1.0 && asks.limit == 1.0, "{asks:?} {part}");
+    assert_eq!(ask(&json!({ "wait_ms": 30_000 })).expect(200).json()["complete"], 1.0);
+    ask(&json!({ "next": part["next"] })).expect(404);
+}

@@ -31,6 +31,7 @@ pages! {
     readme: "README.md" => pages::readme;
     accounts: "docs/accounts.md" => pages::accounts;
     api: "docs/api.md" => pages::api;
+    asking: "docs/asking.md" => pages::asking;
     as_of: "docs/as-of.md" => pages::as_of;
     backup: "docs/backup.md" => pages::backup;
     build_tools: "docs/build-tools.md" => pages::build_tools;

@@ -145,6 +145,16 @@ pub(super) fn data_folder() -> Stage {
     Stage::on(lamps()).data("/srv/daylight").before("daylight check", |stage| stage.world.stop())
 }
 
+/// A server that has answered some requests, one of them with 404.
+pub(super) fn asking() -> Stage {
+    let world = lamps();
+    for version in ["1.0", "1.1", "1.2", "1.0", "1.1", "1.2"] {
+        world.anon().file("maven", &format!("org/example/lamp/{version}/lamp-{version}.jar")).expect(200);
+    }
+    world.anon().file("maven-releases", "org/example/lamp/2.0/lamp-2.0.jar").expect(404);
+    Stage::on(world).fails("count by pakage")
+}
+
 pub(super) fn explaining() -> Stage {
     Stage::on(lamps()).before("--event $event", ended)
 }

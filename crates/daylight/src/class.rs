@@ -6,7 +6,7 @@
 
 use crate::config;
 use crate::error::Error;
-use crate::route::Route;
+use crate::route::{Admin, AdminVerb, Route};
 use repository::ClassPlace;
 use repository::Cost;
 use std::net::IpAddr;
@@ -27,6 +27,7 @@ fn setting(class: Class) -> Option<&'static str> {
         Class::Uploads => "server.max_uploads",
         Class::DynamicIndex => "server.max_indexes",
         Class::Admin => "server.max_admin",
+        Class::Ask => "server.max_asks",
         Class::Accounts => "server.max_accounts",
         Class::Forms => "server.max_forms",
         Class::Hooks | Class::Health => return None,
@@ -41,6 +42,7 @@ pub fn of_route(route: &Route) -> Option<Class> {
         Route::Content(_) | Route::Live | Route::Metrics | Route::Welcome => None,
         Route::Ready => Some(Class::Health),
         Route::Hook(_) => Some(Class::Hooks),
+        Route::Admin(Admin { verb: AdminVerb::Ask, .. }) => Some(Class::Ask),
         Route::Admin(_) | Route::Conformance(..) => Some(Class::Admin),
     }
 }
@@ -92,6 +94,7 @@ impl Classes {
             Class::Uploads => server.max_uploads,
             Class::DynamicIndex => server.max_indexes,
             Class::Admin => server.max_admin,
+            Class::Ask => server.max_asks,
             Class::Accounts => server.max_accounts,
             Class::Forms => server.max_forms,
             Class::Hooks => HOOKS_MAX,
@@ -157,6 +160,7 @@ mod tests {
         let class = |path| of_route(&crate::route::read(&Method::GET, path).unwrap());
         assert_eq!(class("/health/ready"), Some(Class::Health));
         assert_eq!(class("/api/v1/tokens"), Some(Class::Admin));
+        assert_eq!(of_route(&crate::route::read(&Method::POST, "/api/v1/ask").unwrap()), Some(Class::Ask));
         for path in ["/", "/health/live", "/metrics", "/repository/x/versions"] {
             assert_eq!(class(path), None, "{path}");
         }

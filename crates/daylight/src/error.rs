@@ -5,6 +5,7 @@ use crate::access;
 use crate::audience::Words;
 use crate::config::FORM_BYTES;
 use crate::elsewhere::{self, Elsewhere};
+use insight::NotAnswered;
 use repository::RepositoryRemoval;
 use std::borrow::Cow;
 use telemetry::{EventId, Millis, Reason};
@@ -66,6 +67,12 @@ pub enum Error {
         /// What there is too much of.
         what: &'static str,
     },
+    /// The question about events cannot be read.
+    #[error(transparent)]
+    Question(#[from] insight::Mistake),
+    /// The question about events has no answer.
+    #[error(transparent)]
+    NotAnswered(#[from] NotAnswered),
     /// No event with that id is kept.
     #[error("the server does not have the event `{0}`")]
     NoSuchEvent(EventId),
@@ -117,6 +124,10 @@ impl Error {
             Error::HookSecretUnread(_) => Reason::UpstreamMisset,
             Error::Access(error) => error.reason(),
             Error::Input(_) | Error::Form(_) | Error::NoSuchEvent(_) => Reason::InputInvalid,
+            Error::Question(_) => Reason::InputInvalid,
+            Error::NotAnswered(NotAnswered::NoHandle(_) | NotAnswered::TooFew(_)) => Reason::InputInvalid,
+            Error::NotAnswered(NotAnswered::Busy(_) | NotAnswered::Stopped) => Reason::BoundFull,
+            Error::NotAnswered(NotAnswered::Failed) => Reason::Panicked,
             Error::Upload(front::UploadError::TooLarge { .. }) => Reason::TooLarge,
             Error::Upload(front::UploadError::TooSlow) => Reason::BodyTooSlow,
             Error::Upload(front::UploadError::Short) => Reason::BodyShort,
@@ -142,6 +153,8 @@ impl Error {
             Error::Access(error) => return error.hint(words),
             Error::Repository(error) => return error.hint(),
             Error::Store(error) => return error.hint(),
+            Error::Question(mistake) => return mistake.hint.clone(),
+            Error::NotAnswered(error) => return error.hint().map(str::to_owned),
             Error::Elsewhere(elsewhere) => return elsewhere.hint(words),
             Error::Upload(front::UploadError::TooLarge { limit }) if *limit > FORM_BYTES => {
                 "the setting `server.max_upload_bytes` is the limit; the person who runs the server can raise it".into()

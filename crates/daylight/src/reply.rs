@@ -293,12 +293,16 @@ pub(crate) fn of_call(status: StatusCode, value: &serde_json::Value) -> Reply {
     if status == StatusCode::NO_CONTENT { no_content() } else { json(status, value) }
 }
 
-fn json(status: StatusCode, value: &impl serde::Serialize) -> Reply {
-    let body = serde_json::to_vec(value).unwrap_or_default();
-    let mut reply = Reply::new(status).body(Body::Bytes(body.into()));
+/// An answer that is JSON already.
+pub(crate) fn of_json(body: Bytes) -> Reply {
+    let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(body));
     reply.headers.insert(header::CONTENT_TYPE, JSON);
     reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     reply
+}
+
+fn json(status: StatusCode, value: &impl serde::Serialize) -> Reply {
+    Reply { status, ..of_json(serde_json::to_vec(value).unwrap_or_default().into()) }
 }
 
 fn no_content() -> Reply {

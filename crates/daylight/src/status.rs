@@ -3,13 +3,16 @@
 use crate::access;
 use crate::error::Error;
 use http::StatusCode;
+use insight::NotAnswered;
 use repository::{Found, GemFound};
 use telemetry::{Outcome, Reason};
 
 /// The status of an error. Most follow from the reason, which events and metrics show; three errors share a reason with others.
 pub(crate) fn of(error: &Error) -> StatusCode {
     match error {
-        Error::Access(access::Error::NoSuchToken(_)) | Error::NoSuchEvent(_) => StatusCode::NOT_FOUND,
+        Error::Access(access::Error::NoSuchToken(_))
+        | Error::NoSuchEvent(_)
+        | Error::NotAnswered(NotAnswered::NoHandle(_)) => StatusCode::NOT_FOUND,
         Error::Repository(repository::Error::TooManyNames) => StatusCode::UNPROCESSABLE_ENTITY,
         _ => of_reason(error.reason()),
     }

@@ -1,6 +1,7 @@
 //! Questions about stored events.
 
 mod answer;
+mod asked;
 mod asker;
 mod choose;
 mod columns;
@@ -8,6 +9,8 @@ mod compare;
 mod contrast;
 mod differ;
 mod distinct;
+#[cfg(test)]
+mod docs;
 mod draft;
 mod groups;
 mod holds;
@@ -32,6 +35,7 @@ mod tokens;
 mod value;
 
 pub use answer::{Answer, Cost, Figure, NotAnswered, Seen};
+pub use asked::Asked;
 pub use asker::{Asker, AskerOptions, Parts, Shortcut};
 pub use compare::{Compared, Side, Step};
 pub use json::QUESTION_BYTES_MAX;

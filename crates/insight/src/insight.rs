@@ -73,6 +73,13 @@ impl Insight {
         event_json::find(&self.keep.around(id), id)
     }
 
+    /// Sets the most questions that are being answered at once, or whose partial answers are kept.
+    pub fn limit_questions(&self, most: u64) {
+        if let Some(asker) = &self.asker {
+            asker.limit(most);
+        }
+    }
+
     /// Answers a question. `done` is called once, as by [`Asker::ask`]: it must not wait.
     pub fn ask(&self, question: Question, done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static) {
         match &self.asker {

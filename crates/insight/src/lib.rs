@@ -25,8 +25,8 @@ mod tail;
 mod texts;
 
 pub use ask::{
-    Answer, Asker, AskerOptions, Compare, Compared, Cost, Figure, Filter, Is, Key, Measure, Mistake, NotAnswered,
-    Order, Parts, QUESTION_BYTES_MAX, Question, Seen, Shortcut, Side, Step, Value,
+    Answer, Asked, Asker, AskerOptions, Compare, Compared, Cost, Figure, Filter, Is, Key, Measure, Mistake,
+    NotAnswered, Order, Parts, QUESTION_BYTES_MAX, Question, Seen, Shortcut, Side, Step, Value,
 };
 pub use block::Block;
 pub use column::{Cell, Column, ColumnKind, LINE};

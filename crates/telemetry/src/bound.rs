@@ -53,7 +53,7 @@ macro_rules! bounds {
 // - `rollups.keys`: events beyond it are counted in sum.
 // - `tail.queue` holds what a listener reads within a moment. A slower one is told what it lost.
 // - `last_uses`, `requests.paths` and `log.lines` are summaries and queues whose loss is counted and costs no request anything.
-// - `asks` and `asks.memory`: one thread answers, and more memory would make no question faster.
+// - `asks.memory`: one thread answers, and more memory would make no question faster.
 bounds! {
     Connections "connections" Connections ["server.max_connections"] "Open client connections, and on HTTP/2 the streams in progress beyond one for each connection";
     ClientConnections "client.connections" Connections ["server.max_connections_per_client"] "Open connections of the client address that has the most";
@@ -109,7 +109,7 @@ bounds! {
     Scrapes "metrics.waiting" Requests [] "Requests for `/metrics` that wait for the thread that writes it";
     AskedPaths "requests.paths" Bytes [] "Paths requested within the last day, with their counts";
     LogLines "log.lines" Lines [] "Log lines in the queue of the log's thread";
-    Asks "asks" Questions [] "Questions about events that are being answered, or whose partial answers are kept for their callers";
+    Asks "asks" Questions ["server.max_asks"] "Questions about events that are being answered, or whose partial answers are kept for their callers";
     AskMemory "asks.memory" Bytes [] "Tables of questions about events; each rejection dropped the smallest groups of a question";
     Disk "disk.free" Bytes ["store.free_space_floor_bytes"] "Bytes used on the data folder's file system; the capacity is the amount above which writing stops";
 }

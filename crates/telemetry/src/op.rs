@@ -95,7 +95,8 @@ ops! {
     IndexExtend Line "index.extend" "Appending a change to an index, at a cost that does not depend on the index's size";
     ReferencesRead Line "references.read" "Reading the secrets and certificates that the settings of a repository refer to";
     EventsRead Line "events.read" "Reading stored events, for a request that looks one up by its id";
-    EventsWait Line "events.wait" "Waiting until the sinks have stored the events, for a request that looks one up by its id";
+    EventsWait Line "events.wait" "Waiting until the sinks have stored the events, for a request that looks one up by its id or asks about events";
+    AskWait Line "asks.wait" "Waiting for the answer to a question about events, which a thread of its own makes";
     MetricsWrite Line "metrics.write" "Waiting until `/metrics` is written, by a thread of its own";
     TokenCheck Line "token.check" "Hashing a token and comparing it";
     Check Line "store.check" "Checking rows, blobs, journal and segments against each other";

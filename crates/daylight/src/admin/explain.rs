@@ -22,8 +22,8 @@ pub(super) struct Explanation {
 }
 
 /// The keys of an event that only real requests have.
-const OF_REQUESTS: [&str; 8] =
-    ["id", "kind", "bytes_in", "bytes_out", "first_byte_ms", "duration_ms", "unaccounted_ms", "weight"];
+const OF_REQUESTS: [&str; 9] =
+    ["id", "kind", "bytes_in", "bytes_out", "first_byte_ms", "duration_ms", "unaccounted_ms", "weight", "kept_because"];
 
 pub(super) async fn show(app: &App, query: &str, caller: &Caller, event: &mut Event) -> Result<Value, Error> {
     let required = |name: &str| {

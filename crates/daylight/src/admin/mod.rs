@@ -1,11 +1,13 @@
 //! The admin API: JSON in, JSON out, one file for each resource. The command line uses it.
 
+mod ask;
 mod cleanup;
 mod collisions;
 mod contents;
 mod events;
 mod exceptions;
 mod explain;
+mod findings;
 mod frees;
 mod journal;
 mod not_found;
@@ -39,6 +41,9 @@ pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event
     event.subject.kind = admin.id;
     if admin.verb == Verb::Tail {
         return tail::answer(app, &admin, request, event).await;
+    }
+    if admin.verb == Verb::Ask {
+        return Ok(reply::of_json(ask::answer(app, request, event).await?));
     }
     let value = match call(app, &admin, request, event).await {
         Err(Error::Repository(repository::Error::NoSuchRepository(name))) => {
@@ -93,6 +98,9 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::Event => events::show(app, name, event).await,
         // It does not answer with a value: see `answer`.
         Verb::Tail => Ok(Value::Null),
+        Verb::Findings => Ok(findings::list()),
+        // Its answer is made on another thread.
+        Verb::Ask => Err(Error::GivenUp),
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,

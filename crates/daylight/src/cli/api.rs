@@ -5,6 +5,7 @@ use super::failure;
 use super::failure::Failure;
 use super::target::{Target, call_failure};
 use anyhow::Context as _;
+use bytes::Bytes;
 use client::{BodySink, Client, ClientOptions, Connection, Request, Response, Trust};
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
@@ -173,6 +174,11 @@ impl Api {
     /// POST of `body`.
     pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value, anyhow::Error> {
         read(&self.call(Method::POST, path, Some(body))?)
+    }
+
+    /// POST of `body`. Returns the bytes of the answer, whose objects have their keys in the order of the server.
+    pub(super) fn post_for_bytes(&self, path: &str, body: &Value) -> Result<Bytes, anyhow::Error> {
+        Ok(self.call(Method::POST, path, Some(body))?.body)
     }
 
     /// PATCH with `body`.

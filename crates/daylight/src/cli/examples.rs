@@ -63,6 +63,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("tail", &["daylight tail", "daylight tail layer=group", "daylight tail --all --out events.jsonl"]),
+    ("ask", &["daylight ask count", "daylight ask count by repository, outcome"]),
     ("import gems", &["daylight import gems /srv/geminabox/data --into gems-private"]),
     ("import maven", &["daylight import maven /srv/nexus-export --into maven-releases"]),
     ("import raw", &["daylight import raw /srv/files --into tools"]),

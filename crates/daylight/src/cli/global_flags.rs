@@ -5,7 +5,7 @@ use super::failure::Failure;
 use clap::{Command, CommandFactory};
 
 /// The commands that call a running server.
-const CALLERS: [&str; 12] = [
+const CALLERS: [&str; 13] = [
     "repo",
     "policy",
     "cleanup",
@@ -15,6 +15,7 @@ const CALLERS: [&str; 12] = [
     "journal",
     "explain",
     "tail",
+    "ask",
     "import",
     "export",
     "check",

@@ -4,6 +4,7 @@
 //! command succeeded, 1 it failed, 2 the command line or a setting is wrong.
 
 mod api;
+mod ask;
 mod backup;
 mod check;
 mod cleanup;
@@ -72,6 +73,7 @@ enum Verb {
     Journal(journal::Journal),
     Explain(explain::Explain),
     Tail(tail::Tail),
+    Ask(ask::Ask),
     Import(import::Import),
     Export(export::Export),
     Backup(backup::Backup),
@@ -137,6 +139,7 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
         Verb::Journal(journal) => journal.run(context),
         Verb::Explain(explain) => explain.run(context),
         Verb::Tail(tail) => tail.run(context),
+        Verb::Ask(ask) => ask.run(context),
         Verb::Import(import) => import.run(context),
         Verb::Export(export) => export.run(context),
         Verb::Backup(backup) => backup.run(context),

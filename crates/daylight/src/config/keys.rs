@@ -140,6 +140,8 @@ keys! {
         max_admin: u64 = Shares::max_admin, 1..=1_000_000;
         /// Listeners to live events (`daylight tail`) at once, each with a queue of at most 1 MiB. More are answered with 503.
         max_tails: u64 = |_| (8, "people who look for the cause of a problem are few".into()), 0..=1000;
+        /// Questions about events that are answered at once (`daylight ask`). More are answered with 503.
+        max_asks: u64 = |_| (8, "one thread answers them, in turns, and they share 64 MiB of memory".into()), 1..=64;
         /// Requests for API keys and owners of gems (`gem signin`, `gem owner`) under way at once. More are answered with 503.
         max_accounts: u64 = Shares::max_accounts, 1..=1_000_000;
         /// Form bodies of at most 16 KiB (`gem signin`, `gem owner`, `gem yank`) that arrive at once. More are answered with 503.

@@ -59,6 +59,8 @@ calls! {
     Explain            "explain"            GET    "explain"                               ""              => OK "Explanation"  "Show the answer to a GET of a path, and the reasons, without requests to upstreams";
     Event              "showEvent"          GET    "events/{id}"                           ""              => OK "Event"        "Show the event of an answer by its `Daylight-Event`, while it is kept";
     Tail               "tail"              GET    "tail"                                  ""              => OK ""             "Send finished requests and jobs as they end, as Server-Sent Events; `where` chooses them by their columns, as in `status >= 500 and layer = group`";
+    Ask                "ask"                POST   "ask"                               "Question"      => OK "Answer"       "Answer a question about stored events; with `next` continue with a partial answer";
+    Findings           "listFindings"       GET    "findings"                          ""              => OK "Findings"     "List what needs attention. This version finds nothing yet, so the list is empty";
     Tokens             "listTokens"         GET    "tokens"                            ""              => OK "Tokens"       "List the tokens";
     AddToken           "addToken"           POST   "tokens"                            "NewToken"      => CREATED "MadeToken"    "Create a token; its secret is only in this answer";
     RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => NO_CONTENT ""             "Revoke a token and its keys. Any token may revoke itself and its keys, without a one-time password";
@@ -87,7 +89,9 @@ impl AdminVerb {
     /// The scope that its caller needs. The scope `admin` includes all others.
     pub(crate) fn scope(self) -> Scope {
         match self {
-            AdminVerb::Event | AdminVerb::Requests | AdminVerb::Tail => Scope::Observe,
+            AdminVerb::Event | AdminVerb::Requests | AdminVerb::Tail | AdminVerb::Ask | AdminVerb::Findings => {
+                Scope::Observe
+            }
             _ => Scope::Admin,
         }
     }

@@ -39,10 +39,10 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotAnswered {
     /// As many questions as possible are being answered.
-    #[error("{0} questions are being answered already; hint: ask again in a few seconds")]
+    #[error("{0} questions are being answered already")]
     Busy(u64),
     /// The handle is unknown.
-    #[error("there is no partial answer `{0}`; hint: partial answers are kept for a minute, ask the question again")]
+    #[error("there is no partial answer `{0}`")]
     NoHandle(String),
     /// The program made a mistake, which it has logged.
     #[error("the question could not be answered because of a bug")]
@@ -53,6 +53,18 @@ pub enum NotAnswered {
     /// A comparison needs more events.
     #[error("{0}")]
     TooFew(String),
+}
+
+impl NotAnswered {
+    /// The remedy, where there is one.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            NotAnswered::Busy(_) => Some("ask again in a few seconds; the setting `server.max_asks` is the limit"),
+            NotAnswered::NoHandle(_) => Some("a partial answer is kept for a minute; ask the question again"),
+            NotAnswered::TooFew(_) => Some("choose a longer time or a wider filter"),
+            NotAnswered::Failed | NotAnswered::Stopped => None,
+        }
+    }
 }
 
 /// What an answer was made from.

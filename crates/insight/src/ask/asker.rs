@@ -86,7 +86,7 @@ enum Work {
 }
 
 impl Asker {
-    /// The most questions that are being answered, or whose partial answers are kept.
+    /// The most questions that are being answered, or whose partial answers are kept, unless [`Asker::limit`] sets another number.
     pub const QUESTIONS: u64 = 8;
     /// The most memory of the tables of all questions, in bytes.
     pub const MEMORY: u64 = 64 << 20;
@@ -107,6 +107,11 @@ impl Asker {
         Ok(Self { shared, thread: Some(thread) })
     }
 
+    /// Sets the most questions that are being answered, or whose partial answers are kept.
+    pub fn limit(&self, questions: u64) {
+        self.shared.questions.set_capacity(questions);
+    }
+
     /// Its bounds: the questions, and the memory of their tables.
     pub fn bounds(&self) -> [Arc<Bound>; 2] {
         [self.shared.questions.clone(), self.shared.memory.clone()]
@@ -118,14 +123,15 @@ impl Asker {
         let until = until(question.wait_ms);
         let mut state = self.shared.lock();
         state.expire(self.shared.options.clock.now());
-        if state.jobs.len() as u64 >= Self::QUESTIONS {
+        let most = self.shared.questions.capacity();
+        if state.jobs.len() as u64 >= most {
             // A caller that waits goes before one that may come back.
             match state.jobs.iter().position(|job| job.waiting.is_none()) {
                 Some(place) => drop(state.jobs.remove(place)),
                 None => {
                     drop(state);
                     self.shared.questions.reject();
-                    return done(Err(NotAnswered::Busy(Self::QUESTIONS)));
+                    return done(Err(NotAnswered::Busy(most)));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! A question as it was read, before its parts are checked against each other.
+//! A question that was read, before its parts are checked against each other.
 
 use super::mistake::{Mistake, Place};
 use super::names::{clipped, nearest};
@@ -20,7 +20,7 @@ const LAST_HOUR: u64 = 3_600_000;
 /// A part of a question, and its place.
 pub(super) type At<T> = (T, Place);
 
-/// A question as it was read.
+/// A question that was read. Its parts are not checked against each other.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) from: Option<At<String>>,
@@ -66,14 +66,22 @@ impl Draft {
         };
         let limit = limit(self.limit, self.per.as_ref().map(|(_, place)| (per, place)), (from, to), &by)?;
         let compare = self.compare.map(compare).transpose()?;
-        let wait_ms = self.wait_ms.map_or(Ok(WAIT_MS), |(wait, place)| {
-            let message = || format!("an answer is waited for at most {WAIT_MAX_MS} ms, not {wait}");
-            if wait <= WAIT_MAX_MS { Ok(wait) } else { Err(Mistake::new(&place, message())) }
-        })?;
+        let wait_ms = wait_ms(self.wait_ms)?;
         let order =
             self.order.map_or(Ok(Order { measure: 0, ascending: false }), |order| place_of(order, &measures))?;
         let filter = self.filter.unwrap_or(Filter::All(Vec::new()));
         Ok(Question { from, to, filter, by, measures, per, order, limit, compare, wait_ms })
+    }
+}
+
+/// How long the caller waits, in milliseconds.
+pub(super) fn wait_ms(wait_ms: Option<At<u64>>) -> Result<u64, Mistake> {
+    match wait_ms {
+        None => Ok(WAIT_MS),
+        Some((wait, _)) if wait <= WAIT_MAX_MS => Ok(wait),
+        Some((wait, place)) => {
+            Err(Mistake::new(&place, format!("an answer is waited for at most {WAIT_MAX_MS} ms, not {wait}")))
+        }
     }
 }
 
@@ -101,9 +109,10 @@ fn stretch(text: &str, place: &Place) -> Result<u64, Mistake> {
 fn limit(
     limit: Option<At<u64>>,
     per: Option<(u64, &Place)>,
-    (from, to): (Millis, Millis),
+    time: (Millis, Millis),
     by: &[Key],
 ) -> Result<usize, Mistake> {
+    let (from, to) = time;
     let rows = match per {
         None => 1,
         Some((per, place)) if per < PER_MIN => {
@@ -135,7 +144,8 @@ fn limit(
     Ok(limit)
 }
 
-fn compare((text, place): At<String>) -> Result<Compare, Mistake> {
+fn compare(compare: At<String>) -> Result<Compare, Mistake> {
+    let (text, place) = compare;
     if text == "rest" {
         return Ok(Compare::Rest);
     }
@@ -146,7 +156,8 @@ fn compare((text, place): At<String>) -> Result<Compare, Mistake> {
     })
 }
 
-fn place_of(((measure, ascending), place): At<(Measure, bool)>, measures: &[Measure]) -> Result<Order, Mistake> {
+fn place_of(order: At<(Measure, bool)>, measures: &[Measure]) -> Result<Order, Mistake> {
+    let ((measure, ascending), place) = order;
     let found = measures.iter().position(|one| *one == measure);
     found.map(|measure| Order { measure, ascending }).ok_or_else(|| {
         let list: Vec<String> = measures.iter().map(Measure::to_string).collect();

@@ -14,20 +14,6 @@ use telemetry::Millis;
 const KEYS: &[&str] = &["from", "to", "where", "by", "measures", "per", "order", "limit", "compare", "wait_ms"];
 
 impl Question {
-    /// Reads a question: the JSON form if it begins with `{`, else the text form. `now`: the present moment, from which times such as `-1h`
-    /// are counted.
-    pub fn read(text: &str, now: Millis) -> Result<Self, Mistake> {
-        if !text.trim_start().starts_with('{') {
-            return Self::from_text(text, now);
-        }
-        let json: Json = serde_json::from_str(text)
-            .map_err(|error| Mistake::new(&Place::Whole, format!("the JSON cannot be read: {error}")))?;
-        match json {
-            Json::Object(object) => Self::from_json(&object, now),
-            _ => Err(Mistake::new(&Place::Whole, "the question is no object")),
-        }
-    }
-
     /// Reads the JSON form. `now`: the present moment, from which times such as `-1h` are counted.
     pub fn from_json(object: &Map<String, Json>, now: Millis) -> Result<Self, Mistake> {
         if let Some(unknown) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
@@ -37,13 +23,7 @@ impl Question {
         let present = |key: &str| object.get(key).filter(|value| !value.is_null());
         let text =
             |key: &str| present(key).map(|value| Ok((string(value, key)?.to_owned(), Place::part(key)))).transpose();
-        let number = |key: &str| {
-            let read = |value: &Json| match value.as_u64() {
-                Some(number) => Ok((number, Place::part(key))),
-                None => Err(Mistake::new(&Place::part(key), "expected a whole number")),
-            };
-            present(key).map(read).transpose()
-        };
+        let number = |key: &str| number(present(key), key);
         let order = |value: &Json| Ok((text::order(string(value, "order")?, "order", now)?, Place::part("order")));
         Draft {
             from: text("from")?,
@@ -67,8 +47,17 @@ fn key(name: &str, part: &str) -> Result<Key, Mistake> {
     names::key(name, &Place::part(part))
 }
 
-fn string<'a>(value: &'a Json, part: &str) -> Result<&'a str, Mistake> {
+pub(super) fn string<'a>(value: &'a Json, part: &str) -> Result<&'a str, Mistake> {
     value.as_str().ok_or_else(|| Mistake::new(&Place::part(part), "expected a text in quotes"))
+}
+
+/// The whole number of a key, if the key is there.
+pub(super) fn number(value: Option<&Json>, key: &str) -> Result<Option<At<u64>>, Mistake> {
+    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
+    match value.as_u64() {
+        Some(number) => Ok(Some((number, Place::part(key)))),
+        None => Err(Mistake::new(&Place::part(key), "expected a whole number")),
+    }
 }
 
 /// The texts of a list, each read.

@@ -25,7 +25,7 @@ pub struct Question {
     pub limit: usize,
     /// A comparison in place of rows.
     pub compare: Option<Compare>,
-    /// How long the caller waits for the whole answer, in milliseconds. After that it gets what is known.
+    /// How long the caller waits for the whole answer, in milliseconds. After that it gets the rows so far.
     pub wait_ms: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Questions, filters and measures in the text form. What is written can be read again.
+//! Questions, filters and measures in the text form. A written question can be read again.
 
 use super::draft::WAIT_MS;
 use super::question::{Compare, Filter, Measure, Question};

@@ -1,3 +1,6 @@
+//! Questions in both forms: read, refused, and written again.
+
+use super::asked::Asked;
 use super::question::{Compare, Filter, Is, Key, Measure, Order, Question, Value};
 use crate::column::{Column, ColumnKind};
 use proptest::prelude::*;
@@ -7,12 +10,20 @@ use telemetry::Millis;
 const NOW: Millis = Millis(1_793_534_400_000);
 const HOUR: i64 = 3_600_000;
 
+/// Reads a question in any form.
+fn asked(text: &str, now: Millis) -> Result<Question, super::Mistake> {
+    match Asked::read(text, now)? {
+        Asked::Question(question) => Ok(*question),
+        Asked::Next { .. } => panic!("{text}"),
+    }
+}
+
 fn read(text: &str) -> Question {
-    Question::read(text, NOW).unwrap_or_else(|mistake| panic!("{text}: {mistake}"))
+    asked(text, NOW).unwrap_or_else(|mistake| panic!("{text}: {mistake}"))
 }
 
 fn mistake(text: &str) -> (String, String) {
-    let mistake = Question::read(text, NOW).expect_err(text);
+    let mistake = asked(text, NOW).expect_err(text);
     (mistake.to_string(), mistake.hint.unwrap_or_default())
 }
 
@@ -31,6 +42,14 @@ fn both_forms_of_a_question_are_the_same_question() {
     assert_eq!(question.by, [Key(Column::Package), Key(Column::Repository)]);
     let with_text = r#"{"where": "layer = group", "measures": ["share(status >= 500)"], "wait_ms": 250}"#;
     assert_eq!(read(with_text), read("share(status>=500) where layer=group wait 250ms"));
+}
+
+#[test]
+fn a_caller_goes_on_with_an_answer_by_its_handle() {
+    let next = |wait_ms| Ok(Asked::Next { handle: "00ff".to_owned(), wait_ms });
+    assert_eq!(Asked::read(r#"{"next": "00ff"}"#, NOW), next(1000));
+    assert_eq!(Asked::read(r#"{"next": "00ff", "wait_ms": 5}"#, NOW), next(5));
+    assert_eq!(read(r#"{"next": null, "by": ["package"]}"#), read("\"by package\""));
 }
 
 #[test]
@@ -117,6 +136,9 @@ fn a_mistake_names_its_place_and_the_nearest_name() {
         ("{\"where\": [{\"any\": []}]}", "`where[0].any`: the list is empty", ""),
         ("{\"where\": [{\"and\": []}]}", "`where[0]`: there is no `and`; expected a comparison", ""),
         ("{\"where\": \"path = \"}", "the end of `where`: expected a value", ""),
+        ("{\"next\": 7}", "`next`: expected a text in quotes", ""),
+        ("{\"next\": \"a\", \"by\": []}", "`by`: with `next` there is only `wait_ms`", ""),
+        ("\"by pakage\"", "character 4: there is no column", "did you mean `package`?"),
         ("{", "the question: the JSON cannot be read: ", ""),
     ] {
         let (said, hinted) = mistake(text);
@@ -135,7 +157,7 @@ fn a_filter_has_a_limit_of_its_depth_and_of_its_comparisons() {
     assert!(mistake(&wide(201)).0.contains("at most 200 comparisons"));
     let json =
         |depth| format!(r#"{{"where": {}["status", "=", 1]{}}}"#, r#"[{"not": "#.repeat(depth), "}]".repeat(depth));
-    assert!(Question::read(&json(16), NOW).is_ok());
+    assert!(asked(&json(16), NOW).is_ok());
     assert!(mistake(&json(17)).0.contains("nested at most 16 deep"));
 }
 
@@ -231,7 +253,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_the_readers_panic(text in ".{0,200}", json in r#"\{"(where|by|from|measures)": ?["\[{a-z0-9=:, \]}]{0,60}\}?"#) {
-        let _ = (Question::read(&text, NOW), Question::read(&json, NOW), Filter::from_text(&text, NOW));
+        let _ = (asked(&text, NOW), asked(&json, NOW), Filter::from_text(&text, NOW));
     }
 
     #[test]
@@ -241,8 +263,8 @@ proptest! {
             "order", "-count", "top", "10", "compare", "rest", "share", "duration_ms", "'", "=", "package", "wait",
         ]), 0..20)
     ) {
-        if let Ok(question) = Question::read(&words.join(" "), NOW) {
-            prop_assert_eq!(Question::read(&question.to_string(), NOW), Ok(question));
+        if let Ok(question) = asked(&words.join(" "), NOW) {
+            prop_assert_eq!(asked(&question.to_string(), NOW), Ok(question));
         }
     }
 }

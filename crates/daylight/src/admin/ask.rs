@@ -1,0 +1,38 @@
+//! `/api/v1/ask`: questions about stored events.
+
+use crate::app::App;
+use crate::error::Error;
+use bytes::Bytes;
+use front::Request;
+use insight::{Answer, Asked, NotAnswered, QUESTION_BYTES_MAX};
+use repository::Scope;
+use telemetry::{Event, Op, Tick, under_way};
+use tokio::sync::oneshot;
+
+/// Answers the question in the body of a request. The answer is JSON.
+pub(super) async fn answer(app: &App, request: &mut Request, event: &mut Event) -> Result<Bytes, Error> {
+    // A question changes nothing.
+    app.access.server(request, Scope::Observe, false, event).await?;
+    let body = request.upload.collect(QUESTION_BYTES_MAX, event).await?;
+    let text = std::str::from_utf8(&body).map_err(|_| Error::Input("a question is a text in UTF-8".into()))?;
+    let asked = Asked::read(text, app.clock.now())?;
+    let (answered, answer) = oneshot::channel();
+    let done = move |answer: Result<Answer, NotAnswered>| {
+        // A large answer is written on the thread that made it, so that no request waits for that.
+        let written = answer.map(|answer| Bytes::from(serde_json::to_vec(&answer).unwrap_or_default()));
+        // The client may have left.
+        let _ = answered.send(written);
+    };
+    if let Asked::Question(_) = &asked {
+        // A person asks about requests that have just ended.
+        app.flush_sinks(event).await;
+    }
+    let (began, _waiting) = (Tick::now(), under_way(Op::AskWait));
+    match asked {
+        Asked::Question(question) => app.insight.ask(*question, done),
+        Asked::Next { handle, wait_ms } => app.insight.more(&handle, wait_ms, done),
+    }
+    let answer = answer.await;
+    event.add(Op::AskWait, Tick::now().since(began));
+    Ok(answer.map_err(|_| Error::GivenUp)??)
+}

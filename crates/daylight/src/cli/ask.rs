@@ -1,0 +1,62 @@
+//! `daylight ask`: questions about stored events, answered by a running server.
+
+mod answer;
+mod cells;
+mod show;
+
+use super::api::Api;
+use super::context::Context;
+use super::failure::Failure;
+use answer::Answer;
+use anyhow::Context as _;
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+
+/// The path of questions in the API.
+const ASK: &str = "/api/v1/ask";
+
+/// Answer a question about the requests and jobs of a running server
+///
+/// A question has figures, the columns that group them, a filter and a time, each of which may be left out: `count, p95(duration_ms) by
+/// package where layer = group and status >= 500 from -1h top 10`. Put it in quotes, or write it in JSON. docs/asking.md has all figures
+/// and columns.
+#[derive(Debug, clap::Args)]
+pub(super) struct Ask {
+    /// The question
+    #[arg(required = true)]
+    question: Vec<String>,
+}
+
+impl Ask {
+    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        let api = Api::new(context)?;
+        let bar = if context.flags.json { ProgressBar::hidden() } else { ProgressBar::new(100) };
+        let mut question = body(&self.question.join(" "))?;
+        let (bytes, answer) = loop {
+            let bytes = api.post_for_bytes(ASK, &question)?;
+            let answer: Answer = serde_json::from_slice(&bytes).context(
+                "the answer does not have the expected form: is the server of another version than this command?",
+            )?;
+            let Some(next) = answer.next.as_ref().filter(|_| answer.complete < 1.0) else { break (bytes, answer) };
+            bar.set_position((answer.complete * 100.0) as u64);
+            question = json!({ "next": next });
+        };
+        bar.finish_and_clear();
+        if context.flags.json {
+            let answer: Value = serde_json::from_slice(&bytes)?;
+            api.print_json(&answer, context)?;
+            return Ok(());
+        }
+        Ok(show::write(context.out, &answer)?)
+    }
+}
+
+/// The body of a question: an object of the JSON form, or a text.
+fn body(question: &str) -> Result<Value, Failure> {
+    if !question.trim_start().starts_with('{') {
+        return Ok(question.into());
+    }
+    let hint = "put the whole question in single quotes, so that the shell leaves its double quotes";
+    serde_json::from_str(question)
+        .map_err(|error| Failure::usage(format!("the JSON of the question cannot be read: {error}"), hint))
+}
