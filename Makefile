@@ -59,6 +59,7 @@ bench:
 torture:
 	@scripts/setup test
 	DAYLIGHT_TORTURE=500 cargo test --release --locked --test suite crash:: -- --nocapture
+	DAYLIGHT_TORTURE=20 cargo test --release --locked --test suite kept:: -- --nocapture
 	scripts/redmine
 	scripts/company
 	DAYLIGHT_HISTORIES=10000 cargo test --release --locked -p store --lib histories:: -- --nocapture

@@ -89,7 +89,7 @@ fn without_json_lines_each_event_is_found_by_its_id_at_once_and_no_line_of_json_
         let line = page.lines().find_map(|line| line.strip_prefix(name)).unwrap();
         line.trim().parse().unwrap()
     };
-    let seen = figure("daylight_census_events_total{census=\"keeper\"}");
+    let seen = figure("daylight_census_events_total{census=\"rate\"}");
     assert!(seen >= 200 && figure("daylight_events_unpacked_total") < seen, "{page}");
     world.stop();
     assert_eq!(world.event_lines(), Vec::<std::path::PathBuf>::new());

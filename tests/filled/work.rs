@@ -134,7 +134,7 @@ fn keep_until(world: &World, end: &str) {
 
 #[test]
 fn kept_events_fill_their_memory_until_they_are_in_a_segment() {
-    let world = World::start_with_file("[telemetry]\nkeep_memory_bytes = 1_048_576\n");
+    let world = World::start_with_file("[telemetry]\nkeep_memory_bytes = 1_048_576\nstored_per_second = 100_000\n");
     keep_until(&world, ".parquet");
     let name = BoundName::OpenEvents;
     let memory = Figures::of(&world).governed(name, "", "telemetry.keep_memory_bytes").bound(name, "");
@@ -143,7 +143,7 @@ fn kept_events_fill_their_memory_until_they_are_in_a_segment() {
 
 #[test]
 fn kept_events_fill_their_disk_and_the_oldest_are_thinned() {
-    let world = World::start_with_file("[telemetry]\nkeep_bytes = 262_144\n");
+    let world = World::start_with_file("[telemetry]\nkeep_bytes = 262_144\nstored_per_second = 100_000\n");
     keep_until(&world, "_1.parquet");
     let name = BoundName::KeptEvents;
     let disk = Figures::of(&world).governed(name, "", "telemetry.keep_bytes").bound(name, "");

@@ -66,7 +66,7 @@ pub(crate) fn find(parts: &[Arc<dyn Part>], id: EventId) -> Result<Option<Value>
 /// The event of a row.
 fn event(part: &dyn Part, row: usize) -> Result<Value, Unreadable> {
     let mut event = Map::new();
-    let whole = more(&text(part, Column::More, row)?);
+    let whole = more(&part.text(Column::More, row)?);
     for column in Column::ALL.iter().copied().filter(|column| !DERIVED.contains(column)) {
         if whole.contains_key("ops") && OPERATIONS.contains(&(column as u8)) {
             continue;
@@ -104,10 +104,10 @@ fn more(text: &str) -> Map<String, Value> {
 /// The cell as the event has it; `None`: the event does not have that key.
 fn value(part: &dyn Part, column: Column, row: usize) -> Result<Option<Value>, Unreadable> {
     if column.is_text() {
-        let text = text(part, column, row)?;
+        let text = part.text(column, row)?;
         return Ok((!text.is_empty() || column == Column::Method).then(|| text.into()));
     }
-    let number = part.numbers(column)?.get(row).copied().unwrap_or_default();
+    let number = part.number(column, row)?;
     if number == 0 && !ALWAYS.contains(&column) {
         return Ok(None);
     }
@@ -119,20 +119,14 @@ fn value(part: &dyn Part, column: Column, row: usize) -> Result<Option<Value>, U
     }))
 }
 
-fn text(part: &dyn Part, column: Column, row: usize) -> Result<String, Unreadable> {
-    let coded = part.texts(column)?;
-    let text = coded.codes.get(row).and_then(|code| coded.texts.get(*code as usize));
-    Ok(text.map(|text| text.to_string()).unwrap_or_default())
-}
-
 /// The members with their results. The time of the slowest one is known.
 fn members(part: &dyn Part, row: usize) -> Result<Vec<Value>, Unreadable> {
-    let said = text(part, Column::MembersSaid, row)?;
+    let said = part.text(Column::MembersSaid, row)?;
     if said.is_empty() {
         return Ok(Vec::new());
     }
-    let slowest = text(part, Column::SlowestMember, row)?;
-    let slowest_ms = part.numbers(Column::SlowestMemberTime)?.get(row).map_or(0.0, |micros| *micros as f64 / 1000.0);
+    let slowest = part.text(Column::SlowestMember, row)?;
+    let slowest_ms = part.number(Column::SlowestMemberTime, row)? as f64 / 1000.0;
     let member = |(member, said): (&str, &str)| match member == slowest {
         true => json!({ "member": member, "said": said, "ms": slowest_ms }),
         false => json!({ "member": member, "said": said }),

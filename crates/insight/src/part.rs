@@ -49,6 +49,16 @@ pub trait Part: Send + Sync + std::fmt::Debug {
     fn texts(&self, column: Column) -> Result<Coded, Unreadable>;
     /// The cells of a column that has no texts.
     fn numbers(&self, column: Column) -> Result<Vec<i64>, Unreadable>;
+    /// The cell of a row in a column of texts. Empty if there is no such row.
+    fn text(&self, column: Column, row: usize) -> Result<String, Unreadable> {
+        let coded = self.texts(column)?;
+        let text = coded.codes.get(row).and_then(|code| coded.texts.get(*code as usize));
+        Ok(text.unwrap_or_default().to_owned())
+    }
+    /// The cell of a row in a column that has no texts. 0 if there is no such row.
+    fn number(&self, column: Column, row: usize) -> Result<i64, Unreadable> {
+        Ok(self.numbers(column)?.get(row).copied().unwrap_or_default())
+    }
     /// The bytes that reading a column takes from the disk.
     fn bytes(&self, column: Column) -> u64;
     /// Its sums, if each row stands for several events that were added up: [`Part::numbers`] of amounts and durations are then sums over

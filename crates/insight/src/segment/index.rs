@@ -1,7 +1,9 @@
 //! The index of a segment: where each column is, its checksum, and what is known of its cells without reading them. It lies right before
 //! the footer of Parquet, which other engines read.
 //!
-//!     columns, Bloom filters | index | its length, its checksum, `MAGIC` | footer of Parquet, its length, `PAR1`
+//! ```text
+//! columns, Bloom filters | index | its length, its checksum, `MAGIC` | footer of Parquet, its length, `PAR1`
+//! ```
 
 use crate::column::Column;
 use crate::texts::Texts;

@@ -9,6 +9,8 @@ use crate::texts::Texts;
 use bytes::Bytes;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::bloom_filter::Sbbf;
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::data_type::Int64Type;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 use std::fs::File;
@@ -100,6 +102,15 @@ impl Segment {
             .map_err(wrong)?;
         SerializedPageReader::new(Arc::new(bytes), &chunk, self.span.rows, None).map_err(wrong)
     }
+
+    fn number_reader(&self, column: Column, known: &Kept) -> Result<ColumnReaderImpl<Int64Type>, Unreadable> {
+        let pages = self.pages(column, known)?;
+        let description = schema::described(column).map_err(|error| self.unreadable(column, error))?;
+        match get_column_reader(description, Box::new(pages)) {
+            ColumnReader::Int64ColumnReader(reader) => Ok(reader),
+            _ => Err(self.unreadable(column, "its cells are no numbers")),
+        }
+    }
 }
 
 impl Part for Segment {
@@ -152,6 +163,33 @@ impl Part for Segment {
                 numbers::read(column, self.pages(column, known)?, rows).map_err(|error| self.unreadable(column, error))
             }
         }
+    }
+
+    fn text(&self, column: Column, row: usize) -> Result<String, Unreadable> {
+        let Some(known) = self.known(column).filter(|_| column.is_text() && row < self.span.rows) else {
+            return Ok(String::new());
+        };
+        if let Some(texts) = known.texts.as_ref().filter(|texts| texts.len() == 1) {
+            return Ok(texts[0].to_owned());
+        }
+        texts::read_one(self.pages(column, known)?, row).map_err(|error| self.unreadable(column, error))
+    }
+
+    fn number(&self, column: Column, row: usize) -> Result<i64, Unreadable> {
+        let Some(known) = self.known(column).filter(|_| !column.is_text() && row < self.span.rows) else {
+            return Ok(0);
+        };
+        if let Some((low, high)) = known.range
+            && low == high
+        {
+            return Ok(low);
+        }
+        let wrong = |error| self.unreadable(column, error);
+        let (mut reader, mut cell) = (self.number_reader(column, known)?, Vec::with_capacity(1));
+        // Pages before the row are not decoded.
+        reader.skip_records(row).map_err(wrong)?;
+        reader.read_records(1, None, None, &mut cell).map_err(wrong)?;
+        cell.first().copied().ok_or_else(|| self.unreadable(column, format!("it has no row {row}")))
     }
 
     fn bytes(&self, column: Column) -> u64 {

@@ -143,6 +143,7 @@ proptest! {
         for segment in [&segment, &again] {
             prop_assert_eq!(segment.span(), expected.span());
             prop_assert_eq!(&Rows::of(segment).unwrap(), &expected);
+            has_cells(segment, &expected, &[0, expected.span().rows / 2, expected.span().rows - 1]);
             for column in Column::ALL {
                 prop_assert_eq!(segment.range(*column), expected.range(*column));
                 if column.is_text() {
@@ -182,6 +183,32 @@ proptest! {
             prop_assert!(Segment::open(&path).is_err());
         }
     }
+}
+
+/// Compares single cells.
+fn has_cells(segment: &Segment, expected: &Rows, rows: &[usize]) {
+    for (column, row) in Column::ALL.iter().flat_map(|column| rows.iter().map(move |row| (*column, *row))) {
+        match column.is_text() {
+            true => {
+                assert_eq!(segment.text(column, row).unwrap(), expected.texts[&column][row], "{column:?}, row {row}")
+            }
+            false => assert_eq!(segment.number(column, row).unwrap(), expected.numbers[&column][row]),
+        }
+    }
+}
+
+#[test]
+fn a_cell_is_found_in_any_page() {
+    let mut rng = TestRng::deterministic_rng(proptest::test_runner::RngAlgorithm::ChaCha);
+    // Two pages and a part of a third one.
+    let parts = [Rows::random(&mut rng, 66_000, 3000)];
+    let (_folder, _path, segment) = written(&parts);
+    has_cells(&segment, &Rows::join(&parts), &[0, 32_767, 32_768, 65_536, 65_999]);
+    assert_eq!(
+        (segment.text(Column::Path, 66_000).unwrap(), segment.number(Column::At, 66_000).unwrap()),
+        (String::new(), 0)
+    );
+    assert_eq!((segment.text(Column::At, 0).unwrap(), segment.number(Column::Path, 0).unwrap()), (String::new(), 0));
 }
 
 #[test]

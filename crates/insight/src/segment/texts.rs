@@ -5,6 +5,7 @@ use crate::part::Coded;
 use crate::texts::Texts;
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
+use parquet::errors::ParquetError;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -51,6 +52,35 @@ pub(super) fn read(pages: impl PageReader, rows: usize) -> Result<Coded, String>
         true => Ok(Coded { texts: Arc::new(texts), codes }),
         false => Err(format!("a column has {} rows of {rows}", codes.len())),
     }
+}
+
+/// The cell of one row. Pages before it are not decoded, except for the dictionary.
+pub(super) fn read_one(mut pages: impl PageReader, row: usize) -> Result<String, String> {
+    let failed = |error: ParquetError| error.to_string();
+    let (mut texts, mut before) = (Texts::default(), 0);
+    while let Some(about) = pages.peek_next_page().map_err(failed)? {
+        let rows = about.num_rows.or(about.num_levels).unwrap_or_default();
+        if !about.is_dict && rows > 0 && before + rows <= row {
+            pages.skip_next_page().map_err(failed)?;
+            before += rows;
+            continue;
+        }
+        let Some(page) = pages.get_next_page().map_err(failed)? else { break };
+        let (bytes, count) = (page.buffer(), page.num_values() as usize);
+        if page.is_dictionary_page() {
+            each(bytes, count, |text| texts.push(text))?;
+        } else if page.encoding() == Encoding::PLAIN {
+            let mut plain = Texts::default();
+            each(bytes, count, |text| plain.push(text))?;
+            return plain.get(row - before).map(str::to_owned).ok_or_else(|| format!("there is no row {row}"));
+        } else {
+            let mut codes = Vec::new();
+            bits::codes(bytes, count, texts.len(), &mut codes)?;
+            let text = codes.get(row - before).and_then(|code| texts.get(*code as usize));
+            return text.map(str::to_owned).ok_or_else(|| format!("there is no row {row}"));
+        }
+    }
+    Err(format!("there is no row {row}"))
 }
 
 fn places(texts: &Texts) -> HashMap<Box<str>, u32> {
