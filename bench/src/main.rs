@@ -23,6 +23,7 @@ mod hit;
 mod idle;
 mod index;
 mod instructions;
+mod kept;
 mod load;
 mod nexus;
 mod open;
@@ -81,6 +82,7 @@ const ROWS: &[Row] = &[
     ("dependencies", dependencies::row),
     ("queries", queries::row),
     ("instructions", instructions::row),
+    ("kept", kept::row),
     ("slow", slow::row),
     ("attack", attack::row),
 ];
@@ -92,6 +94,14 @@ fn main() -> Result<()> {
     }
     if settings.first().is_some_and(|first| first == "corpus") {
         return corpus::run(&settings[1..]);
+    }
+    if let [first, arguments @ ..] = settings.as_slice()
+        && first == "kept"
+        && !arguments.is_empty()
+    {
+        let _scratch = scratch::open()?;
+        machine()?;
+        return kept::run(arguments);
     }
     if let Some(unknown) = settings.iter().find(|name| ROWS.iter().all(|(row, _)| row != name)) {
         let names: Vec<&str> = ROWS.iter().map(|(row, _)| *row).collect();
