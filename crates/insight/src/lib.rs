@@ -15,7 +15,6 @@ mod open;
 mod options;
 mod part;
 mod rate;
-#[expect(dead_code, reason = "questions are not answered from counts yet")]
 mod roll;
 mod row;
 #[cfg(test)]
@@ -36,7 +35,7 @@ pub use open::Open;
 pub use options::{AboveFloor, FactsOf, InsightOptions, Surroundings};
 pub use part::{Coded, Part, Rolled, Span, Unreadable};
 pub use rate::{Budget, Goal, Rate};
-pub use roll::{Buckets, RollupOptions, Rollups};
+pub use roll::{Buckets, Counted, RollupOptions, Rollups};
 pub use row::{RepositoryFacts, Row};
 pub use segment::Segment;
 pub use tail::{Listener, Tail};

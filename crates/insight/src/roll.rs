@@ -22,6 +22,7 @@ mod rows;
 mod tests;
 
 pub use buckets::Buckets;
+pub use plan::Counted;
 pub use rollups::{RollupOptions, Rollups};
 
 /// A minute, in milliseconds.

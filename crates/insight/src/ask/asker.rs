@@ -6,6 +6,7 @@ use super::contrast::Contrast;
 use super::question::{Compare, Question};
 use super::run::Run;
 use crate::part::Part;
+use crate::roll::Counted;
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,8 +17,8 @@ use telemetry::{Bound, BoundName, Clock, Millis, Tick, background};
 
 /// The parts of the stored events between two moments, the newest first.
 pub type Parts = Arc<dyn Fn(Millis, Millis) -> Vec<Arc<dyn Part>> + Send + Sync>;
-/// Gives an exact answer without reading parts, if it can.
-pub type Shortcut = Arc<dyn Fn(&Question) -> Option<Answer> + Send + Sync>;
+/// The counts from which a question is answered in place of events, if they have all that it needs.
+pub type Shortcut = Arc<dyn Fn(&Question) -> Option<Counted> + Send + Sync>;
 /// Is called once with the answer, on the thread of the asker. It must not wait.
 type Done = Box<dyn FnOnce(Result<Answer, NotAnswered>) + Send>;
 
@@ -25,7 +26,7 @@ type Done = Box<dyn FnOnce(Result<Answer, NotAnswered>) + Send>;
 pub struct AskerOptions {
     /// The stored events.
     pub parts: Parts,
-    /// Is tried before any part is read.
+    /// Is tried before events are read.
     pub shortcut: Option<Shortcut>,
     /// Handles of partial answers expire by it.
     pub clock: Clock,
@@ -273,7 +274,7 @@ impl Shared {
     fn step(&self, work: Work, memory: usize) -> Work {
         let step = || match work {
             Work::New(question) => match self.options.shortcut.as_ref().and_then(|shortcut| shortcut(&question)) {
-                Some(answer) => Work::Done(Box::new(Ok(answer))),
+                Some(counted) => Work::Running(Box::new(Run::of_counts(*question, counted))),
                 None => self.begin(*question),
             },
             Work::Comparing(mut contrast) => {

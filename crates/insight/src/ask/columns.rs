@@ -37,6 +37,14 @@ impl Rows {
         }
     }
 
+    /// The place of a row of these in the part.
+    pub(super) fn place(&self, row: usize) -> usize {
+        match self {
+            Rows::All(_) => row,
+            Rows::At(places) => places[row] as usize,
+        }
+    }
+
     /// The values of these rows.
     pub(super) fn pick<'v, T: Copy>(&self, all: &'v [T]) -> Cow<'v, [T]> {
         let Rows::At(places) = self else { return Cow::Borrowed(all) };

@@ -8,6 +8,7 @@ use super::series::Series;
 use super::table::Table;
 use crate::column::Column;
 use crate::part::{Part, Unreadable};
+use crate::roll::Counted;
 use std::sync::Arc;
 use telemetry::thread_nanos;
 
@@ -40,6 +41,14 @@ impl Run {
     /// Begins to answer a question from parts of its time, in this order.
     pub(super) fn new(question: Question, parts: Vec<Arc<dyn Part>>) -> Self {
         Self::limited(question, parts, GROUPS_MAX)
+    }
+
+    /// Begins to answer a question from counts. The answer tells the time that they cover.
+    pub(super) fn of_counts(question: Question, counted: Counted) -> Self {
+        let Counted { from, to, parts, unreadable, exact } = counted;
+        let exact = exact && unreadable.is_empty();
+        let unreadable = unreadable.iter().take(Answer::UNREADABLE_MAX).map(Unreadable::to_string).collect();
+        Self { exact, unreadable, ..Self::new(Question { from, to, ..question }, parts) }
     }
 
     fn limited(question: Question, mut parts: Vec<Arc<dyn Part>>, groups: usize) -> Self {

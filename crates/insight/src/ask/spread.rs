@@ -1,5 +1,6 @@
 //! Values of one group, for quantiles: a short list, then a histogram.
 
+use crate::roll::Buckets;
 use telemetry::Histogram;
 
 /// How often values occur. Quantiles are exact up to [`Spread::FEW`] different stored values, and have an error of at most 2.3 % beyond.
@@ -55,17 +56,18 @@ impl Spread {
         }
     }
 
-    /// Counts the values of a histogram.
-    #[expect(dead_code, reason = "for rollups, which have histograms")]
-    pub(super) fn merge(&mut self, histogram: &Histogram) {
+    /// Counts values that were counted before. Returns the bytes of memory that this took.
+    pub(super) fn merge(&mut self, buckets: &Buckets) -> usize {
+        let before = self.bytes();
         if let Spread::Few(list) = self {
             let mut many = Box::new(Histogram::default());
             list.iter().for_each(|(value, count)| record(&mut many, *value, *count));
             *self = Spread::Many(many);
         }
         if let Spread::Many(many) = self {
-            many.merge(histogram);
+            buckets.add_to(many);
         }
+        self.bytes().saturating_sub(before)
     }
 
     /// The value that a part of all values, 0 to 1, does not exceed. `None` if there are none.

@@ -2,7 +2,7 @@
 
 use super::answer::Figure;
 use super::choose::{chosen, columns_of};
-use super::columns::{Chosen, Columns, Rows, turns};
+use super::columns::{Chosen, Columns, turns};
 use super::distinct::Distinct;
 use super::question::{Filter, Measure};
 use super::seed::Seed;
@@ -10,6 +10,7 @@ use super::spread::Spread;
 use crate::column::{Column, ColumnKind};
 use crate::part::Unreadable;
 use std::hash::BuildHasher;
+use std::rc::Rc;
 
 /// The group of an event that is in no row.
 pub(crate) const NO_GROUP: u32 = u32::MAX;
@@ -129,6 +130,7 @@ impl Tallies {
     ) -> Result<(), Unreadable> {
         let Chosen { rows, weights } = chosen_rows;
         let weights = weights.as_deref();
+        let rolled = columns.part().rolled();
         for (need, cells) in self.needs.iter().zip(&mut self.cells) {
             match (need, cells) {
                 (Need::Events, Cells::Counts(counts)) => each(groups, weights, |_, group, weight| {
@@ -136,17 +138,15 @@ impl Tallies {
                 }),
                 (Need::Share(filter), Cells::Counts(counts)) => {
                     let holds = chosen(filter, columns)?;
-                    let place = |row: usize| match rows {
-                        Rows::All(_) => row,
-                        Rows::At(places) => places[row] as usize,
-                    };
                     each(groups, weights, |row, group, weight| {
-                        counts[group] += if holds.has(place(row)) { weight } else { 0 };
+                        counts[group] += if holds.has(rows.place(row)) { weight } else { 0 };
                     });
                 }
                 (Need::Sum(column), Cells::Sums(sums)) => {
                     let cells = columns.numbers(*column)?;
                     let cells = rows.pick(&cells);
+                    // Rolled cells are sums already.
+                    let weights = weights.filter(|_| rolled.is_none());
                     each(groups, weights, |row, group, weight| {
                         sums[group] = sums[group].saturating_add(cells[row].saturating_mul(weight.cast_signed()));
                     });
@@ -157,9 +157,20 @@ impl Tallies {
                     each(groups, None, |row, group, _| least[group] = least[group].min(cells[row]));
                 }
                 (Need::Most(column), Cells::Sums(most)) => {
-                    let cells = columns.numbers(*column)?;
+                    let cells = match rolled.filter(|_| column.kind() == ColumnKind::Duration) {
+                        Some(rolled) => Rc::new(rolled.highest(*column)?),
+                        None => columns.numbers(*column)?,
+                    };
                     let cells = rows.pick(&cells);
                     each(groups, None, |row, group, _| most[group] = most[group].max(cells[row]));
+                }
+                (Need::Spread(column), Cells::Spreads(spreads)) if rolled.is_some() => {
+                    let buckets = rolled.map(|rolled| rolled.buckets(*column)).transpose()?.unwrap_or_default();
+                    let mut bytes = 0;
+                    each(groups, None, |row, group, _| {
+                        bytes += buckets.get(rows.place(row)).map_or(0, |buckets| spreads[group].merge(buckets));
+                    });
+                    self.bytes += bytes;
                 }
                 (Need::Spread(column), Cells::Spreads(spreads)) => {
                     let cells = columns.numbers(*column)?;

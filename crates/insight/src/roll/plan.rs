@@ -12,17 +12,19 @@ use crate::part::{Part, Unreadable};
 use std::sync::Arc;
 use telemetry::Millis;
 
-/// A question that counts can answer.
-pub(super) struct Plan {
-    /// The time that is covered.
-    pub(super) from: i64,
-    pub(super) to: i64,
-    /// The newest first.
-    pub(super) parts: Vec<Arc<dyn Part>>,
+/// The counts from which a question can be answered.
+#[derive(Debug)]
+pub struct Counted {
+    /// They are of events that began at this moment or later: in whole minutes.
+    pub from: Millis,
+    /// They are of events that began before this moment: in whole minutes, or now.
+    pub to: Millis,
+    /// The newest first. All are [`Part::rolled`].
+    pub parts: Vec<Arc<dyn Part>>,
     /// Files that cannot be read.
-    pub(super) unreadable: Vec<Unreadable>,
-    /// Whether every event in them is told as the question needs it.
-    pub(super) exact: bool,
+    pub unreadable: Vec<Unreadable>,
+    /// Whether they tell of every event what the question needs.
+    pub exact: bool,
 }
 
 /// Beyond this time whole hours are read from files of hours, which are fewer.
@@ -99,8 +101,8 @@ fn end(to: i64, now: i64) -> Option<i64> {
     (to >= now - MINUTE).then(|| whole.min(now))
 }
 
-impl Plan {
-    /// The parts for a question. `None`: it needs events.
+impl Counted {
+    /// The counts for a question. `None`: it needs events.
     pub(super) fn of(question: &Question, shared: &Shared, now: Millis) -> Option<Self> {
         if !fits(question) || !question.per.is_multiple_of(MINUTE.unsigned_abs()) {
             return None;
@@ -121,12 +123,13 @@ impl Plan {
             true => (floor(from + HOUR - 1, HOUR), floor(to, HOUR)),
             false => (to, to),
         };
-        let mut plan = Self { from, to, parts: Vec::new(), unreadable: Vec::new(), exact: true };
+        let (parts, unreadable) = (Vec::new(), Vec::new());
+        let mut counted = Self { from: Millis(from), to: Millis(to), parts, unreadable, exact: true };
         let memory = MemoryPart::of(state.recent.rows(), from, to);
         let repositories = uses_repositories(question);
         let texts = |place: usize| memory.rows().any(|(key, _)| memory.text(key.texts[place]) == super::OTHER);
-        plan.exact = !(texts(0) || (repositories && texts(3)));
-        plan.parts.push(Arc::new(memory));
+        counted.exact = !(texts(0) || (repositories && texts(3)));
+        counted.parts.push(Arc::new(memory));
         let files = state.files.clone();
         drop(state);
         let in_hours = files.hours.last().map_or(0, |hours| hours.name.last);
@@ -135,10 +138,10 @@ impl Plan {
                 true => [(from, first.min(to)), (last.max(first), to)],
                 false => [(from, to), (to, to)],
             };
-            times.into_iter().for_each(|(from, to)| plan.add(file, from, to, repositories));
+            times.into_iter().for_each(|(from, to)| counted.add(file, from, to, repositories));
         }
-        files.hours.iter().rev().for_each(|file| plan.add(file, first, last, repositories));
-        Some(plan)
+        files.hours.iter().rev().for_each(|file| counted.add(file, first, last, repositories));
+        Some(counted)
     }
 
     fn add(&mut self, file: &Arc<RollFile>, from: i64, to: i64, repositories: bool) {

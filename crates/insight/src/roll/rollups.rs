@@ -5,8 +5,10 @@ use super::delta::Delta;
 use super::folder::{self, Files, Found};
 use super::log::RollLog;
 use super::name::{Level, Name};
+use super::plan::Counted;
 use super::rows::Table;
 use super::{HOUR, MINUTE, OTHER};
+use crate::ask::Question;
 use crate::row::RepositoryFacts;
 use std::io;
 use std::path::PathBuf;
@@ -118,6 +120,14 @@ impl Rollups {
         let _ = thread.map(JoinHandle::join);
     }
 
+    /// The counts from which a question can be answered. `None`: it needs events, since they have a column, an order of columns or a moment
+    /// that counts do not have.
+    pub fn counted(&self, question: &Question) -> Option<Counted> {
+        let shared = self.shared.get()?;
+        Counted::of(question, shared, shared.options.clock.now())
+    }
+
+    #[cfg(test)]
     pub(super) fn shared(&self) -> Option<&Arc<Shared>> {
         self.shared.get()
     }

@@ -4,7 +4,10 @@ use super::counts::Counts;
 use super::name::Name;
 use super::rows::{Key, Rows, Table};
 use super::*;
-use crate::row::RepositoryFacts;
+use crate::ask::{Answer, Asker, AskerOptions, Cost, Figure, Parts, Question, Seen, Shortcut};
+use crate::block::Block;
+use crate::part::Part;
+use crate::row::{RepositoryFacts, Row};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -32,6 +35,12 @@ pub(super) fn rows() -> impl Strategy<Value = Rows> {
         }
         rows
     })
+}
+
+/// Any event of the hour before `now`.
+fn event() -> impl Strategy<Value = (usize, usize, usize, usize, u16, i64, u64, u64)> {
+    let status = proptest::sample::select(vec![0u16, 200, 206, 304, 404, 503]);
+    (0..4usize, 0..5usize, 0..7usize, 0..6usize, status, 0..60 * MINUTE, 0..1u64 << 40, 0..3_000_000_000u64)
 }
 
 /// A server's clock, recorder and counts.
@@ -215,4 +224,134 @@ proptest! {
         world.end();
         ended.into_iter().for_each(World::end);
     }
+}
+
+fn made(
+    (repository, class, layer, outcome, status, before, bytes, nanos): (usize, usize, usize, usize, u16, i64, u64, u64),
+) -> Event {
+    let mut event = *Event::request(Millis(NOON - before), Tick(0));
+    event.subject.repository = ["gems", "maven", "", "é"][repository].into();
+    (event.status, event.class) = (status, Class::ALL.get(class).copied());
+    (event.layer, event.outcome) = (Layer::ALL[layer], Some(Outcome::ALL[outcome]));
+    (event.bytes_in, event.bytes_out) = (bytes, bytes / 3);
+    (event.first_byte, event.duration) = (nanos, nanos * 2);
+    event
+}
+
+/// Answers a question by the asker's thread.
+fn answer(asker: &Asker, question: &Question) -> Answer {
+    let (done, answered) = std::sync::mpsc::channel();
+    asker.ask(question.clone(), move |answer| done.send(answer).unwrap());
+    let answer = answered.recv().unwrap().unwrap();
+    Answer { cost: Cost::default(), seen: Seen::default(), ..answer }
+}
+
+/// An asker with these events, and one with the counts.
+fn askers(world: &World, events: &[Event]) -> [Asker; 2] {
+    let mut block = Block::default();
+    let facts = RepositoryFacts { kind: "hosted", format: "gem" };
+    events.iter().for_each(|event| block.push(&Row::of(event, facts)));
+    let block: Arc<dyn Part> = Arc::new(block);
+    let parts: Parts = Arc::new(move |_, _| vec![block.clone()]);
+    let none: Parts = Arc::new(|_, _| panic!("events are read"));
+    let rollups = world.rollups.clone();
+    let shortcut: Shortcut = Arc::new(move |question| rollups.counted(question));
+    let start =
+        |parts: Parts, shortcut| Asker::start(AskerOptions { parts, shortcut, clock: world.clock.clone() }).unwrap();
+    [start(parts, None), start(none, Some(shortcut))]
+}
+
+fn asked(text: &str) -> Question {
+    let question = Question::from_text(text, Millis(NOON)).unwrap();
+    Question { wait_ms: 60_000, ..question }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn counts_give_the_answers_that_all_events_would_give(
+        events in proptest::collection::vec(event(), 1..150), then in 0..3u8,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut world = World::new(folder.path(), NOON);
+        let events: Vec<Event> = events.into_iter().map(made).collect();
+        for event in &events {
+            world.recorder.attempt();
+            world.recorder.release(Box::new(event.clone()));
+        }
+        world.settle();
+        match then {
+            0 => {}
+            1 => {
+                world.end();
+                world = World::new(folder.path(), NOON + HOUR);
+            }
+            _ => {
+                // The first event of the next hour makes a file of those before.
+                world.clock.set(Some(Millis(NOON + HOUR)));
+                world.event("gems", 200, NOON + HOUR, 5);
+                world.settle();
+                prop_assert_eq!(names(folder.path()).len(), 1);
+            }
+        }
+        let [of_events, of_counts] = askers(&world, &events);
+        for text in [
+            "count, rate, sum(bytes_in), sum(bytes_out), mean(duration_ms) by repository from -1h",
+            "max(first_byte_ms), max(duration_ms), sum(duration_ms), distinct(outcome), distinct(status) by class, layer from -30m",
+            "count, share(status >= 500) by repository, outcome where not (kind = job) and status != 304 from -1h",
+            "count, mean(first_byte_ms), min(status), max(status) from -1h per 5m",
+            "count by status, repository_kind, format from -1h per 1h",
+            "count where repository = gems from -7m",
+        ] {
+            let question = asked(text);
+            let (expected, found) = (answer(&of_events, &question), answer(&of_counts, &question));
+            prop_assert_eq!(&found, &expected, "{}", text);
+            prop_assert!(found.exact);
+        }
+        let question = asked("p50(duration_ms), p95(first_byte_ms), p99(duration_ms) by repository from -1h");
+        // The order is that of the quantiles, which are not exact.
+        let sorted = |mut answer: Answer| {
+            answer.rows.sort_by_key(|row| format!("{:?}", row[0]));
+            answer.rows
+        };
+        let (expected, found) = (sorted(answer(&of_events, &question)), sorted(answer(&of_counts, &question)));
+        prop_assert_eq!(expected.len(), found.len());
+        for (expected, found) in expected.iter().zip(&found) {
+            prop_assert_eq!(&expected[0], &found[0]);
+            for (expected, found) in expected[1..].iter().zip(&found[1..]) {
+                let (Figure::Fraction(expected), Figure::Fraction(found)) = (expected, found) else { panic!("{found:?}") };
+                prop_assert!((found - expected).abs() <= expected * 0.023 + 0.001, "{} {}", found, expected);
+            }
+        }
+        drop((of_events, of_counts));
+        world.end();
+    }
+}
+
+#[test]
+fn questions_that_need_more_than_counts_are_left_to_events() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), NOON + 30_000);
+    let is_counted = |text: &str, now: i64| {
+        let question = Question::from_text(text, Millis(now)).unwrap();
+        world.rollups.counted(&question).map(|counted| (counted.from.0 - NOON, counted.to.0 - NOON))
+    };
+    let now = NOON + 30_000;
+    assert_eq!(is_counted("count from -90s", now), Some((-60_000, 30_000)));
+    assert_eq!(is_counted("count by repository from -1h per 10m", now), Some((-HOUR, 30_000)));
+    assert_eq!(is_counted("count from 2026-11-01T11:00:00Z to 2026-11-01T11:30:00Z", now), Some((-HOUR, -HOUR / 2)));
+    for text in [
+        "count by package from -1h",
+        "count from -1h per 10s",
+        "count where path = /x from -1h",
+        "sum(size) from -1h",
+        "p95(bytes_out) from -1h",
+        "min(duration_ms) from -1h",
+        "distinct(client) from -1h",
+        "share(method = GET) from -1h",
+        "count from 2026-11-01T11:00:00Z to 2026-11-01T11:30:07Z",
+    ] {
+        assert_eq!(is_counted(text, now), None, "{text}");
+    }
+    world.end();
 }
