@@ -94,6 +94,7 @@ impl Instance {
             sinks.push(recent.sink());
         }
         if settings.telemetry.keep_bytes > 0 {
+            censuses.push(insight.counts());
             sinks.push(insight.sink());
         }
         let recent_paths = RecentPaths::new(clock.clone());

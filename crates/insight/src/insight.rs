@@ -1,37 +1,57 @@
 //! The handle of the stored events: it takes them, keeps them, and gives them to questions.
 
-use crate::ask::{Answer, Asker, AskerOptions, NotAnswered, Question};
+use crate::ask::{Answer, Asker, AskerOptions, NotAnswered, Question, Shortcut};
 use crate::event_json;
 use crate::keep::{Keep, KeepSink};
 use crate::options::{InsightOptions, Surroundings};
 use crate::part::{Part, Unreadable};
 use crate::rate::{Budget, Goal, Rate};
+use crate::roll::{RollupOptions, Rollups};
 use std::fmt;
 use std::sync::Arc;
-use telemetry::{Bound, Census, Clock, EventId, Millis, Sink};
+use telemetry::{Bound, Census, Clock, EventId, Log, Millis, Sink};
 
 /// The stored events. One for each server.
 #[derive(Debug)]
 pub struct Insight {
     keep: Arc<Keep>,
+    rollups: Arc<Rollups>,
+    /// The bytes for counts.
+    counts_bytes: u64,
     budget: Arc<Budget>,
     clock: Clock,
+    log: Log,
     /// `None`: its thread could not be started.
     asker: Option<Asker>,
 }
 
 impl Insight {
     /// The handle. Its sink may be used at once; events before [`Insight::begin`] wait in memory.
-    pub fn new(options: InsightOptions) -> Arc<Self> {
+    pub fn new(mut options: InsightOptions) -> Arc<Self> {
         let (clock, log) = (options.clock.clone(), options.log.clone());
+        let counts_bytes = options.keep_bytes / Self::COUNTS_SHARE;
+        options.keep_bytes -= counts_bytes;
         let budget = Budget::new(options.keep_bytes);
         let keep = Keep::new(options, budget.clone());
         let kept = keep.clone();
         let parts = move |from, to| kept.parts(from, to);
-        let asker = Asker::start(AskerOptions { parts: Arc::new(parts), shortcut: None, clock: clock.clone() });
+        let rollups = Rollups::new();
+        let counts = rollups.clone();
+        let shortcut: Shortcut = Arc::new(move |question| counts.counted(question));
+        let options = AskerOptions { parts: Arc::new(parts), shortcut: Some(shortcut), clock: clock.clone() };
+        let asker = Asker::start(options);
         let failed =
             |error: &std::io::Error| log.error("no thread answers questions about events", &[("error", error)]);
-        Arc::new(Self { keep, budget, clock, asker: asker.inspect_err(failed).ok() })
+        let asker = asker.inspect_err(failed).ok();
+        Arc::new(Self { keep, rollups, counts_bytes, budget, clock, log, asker })
+    }
+
+    /// Counts have this share of the bytes for events.
+    const COUNTS_SHARE: u64 = 8;
+
+    /// The census that counts every event, stored or not.
+    pub fn counts(&self) -> Box<dyn Census> {
+        self.rollups.census()
     }
 
     /// The census that chooses the events that are stored: so many a second beside those that are stored whole, or as many as the budget
@@ -55,7 +75,24 @@ impl Insight {
     /// Begins to keep events: finds those on disk, and starts the thread that writes. If the folder cannot be used, the log tells, and events
     /// are kept in memory only.
     pub fn begin(&self, surroundings: Surroundings) {
-        self.keep.begin(surroundings);
+        let Surroundings { folder, facts, above_floor } = surroundings;
+        let (facts, above_floor) = (Arc::new(facts), Arc::new(above_floor));
+        let (of_counts, floor_of_counts) = (facts.clone(), above_floor.clone());
+        let counts = RollupOptions {
+            folder: folder.join("counts"),
+            bytes: self.counts_bytes,
+            clock: self.clock.clone(),
+            log: self.log.clone(),
+            facts: Box::new(move |name| of_counts(name)),
+            above_floor: Box::new(move || floor_of_counts()),
+        };
+        if self.counts_bytes > 0
+            && let Err(error) = self.rollups.start(counts)
+        {
+            self.log.error("events are not counted by minute and hour", &[("error", &error)]);
+        }
+        let (facts, above_floor) = (Box::new(move |name: &str| facts(name)), Box::new(move || above_floor()));
+        self.keep.begin(Surroundings { folder, facts, above_floor });
     }
 
     /// The parts that may have events which began in `from..to`, the newest first. A part stays readable for as long as it is held, also
@@ -99,11 +136,12 @@ impl Insight {
     /// The bounds of the memory, of the disk and of questions, to be registered.
     pub fn bounds(&self) -> Vec<Arc<Bound>> {
         let asker = self.asker.iter().flat_map(Asker::bounds);
-        self.keep.bounds().into_iter().chain(asker).collect()
+        self.keep.bounds().into_iter().chain(self.rollups.bounds()).chain(asker).collect()
     }
 
     /// Ends keeping: writes the events in memory into a segment. Call it after the sinks were flushed.
     pub fn close(&self) {
+        self.rollups.stop();
         self.keep.close();
     }
 }

@@ -89,7 +89,7 @@ fn columns_of(filter: &Filter, columns: &mut Vec<Column>) {
 }
 
 fn floor(at: i64, unit: i64) -> i64 {
-    at - at.rem_euclid(unit)
+    at.saturating_sub(at.rem_euclid(unit))
 }
 
 /// The end of a time in whole minutes, or now: nothing after it is counted. `None`: it lies inside of a minute of the past.
@@ -98,7 +98,7 @@ fn end(to: i64, now: i64) -> Option<i64> {
     if whole == to {
         return Some(to);
     }
-    (to >= now - MINUTE).then(|| whole.min(now))
+    (to >= now.saturating_sub(MINUTE)).then(|| whole.min(now))
 }
 
 impl Counted {
@@ -118,7 +118,7 @@ impl Counted {
             return None;
         }
         // Whole hours, and the time before and after them.
-        let long = is_old || to - from > BY_HOURS;
+        let long = is_old || to.saturating_sub(from) > BY_HOURS;
         let (first, last) = match long && by_hours {
             true => (floor(from + HOUR - 1, HOUR), floor(to, HOUR)),
             false => (to, to),

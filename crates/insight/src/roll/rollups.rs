@@ -133,6 +133,12 @@ impl Rollups {
     }
 }
 
+impl Drop for Rollups {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
 impl std::fmt::Debug for Rollups {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Rollups").finish_non_exhaustive()
