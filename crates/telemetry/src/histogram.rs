@@ -55,9 +55,20 @@ impl Histogram {
         // The count is nearly always one, and a division takes as long as everything else here.
         let mean = if count == 1 { Some(sum) } else { sum.checked_div(count) };
         let Some(mean) = mean else { return };
+        self.add(mean, sum, count);
+    }
+
+    /// Counts `value` so many times.
+    pub fn record_many(&mut self, value: u64, count: u64) {
+        if count > 0 {
+            self.add(value, value.saturating_mul(count), count);
+        }
+    }
+
+    fn add(&mut self, value: u64, sum: u64, count: u64) {
         self.count = self.count.saturating_add(count);
         self.sum = self.sum.saturating_add(sum);
-        let place = place(mean);
+        let place = place(value);
         if place >= self.places.len() {
             self.places.resize((place + 1).next_multiple_of(PER_OCTAVE), 0);
         }

@@ -59,7 +59,7 @@ impl Contrast {
 
     /// Whether nothing more is seen.
     pub(super) fn is_done(&self) -> bool {
-        self.next == self.parts.len() || self.sample.is_full()
+        self.next == self.parts.len() || (self.next >= PARTS && self.sample.is_enough())
     }
 
     /// An estimate of the memory that is used, in bytes.

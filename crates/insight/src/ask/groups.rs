@@ -3,9 +3,11 @@
 use super::answer::Figure;
 use super::keys::{KeyValue, Local};
 use super::question::Question;
-use super::seed::Table;
+use super::seed::{Seed, Table};
 use crate::column::Column;
+use crate::texts::Texts;
 use std::cmp::Ordering;
+use std::hash::BuildHasher;
 
 /// The keys of a group. A text is a place in the list of its column.
 type Keys = [i64; Question::KEYS_MAX];
@@ -14,7 +16,7 @@ type Keys = [i64; Question::KEYS_MAX];
 #[derive(Debug)]
 pub(super) struct Groups {
     by: Vec<Column>,
-    texts: Vec<Texts>,
+    texts: Vec<Known>,
     keys: Vec<Keys>,
     places: Table<Keys, u32>,
     bytes: usize,
@@ -22,20 +24,46 @@ pub(super) struct Groups {
 
 /// The texts of a key that occur in groups.
 #[derive(Debug, Default, Clone)]
-struct Texts {
-    places: Table<Box<str>, u32>,
-    list: Vec<Box<str>>,
+struct Known {
+    /// The place of a text by its hash. If two texts have the same one, the second is at the next number.
+    places: Table<u64, u32>,
+    texts: Texts,
+    seed: Seed,
+}
+
+impl Known {
+    /// The place of a text, or the number at which it belongs.
+    fn find(&self, text: &str) -> Result<u32, u64> {
+        let mut hash = self.seed.hash_one(text);
+        while let Some(place) = self.places.get(&hash) {
+            if &self.texts[*place as usize] == text {
+                return Ok(*place);
+            }
+            hash = hash.wrapping_add(1);
+        }
+        Err(hash)
+    }
+
+    /// The place of a text, which is appended if it is not there.
+    fn place(&mut self, text: &str) -> u32 {
+        self.find(text).unwrap_or_else(|hash| {
+            let place = self.texts.len() as u32;
+            self.texts.push(text);
+            self.places.insert(hash, place);
+            place
+        })
+    }
 }
 
 /// An estimate of the memory of a group without its texts, in bytes: its keys, twice, and its place in the table.
 const GROUP_BYTES: usize = 2 * size_of::<Keys>() + 16;
 /// That of a text without its bytes.
-const TEXT_BYTES: usize = 64;
+const TEXT_BYTES: usize = 32;
 
 impl Groups {
     /// No groups of these keys.
     pub(super) fn new(by: &[Column]) -> Self {
-        let texts = vec![Texts::default(); by.len()];
+        let texts = vec![Known::default(); by.len()];
         Self { by: by.to_vec(), texts, keys: Vec::new(), places: Table::default(), bytes: 0 }
     }
 
@@ -65,16 +93,14 @@ impl Groups {
         for ((key, texts), value) in keys.iter_mut().zip(&mut self.texts).zip(values) {
             *key = match value {
                 KeyValue::Number(number) => number,
-                KeyValue::Text(text) => match texts.places.get(text) {
-                    Some(place) => i64::from(*place),
-                    None => {
-                        let place = texts.list.len() as u32;
-                        texts.list.push(text.into());
-                        texts.places.insert(text.into(), place);
-                        self.bytes += TEXT_BYTES + 2 * text.len();
-                        i64::from(place)
+                KeyValue::Text(text) => {
+                    let before = texts.texts.len();
+                    let place = texts.place(text);
+                    if before < texts.texts.len() {
+                        self.bytes += TEXT_BYTES + text.len();
                     }
-                },
+                    i64::from(place)
+                }
             };
         }
         *self.places.entry(keys).or_insert_with(|| {
@@ -88,7 +114,7 @@ impl Groups {
     pub(super) fn figures(&self, group: u32) -> impl Iterator<Item = Figure> + '_ {
         let keys = self.keys[group as usize];
         self.by.iter().zip(&self.texts).zip(keys).map(|((column, texts), key)| match column.is_text() {
-            true => Figure::Text(texts.list[key as usize].clone()),
+            true => Figure::Text(texts.texts[key as usize].into()),
             false => Figure::cell(*column, key),
         })
     }
@@ -98,7 +124,7 @@ impl Groups {
         let (a, b) = (self.keys[a as usize], self.keys[b as usize]);
         let orders = self.by.iter().zip(&self.texts).zip(a.into_iter().zip(b)).map(|((column, texts), (a, b))| {
             match column.is_text() {
-                true => texts.list[a as usize].cmp(&texts.list[b as usize]),
+                true => texts.texts[a as usize].cmp(&texts.texts[b as usize]),
                 false => a.cmp(&b),
             }
         });
@@ -112,7 +138,7 @@ impl Groups {
             let keys = self.keys[*group as usize];
             kept.admit(self.by.iter().zip(&self.texts).zip(keys).map(
                 |((column, texts), key)| match column.is_text() {
-                    true => KeyValue::Text(&texts.list[key as usize]),
+                    true => KeyValue::Text(&texts.texts[key as usize]),
                     false => KeyValue::Number(key),
                 },
             ));
@@ -160,7 +186,7 @@ impl<'l> Finder<'l> {
                 KeyValue::Number(number) => number,
                 KeyValue::Text(text) => {
                     if known[code] == UNKNOWN {
-                        known[code] = groups.texts[place].places.get(text).copied().unwrap_or(ABSENT);
+                        known[code] = groups.texts[place].find(text).unwrap_or(ABSENT);
                     }
                     if known[code] == ABSENT {
                         return Found { known: None };

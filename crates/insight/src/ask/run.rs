@@ -58,7 +58,9 @@ impl Run {
             span.rows > 0 && span.from < to && from <= span.to
         });
         let series = Series::new(&question);
-        let rank: Vec<Measure> = question.measures.get(question.order.measure).cloned().into_iter().collect();
+        // The measure by which groups are chosen. A series without keys has one group.
+        let rank = question.measures.get(question.order.measure).filter(|_| !question.by.is_empty());
+        let rank: Vec<Measure> = rank.cloned().into_iter().collect();
         let table = Table::new(&question, if series.is_some() { &rank } else { &question.measures }, groups);
         let counted = counted_columns(&question, &table, series.as_ref());
         let kept = kept_columns(&question, &table, series.as_ref());
@@ -136,7 +138,7 @@ impl Run {
                 series.renumber(renumbered);
             }
         };
-        let groups = self.table.admit(columns, &chosen, self.next, &mut moved)?;
+        let groups = self.table.admit(columns, &chosen, &mut moved)?;
         self.table.tallies.count(columns, &chosen, &groups)?;
         match &mut self.series {
             Some(series) => series.count(columns, &chosen, &groups, self.table.groups.len()),
@@ -154,7 +156,7 @@ impl Run {
                 return dropped;
             }
             // A question without keys has one group, which is dropped only if it alone is too large.
-            let renumbered = self.table.keep(groups / 2, self.next);
+            let renumbered = self.table.keep(groups / 2);
             if let Some(series) = &mut self.series {
                 series.renumber(&renumbered);
             }

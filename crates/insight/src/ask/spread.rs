@@ -33,13 +33,13 @@ impl Spread {
             }
             Spread::Few(list) => {
                 let mut many = Box::new(Histogram::default());
-                list.iter().for_each(|(value, count)| record(&mut many, *value, *count));
-                record(&mut many, value, count);
+                list.iter().for_each(|(value, count)| many.record_many(*value, *count));
+                many.record_many(value, count);
                 *self = Spread::Many(many);
                 Self::MANY_BYTES
             }
             Spread::Many(many) => {
-                record(many, value, count);
+                many.record_many(value, count);
                 0
             }
         }
@@ -61,7 +61,7 @@ impl Spread {
         let before = self.bytes();
         if let Spread::Few(list) = self {
             let mut many = Box::new(Histogram::default());
-            list.iter().for_each(|(value, count)| record(&mut many, *value, *count));
+            list.iter().for_each(|(value, count)| many.record_many(*value, *count));
             *self = Spread::Many(many);
         }
         if let Spread::Many(many) = self {
@@ -88,15 +88,6 @@ impl Spread {
             }
             Spread::Many(many) => (many.count() > 0).then(|| many.quantile(part)),
         }
-    }
-}
-
-/// Counts a value so many times. A histogram takes a sum, which must not overflow.
-fn record(histogram: &mut Histogram, value: u64, count: u64) {
-    if count == 1 {
-        histogram.record(value);
-    } else {
-        histogram.record_sum(value.min(u64::MAX / count.max(1)) * count, count);
     }
 }
 

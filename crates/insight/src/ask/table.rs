@@ -1,8 +1,8 @@
 //! Which groups a question keeps when there are too many: the ones that lead so far.
 //!
 //! A table that is full keeps the better half of its groups. After that a new group is admitted only if it does better in one part than
-//! the worst kept group does in an average part. So a group that leads over the whole time is kept, and a path that was requested once
-//! does not displace it.
+//! the best group that was not kept did in all. So a group that leads is kept, whenever it begins to lead, and a path that was requested
+//! once does not displace it.
 
 use super::columns::{Chosen, Columns, turns};
 use super::groups::{Finder, Groups};
@@ -21,7 +21,8 @@ pub(super) struct Table {
     leads: Leads,
     /// Each row is a group of its own.
     unique: bool,
-    floor: Option<Floor>,
+    /// The figure of the best group that was not kept.
+    floor: Option<f64>,
     left_out: u64,
 }
 
@@ -33,15 +34,6 @@ enum Leads {
     Most(Column),
     /// The question asks for the smallest groups. The ones are kept that were admitted first.
     First,
-}
-
-/// The best group that was not kept.
-#[derive(Debug, Clone, Copy)]
-struct Floor {
-    /// Its figure.
-    figure: f64,
-    /// The parts that were seen by then.
-    parts: usize,
 }
 
 impl Table {
@@ -77,20 +69,24 @@ impl Table {
     /// A column and the least cell with which a row can be in the answer.
     pub(super) fn least(&self) -> Option<(Column, i64)> {
         match (self.leads, self.floor) {
-            (Leads::Most(column), Some(floor)) if self.unique => Some((column, floor.figure as i64)),
+            (Leads::Most(column), Some(floor)) if self.unique => Some((column, floor as i64)),
             _ => None,
         }
     }
 
-    /// The group of each chosen row of a part, after `parts` parts. Groups are admitted while there is room. If groups that were there are
+    /// The group of each chosen row of a part. Groups are admitted while there is room. If groups that were there are
     /// not kept, `moved` gets the new number of each.
     pub(super) fn admit(
         &mut self,
         columns: &mut Columns<'_>,
         chosen: &Chosen,
-        parts: usize,
         moved: &mut impl FnMut(&[u32]),
     ) -> Result<Vec<u32>, Unreadable> {
+        if self.groups.by().is_empty() {
+            let group = self.groups.admit(std::iter::empty());
+            self.tallies.grow(self.groups.len());
+            return Ok(vec![group; chosen.rows.len()]);
+        }
         let by = self.groups.by().to_vec();
         let keys: Result<Vec<Local>, Unreadable> =
             by.iter().map(|column| Local::of(*column, columns, &chosen.rows)).collect();
@@ -112,7 +108,7 @@ impl Table {
         let crowded = self.groups.len() + new.len() > self.most;
         if crowded {
             let figures = self.figures(&folded.numbers, folded.first.len(), columns, chosen)?;
-            self.choose(&mut new, &figures, parts, |renumbered| {
+            self.choose(&mut new, &figures, |renumbered| {
                 let known = number.iter_mut().filter(|number| **number != NO_GROUP);
                 known.for_each(|number| *number = renumbered[*number as usize]);
                 moved(renumbered);
@@ -133,39 +129,36 @@ impl Table {
     }
 
     /// Keeps only the new groups for which there is room, after room was made. `figures` are those of the new groups in this part.
-    fn choose(&mut self, new: &mut Vec<u32>, figures: &[f64], parts: usize, moved: impl FnOnce(&[u32])) {
+    fn choose(&mut self, new: &mut Vec<u32>, figures: &[f64], moved: impl FnOnce(&[u32])) {
         if self.leads == Leads::First {
             return new.truncate(self.most.saturating_sub(self.groups.len()));
         }
         new.retain(|place| self.exceeds(figures[*place as usize]));
         if self.groups.len() + new.len() > self.most && self.groups.len() > self.most / 2 {
-            moved(&self.keep(self.most / 2, parts));
+            moved(&self.keep(self.most / 2));
             new.retain(|place| self.exceeds(figures[*place as usize]));
         }
         let room = self.most.saturating_sub(self.groups.len());
         if new.len() > room {
             let better = |a: &u32, b: &u32| figures[*b as usize].total_cmp(&figures[*a as usize]);
             let (_, cut, _) = new.select_nth_unstable_by(room, better);
-            let figure = figures[*cut as usize];
-            // In another part such a group may still lead, unless each row is a group.
-            if self.floor.is_none_or(|floor| self.unique && floor.figure < figure) {
-                self.floor = Some(Floor { figure, parts: 1 });
-            }
+            self.raise(figures[*cut as usize]);
             new.truncate(room);
         }
     }
 
     /// Whether a new group does well enough in one part.
     fn exceeds(&self, figure: f64) -> bool {
-        let Some(floor) = self.floor else { return true };
-        match self.leads {
-            Leads::Most(_) => figure > floor.figure,
-            _ => figure > floor.figure / floor.parts.max(1) as f64,
-        }
+        self.floor.is_none_or(|floor| figure > floor)
+    }
+
+    /// A group with this figure was not kept.
+    fn raise(&mut self, figure: f64) {
+        self.floor = Some(self.floor.map_or(figure, |floor| floor.max(figure)));
     }
 
     /// Keeps the `count` groups that lead. Returns the new number of each group.
-    pub(super) fn keep(&mut self, count: usize, parts: usize) -> Vec<u32> {
+    pub(super) fn keep(&mut self, count: usize) -> Vec<u32> {
         let tallies = &self.tallies;
         let figure = |group: u32| match self.leads {
             Leads::Events => tallies.events(group as usize) as f64,
@@ -176,9 +169,11 @@ impl Table {
         let mut kept: Vec<(f64, u32)> = (0..self.groups.len() as u32).map(|group| (figure(group), group)).collect();
         if count < kept.len() {
             let (_, cut, _) = kept.select_nth_unstable_by(count, |a, b| b.0.total_cmp(&a.0));
-            self.floor = Some(Floor { figure: cut.0, parts });
+            let cut = cut.0;
+            self.raise(cut);
             if self.least().is_none() {
-                self.left_out += kept[count..].iter().map(|(_, group)| tallies.events(*group as usize)).sum::<u64>();
+                let dropped = kept[count..].iter().map(|(_, group)| self.tallies.events(*group as usize));
+                self.left_out += dropped.sum::<u64>();
             }
             kept.truncate(count);
         }

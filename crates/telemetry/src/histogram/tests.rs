@@ -124,3 +124,17 @@ proptest! {
         prop_assert_eq!(of_values, of_places);
     }
 }
+
+proptest! {
+    #[test]
+    fn a_value_counted_many_times_is_the_value_counted_again_and_again(
+        values in prop::collection::vec((any::<u64>().prop_map(|value| value >> 20), 0..9_u64), 0..20),
+    ) {
+        let (mut many, mut single) = (Histogram::default(), Histogram::default());
+        for (value, count) in values {
+            many.record_many(value, count);
+            (0..count).for_each(|_| single.record(value));
+        }
+        prop_assert_eq!(many, single);
+    }
+}
