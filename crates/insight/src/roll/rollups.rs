@@ -96,8 +96,9 @@ impl Rollups {
         }
         let (keys, disk, handover) = (self.keys.clone(), self.disk.clone(), self.handover.clone());
         let writer = Writer { shared, log, number, since: None, retry: 0, failing: false, keys, disk };
+        let end = End(handover.clone());
         let run = move || {
-            let _end = End(handover.clone());
+            let _end = end;
             writer.run(&handover);
         };
         let thread = std::thread::Builder::new().name("rollups".to_owned()).spawn(run)?;
@@ -121,9 +122,11 @@ impl Rollups {
     }
 
     /// The counts from which a question can be answered. `None`: it needs events, since they have a column, an order of columns or a moment
-    /// that counts do not have.
+    /// that counts do not have. It waits until the writer has what the census has seen.
     pub fn counted(&self, question: &Question) -> Option<Counted> {
         let shared = self.shared.get()?;
+        // An event can be asked for as soon as its response was sent.
+        self.flush();
         Counted::of(question, shared, shared.options.clock.now())
     }
 
@@ -145,7 +148,7 @@ impl std::fmt::Debug for Rollups {
     }
 }
 
-/// Tells callers that wait for the writer when it has ended, also by a panic.
+/// Tells callers that wait for the writer when it has ended, also by a panic or because it could not begin.
 struct End(Arc<Handover>);
 
 impl Drop for End {
