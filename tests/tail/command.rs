@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A running command.
 struct Tail {
@@ -16,8 +17,9 @@ struct Tail {
 impl Tail {
     /// Begins it, and waits until it listens. Its requests have a token with the scope `observe`.
     fn begin(world: &World, arguments: &[&str]) -> Self {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let listeners = listeners(world);
-        let observer = world.person(&format!("observer-{listeners}"), &["observe"], &[]);
+        let observer = world.person(&format!("observer-{}", NUMBER.fetch_add(1, Relaxed)), &["observe"], &[]);
         let mut child = Command::new(env!("CARGO_BIN_EXE_daylight"))
             .arg("tail")
             .args(arguments)

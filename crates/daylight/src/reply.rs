@@ -12,7 +12,7 @@ use bytes::Bytes;
 use format::gem::dependencies;
 use format::gem::{Form, document};
 use front::conditional::Checkpoints;
-use front::{Body, Ranges, Reply, Request, Rope, UnchangedDates, takes_gzip};
+use front::{Body, Live, Ranges, Reply, Request, Rope, UnchangedDates, takes_gzip};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
 use repository::{ArrivingIndex, Ask, Content, Found, GemFound, Index, Packed, Source, TreeFound};
@@ -26,6 +26,9 @@ const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
 const METRICS: HeaderValue = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
 const OCTETS: HeaderValue = HeaderValue::from_static("application/octet-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+/// nginx passes a reply with `no` on without waiting for more of it.
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+const EVENT_STREAM: HeaderValue = HeaderValue::from_static("text/event-stream");
 /// RFC 9512.
 const YAML: HeaderValue = HeaderValue::from_static("application/yaml");
 
@@ -266,6 +269,16 @@ pub(crate) fn page(body: String, html: bool) -> Reply {
         let nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
         headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(nothing));
     }
+    reply
+}
+
+/// Server-Sent Events, as they come.
+pub(crate) fn live(live: Live) -> Reply {
+    let mut reply = Reply::new(StatusCode::OK).body(Body::Live(live));
+    let headers = &mut reply.headers;
+    headers.insert(header::CONTENT_TYPE, EVENT_STREAM);
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
     reply
 }
 

@@ -40,7 +40,8 @@ pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event
     event.layer = Layer::Admin;
     event.subject.kind = admin.id;
     if admin.verb == Verb::Tail {
-        return tail::answer(app, &admin, request, event).await;
+        let query = request.query().unwrap_or_default().to_owned();
+        return tail::answer(app, &admin, &query, request, event).await;
     }
     if admin.verb == Verb::Ask {
         return Ok(reply::of_json(ask::answer(app, request, event).await?));

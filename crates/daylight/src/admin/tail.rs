@@ -3,12 +3,11 @@
 use super::pagination::flag;
 use crate::app::App;
 use crate::error::Error;
+use crate::reply;
 use crate::route::Admin;
 use bytes::Bytes;
 use format::percent::Form;
-use front::{Body, Live, LiveSource, Reply, Request};
-use http::StatusCode;
-use http::header::{self, HeaderName, HeaderValue};
+use front::{Live, LiveSource, Reply, Request};
 use insight::{Filter, Listener};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -18,24 +17,22 @@ use telemetry::Event;
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// A comment, which clients ignore.
 const COMMENT: &[u8] = b":\n\n";
-/// nginx passes such a reply on without waiting for more of it.
-const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// Begins to listen. The cost class has its place back with the reply: listeners have a bound of their own.
-pub(super) async fn answer(app: &App, admin: &Admin, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn answer(
+    app: &App,
+    admin: &Admin,
+    query: &str,
+    request: &Request,
+    event: &mut Event,
+) -> Result<Reply, Error> {
     app.access.server(request, admin.verb.scope(), false, event).await?;
-    let query = request.query().unwrap_or_default();
     let filter = Filter::from_text(&Form(query).value("where").unwrap_or_default(), app.clock.now());
     let filter = filter.map_err(|error| Error::Input(format!("`where` cannot be read: {error}")))?;
     let listener = app.tail.listen(filter, flag(query, "all")?);
     let listener =
         listener.map_err(|_| Error::Busy { what: "listeners to live events", setting: Some("server.max_tails") })?;
-    let live = Live::new(Messages(listener), HEARTBEAT, Bytes::from_static(COMMENT));
-    Ok(Reply::new(StatusCode::OK)
-        .header(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"))
-        .header(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
-        .header(UNBUFFERED, HeaderValue::from_static("no"))
-        .body(Body::Live(live)))
+    Ok(reply::live(Live::new(Messages(listener), HEARTBEAT, Bytes::from_static(COMMENT))))
 }
 
 #[derive(Debug)]

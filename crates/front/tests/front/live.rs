@@ -194,8 +194,9 @@ fn the_source_is_dropped_when_its_client_leaves() {
 fn a_client_that_does_not_read_gets_no_more_than_its_buffers_hold_and_is_left_after_a_while() {
     let front = Front::limited(Limits { write_stall: Duration::from_millis(200), ..Limits::default() });
     let (speaker, leaves) = Speaker::new("stalls", NEVER);
-    let pieces = 200;
-    let fill = || (0..pieces).for_each(|_| speaker.piece(vec![b'p'; 1 << 20]));
+    // More than both sockets hold.
+    let (pieces, piece) = (64, Bytes::from(vec![b'p'; 1 << 20]));
+    let fill = || (0..pieces).for_each(|_| speaker.piece(piece.clone()));
     fill();
     let mut client = front.client();
     ask(&mut client, "1.1", "GET", &speaker.path, "");

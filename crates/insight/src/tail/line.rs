@@ -1,4 +1,4 @@
-//! An event as a JSON object with the names of the columns, without those that are empty.
+//! An event as a JSON object with the names of the columns, without empty ones.
 
 use crate::column::{Cell, Column, ColumnKind};
 use crate::row::Row;

@@ -1,3 +1,5 @@
+//! Listeners: what each gets, and what it is told.
+
 use super::*;
 use crate::RepositoryFacts;
 use std::task::{Context, Poll, Wake, Waker};

@@ -66,7 +66,7 @@ impl Recording {
 
     /// Removes the file.
     pub(super) fn discard(self) {
-        // What is left is removed by the next command with this name.
+        // If this fails, the next command with this name removes it.
         let _ = RealDisk.unlink(&self.arriving);
     }
 }
