@@ -35,7 +35,7 @@ pub(crate) async fn answer(
         Route::Admin(ask) => Box::pin(admin::answer(app, ask, request, event)).await,
         Route::Conformance(call, name) => Box::pin(conformance::answer(app, call, &name, request, event)).await,
         Route::Hook(call) => Box::pin(hooks::answer(app, call, request, event)).await,
-        Route::Live => Ok(reply::text("alive\n")),
+        Route::Live => Ok(event.time(Op::ReplyMake, || reply::text("alive\n"))),
         Route::Ready => Box::pin(app.ready(event)).await,
         Route::Metrics => Box::pin(metrics::answer(app, request, event)).await,
         Route::Welcome => Box::pin(overview::of_server(app, request, event)).await,

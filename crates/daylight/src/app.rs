@@ -115,7 +115,7 @@ impl App {
         if behind > 0 {
             text += &format!("degraded: repositories behind their upstreams: {behind}\n");
         }
-        Ok(reply::text(text))
+        Ok(event.time(Op::ReplyMake, || reply::text(text)))
     }
 
     /// Waits until the sinks have written all events that are finished now.

@@ -9,7 +9,7 @@ use crate::{reply, route, server_timing};
 use front::{Handler, Pages, Reply, Request};
 use http::StatusCode;
 use store::Stamp;
-use telemetry::Event;
+use telemetry::{Event, Op};
 
 impl Handler for App {
     type Stamp = Stamp;
@@ -38,7 +38,8 @@ impl Handler for App {
 /// The reply to a request that has no answer. A failure of ours goes to the log.
 fn refuse(app: &App, error: &Error, audience: Audience, request: &Request, event: &mut Event) -> Reply {
     event.reason = Some(error.reason());
-    let reply = reply::refusal(error, audience, request, event.id, app.clock.now());
+    let (id, now) = (event.id, app.clock.now());
+    let reply = event.time(Op::ReplyMake, || reply::refusal(error, audience, request, id, now));
     // Of the other 5xx, the store logs its failures itself, and the rest are no failures of ours.
     if reply.status == StatusCode::INTERNAL_SERVER_ERROR {
         event.detail = chain(error);

@@ -30,7 +30,7 @@ use http::Method;
 use repository::{Author, ServerUrl};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use telemetry::{Event, Layer};
+use telemetry::{Event, Layer, Op};
 
 /// Longest body, in bytes.
 const BODY_MAX: u64 = 64 * 1024;
@@ -52,7 +52,7 @@ pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event
         }
         value => value?,
     };
-    Ok(reply::of_call(admin.status, &value))
+    Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)))
 }
 
 /// Executes a call. Every call needs a token with the scope of its verb, except that every token may revoke itself.
