@@ -54,7 +54,7 @@ impl Insight {
         self.rollups.census()
     }
 
-    /// The census that chooses the events that are stored: so many a second beside those that are stored whole, or as many as the budget
+    /// The census that chooses the events that are stored: so many a second beside the events that are stored whole, or as many as the budget
     /// of bytes allows.
     pub fn rate(&self, stored_per_second: Option<u32>) -> Box<dyn Census> {
         let goal = stored_per_second.map_or_else(|| Goal::auto(self.budget.clone()), Goal::Number);

@@ -272,7 +272,7 @@ impl JsonLines {
 pub enum StoredPerSecond {
     /// As many as fit into the bytes for them.
     Auto,
-    /// So many, beside those that are stored whole.
+    /// So many, beside the events that are stored whole.
     Number(u32),
 }
 

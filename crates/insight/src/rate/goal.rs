@@ -15,7 +15,7 @@ impl Budget {
     /// Bytes of a stored event before the first segment tells them: what a segment with ordinary traffic takes.
     const ESTIMATE: u64 = 60;
 
-    /// `bytes`: those that stored events may take. 0: they are not kept.
+    /// `bytes`: the most that stored events may take. 0: they are not kept.
     pub fn new(bytes: u64) -> Arc<Self> {
         Arc::new(Self { bytes: AtomicU64::new(bytes), each: AtomicU64::new(Self::ESTIMATE * 256) })
     }
@@ -52,7 +52,7 @@ impl Budget {
 /// How many events are stored for each second.
 #[derive(Debug, Clone)]
 pub enum Goal {
-    /// This many, beside those that are stored whole.
+    /// This many, beside the events that are stored whole.
     Number(u32),
     /// So many that the bytes last for [`Goal::DAYS`] days: what quiet hours leave is saved for busy ones.
     Auto(Savings),

@@ -1,4 +1,4 @@
-//! What is stored in seconds that a settable clock makes, and what it stands for.
+//! Which events are stored in seconds that a settable clock makes, and how many each stands for.
 
 use super::*;
 use crate::row::RepositoryFacts;
