@@ -58,18 +58,19 @@ impl Ints {
 
     /// Cells that were stored. `None`: they do not fit together.
     pub(super) fn stored(low: i64, cells: Cells) -> Option<Self> {
-        let high = match &cells {
-            Cells::Same(_) => low,
-            Cells::Bytes(cells) => low.checked_add(i64::from(*cells.iter().max()?))?,
-            Cells::Halves(cells) => low.checked_add(i64::from(*cells.iter().max()?))?,
-            Cells::Words(cells) => low.checked_add(i64::from(*cells.iter().max()?))?,
+        let (least, most) = match &cells {
+            Cells::Same(_) => (0, 0),
+            Cells::Bytes(cells) => (i64::from(*cells.iter().min()?), i64::from(*cells.iter().max()?)),
+            Cells::Halves(cells) => (i64::from(*cells.iter().min()?), i64::from(*cells.iter().max()?)),
+            Cells::Words(cells) => (i64::from(*cells.iter().min()?), i64::from(*cells.iter().max()?)),
             Cells::Wide(wide) => {
                 let (low, high) = (*wide.iter().min()?, *wide.iter().max()?);
                 return Some(Self { low, high, cells });
             }
             Cells::Patched { .. } => return None,
         };
-        Some(Self { low, high, cells })
+        // The lowest cell is the one without an offset.
+        (least == 0).then_some(Self { low, high: low.checked_add(most)?, cells })
     }
 
     /// Appends a cell.

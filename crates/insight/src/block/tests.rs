@@ -129,6 +129,13 @@ proptest! {
 }
 
 #[test]
+fn stored_cells_of_a_wrong_range_are_refused() {
+    let stored = |low, offsets: &[u8]| Ints::stored(low, ints::Cells::Bytes(offsets.to_vec()));
+    assert_eq!(stored(5, &[0, 2]).unwrap().range(), Some((5, 7)));
+    assert_eq!((stored(5, &[1, 2]), stored(i64::MAX, &[0, 2]), stored(0, &[])), (None, None, None));
+}
+
+#[test]
 fn a_few_wide_cells_among_many_cost_little() {
     let values: Vec<i64> = (0..10_000).map(|row| if row % 100 == 1 { row << 30 } else { 5 }).collect();
     let patched = Ints::patched(values.clone());
