@@ -152,7 +152,7 @@ pub(super) fn asking() -> Stage {
         world.anon().file("maven", &format!("org/example/lamp/{version}/lamp-{version}.jar")).expect(200);
     }
     world.anon().file("maven-releases", "org/example/lamp/2.0/lamp-2.0.jar").expect(404);
-    Stage::on(world).fails("count by pakage")
+    Stage::on(world).fails("count by pakage").fails("compare rest\"")
 }
 
 pub(super) fn explaining() -> Stage {

@@ -61,7 +61,7 @@ impl NotAnswered {
         match self {
             NotAnswered::Busy(_) => Some("ask again in a few seconds; the setting `server.max_asks` is the limit"),
             NotAnswered::NoHandle(_) => Some("a partial answer is kept for a minute; ask the question again"),
-            NotAnswered::TooFew(_) => Some("choose a longer time or a wider filter"),
+            NotAnswered::TooFew(_) => Some("choose a longer time or another filter"),
             NotAnswered::Failed | NotAnswered::Stopped => None,
         }
     }

@@ -139,8 +139,7 @@ fn enough(rows: usize, what: &str) -> Result<(), NotAnswered> {
     if rows >= ROWS_MIN {
         return Ok(());
     }
-    let hint = "hint: choose a longer time or another filter";
-    Err(NotAnswered::TooFew(format!("only {rows} stored {what}; a comparison needs {ROWS_MIN} of each side; {hint}")))
+    Err(NotAnswered::TooFew(format!("only {rows} stored {what}; a comparison needs {ROWS_MIN} of each side")))
 }
 
 /// The parts in an order whose every beginning is spread over all of them: by the mirrored bits of their places.

@@ -55,6 +55,11 @@ impl Draft {
             let message = format!("the time ends at {to}, which is not after its begin at {from}");
             return Err(Mistake::new(place.unwrap_or(&Place::Whole), message));
         }
+        if let Some((_, place)) = &self.compare
+            && (!self.by.is_empty() || !self.measures.is_empty() || self.per.is_some() || self.order.is_some())
+        {
+            return Err(Mistake::new(place, "a comparison takes a filter, a time and the most rows, and nothing else"));
+        }
         let by = distinct(self.by, Question::KEYS_MAX, "keys")?;
         let mut measures = distinct(self.measures, Question::MEASURES_MAX, "measures")?;
         if measures.is_empty() {
@@ -64,7 +69,8 @@ impl Draft {
             None => 0,
             Some((text, place)) => stretch(text, place)?.max(1),
         };
-        let limit = limit(self.limit, self.per.as_ref().map(|(_, place)| (per, place)), (from, to), &by)?;
+        let one = by.is_empty() && self.compare.is_none();
+        let limit = limit(self.limit, self.per.as_ref().map(|(_, place)| (per, place)), (from, to), one)?;
         let compare = self.compare.map(compare).transpose()?;
         let wait_ms = wait_ms(self.wait_ms)?;
         let order =
@@ -106,11 +112,12 @@ fn stretch(text: &str, place: &Place) -> Result<u64, Mistake> {
 }
 
 /// The most groups of an answer, so that its rows are at most [`Question::ROWS_MAX`]. `per`: the length of the stretches.
+/// `one`: there is one group.
 fn limit(
     limit: Option<At<u64>>,
     per: Option<(u64, &Place)>,
     time: (Millis, Millis),
-    by: &[Key],
+    one: bool,
 ) -> Result<usize, Mistake> {
     let (from, to) = time;
     let rows = match per {
@@ -131,13 +138,13 @@ fn limit(
             })?
         }
     };
-    let most = if by.is_empty() { 1 } else { Question::ROWS_MAX / rows };
+    let most = if one { 1 } else { Question::ROWS_MAX / rows };
     let Some((limit, place)) = limit else { return Ok(LIMIT.min(most.max(1))) };
     if limit == 0 || limit > Question::ROWS_MAX as u64 {
         return Err(Mistake::new(&place, format!("this is 1 to {}, not {limit}", Question::ROWS_MAX)));
     }
     let limit = limit as usize;
-    if limit > most && !by.is_empty() {
+    if limit > most && !one {
         let message = format!("{limit} groups with {rows} stretches each are more than {} rows", Question::ROWS_MAX);
         return Err(Mistake::new(&place, message).hint(format!("at most {most} groups fit")));
     }

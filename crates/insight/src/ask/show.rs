@@ -83,32 +83,35 @@ impl Display for Question {
     /// The form that [`Question::from_text`] reads, with absolute times.
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let measures: Vec<String> = self.measures.iter().map(Measure::to_string).collect();
-        f.write_str(&measures.join(", "))?;
-        for (at, key) in self.by.iter().enumerate() {
-            write!(f, "{} {}", if at == 0 { " by" } else { "," }, key.0.as_str())?;
+        let keys: Vec<&str> = self.by.iter().map(|key| key.0.as_str()).collect();
+        let mut parts = Vec::new();
+        // A comparison has no figures of its own.
+        if self.compare.is_none() {
+            parts.push(measures.join(", "));
+        }
+        if !keys.is_empty() {
+            parts.push(format!("by {}", keys.join(", ")));
         }
         if self.filter != Filter::All(Vec::new()) {
-            write!(f, " where {}", self.filter)?;
+            parts.push(format!("where {}", self.filter));
         }
-        write!(f, " from {} to {}", self.from, self.to)?;
+        parts.push(format!("from {} to {}", self.from, self.to));
         if self.per > 0 {
-            write!(f, " per {}", times::write_stretch(self.per))?;
+            parts.push(format!("per {}", times::write_stretch(self.per)));
         }
-        if let (Some(measure), true) =
-            (measures.get(self.order.measure), self.order.measure > 0 || self.order.ascending)
-        {
-            write!(f, " order {}{measure}", if self.order.ascending { "" } else { "-" })?;
+        let default = self.order.measure == 0 && !self.order.ascending;
+        if let Some(measure) = measures.get(self.order.measure).filter(|_| !default) {
+            parts.push(format!("order {}{measure}", if self.order.ascending { "" } else { "-" }));
         }
-        write!(f, " top {}", self.limit)?;
+        parts.push(format!("top {}", self.limit));
         match self.compare {
-            Some(Compare::Rest) => write!(f, " compare rest")?,
-            Some(Compare::Earlier(millis)) => write!(f, " compare -{}", times::write_stretch(millis))?,
+            Some(Compare::Rest) => parts.push("compare rest".to_owned()),
+            Some(Compare::Earlier(millis)) => parts.push(format!("compare -{}", times::write_stretch(millis))),
             None => {}
         }
         if self.wait_ms != WAIT_MS {
-            f.write_str(" wait ")?;
-            f.write_str(&times::write_stretch(self.wait_ms))?;
+            parts.push(format!("wait {}", times::write_stretch(self.wait_ms)));
         }
-        Ok(())
+        f.write_str(&parts.join(" "))
     }
 }

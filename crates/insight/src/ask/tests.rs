@@ -60,7 +60,7 @@ fn what_a_question_leaves_out_has_a_default() {
         assert_eq!((question.filter, question.measures), (Filter::All(Vec::new()), vec![Measure::Count]), "{empty}");
         assert_eq!((question.per, question.limit, question.wait_ms, question.compare), (0, 1, 1000, None), "{empty}");
     }
-    assert_eq!(read("by package").limit, 20);
+    assert_eq!((read("by package").limit, read("compare rest").limit), (20, 20));
     assert_eq!(read("by package to -1h").from, Millis(NOW.0 - 2 * HOUR));
     assert_eq!(read("by package from -7d per 10m").limit, 19, "1009 stretches and at most 20,000 rows");
     assert_eq!(read("p50(duration_ms) from -7d per 1m").limit, 1);
@@ -114,6 +114,7 @@ fn a_mistake_names_its_place_and_the_nearest_name() {
         ("by path from -1h per 1m top 1000", "character 29: 1000 groups with 61 stretches", "at most 327 groups fit"),
         ("by path top 0", "character 13: this is 1 to 20000, not 0", ""),
         ("by path order rate", "character 9: the order needs one of the question's measures: `count`", ""),
+        ("count compare rest", "character 15: a comparison takes a filter, a time and the most rows", ""),
         ("compare ret", "character 9: `ret` is no comparison: write `rest`", "did you mean `rest`?"),
         ("wait 1h", "character 6: an answer is waited for at most 30000 ms, not 3600000", ""),
         ("count count", "character 7: expected `by`, ", ""),
@@ -226,7 +227,7 @@ fn question() -> impl Strategy<Value = Question> {
                 true
             }
         });
-        Question {
+        let question = Question {
             from: Millis(from),
             to: Millis(from + length),
             filter,
@@ -237,6 +238,12 @@ fn question() -> impl Strategy<Value = Question> {
             limit,
             compare,
             wait_ms,
+        };
+        // A comparison has no figures and no groups of its own.
+        let (measures, order) = (vec![Measure::Count], Order { measure: 0, ascending: false });
+        match compare {
+            Some(_) => Question { by: Vec::new(), measures, order, per: 0, ..question },
+            None => question,
         }
     })
 }

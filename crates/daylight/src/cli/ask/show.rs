@@ -1,7 +1,7 @@
 //! Prints an answer for people: a table, and what must be known to read it.
 
 use super::super::table::{self, Head};
-use super::answer::{Answer, Compared};
+use super::answer::{Answer, Compared, Row};
 use super::cells::{Unit, milliseconds};
 use std::io::{self, Write};
 
@@ -11,15 +11,15 @@ pub(super) fn write(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
         write_sides(out, compared)?;
     }
     match answer.rows.first() {
+        None if answer.compared.is_some() => writeln!(out, "no column differs")?,
         None => writeln!(out, "no events")?,
         Some(first) => {
             let units: Vec<Unit> = first.0.iter().map(|(name, _)| Unit::of(name)).collect();
-            let named = first.0.iter().zip(&units);
+            let is_figure = |at: usize| units[at] != Unit::Text && answer.rows.iter().all(|row| is_number(row, at));
+            let names = first.0.iter().enumerate();
             let head: Vec<Head> =
-                named.map(|((name, _), unit)| Head { name: name.to_uppercase(), right: *unit != Unit::Text }).collect();
-            let cells = |row: &super::answer::Row| {
-                row.0.iter().zip(&units).map(|((_, figure), unit)| unit.show(figure)).collect()
-            };
+                names.map(|(at, (name, _))| Head { name: name.to_uppercase(), right: is_figure(at) }).collect();
+            let cells = |row: &Row| row.0.iter().zip(&units).map(|((_, figure), unit)| unit.show(figure)).collect();
             // A row of another form would have no place under these names.
             let rows = answer.rows.iter().filter(|row| row.0.len() == head.len()).map(cells).collect();
             table::write_under(out, &head, rows)?;
@@ -41,6 +41,10 @@ pub(super) fn write(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
         writeln!(out, "note: {note}")?;
     }
     Ok(())
+}
+
+fn is_number(row: &Row, at: usize) -> bool {
+    row.0.get(at).is_some_and(|(_, figure)| figure.is_number() || figure.is_null())
 }
 
 /// What must be known to read the figures.
