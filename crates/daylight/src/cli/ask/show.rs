@@ -29,14 +29,10 @@ pub(super) fn write(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
         write_line(out, compared)?;
     }
     writeln!(out)?;
-    let skipped = match answer.seen.skipped {
-        0 => String::new(),
-        skipped => format!(", {skipped} skipped"),
-    };
-    let parts = if answer.seen.segments == 1 { "part" } else { "parts" };
     let (seen, cpu) = (&answer.seen, milliseconds(answer.cost.cpu_ms));
     writeln!(out, "from {} to {}", answer.from, answer.to)?;
-    writeln!(out, "{} events in {} {parts} read{skipped}, {cpu} of processor time", seen.events, seen.segments)?;
+    let parts = format!("parts read: {}, skipped: {}", seen.segments, seen.skipped);
+    writeln!(out, "events seen: {}, {parts}, processor time: {cpu}", seen.events)?;
     for note in notes(answer) {
         writeln!(out, "note: {note}")?;
     }
@@ -112,7 +108,7 @@ mod tests {
     fn an_answer_is_a_table_with_the_columns_in_the_order_of_the_question() {
         let expected = "PACKAGE  COUNT  P95(DURATION_MS)\nrack       412            8.1 ms\n\n\
                         from 2026-11-23T11:00:00.000Z to 2026-11-23T12:00:00.000Z\n\
-                        412 events in 1 part read, 1.5 ms of processor time\n";
+                        events seen: 412, parts read: 1, skipped: 0, processor time: 1.5 ms\n";
         assert_eq!(shown(json!({})), expected);
     }
 
