@@ -1,6 +1,7 @@
 //! `daylight explain`: how an answer came about, or what the server would answer.
 
 mod account;
+mod groups;
 mod record;
 
 use super::api::{Api, decode};
@@ -54,6 +55,8 @@ impl Explain {
         if !record.ops.is_empty() {
             writeln!(context.out)?;
             account::write(context.out, &record, &fetches)?;
+        } else {
+            groups::write(context.out, &record)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use crate::cli::context::Context;
 use crate::cli::{failure, table};
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use telemetry::Reason;
 
@@ -29,6 +30,9 @@ pub(super) struct Record {
     pub(super) upstream: Upstream,
     pub(super) members: Vec<Member>,
     pub(super) ops: BTreeMap<String, Cost>,
+    /// The other keys: the times of groups of operations, for example.
+    #[serde(flatten)]
+    pub(super) others: BTreeMap<String, Value>,
 }
 
 /// The answer of a repository that was asked.
