@@ -72,7 +72,10 @@ fn sinks_that_hang_refuse_or_panic_harm_neither_a_request_nor_another_sink() {
 #[test]
 fn without_json_lines_each_event_is_found_by_its_id_at_once_and_no_line_of_json_is_written() {
     // The clock of this mode stands still, so all requests are in one second.
-    let mut world = World::start_in_conformance(&[("DAYLIGHT_TELEMETRY_JSON_LINES", "")]);
+    let mut world = World::start_in_conformance(&[
+        ("DAYLIGHT_TELEMETRY_JSON_LINES", ""),
+        ("DAYLIGHT_TELEMETRY_STORED_PER_SECOND", "16"),
+    ]);
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
     let ask = || world.anon().get(&format!("/repository/{FIRST}/info/lamp")).expect(200);
     // More than are kept of a busy second: the last ones are whole.
