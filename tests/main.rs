@@ -95,6 +95,7 @@ mod ropes;
 mod rows;
 mod rules;
 mod secrets;
+mod segments;
 mod server_timing;
 mod serving;
 mod settings;

@@ -3,6 +3,7 @@
 pub(crate) mod bad_sinks;
 mod central;
 mod client;
+mod engines;
 pub(crate) mod frames;
 mod gem;
 mod http;
@@ -21,6 +22,7 @@ mod watched;
 
 pub(crate) use central::Central;
 pub(crate) use client::{Client, with_each_client};
+pub(crate) use engines::engines;
 pub(crate) use gem::{Gem, hex};
 pub(crate) use http::{Answer, Connection};
 pub(crate) use index::Index;

@@ -1,4 +1,4 @@
-//! The index of a segment: where each column is, its checksum, and what is known of its cells without reading them. It lies right before
+//! The index of a segment: where each column is, its checksum, and facts about its cells that need no reading. It lies right before
 //! the footer of Parquet, which other engines read.
 //!
 //! ```text
@@ -29,7 +29,7 @@ pub(super) struct Place {
     pub crc: u32,
 }
 
-/// What is known of a column.
+/// A column in the index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Known {
     /// The name of the column.

@@ -1,3 +1,7 @@
+//! Segments against a model, with damage, and with filters.
+
+mod forms;
+
 use super::*;
 use crate::column::{Column, ColumnKind};
 use crate::disk;
