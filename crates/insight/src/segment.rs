@@ -6,15 +6,18 @@
 mod bits;
 mod encode;
 mod index;
+mod not_written;
 mod numbers;
 mod open;
+mod order;
 mod runs;
 mod schema;
 mod texts;
 mod write;
 
+pub use not_written::NotWritten;
 pub use open::Segment;
-pub use write::{NotWritten, write};
+pub use write::write;
 
 /// The version of the form of segments. A reader refuses newer ones.
 const FORM: u32 = 1;

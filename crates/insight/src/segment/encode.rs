@@ -1,7 +1,8 @@
 //! Encodes a column: its pages, and what the index knows of it.
 
 use super::index::Place;
-use super::write::{NotWritten, Order};
+use super::not_written::NotWritten;
+use super::order::Order;
 use super::{runs, schema};
 use crate::column::{Column, ColumnKind};
 use crate::part::Part;

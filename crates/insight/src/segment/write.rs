@@ -1,60 +1,18 @@
 //! Writes a segment.
 
 use super::index::{Index, Known, Place};
+use super::not_written::NotWritten;
+use super::order::Order;
 use super::{FORM, Segment, encode, schema};
 use crate::column::Column;
 use crate::disk::NewFile;
-use crate::part::{Part, Unreadable};
+use crate::part::Part;
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{BloomFilterPosition, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::SerializedFileWriter;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-
-/// A segment was not written, and there is no file.
-#[derive(Debug, thiserror::Error)]
-pub enum NotWritten {
-    /// The parts have no row.
-    #[error("there are no events")]
-    Empty,
-    /// A part cannot be read.
-    #[error(transparent)]
-    Part(#[from] Unreadable),
-    /// The file cannot be written.
-    #[error("cannot write `{}`: {cause}", .path.display())]
-    Disk {
-        /// The segment.
-        path: PathBuf,
-        /// Why.
-        cause: io::Error,
-    },
-    /// The rows do not fit the form of a segment.
-    #[error("the events do not fit the form of a segment: {0}")]
-    Form(String),
-}
-
-impl From<ParquetError> for NotWritten {
-    fn from(error: ParquetError) -> Self {
-        match error {
-            ParquetError::External(cause) => match cause.downcast::<io::Error>() {
-                Ok(cause) => Self::Disk { path: PathBuf::new(), cause: *cause },
-                Err(cause) => Self::Form(cause.to_string()),
-            },
-            error => Self::Form(error.to_string()),
-        }
-    }
-}
-
-impl NotWritten {
-    /// Names the file.
-    fn of(self, segment: &Path) -> Self {
-        match self {
-            Self::Disk { cause, .. } => Self::Disk { path: segment.to_owned(), cause },
-            other => other,
-        }
-    }
-}
+use std::io::{BufWriter, Write};
+use std::path::Path;
 
 /// Writes the rows of all parts as one segment, in the order of time. `path` appears when all its bytes are durable; a file of that name is
 /// replaced. If it fails there is no new file.
@@ -99,38 +57,6 @@ fn encode<W: Write + Send>(to: W, parts: &[&dyn Part]) -> Result<W, NotWritten> 
     file.write_all(&index.encode().map_err(|error| NotWritten::Form(error.to_string()))?)
         .map_err(ParquetError::from)?;
     Ok(file.into_inner()?)
-}
-
-/// The order in which rows are written.
-pub(super) struct Order {
-    span: (i64, i64),
-    /// The places of the rows of all parts. `None`: they are in the order of time.
-    places: Option<Vec<u32>>,
-}
-
-impl Order {
-    fn of(parts: &[&dyn Part]) -> Result<Self, NotWritten> {
-        let mut at = Vec::new();
-        for part in parts {
-            at.extend(part.numbers(Column::At)?);
-        }
-        let (Some(from), Some(to)) = (at.iter().min(), at.iter().max()) else { return Err(NotWritten::Empty) };
-        let span = (*from, *to);
-        if at.is_sorted() {
-            return Ok(Self { span, places: None });
-        }
-        let mut places: Vec<u32> = (0..at.len() as u32).collect();
-        places.sort_by_key(|place| at[*place as usize]);
-        Ok(Self { span, places: Some(places) })
-    }
-
-    /// Cells of all parts, in the order of the file.
-    pub(super) fn apply<T: Copy>(&self, cells: Vec<T>) -> Vec<T> {
-        match &self.places {
-            None => cells,
-            Some(places) => places.iter().map(|place| cells[*place as usize]).collect(),
-        }
-    }
 }
 
 /// What holds for the whole file.
