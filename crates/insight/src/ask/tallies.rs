@@ -34,7 +34,7 @@ pub(crate) enum Need {
     Share(Filter),
 }
 
-/// What is counted for a need, for each group.
+/// The counts for a need, for each group.
 #[derive(Debug)]
 enum Cells {
     Counts(Vec<u64>),

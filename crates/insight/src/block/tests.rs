@@ -1,3 +1,5 @@
+//! Tests of blocks of rows.
+
 use super::*;
 use crate::row::RepositoryFacts;
 use crate::sample;

@@ -1,3 +1,5 @@
+//! Tests of the log.
+
 use super::*;
 use crate::column::Column;
 use crate::row::{RepositoryFacts, Row};

@@ -1,3 +1,5 @@
+//! Tests of the newest rows.
+
 use super::*;
 use crate::column::Column;
 use crate::row::{RepositoryFacts, Row};

@@ -205,7 +205,7 @@ impl CountsFile {
         self.of_numbers(2 + TEXTS.len())
     }
 
-    /// The sums of bytes: of those that came in, or of those that went out.
+    /// The sums of bytes: received ones, or sent ones.
     pub(super) fn bytes(&self, out: bool) -> Result<Vec<i64>, ParquetError> {
         self.of_numbers(3 + TEXTS.len() + usize::from(out))
     }

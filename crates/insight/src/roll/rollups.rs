@@ -113,7 +113,7 @@ impl Rollups {
         }
     }
 
-    /// Writes what is left, and ends the thread. Call it after the recorder was stopped.
+    /// Writes the rest, and ends the thread. Call it after the recorder was stopped.
     pub fn stop(&self) {
         self.handover.stop();
         let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();

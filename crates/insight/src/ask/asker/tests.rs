@@ -1,3 +1,5 @@
+//! Tests of the thread that answers questions.
+
 use super::super::answer::Figure;
 use super::super::question::{Filter, Measure, Order};
 use super::*;

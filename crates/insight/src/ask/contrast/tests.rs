@@ -1,3 +1,5 @@
+//! Tests of comparisons.
+
 use super::super::answer::Figure;
 use super::super::question::{Filter, Is, Key, Measure, Order, Value};
 use super::*;
