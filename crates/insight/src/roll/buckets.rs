@@ -30,6 +30,14 @@ impl Buckets {
     #[inline]
     fn count(&mut self, place: usize, count: u64) {
         let place = place as u64;
+        // Where no bucket between is empty, a cell is found by its distance from the first one.
+        let first = self.cells.first().map_or(0, |cell| cell >> COUNT_BITS);
+        if let Some(cell) = self.cells.get_mut(place.wrapping_sub(first) as usize)
+            && *cell >> COUNT_BITS == place
+        {
+            *cell += count.min(COUNT_MAX - (*cell & COUNT_MAX));
+            return;
+        }
         let index = self.cells.partition_point(|cell| cell >> COUNT_BITS < place);
         match self.cells.get_mut(index) {
             Some(cell) if *cell >> COUNT_BITS == place => *cell += count.min(COUNT_MAX - (*cell & COUNT_MAX)),

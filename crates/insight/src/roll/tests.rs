@@ -7,6 +7,7 @@ use super::*;
 use crate::ask::{Answer, Asker, AskerOptions, Cost, Figure, Parts, Question, Seen, Shortcut};
 use crate::block::Block;
 use crate::part::Part;
+use crate::rate::{Goal, Rate};
 use crate::row::{RepositoryFacts, Row};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -326,6 +327,39 @@ proptest! {
         drop((of_events, of_counts));
         world.end();
     }
+}
+
+#[test]
+fn counts_equal_the_totals_of_the_recorder_while_one_event_of_fifty_is_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(folder.path(), NOON);
+    let facts = RepositoryFacts { kind: "hosted", format: "gem" };
+    let rate = Rate::new(world.clock.clone(), Goal::Number(2), move |_| facts);
+    let options = RecorderOptions {
+        clock: world.clock.clone(),
+        shards: 2,
+        buffered_events: 1 << 16,
+        client_addresses: ClientAddresses::default(),
+    };
+    let recorder = Recorder::start_with_censuses(options, vec![Box::new(rate), world.rollups.census()], Vec::new());
+    let world = World { recorder, ..world };
+    const EVENTS: u64 = 10_000;
+    for number in 0..EVENTS {
+        let status = [200, 200, 206, 404][number as usize % 4];
+        world.event(["gems", "maven"][number as usize % 2], status, NOON + number as i64 * 10, 5_000);
+    }
+    world.settle();
+    let totals = world.recorder.totals();
+    assert!(totals.unpacked() * 10 < EVENTS, "{}", totals.unpacked());
+    let question = Question::from_text("count, sum(bytes_out) by outcome from -1h", Millis(NOON + MINUTE * 2)).unwrap();
+    let asker = askers(&world, &[]);
+    let answer = answer(&asker[1], &Question { wait_ms: 60_000, ..question });
+    let expected = [Outcome::Answered, Outcome::NotFound].map(|outcome| {
+        let events = totals.outcome(outcome).cast_signed();
+        vec![Figure::Text(outcome.as_str().into()), Figure::Whole(events), Figure::Whole(events * 10)]
+    });
+    assert_eq!((answer.rows, answer.exact), (expected.to_vec(), true));
+    world.end();
 }
 
 #[test]
