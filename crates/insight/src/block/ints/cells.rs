@@ -65,9 +65,9 @@ impl Cells {
     pub(super) fn codes(&self, low: u32) -> Vec<u32> {
         match self {
             Cells::Same(rows) => vec![low; *rows],
-            Cells::Bytes(cells) => cells.iter().map(|cell| low + u32::from(*cell)).collect(),
-            Cells::Halves(cells) => cells.iter().map(|cell| low + u32::from(*cell)).collect(),
-            Cells::Words(cells) => cells.iter().map(|cell| low + *cell).collect(),
+            Cells::Bytes(cells) => cells.iter().map(|cell| low.wrapping_add(u32::from(*cell))).collect(),
+            Cells::Halves(cells) => cells.iter().map(|cell| low.wrapping_add(u32::from(*cell))).collect(),
+            Cells::Words(cells) => cells.iter().map(|cell| low.wrapping_add(*cell)).collect(),
             Cells::Wide(cells) => cells.iter().map(|cell| *cell as u32).collect(),
             Cells::Patched { cells, rows, right } => {
                 let mut codes = cells.codes(low);
