@@ -31,6 +31,7 @@ pub(super) const EVENT_BYTES: u64 = 2 << 10;
 const RECENT_MAX_BYTES: u64 = 8 << 20;
 /// The rows of a segment, and the rows that come while it is written.
 const KEEP_MEMORY_MAX_BYTES: u64 = 48 << 20;
+const KEEP_PART: u64 = 32;
 /// The most disk for kept events: some 35 million of them.
 const KEEP_MAX_BYTES: u64 = 2 << 30;
 /// The disk for kept events where the size of the disk is unknown.
@@ -55,6 +56,8 @@ pub struct Shares {
     machine: Machine,
     /// The bytes of the small caches.
     small: u64,
+    /// The bytes of the newest events.
+    kept: u64,
     divided: u64,
 }
 
@@ -66,7 +69,8 @@ impl Shares {
     pub fn of(machine: &Machine) -> Self {
         let budget = Self::budget(machine);
         let small = (budget / SMALL_PART).min(SMALL_MAX_BYTES);
-        Self { machine: *machine, small, divided: budget - FIXED_BYTES - small }
+        let kept = (budget / KEEP_PART).min(KEEP_MEMORY_MAX_BYTES);
+        Self { machine: *machine, small, kept, divided: budget - FIXED_BYTES - small - kept }
     }
 
     /// The memory of all bounds together, in bytes.
@@ -88,7 +92,7 @@ impl Shares {
     }
 
     pub(super) fn pages_bytes(&self) -> Derived<u64> {
-        (self.part(11) / 4, self.of_memory("11/64", ""))
+        (self.part(13) / 4, self.of_memory("13/64", ""))
     }
 
     pub(super) fn indexes_bytes(&self) -> Derived<u64> {
@@ -245,7 +249,7 @@ impl Shares {
     }
 
     pub(super) fn keep_memory_bytes(&self) -> Derived<u64> {
-        ((self.part(1) / 2).min(KEEP_MEMORY_MAX_BYTES), self.of_memory("1/32", ", at most 48 MiB"))
+        (self.kept, "1/32 of the memory budget, at most 48 MiB".into())
     }
 
     fn of_memory(&self, part: &str, each: &str) -> Cow<'static, str> {

@@ -3,7 +3,7 @@
 use super::folder::RollFile;
 use super::parquet::SPREADS;
 use super::part::{FilePart, MemoryPart};
-use super::rollups::Shared;
+use super::rollups::{Rollups, Shared};
 use super::rows::TEXTS;
 use super::{HOUR, MINUTE};
 use crate::ask::{Filter, Measure, Question};
@@ -99,6 +99,17 @@ fn end(to: i64, now: i64) -> Option<i64> {
         return Some(to);
     }
     (to >= now.saturating_sub(MINUTE)).then(|| whole.min(now))
+}
+
+impl Rollups {
+    /// The counts from which a question can be answered. `None`: it needs events, since they have a column, an order of columns or a moment
+    /// that counts do not have. It waits until the writer has what the census has seen.
+    pub fn counted(&self, question: &Question) -> Option<Counted> {
+        let shared = self.shared()?;
+        // An event can be asked for as soon as its response was sent.
+        self.flush();
+        Counted::of(question, shared, shared.options.clock.now())
+    }
 }
 
 impl Counted {

@@ -5,10 +5,8 @@ use super::delta::Delta;
 use super::folder::{self, Files, Found};
 use super::log::RollLog;
 use super::name::{Level, Name};
-use super::plan::Counted;
 use super::rows::Table;
 use super::{HOUR, MINUTE, OTHER};
-use crate::ask::Question;
 use crate::row::RepositoryFacts;
 use std::io;
 use std::path::PathBuf;
@@ -121,16 +119,6 @@ impl Rollups {
         let _ = thread.map(JoinHandle::join);
     }
 
-    /// The counts from which a question can be answered. `None`: it needs events, since they have a column, an order of columns or a moment
-    /// that counts do not have. It waits until the writer has what the census has seen.
-    pub fn counted(&self, question: &Question) -> Option<Counted> {
-        let shared = self.shared.get()?;
-        // An event can be asked for as soon as its response was sent.
-        self.flush();
-        Counted::of(question, shared, shared.options.clock.now())
-    }
-
-    #[cfg(test)]
     pub(super) fn shared(&self) -> Option<&Arc<Shared>> {
         self.shared.get()
     }

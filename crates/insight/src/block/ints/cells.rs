@@ -4,7 +4,7 @@ use super::Ints;
 
 /// The cells. Narrow ones are offsets from the lowest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::block) enum Cells {
+pub(crate) enum Cells {
     /// So many rows with the same cell.
     Same(usize),
     Bytes(Vec<u8>),
