@@ -355,13 +355,11 @@ impl ConnectionState {
         Some(since.plus(limit))
     }
 
-    /// HTTP/2: since when the reply that is stalled longest is stalled.
+    /// HTTP/2: since when the reply that is stalled longest is stalled. Now, if none is: h2 wakes nobody for a piece without a window.
     fn longest_stall(&self) -> Option<Tick> {
-        if !self.multiplexed {
-            return None;
-        }
-        let (now, mut pending) = (Tick::now(), self.pending.borrow_mut());
-        pending.iter_mut().filter_map(|one| one.stalled_since(now)).min()
+        let pending = Some(self.pending.borrow_mut()).filter(|pending| self.multiplexed && !pending.is_empty());
+        let (mut pending, now) = (pending?, Tick::now());
+        Some(pending.iter_mut().filter_map(|one| one.stalled_since(now)).min().unwrap_or(now))
     }
 
     /// A deadline has passed. Returns whether the connection continues. HTTP/2 resets the stalled streams, and

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-use telemetry::{Event, Op, Outcome};
+use telemetry::{Event, Op, Outcome, Reason};
 
 static SPEAKERS: Mutex<BTreeMap<String, Speaker>> = Mutex::new(BTreeMap::new());
 /// Longer than any test.
@@ -187,6 +187,30 @@ fn the_source_is_dropped_when_its_client_leaves() {
         leaves.recv_timeout(HANGS).unwrap();
         assert_eq!(front.event().outcome, Some(Outcome::ClientGone));
         assert_eq!(http2::ask(&mut sender, "/who").await.status(), 200);
+    });
+}
+
+#[test]
+fn a_client_that_stops_reading_long_after_the_start_is_noticed_on_http2_too() {
+    let short = Duration::from_millis(50);
+    let front = Front::limited(Limits { head_time: short, write_stall: short, ..Limits::default() });
+    let (speaker, leaves) = Speaker::new("late", NEVER);
+    http2::run(async {
+        let mut sender = http2::spoken(http2::tcp(&front).await, 9).await;
+        let mut body = http2::ask(&mut sender, &speaker.path).await.into_body();
+        speaker.piece("first");
+        assert_eq!(body.data().await.unwrap().unwrap(), "first");
+        // A client that is turned away later shows that so much time has passed.
+        let mut late = front.client();
+        late.send("GET /");
+        assert_eq!(front.event().reason, Some(Reason::HeadTooSlow));
+        // The rest of the window. The next piece has none, and h2 wakes nobody for it.
+        speaker.piece("then");
+        assert_eq!(body.data().await.unwrap().unwrap(), "then");
+        speaker.piece("more than the window");
+        leaves.recv_timeout(HANGS).unwrap();
+        let event = front.event();
+        assert_eq!((event.outcome, event.bytes_out), (Some(Outcome::ClientGone), 9));
     });
 }
 
