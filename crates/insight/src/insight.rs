@@ -36,8 +36,16 @@ impl Insight {
         let kept = keep.clone();
         let parts = move |from, to| kept.parts(from, to);
         let rollups = Rollups::new();
-        let counts = rollups.clone();
-        let shortcut: Shortcut = Arc::new(move |question| counts.counted(question));
+        let (counts, kept) = (rollups.clone(), keep.clone());
+        let shortcut: Shortcut = Arc::new(move |question| {
+            let counted = counts.counted(question)?;
+            // Older events have no counts if these were lost or removed, or if an earlier version stored the events.
+            let since = counts.since()?;
+            let older = |part: &Arc<dyn Part>| part.span().from < since.0;
+            let uncounted =
+                question.from < since && kept.parts(question.from, since.min(question.to)).iter().any(older);
+            (!uncounted).then_some(counted)
+        });
         let options = AskerOptions { parts: Arc::new(parts), shortcut: Some(shortcut), clock: clock.clone() };
         let asker = Asker::start(options);
         let failed =
@@ -157,3 +165,6 @@ impl fmt::Debug for Keep {
         f.debug_struct("Keep").finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -102,6 +102,13 @@ fn end(to: i64, now: i64) -> Option<i64> {
 }
 
 impl Rollups {
+    /// The minute or hour of the oldest count. `None`: no event was counted.
+    pub fn since(&self) -> Option<Millis> {
+        let state = self.shared()?.read();
+        let files = state.files.minutes.iter().chain(&state.files.hours).map(|file| file.name.from);
+        files.chain(state.recent.rows().rows.iter().map(|(key, _)| key.at)).min().map(Millis)
+    }
+
     /// The counts from which a question can be answered. `None`: it needs events, since they have a column, an order of columns or a moment
     /// that counts do not have. It waits until the writer has what the census has seen.
     pub fn counted(&self, question: &Question) -> Option<Counted> {
