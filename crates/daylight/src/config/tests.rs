@@ -37,13 +37,13 @@ fn defaults_of_a_small_machine_are_small() {
     let (settings, loaded) = load(None, &environment(&[]), &[], SMALL).unwrap();
     assert_eq!(
         (settings.server.cores, settings.server.pages_bytes, settings.server.views_bytes),
-        (1, 121 << 17, 11 << 18)
+        (1, 273 << 16, 21 << 17)
     );
-    assert_eq!((settings.server.max_uploads, settings.store.readers), (22, 3));
-    assert_eq!((settings.store.reader_cache_bytes, settings.server.folders_bytes), (2_796_202, 838_860));
+    assert_eq!((settings.server.max_uploads, settings.store.readers), (21, 3));
+    assert_eq!((settings.store.reader_cache_bytes, settings.server.folders_bytes), (2_621_440, 838_860));
     assert_eq!(settings.store.cached_bytes, 10 << 30);
     // This follows from the memory; 1,024 descriptors would be enough for 360 connections.
-    assert_eq!(settings.server.max_connections, 352);
+    assert_eq!(settings.server.max_connections, 336);
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     assert!(loaded.entries.iter().all(|entry| entry.origin == Origin::Default && !entry.reason.is_empty()));
 }
