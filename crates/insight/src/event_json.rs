@@ -52,15 +52,20 @@ const DERIVED: &[Column] = &[
 /// The columns of operations, which repeat `ops` of an event that was stored whole.
 const OPERATIONS: std::ops::Range<u8> = Column::HeadRead as u8..Column::Unaccounted as u8;
 
-/// The event with this id, if one of the parts has it.
+/// The event with this id, if one of the parts has it. An error means that it may be in a part that cannot be read.
 pub(crate) fn find(parts: &[Arc<dyn Part>], id: EventId) -> Result<Option<Value>, Unreadable> {
+    let mut unreadable = None;
     for part in parts {
-        let ids = part.numbers(Column::Id)?;
-        if let Some(row) = ids.iter().position(|found| found.cast_unsigned() == id.0) {
-            return Ok(Some(event(&**part, row)?));
+        match part.numbers(Column::Id) {
+            Ok(ids) => {
+                if let Some(row) = ids.iter().position(|found| found.cast_unsigned() == id.0) {
+                    return Ok(Some(event(&**part, row)?));
+                }
+            }
+            Err(error) => unreadable = Some(error),
         }
     }
-    Ok(None)
+    unreadable.map_or(Ok(None), Err)
 }
 
 /// The event of a row.

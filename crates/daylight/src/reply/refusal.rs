@@ -102,6 +102,8 @@ fn message(status: StatusCode, error: &Error) -> String {
              header `Daylight-Event`"
                 .into()
         }
+        // Only a caller who may see events gets this.
+        StatusCode::INTERNAL_SERVER_ERROR if matches!(error, Error::Unreadable(_)) => error.to_string(),
         StatusCode::INTERNAL_SERVER_ERROR => {
             "Daylight failed to answer this request; its log has the cause, under the id in the header `Daylight-Event`".into()
         }

@@ -1,4 +1,4 @@
-//! Questions are answered from counts only if these cover the time of the question.
+//! Answers tell which files cannot be read, and come from counts only if these cover the time of the question.
 
 use super::*;
 use crate::row::RepositoryFacts;
@@ -31,14 +31,37 @@ fn event(minutes_ago: i64) -> Event {
     *Event::request(Millis(NOON - minutes_ago * MINUTE), Tick(0))
 }
 
+fn ask(insight: &Insight, question: &str) -> Answer {
+    let (done, answer) = channel();
+    insight.ask(Question::from_text(question, Millis(NOON)).unwrap(), move |answer| done.send(answer).unwrap());
+    answer.recv().unwrap().unwrap()
+}
+
 /// The number of all events from a moment on.
 fn count(insight: &Insight, from: &str) -> String {
-    let question = Question::from_text(&format!("count from {from}"), Millis(NOON)).unwrap();
-    let (done, answer) = channel();
-    insight.ask(question, move |answer| done.send(answer).unwrap());
-    let answer = answer.recv().unwrap().unwrap();
+    let answer = ask(insight, &format!("count from {from}"));
     assert_eq!((answer.rows.len(), answer.complete), (1, 1.0));
     format!("{:?}", answer.rows[0][0])
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "damages a file")]
+fn an_answer_names_a_file_that_cannot_be_read_and_is_not_exact() {
+    let folder = tempfile::tempdir().unwrap();
+    let insight = open(folder.path());
+    insight.sink().write(&[event(60), event(50)]).unwrap();
+    drop(insight);
+    let mut files = std::fs::read_dir(folder.path().join("events")).unwrap().map(|file| file.unwrap().path());
+    let segment = files.find(|path| path.extension().is_some_and(|end| end == "parquet")).unwrap();
+    std::fs::write(&segment, "PAR1").unwrap();
+    let insight = open(folder.path());
+    insight.sink().write(&[event(1)]).unwrap();
+    for question in ["count from -1d", "count by path from -1d", "max(duration_ms) from -1d"] {
+        let answer = ask(&insight, question);
+        assert!(!answer.exact && answer.unreadable.len() == 1, "{question}: {answer:?}");
+        assert!(answer.unreadable[0].contains(&segment.display().to_string()), "{:?}", answer.unreadable);
+    }
+    assert_eq!(format!("{:?}", ask(&insight, "count from -1d").rows), "[[Whole(1)]]");
 }
 
 #[test]

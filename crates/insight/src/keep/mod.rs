@@ -3,6 +3,7 @@
 //! Each log has a number. A segment names the logs whose rows it has, so a start knows which rows are in no segment, whenever the process
 //! was killed.
 
+mod damaged;
 mod names;
 mod place;
 mod retention;
@@ -215,7 +216,7 @@ impl Keep {
         let span = |kept: &Kept| Span { rows: 1, events: 1, from: kept.name.from, to: kept.name.to };
         let segments: Vec<_> = rows.segments.iter().rev().filter(|kept| within(span(kept))).cloned().collect();
         drop(rows);
-        parts.extend(segments.iter().filter_map(|kept| Some(kept.open(&self.options.log)? as Arc<dyn Part>)));
+        parts.extend(segments.iter().map(|kept| kept.part(&self.options.log)));
         parts
     }
 

@@ -113,17 +113,22 @@ impl Keep {
             }
             None => write(folder, parts(&blocks), sealing.number..=sealing.number, 0),
         };
-        let written = match written {
-            Ok(written) => Some(written),
+        let written = match (written, &before) {
+            (Ok(written), _) => Some(written),
+            // The rows become a segment of their own.
+            (Err(NotWritten::Part(error)), Some((kept, _))) => {
+                kept.give_up(&error.cause, self.log());
+                return self.seal(folder, sealing);
+            }
             // The log had only a batch that was not complete.
-            Err(NotWritten::Empty) => None,
+            (Err(NotWritten::Empty), _) => None,
             // Another attempt would fail as well.
-            Err(NotWritten::Form(cause)) => {
+            (Err(NotWritten::Form(cause)), _) => {
                 self.log().error("bug in Daylight: events do not become a segment", &[("cause", &cause)]);
                 self.disk.reject_many(blocks.iter().map(|block| block.span().rows as u64).sum());
                 None
             }
-            Err(error) => return Err(error),
+            (Err(error), _) => return Err(error),
         };
         let mut rows = self.rows();
         rows.sealing.retain(|other| other.number != sealing.number || other.log != sealing.log);

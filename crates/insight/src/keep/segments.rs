@@ -1,11 +1,13 @@
 //! The segments on disk. The folder alone says which there are.
 
+use super::damaged::Damaged;
 use super::names::{SegmentName, log_number};
 use crate::disk;
+use crate::part::Part;
 use crate::segment::Segment;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use telemetry::Log;
 
 /// A segment, which is opened when a question first needs it.
@@ -22,8 +24,8 @@ pub(super) struct Kept {
 enum Opened {
     Not,
     Open(Arc<Segment>),
-    /// It cannot be read, which the log was told.
-    Damaged,
+    /// It cannot be read for this cause, which the log was told.
+    Damaged(String),
 }
 
 impl Kept {
@@ -40,30 +42,54 @@ impl Kept {
 
     /// The open segment. `None`: it cannot be read.
     pub(super) fn open(&self, log: &Log) -> Option<Arc<Segment>> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        self.look(log).ok()
+    }
+
+    /// The segment, for questions. One that cannot be read is a part all the same, so that answers name it.
+    pub(super) fn part(&self, log: &Log) -> Arc<dyn Part> {
+        match self.look(log) {
+            Ok(segment) => segment,
+            Err(cause) => Arc::new(Damaged { name: self.name.clone(), path: self.path.clone(), cause }),
+        }
+    }
+
+    /// A column of it cannot be read.
+    pub(super) fn give_up(&self, cause: &str, log: &Log) {
+        *self.lock() = Opened::Damaged(self.report(cause, log));
+    }
+
+    fn look(&self, log: &Log) -> Result<Arc<Segment>, String> {
+        let mut opened = self.lock();
         if let Opened::Not = *opened {
             *opened = match Segment::open(&self.path) {
                 Ok(segment) => Opened::Open(Arc::new(segment)),
-                Err(error) => {
-                    log.warn(
-                        "a file of stored events cannot be read, and answers lack its events",
-                        &[("file", &self.path.display()), ("cause", &error.cause)],
-                    );
-                    Opened::Damaged
-                }
+                Err(error) => Opened::Damaged(self.report(&error.cause, log)),
             };
         }
         match &*opened {
-            Opened::Open(segment) => Some(segment.clone()),
-            Opened::Not | Opened::Damaged => None,
+            Opened::Open(segment) => Ok(segment.clone()),
+            Opened::Damaged(cause) => Err(cause.clone()),
+            Opened::Not => Err(String::new()),
         }
+    }
+
+    fn report(&self, cause: &str, log: &Log) -> String {
+        log.warn(
+            "a file of stored events cannot be read, and answers lack its events",
+            &[("file", &self.path.display()), ("cause", &cause)],
+        );
+        cause.to_owned()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Opened> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a question still reads it. It was asked for before.
     pub(super) fn is_in_use(&self) -> bool {
-        match &*self.opened.lock().unwrap_or_else(PoisonError::into_inner) {
+        match &*self.lock() {
             Opened::Open(segment) => Arc::strong_count(segment) > 1,
-            Opened::Not | Opened::Damaged => false,
+            Opened::Not | Opened::Damaged(_) => false,
         }
     }
 }

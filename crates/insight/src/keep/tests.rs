@@ -273,7 +273,7 @@ fn a_segment_that_a_question_reads_stays_until_the_question_is_answered() {
 }
 
 #[test]
-fn a_damaged_segment_is_left_out_and_others_answer() {
+fn a_damaged_segment_is_named_in_answers_and_others_answer() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::large(folder.path());
     let first = world.take(NOON..NOON + 100);
@@ -285,10 +285,38 @@ fn a_damaged_segment_is_left_out_and_others_answer() {
     let newest = fs::read_dir(folder.path().join("events")).unwrap().map(|file| file.unwrap().path()).max().unwrap();
     put(newest, "PAR1");
     let world = World::large(folder.path());
-    assert_eq!(world.ids(), first);
+    let parts = world.keep.parts(Millis(i64::MIN), Millis(i64::MAX));
+    let [damaged, whole] = [&parts[0], &parts[1]];
+    assert_eq!((parts.len(), damaged.span().rows), (2, 100));
+    assert!(damaged.numbers(Column::Id).unwrap_err().what.ends_with(".parquet"));
+    let ids: Vec<u64> = whole.numbers(Column::Id).unwrap().into_iter().map(i64::cast_unsigned).collect();
+    assert_eq!(ids, first);
+    // New rows are not joined with it.
     world.take(NOON + 2 * DAY..NOON + 2 * DAY + 100);
     world.keep.tend(true);
-    assert_eq!(world.ids().len(), 200);
+    assert_eq!(files(folder.path()), count(3, 0));
+    assert_eq!(world.keep.parts(Millis(NOON + 2 * DAY), Millis(i64::MAX)).len(), 2);
+}
+
+#[test]
+fn rows_are_written_though_the_segment_before_them_has_a_damaged_column() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::large(folder.path());
+    world.take(NOON..NOON + 100);
+    world.keep.tend(true);
+    drop(world);
+    let segment = fs::read_dir(folder.path().join("events")).unwrap().map(|file| file.unwrap().path()).max().unwrap();
+    let mut bytes = fs::read(&segment).unwrap();
+    bytes[8..40].fill(0xff);
+    put(segment, bytes);
+    let world = World::large(folder.path());
+    world.take(NOON + 200..NOON + 300);
+    world.keep.tend(true);
+    assert_eq!(files(folder.path()), count(2, 0));
+    let parts = world.keep.parts(Millis(NOON), Millis(i64::MAX));
+    let rows: Vec<Option<usize>> =
+        parts.iter().map(|part| part.numbers(Column::At).ok().map(|all| all.len())).collect();
+    assert_eq!(rows, [Some(100), None]);
 }
 
 #[test]
