@@ -6,6 +6,9 @@ use telemetry::Millis;
 /// The last moment that a name can have, in milliseconds: a day before the end of the year 9999.
 const LAST: i64 = 253_402_207_200_000;
 
+/// Numbers of logs are below this.
+const NUMBER_MAX: u64 = 1 << 53;
+
 /// The name of a segment: `events_FROM_TO_ROWS_FIRST-LAST_THINNED.parquet`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SegmentName {
@@ -33,8 +36,8 @@ impl SegmentName {
             from: moment(from)?,
             to: moment(to)?,
             rows: rows.parse().ok()?,
-            first: first.parse().ok()?,
-            last: last.parse().ok()?,
+            first: number(first)?,
+            last: number(last)?,
             thinned: thinned.parse().ok()?,
         };
         (name.first <= name.last).then_some(name)
@@ -62,7 +65,12 @@ pub(super) fn log_name(number: u64) -> String {
 
 /// The number of a log. `None`: it is no log.
 pub(super) fn log_number(name: &str) -> Option<u64> {
-    name.strip_prefix("events_")?.strip_suffix(".log")?.parse().ok()
+    number(name.strip_prefix("events_")?.strip_suffix(".log")?)
+}
+
+/// The number of a log. A larger one than a server ever reaches is none: the next numbers would overflow.
+fn number(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|number| *number < NUMBER_MAX)
 }
 
 /// A moment in a name: RFC 3339 without the punctuation that shells and other systems give a meaning.

@@ -114,7 +114,9 @@ impl Found {
         let files = disk::files(folder)?;
         let named = files.iter().filter_map(|(file, bytes)| Some((SegmentName::read(file)?, file, *bytes)));
         let named: Vec<_> = named.collect();
-        let replaced = |name: &SegmentName| named.iter().any(|(other, ..)| other.replaces(name));
+        // Only a file that can be read replaces others: a name alone is no reason to remove events.
+        let is_whole = |name: &SegmentName| Segment::open(&folder.join(name.to_string())).is_ok();
+        let replaced = |name: &SegmentName| named.iter().any(|(other, ..)| other.replaces(name) && is_whole(other));
         let mut found = Self::default();
         for (name, file, bytes) in &named {
             found.next = found.next.max(name.last + 1);
@@ -126,7 +128,7 @@ impl Found {
         for (file, bytes) in &files {
             let Some(number) = log_number(file) else { continue };
             found.next = found.next.max(number + 1);
-            match named.iter().any(|(name, ..)| (name.first..=name.last).contains(&number)) {
+            match named.iter().any(|(name, ..)| (name.first..=name.last).contains(&number) && is_whole(name)) {
                 true => disk::remove(&folder.join(file))?,
                 false => found.logs.push((number, *bytes)),
             }

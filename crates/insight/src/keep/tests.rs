@@ -299,6 +299,23 @@ fn a_damaged_segment_is_named_in_answers_and_others_answer() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_replaces_no_other_and_one_with_an_impossible_number_is_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::large(folder.path());
+    let ids = world.take(NOON..NOON + 100);
+    world.keep.tend(true);
+    drop(world);
+    let events = folder.path().join("events");
+    put(events.join("events_20261101T000000.000Z_20261101T130000.000Z_10_0-5_0.parquet"), "PAR1junkPAR1");
+    put(events.join(format!("events_{}.log", u64::MAX)), "junk");
+    let world = World::large(folder.path());
+    let parts = world.keep.parts(Millis(NOON), Millis(i64::MAX));
+    let found: Vec<u64> =
+        parts.iter().filter_map(|part| part.numbers(Column::Id).ok()).flatten().map(i64::cast_unsigned).collect();
+    assert_eq!((parts.len(), found), (2, ids));
+}
+
+#[test]
 fn rows_are_written_though_the_segment_before_them_has_a_damaged_column() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::large(folder.path());

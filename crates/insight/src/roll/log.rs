@@ -16,31 +16,36 @@ const READ_MAX: u64 = 256 << 20;
 #[derive(Debug)]
 pub(super) struct RollLog {
     path: PathBuf,
-    /// `None` until the first piece is written, and after an error.
+    /// `None` until the first piece is written.
     file: Option<File>,
     bytes: u64,
+    /// A piece was written in part: a piece behind it would not be found.
+    torn: bool,
 }
 
 impl RollLog {
     /// A log whose file is made with its first piece.
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, file: None, bytes: 0 }
+        Self { path, file: None, bytes: 0, torn: false }
     }
 
-    /// Appends rows. They survive the end of the process, but not a loss of power.
+    /// Appends rows. After an error these are not in the log, and the next ones can be appended. They survive the end of the process, but not a loss of power.
     pub(super) fn append(&mut self, rows: &Rows) -> io::Result<()> {
         let body = coding::encode(rows);
         let mut piece = Vec::with_capacity(HEAD + body.len());
         piece.extend_from_slice(&u32::try_from(body.len()).map_err(io::Error::other)?.to_le_bytes());
         piece.extend_from_slice(&crc32fast::hash(&body).to_le_bytes());
         piece.extend_from_slice(&body);
-        let mut file = match self.file.take() {
+        let file = match &mut self.file {
             Some(file) => file,
-            None => disk::create(&self.path)?,
+            none => none.insert(disk::create(&self.path)?),
         };
-        // After an error the piece may be there in part, so nothing may follow it.
+        if self.torn {
+            file.set_len(self.bytes)?;
+        }
+        self.torn = true;
         file.write_all(&piece)?;
-        self.file = Some(file);
+        self.torn = false;
         self.bytes += piece.len() as u64;
         Ok(())
     }
@@ -76,6 +81,19 @@ mod tests {
     use super::*;
     use crate::roll::tests::rows;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_piece_that_was_written_in_part_is_replaced_by_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(crate::roll::name::Name::log(1));
+        let mut log = RollLog::new(path.clone());
+        log.append(&Rows::default()).unwrap();
+        log.file.as_mut().unwrap().write_all(&[7; 5]).unwrap();
+        log.torn = true;
+        log.append(&Rows::default()).unwrap();
+        assert_eq!(recover(&path).unwrap().len(), 2);
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), log.bytes());
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]

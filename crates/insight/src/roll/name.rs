@@ -49,6 +49,8 @@ pub(crate) struct Name {
     pub(crate) crc: u32,
 }
 
+/// Numbers of logs are below this.
+const NUMBER_MAX: u64 = 1 << 53;
 /// A minute, as names state it.
 const TIME: &str = "%Y%m%dT%H%MZ";
 
@@ -60,7 +62,7 @@ impl Name {
 
     /// The number of a log.
     pub(crate) fn read_log(name: &str) -> Option<u64> {
-        name.strip_prefix("log-")?.parse().ok()
+        name.strip_prefix("log-").and_then(log_number)
     }
 
     /// The name as text.
@@ -79,7 +81,7 @@ impl Name {
             _ => return None,
         };
         let mut number = |prefix: &str| parts.next()?.strip_prefix(prefix).map(str::to_owned);
-        let (first, last) = (number("")?.parse().ok()?, number("")?.parse().ok()?);
+        let (first, last) = (log_number(&number("")?)?, log_number(&number("")?)?);
         let (from, to) = (read_time(&number("")?)?, read_time(&number("")?)?);
         let (rows, events) = (number("r")?.parse().ok()?, number("e")?.parse().ok()?);
         let (folded, unknown) = (number("f")?.parse().ok()?, number("u")?.parse().ok()?);
@@ -92,6 +94,11 @@ impl Name {
     pub(crate) fn meets(&self, from: i64, to: i64) -> bool {
         self.from < to && from <= self.to
     }
+}
+
+/// The number of a log. A larger one than a server ever reaches is none: the next numbers would overflow.
+fn log_number(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|number| *number < NUMBER_MAX)
 }
 
 fn time(millis: i64) -> String {
@@ -125,5 +132,7 @@ mod tests {
         }
         assert_eq!(Name::read_log(&Name::log(12)), Some(12));
         assert_eq!(Name::read_log(text), None);
+        assert_eq!(Name::read_log(&format!("log-{}", u64::MAX)), None);
+        assert_eq!(Name::read(&text.replace("0000000007", &u64::MAX.to_string())), None);
     }
 }
