@@ -163,3 +163,17 @@ fn a_place_is_free_again_when_its_listener_leaves() {
     while observer.ask("HEAD", "/api/v1/tail", &[], b"").status == 503 {}
     listen(&observer, "");
 }
+
+#[test]
+fn a_stream_goes_on_when_other_tokens_change_and_ends_when_its_own_is_revoked() {
+    let world = World::start();
+    let observer = world.person("observer", &["observe"], &[]);
+    let (_, mut stream) = listen(&observer, "status = 404");
+    world.person("other", &["observe"], &[]);
+    world.anon().get("/nothing").expect(404);
+    assert_eq!(stream.event()["path"], "/nothing");
+    world.admin().ask("DELETE", "/api/v1/tokens/observer", &[], b"").expect(204);
+    world.anon().get("/nothing-more").expect(404);
+    while stream.message().is_some() {}
+    observer.get("/api/v1/tail").expect(401);
+}

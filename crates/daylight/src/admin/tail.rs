@@ -1,6 +1,7 @@
 //! `/api/v1/tail`: finished events as they come, as Server-Sent Events.
 
 use super::pagination::flag;
+use crate::access::Access;
 use crate::app::App;
 use crate::error::Error;
 use crate::reply;
@@ -8,10 +9,14 @@ use crate::route::Admin;
 use bytes::Bytes;
 use format::percent::Form;
 use front::{Live, LiveSource, Reply, Request};
+use http::HeaderMap;
 use insight::{Filter, Listener};
-use std::task::{Context, Poll};
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use telemetry::Event;
+use telemetry::{Clock, Event};
 
 /// After a silence of this length the client gets a comment. Proxies close a connection that is silent for a minute.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -32,14 +37,63 @@ pub(super) async fn answer(
     let listener = app.tail.listen(filter, flag(query, "all")?);
     let listener =
         listener.map_err(|_| Error::Busy { what: "listeners to live events", setting: Some("server.max_tails") })?;
-    Ok(reply::live(Live::new(Messages(listener), HEARTBEAT, Bytes::from_static(COMMENT))))
+    let headers = request.headers.clone();
+    let class = app.access.class(&headers).map(|(class, _)| class);
+    let caller = Caller { access: app.access.clone(), clock: app.clock.clone(), headers, class };
+    let messages = Messages { listener, caller: Arc::new(caller), check: None };
+    Ok(reply::live(Live::new(messages, HEARTBEAT, Bytes::from_static(COMMENT))))
 }
 
-#[derive(Debug)]
-struct Messages(Listener);
+/// The messages for a listener, for as long as its token is valid.
+struct Messages {
+    listener: Listener,
+    caller: Arc<Caller>,
+    /// The tokens are being read again.
+    check: Option<Pin<Box<dyn Future<Output = bool> + Send>>>,
+}
+
+/// Who listens.
+struct Caller {
+    access: Arc<Access>,
+    clock: Clock,
+    headers: HeaderMap,
+    /// The class of the token when the listener came.
+    class: Option<u64>,
+}
+
+impl Caller {
+    /// Whether the token is surely the same and valid.
+    fn is_known(&self) -> bool {
+        self.access.class(&self.headers).map(|(class, _)| class) == self.class
+    }
+
+    /// The same, after the tokens were read again.
+    async fn is_valid(self: Arc<Self>) -> bool {
+        let mut event = Event::job("tail", self.clock.now());
+        self.access.holder(&self.headers, &mut event).await.is_ok_and(|class| class == self.class)
+    }
+}
 
 impl LiveSource for Messages {
     fn poll_piece(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        self.0.poll_next(cx).map(|messages| messages.map(Bytes::from))
+        // This is called for each piece, and after each silence.
+        if self.check.is_none() && !self.caller.is_known() {
+            self.check = Some(Box::pin(self.caller.clone().is_valid()));
+        }
+        if let Some(check) = &mut self.check {
+            let is_valid = ready!(check.as_mut().poll(cx));
+            self.check = None;
+            if !is_valid {
+                return Poll::Ready(None);
+            }
+        }
+        self.listener.poll_next(cx).map(|messages| messages.map(Bytes::from))
+    }
+}
+
+impl fmt::Debug for Messages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The headers have a secret.
+        f.debug_struct("Messages").finish_non_exhaustive()
     }
 }
