@@ -1,12 +1,13 @@
 //! Recent events in memory, to be found by their ids.
 //!
-//! Answers from memory are frequent and of little interest, so they evict no other events. The last ones are kept whole: a census
-//! copies them as they are packed. Of the earlier ones the sample of the censuses is left. Failed and slow events have a ring of
-//! their own, because somebody may have to explain them. The threads of the collector and the sink make the copies, after the reply.
+//! Answers from memory are frequent and of little interest, so they evict no other events. The last events of both kinds are kept whole,
+//! also those that are not stored: a census copies them as they are packed. Of the earlier ones the stored sample is left. Failed and slow
+//! events have a ring of their own, because somebody may have to explain them. The threads of the collector and the sink make the copies,
+//! after the reply.
 
 use crate::glance::trouble;
 use crate::packed_events::PackedEvents;
-use crate::{Bound, BoundName, Census, Event, EventId, Glance, Kept, Layer, Sink};
+use crate::{Bound, BoundName, Census, Event, EventId, Glance, Kept, Sink};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,19 +24,24 @@ pub struct RecentEvents {
 struct Rings {
     /// The last answers from memory.
     hits: Ring<PackedEvents>,
-    /// A sample of the answers from memory.
+    /// The last events with more work than a lookup in memory.
+    worked: Ring<PackedEvents>,
+    /// The stored events.
     sampled: Ring<Vec<Event>>,
-    /// Events with more work than a lookup in memory.
-    worked: Ring<Vec<Event>>,
     /// Failed and slow events.
     troubled: Ring<Vec<Event>>,
 }
 
-/// The census that fills the ring of the last answers from memory.
-struct LastHits {
+/// The census that fills the rings of the last events.
+struct LastEvents {
     recent: Arc<RecentEvents>,
     /// Those since the last pause.
     hits: PackedEvents,
+    worked: PackedEvents,
+    /// The bytes of the latter.
+    worked_bytes: u64,
+    /// They go into their ring in pieces of about this many bytes.
+    piece_bytes: u64,
 }
 
 /// The sink that fills the other rings.
@@ -50,24 +56,30 @@ struct Ring<T> {
 }
 
 impl RecentEvents {
-    /// Keeps `max_bytes` of events: an eighth for the last answers from memory, an eighth for a sample of those before, a half for
-    /// events with more work than a lookup in memory, a quarter for failed and slow events.
+    /// Keeps `max_bytes` of events: an eighth for the last answers from memory, a half for the last events with more work, an eighth for
+    /// stored events, a quarter for failed and slow events.
     pub fn new(max_bytes: u64) -> Arc<Self> {
         let rings = Mutex::new(Rings {
             hits: Ring::new(max_bytes / 8),
-            sampled: Ring::new(max_bytes / 8),
             worked: Ring::new(max_bytes / 2),
+            sampled: Ring::new(max_bytes / 8),
             troubled: Ring::new(max_bytes / 4),
         });
         Arc::new(Self { rings, bound: Bound::new(BoundName::RecentEvents, "", max_bytes) })
     }
 
-    /// The census that fills this with the last answers from memory.
+    /// The census that fills this with the last events.
     pub fn census(self: &Arc<Self>) -> Box<dyn Census> {
-        Box::new(LastHits { recent: self.clone(), hits: PackedEvents::default() })
+        Box::new(LastEvents {
+            recent: self.clone(),
+            hits: PackedEvents::default(),
+            worked: PackedEvents::default(),
+            worked_bytes: 0,
+            piece_bytes: self.bound.capacity() / 16,
+        })
     }
 
-    /// The sink that fills this with the events that are kept.
+    /// The sink that fills this with the events that are stored.
     pub fn sink(self: &Arc<Self>) -> Box<dyn Sink> {
         Box::new(RecentSink(self.clone()))
     }
@@ -80,15 +92,15 @@ impl RecentEvents {
     /// The event with this id, if it is still kept. Searches all events.
     pub fn find(&self, id: EventId) -> Option<Event> {
         // Copies the lists of batches, so that neither the collector nor the sink waits for the search.
-        let (hits, others) = {
+        let (last, stored) = {
             let rings = self.lock();
-            let others = [&rings.sampled, &rings.worked, &rings.troubled].map(Ring::newest_first);
-            (rings.hits.newest_first(), others)
+            let last = [&rings.worked, &rings.hits].map(Ring::newest_first);
+            (last, [&rings.troubled, &rings.sampled].map(Ring::newest_first))
         };
-        let mut others = others.iter().flatten().flat_map(|batch| batch.iter());
-        // A sampled event is among the last ones as well, and only the sample tells how many it stands for.
-        let found = others.find(|event| event.id == id).cloned();
-        found.or_else(|| hits.iter().find_map(|batch| batch.find(id)))
+        let mut stored = stored.iter().flatten().flat_map(|batch| batch.iter());
+        // A stored event is among the last ones as well, and only the stored one tells how many it stands for.
+        let found = stored.find(|event| event.id == id).cloned();
+        found.or_else(|| last.iter().flatten().find_map(|batch| batch.find(id)))
     }
 
     fn keep(&self, batch: &Arc<Vec<Event>>) {
@@ -99,11 +111,9 @@ impl RecentEvents {
                 false => Arc::new(batch.iter().filter(|event| which(event)).cloned().collect()),
             }
         };
-        let sampled = of(|event| !worked(event) && !is_trouble(event));
-        let (worked, troubled) = (of(|event| worked(event) && !is_trouble(event)), of(is_trouble));
+        let (sampled, troubled) = (of(|event| !is_trouble(event)), of(is_trouble));
         let mut rings = self.lock();
         rings.sampled.push_in_pieces(sampled);
-        rings.worked.push_in_pieces(worked);
         rings.troubled.push_in_pieces(troubled);
         self.bound.observe(rings.bytes());
     }
@@ -163,11 +173,6 @@ impl Ring<Vec<Event>> {
     }
 }
 
-/// Whether the answer took more work than a lookup in memory.
-fn worked(event: &Event) -> bool {
-    !matches!(event.layer, Layer::Page | Layer::Open)
-}
-
 /// Whether somebody may ask for an explanation.
 fn is_trouble(event: &Event) -> bool {
     trouble(event.outcome, event.first_byte, &event.members).is_some()
@@ -185,19 +190,53 @@ fn weight(event: &Event) -> u64 {
     (size_of::<Event>() + texts + ops + members.sum::<usize>()) as u64
 }
 
-impl Census for LastHits {
+/// About the bytes of an event in a buffer of packed events.
+fn packed_weight(event: &Glance<'_>) -> u64 {
+    const FIXED: usize = 256;
+    let texts = [event.path, event.token, event.detail, event.repository, event.package, event.version, event.agent];
+    let texts: usize = texts.iter().map(|text| text.len()).sum();
+    let members = event.members.iter();
+    let members = members
+        .map(|one| size_of_val(one) + one.member.len() + one.detail.len() + size_of_val(one.ops.as_slice()))
+        .sum::<usize>();
+    (FIXED + texts + members + size_of_val(event.ops) + event.more.map_or(0, size_of_val)) as u64
+}
+
+impl LastEvents {
+    /// Moves the events with more work into their ring.
+    fn push_worked(&mut self) {
+        if self.worked.len() > 0 {
+            let worked = std::mem::take(&mut self.worked).shrunk();
+            let mut rings = self.recent.lock();
+            rings.worked.push(Arc::new(worked), std::mem::take(&mut self.worked_bytes));
+            self.recent.bound.observe(rings.bytes());
+        }
+    }
+}
+
+impl Census for LastEvents {
     fn name(&self) -> &'static str {
-        "last_hits"
+        "last_events"
     }
 
     fn see(&mut self, event: &Glance<'_>) -> Kept {
-        if event.is_hit() && !event.is_trouble() {
+        if event.is_trouble() {
+            return Kept::NOT;
+        }
+        if event.is_hit() {
             self.hits.copy(event);
+        } else {
+            self.worked.copy(event);
+            self.worked_bytes += packed_weight(event);
+            if self.worked_bytes > self.piece_bytes {
+                self.push_worked();
+            }
         }
         Kept::NOT
     }
 
     fn pause(&mut self) {
+        self.push_worked();
         if self.hits.len() > 0 {
             let hits = std::mem::take(&mut self.hits).shrunk();
             let bytes = hits.bytes();
@@ -231,7 +270,7 @@ impl Sink for RecentSink {
 mod tests {
     use super::*;
     use crate::glance::SLOW;
-    use crate::{Figures, MemberRecord, MemberSaid, Millis, Outcome, Tick};
+    use crate::{Figures, Layer, MemberRecord, MemberSaid, Millis, Outcome, Tick};
 
     fn event(layer: Layer) -> Event {
         let mut event = *Event::request(Millis(1), Tick(0));
@@ -303,7 +342,10 @@ mod tests {
         let kept = all.each_ref().map(|event| recent.find(event.id).is_some());
         assert_eq!(kept, [false, true, true, true, true]);
         let work: Vec<Event> = (0..100).map(|_| event(Layer::Hosted)).collect();
-        (0..100).for_each(|_| keep(&recent, &work));
+        for _ in 0..100 {
+            keep(&recent, &work);
+            see(&recent, &work);
+        }
         let kept = all.each_ref().map(|event| recent.find(event.id).is_some());
         assert_eq!(kept, [false, false, true, true, true]);
         assert!(recent.bound().highest() <= recent.bound().capacity());
@@ -313,13 +355,13 @@ mod tests {
     fn of_a_batch_that_is_larger_than_its_ring_the_newest_events_are_kept_and_one_more_event_evicts_few_of_them() {
         let recent = RecentEvents::new(64 << 10);
         let events: Vec<Event> = (0..1000).map(|_| event(Layer::Hosted)).collect();
-        keep(&recent, &events);
+        see(&recent, &events);
         let kept = |event: &Event| recent.find(event.id).is_some();
         assert!(kept(&events[999]) && kept(&events[990]) && !kept(&events[0]));
         for _ in 0..3 {
             let used = recent.bound().used();
             assert!(used > recent.bound().capacity() / 3 && used <= recent.bound().capacity() / 2, "{used}");
-            keep(&recent, &[event(Layer::Hosted)]);
+            see(&recent, &[event(Layer::Hosted)]);
             assert!(kept(&events[999]));
         }
     }
