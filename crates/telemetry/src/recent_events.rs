@@ -1,7 +1,7 @@
 //! Recent events in memory, to be found by their ids.
 //!
 //! Answers from memory are frequent and of little interest, so they evict no other events. The last events of both kinds are kept whole,
-//! also those that are not stored: a census copies them as they are packed. Of the earlier ones the stored sample is left. Failed and slow
+//! stored or not: a census copies them as they are packed. Of the earlier ones the stored sample is left. Failed and slow
 //! events have a ring of their own, because somebody may have to explain them. The threads of the collector and the sink make the copies,
 //! after the reply.
 
