@@ -220,10 +220,7 @@ impl Census for LastEvents {
     }
 
     fn see(&mut self, event: &Glance<'_>) -> Kept {
-        if event.is_trouble() {
-            return Kept::NOT;
-        }
-        if event.is_hit() {
+        if event.is_hit() && !event.is_trouble() {
             self.hits.copy(event);
         } else {
             self.worked.copy(event);

@@ -40,7 +40,7 @@ fn an_event_is_a_line_of_json_whatever_it_says() {
         "members": [{"member": "z", "said": "not_found", "reason": "no_such_file", "detail": "x",
             "until": "1970-01-01T00:00:00.001Z", "ms": 0.0, "ops": {}},
             {"member": "x\"y", "said": "hit", "ms": 0.002, "flight": "0000000000000007", "ops": {"truth.read": {"count": 2, "ms": 1.0}}}],
-        "weight": 1,
+        "weight": 1, "kept_because": "all",
     });
     assert_eq!(said, expected);
 }
@@ -64,6 +64,7 @@ fn what_is_empty_is_left_out_but_for_numbers_and_the_outcome() {
         "unaccounted_ms",
         "ops",
         "weight",
+        "kept_because",
     ];
     expected.sort_unstable();
     assert_eq!(keys, expected);

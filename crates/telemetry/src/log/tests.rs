@@ -141,7 +141,7 @@ fn an_event_as_json_has_stable_names() {
         "ops": {"route.read": {"count": 1, "ms": 0.002}},
         "members": [{"member": "inner", "said": "not_found", "reason": "no_such_package", "ms": 0.005,
                      "ops": {"truth.read": {"count": 2, "ms": 0.13}}}],
-        "weight": 1
+        "weight": 1, "kept_because": "all"
     });
     assert_eq!(value, expected);
 }
