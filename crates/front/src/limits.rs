@@ -47,7 +47,8 @@ pub struct Limits {
     pub drain: u64,
     /// When the server ends a connection, it stays half open for this long after the client's last byte, and at most
     /// for `head_time`. A client that is still sending can then read the reply; closing a socket with unread bytes
-    /// would reset the connection (RFC 9112, 9.6).
+    /// would reset the connection (RFC 9112, 9.6). When the server stops, a client has as long to read the end of a live
+    /// body ([`crate::Live`]).
     pub linger: Duration,
 }
 

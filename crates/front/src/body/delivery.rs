@@ -52,6 +52,8 @@ pub(crate) struct Delivery {
     waits: Cell<Option<Box<Waits>>>,
     /// The length of the body.
     len: Cell<u64>,
+    /// Its pieces are sent as they come, and a stop ends it.
+    live: Cell<bool>,
     /// Wakes the body when its chunk has been written.
     waiting: Cell<Option<Waker>>,
 }
@@ -139,6 +141,16 @@ impl Delivery {
     /// Whether everything was passed on and written.
     pub(crate) fn gone(&self) -> bool {
         self.progress.get() == Progress::Ended && !self.is_held()
+    }
+
+    /// The pieces of the body are sent as they come.
+    pub(crate) fn set_live(&self) {
+        self.live.set(true);
+    }
+
+    /// Whether its pieces are sent as they come.
+    pub(crate) fn is_live(&self) -> bool {
+        self.live.get()
     }
 
     /// Waits until every chunk has been written.

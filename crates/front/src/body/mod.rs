@@ -84,7 +84,10 @@ impl OutgoingBody {
                 let (state, file_access) = (state.clone(), file_access.clone());
                 BodySource::Growing(Box::new(GrowingSource { growing, part: None, state, file_access, kernel }))
             }
-            Body::Live(live) => BodySource::Live(live),
+            Body::Live(live) => {
+                delivery.set_live();
+                BodySource::Live(live)
+            }
         };
         Self::of(source, delivery)
     }

@@ -4,13 +4,13 @@
 //! does not mean that it was sent. The body only updates its [`Delivery`]. The event waits here until the first
 //! completed flush after that, or until the connection is gone.
 
+mod due;
 mod show;
 
 use crate::body::delivery::{Delivery, Progress};
 use crate::body::sendfile::{FilePart, TURN};
 use crate::connection::pending_reply::PendingReply;
 use crate::connection::reply_stream::ReplyStream;
-use crate::limits::Limits;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
@@ -334,60 +334,6 @@ impl ConnectionState {
     pub(crate) fn idle(&self) -> bool {
         let uploads = self.draining.get() > 0 || self.unread.get() || !self.at_message_end.get();
         self.nothing_pending() && self.head_began.get().is_none() && !uploads && !self.stalled()
-    }
-
-    /// When the connection ends if nothing happens until then. `None` while something else sets the deadline: the
-    /// handler, or the limits of an upload.
-    pub(crate) fn due(&self, limits: &Limits) -> Option<Tick> {
-        let (since, limit) = if let Some(since) = self.stalled_since.get() {
-            (since, limits.write_stall)
-        } else if !self.nothing_pending() {
-            (self.longest_stall()?, limits.write_stall)
-        } else if let Some(since) = self.head_began.get() {
-            (since, limits.head_time)
-        } else if let Some((since, idle_grace)) = self.closing.get() {
-            (since.max(self.idle_since.get()), idle_grace)
-        } else if self.had_request.get() {
-            (self.idle_since.get(), limits.keep_alive)
-        } else {
-            (self.idle_since.get(), limits.head_time)
-        };
-        Some(since.plus(limit))
-    }
-
-    /// HTTP/2: since when the reply that is stalled longest is stalled. Now, if none is: h2 wakes nobody for a piece without a window.
-    fn longest_stall(&self) -> Option<Tick> {
-        let pending = Some(self.pending.borrow_mut()).filter(|pending| self.multiplexed && !pending.is_empty());
-        let (mut pending, now) = (pending?, Tick::now());
-        Some(pending.iter_mut().filter_map(|one| one.stalled_since(now)).min().unwrap_or(now))
-    }
-
-    /// A deadline has passed. Returns whether the connection continues. HTTP/2 resets the stalled streams, and
-    /// announces the end of the connection before it ends.
-    pub(crate) fn survives_deadline(&self, limits: &Limits) -> bool {
-        if !self.multiplexed || self.stalled() {
-            return false;
-        }
-        if self.nothing_pending() {
-            let says = self.had_request.get() && !self.closing();
-            if says {
-                self.begin_closing(limits.linger);
-            }
-            return says;
-        }
-        let now = Tick::now();
-        let stalled =
-            |one: &mut PendingReply| one.stalled_since(now).is_some_and(|since| since.plus(limits.write_stall) <= now);
-        loop {
-            let mut pending = self.pending.borrow_mut();
-            let at = pending.iter_mut().position(stalled);
-            let Some(one) = at.and_then(|at| pending.remove(at)) else { return true };
-            drop(pending);
-            if let Some(stream) = &one.stream {
-                stream.reset();
-            }
-            self.end(one, now, false);
-        }
     }
 }
 

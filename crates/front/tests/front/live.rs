@@ -240,3 +240,35 @@ fn a_client_that_does_not_read_gets_no_more_than_its_buffers_hold_and_is_left_af
         drop(body);
     });
 }
+
+#[test]
+fn a_stop_waits_neither_for_a_client_that_does_not_read_a_live_body_nor_for_a_source_that_goes_on() {
+    let limits = || Limits { linger: Duration::from_millis(50), write_stall: NEVER, ..Limits::default() };
+    let piece = Bytes::from(vec![b'p'; 1 << 20]);
+    let (speaker, leaves) = Speaker::new("stop", NEVER);
+    // More than both sockets hold; then a client that reads all there is.
+    for (pieces, reads) in [(64, false), (1, true)] {
+        (0..pieces).for_each(|_| speaker.piece(piece.clone()));
+        let front = Front::start(limits(), 2 * HANGS, Vec::new());
+        let mut client = front.client();
+        ask(&mut client, "1.1", "GET", &speaker.path, "");
+        client.head();
+        if reads {
+            assert_eq!(chunk(&mut client).len(), piece.len());
+        }
+        front.stop.now();
+        leaves.recv_timeout(HANGS).unwrap();
+        assert_eq!(front.event().outcome, Some(Outcome::ClientGone));
+        speaker.says(|said| said.pieces.clear());
+    }
+    let front = Front::start(limits(), 2 * HANGS, Vec::new());
+    http2::run(async {
+        let mut sender = http2::spoken(http2::tcp(&front).await, 9).await;
+        speaker.piece("more than the window");
+        let _body = http2::ask(&mut sender, &speaker.path).await.into_body();
+        front.stop.now();
+        leaves.recv_timeout(HANGS).unwrap();
+        let event = front.event();
+        assert_eq!((event.outcome, event.bytes_out), (Some(Outcome::ClientGone), 9));
+    });
+}
