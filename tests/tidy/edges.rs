@@ -11,7 +11,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("repository", &["format", "store", "client", "telemetry"]),
     ("front", &["telemetry"]),
     ("insight", &["telemetry"]),
-    ("daylight", &["telemetry", "format", "store", "client", "repository", "front", "insight"]),
+    ("web", &["format"]),
+    ("daylight", &["telemetry", "format", "store", "client", "repository", "front", "insight", "web"]),
 ];
 
 /// Crates that stay away from a dependency, because what it does is another crate's task.
@@ -22,6 +23,7 @@ const ABSENT: &[(&str, &[&str])] = &[
     ("repository", &["http", "hyper", "rusqlite"]),
     ("front", &["rusqlite"]),
     ("insight", &["tokio", "http", "hyper", "rusqlite"]),
+    ("web", &["tokio", "http", "hyper", "rusqlite"]),
     ("daylight", &["socket2"]),
 ];
 

@@ -7,7 +7,8 @@ use crate::config::FORM_BYTES;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
 use crate::{
-    access, accounts, admin, conformance, hooks, ivy, metrics, origin_headers, overview, publishing, reply, upload,
+    access, accounts, admin, conformance, hooks, ivy, metrics, origin_headers, overview, publishing, reply, site,
+    upload,
 };
 use bytes::Bytes;
 use front::{Reply, Request, client};
@@ -38,7 +39,7 @@ pub(crate) async fn answer(
         Route::Live => Ok(event.time(Op::ReplyMake, || reply::text("alive\n"))),
         Route::Ready => Box::pin(app.ready(event)).await,
         Route::Metrics => Box::pin(metrics::answer(app, request, event)).await,
-        Route::Welcome => Box::pin(overview::of_server(app, request, event)).await,
+        Route::Site(url) => Box::pin(site::answer(app, url, request, event)).await,
     }
 }
 

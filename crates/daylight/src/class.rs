@@ -27,6 +27,7 @@ fn setting(class: Class) -> Option<&'static str> {
         Class::Uploads => "server.max_uploads",
         Class::DynamicIndex => "server.max_indexes",
         Class::Admin => "server.max_admin",
+        Class::Web => "server.max_web",
         Class::Ask => "server.max_asks",
         Class::Accounts => "server.max_accounts",
         Class::Forms => "server.max_forms",
@@ -39,9 +40,10 @@ fn setting(class: Class) -> Option<&'static str> {
 /// could make a supervisor kill the server.
 pub fn of_route(route: &Route) -> Option<Class> {
     match route {
-        Route::Content(_) | Route::Live | Route::Metrics | Route::Welcome => None,
+        Route::Content(_) | Route::Live | Route::Metrics => None,
         Route::Ready => Some(Class::Health),
         Route::Hook(_) => Some(Class::Hooks),
+        Route::Site(_) => Some(Class::Web),
         Route::Admin(Admin { verb: AdminVerb::Ask, .. }) => Some(Class::Ask),
         Route::Admin(_) | Route::Conformance(..) => Some(Class::Admin),
     }
@@ -94,6 +96,7 @@ impl Classes {
             Class::Uploads => server.max_uploads,
             Class::DynamicIndex => server.max_indexes,
             Class::Admin => server.max_admin,
+            Class::Web => server.max_web,
             Class::Ask => server.max_asks,
             Class::Accounts => server.max_accounts,
             Class::Forms => server.max_forms,
@@ -161,7 +164,8 @@ mod tests {
         assert_eq!(class("/health/ready"), Some(Class::Health));
         assert_eq!(class("/api/v1/tokens"), Some(Class::Admin));
         assert_eq!(of_route(&crate::route::read(&Method::POST, "/api/v1/ask").unwrap()), Some(Class::Ask));
-        for path in ["/", "/health/live", "/metrics", "/repository/x/versions"] {
+        assert_eq!(class("/"), Some(Class::Web));
+        for path in ["/health/live", "/metrics", "/repository/x/versions"] {
             assert_eq!(class(path), None, "{path}");
         }
     }

@@ -96,6 +96,9 @@ pub enum Error {
     /// A bug in Daylight.
     #[error("the server gave up the work on this request because of a defect")]
     GivenUp,
+    /// A web page cannot be rendered: a bug in Daylight.
+    #[error("the page cannot be rendered: {0}")]
+    NotRendered(web::NotRendered),
 }
 
 impl From<access::Error> for Error {
@@ -135,7 +138,7 @@ impl Error {
             Error::Repository(error) => error.reason(),
             Error::Store(error) => repository::store_reason(error),
             Error::Unreadable(_) => Reason::Io,
-            Error::GivenUp => Reason::Panicked,
+            Error::GivenUp | Error::NotRendered(_) => Reason::Panicked,
         }
     }
 

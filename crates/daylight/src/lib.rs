@@ -43,6 +43,7 @@ mod server_timing;
 pub mod settings_patch;
 mod signals;
 pub mod sinks;
+mod site;
 mod status;
 mod supervisor;
 mod upload;

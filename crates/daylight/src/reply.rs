@@ -265,10 +265,19 @@ pub(crate) fn page(body: String, html: bool) -> Reply {
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if html {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-        // It has no script, no style and no form, and nothing may add one.
-        let nothing = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(nothing));
+        headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(web::CONTENT_SECURITY_POLICY));
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     }
+    reply
+}
+
+/// A stylesheet or a script. Its URL changes with its content.
+pub(crate) fn asset(asset: &web::Asset) -> Reply {
+    let mut reply = Reply::new(StatusCode::OK).body(Body::Bytes(Bytes::from_static(asset.content)));
+    let headers = &mut reply.headers;
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.media));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::CACHE_CONTROL, kept(false));
     reply
 }
 

@@ -1,6 +1,7 @@
 //! The only reader of URLs: from a method and a path to a question, without I/O.
 
 pub(crate) mod admin;
+mod site;
 
 use crate::conformance::call::ConformanceCall;
 use crate::error::Error;
@@ -14,6 +15,7 @@ use store::RepositoryKind;
 use telemetry::Event;
 
 pub use admin::{Admin, AdminVerb};
+pub use site::SiteUrl;
 
 /// What a URL asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,8 +34,8 @@ pub enum Route {
     Ready,
     /// Its metrics.
     Metrics,
-    /// The front page.
-    Welcome,
+    /// A web page for people.
+    Site(SiteUrl),
 }
 
 /// A path below a repository, decoded, without doubled slashes and without one at the beginning.
@@ -103,9 +105,10 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
         ["health", "live"] if got => Ok(Route::Live),
         ["health", "ready"] if got => Ok(Route::Ready),
         ["metrics"] if got => Ok(Route::Metrics),
-        [] if got => Ok(Route::Welcome),
-        [] | ["health", "live" | "ready"] | ["metrics"] => Err(not_allowed(method, "GET, HEAD")),
-        _ => Err(Error::NoSuchRoute(Event::text(raw))),
+        ["health", "live" | "ready"] | ["metrics"] => Err(not_allowed(method, "GET, HEAD")),
+        below => {
+            site::read(method, below).unwrap_or_else(|| Err(Error::NoSuchRoute(Event::text(raw)))).map(Route::Site)
+        }
     }
 }
 

@@ -32,6 +32,7 @@ classes! {
     Uploads "uploads" "uploads" "A change of a repository: bytes come in, are hashed and synced.";
     DynamicIndex "dynamic_index" "requests for indexes" "An index that is not in memory: many rows are read and rendered.";
     Admin "admin" "requests to the API" "The admin API.";
+    Web "web" "requests for web pages" "Web pages for people.";
     Ask "ask" "questions about events" "Questions about stored events. One thread answers them.";
     Accounts "accounts" "requests about accounts and owners" "Keys that clients make, and who owns a gem.";
     Forms "forms" "forms" "A form that is still arriving. Its request takes a place in another class afterwards, so a slow client occupies no place there.";

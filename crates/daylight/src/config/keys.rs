@@ -138,6 +138,8 @@ keys! {
         max_pages: u64 = Shares::max_pages, 1..=1_000_000;
         /// Requests to the admin API under way at once. More are answered with 503.
         max_admin: u64 = Shares::max_admin, 1..=1_000_000;
+        /// Web pages for people that are made at once. More are answered with 503.
+        max_web: u64 = Shares::max_web, 1..=1_000_000;
         /// Listeners to live events (`daylight tail`) at once, each with a queue of at most 1 MiB. More are answered with 503.
         max_tails: u64 = |_| (8, "people who look for the cause of a problem are few".into()), 0..=1000;
         /// Questions about events that are answered at once (`daylight ask`). More are answered with 503.

@@ -198,6 +198,10 @@ impl Shares {
         (self.per_core(32), "32 for each core: people and scripts send few requests".into())
     }
 
+    pub(super) fn max_web(&self) -> Derived<u64> {
+        (self.per_core(16), "16 for each core: people open few pages at once, and a page may read many rows".into())
+    }
+
     pub(super) fn max_accounts(&self) -> Derived<u64> {
         (self.per_core(32), "32 for each core: people sign in rarely".into())
     }

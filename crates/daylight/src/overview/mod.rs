@@ -1,22 +1,21 @@
 //! The pages for people at `/` and `/repository/NAME/`: the content, and the lines to configure clients. As text, and as HTML for
 //! browsers.
 
-mod document;
 mod usage;
 
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
 use crate::reply;
-use document::{Document, Link};
+use crate::site;
 use format::percent::segment;
 use front::{Reply, Request};
-use http::header;
 use repository::{Ask, Format, Repository, RepositoryTable, Scope, ServerUrl};
 use std::sync::Arc;
 use store::RepositoryKind;
 use telemetry::Event;
 use usage::Usage;
+use web::{Document, DocumentPage, Link};
 
 const TITLE: &str = "Daylight, a package repository server that can show why it gave each answer";
 /// The most repositories that `/` lists.
@@ -57,7 +56,7 @@ pub(crate) async fn of_server(app: &App, request: &Request, event: &mut Event) -
         ("/health/ready", "whether it can answer requests"),
     ];
     document.links(others.map(|(path, about)| Link { url: format!("{server}{path}"), about: about.into() }).into());
-    Ok(page(&document, request))
+    page(app, &document, request, event).await
 }
 
 /// The answer at `/repository/NAME/`, to a caller who may read it.
@@ -98,7 +97,7 @@ pub(crate) async fn of_repository(
     Usage { repository, url: &url, publishes_to }.describe(&mut document);
     document.heading("To see why the server answers a request as it does (with an admin token in DAYLIGHT_TOKEN)");
     document.lines(format!("daylight explain --server {server} {} PATH", record.name));
-    Ok(page(&document, request))
+    page(app, &document, request, event).await
 }
 
 /// The hosted member of a group that the page names for publishing: one for which the caller has the scope, or the first they may read.
@@ -162,8 +161,10 @@ fn about(repository: &Repository) -> String {
 }
 
 /// The document as the client wants it. It depends on the client, so it is not cached.
-fn page(document: &Document, request: &Request) -> Reply {
-    let accepts = request.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
-    let html = accepts.flat_map(|line| line.split([',', ';'])).any(|media| media.trim() == "text/html");
-    reply::page(if html { document.html() } else { document.text() }, html)
+async fn page(app: &App, document: &Document, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+    if !site::accepts_html(request) {
+        return Ok(reply::page(document.text(), false));
+    }
+    let shell = site::shell(app, document.title(), request, event).await?;
+    site::page(&DocumentPage { shell: &shell, document })
 }

@@ -1,8 +1,8 @@
 //! The lines with which clients use a repository, for each format and kind.
 
-use super::document::Document;
 use repository::{Format, Repository, VersionPolicy};
 use store::RepositoryKind;
+use web::Document;
 
 /// How clients reach a repository.
 pub(super) struct Usage<'a> {

@@ -1,0 +1,39 @@
+//! The URLs of web pages for people. `web::Links` writes them, and a test compares the two.
+
+use super::not_allowed;
+use crate::error::Error;
+use http::Method;
+
+/// A web page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SiteUrl {
+    /// `/`.
+    Home,
+    /// `/assets/NAME`: a stylesheet or a script.
+    Asset(String),
+}
+
+/// Reads the segments of a path that is not below a repository, the API or a hook. `None`: no page has it.
+pub(super) fn read(method: &Method, segments: &[&str]) -> Option<Result<SiteUrl, Error>> {
+    let url = match segments {
+        [] => SiteUrl::Home,
+        ["assets", name] => SiteUrl::Asset((*name).to_owned()),
+        _ => return None,
+    };
+    Some(if matches!(*method, Method::GET | Method::HEAD) { Ok(url) } else { Err(not_allowed(method, "GET, HEAD")) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route::{self, Route};
+    use web::Links;
+
+    #[test]
+    fn each_link_of_a_page_is_read_as_that_page() {
+        let links = Links::new("http://here.test");
+        let read = |url: String| route::read(&Method::GET, url.split('?').next().unwrap()).unwrap();
+        assert_eq!(read(links.home()), Route::Site(SiteUrl::Home));
+        assert_eq!(read(links.asset("style-0.css")), Route::Site(SiteUrl::Asset("style-0.css".into())));
+    }
+}

@@ -1,0 +1,15 @@
+//! The web pages for people: values in, HTML out. Nothing here reads a repository, a request or a clock.
+//!
+//! A page and the call of the admin API with the same facts are made from one value: the API serializes it, the page shows it in
+//! a template. So the two cannot differ.
+
+mod assets;
+mod document;
+mod links;
+mod shell;
+
+pub use askama::Template;
+pub use assets::{Asset, CONTENT_SECURITY_POLICY, asset};
+pub use document::{Document, DocumentPage, Link};
+pub use links::Links;
+pub use shell::{NotRendered, Shell, html};

@@ -1,0 +1,108 @@
+//! The URLs of pages. Only this file writes them; the router of the program reads them, and a test compares the two.
+
+use format::percent::{self, segment};
+
+/// The URLs of the pages of one server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Links {
+    /// The path below which the server is reached: empty, or `/prefix` behind a proxy that adds one.
+    base: String,
+}
+
+impl Links {
+    /// The links of a server at this URL, without a slash at the end. Links of pages have no scheme and no host, so they hold behind
+    /// any proxy that keeps the path.
+    pub fn new(server: &str) -> Self {
+        let after = server.split_once("://").map_or(server, |(_, after)| after);
+        let base = after.find('/').map_or("", |at| &after[at..]);
+        Self { base: base.trim_end_matches('/').to_owned() }
+    }
+
+    /// The first page.
+    pub fn home(&self) -> String {
+        format!("{}/", self.base)
+    }
+
+    /// The answers to a search. Empty text: the page with the empty form.
+    pub fn search(&self, text: &str) -> String {
+        match text {
+            "" => format!("{}/search", self.base),
+            text => format!("{}/search?q={}", self.base, segment(text)),
+        }
+    }
+
+    /// A repository: its description and the lines to configure clients.
+    pub fn repository(&self, repository: &str) -> String {
+        format!("{}/repository/{}/", self.base, segment(repository))
+    }
+
+    /// The content of a repository, one level below `path`. Empty path: its root.
+    pub fn browse(&self, repository: &str, path: &str) -> String {
+        format!("{}/browse/{}/{}", self.base, segment(repository), self::path(path))
+    }
+
+    /// A file, as clients get it.
+    pub fn file(&self, repository: &str, path: &str) -> String {
+        format!("{}/repository/{}/{}", self.base, segment(repository), self::path(path))
+    }
+
+    /// A package: the name of a gem, or `GROUP:ARTIFACT`.
+    pub fn package(&self, repository: &str, package: &str) -> String {
+        format!("{}/packages/{}/{}", self.base, segment(repository), segment(package))
+    }
+
+    /// One version of a package. Of a gem for a platform it is `VERSION-PLATFORM`.
+    pub fn version(&self, repository: &str, package: &str, version: &str) -> String {
+        format!("{}/{}", self.package(repository, package), segment(version))
+    }
+
+    /// Why a path of a repository is answered as it is.
+    pub fn explain(&self, repository: &str, path: &str) -> String {
+        format!("{}/explain?repository={}&path={}", self.base, segment(repository), segment(path))
+    }
+
+    /// The form to sign in.
+    pub fn sign_in(&self) -> String {
+        format!("{}/sign-in", self.base)
+    }
+
+    /// Where the form to sign out is sent.
+    pub fn sign_out(&self) -> String {
+        format!("{}/sign-out", self.base)
+    }
+
+    /// A stylesheet or a script.
+    pub fn asset(&self, name: &str) -> String {
+        format!("{}/assets/{name}", self.base)
+    }
+}
+
+/// A path with each segment encoded.
+fn path(path: &str) -> String {
+    path.split('/').map(percent::segment).collect::<Vec<_>>().join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_keep_the_prefix_of_a_proxy_and_nothing_else_of_the_url() {
+        for (server, home) in [
+            ("http://127.0.0.1:8080", "/"),
+            ("https://packages.example.test", "/"),
+            ("https://example.test/packages", "/packages/"),
+            ("https://example.test/a/b/", "/a/b/"),
+        ] {
+            assert_eq!(Links::new(server).home(), home, "{server}");
+        }
+    }
+
+    #[test]
+    fn no_name_adds_a_segment_a_query_or_a_fragment() {
+        let links = Links::new("http://here.test");
+        assert_eq!(links.package("a/b", "x?y#z"), "/packages/a%2Fb/x%3Fy%23z");
+        assert_eq!(links.browse("raw", "a b/c&d"), "/browse/raw/a%20b/c%26d");
+        assert_eq!(links.explain("maven", "org/x/1.0/x.jar"), "/explain?repository=maven&path=org%2Fx%2F1.0%2Fx.jar");
+    }
+}
