@@ -1,4 +1,4 @@
-//! Names each asset by its content, so that browsers may keep it for ever.
+//! Names each asset by its content, so that browsers may keep it without limit.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher as _;

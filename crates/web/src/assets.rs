@@ -8,7 +8,7 @@ pub const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'
 /// A file that pages refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asset {
-    /// The last segment of its URL. It contains a hash of the content, so that a browser may keep the file for ever.
+    /// The last segment of its URL. It contains a hash of the content, so that a browser may keep the file without limit.
     pub name: &'static str,
     /// The media type.
     pub media: &'static str,

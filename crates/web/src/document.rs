@@ -86,7 +86,7 @@ impl Document {
 #[derive(Debug, Template)]
 #[template(path = "document.html")]
 pub struct DocumentPage<'a> {
-    /// What is around it.
+    /// The parts around it.
     pub shell: &'a Shell,
     /// The document.
     pub document: &'a Document,

@@ -7,7 +7,7 @@ use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
 use crate::reply;
-use crate::site;
+use crate::site::shell;
 use format::percent::segment;
 use front::{Reply, Request};
 use repository::{Ask, Format, Repository, RepositoryTable, Scope, ServerUrl};
@@ -162,9 +162,9 @@ fn about(repository: &Repository) -> String {
 
 /// The document as the client wants it. It depends on the client, so it is not cached.
 async fn page(app: &App, document: &Document, request: &Request, event: &mut Event) -> Result<Reply, Error> {
-    if !site::accepts_html(request) {
+    if !shell::accepts_html(request) {
         return Ok(reply::page(document.text(), false));
     }
-    let shell = site::shell(app, document.title(), request, event).await?;
-    site::page(&DocumentPage { shell: &shell, document })
+    let around = shell::of(app, document.title(), request, event).await?;
+    shell::page(&DocumentPage { shell: &around, document })
 }

@@ -1,0 +1,34 @@
+//! The shell of a page: the parts that every page has, for the caller of one request.
+
+use crate::app::App;
+use crate::error::Error;
+use crate::reply;
+use front::{Reply, Request};
+use http::header;
+use repository::ServerUrl;
+use telemetry::Event;
+use web::{Links, Shell};
+
+/// The shell of a page with this title, for the caller of this request.
+pub(crate) async fn of(
+    app: &App,
+    title: impl Into<String>,
+    request: &Request,
+    event: &mut Event,
+) -> Result<Shell, Error> {
+    let caller = app.access.anyone(request, event).await?;
+    let links = Links::new(&app.urls.of(request).url());
+    let token = caller.token.map(|token| token.record.name.clone());
+    Ok(Shell { token, ..Shell::new(title, links) })
+}
+
+/// Whether the client accepts HTML explicitly, as browsers do.
+pub(crate) fn accepts_html(request: &Request) -> bool {
+    let accepts = request.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
+    accepts.flat_map(|line| line.split([',', ';'])).any(|media| media.trim() == "text/html")
+}
+
+/// The reply with a page.
+pub(crate) fn page(page: &impl web::Template) -> Result<Reply, Error> {
+    Ok(reply::page(web::html(page).map_err(Error::NotRendered)?, true))
+}
