@@ -4,6 +4,7 @@ use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use telemetry::Millis;
 
 /// The end of the name of a file that is not complete.
 const TEMPORARY: &str = ".tmp";
@@ -83,6 +84,12 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
+}
+
+/// When a file was written last.
+pub(crate) fn written(path: &Path) -> io::Result<Millis> {
+    let since = path.metadata()?.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    Ok(Millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX)))
 }
 
 /// Makes a removal or a renaming durable.

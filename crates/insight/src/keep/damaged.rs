@@ -1,29 +1,49 @@
-//! A segment that cannot be read, as a part: answers name it, and are not exact.
+//! A file of events that cannot be read, as a part: answers name it, and are not exact.
 
 use super::names::SegmentName;
 use crate::column::Column;
 use crate::part::{Coded, Part, Span, Unreadable};
-use std::path::PathBuf;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use telemetry::Log;
 
-/// A segment that cannot be read. Its name tells how many rows it had, and when.
+/// A file of events that cannot be read.
 #[derive(Debug)]
 pub(super) struct Damaged {
-    pub(super) name: SegmentName,
-    pub(super) path: PathBuf,
-    pub(super) cause: String,
+    span: Span,
+    path: PathBuf,
+    cause: String,
 }
 
 impl Damaged {
+    /// A segment. Its name tells how many rows it had, and when.
+    pub(super) fn segment(name: &SegmentName, path: PathBuf, cause: String) -> Self {
+        let SegmentName { from, to, rows, .. } = *name;
+        // Nobody knows how many events the rows stand for. So no answer that has to do with it is exact.
+        Self { span: Span { rows, events: 0, from, to }, path, cause }
+    }
+
+    /// A log with rows that began at `from` to `to`, in milliseconds since the epoch. Nobody knows how many.
+    pub(super) fn log((from, to): (i64, i64), path: PathBuf, cause: String) -> Self {
+        Self { span: Span { rows: 1, events: 0, from, to }, path, cause }
+    }
+
     fn unreadable(&self) -> Unreadable {
         Unreadable { what: self.path.display().to_string(), cause: self.cause.clone() }
     }
 }
 
+/// Tells the operator of a file that cannot be read.
+pub(super) fn report(path: &Path, cause: &dyn Display, log: &Log) {
+    log.warn(
+        "a file of stored events cannot be read, and answers lack its events",
+        &[("file", &path.display()), ("cause", cause)],
+    );
+}
+
 impl Part for Damaged {
     fn span(&self) -> Span {
-        let SegmentName { from, to, rows, .. } = self.name;
-        // Nobody knows how many events the rows stand for. So no answer that has to do with it is exact.
-        Span { rows, events: 0, from, to }
+        self.span
     }
 
     fn may_have(&self, _: Column, _: &str) -> bool {

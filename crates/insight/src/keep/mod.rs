@@ -9,6 +9,7 @@ mod place;
 mod retention;
 mod seal;
 mod segments;
+mod set_aside;
 mod sink;
 mod tender;
 mod thinned;
@@ -23,6 +24,7 @@ use crate::rate::Budget;
 use crate::row::{RepositoryFacts, Row};
 use place::Place;
 use segments::Kept;
+use set_aside::SetAside;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use telemetry::log::Incident;
@@ -44,8 +46,19 @@ pub(crate) struct Keep {
     rows: Mutex<Rows>,
     memory: Arc<Bound>,
     disk: Arc<Bound>,
-    failing: Incident,
+    troubles: Troubles,
     tender: Tender,
+}
+
+/// What cannot be done for now.
+#[derive(Debug, Default)]
+struct Troubles {
+    /// Writing new rows into the log.
+    logging: Incident,
+    /// Writing a segment.
+    sealing: Incident,
+    /// Removing a file.
+    removing: Incident,
 }
 
 /// What the sink's thread needs.
@@ -66,6 +79,8 @@ struct Rows {
     sealing: Vec<Sealing>,
     /// In the order of their last moments.
     segments: Vec<Arc<Kept>>,
+    /// Logs that cannot be read.
+    set_aside: Vec<Arc<SetAside>>,
     /// Segments that others have replaced, or that were removed. Their files go when no question reads them.
     retired: Vec<Arc<Kept>>,
 }
@@ -82,6 +97,11 @@ struct Sealing {
 }
 
 impl Sealing {
+    /// Whether both are of the same log.
+    fn is(&self, other: &Self) -> bool {
+        self.number == other.number && self.log == other.log
+    }
+
     fn memory(&self) -> u64 {
         self.blocks.iter().map(|block| block.memory()).sum()
     }
@@ -98,8 +118,8 @@ impl Keep {
         let memory = Bound::new(BoundName::OpenEvents, "", options.memory_bytes);
         let disk = Bound::new(BoundName::KeptEvents, "", options.keep_bytes);
         let (intake, rows) = (Mutex::default(), Mutex::default());
-        let (facts, failing, tender) = (OnceLock::new(), Incident::default(), Tender::default());
-        Arc::new(Self { options, budget, facts, intake, rows, memory, disk, failing, tender })
+        let (facts, troubles, tender) = (OnceLock::new(), Troubles::default(), Tender::default());
+        Arc::new(Self { options, budget, facts, intake, rows, memory, disk, troubles, tender })
     }
 
     pub(crate) fn bounds(&self) -> Vec<Arc<Bound>> {
@@ -134,7 +154,7 @@ impl Keep {
                 rows.segments = found.segments;
                 intake.place = Some(place);
             }
-            Err(error) => self.report(&error),
+            Err(error) => self.not_logged(&error),
         }
         let early = std::mem::take(&mut intake.early);
         self.add(&mut intake, &early);
@@ -183,8 +203,8 @@ impl Keep {
         self.fit(&mut rows);
         drop(rows);
         match logged {
-            Ok(()) => self.recovered(),
-            Err(error) => self.report(&error),
+            Ok(()) => self.troubles.logging.end(|| self.log().info("events are written again", &[])),
+            Err(error) => self.not_logged(&error),
         }
     }
 
@@ -214,9 +234,12 @@ impl Keep {
         let mut parts: Vec<Arc<dyn Part>> = Vec::new();
         parts.extend(blocks.rev().filter(|block| within(block.span())).map(|block| block.clone() as Arc<dyn Part>));
         let span = |kept: &Kept| Span { rows: 1, events: 1, from: kept.name.from, to: kept.name.to };
+        let set_aside: Vec<_> = rows.set_aside.clone();
         let segments: Vec<_> = rows.segments.iter().rev().filter(|kept| within(span(kept))).cloned().collect();
         drop(rows);
         parts.extend(segments.iter().map(|kept| kept.part(&self.options.log)));
+        let set_aside = set_aside.iter().map(|log| Arc::new(log.part())).filter(|log| within(log.span()));
+        parts.extend(set_aside.map(|log| log as Arc<dyn Part>));
         parts
     }
 
@@ -231,13 +254,22 @@ impl Keep {
         self.tender.stop();
     }
 
-    fn report(&self, error: &dyn std::fmt::Display) {
-        let say = || self.log().warn("events cannot be written, and are kept in memory only", &[("cause", error)]);
-        self.failing.begin(say);
+    fn not_logged(&self, cause: &std::io::Error) {
+        let say = || self.log().warn("new events cannot be written, and are kept in memory only", &[("cause", cause)]);
+        self.troubles.logging.begin(say);
     }
 
-    fn recovered(&self) {
-        self.failing.end(|| self.log().info("events are written again", &[]));
+    /// Tells of a file that could not be removed. Returns whether it was removed.
+    fn removed(&self, removed: std::io::Result<()>) -> bool {
+        let trouble = &self.troubles.removing;
+        match &removed {
+            Ok(()) => trouble.end(|| self.log().info("files of events are removed again", &[])),
+            Err(cause) => {
+                let say = || self.log().warn("a file of events cannot be removed", &[("cause", cause)]);
+                trouble.begin(say);
+            }
+        }
+        removed.is_ok()
     }
 
     fn log(&self) -> &Log {

@@ -9,6 +9,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Names of logs that are tried, if other files or folders have the first ones.
+const NAMES: usize = 100;
+
 /// The folder in which events are kept, and the log of the newest rows.
 pub(super) struct Place {
     folder: PathBuf,
@@ -43,9 +46,20 @@ impl Place {
             return Err(io::Error::new(io::ErrorKind::StorageFull, "free space on the disk is below the floor"));
         }
         if self.log.is_none() {
-            self.log = Some(Log::create(&self.log_path(self.number))?);
+            self.log = Some(self.create()?);
         }
         self.log.as_mut().map_or(Ok(()), |log| log.append(block))
+    }
+
+    /// Creates the log, with the next name that is free.
+    fn create(&mut self) -> io::Result<Log> {
+        for _ in 1..NAMES {
+            match Log::create(&self.log_path(self.number)) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => self.number += 1,
+                created => return created,
+            }
+        }
+        Log::create(&self.log_path(self.number))
     }
 
     /// The size of the log in bytes.

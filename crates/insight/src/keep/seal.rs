@@ -6,6 +6,7 @@ use super::retention::{Limits, Step};
 use super::segments::Kept;
 use super::thinned::Thinned;
 use super::{Keep, Rows, Sealing};
+use crate::block::Block;
 use crate::disk;
 use crate::log::Log;
 use crate::part::Part;
@@ -22,9 +23,9 @@ const ROWS_ENOUGH: usize = 64 * 1024;
 /// After this time enough rows become a segment.
 const AGE_OF_ENOUGH: Duration = Duration::from_secs(15 * 60);
 /// After this time any number of rows becomes a segment.
-const AGE: Duration = Duration::from_secs(60 * 60);
+pub(super) const AGE: Duration = Duration::from_secs(60 * 60);
 /// So many segments fit into the disk for events at least, so that the oldest can make room.
-const SEGMENTS: u64 = 8;
+pub(super) const SEGMENTS: u64 = 8;
 /// Segments are joined if the result has the events of at most this many milliseconds.
 const JOINED_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
@@ -48,22 +49,31 @@ impl Keep {
 
     /// Reads the logs that a killed process left.
     pub(super) fn load(&self) {
-        let left: Vec<_> = self.rows().sealing.iter().filter_map(|sealing| sealing.log.clone()).collect();
-        for (path, _) in left {
-            match Log::recover(&path) {
-                Ok(recovered) => {
-                    let blocks = recovered.blocks.into_iter().map(Arc::new).collect();
-                    let mut rows = self.rows();
-                    let is_it = |sealing: &&mut Sealing| sealing.log.as_ref().is_some_and(|(log, _)| *log == path);
-                    if let Some(sealing) = rows.sealing.iter_mut().find(is_it) {
-                        sealing.blocks = blocks;
-                    }
-                    self.fit(&mut rows);
+        let left: Vec<_> = self.rows().sealing.iter().filter(|sealing| sealing.log.is_some()).cloned().collect();
+        for waits in left {
+            if let Some(blocks) = self.recover(&waits) {
+                let mut rows = self.rows();
+                if let Some(sealing) = rows.sealing.iter_mut().find(|other| other.is(&waits)) {
+                    sealing.blocks = blocks;
                 }
-                Err(error) => self.report(&error),
+                self.fit(&mut rows);
             }
         }
         self.tender.wake();
+    }
+
+    /// The rows of a log. `None`: it cannot be read, and is set aside.
+    fn recover(&self, sealing: &Sealing) -> Option<Vec<Arc<Block>>> {
+        let (path, _) = sealing.log.as_ref()?;
+        let recovered = Log::recover(path).inspect_err(|cause| self.set_aside(sealing, cause)).ok()?;
+        if recovered.lost_bytes > 0 {
+            let bytes = recovered.lost_bytes;
+            self.log().info(
+                "a part of a log of events was not complete, and is lost",
+                &[("file", &path.display()), ("bytes", &bytes)],
+            );
+        }
+        Some(recovered.blocks.into_iter().map(Arc::new).collect())
     }
 
     /// Does all that is to do now. The last time, all rows become a segment.
@@ -79,15 +89,27 @@ impl Keep {
         };
         let may_write = above_floor();
         if may_write {
-            while let Some(sealing) = { self.rows().sealing.first().cloned() } {
-                if let Err(error) = self.seal(&folder, &sealing) {
-                    self.report(&error);
-                    break;
-                }
-            }
+            self.seal_all(&folder);
         }
+        self.remove_set_aside();
         self.retain(&folder, may_write);
         self.dispose();
+    }
+
+    /// Writes the rows that wait into segments. Those of a segment that cannot be written wait further, and the next ones do not wait for
+    /// them.
+    fn seal_all(&self, folder: &Path) {
+        let (mut tried, mut failed) = (None, None);
+        while let Some(sealing) = { self.rows().sealing.iter().find(|one| Some(one.number) > tried).cloned() } {
+            tried = Some(sealing.number);
+            failed = self.seal(folder, &sealing).err().or(failed);
+        }
+        match failed {
+            Some(error) => self.troubles.sealing.begin(|| {
+                self.log().warn("events cannot be written into a segment, and wait for it", &[("cause", &error)]);
+            }),
+            None => self.troubles.sealing.end(|| self.log().info("segments of events are written again", &[])),
+        }
     }
 
     fn is_due(&self, rows: &Rows) -> bool {
@@ -99,9 +121,9 @@ impl Keep {
     /// Writes rows into a segment. Then their log is not needed.
     fn seal(&self, folder: &Path, sealing: &Sealing) -> Result<(), NotWritten> {
         let blocks = match (&sealing.log, sealing.blocks.is_empty()) {
-            (Some((path, _)), true) => match Log::recover(path) {
-                Ok(recovered) => recovered.blocks.into_iter().map(Arc::new).collect(),
-                Err(cause) => return Err(NotWritten::Disk { path: path.clone(), cause }),
+            (Some(_), true) => match self.recover(sealing) {
+                Some(blocks) => blocks,
+                None => return Ok(()),
             },
             _ => sealing.blocks.clone(),
         };
@@ -131,7 +153,7 @@ impl Keep {
             (Err(error), _) => return Err(error),
         };
         let mut rows = self.rows();
-        rows.sealing.retain(|other| other.number != sealing.number || other.log != sealing.log);
+        rows.sealing.retain(|other| !other.is(sealing));
         if let Some((kept, _)) = before.filter(|_| written.is_some()) {
             rows.segments.retain(|other| !Arc::ptr_eq(other, &kept));
             rows.retired.push(kept);
@@ -143,18 +165,15 @@ impl Keep {
         }
         self.memory.observe(rows.memory());
         drop(rows);
-        self.recovered();
-        if let Some((path, _)) = &sealing.log
-            && let Err(error) = disk::remove(path)
-        {
-            // The next start removes it.
-            self.report(&error);
+        if let Some((path, _)) = &sealing.log {
+            // If it fails, the next start removes it.
+            self.removed(disk::remove(path));
         }
         Ok(())
     }
 
     /// The segment before, if both together make a better one.
-    fn joined(&self, sealing: &Sealing, blocks: &[Arc<crate::Block>]) -> Option<(Arc<Kept>, Arc<Segment>)> {
+    fn joined(&self, sealing: &Sealing, blocks: &[Arc<Block>]) -> Option<(Arc<Kept>, Arc<Segment>)> {
         let rows: usize = blocks.iter().map(|block| block.span().rows).sum();
         let to = blocks.iter().map(|block| block.span().to).max()?;
         let before = {
@@ -181,6 +200,7 @@ impl Keep {
                 let logs = self.intake().place.as_ref().map_or(0, Place::log_bytes);
                 let rows = self.rows();
                 let logs = logs + rows.sealing.iter().filter_map(|sealing| Some(sealing.log.as_ref()?.1)).sum::<u64>();
+                let logs = logs + rows.set_aside.iter().map(|log| log.bytes).sum::<u64>();
                 let kept = rows.segments.iter().chain(&rows.retired);
                 self.disk.observe(logs + kept.map(|kept| kept.bytes).sum::<u64>());
                 let segments: Vec<_> = rows.segments.iter().map(|kept| (&kept.name, kept.bytes)).collect();
@@ -194,7 +214,7 @@ impl Keep {
                 Some(Step::Thin(place)) => match self.thin(folder, place) {
                     Ok(thinned) => self.replace(place, thinned),
                     Err(error) => {
-                        self.report(&error);
+                        self.log().warn("old events cannot be thinned, and are removed", &[("cause", &error)]);
                         self.replace(place, None);
                     }
                 },
@@ -228,13 +248,13 @@ impl Keep {
         retired.retain(|kept| {
             // A question that has just got the segment counts too.
             let in_use = Arc::strong_count(kept) > 1 || kept.is_in_use();
-            in_use || disk::remove(&kept.path).map_err(|error| self.report(&error)).is_err()
+            in_use || !self.removed(disk::remove(&kept.path))
         });
         self.rows().retired.append(&mut retired);
     }
 }
 
-fn parts(blocks: &[Arc<crate::Block>]) -> impl Iterator<Item = &dyn Part> {
+fn parts(blocks: &[Arc<Block>]) -> impl Iterator<Item = &dyn Part> {
     blocks.iter().map(|block| &**block as &dyn Part)
 }
 

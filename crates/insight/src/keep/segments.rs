@@ -1,6 +1,6 @@
 //! The segments on disk. The folder alone says which there are.
 
-use super::damaged::Damaged;
+use super::damaged::{self, Damaged};
 use super::names::{SegmentName, log_number};
 use crate::disk;
 use crate::part::Part;
@@ -49,7 +49,7 @@ impl Kept {
     pub(super) fn part(&self, log: &Log) -> Arc<dyn Part> {
         match self.look(log) {
             Ok(segment) => segment,
-            Err(cause) => Arc::new(Damaged { name: self.name.clone(), path: self.path.clone(), cause }),
+            Err(cause) => Arc::new(Damaged::segment(&self.name, self.path.clone(), cause)),
         }
     }
 
@@ -74,10 +74,7 @@ impl Kept {
     }
 
     fn report(&self, cause: &str, log: &Log) -> String {
-        log.warn(
-            "a file of stored events cannot be read, and answers lack its events",
-            &[("file", &self.path.display()), ("cause", &cause)],
-        );
+        damaged::report(&self.path, &cause, log);
         cause.to_owned()
     }
 

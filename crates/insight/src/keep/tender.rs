@@ -40,7 +40,9 @@ pub(super) fn start(keep: &Arc<Keep>) {
     });
     match started {
         Ok(thread) => keep.tender.lock().thread = Some(thread),
-        Err(error) => keep.report(&error),
+        Err(error) => {
+            keep.log().error("no thread writes events into segments: they stay in the log", &[("cause", &error)])
+        }
     }
 }
 

@@ -1,0 +1,66 @@
+//! Logs that cannot be read. They are set aside, so that the rows of later logs become segments. The next start tries again.
+
+use super::damaged::{self, Damaged};
+use super::seal::{AGE, SEGMENTS};
+use super::{Keep, Sealing};
+use crate::disk;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use telemetry::Millis;
+
+/// A log that cannot be read.
+#[derive(Debug)]
+pub(super) struct SetAside {
+    path: PathBuf,
+    /// Its size.
+    pub(super) bytes: u64,
+    /// The moment of the last write.
+    written: Millis,
+    cause: String,
+}
+
+impl SetAside {
+    /// When the first and the last of its events began, in milliseconds. A log is written for an hour at most.
+    pub(super) fn span(&self) -> (i64, i64) {
+        (before(self.written, AGE).0, self.written.0)
+    }
+
+    /// The log, for questions.
+    pub(super) fn part(&self) -> Damaged {
+        Damaged::log(self.span(), self.path.clone(), self.cause.clone())
+    }
+}
+
+fn before(at: Millis, by: Duration) -> Millis {
+    Millis(at.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
+}
+
+impl Keep {
+    /// Waits no longer for a log that cannot be read.
+    pub(super) fn set_aside(&self, sealing: &Sealing, cause: &io::Error) {
+        let Some((path, bytes)) = sealing.log.clone() else { return };
+        damaged::report(&path, cause, self.log());
+        let written = disk::written(&path).unwrap_or_else(|_| self.options.clock.now());
+        let mut rows = self.rows();
+        rows.sealing.retain(|other| !other.is(sealing));
+        rows.set_aside.push(Arc::new(SetAside { path, bytes, written, cause: cause.to_string() }));
+    }
+
+    /// Removes the logs that are too old, and the first ones if all take more than a part of the disk for events.
+    pub(super) fn remove_set_aside(&self) {
+        let oldest = before(self.options.clock.now(), self.options.keep_time);
+        loop {
+            let gone = {
+                let mut rows = self.rows();
+                let bytes: u64 = rows.set_aside.iter().map(|log| log.bytes).sum();
+                let too_large = bytes > self.options.keep_bytes / SEGMENTS;
+                let place = rows.set_aside.iter().position(|log| too_large || log.written < oldest);
+                place.map(|place| rows.set_aside.remove(place))
+            };
+            let Some(gone) = gone else { return };
+            self.removed(disk::remove(&gone.path));
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Logs that cannot be read, or whose names are taken.
+
+use super::*;
+
+/// A folder in place of a file: reading it fails.
+#[expect(clippy::disallowed_methods, reason = "a log becomes unreadable")]
+fn spoil(path: &Path) {
+    fs::remove_file(path).unwrap();
+    fs::create_dir(path).unwrap();
+}
+
+#[test]
+fn a_log_that_cannot_be_read_is_set_aside_and_later_ones_become_segments() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = |number: u64| folder.path().join("events").join(names::log_name(number));
+    let close = |world: &World| {
+        let (mut intake, mut rows) = (world.keep.intake(), world.keep.rows());
+        world.keep.close_open(&mut rows, intake.place.as_mut());
+    };
+    let world = World::large(folder.path());
+    world.clock.set(None);
+    let begin = world.clock.now().0;
+    for _ in 0..2 {
+        world.take(begin..begin + 100);
+        close(&world);
+    }
+    let last = world.take(begin..begin + 100);
+    // The first one has no rows in memory.
+    world.keep.rows().sealing[0].blocks.clear();
+    spoil(&log(0));
+    world.keep.tend(true);
+    assert!(!world.keep.troubles.sealing.is_on());
+    assert_eq!((files(folder.path()), world.keep.rows().sealing.len()), (count(1, 1), 0));
+    let parts = |from: i64| world.keep.parts(Millis(from), Millis(i64::MAX));
+    let [segment, damaged] = [&parts(begin)[0], &parts(begin)[1]];
+    assert_eq!((segment.span().rows, damaged.span().events), (200, 0));
+    assert!(damaged.numbers(Column::Id).unwrap_err().what.ends_with("events_0.log"));
+    assert!(segment.numbers(Column::Id).unwrap().contains(&last[0].cast_signed()));
+    assert_eq!((parts(begin + DAY).len(), parts(0).len()), (0, 2));
+    // It takes a part of the disk until it is too old.
+    world.clock.set(Some(Millis(begin + 91 * DAY)));
+    world.keep.tend(false);
+    assert!(world.keep.rows().set_aside.is_empty());
+    assert!(world.keep.troubles.removing.is_on(), "a folder is not removed");
+}
+
+#[test]
+fn a_start_reads_the_logs_behind_one_that_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::large(folder.path());
+    world.take(NOON..NOON + 100);
+    let keep = &world.keep;
+    keep.close_open(&mut keep.rows(), keep.intake().place.as_mut());
+    let last = world.take(NOON + 100..NOON + 200);
+    drop(world);
+    let world = World::look(folder.path(), 1 << 30, 1 << 30);
+    spoil(&folder.path().join("events").join(names::log_name(0)));
+    world.keep.load();
+    let rows = world.keep.rows();
+    assert_eq!((rows.set_aside.len(), rows.sealing.len()), (1, 1));
+    drop(rows);
+    let parts = world.keep.parts(Millis(NOON), Millis(NOON + HOUR));
+    let ids: Vec<u64> =
+        parts.iter().filter_map(|part| part.numbers(Column::Id).ok()).flatten().map(i64::cast_unsigned).collect();
+    assert_eq!(ids, last);
+}
+
+#[test]
+fn something_with_the_name_of_the_next_log_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = |number: u64| folder.path().join("events").join(names::log_name(number));
+    fs::create_dir_all(log(0)).unwrap();
+    let world = World::large(folder.path());
+    put(log(1), "of somebody");
+    let ids = world.take(NOON..NOON + 100);
+    assert!(!world.keep.troubles.logging.is_on());
+    assert_eq!((log(2).is_file(), fs::read(log(1)).unwrap()), (true, b"of somebody".to_vec()));
+    drop(world);
+    assert_eq!(World::large(folder.path()).ids(), ids, "a start finds them");
+}
