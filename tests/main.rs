@@ -13,6 +13,7 @@ mod api;
 mod as_of;
 mod asking;
 mod backup;
+mod browser;
 mod build_tools;
 mod cleanup;
 mod command_line;

@@ -1,6 +1,7 @@
 //! The environment of the tests: the real program on a folder of its own, callers, gems, and real clients.
 
 pub(crate) mod bad_sinks;
+mod browser;
 mod central;
 mod client;
 mod engines;
@@ -20,6 +21,7 @@ mod super_pom;
 mod upstream;
 mod watched;
 
+pub(crate) use browser::browser;
 pub(crate) use central::Central;
 pub(crate) use client::{Client, with_each_client};
 pub(crate) use engines::engines;

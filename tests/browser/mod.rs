@@ -1,0 +1,109 @@
+//! Web pages in a real browser: accessible in each appearance, whole without scripts, usable with the keyboard alone.
+
+mod content;
+
+use crate::world::{Person, World, browser};
+use serde_json::{Value, json};
+
+/// A page to look at, with its status.
+const PAGES: &[(&str, u16)] = &[
+    ("/", 200),
+    ("/repository/gems/", 200),
+    ("/repository/gems-private/", 200),
+    ("/repository/maven/", 200),
+    ("/repository/tools/", 200),
+];
+
+/// The pages as the scripts want them.
+fn pages(world: &World) -> Vec<Value> {
+    let mut pages: Vec<Value> = PAGES.iter().map(|(path, status)| json!({ "path": path, "status": status })).collect();
+    // Somebody who may read more than others sees another page.
+    let reader: Person = world.person("reader", &["read"], &["vault"]);
+    for path in ["/", "/repository/vault/"] {
+        pages.push(json!({ "path": path, "secret": reader.secret() }));
+    }
+    pages
+}
+
+fn base(world: &World) -> String {
+    format!("http://{}", world.address())
+}
+
+/// What the browser finds wrong with these pages, in each appearance.
+fn wrong(world: &World, pages: &[Value]) -> Vec<String> {
+    let found = browser("appearance.js", json!({ "base": base(world), "pages": pages }));
+    assert_eq!(found["looks"], pages.len() * 6, "three appearances at two widths");
+    serde_json::from_value(found["wrong"].clone()).unwrap()
+}
+
+#[test]
+fn every_page_is_accessible_in_each_appearance_and_fits_a_narrow_screen() {
+    let world = content::world();
+    let wrong = wrong(&world, &pages(&world));
+    assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// The check above finds each of these.
+#[test]
+fn a_page_with_a_fault_is_found() {
+    let world = World::start();
+    let elsewhere = "document.body.append(Object.assign(new Image(), { alt: '', src: 'http://127.0.0.2:9/a.png' }))";
+    let faults = [
+        ("document.querySelector('main').append(new Image())", "axe image-alt"),
+        ("document.querySelector('h1').style.color = '#ccc'", "axe color-contrast"),
+        ("document.querySelector('h1').style.width = '500px'", "wide on a screen of 360 px: <h1"),
+        ("console.log('hello')", "console: hello"),
+        (
+            "document.body.append(Object.assign(document.createElement('script'), { text: '1' }))",
+            "Content Security Policy",
+        ),
+        ("document.body.setAttribute('onclick', '1'); document.body.click()", "Content Security Policy"),
+        ("fetch('/nowhere').then(() => 0)", "status 404"),
+        (elsewhere, "Content Security Policy"),
+    ];
+    let path = |at: usize| format!("/?fault={at}");
+    let pages: Vec<Value> =
+        faults.iter().enumerate().map(|(at, (spoil, _))| json!({ "path": path(at), "spoil": spoil })).collect();
+    let wrong = wrong(&world, &pages);
+    for (at, (spoil, finds)) in faults.iter().enumerate() {
+        let of_it = |line: &&String| line.starts_with(&path(at)) && line.contains(finds);
+        assert!(wrong.iter().any(|line| of_it(&line)), "{spoil}: {wrong:#?}");
+    }
+}
+
+#[test]
+fn every_page_tells_the_same_without_scripts() {
+    let world = content::world();
+    let pages = pages(&world);
+    let read = browser("without_scripts.js", json!({ "base": base(&world), "pages": pages }));
+    for page in read.as_array().unwrap() {
+        assert!(page["lines"].as_u64().unwrap() > 5, "{page}");
+        assert_eq!((&page["onlyWith"], &page["onlyWithout"]), (&json!([]), &json!([])), "{page}");
+    }
+}
+
+/// Does tasks in the browser with the keyboard alone.
+fn walk(world: &World, tasks: &Value) {
+    let done = browser("keyboard.js", json!({ "base": base(world), "tasks": tasks }));
+    for task in done.as_array().unwrap() {
+        assert_eq!((&task["wrong"], &task["seen"]), (&Value::Null, &json!([])), "{task:#}");
+    }
+}
+
+#[test]
+fn each_task_can_be_done_with_the_keyboard_alone() {
+    let world = content::world();
+    walk(
+        &world,
+        &json!([
+            { "task": "skip to the content", "scripts": false, "steps": [
+                ["open", "/"], ["tab", ["a", "Skip to the content"]], ["press", "Enter"], ["at", "/#content"],
+                ["tab", ["a", "/repository/gems/"]],
+            ] },
+            { "task": "read the lines that configure Bundler", "scripts": false, "steps": [
+                ["open", "/"], ["tab", ["a", "/repository/gems/"]], ["follow", "Enter"], ["at", "/repository/gems/"],
+                ["tab", ["pre", "bundle config"]], ["holds", &base(&world)],
+            ] },
+        ]),
+    );
+}
