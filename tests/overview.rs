@@ -91,3 +91,36 @@ fn the_page_of_a_group_names_no_member_that_the_caller_may_not_read() {
     assert!(seen.text().contains("bundle config set --global") && seen.text().contains("TOKEN"), "{}", seen.text());
     assert!(page(&world.admin(), "/repository/gems/", &[]).text().contains("/repository/vault/"));
 }
+
+#[test]
+fn a_browser_is_shown_an_error_as_a_page_and_other_clients_get_it_as_before() {
+    let world = World::start();
+    world.repository("vault", true);
+    let browser = [("User-Agent", "Mozilla/5.0 (X11; Linux x86_64)"), HTML];
+    let java = [("User-Agent", "Java/17.0.18"), ("Accept", "text/html, image/gif, */*; q=.2")];
+    for (path, status) in
+        [("/nowhere", 404), ("/repository/gems-private/gems/none-1.0.gem", 404), ("/repository/vault/", 401)]
+    {
+        // Also once the text is a page in memory, which a second request makes it.
+        let text = [(); 3].map(|()| world.anon().get(path).expect(status).text().to_owned());
+        let html = world.anon().ask("GET", path, &browser, b"").expect(status);
+        assert_eq!(html.header("content-type"), Some("text/html; charset=utf-8"), "{path}");
+        assert_eq!(html.header("cache-control"), Some("no-store"));
+        assert!(html.header("content-security-policy").is_some() && html.header("vary").unwrap().contains("accept"));
+        let challenge = html.header("www-authenticate");
+        assert_eq!(
+            challenge,
+            (status == 401).then_some("Bearer realm=\"Daylight\""),
+            "a browser shows no dialog for it"
+        );
+        let said = text[2].lines().next().unwrap();
+        assert!(html.text().contains(&said), "{path}: {said} {}", html.text());
+        assert!(html.text().contains("<h1>") && html.text().contains(html.header("daylight-event").unwrap()));
+        for other in [&java[..], &[("Accept", "text/html")]] {
+            let told = world.anon().ask("GET", path, other, b"").expect(status);
+            assert_ne!(told.header("content-type"), Some("text/html; charset=utf-8"), "{path} {other:?}");
+        }
+    }
+    let call = world.anon().ask("GET", "/api/v1/tokens", &browser, b"").expect(401);
+    assert_eq!(call.header("content-type"), Some("application/problem+json"), "a call of the API");
+}

@@ -12,6 +12,11 @@ const PAGES: &[(&str, u16)] = &[
     ("/repository/gems-private/", 200),
     ("/repository/maven/", 200),
     ("/repository/tools/", 200),
+    ("/nowhere", 404),
+    ("/repository/nowhere/", 401),
+    ("/repository/vault/", 401),
+    ("/repository/tools/images/none.img", 404),
+    ("/repository/gems/gems/lamp-1.2.0.gem", 403),
 ];
 
 /// The pages as the scripts want them.

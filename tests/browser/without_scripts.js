@@ -13,7 +13,7 @@ async function lines(browser, path, secret, scripts) {
   const text = await page.locator('body').innerText();
   const titles = await page.title();
   await page.context().close();
-  return [titles, ...text.split('\n').map((line) => line.trim()).filter((line) => line)];
+  return [titles, ...text.split('\n').map((line) => line.trim().replace(/\bevent [0-9a-f]{16}$/, 'event ID')).filter((line) => line)];
 }
 
 run(async (browser) => {

@@ -130,6 +130,7 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
     let mut reply = match answer {
         Ok(Found::Root) => Box::pin(overview::of_repository(app, &ask, &who, request, event)).await?,
         Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request)),
+        Err(error) if front::opens_pages(request) => return Err(error.into()), // as a web page
         Err(error) => app.missing(error, &ask, event)?, // a proven absence is an answer, and may be a page
     };
     if ivy::is_about_to_upload(request, &ask, &reply, app.clock.now()) {

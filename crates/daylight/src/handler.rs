@@ -5,11 +5,12 @@ use crate::app::App;
 use crate::audience::Audience;
 use crate::config::ServerTiming;
 use crate::error::Error;
-use crate::{reply, route, server_timing};
+use crate::{reply, route, server_timing, site};
 use front::{Handler, Pages, Reply, Request};
 use http::StatusCode;
 use store::Stamp;
 use telemetry::{Event, Op};
+use web::Shell;
 
 impl Handler for App {
     type Stamp = Stamp;
@@ -26,7 +27,10 @@ impl Handler for App {
         let mut audience = Audience::of(&request.headers);
         let mut reply = match answer(self, request, &mut audience, event).await {
             Ok(reply) => reply,
-            Err(error) => refuse(self, &error, audience, request, event),
+            Err(error) => {
+                let shell = Box::pin(site::shell::of_error(self, &error, request, event)).await;
+                refuse(self, &error, (audience, shell.as_ref()), request, event)
+            }
         };
         if self.server_timing != ServerTiming::Off {
             Box::pin(server_timing::add(self, request, &mut reply, event)).await;
@@ -36,10 +40,10 @@ impl Handler for App {
 }
 
 /// The reply to a request that has no answer. A failure of ours goes to the log.
-fn refuse(app: &App, error: &Error, audience: Audience, request: &Request, event: &mut Event) -> Reply {
+fn refuse(app: &App, error: &Error, reader: (Audience, Option<&Shell>), request: &Request, event: &mut Event) -> Reply {
     event.reason = Some(error.reason());
     let (id, now) = (event.id, app.clock.now());
-    let reply = event.time(Op::ReplyMake, || reply::refusal(error, audience, request, id, now));
+    let reply = event.time(Op::ReplyMake, || reply::refusal(error, reader, request, id, now));
     // Of the other 5xx, the store logs its failures itself, and the rest are no failures of ours.
     if reply.status == StatusCode::INTERNAL_SERVER_ERROR {
         event.detail = chain(error);

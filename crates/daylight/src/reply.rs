@@ -3,7 +3,7 @@
 mod phrase;
 mod refusal;
 
-pub(crate) use refusal::{missing, refusal};
+pub(crate) use refusal::{heading, missing, refusal};
 
 use crate::{cache_headers, checksum_headers, growing_body};
 use base64::Engine;

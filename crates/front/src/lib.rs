@@ -46,6 +46,7 @@ pub use listen::stop::Stop;
 pub use listen::tls::Tls;
 pub use listen::{Options, run};
 pub use pages::accept_encoding::takes_gzip;
+pub use pages::browser::opens_pages;
 pub use pages::{ClassOf, PUBLIC, PageHooks, PageUrl, Pages, StampHolds};
 pub use reply::{Body, Ranges, Reply, UnchangedDates};
 pub use request::Request;

@@ -6,10 +6,12 @@
 mod assets;
 mod document;
 mod links;
+mod refusal;
 mod shell;
 
 pub use askama::Template;
 pub use assets::{Asset, CONTENT_SECURITY_POLICY, asset};
 pub use document::{Document, DocumentPage, Link};
 pub use links::Links;
+pub use refusal::{Refusal, RefusalPage};
 pub use shell::{NotRendered, Shell, html};

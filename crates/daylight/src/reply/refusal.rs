@@ -1,7 +1,7 @@
 //! The reply with an error: its form, its headers, and its text.
 
 use super::phrase::phrase;
-use super::{TEXT, asked_again, json, put};
+use super::{TEXT, asked_again, json, page, put};
 use crate::access::{self, OtpError};
 use crate::audience::{Audience, Words};
 use crate::error::Error;
@@ -11,18 +11,27 @@ use http::StatusCode;
 use http::header::{self, HeaderValue};
 use repository::Ask;
 use telemetry::{EventId, Millis};
+use web::{Refusal, RefusalPage, Shell};
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
-/// The challenge that makes `gem`, `bundle` and browsers send their credentials (RFC 7617 section 2).
+/// The challenge that makes `gem`, `bundle` and scripts in browsers send their credentials (RFC 7617 section 2).
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Daylight\", charset=\"UTF-8\"");
 
-/// The reply with an error, as a problem (RFC 9457) or as text. The API answers with problems, and [`Audience::reads_problems`] has who else
+/// The reply with an error, as a problem (RFC 9457), as text, or inside `shell` as a web page. The API answers with problems, and [`Audience::reads_problems`] has who else
 /// is shown one. A 404 of a repository is always text: to the resolver of Maven 4.0.0-rc-4 a 404 that comes as a problem is a failure of
 /// the transfer, and not a file that does not exist.
-pub(crate) fn refusal(error: &Error, audience: Audience, request: &Request, id: EventId, now: Millis) -> Reply {
+pub(crate) fn refusal(
+    error: &Error,
+    (audience, shell): (Audience, Option<&Shell>),
+    request: &Request,
+    id: EventId,
+    now: Millis,
+) -> Reply {
     let status = status::of(error);
     let mut reply = if request.path().starts_with("/api/") {
         problem(status, error, Words::Http, id)
+    } else if let Some(shell) = shell {
+        web_page(status, error, shell, id)
     } else if audience.reads_problems() && status != StatusCode::NOT_FOUND {
         problem(status, error, audience.words(), id)
     } else {
@@ -36,7 +45,7 @@ pub(crate) fn refusal(error: &Error, audience: Audience, request: &Request, id: 
             headers.insert(header::RETRY_AFTER, HeaderValue::from(*seconds));
         }
         _ if status == StatusCode::UNAUTHORIZED => {
-            headers.insert(header::WWW_AUTHENTICATE, CHALLENGE);
+            headers.insert(header::WWW_AUTHENTICATE, if shell.is_some() { CHALLENGE_OF_PAGES } else { CHALLENGE });
         }
         Error::MethodNotAllowed { allow, .. } => {
             put(headers, header::ALLOW, allow.to_string());
@@ -58,6 +67,33 @@ pub(crate) fn missing(error: &Error, ask: &Ask<'_>) -> Reply {
     let mut reply = plain(status::of(error), error, Words::Http);
     reply.headers.insert(header::CACHE_CONTROL, asked_again(ask.repository.record.private));
     reply
+}
+
+/// The challenge for a browser in which a person opened the URL. The page leads to the form to sign in; after a challenge that the browser
+/// knows it would show a dialog in front of the page.
+const CHALLENGE_OF_PAGES: HeaderValue = HeaderValue::from_static("Bearer realm=\"Daylight\"");
+
+/// The heading of the web page with an error.
+pub(crate) fn heading(error: &Error) -> &'static str {
+    let status = status::of(error);
+    match status {
+        StatusCode::UNAUTHORIZED => "Sign in to see this",
+        StatusCode::FORBIDDEN => "This is not allowed",
+        StatusCode::NOT_FOUND => "Not found",
+        StatusCode::SERVICE_UNAVAILABLE => "The server is busy",
+        StatusCode::INTERNAL_SERVER_ERROR => "The server failed",
+        _ => status.canonical_reason().unwrap_or("This did not work"),
+    }
+}
+
+/// For a browser in which a person opened the URL.
+fn web_page(status: StatusCode, error: &Error, shell: &Shell, id: EventId) -> Reply {
+    let (message, hint) = (message(status, error), error.hint(Words::Http));
+    let refusal = Refusal { status: status.as_u16(), heading: heading(error), message, hint, event: id.to_string() };
+    match web::html(&RefusalPage { shell, refusal: &refusal }) {
+        Ok(html) => Reply { status, ..page(html, true) },
+        Err(_) => plain(status, error, Words::Http),
+    }
 }
 
 fn plain(status: StatusCode, error: &Error, words: Words) -> Reply {

@@ -22,6 +22,19 @@ pub(crate) async fn of(
     Ok(Shell { token, ..Shell::new(title, links) })
 }
 
+/// The shell of the page with an error, where the client is a browser that opens a URL. Calls of the API answer with problems, and a page
+/// for a caller who cannot be told is one for a caller without a token.
+pub(crate) async fn of_error(app: &App, error: &Error, request: &Request, event: &mut Event) -> Option<Shell> {
+    if !front::opens_pages(request) {
+        return None;
+    }
+    let title = reply::heading(error);
+    match of(app, title, request, event).await {
+        Ok(shell) => Some(shell),
+        Err(_) => Some(Shell::new(title, Links::new(&app.urls.of(request).url()))),
+    }
+}
+
 /// Whether the client accepts HTML explicitly, as browsers do.
 pub(crate) fn accepts_html(request: &Request) -> bool {
     let accepts = request.headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());

@@ -15,6 +15,7 @@ use crate::http1::plain_request::{self, PlainRequest};
 use crate::http1::response_head;
 use crate::pages::PageSearch;
 use crate::pages::accept_encoding::accepts_gzip;
+use crate::pages::browser::is_browser;
 use crate::reply::DAYLIGHT_EVENT;
 use crate::request::upload::Upload;
 use bytes::{Buf, Bytes};
@@ -68,7 +69,8 @@ impl<H: Handler> FastPath<H> {
             None => (plain.target, None),
         };
         let (pages, now) = (handler.pages()?, self.now());
-        let page = match pages.prepared(path, query, &|| accepts_gzip(|| plain.codings()), now) {
+        let (gzip, browser) = (|| accepts_gzip(|| plain.codings()), || is_browser(plain.agent, || plain.accepts()));
+        let page = match pages.prepared(path, query, &gzip, &browser, now) {
             Ok(page) => page,
             Err(miss) => {
                 *search = PageSearch::AccessClass(miss);

@@ -84,8 +84,17 @@ impl<'a> PlainRequest<'a> {
 
     /// The lines of `Accept-Encoding`.
     pub(super) fn codings(&self) -> impl Iterator<Item = &'a str> {
-        let codings = self.lines.iter().filter(|line| line.name.eq_ignore_ascii_case("accept-encoding"));
-        codings.filter_map(|line| std::str::from_utf8(line.value).ok())
+        self.values("accept-encoding")
+    }
+
+    /// The lines of `Accept`.
+    pub(super) fn accepts(&self) -> impl Iterator<Item = &'a str> {
+        self.values("accept")
+    }
+
+    fn values(&self, name: &'static str) -> impl Iterator<Item = &'a str> {
+        let lines = self.lines.iter().filter(move |line| line.name.eq_ignore_ascii_case(name));
+        lines.filter_map(|line| std::str::from_utf8(line.value).ok())
     }
 
     /// An owned copy.

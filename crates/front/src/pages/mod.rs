@@ -5,6 +5,7 @@
 
 pub(crate) mod accept_encoding;
 mod admission;
+pub(crate) mod browser;
 mod compressor;
 mod doorkeeper;
 mod kernel_copy;
@@ -14,6 +15,7 @@ mod page_cache;
 use crate::reply::{Body, Reply, UnchangedDates};
 use crate::request::Request;
 use accept_encoding::takes_gzip;
+use browser::opens_pages;
 use bytes::Bytes;
 use compressor::Compressor;
 use http::{HeaderMap, StatusCode};
@@ -128,8 +130,9 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
 
     /// Public pages are searched first, as they do not need the credentials.
     fn find(&self, request: &Request, search: PageSearch, now: Millis) -> Result<Arc<Page<S>>, Miss> {
-        let gzip = || takes_gzip(request);
-        let find = |class| self.holding(&(self.hooks.canon)(request.path(), request.query()).key(class), gzip, now);
+        let (gzip, browser) = (|| takes_gzip(request), || opens_pages(request));
+        let url = (self.hooks.canon)(request.path(), request.query());
+        let find = |class| self.holding(&url.key(class), gzip, browser, now);
         let public = match search {
             PageSearch::All => find(PUBLIC),
             PageSearch::AccessClass(miss) => Err(miss),
@@ -138,22 +141,30 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
     }
 
     /// The public page for a `GET` or `HEAD` without conditions, ranges or a body, if there is one whose stamp holds.
-    /// `gzip`: whether the client accepts gzip.
+    /// `gzip`: whether the client accepts gzip. `browser`: whether it is a browser that opens a URL.
     pub(crate) fn prepared(
         &self,
         path: &str,
         query: Option<&str>,
         gzip: &dyn Fn() -> bool,
+        browser: &dyn Fn() -> bool,
         now: Millis,
     ) -> Result<PreparedPage, Miss> {
-        let page = self.holding(&(self.hooks.canon)(path, query).key(PUBLIC), gzip, now)?;
+        let page = self.holding(&(self.hooks.canon)(path, query).key(PUBLIC), gzip, browser, now)?;
         let form = page.representation(gzip);
         let (head, body, file) = (form.head.clone(), form.body.clone(), self.copies.of(&form.body, &form.copy));
         Ok(PreparedPage { status: page.status, head, body, file, subject: page.subject.clone(), reason: page.reason })
     }
 
     /// The page with this key, from either cache, if its stamp holds. Removes the page if its stamp no longer holds.
-    fn holding(&self, key: &PageKeyRef<'_>, gzip: impl Fn() -> bool, now: Millis) -> Result<Arc<Page<S>>, Miss> {
+    /// A browser gets no page with an error.
+    fn holding(
+        &self,
+        key: &PageKeyRef<'_>,
+        gzip: impl Fn() -> bool,
+        browser: impl Fn() -> bool,
+        now: Millis,
+    ) -> Result<Arc<Page<S>>, Miss> {
         let caches = [&*self.found, &self.missing];
         let Some((cache, page)) = caches.into_iter().find_map(|cache| Some((cache, cache.get(key)?))) else {
             return Err(self.found.why_absent(key).max(self.missing.why_absent(key)));
@@ -161,6 +172,9 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         if !(self.hooks.holds)(&page.stamp, now) {
             cache.remove(key, &page);
             return Err(Miss::Stale);
+        }
+        if page.status == StatusCode::NOT_FOUND && browser() {
+            return Err(Miss::Absent);
         }
         if page.lacks_gzip(gzip) {
             self.compressor.ask(key.key(), &page);

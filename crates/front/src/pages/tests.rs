@@ -217,6 +217,13 @@ fn what_is_missing_is_a_page_when_it_is_asked_for_again() {
     assert_eq!((world.hit(&get("/x")), world.used()), (None, 0));
     world.offer(&get("/x"), &missing);
     assert_eq!(world.hit(&get("/x")).as_deref(), Some("no"));
+    world.keep(&get("/y"), &ok("yes"));
+    let mut browser = [get("/x"), get("/y")];
+    for request in &mut browser {
+        request.headers.insert(header::USER_AGENT, HeaderValue::from_static("Mozilla/5.0"));
+        request.headers.insert(header::ACCEPT, HeaderValue::from_static("text/html"));
+    }
+    assert_eq!(browser.map(|request| world.hit(&request)), [None, Some("yes".into())], "its errors are web pages");
 }
 
 #[test]
