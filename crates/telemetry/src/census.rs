@@ -16,6 +16,8 @@ pub trait Census: Send {
     /// Sees an event. Returns how many events this one stands for, and why it is stored. A census that only counts returns [`Kept::NOT`]
     /// always.
     fn see(&mut self, event: &Glance<'_>) -> Kept;
+    /// So many events ended which it does not see, because the buffers were full.
+    fn lost(&mut self, _events: u64) {}
     /// Called after some hundreds of events, or a quarter of a second: the place for work that is too dear for each event.
     fn pause(&mut self) {}
 }
@@ -62,6 +64,19 @@ impl Censuses {
         self.places.is_empty()
     }
 
+    /// Tells of events that were not buffered.
+    pub(crate) fn lost(&mut self, events: u64) {
+        for place in &mut self.places {
+            let told = catch_unwind(AssertUnwindSafe(|| {
+                let Some(census) = &mut place.census else { return };
+                census.lost(events);
+                census.pause();
+            }));
+            place.heed(told);
+            place.report(&self.log);
+        }
+    }
+
     pub(crate) fn records(&self) -> Vec<Arc<CensusRecord>> {
         self.places.iter().map(|place| place.record.clone()).collect()
     }
@@ -91,7 +106,12 @@ impl Place {
         }));
         self.record.seen.fetch_add(seen, Relaxed);
         self.record.missed.fetch_add(events.len() as u64 - seen, Relaxed);
-        if let Err(panic) = all {
+        self.heed(all);
+    }
+
+    /// Takes the census out if it panicked.
+    fn heed(&mut self, result: std::thread::Result<()>) {
+        if let Err(panic) = result {
             self.unreported = Some(panic_message(&*panic).to_owned());
             let census = self.census.take();
             // Dropping it may panic as well.

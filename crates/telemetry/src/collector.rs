@@ -25,6 +25,8 @@ pub(crate) struct Collector {
     pub(crate) workers: Vec<SinkWorker>,
     /// Events that were unpacked.
     pub(crate) unpacked: Arc<AtomicU64>,
+    /// Events that were not buffered, of which the censuses know.
+    pub(crate) unbuffered: u64,
 }
 
 impl Collector {
@@ -51,6 +53,11 @@ impl Collector {
                 self.censuses.see(events, &mut kept);
                 self.pass_on(events, &kept);
             });
+            let unbuffered = shards.unbuffered();
+            if unbuffered > self.unbuffered {
+                self.censuses.lost(unbuffered - self.unbuffered);
+                self.unbuffered = unbuffered;
+            }
             let mark = |marker: Marker| self.workers.iter().for_each(|worker| worker.queue_marker(marker.clone()));
             match signal {
                 Ok(Signal::Collect) | Err(RecvTimeoutError::Timeout) => {}

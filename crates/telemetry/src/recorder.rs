@@ -90,7 +90,8 @@ impl Recorder {
 
         let (sender, signals) = channel();
         let (censuses, unpacked) = (Censuses::new(censuses, log.clone()), Arc::new(AtomicU64::new(0)));
-        let collector = Collector { shards: shards.clone(), censuses, workers, unpacked: unpacked.clone() };
+        let collector =
+            Collector { shards: shards.clone(), censuses, workers, unpacked: unpacked.clone(), unbuffered: 0 };
         let censuses = collector.censuses();
         if collector.is_needed() {
             // Without this thread the buffers fill up, and dropped events are counted.

@@ -115,7 +115,12 @@ impl Shards {
             let of = |shard: &Shard| shard.counters[*counter as usize].load(Relaxed);
             totals.counters[*counter as usize] = self.all.iter().map(of).sum();
         }
-        totals.unbuffered = self.bound.rejected();
+        totals.unbuffered = self.unbuffered();
+    }
+
+    /// Events that were counted and not buffered.
+    pub(crate) fn unbuffered(&self) -> u64 {
+        self.bound.rejected()
     }
 
     /// Sets the used amount of the bound to the number of buffered events.

@@ -27,6 +27,8 @@ struct State {
     stop: bool,
     /// The writer has ended, or never began.
     gone: bool,
+    /// How many censuses count.
+    censuses: usize,
 }
 
 /// What the writer has to do.
@@ -103,6 +105,11 @@ impl Handover {
         self.changed.notify_all();
     }
 
+    /// Whether events are counted. They are not after the census has ended, by a panic or with the recorder.
+    pub(super) fn is_counting(&self) -> bool {
+        self.lock().censuses > 0
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -120,7 +127,13 @@ pub(super) struct RollCensus {
 
 impl RollCensus {
     pub(super) fn new(handover: Arc<Handover>) -> Self {
+        handover.lock().censuses += 1;
         Self { handover, delta: None }
+    }
+
+    fn delta(&mut self) -> &mut Delta {
+        let handover = &self.handover;
+        self.delta.get_or_insert_with(|| handover.borrow())
     }
 }
 
@@ -130,9 +143,12 @@ impl Census for RollCensus {
     }
 
     fn see(&mut self, event: &Glance<'_>) -> Kept {
-        let handover = &self.handover;
-        self.delta.get_or_insert_with(|| handover.borrow()).see(event.figures, event.repository);
+        self.delta().see(event.figures, event.repository);
         Kept::NOT
+    }
+
+    fn lost(&mut self, events: u64) {
+        self.delta().miss(events);
     }
 
     fn pause(&mut self) {
@@ -146,5 +162,6 @@ impl Drop for RollCensus {
     fn drop(&mut self) {
         // After a panic as well: what was counted before it is right.
         self.pause();
+        self.handover.lock().censuses -= 1;
     }
 }

@@ -28,7 +28,9 @@ pub(super) struct Delta {
     /// The row of the last event.
     last: usize,
     /// Events without a row, because there were too many minutes.
-    lost: u64,
+    crowded: u64,
+    /// Events that were not seen.
+    missed: u64,
 }
 
 /// What the events of a row have in common.
@@ -90,7 +92,8 @@ impl Default for Delta {
             rows: Vec::new(),
             used: 0,
             last: 0,
-            lost: 0,
+            crowded: 0,
+            missed: 0,
         }
     }
 }
@@ -107,7 +110,7 @@ impl Delta {
         if self.last >= self.used || self.rows[self.last].0 != key {
             match self.place(key) {
                 Some(place) => self.last = place,
-                None => return self.lost += 1,
+                None => return self.crowded += 1,
             }
         }
         let counts = &mut self.rows[self.last].1;
@@ -116,6 +119,11 @@ impl Delta {
         counts.bytes_out = counts.bytes_out.saturating_add(figures.bytes_out);
         counts.first_byte.record(figures.first_byte / 1000);
         counts.duration.record(figures.duration / 1000);
+    }
+
+    /// So many events ended that were not seen.
+    pub(super) fn miss(&mut self, events: u64) {
+        self.missed += events;
     }
 
     fn name(&mut self, repository: &str) -> u32 {
@@ -164,12 +172,17 @@ impl Delta {
 
     /// Whether nothing was counted.
     pub(super) fn is_empty(&self) -> bool {
-        self.used == 0 && self.lost == 0
+        self.used == 0 && self.crowded == 0 && self.missed == 0
     }
 
-    /// The events that found no row.
-    pub(super) fn lost(&self) -> u64 {
-        self.lost
+    /// The events that found no row, because there were too many minutes.
+    pub(super) fn crowded(&self) -> u64 {
+        self.crowded
+    }
+
+    /// The events that were not seen.
+    pub(super) fn missed(&self) -> u64 {
+        self.missed
     }
 
     /// Each row: the beginning of its minute in milliseconds, its shape, the name of its repository, its figures.
@@ -187,7 +200,7 @@ impl Delta {
             *self = Self::default();
         }
         self.places.clear();
-        (self.used, self.last, self.lost) = (0, 0, 0);
+        (self.used, self.last, self.crowded, self.missed) = (0, 0, 0, 0);
     }
 }
 

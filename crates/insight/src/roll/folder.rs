@@ -4,7 +4,7 @@ use super::log::recover;
 use super::name::{Level, Name};
 use super::parquet::{CountsFile, encode};
 use super::rows::{Rows, Table};
-use super::{DAY, HOURS_KEPT, MINUTES_KEPT, OTHER};
+use super::{DAY, HOUR, HOURS_KEPT, MINUTES_KEPT, OTHER};
 use crate::column::Column;
 use crate::disk::{self, NewFile};
 use crate::part::Unreadable;
@@ -204,8 +204,12 @@ pub(super) fn hours(files: &[Arc<RollFile>]) -> (Table, Vec<Unreadable>) {
     let (mut table, mut unreadable) = (Table::default(), Vec::new());
     for file in files {
         match file.rows() {
-            Ok(rows) => table.merge_as(&rows, |at| at - at.rem_euclid(Level::Hours.millis())),
-            Err(error) => unreadable.push(error),
+            Ok(rows) => table.merge_as(&rows, |at| at - at.rem_euclid(HOUR)),
+            Err(error) => {
+                // Its name tells how many they are.
+                table.add_unknown(file.name.from - file.name.from.rem_euclid(HOUR), file.name.events);
+                unreadable.push(error);
+            }
         }
     }
     (table, unreadable)

@@ -2,7 +2,7 @@
 
 use super::folder::RollFile;
 use super::parquet::SPREADS;
-use super::part::{FilePart, MemoryPart};
+use super::part::CountedPart;
 use super::rollups::{Rollups, Shared};
 use super::rows::TEXTS;
 use super::{HOUR, MINUTE};
@@ -113,6 +113,9 @@ impl Rollups {
     /// that counts do not have. It waits until the writer has what the census has seen.
     pub fn counted(&self, question: &Question) -> Option<Counted> {
         let shared = self.shared()?;
+        if !self.is_counting() {
+            return None;
+        }
         // An event can be asked for as soon as its response was sent.
         self.flush();
         Counted::of(question, shared, shared.options.clock.now())
@@ -143,11 +146,8 @@ impl Counted {
         };
         let (parts, unreadable) = (Vec::new(), Vec::new());
         let mut counted = Self { from: Millis(from), to: Millis(to), parts, unreadable, exact: true };
-        let memory = MemoryPart::of(state.recent.rows(), from, to);
         let repositories = uses_repositories(question);
-        let texts = |place: usize| memory.rows().any(|(key, _)| memory.text(key.texts[place]) == super::OTHER);
-        counted.exact = !(texts(0) || (repositories && texts(3)));
-        counted.parts.push(Arc::new(memory));
+        counted.add(CountedPart::in_memory(state.recent.rows(), from, to), repositories);
         let files = state.files.clone();
         drop(state);
         let in_hours = files.hours.last().map_or(0, |hours| hours.name.last);
@@ -156,20 +156,24 @@ impl Counted {
                 true => [(from, first.min(to)), (last.max(first), to)],
                 false => [(from, to), (to, to)],
             };
-            times.into_iter().for_each(|(from, to)| counted.add(file, from, to, repositories));
+            times.into_iter().for_each(|(from, to)| counted.add_file(file, from, to, repositories));
         }
-        files.hours.iter().rev().for_each(|file| counted.add(file, first, last, repositories));
+        files.hours.iter().rev().for_each(|file| counted.add_file(file, first, last, repositories));
         Some(counted)
     }
 
-    fn add(&mut self, file: &Arc<RollFile>, from: i64, to: i64, repositories: bool) {
+    fn add(&mut self, part: CountedPart, repositories: bool) {
+        self.exact &= !(part.folds(Column::Kind) || (repositories && part.folds(Column::Repository)));
+        self.parts.push(Arc::new(part));
+    }
+
+    fn add_file(&mut self, file: &Arc<RollFile>, from: i64, to: i64, repositories: bool) {
         if from >= to || !file.name.meets(from, to) {
             return;
         }
-        match FilePart::of(file, from, to) {
-            Ok(part) => self.parts.push(Arc::new(part)),
+        match CountedPart::of_file(file, from, to) {
+            Ok(part) => self.add(part, repositories),
             Err(error) => self.unreadable.push(error),
         }
-        self.exact &= file.name.unknown == 0 && !(repositories && file.name.folded > 0);
     }
 }

@@ -119,6 +119,11 @@ impl Rollups {
         let _ = thread.map(JoinHandle::join);
     }
 
+    /// Whether events are counted.
+    pub(super) fn is_counting(&self) -> bool {
+        self.handover.is_counting()
+    }
+
     pub(super) fn shared(&self) -> Option<&Arc<Shared>> {
         self.shared.get()
     }
@@ -211,7 +216,7 @@ impl Writer {
     /// Adds counts to those in memory and to the log.
     fn take(&mut self, delta: &Delta) {
         let options = &self.shared.options;
-        let mut step = Table::default();
+        let (mut step, now) = (Table::default(), self.now());
         for (at, shape, repository, counts) in delta.rows() {
             match shape.figures() {
                 Some(([kind, class, layer, outcome], status)) => {
@@ -225,10 +230,17 @@ impl Writer {
                 None => step.add(at, [OTHER; 7], 0, counts),
             }
         }
-        if self.shared.read().recent.bytes() > MEMORY_MAX {
-            return self.keys.reject_many(step.rows().rows.iter().map(|(_, counts)| counts.events).sum());
-        }
-        let now = self.now();
+        // Nothing is known of them. So that an answer is not called exact without them, they count for this minute.
+        let unknown = delta.crowded() + delta.missed();
+        let rejected = if self.shared.read().recent.bytes() > MEMORY_MAX {
+            let all: u64 = step.rows().rows.iter().map(|(_, counts)| counts.events).sum();
+            step = Table::default();
+            step.add_unknown(now, all + unknown);
+            all
+        } else {
+            step.add_unknown(now, unknown);
+            step.folded()
+        };
         let before = self.shared.read().recent.folded();
         let folded = {
             let mut state = self.shared.write();
@@ -236,7 +248,7 @@ impl Writer {
             self.keys.observe(state.recent.keys_at(now - now.rem_euclid(MINUTE)) as u64);
             state.recent.folded() - before
         };
-        self.keys.reject_many(folded + step.folded() + delta.lost());
+        self.keys.reject_many(folded + rejected + delta.crowded());
         self.since.get_or_insert(now / HOUR);
         if (options.above_floor)() {
             let logged = self.log.append(step.rows());

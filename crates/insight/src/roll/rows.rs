@@ -1,7 +1,7 @@
 //! Counted rows with their texts: those in memory, of a file, or of a piece of the log.
 
 use super::counts::Counts;
-use super::{KEYS_MAX, OTHER, OWN_KEYS_MAX};
+use super::{KEYS_MAX, MINUTE, OTHER, OWN_KEYS_MAX};
 use crate::column::Column;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -61,6 +61,14 @@ impl Table {
         let before = mine.buckets();
         mine.add(counts);
         self.buckets += (mine.buckets() - before) as u64;
+    }
+
+    /// Adds events of which nothing is known but that they ended at about `at`.
+    pub(crate) fn add_unknown(&mut self, at: i64, events: u64) {
+        if events > 0 {
+            let counts = Counts { events, ..Counts::default() };
+            self.add(at - at.rem_euclid(MINUTE), [OTHER; TEXTS.len()], 0, &counts);
+        }
     }
 
     /// Adds all rows of others.

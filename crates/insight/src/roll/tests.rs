@@ -1,5 +1,9 @@
 //! The counts from the recorder to the files and back.
 
+mod kept;
+mod keys;
+mod lost;
+
 use super::counts::Counts;
 use super::name::Name;
 use super::rows::{Key, Rows, Table};

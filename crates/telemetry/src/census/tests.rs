@@ -42,6 +42,43 @@ impl Sink for Gets {
     }
 }
 
+/// A census that waits for a lock at each event, and counts the events that it is told to be lost.
+struct Waits(Arc<Mutex<()>>, Arc<Mutex<u64>>);
+
+impl Census for Waits {
+    fn name(&self) -> &'static str {
+        "waits"
+    }
+    fn see(&mut self, _: &Glance<'_>) -> Kept {
+        drop(self.0.lock().unwrap());
+        Kept::NOT
+    }
+    fn lost(&mut self, events: u64) {
+        *self.1.lock().unwrap() += events;
+    }
+}
+
+#[test]
+fn a_census_is_told_how_many_events_found_no_buffer() {
+    let (gate, lost) = (Arc::default(), Arc::default());
+    let options = RecorderOptions {
+        clock: Clock::at(Millis(1)),
+        shards: 1,
+        buffered_events: 8,
+        client_addresses: ClientAddresses::Full,
+    };
+    let waits = Waits(Arc::clone(&gate), Arc::clone(&lost));
+    let recorder = Recorder::start_with_censuses(options, vec![Box::new(waits)], Vec::new());
+    let closed = gate.lock().unwrap();
+    (0..50).for_each(|_| release(&recorder, "a"));
+    drop(closed);
+    assert!(recorder.flush(LONG));
+    let totals = recorder.totals();
+    assert_eq!(*lost.lock().unwrap(), totals.unbuffered());
+    assert_eq!(totals.censuses()[0].seen + totals.unbuffered(), 50);
+    assert!(totals.unbuffered() >= 50 - 16);
+}
+
 fn start(censuses: Vec<Box<dyn Census>>, sinks: Vec<Box<dyn Sink>>) -> Arc<Recorder> {
     let options = RecorderOptions {
         clock: Clock::at(Millis(1)),
