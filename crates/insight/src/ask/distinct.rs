@@ -5,8 +5,17 @@
 pub(super) enum Distinct {
     /// The hashes.
     Few(Vec<u64>),
+    /// Too many for a list.
+    Many(Box<Registers>),
+}
+
+/// The registers of HyperLogLog.
+#[derive(Debug, Clone)]
+pub(super) struct Registers {
     /// For each register the highest rank: the zeros in front of a hash and one.
-    Many(Box<[u8; Distinct::REGISTERS]>),
+    ranks: [u8; Distinct::REGISTERS],
+    /// At most so many values differ: the hashes of the list, and all later ones.
+    most: u64,
 }
 
 impl Default for Distinct {
@@ -32,13 +41,13 @@ impl Distinct {
                 (list.capacity() - before) * size_of::<u64>()
             }
             Distinct::Few(list) => {
-                let mut registers = Box::new([0; Self::REGISTERS]);
-                list.iter().chain([&hash]).for_each(|hash| rank(&mut registers, *hash));
+                let mut registers = Box::new(Registers { ranks: [0; Self::REGISTERS], most: 0 });
+                list.iter().chain([&hash]).for_each(|hash| registers.add(*hash));
                 *self = Distinct::Many(registers);
-                Self::REGISTERS
+                size_of::<Registers>()
             }
             Distinct::Many(registers) => {
-                rank(registers, hash);
+                registers.add(hash);
                 0
             }
         }
@@ -48,30 +57,36 @@ impl Distinct {
     pub(super) fn bytes(&self) -> usize {
         match self {
             Distinct::Few(list) => list.capacity() * size_of::<u64>(),
-            Distinct::Many(_) => Self::REGISTERS,
+            Distinct::Many(_) => size_of::<Registers>(),
         }
     }
 
-    /// How many different values there are.
+    /// How many different values there are: never more than were added.
     pub(super) fn count(&self) -> u64 {
-        let registers = match self {
-            Distinct::Few(list) => return list.len() as u64,
-            Distinct::Many(registers) => registers,
-        };
-        let count = Self::REGISTERS as f64;
-        let sum: f64 = registers.iter().map(|rank| 0.5f64.powi(i32::from(*rank))).sum();
+        match self {
+            Distinct::Few(list) => list.len() as u64,
+            Distinct::Many(registers) => registers.estimate().min(registers.most),
+        }
+    }
+}
+
+impl Registers {
+    fn add(&mut self, hash: u64) {
+        let register = (hash >> (64 - Distinct::BITS)) as usize;
+        let zeros = (hash << Distinct::BITS).leading_zeros().min(64 - Distinct::BITS);
+        self.ranks[register] = self.ranks[register].max(zeros as u8 + 1);
+        self.most += 1;
+    }
+
+    fn estimate(&self) -> u64 {
+        let count = Distinct::REGISTERS as f64;
+        let sum: f64 = self.ranks.iter().map(|rank| 0.5f64.powi(i32::from(*rank))).sum();
         let estimate = 0.7213 / (1.0 + 1.079 / count) * count * count / sum;
-        let empty = registers.iter().filter(|rank| **rank == 0).count();
+        let empty = self.ranks.iter().filter(|rank| **rank == 0).count();
         // Flajolet and others: below this the empty registers tell more.
         let linear = count * (count / empty.max(1) as f64).ln();
         if estimate <= 2.5 * count && empty > 0 { linear.round() as u64 } else { estimate.round() as u64 }
     }
-}
-
-fn rank(registers: &mut [u8; Distinct::REGISTERS], hash: u64) {
-    let register = (hash >> (64 - Distinct::BITS)) as usize;
-    let zeros = (hash << Distinct::BITS).leading_zeros().min(64 - Distinct::BITS);
-    registers[register] = registers[register].max(zeros as u8 + 1);
 }
 
 #[cfg(test)]
@@ -91,6 +106,15 @@ mod tests {
             // Five standard errors, and a few hashes that share a register.
             let error = if count <= 64 { 0.0 } else { 4.0 + 0.08 * count as f64 };
             assert!((found - count as f64).abs() <= error, "{count}: {found}");
+        }
+    }
+
+    #[test]
+    fn there_are_never_more_values_than_were_added() {
+        for count in 65..2000_i64 {
+            let (mut distinct, seed) = (Distinct::default(), Seed::default());
+            (0..count).for_each(|n| _ = distinct.add(seed.hash_one(n)));
+            assert!(distinct.count() <= count.cast_unsigned(), "{count}: {}", distinct.count());
         }
     }
 }
