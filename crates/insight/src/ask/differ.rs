@@ -16,7 +16,7 @@ const NOISE: f64 = 3.0;
 const SAME: f64 = 0.9;
 /// Values that fewer of the selected events have are not told.
 const SUPPORT: f64 = 0.02;
-/// If two columns tell the same, the one that comes first here is in front.
+/// Names that a person can act on. If two columns tell the same, the one that comes first here is in front.
 const CAUSES: &[Column] = &[
     Column::SlowestMember,
     Column::UpstreamHost,
@@ -28,6 +28,9 @@ const CAUSES: &[Column] = &[
     Column::Token,
     Column::Client,
 ];
+/// A name of [`CAUSES`] is in front of an amount if its score, so many times larger, is the higher one: the member that was slow is in front of the number of
+/// calls that its requests made.
+const NAME: f64 = 1.1;
 /// A column with more different values than this, for each row, names its rows one by one.
 const UNIQUE: f64 = 0.9;
 
@@ -58,7 +61,10 @@ enum Has {
 /// The rows of the answer: at most so many differences.
 pub(super) fn rows(sample: &Sample, limit: usize) -> Vec<Vec<Figure>> {
     let mut all: Vec<Difference> = (0..sample.columns.len()).filter_map(|column| best(sample, column)).collect();
-    all.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let rank = |difference: &Difference| {
+        difference.score * if CAUSES.contains(&sample.columns[difference.column].0) { NAME } else { 1.0 }
+    };
+    all.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
     let mut told: Vec<Difference> = Vec::new();
     for difference in all {
         match told.iter_mut().find(|earlier| same(sample, earlier, &difference)) {
