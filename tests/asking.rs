@@ -1,5 +1,10 @@
 //! Questions about events: through the API and the command line, with answers that equal what clients did.
 
+mod builds;
+mod many;
+mod sampled;
+mod slow_member;
+
 use crate::world::{FIRST, Gem, World};
 use serde_json::{Value, json};
 use std::process::{Command, Output};

@@ -1,4 +1,6 @@
-//! Segments of stored events are Parquet files that other engines read to the same figures.
+//! Segments of stored events and files of counts are Parquet files that other engines read to the same figures.
+
+mod counts;
 
 use crate::world::engines;
 use insight::{Block, Coded, Column, ColumnKind, Part, RepositoryFacts, Row, segment};

@@ -17,16 +17,16 @@ const LARGE: usize = 32 << 20;
 
 /// What a client saw of a repository.
 #[derive(Debug, Default, PartialEq)]
-struct Seen {
-    requests: f64,
-    received_bytes: f64,
-    sent_bytes: f64,
-    outcomes: BTreeMap<&'static str, f64>,
+pub(crate) struct Seen {
+    pub(crate) requests: f64,
+    pub(crate) received_bytes: f64,
+    pub(crate) sent_bytes: f64,
+    pub(crate) outcomes: BTreeMap<&'static str, f64>,
 }
 
 /// The generator's own log, by repository. The server counts a request for a repository if it passes access control.
 #[derive(Default)]
-struct Log(BTreeMap<String, Seen>);
+pub(crate) struct Log(pub(crate) BTreeMap<String, Seen>);
 
 impl Log {
     fn add(&mut self, repository: &str, outcome: &'static str, received: usize, sent: usize) {
@@ -51,14 +51,14 @@ fn outcome(answer: &Answer) -> Option<&'static str> {
     })
 }
 
-/// Callers with a persistent connection each.
-struct Callers {
+/// Callers with a persistent connection each: an administrator, and one without a token.
+pub(crate) struct Callers {
     all: [(Person, Connection); 2],
-    log: Log,
+    pub(crate) log: Log,
 }
 
 impl Callers {
-    fn of(world: &World) -> Self {
+    pub(crate) fn of(world: &World) -> Self {
         let all = [world.admin(), world.anon()].map(|person| {
             let connection = person.connect().unwrap();
             (person, connection)
@@ -66,7 +66,7 @@ impl Callers {
         Self { all, log: Log::default() }
     }
 
-    fn send(
+    pub(crate) fn send(
         &mut self,
         who: usize,
         repository: &str,
@@ -88,10 +88,10 @@ impl Callers {
 }
 
 /// Numbers that are the same in each run.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -99,9 +99,8 @@ impl Random {
     }
 }
 
-/// Repositories of all formats and kinds, with content, among 500.
-fn world(upstream: &Upstream) -> World {
-    let world = World::start();
+/// Repositories of all formats and kinds, with content.
+pub(crate) fn fill(world: &World, upstream: &Upstream) {
     upstream.file("/org/example/far/1.0/far-1.0.jar", vec![b'f'; 70_000]);
     upstream.file("/org/example/far/1.0/far-1.0.pom", "<project/>");
     upstream.says("/org/example/broken/1.0/broken-1.0.jar", Says::status(500));
@@ -111,59 +110,17 @@ fn world(upstream: &Upstream) -> World {
     world.remote("far", &upstream.url());
     world.make(&json!({ "name": "jars", "format": "maven", "kind": "group", "members": ["libs", "far"] }));
     world.make(&json!({ "name": "all", "format": "gem", "kind": "group", "members": [FIRST] }));
-    let present =
-        world.admin().get("/api/v1/repositories").expect(200).json()["repositories"].as_array().unwrap().len();
-    (present..500).for_each(|number| world.tree(&format!("idle{number}"), "raw"));
-    world
 }
 
-/// Downloads that their clients break off: the bytes that the client saw, and those of the whole files.
-fn broken_off(world: &World, log: &mut Log) -> (f64, f64) {
-    let path = "org/example/big/1.0/big-1.0.jar";
-    world.admin().put("big", path, &vec![b'b'; LARGE]).expect(201);
-    log.add("big", "answered", LARGE, 0);
-    let mut seen = 0.0;
-    for _ in 0..3 {
-        let mut connection = world.anon().connect().unwrap();
-        connection
-            .send(format!("GET /repository/big/{path} HTTP/1.1\r\nHost: {}\r\n\r\n", world.address()).as_bytes())
-            .unwrap();
-        let mut some = [0; 5000];
-        let mut stream = connection.stream();
-        stream.read_exact(&mut some).unwrap();
-        seen += (some.len() - some.windows(4).position(|four| four == b"\r\n\r\n").unwrap() - 4) as f64;
-        log.add("big", "client_gone", 0, 0);
-    }
-    (seen, 3.0 * LARGE as f64)
-}
-
-fn told(page: &Samples, name: &str) -> Seen {
-    let of = |figure: &str| page.repository(&format!("repository_{figure}_total"), name).unwrap_or(-1.0);
-    let outcomes = ["answered", "not_modified", "redirected", "not_found", "refused", "failed", "client_gone", "shed"];
-    let outcome = |outcome: &'static str| {
-        let series = format!("daylight_repository_outcomes_total{{repository=\"{name}\",outcome=\"{outcome}\"}}");
-        Some((outcome, page.find(&series)?))
-    };
-    Seen {
-        requests: of("requests"),
-        received_bytes: of("received_bytes"),
-        sent_bytes: of("sent_bytes"),
-        outcomes: outcomes.into_iter().filter_map(outcome).collect(),
-    }
-}
-
-#[test]
-fn what_clients_counted_by_repository_is_what_metrics_tell_at_the_most_sparing_sampling() {
-    let upstream = Upstream::start();
-    let world = world(&upstream);
-    let (mut callers, mut random) = (Callers::of(&world), Random(0x9e37_79b9_7f4a_7c15));
+/// Sends two requests in each turn, of every kind in the end.
+pub(crate) fn mixed(callers: &mut Callers, random: &mut Random, turns: usize) {
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     let jar = |name: &str| format!("org/example/{name}/1.0/{name}-1.0.jar");
     let mut send = |who: usize, repository: &str, request: (&str, &str), headers: &[(&str, &str)], body: &[u8]| {
         let status = callers.send(who, repository, request, headers, body);
         *statuses.entry(status).or_default() += 1;
     };
-    for number in 0..REQUESTS {
+    for number in 0..turns {
         let (new, old) = (format!("lamp{number}"), format!("lamp{}", random.below(number + 1)));
         let (range, any) = ([("Range", "bytes=1-20")], [("If-None-Match", "*")]);
         let (who, bytes) = (random.below(2), vec![b'x'; 10 + 997 * random.below(100)]);
@@ -195,12 +152,60 @@ fn what_clients_counted_by_repository_is_what_metrics_tell_at_the_most_sparing_s
             _ => send(who, "nowhere", ("GET", &old), &[], b""),
         }
     }
-    // So many that few of their events are kept.
-    for _ in 0..HITS {
-        send(1, "far", ("GET", "org/example/far/1.0/far-1.0.pom"), &[], b"");
-    }
     for status in [200, 201, 206, 304, 404, 401, 502] {
         assert!(statuses.contains_key(&status), "{statuses:?}");
+    }
+}
+
+/// Downloads that their clients break off: the bytes that the client saw, and those of the whole files.
+fn broken_off(world: &World, log: &mut Log) -> (f64, f64) {
+    let path = "org/example/big/1.0/big-1.0.jar";
+    world.admin().put("big", path, &vec![b'b'; LARGE]).expect(201);
+    log.add("big", "answered", LARGE, 0);
+    let mut seen = 0.0;
+    for _ in 0..3 {
+        let mut connection = world.anon().connect().unwrap();
+        connection
+            .send(format!("GET /repository/big/{path} HTTP/1.1\r\nHost: {}\r\n\r\n", world.address()).as_bytes())
+            .unwrap();
+        let mut some = [0; 5000];
+        let mut stream = connection.stream();
+        stream.read_exact(&mut some).unwrap();
+        seen += (some.len() - some.windows(4).position(|four| four == b"\r\n\r\n").unwrap() - 4) as f64;
+        log.add("big", "client_gone", 0, 0);
+    }
+    (seen, 3.0 * LARGE as f64)
+}
+
+/// What `/metrics` tells of a repository.
+pub(crate) fn told(page: &Samples, name: &str) -> Seen {
+    let of = |figure: &str| page.repository(&format!("repository_{figure}_total"), name).unwrap_or(-1.0);
+    let outcomes = ["answered", "not_modified", "redirected", "not_found", "refused", "failed", "client_gone", "shed"];
+    let outcome = |outcome: &'static str| {
+        let series = format!("daylight_repository_outcomes_total{{repository=\"{name}\",outcome=\"{outcome}\"}}");
+        Some((outcome, page.find(&series)?))
+    };
+    Seen {
+        requests: of("requests"),
+        received_bytes: of("received_bytes"),
+        sent_bytes: of("sent_bytes"),
+        outcomes: outcomes.into_iter().filter_map(outcome).collect(),
+    }
+}
+
+#[test]
+fn what_clients_counted_by_repository_is_what_metrics_tell_at_the_most_sparing_sampling() {
+    let upstream = Upstream::start();
+    let world = World::start();
+    fill(&world, &upstream);
+    let present =
+        world.admin().get("/api/v1/repositories").expect(200).json()["repositories"].as_array().unwrap().len();
+    (present..500).for_each(|number| world.tree(&format!("idle{number}"), "raw"));
+    let (mut callers, mut random) = (Callers::of(&world), Random(0x9e37_79b9_7f4a_7c15));
+    mixed(&mut callers, &mut random, REQUESTS);
+    // So many that few of their events are kept.
+    for _ in 0..HITS {
+        callers.send(1, "far", ("GET", "org/example/far/1.0/far-1.0.pom"), &[], b"");
     }
     let mut log = callers.log;
     let (least, most) = broken_off(&world, &mut log);

@@ -3,7 +3,7 @@
 mod alerts;
 mod cgroup;
 mod families;
-mod generator;
+pub(crate) mod generator;
 mod machine;
 mod named;
 mod repositories;
@@ -11,10 +11,10 @@ mod repositories;
 use std::collections::BTreeMap;
 
 /// All samples of a page, by name and labels as they are written.
-struct Samples(BTreeMap<String, f64>);
+pub(crate) struct Samples(BTreeMap<String, f64>);
 
 impl Samples {
-    fn of(page: &str) -> Self {
+    pub(crate) fn of(page: &str) -> Self {
         let lines = page.lines().filter(|line| !line.starts_with('#'));
         let samples = lines.map(|line| line.rsplit_once(' ').unwrap());
         Self(samples.map(|(series, value)| (series.to_owned(), value.parse().unwrap())).collect())
