@@ -114,7 +114,7 @@ fn a_browser_is_shown_an_error_as_a_page_and_other_clients_get_it_as_before() {
             "a browser shows no dialog for it"
         );
         let said = text[2].lines().next().unwrap();
-        assert!(html.text().contains(&said), "{path}: {said} {}", html.text());
+        assert!(html.text().contains(said), "{path}: {said} {}", html.text());
         assert!(html.text().contains("<h1>") && html.text().contains(html.header("daylight-event").unwrap()));
         for other in [&java[..], &[("Accept", "text/html")]] {
             let told = world.anon().ask("GET", path, other, b"").expect(status);
