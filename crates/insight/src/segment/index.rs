@@ -18,6 +18,9 @@ const TAIL: usize = 4 + 4 + MAGIC.len();
 /// The largest index together with the footer of Parquet, in bytes.
 pub(super) const LARGEST: u64 = 4 << 20;
 
+/// The most rows of a segment that is read: far more than one that is written has.
+const ROWS_MAX: usize = 4 << 20;
+
 /// A part of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place {
@@ -102,6 +105,9 @@ impl Index {
             return Err(format!("it has form {form}, and this program reads forms up to {}", super::FORM));
         }
         let index: Self = serde_json::from_slice(json).map_err(wrong)?;
+        if index.rows > ROWS_MAX {
+            return Err(format!("its index names {} rows, and a segment has at most {ROWS_MAX}", index.rows));
+        }
         // The rows end where the index begins.
         let rows_end = length - (end.len() - begins) as u64;
         index.places().try_for_each(|place| {

@@ -95,6 +95,38 @@ fn columns_that_tell_the_same_are_one_difference_named_by_the_cause() {
     assert!(text(&first[6]).split(", ").any(|same| same == "layer"), "{first:?}");
 }
 
+/// All requests to the group are slow and have a large amount; of so many of a hundred the last member was late, of the others the first.
+fn amounts(last: usize) -> impl FnMut(usize, &mut Event) {
+    let mut slow = 0;
+    move |_, event| {
+        if event.members.is_empty() {
+            return;
+        }
+        slow += 1;
+        event.more_mut().size = 9;
+        event.members[if slow % 100 < last { 3 } else { 0 }].nanos += LATE;
+        event.duration += LATE;
+        event.add(Op::MembersAsk, LATE);
+    }
+}
+
+#[test]
+fn a_name_is_in_front_of_an_amount_that_tells_a_little_more_and_behind_one_that_tells_much_more() {
+    for (last, name_leads) in [(89, true), (50, false)] {
+        let parts = stored(60_000, 6000, amounts(last));
+        let answer = compared(question(slower_than(1000), Compare::Rest), parts).unwrap();
+        let place = |column: &str| {
+            let has =
+                |row: &Vec<Figure>| text(&row[0]) == column || text(&row[6]).split(", ").any(|same| same == column);
+            answer.rows.iter().position(has).unwrap_or_else(|| panic!("{column}: {:#?}", answer.rows))
+        };
+        let (name, amount) = (place("slowest_member"), place("size"));
+        assert_eq!(name < amount, name_leads, "{last}: {:#?}", answer.rows);
+        let score = |row: usize| answer.rows[row][2].rank();
+        assert!(score(name) < score(amount), "{last}: {:#?}", answer.rows);
+    }
+}
+
 #[test]
 fn the_steps_of_the_line_add_up_to_the_difference_of_the_durations() {
     let answer = compared(question(slower_than(1000), Compare::Rest), stored(20_000, 3000, slow_member)).unwrap();

@@ -54,6 +54,14 @@ fn a_column_that_is_longer_than_the_file_takes_no_memory() {
 }
 
 #[test]
+fn an_index_with_more_rows_than_a_segment_may_have_takes_no_memory() {
+    let (_folder, path, _) = written(&[random(5)]);
+    change(&path, |index| index.rows = 1 << 60);
+    let unreadable = Segment::open(&path).unwrap_err().to_string();
+    assert!(unreadable.contains(&format!("its index names {} rows", 1_u64 << 60)), "{unreadable}");
+}
+
+#[test]
 fn texts_that_are_too_large_for_a_dictionary_come_back() {
     let mut rows = random(300);
     let large = |at: usize| format!("{}{}", at % 200, "x".repeat(100_000));
