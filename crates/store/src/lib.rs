@@ -92,5 +92,7 @@ pub use segments::segment;
 pub use space::{ReadOnly, above_floor};
 pub use sqlite::Sqlite;
 pub use staged::Staged;
-pub use store::{Arrival, AsOf, Collection, Frees, JournalPage, JournalRange, Store, UnitFilter, Withdrawals};
+pub use store::{
+    Arrival, AsOf, AuthoredChange, Collection, Frees, JournalPage, JournalRange, Store, UnitFilter, Withdrawals,
+};
 pub use token::TokenRecord;

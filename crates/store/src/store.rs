@@ -1,6 +1,7 @@
 //! The public interface of the store: asynchronous functions that run on its threads and record their time in the event.
 
 mod as_of;
+mod authors;
 mod blobs;
 mod cached;
 mod collect;
@@ -14,6 +15,7 @@ mod skip_scan;
 mod upstreams;
 
 pub use as_of::AsOf;
+pub use authors::AuthoredChange;
 pub use cached::Arrival;
 pub use collect::Collection;
 pub use frees::{Frees, Withdrawals};

@@ -1,5 +1,9 @@
 //! Reads the parts of a POM that a repository needs for its listings.
 
+mod declared;
+
+pub use declared::{Declared, Dependency};
+
 use super::metadata::{Plugin, plain, sayable};
 use super::xml::{Element, Unreadable};
 
@@ -69,7 +73,7 @@ impl Pom {
 }
 
 impl Coordinates {
-    fn read(element: &Element) -> Option<Self> {
+    pub(super) fn read(element: &Element) -> Option<Self> {
         let text = |name| plain(element.text_of(name));
         Some(Self { group: text("groupId")?, artifact: text("artifactId")?, version: text("version")? })
     }

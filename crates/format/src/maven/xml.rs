@@ -51,6 +51,16 @@ impl Element {
         root.children.into_iter().find(|element| element.name == name).ok_or(Unreadable::Other(name))
     }
 
+    /// Its name, without a prefix.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its children, in order.
+    pub(super) fn children(&self) -> &[Element] {
+        &self.children
+    }
+
     /// The first child with this name.
     pub(super) fn child(&self, name: &str) -> Option<&Element> {
         self.children.iter().find(|child| child.name == name)
