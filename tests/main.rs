@@ -79,6 +79,7 @@ mod origins_imported;
 mod overload;
 mod overview;
 mod owners;
+mod package_pages;
 mod pages;
 mod passwords;
 mod policy;

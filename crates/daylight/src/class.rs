@@ -45,6 +45,7 @@ pub fn of_route(route: &Route) -> Option<Class> {
         Route::Hook(_) => Some(Class::Hooks),
         Route::Site(_) => Some(Class::Web),
         Route::Admin(Admin { verb: AdminVerb::Ask, .. }) => Some(Class::Ask),
+        Route::Admin(admin) if admin.verb.reads_repository() => Some(Class::Web),
         Route::Admin(_) | Route::Conformance(..) => Some(Class::Admin),
     }
 }
@@ -164,7 +165,9 @@ mod tests {
         assert_eq!(class("/health/ready"), Some(Class::Health));
         assert_eq!(class("/api/v1/tokens"), Some(Class::Admin));
         assert_eq!(of_route(&crate::route::read(&Method::POST, "/api/v1/ask").unwrap()), Some(Class::Ask));
-        assert_eq!(class("/"), Some(Class::Web));
+        for path in ["/", "/packages/gems/lamp", "/api/v1/packages/gems/lamp"] {
+            assert_eq!(class(path), Some(Class::Web), "{path}");
+        }
         for path in ["/health/live", "/metrics", "/repository/x/versions"] {
             assert_eq!(class(path), None, "{path}");
         }

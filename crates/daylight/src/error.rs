@@ -84,6 +84,14 @@ pub enum Error {
         /// Its removal.
         removal: RepositoryRemoval,
     },
+    /// Nothing of the package is known in this server, and its upstream may have it.
+    #[error("nothing of `{package}` is known in `{repository}` yet, and this page calls no upstream")]
+    NothingKnown {
+        /// The repository.
+        repository: String,
+        /// The package.
+        package: String,
+    },
     /// A repository could not answer.
     #[error(transparent)]
     Repository(#[from] repository::Error),
@@ -120,6 +128,7 @@ impl Error {
         match self {
             Error::NoSuchRoute(_) | Error::NoDevice => Reason::NoSuchRoute,
             Error::RepositoryRemoved { .. } => Reason::NoSuchRepository,
+            Error::NothingKnown { .. } => Reason::NoSuchPackage,
             Error::MethodNotAllowed { .. } => Reason::MethodNotAllowed,
             Error::Elsewhere(elsewhere) => elsewhere.reason(),
             Error::HookUnproven(_) => Reason::CredentialsMissing,
@@ -187,6 +196,7 @@ impl Error {
                 )
             }
             Error::HookForged(_) => "sign it with the repository's `hook_secret`; docs/hooks.md explains how".into(),
+            Error::NothingKnown { .. } => "the first client that requests it makes it known".into(),
             Error::NoSuchRoute(path) => return elsewhere::below_repositories(path),
             Error::NoSuchEvent(_) => {
                 "the request may be under way, or it was one of many answers from memory, of which a sample is kept; the settings \

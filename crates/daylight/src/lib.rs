@@ -35,6 +35,7 @@ mod origin_headers;
 mod overview;
 pub mod public_url;
 mod publishing;
+mod read_repository;
 pub mod recent_paths;
 mod reply;
 pub mod route;

@@ -21,6 +21,10 @@ pub struct Actor<'a> {
 }
 
 impl Actor<'_> {
+    /// For questions whose answer does not depend on the caller.
+    pub(crate) const NOBODY: Actor<'static> =
+        Actor { name: "", from: ChangeSource::Server, owner: "", only: None, admin: false };
+
     /// A batch of changes by this caller. The store commits all of them or none.
     pub(crate) fn batch(self, at: Millis, expect: Vec<Expect>, changes: Vec<Change>) -> Batch {
         Author { by: self.name, from: self.from }.batch(at, expect, changes)

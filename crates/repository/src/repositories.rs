@@ -18,6 +18,7 @@ pub(crate) mod kept_hints;
 pub(crate) mod list;
 pub(crate) mod members;
 mod named;
+pub(crate) mod packages;
 pub(crate) mod purge;
 pub(crate) mod removal;
 mod setting_changes;
@@ -293,7 +294,7 @@ impl Repositories {
     }
 
     /// Answers a question that no open or cached file answers: the one dispatch by format.
-    async fn dispatch(
+    pub(crate) async fn dispatch(
         &self,
         ask: &Ask<'_>,
         upload: Option<Staged>,

@@ -6,12 +6,20 @@
 mod assets;
 mod document;
 mod links;
+mod moment;
+mod package;
 mod refusal;
 mod shell;
+mod version;
 
 pub use askama::Template;
 pub use assets::{Asset, CONTENT_SECURITY_POLICY, asset};
 pub use document::{Document, DocumentPage, Link};
 pub use links::Links;
+pub use moment::Moment;
+pub use package::{
+    About, HiddenBy, ListedPackage, Member, Origin, Package, PackagePage, Packages, Snippet, VersionLine,
+};
 pub use refusal::{Refusal, RefusalPage};
 pub use shell::{NotRendered, Shell, html};
+pub use version::{Dependency, Parent, Requires, Version, VersionFile, VersionPage};

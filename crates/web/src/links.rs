@@ -51,6 +51,11 @@ impl Links {
         format!("{}/packages/{}/{}", self.base, segment(repository), segment(package))
     }
 
+    /// The versions of a package after `version` in the list, which has the newest first.
+    pub fn package_after(&self, repository: &str, package: &str, version: &str) -> String {
+        format!("{}?after={}", self.package(repository, package), segment(version))
+    }
+
     /// One version of a package. Of a gem for a platform it is `VERSION-PLATFORM`.
     pub fn version(&self, repository: &str, package: &str, version: &str) -> String {
         format!("{}/{}", self.package(repository, package), segment(version))

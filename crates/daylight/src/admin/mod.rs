@@ -12,7 +12,8 @@ mod frees;
 mod journal;
 mod not_found;
 mod openapi;
-mod pagination;
+mod packages;
+pub(crate) mod pagination;
 mod preview;
 mod removal;
 mod repositories;
@@ -23,6 +24,7 @@ mod upstreams;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::read_repository::ReadRepository;
 use crate::reply;
 use crate::route::{Admin, AdminVerb as Verb};
 use front::{Reply, Request};
@@ -45,6 +47,11 @@ pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event
     }
     if admin.verb == Verb::Ask {
         return Ok(reply::of_json(ask::answer(app, request, event).await?));
+    }
+    if admin.verb.reads_repository() {
+        let read = ReadRepository::named(app, &admin.name, request, event).await?;
+        let value = packages::show(app, &admin, &read, request, event).await?;
+        return Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)));
     }
     let value = match call(app, &admin, request, event).await {
         Err(Error::Repository(repository::Error::NoSuchRepository(name))) => {
@@ -102,6 +109,8 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::Findings => Ok(findings::list()),
         // Its answer is made on another thread.
         Verb::Ask => Err(Error::GivenUp),
+        // Readers of the repository call them, too: see `answer`.
+        Verb::Packages | Verb::Package | Verb::PackageVersion => Err(Error::GivenUp),
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,

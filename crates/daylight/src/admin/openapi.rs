@@ -3,7 +3,7 @@
 
 use super::pagination::LIMIT_MAX;
 use crate::route::AdminVerb;
-use crate::route::admin::{AdminCall, CALLS, ID, NAME, PATH};
+use crate::route::admin::{AdminCall, CALLS, ID, NAME, PACKAGE, PATH, VERSION};
 use repository::Scope;
 use serde_json::{Map, Value, json};
 
@@ -24,7 +24,7 @@ pub(super) fn document(url: &str) -> Value {
         "info": {
             "title": "Daylight",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "The admin API. Every call needs a token with the scope `admin`, unless it names another scope.",
+            "description": "The admin API. Every call needs a token with the scope `admin`, unless it says otherwise.",
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },
         "servers": [{ "url": url }],
@@ -54,7 +54,13 @@ fn operation(call: &AdminCall) -> Value {
         },
     });
     let scope = call.verb.scope();
-    if scope != Scope::Admin {
+    if call.verb.reads_repository() {
+        operation["description"] =
+            "Needs no token if the repository is public, otherwise one with the scope `read` for it. \
+            `name` may have a moment: `NAME@2026-11-01`."
+                .into();
+        operation["security"] = json!([{}, { "token": [Scope::Read.as_str()] }]);
+    } else if scope != Scope::Admin {
         operation["description"] = format!("Needs a token with the scope `{scope}` or `admin`.").into();
         operation["security"] = json!([{ "token": [scope.as_str()] }]);
     }
@@ -73,6 +79,8 @@ fn path_parameter(part: &str) -> Option<Value> {
     let (name, description) = match part {
         NAME => ("name", "Its name."),
         ID => ("id", "Its id, 16 hexadecimal digits."),
+        PACKAGE => ("package", "The name of a gem, or `GROUP:ARTIFACT`."),
+        VERSION => ("version", "The version; of a gem for a platform `VERSION-PLATFORM`."),
         PATH => ("path", "A path; its slashes stand as they are."),
         _ => return None,
     };

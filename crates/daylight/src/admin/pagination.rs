@@ -4,24 +4,31 @@ use crate::error::Error;
 use format::percent::Form;
 
 /// Most rows of a page.
-pub(super) const LIMIT_MAX: usize = 1_000;
+pub(crate) const LIMIT_MAX: usize = 1_000;
 
 /// The page that a query asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct PageQuery {
+pub(crate) struct PageQuery {
     /// The last row of the page before; empty: the page is the first.
-    pub(super) after: String,
+    pub(crate) after: String,
     /// Most rows of the page.
-    pub(super) limit: usize,
+    pub(crate) limit: usize,
 }
 
 /// Reads `after` and `limit`.
-pub(super) fn read(query: &str) -> Result<PageQuery, Error> {
+pub(crate) fn read(query: &str) -> Result<PageQuery, Error> {
     Ok(PageQuery { after: Form(query).value("after").unwrap_or_default(), limit: limit(query)? })
 }
 
+/// Reads `after` and `limit`, which is `default` if the query has none.
+pub(crate) fn read_or(query: &str, default: usize) -> Result<PageQuery, Error> {
+    let page = read(query)?;
+    let limit = Form(query).value("limit").map_or(default, |_| page.limit);
+    Ok(PageQuery { limit, ..page })
+}
+
 /// Reads `limit`.
-pub(super) fn limit(query: &str) -> Result<usize, Error> {
+pub(crate) fn limit(query: &str) -> Result<usize, Error> {
     match Form(query).value("limit").map(|limit| limit.parse()) {
         None => Ok(LIMIT_MAX),
         Some(Ok(limit)) if (1..=LIMIT_MAX).contains(&limit) => Ok(limit),
@@ -30,7 +37,7 @@ pub(super) fn limit(query: &str) -> Result<usize, Error> {
 }
 
 /// Reads a choice of the rows; by default it is not made.
-pub(super) fn flag(query: &str, name: &str) -> Result<bool, Error> {
+pub(crate) fn flag(query: &str, name: &str) -> Result<bool, Error> {
     match Form(query).value(name).as_deref() {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),
@@ -46,6 +53,8 @@ mod tests {
     fn a_page_has_a_beginning_and_a_size() {
         assert_eq!(read("").unwrap(), PageQuery { after: String::new(), limit: LIMIT_MAX });
         assert_eq!(read("limit=2&after=a%2Fb").unwrap(), PageQuery { after: "a/b".to_owned(), limit: 2 });
+        assert_eq!(read_or("after=a", 7).unwrap(), PageQuery { after: "a".to_owned(), limit: 7 });
+        assert_eq!(read_or("limit=2", 7).unwrap().limit, 2);
         for bad in ["limit=0", "limit=1001", "limit=x", "limit="] {
             assert!(read(bad).is_err(), "{bad}");
         }

@@ -1,7 +1,10 @@
 //! The pages for people at `/` and `/repository/NAME/`: the content, and the lines to configure clients. As text, and as HTML for
 //! browsers.
 
+mod snippets;
 mod usage;
+
+pub(crate) use snippets::VersionUsage;
 
 use crate::access::Caller;
 use crate::app::App;

@@ -14,6 +14,11 @@ pub(crate) const ID: &str = "{id}";
 /// The placeholder for the rest of a path, with slashes.
 pub(crate) const PATH: &str = "{path}";
 
+/// The placeholder for a package in a path.
+pub(crate) const PACKAGE: &str = "{package}";
+/// The placeholder for a version in a path.
+pub(crate) const VERSION: &str = "{version}";
+
 macro_rules! calls {
     ($($verb:ident $id:literal $method:ident $path:literal $takes:literal => $status:ident $gives:literal $doc:literal;)*) => {
         /// The verbs of the admin API.
@@ -61,6 +66,9 @@ calls! {
     Tail               "tail"              GET    "tail"                                  ""              => OK ""             "Send finished requests and jobs as they end, as Server-Sent Events; `where` chooses them by their columns, as in `status >= 500 and layer = group`";
     Ask                "ask"                POST   "ask"                               "Question"      => OK "Answer"       "Answer a question about stored events; with `next` continue with a partial answer";
     Findings           "listFindings"       GET    "findings"                          ""              => OK "Findings"     "List what needs attention. This version finds nothing yet, so the list is empty";
+    Packages           "listPackages"       GET    "packages/{name}"                       ""              => OK "Packages"     "List the packages of a repository, with the number of versions that clients get and that a policy hides";
+    Package            "showPackage"        GET    "packages/{name}/{package}"             ""              => OK "Package"      "Show the versions of a package: who published them and when, and of versions that clients do not get the reason";
+    PackageVersion     "showVersion"        GET    "packages/{name}/{package}/{version}"   ""              => OK "PackageVersion" "Show a version of a package: files, digests, declared dependencies, and the lines with which clients use it";
     Tokens             "listTokens"         GET    "tokens"                            ""              => OK "Tokens"       "List the tokens";
     AddToken           "addToken"           POST   "tokens"                            "NewToken"      => CREATED "MadeToken"    "Create a token; its secret is only in this answer";
     RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => NO_CONTENT ""             "Revoke a token and its keys. Any token may revoke itself and its keys, without a one-time password";
@@ -96,12 +104,19 @@ impl AdminVerb {
         }
     }
 
+    /// Whether it reads one repository, whose name is the `{name}` of its path, like a client does: it needs no token if the
+    /// repository is public, otherwise the scope `read` for it.
+    pub(crate) fn reads_repository(self) -> bool {
+        matches!(self, AdminVerb::Packages | AdminVerb::Package | AdminVerb::PackageVersion)
+    }
+
     /// The parameters of its query.
     pub(crate) fn query(self) -> &'static [&'static str] {
         match self {
             AdminVerb::Contents | AdminVerb::ContentsBelow => &["after", "limit", "removed"],
             AdminVerb::Collisions => &["after", "limit", "waiting"],
             AdminVerb::Missing | AdminVerb::CheckIndex => &["after", "limit"],
+            AdminVerb::Packages | AdminVerb::Package => &["after", "limit"],
             AdminVerb::Journal => &["repository", "by", "kind", "since", "until", "after", "before", "limit"],
             AdminVerb::RemoveRepository => &["confirm"],
             AdminVerb::Tail => &["where", "all"],
@@ -124,20 +139,27 @@ pub struct Admin {
     pub name: String,
     /// The rest of the path, without a slash at the beginning; empty: the call has none.
     pub path: String,
+    /// The package in the path; empty: the call has none.
+    pub package: String,
+    /// The version in the path; empty: the call has none.
+    pub version: String,
 }
 
 impl AdminCall {
     fn read(&self, segments: &[&str]) -> Option<Admin> {
         let mut rest = segments.iter().copied();
-        let (mut name, mut path) = (String::new(), String::new());
+        let (mut name, mut path, mut package, mut version) = Default::default();
         for part in self.path.split('/') {
             match part {
                 PATH => path = [rest.next()?].into_iter().chain(rest.by_ref()).collect::<Vec<_>>().join("/"),
                 NAME | ID => name = rest.next()?.to_owned(),
+                PACKAGE => package = rest.next()?.to_owned(),
+                VERSION => version = rest.next()?.to_owned(),
                 word => rest.next().filter(|next| *next == word).map(drop)?,
             }
         }
-        rest.next().is_none().then_some(Admin { verb: self.verb, id: self.id, status: self.status, name, path })
+        let (verb, id, status) = (self.verb, self.id, self.status);
+        rest.next().is_none().then_some(Admin { verb, id, status, name, path, package, version })
     }
 
     fn takes_method(&self, method: &Method) -> bool {
@@ -171,10 +193,13 @@ mod tests {
     fn each_call_is_read_as_itself_only() {
         for call in CALLS {
             let path = call.path.replace(NAME, "a.b").replace(ID, "a.b").replace(PATH, "org/x/1.0");
+            let path = path.replace(PACKAGE, "g:a").replace(VERSION, "1.0-b");
             let admin = read(&call.method, &path.split('/').collect::<Vec<_>>()).unwrap();
             assert_eq!((admin.verb, admin.id), (call.verb, call.id));
             assert_eq!(admin.name, if call.path.contains(NAME) || call.path.contains(ID) { "a.b" } else { "" });
             assert_eq!(admin.path, if call.path.contains(PATH) { "org/x/1.0" } else { "" });
+            assert_eq!(admin.package, if call.path.contains(PACKAGE) { "g:a" } else { "" });
+            assert_eq!(admin.version, if call.path.contains(VERSION) { "1.0-b" } else { "" });
         }
         let ids: HashSet<_> = CALLS.iter().map(|call| call.id).collect();
         assert_eq!(ids.len(), CALLS.len());

@@ -9,6 +9,10 @@ use http::Method;
 pub enum SiteUrl {
     /// `/`.
     Home,
+    /// `/packages/NAME/PACKAGE`: the repository as the URL names it, and the package.
+    Package(String, String),
+    /// `/packages/NAME/PACKAGE/VERSION`.
+    Version(String, String, String),
     /// `/assets/NAME`: a stylesheet or a script.
     Asset(String),
 }
@@ -17,6 +21,10 @@ pub enum SiteUrl {
 pub(super) fn read(method: &Method, segments: &[&str]) -> Option<Result<SiteUrl, Error>> {
     let url = match segments {
         [] => SiteUrl::Home,
+        ["packages", name, package] => SiteUrl::Package((*name).to_owned(), (*package).to_owned()),
+        ["packages", name, package, version] => {
+            SiteUrl::Version((*name).to_owned(), (*package).to_owned(), (*version).to_owned())
+        }
         ["assets", name] => SiteUrl::Asset((*name).to_owned()),
         _ => return None,
     };
@@ -34,6 +42,12 @@ mod tests {
         let links = Links::new("http://here.test");
         let read = |url: String| route::read(&Method::GET, url.split('?').next().unwrap()).unwrap();
         assert_eq!(read(links.home()), Route::Site(SiteUrl::Home));
+        let (name, package, version) = ("gems@seq-7", "org.example:lamp", "1.0-java");
+        let page = SiteUrl::Package(name.into(), package.into());
+        assert_eq!(read(links.package(name, package)), Route::Site(page.clone()));
+        assert_eq!(read(links.package_after(name, package, version)), Route::Site(page));
+        let page = SiteUrl::Version(name.into(), package.into(), version.into());
+        assert_eq!(read(links.version(name, package, version)), Route::Site(page));
         assert_eq!(read(links.asset("style-0.css")), Route::Site(SiteUrl::Asset("style-0.css".into())));
     }
 }

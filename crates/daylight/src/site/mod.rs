@@ -1,7 +1,10 @@
 //! The web pages for people: each handler gathers the values of a page, and the crate `web` makes HTML of them.
 
 mod asset;
+mod known_package;
+pub(crate) mod package;
 pub(crate) mod shell;
+pub(crate) mod version;
 
 use crate::app::App;
 use crate::error::Error;
@@ -15,6 +18,8 @@ pub(crate) async fn answer(app: &App, url: SiteUrl, request: &mut Request, event
     event.layer = Layer::Admin;
     match url {
         SiteUrl::Home => overview::of_server(app, request, event).await,
+        SiteUrl::Package(name, of) => package::answer(app, &name, &of, request, event).await,
+        SiteUrl::Version(name, package, of) => version::answer(app, &name, &package, &of, request, event).await,
         SiteUrl::Asset(name) => asset::answer(&name),
     }
 }

@@ -134,6 +134,11 @@ impl<T: Item> Row for ListingRow<T> {
 }
 
 impl<T: Item> ListingRow<T> {
+    /// The date of its original publication elsewhere, if it is known.
+    pub(crate) fn origin(&self) -> Option<Millis> {
+        self.origin
+    }
+
     /// Reads an item from the stored facts of a unit.
     pub(crate) fn read(unit: &str, facts: Value) -> Result<Option<Self>, Error> {
         let read: Result<Option<Self>, _> = serde_json::from_value(facts);

@@ -64,13 +64,44 @@ impl Hidden {
         format!("left out are {} of {all} versions: {named}{more}", hidden.len())
     }
 
+    /// The name of the rule that hides it. A closed list.
+    pub fn rule(&self) -> &'static str {
+        match self.why {
+            Why::Denied(_) => "deny",
+            Why::NotAllowed => "allow",
+            Why::Young { .. } => "cooldown",
+            Why::Private(_) => "private",
+            Why::Unclassified | Why::List => "unclassified",
+        }
+    }
+
+    /// The date that its age counts from, if it is hidden because of its age.
+    pub fn since(&self) -> Option<Millis> {
+        match self.why {
+            Why::Young { since: Since::Moment(since) | Since::FirstSeen(since), .. } => Some(since),
+            _ => None,
+        }
+    }
+
+    /// The command with which an administrator lets it through, if there is one.
+    pub fn command(&self) -> Option<String> {
+        let Hidden { what, repository, .. } = self;
+        let is_young = matches!(self.why, Why::Young { .. });
+        is_young.then(|| format!("daylight policy allow {repository} {what} --why REASON"))
+    }
+
+    /// The same reason for a caller who may not read the repository that has the policy.
+    pub fn unnamed(&self) -> String {
+        self.to_string().replacen(&format!("the policy of `{}`", self.repository), "a policy", 1)
+    }
+
     /// The remedy.
     pub fn hint(&self) -> String {
-        let Hidden { what, repository, .. } = self;
+        let Hidden { repository, .. } = self;
+        if let Some(command) = self.command() {
+            return format!("use an older version, or ask an administrator for `{command}`");
+        }
         match &self.why {
-            Why::Young { .. } => format!(
-                "use an older version, or ask an administrator for `daylight policy allow {repository} {what} --why REASON`"
-            ),
             Why::Private(_) => format!(
                 "only hosted repositories have such names; an administrator sees the policy with `daylight repo show {repository}`"
             ),

@@ -76,7 +76,7 @@ impl GroupGems<'_> {
     }
 
     /// Why a member is not asked for a name that it has.
-    fn why_not(self, name: &str, holder: &Holder, members: &KnownMembers, owners: &[usize]) -> String {
+    pub(crate) fn why_not(self, name: &str, holder: &Holder, members: &KnownMembers, owners: &[usize]) -> String {
         let Some(owner) = owners.first().and_then(|place| self.leaves().get(*place)) else { return String::new() };
         let of = &owner.record.name;
         if members.claiming(name) == owners.first().copied() {

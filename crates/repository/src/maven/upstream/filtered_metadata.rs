@@ -3,6 +3,7 @@
 use crate::content::Content;
 use crate::content::{rows_of, soonest};
 use crate::error::Error;
+use crate::format::Format;
 use crate::maven::layout::MavenPath;
 use crate::maven::upstream::{observed, pom_dates};
 use crate::policy::hidden::Hidden;
@@ -16,12 +17,13 @@ use crate::upstream::first_seen::record;
 use crate::upstream::first_seen::store::FirstSeenStore;
 use crate::upstream::release_age::{AgeRecord, KnownAge};
 use crate::upstream::trace::FetchTrace;
+use crate::visible::Row;
 use crate::workers::aside;
 use format::maven::metadata::{self, Metadata, Plugin, Snapshot};
 use format::maven::path;
 use format::maven::snapshot::Build;
 use std::collections::{BTreeMap, HashSet};
-use store::Lane;
+use store::{Lane, State};
 use telemetry::{Event, Millis, Op};
 
 /// Returns the metadata at a path, or its checksum, without the versions that the policy hides.
@@ -117,6 +119,53 @@ impl VersionAges {
     fn since(&self, version: &str) -> Since {
         self.met.get(version).map_or(Since::Unknown, |met| met.age())
     }
+}
+
+/// A version in an upstream's list, as the input of a policy.
+pub(crate) struct DatedVersion {
+    folder: String,
+    pub(crate) version: String,
+    pub(crate) age: AgeRecord,
+}
+
+impl Row for DatedVersion {
+    fn lifecycle(&self) -> (State, Millis, Millis) {
+        (State::Live, self.age.seen, self.age.seen)
+    }
+
+    fn coordinates(&self, _: Format) -> Option<PackageVersion<'_>> {
+        let (group, artifact) = self.folder.rsplit_once('/')?;
+        Some(PackageVersion::maven(group, artifact, &self.version, self.age.age()).upstream())
+    }
+}
+
+/// The versions in the metadata of an artifact's folder, each with its age: now, or as of a moment.
+pub(crate) async fn dated_versions(
+    remote: &Remote,
+    folder: &str,
+    event: &mut Event,
+) -> Result<Vec<DatedVersion>, Error> {
+    let (versions, mut ages) = match remote.repository.as_of {
+        Some(past) => {
+            let known = FirstSeenStore::of(remote).through(past.through).folder(folder, event).await?;
+            let known = known.filter(|folder| folder.listed).ok_or_else(|| Error::NoSuchFile(folder.to_owned()))?;
+            (known.versions.keys().cloned().collect(), known.versions)
+        }
+        None => {
+            let path = format!("{folder}/maven-metadata.xml");
+            let asked = remote.repository.file(&path);
+            let content = file(remote, &asked, &mut FetchTrace::default(), event).await?;
+            let document = read(remote, &content, event).await?;
+            let ages = VersionAges::of(remote, folder, &document, content.modified, event).await?;
+            (document.versions, ages.met)
+        }
+    };
+    let mut known = HashSet::new();
+    let dated = |version: String| {
+        let age = ages.remove(&version).filter(|_| known.insert(version.clone()))?;
+        Some(DatedVersion { folder: folder.to_owned(), version, age })
+    };
+    Ok(versions.into_iter().filter_map(dated).collect())
 }
 
 /// The visible builds of a snapshot. A file without a build in its name is as old as its bytes, and the policy applies

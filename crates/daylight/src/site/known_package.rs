@@ -1,0 +1,148 @@
+//! What the pages and calls about packages tell: versions and reasons, without the names of repositories that the caller may not read.
+
+use crate::app::App;
+use crate::error::Error;
+use crate::read_repository::ReadRepository;
+use repository::{DeclaredFacts, Gone, PackageMember, PackageRows, Standing, VersionRow};
+use telemetry::{Event, Millis};
+use web::{About, HiddenBy, Member, Moment, Origin, VersionLine};
+
+/// All versions of a package of which something is known. The versions that only members have which the caller may not read, and
+/// which do not answer, are left out.
+pub(super) async fn rows(
+    app: &App,
+    read: &ReadRepository,
+    package: &str,
+    event: &mut Event,
+) -> Result<PackageRows, Error> {
+    event.subject.package = package.into();
+    let mut rows = app.repositories.package(&read.packages(), package, event).await?;
+    rows.rows.retain(|row| !matches!(row.standing, Standing::Shadowed(_)) || read.may_read(&row.member));
+    match (rows.rows.is_empty(), rows.may_lack) {
+        (true, true) => {
+            let (repository, package) = (read.repository.record.name.clone(), package.to_owned());
+            Err(Error::NothingKnown { repository, package })
+        }
+        (true, false) => Err(repository::Error::NoSuchPackage.into()),
+        (false, _) => Ok(rows),
+    }
+}
+
+/// Tells rows to a caller: without the names of repositories that they may not read.
+pub(super) struct Words<'a> {
+    read: &'a ReadRepository,
+    /// Whether the caller may read every member that answers.
+    reads_all: bool,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn of(read: &'a ReadRepository, members: &[PackageMember]) -> Self {
+        let reads_all = members.iter().filter(|one| one.answers).all(|one| read.may_read(&one.member));
+        Self { read, reads_all }
+    }
+
+    /// A version in a list.
+    pub(super) fn line(&self, row: &VersionRow) -> VersionLine {
+        let (state, gone) = match &row.standing {
+            Standing::Visible(_) => ("visible", None),
+            Standing::Hidden(_) | Standing::Shadowed(_) | Standing::Later => ("hidden", None),
+            Standing::Withdrawn { at, why } => (gone(*why), Some(moment(*at))),
+        };
+        let is_member = row.member.id != self.read.repository.id;
+        let origin = row.origin.as_ref().map(|origin| Origin {
+            at: moment(origin.at),
+            by: origin.by.clone(),
+            claimed_by: Some(origin.claimed_by.clone()),
+        });
+        let let_through = match &row.standing {
+            Standing::Visible(let_through) => let_through.clone().filter(|_| self.reads_all),
+            _ => None,
+        };
+        VersionLine {
+            version: row.version.clone(),
+            platform: row.platform.clone(),
+            state,
+            published: row.published.map(moment),
+            by: row.by.clone(),
+            origin,
+            dated: row.dated.map(moment),
+            first_seen: row.seen.map(moment),
+            cached: row.cached.map(moment),
+            member: (is_member && self.read.may_read(&row.member)).then(|| row.member.record.name.clone()),
+            let_through,
+            hidden: self.hidden(row),
+            gone,
+        }
+    }
+
+    fn hidden(&self, row: &VersionRow) -> Option<HiddenBy> {
+        match &row.standing {
+            Standing::Visible(_) | Standing::Withdrawn { .. } => None,
+            Standing::Hidden(hidden) => {
+                // The policy is that of the member, of the repository itself, or of a group on the way to the member.
+                let named = row.member.record.name != hidden.repository || self.read.may_read(&row.member);
+                Some(HiddenBy {
+                    rule: hidden.rule(),
+                    why: if named { hidden.to_string() } else { hidden.unnamed() },
+                    repository: named.then(|| hidden.repository.clone()),
+                    since: hidden.since().map(moment),
+                    until: hidden.until().map(moment),
+                    hint: named.then(|| hidden.hint()),
+                    command: hidden.command().filter(|_| named),
+                })
+            }
+            Standing::Shadowed(shadowed) => {
+                let other = || "another member of the group answers for this name".to_owned();
+                Some(HiddenBy {
+                    rule: "origin",
+                    why: if self.reads_all { shadowed.why.clone() } else { other() },
+                    repository: None,
+                    since: None,
+                    until: None,
+                    hint: shadowed.hint.clone(),
+                    command: None,
+                })
+            }
+            Standing::Later => {
+                let why = match row.published.or(row.seen) {
+                    Some(at) => format!("it was published at {at}, after the moment of this view"),
+                    None => "it was published after the moment of this view".to_owned(),
+                };
+                let (repository, since, until) = (None, None, None);
+                Some(HiddenBy { rule: "as_of", why, repository, since, until, hint: None, command: None })
+            }
+        }
+    }
+
+    /// The members that the caller may read.
+    pub(super) fn members(&self, members: &[PackageMember]) -> Vec<Member> {
+        let read = members.iter().filter(|one| self.read.may_read(&one.member));
+        let tell = |one: &PackageMember| Member {
+            repository: one.member.record.name.clone(),
+            answers: one.answers,
+            why: one.why.clone().filter(|_| self.reads_all),
+        };
+        read.map(tell).collect()
+    }
+}
+
+/// A moment in UTC.
+pub(super) fn moment(at: Millis) -> Moment {
+    Moment(at.to_string())
+}
+
+/// What a version declares about itself.
+pub(super) fn about(declared: &DeclaredFacts) -> About {
+    let DeclaredFacts { summary, description, homepage, licenses, authors, packaging, .. } = declared.clone();
+    About { summary, description, homepage, licenses, authors, packaging }
+}
+
+/// The state of a version that is not published any more.
+fn gone(why: Gone) -> &'static str {
+    match why {
+        Gone::Yanked => "yanked",
+        Gone::Deleted => "deleted",
+        Gone::CleanedUp => "cleaned_up",
+        Gone::Purged => "purged",
+    }
+}

@@ -1,0 +1,104 @@
+//! A package: its versions and how clients use it; and the list of packages of a repository.
+
+use super::known_package::{Words, about, rows};
+use super::shell;
+use crate::admin::pagination::{self, PageQuery};
+use crate::app::App;
+use crate::error::Error;
+use crate::overview::VersionUsage;
+use crate::read_repository::ReadRepository;
+use format::percent::segment;
+use front::{Reply, Request};
+use repository::{PackageRows, ServerUrl, VersionRow};
+use telemetry::Event;
+use web::{ListedPackage, Package, PackagePage, Packages};
+
+/// How many versions a page shows, unless the query says otherwise.
+const SHOWN: usize = 200;
+
+/// The page about a package.
+pub(super) async fn answer(
+    app: &App,
+    name: &str,
+    package: &str,
+    request: &Request,
+    event: &mut Event,
+) -> Result<Reply, Error> {
+    let read = ReadRepository::named(app, name, request, event).await?;
+    let page = pagination::read_or(request.query().unwrap_or_default(), SHOWN)?;
+    let package = show(app, &read, package, &page, request, event).await?;
+    let shell = shell::of(app, format!("{} in {}", package.package, package.repository), request, event).await?;
+    shell::page(&PackagePage { shell: &shell, package: &package })
+}
+
+/// A package with the versions of a part of its list.
+pub(crate) async fn show(
+    app: &App,
+    read: &ReadRepository,
+    name: &str,
+    page: &PageQuery,
+    request: &Request,
+    event: &mut Event,
+) -> Result<Package, Error> {
+    let rows = rows(app, read, name, event).await?;
+    let (total, visible) = (rows.rows.len(), rows.rows.iter().filter(|row| row.standing.is_visible()).count());
+    let latest = rows.latest.as_ref().and_then(|latest| rows.rows.iter().find(|row| row.version == *latest)).cloned();
+    let from = match page.after.as_str() {
+        "" => 0,
+        after => rows.rows.iter().position(|row| row.version == after).map_or(total, |at| at + 1),
+    };
+    let mut part: Vec<VersionRow> = rows.rows.iter().skip(from).take(page.limit).cloned().collect();
+    app.repositories.tell_publishers(&mut part, event).await?;
+    let next = part.last().filter(|_| from + part.len() < total).map(|row| row.version.clone());
+    let (mut about_latest, mut snippets) = (None, Vec::new());
+    if let Some(latest) = latest {
+        let details = app.repositories.version(&read.packages(), name, latest, event).await?;
+        let url = format!("{}/repository/{}", app.urls.of(request).url(), segment(&read.segment));
+        let (repository, number) = (&*read.repository, details.row.number.as_str());
+        let declared = details.declared.as_ref();
+        snippets = VersionUsage { repository, url: &url, package: name, number, declared }.snippets();
+        about_latest = declared.map(about);
+    }
+    let words = Words::of(read, &rows.members);
+    Ok(Package {
+        repository: read.segment.clone(),
+        package: name.to_owned(),
+        format: read.repository.format.as_str(),
+        latest: rows.latest.clone(),
+        about: about_latest,
+        snippets,
+        total,
+        visible,
+        versions: part.iter().map(|row| words.line(row)).collect(),
+        next,
+        members: words.members(&rows.members),
+        notes: notes(&rows),
+    })
+}
+
+/// The packages of a repository after `after`, at most `limit`.
+pub(crate) async fn list(
+    app: &App,
+    read: &ReadRepository,
+    after: &str,
+    limit: usize,
+    event: &mut Event,
+) -> Result<Packages, Error> {
+    let page = app.repositories.packages(&read.packages(), after, limit, event).await?;
+    let listed = |one: repository::ListedPackage| ListedPackage {
+        package: one.package,
+        latest: one.latest,
+        visible: one.visible,
+        hidden: one.hidden,
+    };
+    let (repository, format) = (read.segment.clone(), read.repository.format.as_str());
+    Ok(Packages { repository, format, packages: page.rows.into_iter().map(listed).collect(), next: page.next })
+}
+
+fn notes(rows: &PackageRows) -> Vec<String> {
+    let lacks = rows.may_lack.then(|| {
+        "An upstream may have versions that are not known here yet: this page calls no upstream, and clients do."
+            .to_owned()
+    });
+    lacks.into_iter().collect()
+}

@@ -1,0 +1,128 @@
+//! Lists of gems: of a hosted repository from its rows, of an upstream from its index, of a group from both.
+
+use crate::error::Error;
+use crate::gem::Found;
+use crate::gem::packages::latest;
+use crate::gem::upstream::RemoteGems;
+use crate::group::is_hosted;
+use crate::listed::Page;
+use crate::package::listed::ListedPackage;
+use crate::package::rows::PackageRows;
+use crate::package::standing::Standing;
+use crate::policy::rules::OPEN;
+use crate::question::Ask;
+use crate::repositories::Repositories;
+use crate::repository::Repository;
+use bytes::Bytes;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use telemetry::Event;
+
+impl Repositories {
+    /// The gems after `after`, at most `limit`. Gems without a version that clients get or a policy hides are left out.
+    pub(crate) async fn gems_listed(
+        &self,
+        ask: &Ask<'_>,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Page<ListedPackage>, Error> {
+        let mut names = BTreeSet::new();
+        let mut is_cut = false;
+        let leaves = std::slice::from_ref(&ask.repository).iter().filter(|one| one.leaves.is_empty());
+        for leaf in leaves.chain(ask.repository.leaves.iter()) {
+            let found = match is_hosted(leaf) {
+                true => leaf.units(&self.store, after, limit, |name, _| name.to_owned(), event).await?.0,
+                false => self.upstream_names(ask, leaf, after, limit, event).await?,
+            };
+            is_cut |= found.len() >= limit;
+            names.extend(found);
+        }
+        is_cut |= names.len() > limit;
+        let names: Vec<String> = names.into_iter().take(limit).collect();
+        let next = names.last().filter(|_| is_cut).cloned();
+        let mut rows = Vec::with_capacity(names.len());
+        for name in names {
+            let package = Box::pin(self.gem_rows(ask, &name, event)).await?;
+            rows.extend(listed(name, &package));
+        }
+        Ok(Page { rows, next })
+    }
+
+    /// Names in the index of an upstream, whatever a policy hides of them. Empty: the index was never requested.
+    async fn upstream_names(
+        &self,
+        ask: &Ask<'_>,
+        leaf: &Arc<Repository>,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<String>, Error> {
+        let open = Arc::new(leaf.seen(OPEN.clone(), None));
+        let remote = self.remotes.remote(&open, &ask.place);
+        let local = self.hosted(&open, &ask.settings).ok_or(Error::GivenUp)?;
+        let gems = RemoteGems { remote: &remote, context: local.context, local, index: &leaf.shared.followed };
+        match gems.names(event).await {
+            Ok(Found::Index(index)) => Ok(names_after(&index.pieces, after, limit)),
+            Ok(_) => Err(Error::GivenUp),
+            Err(Error::Unasked | Error::Upstream(_)) => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A package in a list; `None`: no client gets a version, and no policy hides one.
+pub(crate) fn listed(package: String, of: &PackageRows) -> Option<ListedPackage> {
+    let visible = of.rows.iter().filter(|row| row.standing.is_visible()).count();
+    let hidden = of.rows.iter().filter(|row| matches!(row.standing, Standing::Hidden(_))).count();
+    let latest = of.latest.clone().or_else(|| latest(&of.rows));
+    (visible + hidden > 0 || of.may_lack).then_some(ListedPackage { package, latest, visible: Some(visible), hidden })
+}
+
+/// The first names after `after` in the pieces of `/names`, which are in byte order behind a first line that is a header.
+fn names_after(pieces: &[Bytes], after: &str, limit: usize) -> Vec<String> {
+    let (mut found, mut rest) = (Vec::new(), Vec::new());
+    for piece in pieces {
+        let Some(end) = piece.iter().rposition(|byte| *byte == b'\n') else {
+            rest.extend_from_slice(piece);
+            continue;
+        };
+        let last = piece[..end].rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        let is_whole = piece[..end].contains(&b'\n');
+        if !is_whole || last > after.as_bytes() {
+            rest.extend_from_slice(&piece[..end]);
+            let lines = rest.split(|byte| *byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
+            let names = lines.filter(|name| !name.is_empty() && *name != "---" && *name > after);
+            found.extend(names.map(str::to_owned).take(limit - found.len()));
+        }
+        rest.clear();
+        rest.extend_from_slice(&piece[end + 1..]);
+        if found.len() >= limit {
+            break;
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_after_a_name_are_found_wherever_the_pieces_end() {
+        let text = "---\nalpha\nbeta\ngamma\ndelta-x\n";
+        let sorted = "---\nalpha\nbeta\ndelta-x\ngamma\n";
+        assert_eq!(text.len(), sorted.len());
+        for cut in 0..sorted.len() {
+            for other in cut..sorted.len() {
+                let pieces = [&sorted[..cut], &sorted[cut..other], &sorted[other..]];
+                let pieces = pieces.map(|piece| Bytes::from(piece.to_owned()));
+                let after = |name: &str, limit| names_after(&pieces, name, limit);
+                assert_eq!(after("", 9), ["alpha", "beta", "delta-x", "gamma"], "{cut} {other}");
+                assert_eq!(after("alpha", 2), ["beta", "delta-x"], "{cut} {other}");
+                assert_eq!(after("c", 9), ["delta-x", "gamma"], "{cut} {other}");
+                assert!(after("gamma", 9).is_empty(), "{cut} {other}");
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! The versions of a gem for people who look at it: from the rows and the rules that `/info` is made from.
+
+use crate::error::Error;
+use crate::gem::Question as GemQuestion;
+use crate::gem::group::GroupGems;
+use crate::gem::group::members::KnownMembers;
+use crate::gem::hosted::Hosted;
+use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::view::token_rows;
+use crate::group::is_hosted;
+use crate::package::rows::{PackageMember, PackageRows, VersionRow};
+use crate::package::standing::{Gone, Shadowed, Standing};
+use crate::question::{Ask, Question};
+use crate::repositories::Repositories;
+use crate::repository::Repository;
+use crate::upstream::Remote;
+use crate::visible::shown;
+use format::gem::{Identity, Version, full_name};
+use serde::Deserialize;
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use store::{AuthoredChange, Entry, RepositoryKind};
+use telemetry::{Event, Millis};
+
+/// The most cached files of one gem that are looked up, and how many are read at once.
+const CACHED: usize = 5_000;
+const PAGE: usize = 1_000;
+/// The folder of packages.
+const FOLDER: &str = "gems";
+
+/// Any question about a gem: the rows do not depend on it.
+pub(crate) const ANY_QUESTION: Question<'static> = Question::Gem(GemQuestion::Root);
+
+impl Repositories {
+    /// The versions of a gem.
+    pub(crate) async fn gem_rows(&self, ask: &Ask<'_>, name: &str, event: &mut Event) -> Result<PackageRows, Error> {
+        let local = self.hosted(&ask.repository, &ask.settings).ok_or(Error::GivenUp)?;
+        let mut package = match ask.repository.record.kind {
+            RepositoryKind::Hosted => {
+                PackageRows { rows: hosted_rows(local, name, self.clock.now(), event).await?, ..PackageRows::default() }
+            }
+            RepositoryKind::Remote => {
+                let remote = self.remotes.remote(&ask.repository, &ask.place);
+                let index = &ask.repository.shared.followed;
+                let gems = RemoteGems { remote: &remote, context: local.context, local, index };
+                match remote_rows(gems, name, event).await {
+                    Ok(rows) => PackageRows { rows, ..PackageRows::default() },
+                    Err(Error::Unasked) => PackageRows { may_lack: true, ..PackageRows::default() },
+                    Err(error) => return Err(error),
+                }
+            }
+            RepositoryKind::Group => GroupGems { repositories: self, ask, local }.rows(name, event).await?,
+        };
+        package.settle(newest_first);
+        package.latest = latest(&package.rows);
+        Ok(package)
+    }
+}
+
+/// The rows of a hosted gem. In a view of an earlier moment, the versions that came later are told too.
+async fn hosted_rows(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Vec<VersionRow>, Error> {
+    let (repository, view) = (hosted.repository, hosted.repository.view(now));
+    let entries = repository.unit(hosted.store, name, event).await?;
+    let mut rows = entries.iter().map(|entry| {
+        let standing = Standing::of(shown(entry, view)).unwrap_or_else(|| gone(entry));
+        row(entry, standing, repository)
+    });
+    let mut rows = rows.by_ref().collect::<Result<Vec<_>, Error>>()?;
+    if repository.as_of.is_some() {
+        let then: HashSet<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();
+        let today = Arc::new(repository.seen(repository.rules.clone(), None));
+        for entry in today.unit(hosted.store, name, event).await? {
+            if !then.contains(entry.key.as_str()) {
+                rows.push(row(&entry, Standing::Later, repository)?);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn gone(entry: &Entry) -> Standing {
+    match Gone::of(entry) {
+        Some(why) => Standing::Withdrawn { at: entry.changed, why },
+        None => Standing::Later,
+    }
+}
+
+fn row(entry: &Entry, standing: Standing, member: &Arc<Repository>) -> Result<VersionRow, Error> {
+    let identity = Identity::deserialize(&entry.facts);
+    let Identity { number, platform } =
+        identity.map_err(|source| Error::Unreadable { key: entry.key.clone(), source })?;
+    let (name, at) = (entry.key.clone(), entry.published);
+    let change = AuthoredChange { repository: member.id, name, is_entry: true, at };
+    Ok(VersionRow {
+        version: version_of(number.as_str(), &platform),
+        number: number.as_str().to_owned(),
+        platform: Some(platform),
+        published: Some(entry.published),
+        origin: entry.origin.clone(),
+        hashes: Some(entry.hashes.clone()),
+        change: Some(change),
+        ..VersionRow::new("", standing, member)
+    })
+}
+
+/// `1.0`, and `1.0-java` for a platform.
+fn version_of(number: &str, platform: &str) -> String {
+    full_name("", number, platform).trim_start_matches('-').to_owned()
+}
+
+/// The rows of an upstream's gem, from its cached `/info`; without one, from its index.
+async fn remote_rows(gems: RemoteGems<'_>, name: &str, event: &mut Event) -> Result<Vec<VersionRow>, Error> {
+    gems.ready(event).await?;
+    let (repository, now, end) = (&gems.remote.repository, gems.now(), gems.end()?);
+    let view = repository.view(now);
+    let told = gems.whole_info(name, event).await.ok();
+    let listed = gems.known(|known| known.listing.gem_by(name, end))?.unwrap_or_default();
+    let seen: HashMap<&str, Millis> = listed.versions.iter().map(|one| (one.token.as_str(), one.seen)).collect();
+    let mut rows = Vec::new();
+    match &told {
+        Some(info) => {
+            for row in &info.rows {
+                let Some(standing) = Standing::of(shown(row, view)) else { continue };
+                let seen = seen.get(row.token.as_str()).copied();
+                let checksum = row.checksum.as_ref().map(ToString::to_string);
+                let version = listed_row(&row.token, row.moment(), seen, standing, repository);
+                rows.push(VersionRow { stated_sha256: checksum, ..version });
+            }
+        }
+        None => {
+            for row in token_rows(name, &listed) {
+                let Some(standing) = Standing::of(shown(&row, view)) else { continue };
+                rows.push(listed_row(row.token, row.since, seen.get(row.token).copied(), standing, repository));
+            }
+        }
+    }
+    if repository.as_of.is_some() {
+        let then: HashSet<String> = rows.iter().map(|row| row.version.clone()).collect();
+        for later in gems.gem_now(name).unwrap_or_default().versions {
+            if !then.contains(&later.token) && !listed.has(&later.token) {
+                rows.push(listed_row(&later.token, later.since, Some(later.seen), Standing::Later, repository));
+            }
+        }
+    }
+    let cached = cached(gems.remote, name, event).await?;
+    for row in &mut rows {
+        row.cached = cached.get(&row.version).copied();
+    }
+    Ok(rows)
+}
+
+fn listed_row(
+    token: &str,
+    since: Millis,
+    seen: Option<Millis>,
+    standing: Standing,
+    member: &Arc<Repository>,
+) -> VersionRow {
+    let (number, platform) = token.split_once('-').unwrap_or((token, "ruby"));
+    VersionRow {
+        number: number.to_owned(),
+        platform: Some(platform.to_owned()),
+        dated: Some(since).filter(|since| since.0 > 0 && seen.is_none_or(|seen| *since < seen)),
+        seen,
+        ..VersionRow::new(token, standing, member)
+    }
+}
+
+/// The cached packages of a gem: the version, and since when it is cached.
+async fn cached(remote: &Remote, name: &str, event: &mut Event) -> Result<HashMap<String, Millis>, Error> {
+    let prefix = format!("{FOLDER}/{name}-");
+    let (mut found, mut after) = (HashMap::new(), String::new());
+    for _ in 0..CACHED / PAGE {
+        let files = remote.remotes.store.cached_files(remote.repository.origin, &prefix, &after, PAGE, event).await?;
+        let full = files.len() == PAGE;
+        if let Some((last, _)) = files.last() {
+            after.clone_from(last);
+        }
+        found.extend(files.iter().filter_map(|(path, file)| {
+            Some((path.strip_prefix(&prefix)?.strip_suffix(".gem")?.to_owned(), file.fetched))
+        }));
+        if !full {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+impl GroupGems<'_> {
+    /// The rows of the members that answer for a name, and of the others that have it.
+    async fn rows(self, name: &str, event: &mut Event) -> Result<PackageRows, Error> {
+        let mut package = PackageRows::default();
+        let sure = self.owners(name, event).await;
+        let members = KnownMembers::of_names(self, [name], event).await?;
+        let owners = match sure {
+            Ok(owners) => owners,
+            // A member whose index was never requested may have the name.
+            Err(Error::Unasked) => members.owners(name),
+            Err(error) => return Err(error),
+        };
+        for place in &owners {
+            let leaf = &self.leaves()[*place];
+            let rows = self.member_rows(leaf, name, event).await;
+            let why = rows.as_ref().err().map(ToString::to_string);
+            package.may_lack |= matches!(rows, Err(Error::Unasked));
+            package.members.push(PackageMember { member: leaf.clone(), answers: why.is_none(), why });
+            package.rows.extend(rows.unwrap_or_default());
+        }
+        let group = &self.local.repository.record.name;
+        for holder in members.holders(name).iter().filter(|holder| !owners.contains(&holder.place)) {
+            let leaf = &self.leaves()[holder.place];
+            let why = self.why_not(name, holder, &members, &owners);
+            let hint = Some(format!(
+                "`daylight repo set {group} --shared {name}` has this member answer for the versions that the others lack"
+            ));
+            let mut rows = self.member_rows(leaf, name, event).await.unwrap_or_default();
+            for row in &mut rows {
+                row.standing = Standing::Shadowed(Box::new(Shadowed { why: why.clone(), hint: hint.clone() }));
+            }
+            package.rows.extend(rows);
+            package.members.push(PackageMember { member: leaf.clone(), answers: false, why: Some(why) });
+        }
+        for leaf in self.leaves() {
+            let is_unknown = self.follower(leaf).is_some_and(|follower| !follower.is_known());
+            if is_unknown && !package.members.iter().any(|one| one.member.id == leaf.id) {
+                package.may_lack = true;
+                let why = Some("no client has requested the index of its upstream yet".to_owned());
+                package.members.push(PackageMember { member: leaf.clone(), answers: false, why });
+            }
+        }
+        Ok(package)
+    }
+
+    async fn member_rows(
+        self,
+        leaf: &Arc<Repository>,
+        name: &str,
+        event: &mut Event,
+    ) -> Result<Vec<VersionRow>, Error> {
+        if !is_hosted(leaf) && Self::is_unset(leaf) {
+            return Ok(Vec::new());
+        }
+        let local = self.repositories.hosted(leaf, self.local.settings).ok_or(Error::GivenUp)?;
+        let local = Hosted { through: Some(self.local.repository.id), ..local };
+        if is_hosted(leaf) {
+            return hosted_rows(local, name, self.now(), event).await;
+        }
+        let remote = self.repositories.remotes.remote(leaf, &self.ask.place);
+        let gems = RemoteGems { remote: &remote, context: self.local.context, local, index: &leaf.shared.followed };
+        remote_rows(gems, name, event).await
+    }
+}
+
+/// The order of a list: the highest number first, then by platform, `ruby` first.
+fn newest_first(one: &VersionRow, other: &VersionRow) -> Ordering {
+    let number = |row: &VersionRow| Version::parse(&row.number).ok();
+    let platform = |row: &VersionRow| row.platform.clone().filter(|platform| platform != "ruby");
+    let by_number = number(other).cmp(&number(one)).then_with(|| other.number.cmp(&one.number));
+    by_number.then_with(|| platform(one).cmp(&platform(other))).then_with(|| one.version.cmp(&other.version))
+}
+
+/// The first release that clients get, in a list with the newest first; without one, the first version.
+pub(crate) fn latest(rows: &[VersionRow]) -> Option<String> {
+    let visible = || rows.iter().filter(|row| row.standing.is_visible());
+    let is_release = |row: &&VersionRow| Version::parse(&row.number).is_ok_and(|number| !number.prerelease());
+    visible().find(is_release).or_else(|| visible().next()).map(|row| row.version.clone())
+}

@@ -1,0 +1,130 @@
+//! Lists of artifacts: of a hosted repository from its listings, of an upstream from the cached files, of a group from both.
+
+use crate::error::Error;
+use crate::group::is_hosted;
+use crate::listed::Page;
+use crate::package::listed::ListedPackage;
+use crate::package::standing::Standing;
+use crate::question::Ask;
+use crate::repositories::Repositories;
+use crate::repository::Repository;
+use format::maven::path;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use telemetry::Event;
+
+/// The most reads of one list: of cached files, and of listings.
+const READS: usize = 2_000;
+/// Cached files that one read returns.
+const PAGE: usize = 200;
+/// The middle of the units of listed versions: `G/A//versions/V`.
+const VERSIONS: &str = "//versions/";
+
+impl Repositories {
+    /// The artifacts after `after` by folder, at most `limit`.
+    pub(crate) async fn artifacts_listed(
+        &self,
+        ask: &Ask<'_>,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Page<ListedPackage>, Error> {
+        // Each folder ends with a slash here, so that folders have the order of the paths and units below them.
+        let folder_of = |(group, artifact): (&str, &str)| format!("{}/{artifact}/", group.replace('.', "/"));
+        let after = after.split_once(':').map_or_else(|| after.to_owned(), folder_of);
+        let mut folders = BTreeSet::new();
+        let mut is_cut = false;
+        let leaves = std::slice::from_ref(&ask.repository).iter().filter(|one| one.leaves.is_empty());
+        for leaf in leaves.chain(ask.repository.leaves.iter()) {
+            let (found, more) = match is_hosted(leaf) {
+                true => self.listed_folders(leaf, &after, limit, event).await?,
+                false => self.cached_folders(leaf, &after, limit, event).await?,
+            };
+            is_cut |= more;
+            folders.extend(found);
+        }
+        is_cut |= folders.len() > limit;
+        let packages: Vec<String> = folders.iter().take(limit).filter_map(|folder| package_of(folder)).collect();
+        let next = packages.last().filter(|_| is_cut).cloned();
+        let mut rows = Vec::with_capacity(packages.len());
+        for package in packages {
+            let found = match Box::pin(self.artifact_rows(ask, &package, event)).await {
+                Err(Error::Hidden(_)) => continue,
+                found => found?,
+            };
+            let visible = found.rows.iter().filter(|row| row.standing.is_visible()).count();
+            let hidden = found.rows.iter().filter(|row| matches!(row.standing, Standing::Hidden(_))).count();
+            if visible + hidden > 0 {
+                rows.push(ListedPackage { package, latest: found.latest, visible: Some(visible), hidden });
+            }
+        }
+        Ok(Page { rows, next })
+    }
+
+    /// Folders of artifacts with listed versions, and whether there may be more.
+    async fn listed_folders(
+        &self,
+        repository: &Arc<Repository>,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<(Vec<String>, bool), Error> {
+        let (mut found, mut unit) = (Vec::new(), String::new());
+        if !after.is_empty() {
+            unit = format!("{}{VERSIONS}{}", after.trim_end_matches('/'), char::MAX);
+        }
+        for _ in 0..READS {
+            let Some((next, _)) = repository.facts(&self.store, "", &unit, 1, event).await?.pop() else {
+                return Ok((found, false));
+            };
+            let (folder, item) = next.split_once("//").unwrap_or((&next, ""));
+            let list = item.split('/').next().unwrap_or_default();
+            unit = format!("{folder}//{list}/{}", char::MAX);
+            if next.contains(VERSIONS) {
+                found.push(format!("{folder}/"));
+            }
+            if found.len() >= limit {
+                return Ok((found, true));
+            }
+        }
+        Ok((found, true))
+    }
+
+    /// Folders of artifacts with cached files, and whether there may be more.
+    async fn cached_folders(
+        &self,
+        repository: &Arc<Repository>,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<(Vec<String>, bool), Error> {
+        let (mut found, mut from) = (BTreeSet::new(), after.to_owned());
+        for _ in 0..READS {
+            let files = self.store.cached_files(repository.origin, "", &from, PAGE, event).await?;
+            let full = files.len() == PAGE;
+            for (at, _) in &files {
+                let folder = path::version_of(at).map(|(group, artifact, version)| {
+                    let folder = format!("{group}/{artifact}/");
+                    // The other files of this version are passed over.
+                    from = format!("{folder}{version}/{}", char::MAX);
+                    folder
+                });
+                match folder {
+                    Some(folder) if folder.as_str() > after => drop(found.insert(folder)),
+                    Some(_) => {}
+                    None => from.clone_from(at),
+                }
+            }
+            if !full || found.len() >= limit {
+                return Ok((found.into_iter().take(limit).collect(), full));
+            }
+        }
+        Ok((found.into_iter().collect(), true))
+    }
+}
+
+/// `G:A` of a folder that ends with a slash.
+fn package_of(folder: &str) -> Option<String> {
+    let (group, artifact) = folder.trim_end_matches('/').rsplit_once('/')?;
+    Some(format!("{}:{artifact}", group.replace('/', ".")))
+}

@@ -1,0 +1,226 @@
+//! The versions of an artifact for people who look at it: from the rows and the rules that `maven-metadata.xml` is made from.
+
+use crate::error::Error;
+use crate::group::is_hosted;
+use crate::maven::listing::{self, Version as Listed};
+use crate::maven::upstream::filtered_metadata::dated_versions;
+use crate::package::rows::{PackageMember, PackageRows, VersionRow};
+use crate::package::standing::{Gone, Shadowed, Standing};
+use crate::question::Ask;
+use crate::repositories::Repositories;
+use crate::repository::Repository;
+use crate::upstream::refused;
+use crate::upstream::row::OfUpstream;
+use crate::visible::{Row, shown};
+use format::maven::metadata;
+use format::maven::{Version, path};
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use store::{AuthoredChange, RepositoryKind, State};
+use telemetry::{Event, Millis};
+
+/// The most cached files of one artifact that are looked at, and how many are read at once.
+const CACHED: usize = 10_000;
+const PAGE: usize = 1_000;
+
+/// The folder of `G:A`; `None`: the text names no artifact.
+pub(crate) fn folder_of(package: &str) -> Option<String> {
+    let (group, artifact) = package.split_once(':')?;
+    let odd = |text: &str| text.is_empty() || text.contains(['/', ':']);
+    let folder = format!("{}/{artifact}", group.replace('.', "/"));
+    (!odd(group) && !odd(artifact) && format::tree::check(&folder).is_ok()).then_some(folder)
+}
+
+impl Repositories {
+    /// The versions of the artifact `G:A`.
+    pub(crate) async fn artifact_rows(
+        &self,
+        ask: &Ask<'_>,
+        package: &str,
+        event: &mut Event,
+    ) -> Result<PackageRows, Error> {
+        let Some(folder) = folder_of(package) else { return Ok(PackageRows::default()) };
+        let mut found = match ask.repository.record.kind {
+            RepositoryKind::Hosted => {
+                let rows = self.listed_rows(&ask.repository, &folder, event).await?;
+                PackageRows { rows, ..PackageRows::default() }
+            }
+            RepositoryKind::Remote => {
+                let document = format!("{folder}/{METADATA}");
+                if let Some(why) = refused::never_asked(&ask.repository, &ask.repository.file(&document)) {
+                    return Err(why);
+                }
+                let (rows, may_lack) = self.upstream_rows(ask, &ask.repository, &folder, event).await?;
+                PackageRows { rows, may_lack, ..PackageRows::default() }
+            }
+            RepositoryKind::Group => self.grouped_rows(ask, package, &folder, event).await?,
+        };
+        found.settle(newest_first);
+        let visible = found.rows.iter().filter(|row| row.standing.is_visible()).map(|row| row.version.as_str());
+        let listed = metadata::versions("", "", visible, 0);
+        found.latest = listed.release.or(listed.latest);
+        Ok(found)
+    }
+
+    /// The rows of a hosted repository. In a view of an earlier moment, the versions that came later are told too.
+    async fn listed_rows(
+        &self,
+        repository: &Arc<Repository>,
+        folder: &str,
+        event: &mut Event,
+    ) -> Result<Vec<VersionRow>, Error> {
+        let view = repository.view(self.clock.now());
+        let listed = listing::read::<Listed>(self.files(repository), folder, event).await?;
+        let mut rows: Vec<VersionRow> = listed
+            .iter()
+            .map(|row| {
+                let (_, _, changed) = row.lifecycle();
+                let gone = || Standing::Withdrawn { at: changed, why: Gone::Deleted };
+                let standing = Standing::of(shown(row, view)).unwrap_or_else(gone);
+                listed_row(row, folder, standing, repository)
+            })
+            .collect();
+        if repository.as_of.is_some() {
+            let then: HashSet<String> = rows.iter().map(|row| row.version.clone()).collect();
+            let today = Arc::new(repository.seen(repository.rules.clone(), None));
+            for row in listing::read::<Listed>(self.files(&today), folder, event).await? {
+                if !then.contains(&row.what.version) && row.lifecycle().0 == State::Live {
+                    rows.push(listed_row(&row, folder, Standing::Later, repository));
+                }
+            }
+        }
+        Ok(rows)
+    }
+
+    /// The rows of an upstream: from its cached metadata, and from cached files. And whether the upstream may have others.
+    async fn upstream_rows(
+        &self,
+        ask: &Ask<'_>,
+        repository: &Arc<Repository>,
+        folder: &str,
+        event: &mut Event,
+    ) -> Result<(Vec<VersionRow>, bool), Error> {
+        let remote = self.remotes.remote(repository, &ask.place);
+        let view = repository.view(self.clock.now());
+        let listed = match dated_versions(&remote, folder, event).await {
+            Ok(listed) => Some(listed),
+            Err(Error::Unasked | Error::Upstream(_)) => None,
+            Err(error) if error.is_absence() || matches!(error, Error::FirstSeenFull(_)) => None,
+            Err(error) => return Err(error),
+        };
+        let may_lack = listed.is_none();
+        let mut rows: Vec<VersionRow> = Vec::new();
+        for version in listed.into_iter().flatten() {
+            let Some(standing) = Standing::of(shown(&version, view)) else { continue };
+            let dated = Some(version.age.since).filter(|since| *since < version.age.seen);
+            let seen = Some(version.age.seen);
+            rows.push(VersionRow { dated, seen, ..VersionRow::new(&version.version, standing, repository) });
+        }
+        let (above, artifact) = folder.rsplit_once('/').unwrap_or(("", folder));
+        let (prefix, mut after) = (format!("{folder}/"), String::new());
+        let known: HashSet<String> = rows.iter().map(|row| row.version.clone()).collect();
+        let mut cached: HashMap<String, Millis> = HashMap::new();
+        for _ in 0..CACHED / PAGE {
+            let files = self.store.cached_files(repository.origin, &prefix, &after, PAGE, event).await?;
+            for (at, file) in &files {
+                let Some((group, name, version)) = path::version_of(at) else { continue };
+                if group != above || name != artifact {
+                    continue;
+                }
+                if !known.contains(version) && !cached.contains_key(version) && repository.as_of.is_none() {
+                    let read = repository.file(at);
+                    let row = OfUpstream::kept(&remote, &read, file, event).await?;
+                    let seen = Some(file.first_seen);
+                    let standing = Standing::of(shown(&row, view));
+                    rows.extend(
+                        standing.map(|standing| VersionRow { seen, ..VersionRow::new(version, standing, repository) }),
+                    );
+                }
+                let first = cached.entry(version.to_owned()).or_insert(file.fetched);
+                *first = (*first).min(file.fetched);
+            }
+            match files.last() {
+                Some((last, _)) if files.len() == PAGE => after.clone_from(last),
+                _ => break,
+            }
+        }
+        for row in &mut rows {
+            row.cached = cached.get(&row.version).copied();
+        }
+        Ok((rows, may_lack))
+    }
+
+    /// The rows of the members of a group. Upstreams do not answer for an artifact that a hosted member has or had.
+    async fn grouped_rows(
+        &self,
+        ask: &Ask<'_>,
+        package: &str,
+        folder: &str,
+        event: &mut Event,
+    ) -> Result<PackageRows, Error> {
+        let (group, document) = (self.group(&ask.repository, &ask.place), format!("{folder}/{METADATA}"));
+        let file = ask.repository.file(&document);
+        let guard = group.guard(&file, self.clock.now(), event).await?;
+        let mut found = PackageRows::default();
+        for leaf in group.hosted().chain(group.remote()) {
+            if is_hosted(leaf) {
+                let rows = self.listed_rows(leaf, folder, event).await?;
+                if !rows.is_empty() {
+                    found.members.push(PackageMember { member: leaf.clone(), answers: true, why: None });
+                }
+                found.rows.extend(rows);
+                continue;
+            }
+            if let Some(why) = refused::never_asked(leaf, &file) {
+                let why = Some(why.to_string());
+                found.members.push(PackageMember { member: leaf.clone(), answers: false, why });
+                continue;
+            }
+            let (mut rows, may_lack) = self.upstream_rows(ask, leaf, folder, event).await?;
+            if guard.blocks(leaf) {
+                let guarded = group.guards(package.to_owned());
+                let error =
+                    Error::Guarded { path: document.clone(), name: guarded.name, group: guarded.group, until: None };
+                let why = guard.blocked_record(leaf).detail;
+                for row in &mut rows {
+                    let (why, hint) = (why.clone(), error.hint());
+                    row.standing = Standing::Shadowed(Box::new(Shadowed { why, hint }));
+                }
+                found.members.push(PackageMember { member: leaf.clone(), answers: false, why: Some(why) });
+                found.rows.extend(rows);
+                continue;
+            }
+            found.may_lack |= may_lack;
+            if may_lack || !rows.is_empty() {
+                let why = may_lack.then(|| "the list of its upstream is not in the cache".to_owned());
+                found.members.push(PackageMember { member: leaf.clone(), answers: !rows.is_empty(), why });
+            }
+            found.rows.extend(rows);
+        }
+        Ok(found)
+    }
+}
+
+/// The name of the document that lists versions.
+const METADATA: &str = "maven-metadata.xml";
+
+fn listed_row(
+    row: &listing::ListingRow<Listed>,
+    folder: &str,
+    standing: Standing,
+    member: &Arc<Repository>,
+) -> VersionRow {
+    let (_, published, _) = row.lifecycle();
+    let (name, at) = (listing::unit(folder, &row.what), published);
+    let change = AuthoredChange { repository: member.id, name, is_entry: false, at };
+    let mut made = VersionRow::new(&row.what.version, standing, member);
+    (made.published, made.dated, made.change) = (Some(published), row.origin(), Some(change));
+    made
+}
+
+/// The order of a list: the highest version first.
+fn newest_first(one: &VersionRow, other: &VersionRow) -> Ordering {
+    let order = Version::new(&other.version).cmp(&Version::new(&one.version));
+    order.then_with(|| other.version.cmp(&one.version))
+}

@@ -1,0 +1,56 @@
+//! What a caller may not read: no page and no call tells that it exists.
+
+use super::{call, page, text};
+use crate::world::{FIRST, Gem, World};
+use serde_json::json;
+
+#[test]
+fn a_private_repository_is_answered_as_one_that_does_not_exist() {
+    let world = World::start();
+    world.repository("vault", true);
+    world.admin().push("vault", &Gem::new("lamp", "1.0.0")).expect(200);
+    let reader = world.person("reader", &["read"], &["vault"]);
+    let others = [world.anon(), world.holder("wrong"), world.person("other", &["read"], &[FIRST])];
+    for path in
+        [call("vault", "lamp"), call("vault", "lamp/1.0.0"), "/api/v1/packages/vault".into(), page("vault", "lamp")]
+    {
+        reader.get(&path).expect(200);
+        for other in &others {
+            let (there, nowhere) = (other.get(&path), other.get(&path.replace("vault", "vaulx")));
+            assert_eq!(there.status, nowhere.status, "{path}");
+            assert!([401, 404].contains(&there.status), "{}", there.text());
+            let normal = |text: &str| text.replace("vaulx", "vault").split("\"event\"").next().unwrap().to_owned();
+            assert_eq!(normal(there.text()), normal(nowhere.text()));
+        }
+    }
+    let snippet = reader.get(&call("vault", "lamp")).expect(200).json()["snippets"].to_string();
+    assert!(snippet.contains("x:TOKEN") && !snippet.contains(reader.secret()), "{snippet}");
+    let writer = world.person("writer", &["write"], &["vault"]);
+    writer.get(&call("vault", "lamp")).expect(403);
+}
+
+#[test]
+fn a_group_names_no_member_that_the_caller_may_not_read_and_lists_no_versions_that_only_it_has() {
+    let world = World::start();
+    world.repository("vault", true);
+    world.repository("other", true);
+    world.make(&json!({ "name": "all", "format": "gem", "members": [FIRST, "vault", "other"], "private": true }));
+    world.admin().push(FIRST, &Gem::new("lamp", "2.0.0")).expect(200);
+    world.admin().push("vault", &Gem::new("lamp", "1.0.0")).expect(200);
+    world.admin().push("other", &Gem::new("oil", "1.0.0")).expect(200);
+    let deny = json!({ "policy": { "deny": ["oil:1.*"] } });
+    world.admin().patch_json("/api/v1/repositories/other", &deny).expect(200);
+    let guest = world.person("guest", &["read"], &["all"]);
+    let seen = guest.get(&call("all", "lamp")).expect(200);
+    assert!(!seen.text().contains("vault") && !seen.text().contains("1.0.0"), "{}", seen.text());
+    assert_eq!(seen.json()["total"], 1);
+    let html = guest.get(&page("all", "lamp")).expect(200);
+    assert!(!html.text().contains("vault") && !html.text().contains("1.0.0"), "{}", html.text());
+    let whole = world.admin().get(&call("all", "lamp")).expect(200).json();
+    assert_eq!((&whole["total"], &whole["versions"][1]["hidden"]["rule"]), (&json!(2), &json!("origin")));
+    let oil = guest.get(&call("all", "oil")).expect(200);
+    assert!(!oil.text().contains("other"), "{}", oil.text());
+    let hidden = &oil.json()["versions"][0]["hidden"];
+    assert_eq!(hidden["repository"], json!(null));
+    assert!(text(hidden, "why").contains("is hidden by a policy: `oil:1.*` is denied"), "{hidden}");
+}
