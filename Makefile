@@ -22,6 +22,7 @@ help:
 
 build:
 	@scripts/setup build
+	@scripts/web
 	cargo build --release --locked
 
 run: build
@@ -29,6 +30,7 @@ run: build
 
 test:
 	@scripts/setup test
+	@scripts/web
 	$(DENY) licenses bans sources
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings

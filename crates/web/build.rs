@@ -1,12 +1,15 @@
-//! Names each asset by its content, so that browsers may keep it without limit.
+//! Names each asset by its content, so that browsers may keep it without limit, and embeds the scripts where they are built.
 
-use std::collections::hash_map::DefaultHasher;
-use std::hash::Hasher as _;
+mod embed;
 
-fn main() -> std::io::Result<()> {
+use std::path::Path;
+use std::{env, fs, io};
+
+fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=assets/style.css");
-    let mut hasher = DefaultHasher::new();
-    hasher.write(&std::fs::read("assets/style.css")?);
-    println!("cargo::rustc-env=WEB_STYLE_HASH={:016x}", hasher.finish());
-    Ok(())
+    // The folder, as the file is absent where Node.js is.
+    println!("cargo::rerun-if-changed=../../web");
+    println!("cargo::rustc-env=WEB_STYLE_HASH={:016x}", embed::hash(&fs::read("assets/style.css")?));
+    let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets no OUT_DIR"))?;
+    embed::embed(Path::new("../../web/dist/daylight.js"), Path::new(&out))
 }

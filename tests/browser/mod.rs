@@ -1,6 +1,7 @@
 //! Web pages in a real browser: accessible in each appearance, whole without scripts, usable with the keyboard alone.
 
 mod content;
+mod scripts;
 
 use crate::world::{Person, World, browser};
 use serde_json::{Value, json};

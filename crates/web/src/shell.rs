@@ -30,6 +30,11 @@ impl Shell {
     pub fn style(&self) -> String {
         self.links.asset(assets::STYLE.name)
     }
+
+    /// The URL of the scripts, if the program has them.
+    pub fn script(&self) -> Option<String> {
+        assets::SCRIPT.map(|script| self.links.asset(script.name))
+    }
 }
 
 /// Renders a page.
