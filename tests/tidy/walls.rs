@@ -44,6 +44,8 @@ const WALLS: &[Wall] = &[
             ("daylight/src/admin/pagination.rs", "reads the parameters of lists from the query"),
             ("daylight/src/admin/removal.rs", "reads its own parameters from the query"),
             ("daylight/src/admin/tail.rs", "reads its own parameters from the query"),
+            ("daylight/src/site/mod.rs", "hands the query to the page that reads it"),
+            ("daylight/src/site/sign_in.rs", "reads the fields of its form"),
             ("daylight/src/accounts/keys.rs", "`gem` sends the fields of a key as a form or as a query"),
             ("front/src/pages/mod.rs", "hands path and query to the hook that finds the page of a URL"),
         ],

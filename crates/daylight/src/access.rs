@@ -8,12 +8,13 @@ mod error;
 mod hint;
 pub(crate) mod name;
 mod otp;
+pub(crate) mod session;
 mod table;
 mod tokens;
 
 pub use caller::Caller;
 pub use change::{CreatedToken, NewToken};
-pub(crate) use check::{refuse_browsers, refuse_cross_site};
+pub(crate) use check::{is_cross_site, refuse_browsers, refuse_cross_site, refuse_unless_from_here};
 pub use credentials::{Credentials, new_secret};
 pub use error::Error;
 pub use otp::OtpError;

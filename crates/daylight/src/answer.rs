@@ -12,6 +12,7 @@ use crate::{
 };
 use bytes::Bytes;
 use front::{Reply, Request, client};
+use http::{HeaderValue, header};
 use repository::{About, Ask, Brings, Found, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
 use std::sync::Arc;
 use store::Stamp;
@@ -131,12 +132,16 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
         Ok(Found::Root) => Box::pin(overview::of_repository(app, &ask, &who, request, event)).await?,
         Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request)),
         Err(error) if front::opens_pages(request) => return Err(error.into()), // as a web page
-        Err(error) => app.missing(error, &ask, event)?, // a proven absence is an answer, and may be a page
+        Err(error) => app.missing(error, &ask, url, event)?, // a proven absence is an answer, and may be a page
     };
     if ivy::is_about_to_upload(request, &ask, &reply, app.clock.now()) {
-        return app.missing(repository::Error::NoSuchFile(url.path.clone()), &ask, event); // and no page: others are told the checksum
+        return app.missing(repository::Error::NoSuchFile(url.path.clone()), &ask, url, event); // and no page: others are told the checksum
     }
     server.protect(&mut reply);
+    if who.token.is_some() && !request.headers.contains_key(header::AUTHORIZATION) {
+        // Read with the cookie of a session, which ends: the browser shows it to nobody later.
+        reply.headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
+    }
     app.keep(request, &reply, &ask, &who, stamp, event); // as a page, where it may be one
     Ok(reply)
 }

@@ -7,7 +7,8 @@ use crate::error::Error;
 use crate::last_uses::LastUses;
 use crate::public_url::PublicUrls;
 use crate::recent_paths::RecentPaths;
-use crate::reply;
+use crate::reply::{self, explain_link};
+use crate::route::Content;
 use front::{Pages, Reply, Request};
 use insight::Insight;
 use insight::Tail;
@@ -128,13 +129,23 @@ impl App {
         event.add(Op::EventsWait, Tick::now().since(began));
     }
 
-    /// The reply to a request for something that does not exist, where that is certain. Returns any other error.
-    pub(crate) fn missing(&self, error: repository::Error, ask: &Ask<'_>, event: &mut Event) -> Result<Reply, Error> {
+    /// The reply to a request for something that does not exist, where that is certain. Returns any other error. It may become a page for
+    /// all clients, so it links to the explanation only where all of them reach the server by the URL of the settings.
+    pub(crate) fn missing(
+        &self,
+        error: repository::Error,
+        ask: &Ask<'_>,
+        url: &Content,
+        event: &mut Event,
+    ) -> Result<Reply, Error> {
         use repository::Error::{Guarded, Missing, NoSuchFile, NoSuchPackage};
         if !matches!(error, NoSuchPackage | NoSuchFile(_) | Missing { .. } | Guarded { .. }) {
             return Err(error.into());
         }
         event.reason = Some(error.reason());
-        Ok(event.time(Op::ReplyMake, || reply::missing(&error.into(), ask)))
+        Ok(event.time(Op::ReplyMake, || {
+            let why = if self.urls.is_configured() { explain_link::of_path(url, &self.urls) } else { None };
+            reply::missing(&error.into(), ask, why.as_deref())
+        }))
     }
 }

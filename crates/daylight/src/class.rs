@@ -6,7 +6,7 @@
 
 use crate::config;
 use crate::error::Error;
-use crate::route::{Admin, AdminVerb, Route};
+use crate::route::{Admin, AdminVerb, Route, SiteUrl};
 use repository::ClassPlace;
 use repository::Cost;
 use std::net::IpAddr;
@@ -43,6 +43,8 @@ pub fn of_route(route: &Route) -> Option<Class> {
         Route::Content(_) | Route::Live | Route::Metrics => None,
         Route::Ready => Some(Class::Health),
         Route::Hook(_) => Some(Class::Hooks),
+        // They take their places when their forms have arrived.
+        Route::Site(SiteUrl::SignInSent | SiteUrl::SignOut) => None,
         Route::Site(_) => Some(Class::Web),
         Route::Admin(Admin { verb: AdminVerb::Ask, .. }) => Some(Class::Ask),
         Route::Admin(admin) if admin.verb.reads_repository() => Some(Class::Web),

@@ -5,6 +5,7 @@ use crate::app::App;
 use crate::audience::Audience;
 use crate::config::ServerTiming;
 use crate::error::Error;
+use crate::reply::explain_link;
 use crate::{reply, route, server_timing, site};
 use front::{Handler, Pages, Reply, Request};
 use http::StatusCode;
@@ -43,7 +44,13 @@ impl Handler for App {
 fn refuse(app: &App, error: &Error, reader: (Audience, Option<&Shell>), request: &Request, event: &mut Event) -> Reply {
     event.reason = Some(error.reason());
     let (id, now) = (event.id, app.clock.now());
-    let reply = event.time(Op::ReplyMake, || reply::refusal(error, reader, request, id, now));
+    let reply = event.time(Op::ReplyMake, || {
+        let server = app.urls.of(request);
+        let why = explain_link::of_refusal(error, request, &server);
+        let mut reply = reply::refusal(error, reader, request, why.as_deref(), (id, now));
+        server.protect(&mut reply);
+        reply
+    });
     // Of the other 5xx, the store logs its failures itself, and the rest are no failures of ours.
     if reply.status == StatusCode::INTERNAL_SERVER_ERROR {
         event.detail = chain(error);

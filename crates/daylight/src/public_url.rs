@@ -71,6 +71,17 @@ impl PublicUrls {
         self.configured.as_deref().unwrap_or(&self.listening)
     }
 
+    /// Whether the settings have the URL, so that it is the same for all clients.
+    pub(crate) fn is_configured(&self) -> bool {
+        self.configured.is_some()
+    }
+
+    /// Whether clients reach the server as it is, as far as the settings say: no proxy is trusted, and no other URL is public.
+    pub(crate) fn is_reached_directly(&self) -> bool {
+        self.configured.is_none()
+            && (self.proxies.trusted.is_empty() || self.proxies.client_from == ClientFrom::Connection)
+    }
+
     /// The URL by which the client of `request` reaches the server.
     pub(crate) fn of(&self, request: &Request) -> RequestUrl<'_> {
         let derived = match self.configured {

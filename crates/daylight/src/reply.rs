@@ -1,8 +1,11 @@
 //! Turns what was found into a reply: headers, body, and the status where `status` does not have it.
 
+pub(crate) mod explain_link;
+mod forms;
 mod phrase;
 mod refusal;
 
+pub(crate) use forms::{form_again, go_to};
 pub(crate) use refusal::{heading, missing, refusal};
 
 use crate::{cache_headers, checksum_headers, growing_body};
@@ -261,7 +264,7 @@ pub(crate) fn metrics(page: Bytes) -> Reply {
 pub(crate) fn page(body: String, html: bool) -> Reply {
     let mut reply = text(body);
     let headers = &mut reply.headers;
-    headers.insert(header::VARY, HeaderValue::from_static("accept, authorization"));
+    headers.insert(header::VARY, HeaderValue::from_static("accept, authorization, cookie"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if html {
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));

@@ -7,4 +7,5 @@
 pub mod gem;
 pub mod maven;
 pub mod percent;
+pub mod shell;
 pub mod tree;

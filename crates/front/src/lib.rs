@@ -49,5 +49,5 @@ pub use pages::accept_encoding::takes_gzip;
 pub use pages::browser::opens_pages;
 pub use pages::{ClassOf, PUBLIC, PageHooks, PageUrl, Pages, StampHolds};
 pub use reply::{Body, Ranges, Reply, UnchangedDates};
-pub use request::Request;
 pub use request::upload::{Upload, UploadError};
+pub use request::{Request, SocketEnds};

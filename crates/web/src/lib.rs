@@ -5,16 +5,19 @@
 
 mod assets;
 mod document;
+mod explanation;
 mod links;
 mod moment;
 mod package;
 mod refusal;
 mod shell;
+mod sign_in;
 mod version;
 
 pub use askama::Template;
 pub use assets::{Asset, CONTENT_SECURITY_POLICY, asset};
 pub use document::{Document, DocumentPage, Link};
+pub use explanation::{ExplainForm, ExplainPage, Explanation, HidingRule, MemberAnswer};
 pub use links::Links;
 pub use moment::Moment;
 pub use package::{
@@ -22,4 +25,5 @@ pub use package::{
 };
 pub use refusal::{Refusal, RefusalPage};
 pub use shell::{NotRendered, Shell, html};
+pub use sign_in::{SignInPage, is_own_path};
 pub use version::{Dependency, Parent, Requires, Version, VersionFile, VersionPage};

@@ -5,7 +5,7 @@ use format::percent::{self, segment};
 /// The URLs of the pages of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Links {
-    /// The path below which the server is reached: empty, or `/prefix` behind a proxy that adds one.
+    /// The text before each path: empty, `/prefix` behind a proxy that adds one, or a URL.
     base: String,
 }
 
@@ -16,6 +16,11 @@ impl Links {
         let after = server.split_once("://").map_or(server, |(_, after)| after);
         let base = after.find('/').map_or("", |at| &after[at..]);
         Self { base: base.trim_end_matches('/').to_owned() }
+    }
+
+    /// The same links with scheme and host, for readers outside a browser.
+    pub fn absolute(server: &str) -> Self {
+        Self { base: server.trim_end_matches('/').to_owned() }
     }
 
     /// The first page.
@@ -61,9 +66,20 @@ impl Links {
         format!("{}/{}", self.package(repository, package), segment(version))
     }
 
-    /// Why a path of a repository is answered as it is.
+    /// Why a path of a repository is answered as it is. The slashes of the path stay, so that people can read the URL in the output of a
+    /// build.
     pub fn explain(&self, repository: &str, path: &str) -> String {
-        format!("{}/explain?repository={}&path={}", self.base, segment(repository), segment(path))
+        format!("{}?repository={}&path={}", self.explain_form(), segment(repository), self::path(path))
+    }
+
+    /// The same as of a moment.
+    pub fn explain_as_of(&self, repository: &str, path: &str, as_of: &str) -> String {
+        format!("{}&as_of={}", self.explain(repository, path), segment(as_of))
+    }
+
+    /// The form that asks for an explanation.
+    pub fn explain_form(&self) -> String {
+        format!("{}/explain", self.base)
     }
 
     /// The form to sign in.
@@ -108,6 +124,7 @@ mod tests {
         let links = Links::new("http://here.test");
         assert_eq!(links.package("a/b", "x?y#z"), "/packages/a%2Fb/x%3Fy%23z");
         assert_eq!(links.browse("raw", "a b/c&d"), "/browse/raw/a%20b/c%26d");
-        assert_eq!(links.explain("maven", "org/x/1.0/x.jar"), "/explain?repository=maven&path=org%2Fx%2F1.0%2Fx.jar");
+        assert_eq!(links.explain("maven", "org/x/1.0/x.jar"), "/explain?repository=maven&path=org/x/1.0/x.jar");
+        assert_eq!(links.explain("raw", "a b&c=d#e\r\n"), "/explain?repository=raw&path=a%20b%26c%3Dd%23e%0D%0A");
     }
 }

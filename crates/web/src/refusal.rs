@@ -14,6 +14,8 @@ pub struct Refusal {
     pub message: String,
     /// What to do next, in the same form.
     pub hint: Option<String>,
+    /// The URL of the page that explains the answer.
+    pub why: Option<String>,
     /// The id of the request's event.
     pub event: String,
 }

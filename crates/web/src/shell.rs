@@ -16,6 +16,8 @@ pub struct Shell {
     pub links: Links,
     /// The name of the caller's token. `None`: they have not signed in.
     pub token: Option<String>,
+    /// The secret of the forms of the caller's session. `None`: they have no session that could be ended.
+    pub session: Option<String>,
     /// The text in the search field.
     pub query: String,
 }
@@ -23,7 +25,7 @@ pub struct Shell {
 impl Shell {
     /// A page with this title, for a caller without a token.
     pub fn new(title: impl Into<String>, links: Links) -> Self {
-        Self { title: title.into(), links, token: None, query: String::new() }
+        Self { title: title.into(), links, token: None, session: None, query: String::new() }
     }
 
     /// The URL of the stylesheet.

@@ -8,7 +8,7 @@ use super::{name, otp};
 use client::Secret;
 use repository::{Author, ChangeSource, Scope};
 use std::sync::{Arc, PoisonError};
-use store::{Change, CommitError, Expect, RepositoryId, TokenRecord};
+use store::{Change, CommitError, Digest, Expect, RepositoryId, TokenRecord};
 use telemetry::{Event, Millis};
 
 /// Most keys of one owner that work, or were made within [`RECENT`]. Each is a row in the journal, and all are in memory.
@@ -96,7 +96,19 @@ impl Access {
     pub async fn derive(
         &self,
         maker: &Token,
+        new: NewToken,
+        from: ChangeSource,
+        event: &mut Event,
+    ) -> Result<Secret, Error> {
+        self.derive_hashed(maker, new, &|secret| hash(secret.expose().as_bytes()), from, event).await
+    }
+
+    /// The same for a secret that is stored under another hash, as that of a session.
+    pub(super) async fn derive_hashed(
+        &self,
+        maker: &Token,
         mut new: NewToken,
+        hashed: &(dyn Fn(&Secret) -> Digest + Sync),
         from: ChangeSource,
         event: &mut Event,
     ) -> Result<Secret, Error> {
@@ -118,7 +130,8 @@ impl Access {
         }
         new.expires = [new.expires, made_by.expires].into_iter().flatten().min();
         let (secret, record) = self.record(new, None)?;
-        let record = TokenRecord { maker: Some(made_by.hash), otp: made_by.otp.clone(), ..record };
+        let hash = hashed(&secret);
+        let record = TokenRecord { hash, maker: Some(made_by.hash), otp: made_by.otp.clone(), ..record };
         let expect = vec![Expect::TokenNameFree(record.name.clone()), Expect::TokenLives(made_by.hash)];
         self.write(expect, vec![record], Author { by: &made_by.name, from }, event).await?;
         Ok(secret)

@@ -23,6 +23,18 @@ pub(crate) fn refuse_cross_site(headers: &HeaderMap) -> Result<(), Error> {
     if credentials::is_cross_site(headers) { Err(Error::CrossSite) } else { Ok(()) }
 }
 
+/// Whether a page of another site made a browser send the request.
+pub(crate) fn is_cross_site(headers: &HeaderMap) -> bool {
+    credentials::is_cross_site(headers)
+}
+
+/// Refuses a form unless a browser says that a page of this server sent it. `server` is the URL by which browsers reach the server.
+pub(crate) fn refuse_unless_from_here(headers: &HeaderMap, server: &str) -> Result<(), Error> {
+    let after = server.find("://").map_or(0, |at| at + 3);
+    let origin = server[after..].find('/').map_or(server, |end| &server[..after + end]);
+    if credentials::is_from_here(headers, origin) { Ok(()) } else { Err(Error::CrossSite) }
+}
+
 impl Access {
     /// The repository of that name, with the revision of its settings, if the caller may know that it exists. Where some repositories
     /// are private, a caller without a valid token gets the same answer for a private name as for one that does not exist,
@@ -87,7 +99,11 @@ impl Access {
         }
         let open = scope == Scope::Read && !repository.record.private;
         let name = &repository.record.name;
-        let caller = if open { self.anyone(request, event).await } else { self.caller(request, event).await };
+        let caller = match scope {
+            Scope::Read if open => self.anyone(request, event).await,
+            Scope::Read => self.caller(request, event).await,
+            _ => self.bearer(request, event).await,
+        };
         match caller {
             Ok(caller) => match &caller.token {
                 Some(token) if token.allows(scope, Some(repository.id)) => {
@@ -168,7 +184,8 @@ impl Access {
         if changes && credentials::is_cross_site(headers) {
             return Err(Error::CrossSite);
         }
-        let token = self.caller(request, event).await?.token.ok_or(Error::AccountMissing)?;
+        // Not by a cookie: a key that is made here works for more than a session.
+        let token = self.bearer(request, event).await?.token.ok_or(Error::AccountMissing)?;
         if !token.is_for(repository.id) {
             let (token, repository) = (token.record.name.clone(), repository.record.name.clone());
             return Err(Error::RepositoryNotNamed { token, scope: Scope::Read, repository });
@@ -191,7 +208,7 @@ impl Access {
         if credentials::is_cross_site(headers) {
             return Err(Error::CrossSite);
         }
-        let caller = self.caller(request, event).await?;
+        let caller = if changes { self.bearer(request, event).await? } else { self.caller(request, event).await? };
         match &caller.token {
             Some(token) if token.allows(scope, None) => {
                 if changes {

@@ -58,6 +58,11 @@ impl Credentials {
         Self { candidates: vec![hash(secret.expose().as_bytes())], unset: None }
     }
 
+    /// The credentials whose hash is this.
+    pub(super) fn of_hash(hash: Digest) -> Self {
+        Self { candidates: vec![hash], unset: None }
+    }
+
     /// The hashes, the most likely first.
     pub(super) fn candidates(&self) -> &[Digest] {
         &self.candidates
@@ -85,6 +90,16 @@ pub(super) fn is_cross_site(headers: &HeaderMap) -> bool {
     }
     let authority = |origin: &str| origin.split_once("://").map(|(_, authority)| authority.to_owned());
     text(header::ORIGIN).is_some_and(|origin| authority(origin).as_deref() != text(header::HOST))
+}
+
+/// Whether a browser says that a page of this server sent the request: every browser does with a form that is posted. `here` is the
+/// origin by which browsers reach the server. A proxy in front may change the `Host`.
+pub(super) fn is_from_here(headers: &HeaderMap, here: &str) -> bool {
+    let origin = headers.get(header::ORIGIN).map(|value| value.to_str().unwrap_or("?"));
+    match headers.get("sec-fetch-site") {
+        Some(site) => site == "same-origin",
+        None => origin.is_some_and(|origin| origin.eq_ignore_ascii_case(here)),
+    }
 }
 
 /// Whether RubyGems sends the request. Its `User-Agent` begins like this since 1.3. A page cannot make a browser send another `User-Agent`
@@ -184,6 +199,27 @@ mod tests {
             headers.insert(header::HOST, "here.test:8080".parse().unwrap());
             headers.insert(name, value.parse().unwrap());
             assert_eq!(is_cross_site(&headers), cross_site, "{name}: {value}");
+        }
+    }
+
+    #[test]
+    fn a_form_is_from_here_only_if_a_browser_says_so() {
+        for (pairs, from_here) in [
+            (&[("sec-fetch-site", "same-origin")][..], true),
+            (&[("sec-fetch-site", "same-origin"), ("origin", "http://here.test:8080")], true),
+            (&[("origin", "http://here.test:8080")], true),
+            (&[("origin", "http://HERE.test:8080")], true),
+            (&[], false),
+            (&[("sec-fetch-site", "none")], false),
+            (&[("sec-fetch-site", "same-site"), ("origin", "http://here.test:8080")], false),
+            (&[("sec-fetch-site", "cross-site")], false),
+            (&[("origin", "null")], false),
+            (&[("origin", "http://here.test")], false),
+            (&[("origin", "https://here.test:8080")], false),
+            (&[("origin", "http://here.test:8080.evil.test")], false),
+        ] {
+            let headers = pairs.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
+            assert_eq!(is_from_here(&headers.collect(), "http://here.test:8080"), from_here, "{pairs:?}");
         }
     }
 

@@ -27,6 +27,9 @@ pub enum Error {
     /// A browser sent its stored credentials for a page of another site.
     #[error("a page of another site made a browser send this request, so it is refused")]
     CrossSite,
+    /// A form without the secret of the session.
+    #[error("the form is not one of this session: its secret is missing or wrong")]
+    FormForged,
     /// Every page can make a browser send a GET with its stored credentials.
     #[error("a key is made with POST; only RubyGems before 3.2 may use GET")]
     OnlyPosted,
@@ -174,7 +177,7 @@ impl Error {
             Error::Password { why: OtpError::Wrong, .. } => Reason::PasswordWrong,
             Error::Password { why: OtpError::TooMany(_), .. } => Reason::TooManyPasswords,
             Error::CredentialsUnknown | Error::VariableUnset(_) => Reason::CredentialsUnknown,
-            Error::CrossSite | Error::OnlyPosted => Reason::CrossSite,
+            Error::CrossSite | Error::FormForged | Error::OnlyPosted => Reason::CrossSite,
             Error::ScopeMissing { .. }
             | Error::RepositoryNotNamed { .. }
             | Error::OnlyForRepositories { .. }

@@ -37,6 +37,7 @@ impl Error {
             Error::OriginNotAllowed(_) => {
                 "use a token that has the scope `admin`, or upload without that header".into()
             }
+            Error::FormForged => "open the page again, and send the form from there".into(),
             Error::TokenChanged => "try again".into(),
             Error::TokenNameTaken(_) => "choose another name, or revoke that token first".into(),
             Error::NoSuchToken(_) => "`daylight token list` shows all tokens".into(),

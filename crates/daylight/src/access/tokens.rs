@@ -4,10 +4,11 @@ use super::caller::Caller;
 use super::credentials::Credentials;
 use super::error::Error;
 use super::otp::OtpCodes;
+use super::session;
 use super::table::{Token, TokenTable};
 use arc_swap::ArcSwap;
 use front::Request;
-use http::HeaderMap;
+use http::{HeaderMap, header};
 use repository::Scope;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -85,8 +86,12 @@ impl Access {
 
     /// Uses up the one-time password of a request, if `token` demands one.
     pub(super) fn check_password(&self, token: &Token, request: &Request) -> Result<(), Error> {
+        self.check_code(token, request.headers.get("otp").map(|value| value.as_bytes()), request)
+    }
+
+    /// Uses up this one-time password, if `token` demands one.
+    pub(super) fn check_code(&self, token: &Token, code: Option<&[u8]>, request: &Request) -> Result<(), Error> {
         let Some(key) = token.record.otp.as_deref() else { return Ok(()) };
-        let code = request.headers.get("otp").map(|value| value.as_bytes());
         let client = front::client(request.client);
         let taken = self.codes.take(key, token.record.created, code, client, self.clock.now());
         taken.map_err(|why| Error::Password { token: token.record.name.clone(), why })
@@ -105,8 +110,24 @@ impl Access {
         Ok(tokens.iter().any(|token| token.lives(now) && token.allows(Scope::Admin, None)))
     }
 
-    /// The caller that a request's headers show. Fails for a token that is unknown.
+    /// The caller of a request: the bearer of a token, or of the cookie of a session where the request reads. Fails for a token that is
+    /// unknown; a session that has ended is none.
     pub(super) async fn caller(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
+        let cookie = match request.headers.contains_key(header::AUTHORIZATION) {
+            true => None,
+            false => session::credentials(request),
+        };
+        let Some(credentials) = cookie else { return self.bearer(request, event).await };
+        let (table, client) = (self.table(event).await?, request.recorded_client);
+        let token = event.time(Op::TokenCheck, || table.find(&credentials, self.clock.now()));
+        if let Some(token) = &token {
+            event.token.clone_from(&token.record.name);
+        }
+        Ok(Caller { token, client, stamp: table.stamp })
+    }
+
+    /// The caller that the header `Authorization` shows. Fails for a token that is unknown.
+    pub(super) async fn bearer(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
         let (table, client) = (self.table(event).await?, request.recorded_client);
         let Some(credentials) = Credentials::read(&request.headers) else {
             return Ok(Caller { token: None, client, stamp: table.stamp });

@@ -1,49 +1,82 @@
-//! `/api/v1/explain`: which answer a request would get, and why, in the form of an event.
+//! `/api/v1/explain`: which answer a request would get, and why, in the form of an event. The page `/explain` shows the same value.
 
-use crate::access::Caller;
+use super::explained::{self, Explanation, Reader};
+use crate::access::{self, Caller};
 use crate::app::App;
+use crate::class;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
 use crate::status;
 use format::percent::{Form, segment};
+use front::Request;
 use http::Method;
-use repository::{About, Ask, Foreseen, Parameters, Repository, Unread};
+use repository::{About, Ask, Cost, Foreseen, Parameters, Repository, Scope, Unread};
 use serde_json::Value;
 use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Event, Reason};
 
-/// What would be answered.
-pub(super) struct Explanation {
-    /// The event of the answer.
-    pub(super) event: Event,
-    /// Of a file that somebody took away: how it comes back.
-    hint: Option<String>,
+/// The answer to a call of the API.
+pub(super) async fn show(app: &App, query: &str, request: &Request, event: &mut Event) -> Result<Value, Error> {
+    access::refuse_cross_site(&request.headers)?;
+    let asked = asked(query);
+    for (name, value) in [("repository", &asked.repository), ("path", &asked.path)] {
+        if value.is_empty() {
+            return Err(Error::Input(format!("`{name}` is missing")));
+        }
+    }
+    let reader = Reader { caller: app.access.anyone(request, event).await?, is_local: false };
+    let value = value(app, &asked, &reader, request, event).await?;
+    Ok(serde_json::to_value(&value).unwrap_or_default())
 }
 
-/// The keys of an event that only real requests have.
-const OF_REQUESTS: [&str; 9] =
-    ["id", "kind", "bytes_in", "bytes_out", "first_byte_ms", "duration_ms", "unaccounted_ms", "weight", "kept_because"];
+/// What a request asks to have explained.
+pub(crate) type Asked = web::ExplainForm;
 
-pub(super) async fn show(app: &App, query: &str, caller: &Caller, event: &mut Event) -> Result<Value, Error> {
-    let required = |name: &str| {
-        let value = Form(query).value(name).filter(|value| !value.is_empty());
-        value.ok_or_else(|| Error::Input(format!("`{name}` is missing")))
+/// Reads the query of a request.
+pub(crate) fn asked(query: &str) -> Asked {
+    let text = |name| Form(query).value(name).unwrap_or_default();
+    Asked { repository: text("repository"), path: text("path"), as_of: text("as_of") }
+}
+
+/// The value of the API's answer and of the page. Readers of the repository get it, and observers of the server.
+pub(crate) async fn value(
+    app: &App,
+    asked: &Asked,
+    reader: &Reader,
+    request: &Request,
+    event: &mut Event,
+) -> Result<web::Explanation, Error> {
+    let found = match reader.observes() {
+        true => app.repositories.find(&asked.repository, event).await?.0,
+        false => {
+            let found = app.access.repository(&app.repositories, &asked.repository, request, event).await?.0;
+            app.access.content(request, Scope::Read, &found, event).await?;
+            found
+        }
     };
-    let (repository, path) = (required("repository")?, required("path")?);
-    let (found, _) = app.repositories.find(&repository, event).await?;
-    let (path, asked) = path.split_once('?').map_or((path.as_str(), ""), |(path, query)| (path, query));
-    let path = found.explained_path(path);
-    let path: Vec<String> = path.split('/').map(segment).collect();
-    let as_of = Form(query).value("as_of").filter(|value| !value.is_empty());
-    let as_of = as_of.map(|as_of| format!("@{}", segment(&as_of))).unwrap_or_default();
-    let url = content(&format!("/repository/{}{as_of}/{}", segment(&repository), path.join("/")))?;
+    let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
+    // People copy the path of a URL, too.
+    let path = path.strip_prefix(&format!("/repository/{}/", asked.repository)).unwrap_or(path);
+    let path: Vec<String> = found.explained_path(path).split('/').map(segment).collect();
+    let as_of = match &*asked.as_of {
+        "" => String::new(),
+        as_of => format!("@{}", segment(as_of)),
+    };
+    let url = content(&format!("/repository/{}{as_of}/{}", segment(&asked.repository), path.join("/")))?;
     let (repository, settings) = app.repositories.find(&url.repository, event).await?;
-    let explanation = explain(app, &url, Some(asked), repository, settings, caller, event).await?;
+    // An index costs as much here as in an answer.
+    let cost = url.read(repository.format, repository.record.kind)?.cost;
+    let _place = match cost {
+        Cost::Index => Some(app.enter(class::of_cost(cost), request, event).await?),
+        _ => None,
+    };
+    let explanation = explain(app, &url, Some(query), repository.clone(), settings, &reader.caller, event).await?;
     let explanation = explanation.ok_or_else(|| {
         Error::Input(format!("`{}` is not the path of a file or an index, so it is not explained", url.path))
     })?;
-    Ok(to_json(&explanation))
+    let table = app.repositories.table(event).await?;
+    Ok(explained::value(explanation, reader, &repository, &table))
 }
 
 /// Reads the URL of a GET below a repository.
@@ -86,12 +119,12 @@ pub(super) async fn explain(
         Foreseen::Depends(member) => {
             explained.reason = Some(Reason::UpstreamUnasked);
             explained.detail = format!("the upstream of `{member}` would be asked");
-            return Ok(Some(Explanation { event: explained, hint: None }));
+            return Ok(Some(Explanation { event: explained, removal_hint: None, error: None, depends: Some(member) }));
         }
     };
     let (status, outcome) = status::foreseen(answer.as_ref());
     (explained.status, explained.outcome) = (status.as_u16(), Some(outcome));
-    if let Err(error) = answer {
+    if let Err(error) = &answer {
         let more = std::mem::take(&mut explained.detail);
         // Of a file that somebody took away there are details already, of which the error is a part.
         let gone =
@@ -101,16 +134,5 @@ pub(super) async fn explain(
         let detail = [said, more].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
         (explained.reason, explained.detail) = (Some(error.reason()), detail.join("; "));
     }
-    Ok(Some(Explanation { event: explained, hint }))
-}
-
-fn to_json(explanation: &Explanation) -> Value {
-    let mut value = explanation.event.json();
-    if let Some(hint) = &explanation.hint {
-        value["hint"] = hint.as_str().into();
-    }
-    if let Value::Object(keys) = &mut value {
-        OF_REQUESTS.iter().for_each(|key| drop(keys.remove(*key)));
-    }
-    value
+    Ok(Some(Explanation { event: explained, removal_hint: hint, error: answer.err(), depends: None }))
 }

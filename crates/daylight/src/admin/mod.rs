@@ -6,7 +6,8 @@ mod collisions;
 mod contents;
 mod events;
 mod exceptions;
-mod explain;
+pub(crate) mod explain;
+pub(crate) mod explained;
 mod findings;
 mod frees;
 mod journal;
@@ -47,6 +48,11 @@ pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event
     }
     if admin.verb == Verb::Ask {
         return Ok(reply::of_json(ask::answer(app, request, event).await?));
+    }
+    if admin.verb == Verb::Explain {
+        let query = request.query().unwrap_or_default().to_owned();
+        let value = explain::show(app, &query, request, event).await?;
+        return Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)));
     }
     if admin.verb.reads_repository() {
         let read = ReadRepository::named(app, &admin.name, request, event).await?;
@@ -102,7 +108,8 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::Journal => journal::list(app, query, event).await,
         Verb::Requests => Ok(requests::list(app)),
         Verb::Upstreams => upstreams::list(app, event).await,
-        Verb::Explain => explain::show(app, query, &caller, event).await,
+        // Readers of the repository may make it: see `answer`.
+        Verb::Explain => Err(Error::GivenUp),
         Verb::Event => events::show(app, name, event).await,
         // It does not answer with a value: see `answer`.
         Verb::Tail => Ok(Value::Null),

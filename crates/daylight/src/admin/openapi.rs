@@ -54,7 +54,13 @@ fn operation(call: &AdminCall) -> Value {
         },
     });
     let scope = call.verb.scope();
-    if call.verb.reads_repository() {
+    if call.verb == AdminVerb::Explain {
+        operation["description"] =
+            "Needs no token if the repository is public, otherwise one with the scope `read` for it. Names of tokens, \
+            hosts of upstreams and times need the scope `observe`."
+                .into();
+        operation["security"] = json!([{}, { "token": [Scope::Read.as_str()] }]);
+    } else if call.verb.reads_repository() {
         operation["description"] =
             "Needs no token if the repository is public, otherwise one with the scope `read` for it. \
             `name` may have a moment: `NAME@2026-11-01`."

@@ -20,22 +20,24 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Daylight\
 /// The reply with an error, as a problem (RFC 9457), as text, or inside `shell` as a web page. The API answers with problems, and [`Audience::reads_problems`] has who else
 /// is shown one. A 404 of a repository is always text: to the resolver of Maven 4.0.0-rc-4 a 404 that comes as a problem is a failure of
 /// the transfer, and not a file that does not exist.
+///
+/// `why` is the URL of the explanation, with which the text ends.
 pub(crate) fn refusal(
     error: &Error,
     (audience, shell): (Audience, Option<&Shell>),
     request: &Request,
-    id: EventId,
-    now: Millis,
+    why: Option<&str>,
+    (id, now): (EventId, Millis),
 ) -> Reply {
     let status = status::of(error);
     let mut reply = if request.path().starts_with("/api/") {
-        problem(status, error, Words::Http, id)
+        problem(status, error, Words::Http, why, id)
     } else if let Some(shell) = shell {
-        web_page(status, error, shell, id)
+        web_page(status, error, shell, why, id)
     } else if audience.reads_problems() && status != StatusCode::NOT_FOUND {
-        problem(status, error, audience.words(), id)
+        problem(status, error, audience.words(), why, id)
     } else {
-        plain(status, error, audience.words())
+        plain(status, error, audience.words(), why)
     };
     reply.phrase = phrase(error);
     let headers = &mut reply.headers;
@@ -62,9 +64,10 @@ pub(crate) fn refusal(
     reply
 }
 
-/// The reply that something is proven not to exist, until it is published. It may be a page, so its words are those of the format.
-pub(crate) fn missing(error: &Error, ask: &Ask<'_>) -> Reply {
-    let mut reply = plain(status::of(error), error, Words::Http);
+/// The reply that something is proven not to exist, until it is published. It may be a page, so its words are those of the format, and
+/// `why` is a URL that is the same for all clients.
+pub(crate) fn missing(error: &Error, ask: &Ask<'_>, why: Option<&str>) -> Reply {
+    let mut reply = plain(status::of(error), error, Words::Http, why);
     reply.headers.insert(header::CACHE_CONTROL, asked_again(ask.repository.record.private));
     reply
 }
@@ -87,20 +90,25 @@ pub(crate) fn heading(error: &Error) -> &'static str {
 }
 
 /// For a browser in which a person opened the URL.
-fn web_page(status: StatusCode, error: &Error, shell: &Shell, id: EventId) -> Reply {
+fn web_page(status: StatusCode, error: &Error, shell: &Shell, why: Option<&str>, id: EventId) -> Reply {
     let (message, hint) = (message(status, error), error.hint(Words::Http));
-    let refusal = Refusal { status: status.as_u16(), heading: heading(error), message, hint, event: id.to_string() };
+    let (why, event) = (why.map(str::to_owned), id.to_string());
+    let refusal = Refusal { status: status.as_u16(), heading: heading(error), message, hint, why, event };
     match web::html(&RefusalPage { shell, refusal: &refusal }) {
         Ok(html) => Reply { status, ..page(html, true) },
-        Err(_) => plain(status, error, Words::Http),
+        Err(_) => plain(status, error, Words::Http, refusal.why.as_deref()),
     }
 }
 
-fn plain(status: StatusCode, error: &Error, words: Words) -> Reply {
+fn plain(status: StatusCode, error: &Error, words: Words, why: Option<&str>) -> Reply {
     let mut body = message(status, error);
     if let Some(hint) = error.hint(words) {
         body.push_str("\nhint: ");
         body.push_str(&hint);
+    }
+    if let Some(why) = why {
+        body.push_str("\nwhy: ");
+        body.push_str(why);
     }
     body.push('\n');
     let mut reply = Reply::new(status).body(Body::Bytes(body.into()));
@@ -108,13 +116,15 @@ fn plain(status: StatusCode, error: &Error, words: Words) -> Reply {
     reply
 }
 
-/// Of a problem Maven shows `title` and `detail` alone, so where its words are asked for the detail ends with the hint.
-fn problem(status: StatusCode, error: &Error, words: Words, id: EventId) -> Reply {
-    let (message, hint) = (message(status, error), error.hint(words));
-    let detail = match &hint {
-        Some(hint) if words == Words::Maven => format!("{message}; hint: {hint}"),
-        _ => message,
-    };
+/// Of a problem Maven shows `title` and `detail` alone, so where its words are asked for the detail ends with the hint
+/// and the link.
+fn problem(status: StatusCode, error: &Error, words: Words, why: Option<&str>, id: EventId) -> Reply {
+    let hint = error.hint(words);
+    let mut detail = message(status, error);
+    if words == Words::Maven {
+        hint.iter().for_each(|hint| detail.push_str(&format!("; hint: {hint}")));
+        why.iter().for_each(|why| detail.push_str(&format!("; why: {why}")));
+    }
     let mut value = serde_json::json!({
         "type": format!("about:blank#{}", error.reason().as_str()),
         "title": status.canonical_reason().unwrap_or_default(),
@@ -124,6 +134,9 @@ fn problem(status: StatusCode, error: &Error, words: Words, id: EventId) -> Repl
     });
     if let Some(hint) = hint {
         value["hint"] = hint.into();
+    }
+    if let Some(why) = why {
+        value["explain"] = why.into();
     }
     let mut reply = json(status, &value);
     reply.headers.insert(header::CONTENT_TYPE, PROBLEM);

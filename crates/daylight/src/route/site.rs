@@ -15,10 +15,19 @@ pub enum SiteUrl {
     Version(String, String, String),
     /// `/assets/NAME`: a stylesheet or a script.
     Asset(String),
+    /// `/explain`.
+    Explain,
+    /// `/sign-in`: the form.
+    SignIn,
+    /// `/sign-in`: the form that somebody sent.
+    SignInSent,
+    /// `/sign-out`.
+    SignOut,
 }
 
 /// Reads the segments of a path that is not below a repository, the API or a hook. `None`: no page has it.
 pub(super) fn read(method: &Method, segments: &[&str]) -> Option<Result<SiteUrl, Error>> {
+    let read = matches!(*method, Method::GET | Method::HEAD);
     let url = match segments {
         [] => SiteUrl::Home,
         ["packages", name, package] => SiteUrl::Package((*name).to_owned(), (*package).to_owned()),
@@ -26,9 +35,15 @@ pub(super) fn read(method: &Method, segments: &[&str]) -> Option<Result<SiteUrl,
             SiteUrl::Version((*name).to_owned(), (*package).to_owned(), (*version).to_owned())
         }
         ["assets", name] => SiteUrl::Asset((*name).to_owned()),
+        ["explain"] => SiteUrl::Explain,
+        ["sign-in"] if *method == Method::POST => return Some(Ok(SiteUrl::SignInSent)),
+        ["sign-in"] if !read => return Some(Err(not_allowed(method, "GET, HEAD, POST"))),
+        ["sign-in"] => SiteUrl::SignIn,
+        ["sign-out"] if *method == Method::POST => return Some(Ok(SiteUrl::SignOut)),
+        ["sign-out"] => return Some(Err(not_allowed(method, "POST"))),
         _ => return None,
     };
-    Some(if matches!(*method, Method::GET | Method::HEAD) { Ok(url) } else { Err(not_allowed(method, "GET, HEAD")) })
+    Some(if read { Ok(url) } else { Err(not_allowed(method, "GET, HEAD")) })
 }
 
 #[cfg(test)]
@@ -48,6 +63,12 @@ mod tests {
         assert_eq!(read(links.package_after(name, package, version)), Route::Site(page));
         let page = SiteUrl::Version(name.into(), package.into(), version.into());
         assert_eq!(read(links.version(name, package, version)), Route::Site(page));
+        assert_eq!(read(links.explain("maven", "a/b")), Route::Site(SiteUrl::Explain));
+        assert_eq!(read(links.sign_in()), Route::Site(SiteUrl::SignIn));
+        let sent = |url: String| route::read(&Method::POST, &url).unwrap();
+        assert_eq!(sent(links.sign_in()), Route::Site(SiteUrl::SignInSent));
+        assert_eq!(sent(links.sign_out()), Route::Site(SiteUrl::SignOut));
+        assert_eq!(read(links.explain_form()), Route::Site(SiteUrl::Explain));
         assert_eq!(read(links.asset("style-0.css")), Route::Site(SiteUrl::Asset("style-0.css".into())));
     }
 }

@@ -1,9 +1,12 @@
 //! The web pages for people: each handler gathers the values of a page, and the crate `web` makes HTML of them.
 
 mod asset;
+mod explain;
 mod known_package;
+pub(crate) mod local;
 pub(crate) mod package;
 pub(crate) mod shell;
+mod sign_in;
 pub(crate) mod version;
 
 use crate::app::App;
@@ -21,5 +24,12 @@ pub(crate) async fn answer(app: &App, url: SiteUrl, request: &mut Request, event
         SiteUrl::Package(name, of) => package::answer(app, &name, &of, request, event).await,
         SiteUrl::Version(name, package, of) => version::answer(app, &name, &package, &of, request, event).await,
         SiteUrl::Asset(name) => asset::answer(&name),
+        SiteUrl::SignIn => sign_in::form(app, request, event).await,
+        SiteUrl::SignInSent => Box::pin(sign_in::sign_in(app, request, event)).await,
+        SiteUrl::SignOut => Box::pin(sign_in::sign_out(app, request, event)).await,
+        SiteUrl::Explain => {
+            let query = request.query().unwrap_or_default();
+            Box::pin(explain::answer(app, query, request, event)).await
+        }
     }
 }

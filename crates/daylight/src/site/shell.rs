@@ -1,5 +1,6 @@
 //! The shell of a page: the parts that every page has, for the caller of one request.
 
+use crate::access::{Access, session};
 use crate::app::App;
 use crate::error::Error;
 use crate::reply;
@@ -18,8 +19,10 @@ pub(crate) async fn of(
 ) -> Result<Shell, Error> {
     let caller = app.access.anyone(request, event).await?;
     let links = Links::new(&app.urls.of(request).url());
+    let is_session = caller.token.as_ref().is_some_and(|token| Access::is_session(token, request));
+    let session = if is_session { session::secret_of_forms(request) } else { None };
     let token = caller.token.map(|token| token.record.name.clone());
-    Ok(Shell { token, ..Shell::new(title, links) })
+    Ok(Shell { token, session, ..Shell::new(title, links) })
 }
 
 /// The shell of the page with an error, where the client is a browser that opens a URL. Calls of the API answer with problems, and a page

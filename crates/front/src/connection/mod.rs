@@ -130,6 +130,8 @@ async fn drive<H: Handler>(
         sendfile: core.file_access.sendfile && transport.sends_files(),
         proxies: core.proxies.clone(),
         client,
+        // Of any other peer nobody asks for them.
+        ends: if client.is_loopback() { transport.ends() } else { None },
         tls: core.tls.is_some(),
         client_text: core.recorder.client_addresses().text(client),
         agent: RefCell::default(),

@@ -1,6 +1,7 @@
 //! The transport of a connection: TCP, plain or under TLS.
 
 use crate::body::sendfile::FilePart;
+use crate::request::SocketEnds;
 use rustix::net::{SendAncillaryBuffer, SendFlags, sendmsg};
 use socket2::SockRef;
 use std::cell::RefCell;
@@ -34,6 +35,12 @@ pub(crate) enum Transport {
 }
 
 impl Transport {
+    /// Both ends of a plain socket.
+    pub(super) fn ends(&self) -> Option<SocketEnds> {
+        let Transport::Plain(tcp) = self else { return None };
+        Some(SocketEnds { peer: tcp.peer_addr().ok()?, ours: tcp.local_addr().ok()? })
+    }
+
     pub(super) fn poll_read(&self, cx: &mut Context<'_>, into: &mut [u8]) -> Poll<io::Result<usize>> {
         let tcp = match self {
             Transport::Plain(tcp) => tcp,

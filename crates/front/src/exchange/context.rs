@@ -4,6 +4,7 @@ use crate::body::file_reader::FileAccess;
 use crate::clients::proxies::Proxies;
 use crate::connection::state::ConnectionState;
 use crate::limits::Limits;
+use crate::request::SocketEnds;
 use std::cell::RefCell;
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -21,6 +22,8 @@ pub(crate) struct ConnectionContext<H> {
     pub(crate) proxies: Arc<Proxies>,
     /// The peer, or the client that a proxy announced.
     pub(crate) client: IpAddr,
+    /// Both ends of the socket, if the peer is on the loopback interface.
+    pub(crate) ends: Option<SocketEnds>,
     /// Whether the connection is encrypted here.
     pub(crate) tls: bool,
     /// The client as events name it.

@@ -117,9 +117,9 @@ async fn answer<H: Handler>(
     } else {
         let Parts { method, uri, headers, .. } = head;
         // Passed by reference: it is large, and would be copied into each future that owns it.
-        let (peer, tls) = (connection.client, connection.tls);
+        let (peer, ends, tls) = (connection.client, connection.ends, connection.tls);
         let recorded_client = state.recorder().client_addresses().recorded(client);
-        let mut request = Request { method, uri, headers, client, recorded_client, peer, tls, upload };
+        let mut request = Request { method, uri, headers, client, recorded_client, peer, ends, tls, upload };
         match page(handler.as_ref(), &request, search, head_end, parsed, event) {
             Some((reply, at)) => {
                 found = Some(at);

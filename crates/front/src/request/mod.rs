@@ -6,8 +6,17 @@ pub(crate) mod upload;
 
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Method, Uri, header};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use upload::Upload;
+
+/// Both ends of a TCP connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SocketEnds {
+    /// The end of the peer.
+    pub peer: SocketAddr,
+    /// The end of this server.
+    pub ours: SocketAddr,
+}
 
 /// A request, without its body read.
 #[derive(Debug)]
@@ -22,6 +31,8 @@ pub struct Request {
     pub recorded_client: Option<IpAddr>,
     /// The peer of the connection, or the address that the PROXY protocol names.
     pub peer: IpAddr,
+    /// Both ends of the socket, if the peer is on the loopback interface and the connection is not encrypted.
+    pub ends: Option<SocketEnds>,
     /// Whether the connection is encrypted here.
     pub tls: bool,
     /// The body.
@@ -38,6 +49,7 @@ impl Request {
             client,
             recorded_client: Some(client),
             peer: client,
+            ends: None,
             tls: false,
             upload: Upload::default(),
             uri,

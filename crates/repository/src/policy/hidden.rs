@@ -83,11 +83,27 @@ impl Hidden {
         }
     }
 
-    /// The command with which an administrator lets it through, if there is one.
+    /// The rule in words, without the moments.
+    pub fn rule_in_words(&self) -> String {
+        match &self.why {
+            Why::Denied(pattern) => format!("`{pattern}` is denied"),
+            Why::NotAllowed => "it is not on the list of allowed packages".into(),
+            Why::Private(prefix) => {
+                format!("names that begin with `{prefix}` are private, so no upstream is asked for them")
+            }
+            Why::Unclassified => self.format.rules().unclassified().into(),
+            Why::List => "it lists versions, some of which may be hidden".into(),
+            Why::Young { cooldown_ms, .. } => format!("versions are hidden until they are {} old", span(*cooldown_ms)),
+        }
+    }
+
+    /// The command with which an administrator lets the version through, for a shell. `None`: no single version can be let through, or
+    /// its name has a `*`, which would let others through, too.
     pub fn command(&self) -> Option<String> {
         let Hidden { what, repository, .. } = self;
         let is_young = matches!(self.why, Why::Young { .. });
-        is_young.then(|| format!("daylight policy allow {repository} {what} --why REASON"))
+        let word = format::shell::word(what);
+        (is_young && !what.contains('*')).then(|| format!("daylight policy allow {repository} {word} --why REASON"))
     }
 
     /// The same reason for a caller who may not read the repository that has the policy.
@@ -97,11 +113,14 @@ impl Hidden {
 
     /// The remedy.
     pub fn hint(&self) -> String {
-        let Hidden { repository, .. } = self;
-        if let Some(command) = self.command() {
-            return format!("use an older version, or ask an administrator for `{command}`");
-        }
+        let repository = &self.repository;
         match &self.why {
+            Why::Young { .. } => match self.command() {
+                Some(command) => format!("use an older version, or ask an administrator for `{command}`"),
+                None => format!(
+                    "use an older version; an administrator sees the policy with `daylight repo show {repository}`"
+                ),
+            },
             Why::Private(_) => format!(
                 "only hosted repositories have such names; an administrator sees the policy with `daylight repo show {repository}`"
             ),
@@ -113,30 +132,19 @@ impl Hidden {
 impl fmt::Display for Hidden {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Hidden { what, repository, .. } = self;
-        write!(f, "`{what}` is hidden by the policy of `{repository}`: ")?;
-        match &self.why {
-            Why::Denied(pattern) => write!(f, "`{pattern}` is denied"),
-            Why::NotAllowed => f.write_str("it is not on the list of allowed packages"),
-            Why::Private(prefix) => {
-                write!(f, "names that begin with `{prefix}` are private, so no upstream is asked for them")
+        write!(f, "`{what}` is hidden by the policy of `{repository}`: {}", self.rule_in_words())?;
+        let Why::Young { since, until, .. } = &self.why else { return Ok(()) };
+        match (since, until) {
+            (Since::Moment(since), Some(until)) => {
+                write!(f, "; this one is from {since}, and is shown from {until} on")
             }
-            Why::Unclassified => f.write_str(self.format.rules().unclassified()),
-            Why::List => f.write_str("it lists versions, some of which may be hidden"),
-            Why::Young { since, cooldown_ms, until } => {
-                write!(f, "versions are hidden until they are {} old", span(*cooldown_ms))?;
-                match (since, until) {
-                    (Since::Moment(since), Some(until)) => {
-                        write!(f, "; this one is from {since}, and is shown from {until} on")
-                    }
-                    (Since::FirstSeen(seen), Some(until)) => {
-                        write!(
-                            f,
-                            "; its age is unknown, so it counts from {seen}, when this server first saw it, and is shown from {until} on"
-                        )
-                    }
-                    _ => f.write_str("; its age is unknown"),
-                }
+            (Since::FirstSeen(seen), Some(until)) => {
+                write!(
+                    f,
+                    "; its age is unknown, so it counts from {seen}, when this server first saw it, and is shown from {until} on"
+                )
             }
+            _ => f.write_str("; its age is unknown"),
         }
     }
 }
@@ -178,6 +186,10 @@ mod tests {
         ));
         assert!(unknown(Since::Unknown, None).ends_with("1 minute old; its age is unknown"));
         assert!(hidden.hint().contains("daylight policy allow gems rack:3.0.0"));
+        assert_eq!(hidden.rule_in_words(), "versions are hidden until they are 7 days old");
+        let command = |what: &str| Hidden { what: what.into(), ..hidden.clone() }.command();
+        assert_eq!(command("a$(x):1").unwrap(), "daylight policy allow gems 'a$(x):1' --why REASON");
+        assert_eq!(command("a*:1"), None, "it would let other versions through, too");
         assert_eq!((span(3_600_000), span(90_000)), ("1 hour".to_owned(), "90 seconds".to_owned()));
     }
 }
