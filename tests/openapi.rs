@@ -1,6 +1,6 @@
 //! The OpenAPI document matches the server.
 
-use crate::world::World;
+use crate::world::{Gem, World};
 use serde_json::{Value, json};
 
 fn document(world: &World) -> Value {
@@ -114,6 +114,15 @@ fn what_is_answered_has_the_keys_that_the_document_says() {
         fits(&document, whole, &list);
         list[rows].as_array().unwrap().iter().for_each(|one| fits(&document, row, one));
         assert_eq!(list[rows].as_array().unwrap().is_empty(), whole == "Missing", "{list}");
+    }
+    admin.push("g", &Gem::new("lamp", "1.0.0").needs("oil", ">= 0")).expect(200);
+    for (below, schema) in [
+        ("g", "Packages"),
+        ("g/lamp", "Package"),
+        ("g/lamp/1.0.0", "PackageVersion"),
+        ("g/oil/dependents", "Dependents"),
+    ] {
+        fits(&document, schema, &admin.get(&format!("/api/v1/packages/{below}")).expect(200).json());
     }
     let explained = admin.get("/api/v1/explain?repository=tools&path=a%2F1").expect(200).json();
     fits(&document, "Explanation", &explained);

@@ -1,9 +1,11 @@
 //! The pages and API calls about packages: they tell what clients get, and of all else why clients do not get it.
 
+mod dependents;
 mod gems;
 mod hostile;
 mod maven;
 mod private;
+mod size;
 mod usage;
 
 use crate::world::{Answer, FIRST, Person, World};

@@ -1,8 +1,11 @@
 //! The lines of pages, typed by hand: real clients take exactly the version of the page, from the repository of the page.
 
 use super::{call, text};
-use crate::world::{FIRST, Gem, Ruby, World, write};
-use serde_json::Value;
+use crate::maven_deploys::{deploy, knows_as};
+use crate::world::{Central, FIRST, Gem, Release, Ruby, World, write};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
 
 /// The lines of a page with this title.
 fn lines<'a>(shown: &'a Value, title: &str) -> &'a str {
@@ -40,4 +43,42 @@ fn a_private_gem_is_installed_with_the_token_in_the_place_of_the_word() {
     let locked = ruby.shell("", &format!("cd app && {token} && bundle install >/dev/null && cat Gemfile.lock")).good();
     assert!(locked.contains("lamp (1.0.0)"), "{locked}");
     ruby.shell("", &lines(&shown, "gem").replace("TOKEN", reader.secret())).good();
+}
+
+#[test]
+fn maven_builds_with_the_version_of_the_page_and_the_lines_of_the_page_alone() {
+    let central = Central::open();
+    let world = World::start();
+    world.remote("central-there", &central.url());
+    for name in ["releases", "snapshots"] {
+        world.tree(name, "maven");
+    }
+    let writer = world.person("ci", &["read", "write"], &["releases", "snapshots"]);
+    let desk = central.machine(Release::Three8);
+    knows_as(&desk, &world, ["releases", "snapshots"], writer.secret());
+    for (version, build) in [("1.0.0", "1"), ("1.1.0", "2")] {
+        deploy(&world, &desk.project("lantern", &[("version", version), ("build", build)])).good();
+    }
+    let shown = world.anon().get(&call("releases", "example.lantern:lantern-app/1.0.0")).expect(200).json();
+    assert_eq!((&shown["latest"], &shown["by"]), (&json!("1.1.0"), &json!("ci")));
+    let (dependency, repositories) = lines(&shown, "pom.xml").split_once("\n\n").unwrap();
+    // This machine knows the central repository and nothing else.
+    let user = desk.another();
+    user.settings(&world.url("central-there"), &[], "");
+    let porch = user.project("porch", &[("version", "1.0.0")]);
+    let pom = porch.file(Path::new("pom.xml"));
+    let before = fs::read_to_string(&pom).unwrap();
+    let (head, rest) = before.split_once("<dependencies>").unwrap();
+    let (_, tail) = rest.split_once("</dependencies>").unwrap();
+    fs::write(&pom, format!("{head}{repositories}\n<dependencies>\n{dependency}\n</dependencies>{tail}")).unwrap();
+    porch.maven(&["compile"]).good();
+    let fetched: Vec<String> = user.fetched().keys().map(|path| path.display().to_string()).collect();
+    assert!(fetched.iter().any(|path| path.ends_with("lantern-app-1.0.0.jar")), "{fetched:?}");
+    // What the page calls declared is what Maven fetched with it.
+    for needs in shown["dependencies"].as_array().unwrap().iter().filter(|one| text(one, "scope") == "compile") {
+        let (_, artifact) = text(needs, "package").split_once(':').unwrap();
+        let jar = format!("{artifact}-{}.jar", text(needs, "versions"));
+        assert!(fetched.iter().any(|path| path.ends_with(&jar)), "{jar}: {fetched:?}");
+    }
+    assert!(!fetched.iter().any(|path| path.contains("lantern-app/1.1.0")), "{fetched:?}");
 }

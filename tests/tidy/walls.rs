@@ -35,6 +35,7 @@ const WALLS: &[Wall] = &[
             ("daylight/src/handler.rs", "hands the path to `route`"),
             ("daylight/src/conformance.rs", "names the path in an error"),
             ("daylight/src/reply", "writes errors of the API as problem documents"),
+            ("daylight/src/site/packages.rs", "hands the query of a list to the code that reads parts of lists"),
             ("daylight/src/site/package.rs", "hands the query of a list to the code that reads parts of lists"),
             ("daylight/src/admin/packages.rs", "hands the query of a list to the code that reads parts of lists"),
             ("daylight/src/admin/mod.rs", "hands the query to the call that reads it"),

@@ -72,7 +72,7 @@ pub use crate::maven::version_policy::VersionPolicy;
 pub use crate::name::{BadName, RepositoryName};
 pub use crate::origin::OriginClaim;
 pub use crate::package::details::{DeclaredDependency, DeclaredFacts, VersionDetails, VersionFile};
-pub use crate::package::listed::ListedPackage;
+pub use crate::package::listed::{Dependent, Dependents, ListedPackage};
 pub use crate::package::rows::{PackageMember, PackageRows, VersionRow};
 pub use crate::package::standing::{Gone, Shadowed, Standing};
 pub use crate::parameters::{Parameters, People, ServerUrl};

@@ -9,6 +9,7 @@ mod explanation;
 mod links;
 mod moment;
 mod package;
+mod packages;
 mod refusal;
 mod shell;
 mod sign_in;
@@ -20,9 +21,8 @@ pub use document::{Document, DocumentPage, Link};
 pub use explanation::{ExplainForm, ExplainPage, Explanation, HidingRule, MemberAnswer};
 pub use links::Links;
 pub use moment::Moment;
-pub use package::{
-    About, HiddenBy, ListedPackage, Member, Origin, Package, PackagePage, Packages, Snippet, VersionLine,
-};
+pub use package::{About, HiddenBy, Member, Origin, Package, PackagePage, Snippet, VersionLine};
+pub use packages::{Dependent, Dependents, DependentsPage, ListedPackage, Packages, PackagesPage};
 pub use refusal::{Refusal, RefusalPage};
 pub use shell::{NotRendered, Shell, html};
 pub use sign_in::{SignInPage, is_own_path};

@@ -51,6 +51,26 @@ impl Links {
         format!("{}/repository/{}/{}", self.base, segment(repository), self::path(path))
     }
 
+    /// The packages of a repository.
+    pub fn packages(&self, repository: &str) -> String {
+        format!("{}/packages/{}", self.base, segment(repository))
+    }
+
+    /// The packages of a repository after this one.
+    pub fn packages_after(&self, repository: &str, package: &str) -> String {
+        format!("{}?after={}", self.packages(repository), segment(package))
+    }
+
+    /// The packages of a repository that depend on one.
+    pub fn dependents(&self, repository: &str, package: &str) -> String {
+        format!("{}?dependents=true", self.package(repository, package))
+    }
+
+    /// The same after this one.
+    pub fn dependents_after(&self, repository: &str, package: &str, after: &str) -> String {
+        format!("{}&after={}", self.dependents(repository, package), segment(after))
+    }
+
     /// A package: the name of a gem, or `GROUP:ARTIFACT`.
     pub fn package(&self, repository: &str, package: &str) -> String {
         format!("{}/packages/{}/{}", self.base, segment(repository), segment(package))

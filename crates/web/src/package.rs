@@ -131,32 +131,6 @@ pub struct About {
     pub packaging: Option<String>,
 }
 
-/// The packages of a repository.
-#[derive(Debug, Clone, Serialize)]
-pub struct Packages {
-    /// The repository as the URL names it, with the moment if it has one.
-    pub repository: String,
-    /// The format of the repository.
-    pub format: &'static str,
-    /// The packages of this part of the list.
-    pub packages: Vec<ListedPackage>,
-    /// The `after` of the next part; `None`: this is the last one.
-    pub next: Option<String>,
-}
-
-/// A package in a list.
-#[derive(Debug, Clone, Serialize)]
-pub struct ListedPackage {
-    /// Its name.
-    pub package: String,
-    /// The latest release that clients get; without one, the latest version.
-    pub latest: Option<String>,
-    /// The number of its versions that clients get.
-    pub visible: Option<usize>,
-    /// The number of its versions that a policy hides.
-    pub hidden: usize,
-}
-
 /// A page about a package.
 #[derive(Debug, Template)]
 #[template(path = "package.html")]

@@ -117,7 +117,7 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         // Its answer is made on another thread.
         Verb::Ask => Err(Error::GivenUp),
         // Readers of the repository call them, too: see `answer`.
-        Verb::Packages | Verb::Package | Verb::PackageVersion => Err(Error::GivenUp),
+        Verb::Packages | Verb::Package | Verb::Dependents | Verb::PackageVersion => Err(Error::GivenUp),
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,

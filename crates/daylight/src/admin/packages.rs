@@ -5,7 +5,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::read_repository::ReadRepository;
 use crate::route::{Admin, AdminVerb as Verb};
-use crate::site::{package, version};
+use crate::site::{package, packages, version};
 use front::Request;
 use serde_json::Value;
 use telemetry::Event;
@@ -22,9 +22,10 @@ pub(super) async fn show(
     let shown = match admin.verb {
         Verb::Packages => {
             let PageQuery { after, limit } = page;
-            serde_json::to_value(package::list(app, read, &after, limit, event).await?)
+            serde_json::to_value(packages::list(app, read, &after, limit, event).await?)
         }
         Verb::Package => serde_json::to_value(package::show(app, read, &admin.package, &page, request, event).await?),
+        Verb::Dependents => serde_json::to_value(packages::dependents(app, read, &admin.package, &page, event).await?),
         _ => serde_json::to_value(version::show(app, read, &admin.package, &admin.version, request, event).await?),
     };
     shown.map_err(|_| Error::GivenUp)

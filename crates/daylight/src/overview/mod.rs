@@ -13,16 +13,18 @@ use crate::reply;
 use crate::site::shell;
 use format::percent::segment;
 use front::{Reply, Request};
-use repository::{Ask, Format, Repository, RepositoryTable, Scope, ServerUrl};
+use repository::{Ask, Format, ListedPackage, PackagesAsk, Repository, RepositoryTable, Scope, ServerUrl};
 use std::sync::Arc;
 use store::RepositoryKind;
 use telemetry::Event;
 use usage::Usage;
-use web::{Document, DocumentPage, Link};
+use web::{Document, DocumentPage, Link, Links};
 
 const TITLE: &str = "Daylight, a package repository server that can show why it gave each answer";
 /// The most repositories that `/` lists.
 const LISTED: usize = 1_000;
+/// The most packages that the page of a repository lists.
+const PACKAGES: usize = 10;
 
 /// The answer at `/`: the repositories that the caller may read, and the other URLs of the server.
 pub(crate) async fn of_server(app: &App, request: &Request, event: &mut Event) -> Result<Reply, Error> {
@@ -95,12 +97,54 @@ pub(crate) async fn of_repository(
             document.paragraph(format!("It holds {packages}{} files.", held.files));
         }
     }
+    // RubyGems 3.2 to 3.5 request this page before anything else, and read nothing of it.
+    if shell::accepts_html(request) {
+        list_packages(app, ask, &server, &mut document, event).await?;
+    }
     let url = format!("{server}/repository/{}", segment(ask.parameters.segment));
     let publishes_to = publishes_to(&server, repository, caller, &table);
     Usage { repository, url: &url, publishes_to }.describe(&mut document);
     document.heading("To see why the server answers a request as it does (with an admin token in DAYLIGHT_TOKEN)");
     document.lines(format!("daylight explain --server {server} {} PATH", record.name));
     page(app, &document, request, event).await
+}
+
+/// The first packages, and the URL of the list of all. A repository without packages has no such list.
+async fn list_packages(
+    app: &App,
+    ask: &Ask<'_>,
+    server: &str,
+    document: &mut Document,
+    event: &mut Event,
+) -> Result<(), Error> {
+    if !ask.repository.lists_packages() {
+        return Ok(());
+    }
+    let of = PackagesAsk::new(&ask.repository, ask.settings);
+    let page = app.repositories.packages(&of, "", PACKAGES, event).await?;
+    if page.rows.is_empty() && page.next.is_none() {
+        return Ok(());
+    }
+    let links = Links::new(server);
+    let origin = server.strip_suffix(links.home().trim_end_matches('/')).unwrap_or(server);
+    let link = |one: &ListedPackage| Link {
+        url: format!("{origin}{}", links.package(ask.parameters.segment, &one.package)),
+        about: one
+            .latest
+            .as_ref()
+            .map_or_else(|| "no version for clients".to_owned(), |latest| format!("{latest} is the latest")),
+    };
+    let all = format!("{origin}{}", links.packages(ask.parameters.segment));
+    document.heading("Packages: each page has the versions, and the lines with which clients use them");
+    let mut listed: Vec<Link> = page.rows.iter().map(link).collect();
+    if page.next.is_some() {
+        let held = app.repositories.holds(&ask.repository).packages;
+        let more = held.and_then(|all| all.checked_sub(page.rows.len() as u64)).filter(|more| *more > 0);
+        let about = more.map_or_else(|| "all packages".to_owned(), |more| format!("all packages: {more} more"));
+        listed.push(Link { url: all, about });
+    }
+    document.links(listed);
+    Ok(())
 }
 
 /// The hosted member of a group that the page names for publishing: one for which the caller has the scope, or the first they may read.

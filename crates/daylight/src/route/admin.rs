@@ -68,6 +68,7 @@ calls! {
     Findings           "listFindings"       GET    "findings"                          ""              => OK "Findings"     "List what needs attention. This version finds nothing yet, so the list is empty";
     Packages           "listPackages"       GET    "packages/{name}"                       ""              => OK "Packages"     "List the packages of a repository, with the number of versions that clients get and that a policy hides";
     Package            "showPackage"        GET    "packages/{name}/{package}"             ""              => OK "Package"      "Show the versions of a package: who published them and when, and of versions that clients do not get the reason";
+    Dependents         "listDependents"     GET    "packages/{name}/{package}/dependents"  ""              => OK "Dependents"   "List the packages of a repository whose latest version depends on a package; with `next` continue with the packages that were not examined yet";
     PackageVersion     "showVersion"        GET    "packages/{name}/{package}/{version}"   ""              => OK "PackageVersion" "Show a version of a package: files, digests, declared dependencies, and the lines with which clients use it";
     Tokens             "listTokens"         GET    "tokens"                            ""              => OK "Tokens"       "List the tokens";
     AddToken           "addToken"           POST   "tokens"                            "NewToken"      => CREATED "MadeToken"    "Create a token; its secret is only in this answer";
@@ -107,7 +108,8 @@ impl AdminVerb {
     /// Whether it reads one repository, whose name is the `{name}` of its path, like a client does: it needs no token if the
     /// repository is public, otherwise the scope `read` for it.
     pub(crate) fn reads_repository(self) -> bool {
-        matches!(self, AdminVerb::Packages | AdminVerb::Package | AdminVerb::PackageVersion)
+        use AdminVerb as V;
+        matches!(self, V::Packages | V::Package | V::Dependents | V::PackageVersion)
     }
 
     /// The parameters of its query.
@@ -116,7 +118,7 @@ impl AdminVerb {
             AdminVerb::Contents | AdminVerb::ContentsBelow => &["after", "limit", "removed"],
             AdminVerb::Collisions => &["after", "limit", "waiting"],
             AdminVerb::Missing | AdminVerb::CheckIndex => &["after", "limit"],
-            AdminVerb::Packages | AdminVerb::Package => &["after", "limit"],
+            AdminVerb::Packages | AdminVerb::Package | AdminVerb::Dependents => &["after", "limit"],
             AdminVerb::Journal => &["repository", "by", "kind", "since", "until", "after", "before", "limit"],
             AdminVerb::RemoveRepository => &["confirm"],
             AdminVerb::Tail => &["where", "all"],
@@ -175,8 +177,12 @@ pub(super) fn read(method: &Method, segments: &[&str]) -> Result<Admin, Error> {
         if call.takes_method(method) {
             return Ok(admin);
         }
-        allow.push(call.method.as_str());
-        allow.extend((call.method == Method::GET).then_some("HEAD"));
+        let also = (call.method == Method::GET).then_some("HEAD");
+        for method in [call.method.as_str()].into_iter().chain(also) {
+            if !allow.contains(&method) {
+                allow.push(method);
+            }
+        }
     }
     if allow.is_empty() {
         return Err(Error::NoSuchRoute(Event::text(&format!("/api/v1/{}", segments.join("/")))));

@@ -9,6 +9,8 @@ use http::Method;
 pub enum SiteUrl {
     /// `/`.
     Home,
+    /// `/packages/NAME`: the repository as the URL names it.
+    Packages(String),
     /// `/packages/NAME/PACKAGE`: the repository as the URL names it, and the package.
     Package(String, String),
     /// `/packages/NAME/PACKAGE/VERSION`.
@@ -30,6 +32,7 @@ pub(super) fn read(method: &Method, segments: &[&str]) -> Option<Result<SiteUrl,
     let read = matches!(*method, Method::GET | Method::HEAD);
     let url = match segments {
         [] => SiteUrl::Home,
+        ["packages", name] => SiteUrl::Packages((*name).to_owned()),
         ["packages", name, package] => SiteUrl::Package((*name).to_owned(), (*package).to_owned()),
         ["packages", name, package, version] => {
             SiteUrl::Version((*name).to_owned(), (*package).to_owned(), (*version).to_owned())
@@ -58,7 +61,10 @@ mod tests {
         let read = |url: String| route::read(&Method::GET, url.split('?').next().unwrap()).unwrap();
         assert_eq!(read(links.home()), Route::Site(SiteUrl::Home));
         let (name, package, version) = ("gems@seq-7", "org.example:lamp", "1.0-java");
+        assert_eq!(read(links.packages(name)), Route::Site(SiteUrl::Packages(name.into())));
+        assert_eq!(read(links.packages_after(name, package)), Route::Site(SiteUrl::Packages(name.into())));
         let page = SiteUrl::Package(name.into(), package.into());
+        assert_eq!(read(links.dependents_after(name, package, package)), Route::Site(page.clone()));
         assert_eq!(read(links.package(name, package)), Route::Site(page.clone()));
         assert_eq!(read(links.package_after(name, package, version)), Route::Site(page));
         let page = SiteUrl::Version(name.into(), package.into(), version.into());

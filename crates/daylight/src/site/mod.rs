@@ -5,6 +5,7 @@ mod explain;
 mod known_package;
 pub(crate) mod local;
 pub(crate) mod package;
+pub(crate) mod packages;
 pub(crate) mod shell;
 mod sign_in;
 pub(crate) mod version;
@@ -21,6 +22,7 @@ pub(crate) async fn answer(app: &App, url: SiteUrl, request: &mut Request, event
     event.layer = Layer::Admin;
     match url {
         SiteUrl::Home => overview::of_server(app, request, event).await,
+        SiteUrl::Packages(name) => packages::answer(app, &name, request, event).await,
         SiteUrl::Package(name, of) => package::answer(app, &name, &of, request, event).await,
         SiteUrl::Version(name, package, of) => version::answer(app, &name, &package, &of, request, event).await,
         SiteUrl::Asset(name) => asset::answer(&name),

@@ -1,7 +1,7 @@
 //! A package: its versions and how clients use it; and the list of packages of a repository.
 
 use super::known_package::{Words, about, rows};
-use super::shell;
+use super::{packages, shell};
 use crate::admin::pagination::{self, PageQuery};
 use crate::app::App;
 use crate::error::Error;
@@ -11,7 +11,7 @@ use format::percent::segment;
 use front::{Reply, Request};
 use repository::{PackageRows, ServerUrl, VersionRow};
 use telemetry::Event;
-use web::{ListedPackage, Package, PackagePage, Packages};
+use web::{Package, PackagePage};
 
 /// How many versions a page shows, unless the query says otherwise.
 const SHOWN: usize = 200;
@@ -25,7 +25,11 @@ pub(super) async fn answer(
     event: &mut Event,
 ) -> Result<Reply, Error> {
     let read = ReadRepository::named(app, name, request, event).await?;
-    let page = pagination::read_or(request.query().unwrap_or_default(), SHOWN)?;
+    let query = request.query().unwrap_or_default();
+    let page = pagination::read_or(query, SHOWN)?;
+    if pagination::flag(query, "dependents")? {
+        return packages::dependents_page(app, &read, package, &page, request, event).await;
+    }
     let package = show(app, &read, package, &page, request, event).await?;
     let shell = shell::of(app, format!("{} in {}", package.package, package.repository), request, event).await?;
     shell::page(&PackagePage { shell: &shell, package: &package })
@@ -74,25 +78,6 @@ pub(crate) async fn show(
         members: words.members(&rows.members),
         notes: notes(&rows),
     })
-}
-
-/// The packages of a repository after `after`, at most `limit`.
-pub(crate) async fn list(
-    app: &App,
-    read: &ReadRepository,
-    after: &str,
-    limit: usize,
-    event: &mut Event,
-) -> Result<Packages, Error> {
-    let page = app.repositories.packages(&read.packages(), after, limit, event).await?;
-    let listed = |one: repository::ListedPackage| ListedPackage {
-        package: one.package,
-        latest: one.latest,
-        visible: one.visible,
-        hidden: one.hidden,
-    };
-    let (repository, format) = (read.segment.clone(), read.repository.format.as_str());
-    Ok(Packages { repository, format, packages: page.rows.into_iter().map(listed).collect(), next: page.next })
 }
 
 fn notes(rows: &PackageRows) -> Vec<String> {

@@ -27,6 +27,23 @@ impl Repositories {
         limit: usize,
         event: &mut Event,
     ) -> Result<Page<ListedPackage>, Error> {
+        let (names, next) = self.gem_names(ask, after, limit, event).await?;
+        let mut rows = Vec::with_capacity(names.len());
+        for name in names {
+            let package = Box::pin(self.gem_rows(ask, &name, event)).await?;
+            rows.extend(listed(name, &package));
+        }
+        Ok(Page { rows, next })
+    }
+
+    /// The names of gems after `after` that members have or had, at most `limit`, and where more begin.
+    pub(crate) async fn gem_names(
+        &self,
+        ask: &Ask<'_>,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<(Vec<String>, Option<String>), Error> {
         let mut names = BTreeSet::new();
         let mut is_cut = false;
         let leaves = std::slice::from_ref(&ask.repository).iter().filter(|one| one.leaves.is_empty());
@@ -41,12 +58,7 @@ impl Repositories {
         is_cut |= names.len() > limit;
         let names: Vec<String> = names.into_iter().take(limit).collect();
         let next = names.last().filter(|_| is_cut).cloned();
-        let mut rows = Vec::with_capacity(names.len());
-        for name in names {
-            let package = Box::pin(self.gem_rows(ask, &name, event)).await?;
-            rows.extend(listed(name, &package));
-        }
-        Ok(Page { rows, next })
+        Ok((names, next))
     }
 
     /// Names in the index of an upstream, whatever a policy hides of them. Empty: the index was never requested.

@@ -29,6 +29,30 @@ impl Repositories {
         limit: usize,
         event: &mut Event,
     ) -> Result<Page<ListedPackage>, Error> {
+        let (packages, next) = self.artifact_names(ask, after, limit, event).await?;
+        let mut rows = Vec::with_capacity(packages.len());
+        for package in packages {
+            let found = match Box::pin(self.artifact_rows(ask, &package, event)).await {
+                Err(Error::Hidden(_)) => continue,
+                found => found?,
+            };
+            let visible = found.rows.iter().filter(|row| row.standing.is_visible()).count();
+            let hidden = found.rows.iter().filter(|row| matches!(row.standing, Standing::Hidden(_))).count();
+            if visible + hidden > 0 {
+                rows.push(ListedPackage { package, latest: found.latest, visible: Some(visible), hidden });
+            }
+        }
+        Ok(Page { rows, next })
+    }
+
+    /// The artifacts after `after` that members have or had, at most `limit`, and where more begin.
+    pub(crate) async fn artifact_names(
+        &self,
+        ask: &Ask<'_>,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<(Vec<String>, Option<String>), Error> {
         // Each folder ends with a slash here, so that folders have the order of the paths and units below them.
         let folder_of = |(group, artifact): (&str, &str)| format!("{}/{artifact}/", group.replace('.', "/"));
         let after = after.split_once(':').map_or_else(|| after.to_owned(), folder_of);
@@ -46,19 +70,7 @@ impl Repositories {
         is_cut |= folders.len() > limit;
         let packages: Vec<String> = folders.iter().take(limit).filter_map(|folder| package_of(folder)).collect();
         let next = packages.last().filter(|_| is_cut).cloned();
-        let mut rows = Vec::with_capacity(packages.len());
-        for package in packages {
-            let found = match Box::pin(self.artifact_rows(ask, &package, event)).await {
-                Err(Error::Hidden(_)) => continue,
-                found => found?,
-            };
-            let visible = found.rows.iter().filter(|row| row.standing.is_visible()).count();
-            let hidden = found.rows.iter().filter(|row| matches!(row.standing, Standing::Hidden(_))).count();
-            if visible + hidden > 0 {
-                rows.push(ListedPackage { package, latest: found.latest, visible: Some(visible), hidden });
-            }
-        }
-        Ok(Page { rows, next })
+        Ok((packages, next))
     }
 
     /// Folders of artifacts with listed versions, and whether there may be more.

@@ -1,5 +1,7 @@
 //! Lists of packages.
 
+use crate::package::details::DeclaredDependency;
+
 /// A package in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedPackage {
@@ -11,4 +13,28 @@ pub struct ListedPackage {
     pub visible: Option<usize>,
     /// The number of its versions that a policy hides.
     pub hidden: usize,
+}
+
+/// A package whose latest version depends on another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dependent {
+    /// Its name.
+    pub package: String,
+    /// Its latest version that clients get.
+    pub version: String,
+    /// What that version declares.
+    pub dependency: DeclaredDependency,
+}
+
+/// A part of a search for dependents.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Dependents {
+    /// The dependents, in the order of the packages.
+    pub rows: Vec<Dependent>,
+    /// The number of packages that were examined.
+    pub examined: usize,
+    /// How many of these declare dependencies that are not known here.
+    pub unknown: usize,
+    /// The last package that was examined; `None`: all were.
+    pub next: Option<String>,
 }

@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::gem::packages::ANY_QUESTION;
 use crate::listed::Page;
 use crate::package::details::VersionDetails;
-use crate::package::listed::ListedPackage;
+use crate::package::listed::{Dependent, Dependents, ListedPackage};
 use crate::package::rows::{PackageRows, VersionRow};
 use crate::parameters::Parameters;
 use crate::question::Ask;
@@ -15,6 +15,10 @@ use crate::repository::Repository;
 use std::sync::Arc;
 use store::Stamp;
 use telemetry::Event;
+
+/// The most packages that one search for dependents examines, and how many names are read at once.
+const EXAMINED: usize = 500;
+const NAMES: usize = 100;
 
 /// A repository whose packages are looked at: as of now, or as of a moment.
 #[derive(Debug, Clone)]
@@ -37,6 +41,13 @@ impl PackagesAsk {
             parameters: Parameters::default(),
             place: Arc::default(),
         }
+    }
+}
+
+impl Repository {
+    /// Whether its content belongs to packages.
+    pub fn lists_packages(&self) -> bool {
+        self.format != Format::Raw
     }
 }
 
@@ -89,6 +100,70 @@ impl Repositories {
             Format::Maven => Box::pin(self.artifacts_listed(&of.ask(), after, limit, event)).await,
             Format::Raw => Err(no_packages(&of.repository)),
         }
+    }
+
+    /// The packages after `after` whose latest version depends on `package`, at most `limit`. A search examines a limited number of
+    /// packages.
+    pub async fn dependents(
+        &self,
+        of: &PackagesAsk,
+        package: &str,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Dependents, Error> {
+        let ask = of.ask();
+        let mut found = Dependents { next: Some(after.to_owned()), ..Dependents::default() };
+        while found.examined < EXAMINED
+            && let Some(from) = found.next.take()
+        {
+            let (names, more) = match of.repository.format {
+                Format::Gem => Box::pin(self.gem_names(&ask, &from, NAMES, event)).await?,
+                Format::Maven => Box::pin(self.artifact_names(&ask, &from, NAMES, event)).await?,
+                Format::Raw => return Err(no_packages(&of.repository)),
+            };
+            let last = names.last().cloned();
+            for name in names {
+                if found.rows.len() >= limit {
+                    return Ok(found);
+                }
+                self.examine(of, package, &name, &mut found, event).await?;
+                found.next = Some(name).filter(|name| more.is_some() || Some(name) != last.as_ref());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Adds a package if its latest version depends on `package`.
+    async fn examine(
+        &self,
+        of: &PackagesAsk,
+        package: &str,
+        name: &str,
+        found: &mut Dependents,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        found.examined += 1;
+        let rows = match self.package(of, name, event).await {
+            Err(Error::Hidden(_)) => return Ok(()),
+            rows => rows?,
+        };
+        let Some(row) = rows.latest.and_then(|latest| rows.rows.into_iter().find(|row| row.version == latest)) else {
+            return Ok(());
+        };
+        let details = self.version(of, name, row, event).await?;
+        let Some(declared) = details.declared else {
+            found.unknown += 1;
+            return Ok(());
+        };
+        let version = &details.row.version;
+        let needs = declared.dependencies.into_iter().find(|one| one.package == package);
+        found.rows.extend(needs.map(|dependency| Dependent {
+            package: name.to_owned(),
+            version: version.clone(),
+            dependency,
+        }));
+        Ok(())
     }
 }
 

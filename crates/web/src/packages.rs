@@ -1,0 +1,94 @@
+//! Lists of packages: of a repository, and of the dependents of a package.
+
+use crate::version::Dependency;
+use crate::{Links, Shell};
+use askama::Template;
+use serde::Serialize;
+
+/// The packages of a repository.
+#[derive(Debug, Clone, Serialize)]
+pub struct Packages {
+    /// The repository as the URL names it, with the moment if it has one.
+    pub repository: String,
+    /// The format of the repository.
+    pub format: &'static str,
+    /// The packages of this part of the list.
+    pub packages: Vec<ListedPackage>,
+    /// The `after` of the next part; `None`: this is the last one.
+    pub next: Option<String>,
+}
+
+/// A package in a list.
+#[derive(Debug, Clone, Serialize)]
+pub struct ListedPackage {
+    /// Its name.
+    pub package: String,
+    /// The latest release that clients get; without one, the latest version.
+    pub latest: Option<String>,
+    /// The number of its versions that clients get.
+    pub visible: Option<usize>,
+    /// The number of its versions that a policy hides.
+    pub hidden: usize,
+}
+
+/// The packages of a repository that depend on one of them, or on a package of another repository.
+#[derive(Debug, Clone, Serialize)]
+pub struct Dependents {
+    /// The repository as the URL names it, with the moment if it has one.
+    pub repository: String,
+    /// The package on which they depend.
+    pub package: String,
+    /// The packages whose latest version depends on it.
+    pub dependents: Vec<Dependent>,
+    /// The number of packages that were examined for this part.
+    pub examined: usize,
+    /// How many of these have dependencies that are not known here.
+    pub unknown: usize,
+    /// The `after` of the next part; `None`: all packages were examined.
+    pub next: Option<String>,
+}
+
+/// A package that depends on another.
+#[derive(Debug, Clone, Serialize)]
+pub struct Dependent {
+    /// Its name.
+    pub package: String,
+    /// Its latest version that clients get.
+    pub version: String,
+    /// The dependency that this version declares.
+    pub dependency: Dependency,
+}
+
+/// The page with the packages of a repository.
+#[derive(Debug, Template)]
+#[template(path = "packages.html")]
+pub struct PackagesPage<'a> {
+    /// The parts around it.
+    pub shell: &'a Shell,
+    /// The packages.
+    pub list: &'a Packages,
+}
+
+/// The page with the dependents of a package.
+#[derive(Debug, Template)]
+#[template(path = "dependents.html")]
+pub struct DependentsPage<'a> {
+    /// The parts around it.
+    pub shell: &'a Shell,
+    /// The dependents.
+    pub list: &'a Dependents,
+}
+
+impl Packages {
+    /// The URL of the next part of the list.
+    pub fn next_url(&self, links: &Links) -> Option<String> {
+        self.next.as_ref().map(|next| links.packages_after(&self.repository, next))
+    }
+}
+
+impl Dependents {
+    /// The URL of the next part of the list.
+    pub fn next_url(&self, links: &Links) -> Option<String> {
+        self.next.as_ref().map(|next| links.dependents_after(&self.repository, &self.package, next))
+    }
+}
