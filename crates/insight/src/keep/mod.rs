@@ -16,12 +16,13 @@ mod thinned;
 
 pub(crate) use sink::KeepSink;
 
-use crate::block::Block;
+use crate::block::{Block, join};
 use crate::open::Open;
 use crate::options::{FactsOf, InsightOptions, Surroundings};
 use crate::part::{Part, Span};
 use crate::rate::Budget;
 use crate::row::{RepositoryFacts, Row};
+use damaged::Damaged;
 use place::Place;
 use segments::Kept;
 use set_aside::SetAside;
@@ -94,6 +95,8 @@ struct Sealing {
     blocks: Vec<Arc<Block>>,
     /// The log, and its size in bytes. `None`: they are in memory only.
     log: Option<(PathBuf, u64)>,
+    /// When its rows began that found no room in memory: the first and the last one. They are in the log only.
+    dropped: Option<(i64, i64)>,
 }
 
 impl Sealing {
@@ -149,6 +152,7 @@ impl Keep {
                     number: *number,
                     blocks: Vec::new(),
                     log: Some((place.log_path(*number), *bytes)),
+                    dropped: None,
                 };
                 rows.sealing = found.logs.iter().map(waits).collect();
                 rows.segments = found.segments;
@@ -218,6 +222,10 @@ impl Keep {
             let sealing = &mut rows.sealing[place];
             used -= sealing.memory();
             let blocks = std::mem::take(&mut sealing.blocks);
+            let span = blocks.iter().map(|block| block.span()).fold(Span::default(), join);
+            if span.rows > 0 {
+                sealing.dropped = Some((span.from, span.to));
+            }
             if sealing.log.is_none() {
                 self.memory.reject_many(blocks.iter().map(|block| block.span().rows as u64).sum());
             }
@@ -235,11 +243,17 @@ impl Keep {
         parts.extend(blocks.rev().filter(|block| within(block.span())).map(|block| block.clone() as Arc<dyn Part>));
         let span = |kept: &Kept| Span { rows: 1, events: 1, from: kept.name.from, to: kept.name.to };
         let set_aside: Vec<_> = rows.set_aside.clone();
+        let dropped = rows.sealing.iter().filter_map(|sealing| Some((sealing.dropped?, sealing.log.clone()?.0)));
+        let dropped: Vec<_> = dropped.collect();
         let segments: Vec<_> = rows.segments.iter().rev().filter(|kept| within(span(kept))).cloned().collect();
         drop(rows);
         parts.extend(segments.iter().map(|kept| kept.part(&self.options.log)));
         let set_aside = set_aside.iter().map(|log| Arc::new(log.part())).filter(|log| within(log.span()));
         parts.extend(set_aside.map(|log| log as Arc<dyn Part>));
+        // They are readable again in a moment. Until then an answer says what it lacks.
+        let cause = "its events found no room in memory, and are not in a segment yet";
+        let dropped = dropped.into_iter().map(|(times, log)| Arc::new(Damaged::log(times, log, cause.to_owned())));
+        parts.extend(dropped.filter(|log| within(log.span())).map(|log| log as Arc<dyn Part>));
         parts
     }
 

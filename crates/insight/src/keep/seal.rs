@@ -43,7 +43,7 @@ impl Keep {
         let (number, log) = place.map_or((0, None), Place::next_log);
         let blocks = rows.open.take();
         if !blocks.is_empty() || log.is_some() {
-            rows.sealing.push(Sealing { number, blocks, log });
+            rows.sealing.push(Sealing { number, blocks, log, dropped: None });
         }
     }
 

@@ -24,7 +24,8 @@ pub(super) struct SetAside {
 impl SetAside {
     /// When the first and the last of its events began, in milliseconds. A log is written for an hour at most.
     pub(super) fn span(&self) -> (i64, i64) {
-        (before(self.written, AGE).0, self.written.0)
+        // The time that a file system writes down may be some milliseconds old.
+        (before(self.written, AGE).0, self.written.0.saturating_add(100))
     }
 
     /// The log, for questions.

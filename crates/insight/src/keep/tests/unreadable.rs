@@ -78,3 +78,27 @@ fn something_with_the_name_of_the_next_log_is_left_alone() {
     drop(world);
     assert_eq!(World::large(folder.path()).ids(), ids, "a start finds them");
 }
+
+#[test]
+fn a_log_whose_events_found_no_room_in_memory_is_named_until_they_are_in_a_segment() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::open(folder.path(), 1 << 30, 1 << 20);
+    let (mut ids, mut at) = (Vec::new(), NOON);
+    let unreadable = || {
+        let parts = world.keep.parts(Millis(NOON), Millis(NOON + 1));
+        let causes = parts.iter().filter_map(|part| part.numbers(Column::Id).err());
+        causes.map(|error| error.to_string()).collect::<Vec<_>>()
+    };
+    while unreadable().is_empty() {
+        ids.extend(world.take(at..at + 1000));
+        at += 1000;
+        assert!(ids.len() < 1_000_000);
+    }
+    assert!(
+        unreadable()[0].ends_with("events_0.log: its events found no room in memory, and are not in a segment yet")
+    );
+    world.keep.tend(false);
+    assert_eq!(unreadable(), Vec::<String>::new());
+    ids.sort_unstable();
+    assert_eq!(world.ids(), ids);
+}
