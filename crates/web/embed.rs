@@ -11,6 +11,7 @@ const SCRIPTS_MAX: usize = 100 << 10;
 
 /// Writes `script.rs` into the folder `out`: the asset with the scripts of `built`, or none if there is no such file. A program without
 /// scripts is complete.
+#[expect(clippy::disallowed_methods, reason = "files of the build, not of a data folder")]
 pub(crate) fn embed(built: &Path, out: &Path) -> io::Result<()> {
     let content = match fs::read(built) {
         Ok(content) => content,

@@ -41,6 +41,7 @@ mod tests {
     use std::fs;
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "files of a build")]
     fn scripts_are_embedded_where_they_are_built_and_a_program_without_them_is_complete() {
         let folder = std::env::temp_dir().join(format!("daylight-web-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
