@@ -28,7 +28,12 @@ fn who_waits_for_a_fetch_names_it_and_it_tells_what_the_upstream_took() {
     let events = events(&scene.world);
     let fetch = flight(&events, &waited);
     assert_eq!((&fetch["kind"], &fetch["method"], &fetch["outcome"]), (&json!("job"), &json!("fetch"), &json!("done")));
-    assert_eq!((&fetch["repository"], &fetch["package"]), (&json!("central"), &json!(JAR)));
+    assert_eq!((&fetch["repository"], &fetch["path"]), (&json!("central"), &json!(JAR)));
+    let asked = of(&events, &waited);
+    for part in ["package", "version", "file"] {
+        assert_eq!(fetch[part], asked[part], "{part} of the fetch is that of the request");
+    }
+    assert_eq!(fetch["package"], "org.example:lamp", "{fetch}");
     for op in ["upstream.resolve", "upstream.tcp", "upstream.first_byte"] {
         assert_eq!(fetch["ops"][op]["count"], 1, "{fetch}");
     }

@@ -1,8 +1,10 @@
 //! The paths of a gem upstream that are fetched by path.
 
 use crate::tree::readable::Readable;
+use crate::tree::subject;
 use bytes::Bytes;
 use format::gem::upstream::{INFO_BYTES, Info};
+use telemetry::Subject;
 
 /// The kind of a gem upstream's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +35,15 @@ impl<'a> GemPath<'a> {
             Info::read(Bytes::copy_from_slice(bytes)).map(|_| ()).map_err(|refusal| format!("`/info`: {refusal}"))
         };
         matches!(self, GemPath::Info(_)).then(|| Readable { longest: INFO_BYTES, check: Box::new(check) })
+    }
+
+    /// The identity of the path for events. Of a package only the index knows the gem.
+    pub(crate) fn subject(self, kind: &'static str) -> Subject {
+        let package = match self {
+            GemPath::Info(name) => name,
+            GemPath::Other(_) => "",
+        };
+        subject::subject(kind, package)
     }
 
     /// The unit of its revisions: the gem if the path names one, otherwise the path.

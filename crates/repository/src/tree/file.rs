@@ -134,7 +134,7 @@ impl<'a> File<'a> {
         match &self.layout {
             Layout::Maven(path) => path.subject(kind),
             Layout::Raw(path) => subject::subject(kind, path.0),
-            Layout::Gem(path) => subject::subject(kind, path.unit()),
+            Layout::Gem(path) => path.subject(kind),
         }
     }
 

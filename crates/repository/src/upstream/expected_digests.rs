@@ -5,6 +5,7 @@
 //! bytes are right, and repositories with the policy `strict` refuse them. Only a 404 or 410 of the upstream proves
 //! that there is no checksum.
 
+use crate::upstream::Remote;
 use crate::upstream::declared_digests::DeclaredDigests;
 use crate::upstream::failure::Failure;
 use crate::upstream::trouble::Trouble;
@@ -16,7 +17,7 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{Event, EventId, Job, Layer, Op, Reason, Recorder};
+use telemetry::{Event, EventId, Job, Op, Reason};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -41,10 +42,8 @@ type Beside = Result<DeclaredDigests, Failure>;
 
 impl ExpectedDigests {
     /// Requests the checksum file of `path`, as a job, because the body arrives at the same time.
-    pub(crate) fn ask(upstream: Arc<Upstream>, path: String, repository: &str, recorder: &Arc<Recorder>) -> Self {
-        let mut job = Job::begin(recorder, "fetch.checksum");
-        job.subject.repository = repository.into();
-        (job.subject.package, job.layer) = (path.as_str().into(), Layer::Remote);
+    pub(crate) fn ask(upstream: Arc<Upstream>, remote: &Remote, path: &str) -> Self {
+        let (job, path) = (remote.job("fetch.checksum", path), path.to_owned());
         let id = job.id;
         Self::Asked(tokio::spawn(beside(upstream, path, job)), id)
     }

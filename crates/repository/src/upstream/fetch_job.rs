@@ -151,9 +151,7 @@ impl<'a> FetchJob<'a> {
         let looked_at = asked && !self.file.is_metadata();
         let claims = if looked_at { DeclaredDigests::of(&answer) } else { DeclaredDigests::default() };
         let mut expected = if asked && claims.is_empty() && self.file.has_checksum_beside() {
-            let Remote { remotes, repository, .. } = self.remote;
-            let (path, name) = (self.file.path.to_owned(), &repository.record.name);
-            ExpectedDigests::ask(upstream.clone(), path, name, &remotes.recorder)
+            ExpectedDigests::ask(upstream.clone(), self.remote, self.file.path)
         } else {
             ExpectedDigests::Said(claims)
         };

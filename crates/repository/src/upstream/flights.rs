@@ -15,7 +15,7 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use telemetry::{EventId, Job, Layer, Outcome, Slot};
+use telemetry::{EventId, Job, Outcome, Slot};
 use tokio::sync::watch;
 
 impl Remote {
@@ -41,10 +41,7 @@ impl Remote {
             return Ok(line.flight());
         }
         let place = flights.enter(&mut table, key.0.repository).map_err(store::Error::from)?;
-        let mut job = Job::begin(&self.remotes.recorder, "fetch");
-        job.subject.repository = self.repository.record.name.as_str().into();
-        job.subject.package = path.into();
-        (job.subject.kind, job.layer) = ("file", Layer::Remote);
+        let job = self.job("fetch", path);
         let (stages, stage) = watch::channel(Stage::Asking);
         let used = FlightUse::of(job.id);
         let flight = Flight { id: job.id, stage, used: used.clone() };

@@ -27,6 +27,7 @@ pub(crate) mod flights;
 pub(crate) mod gunzip;
 pub(crate) mod hinted;
 pub(crate) mod hinted_ttl;
+pub(crate) mod job;
 pub(crate) mod past;
 pub(crate) mod path_lists;
 pub(crate) mod proof;

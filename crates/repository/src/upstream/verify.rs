@@ -4,7 +4,6 @@ use crate::upstream::Remote;
 use format::tree;
 use std::sync::Arc;
 use store::CachedFile;
-use telemetry::Job;
 
 impl Remote {
     /// Starts the check of a file that was not checked for long. One check runs at a time. A damaged file is deleted
@@ -13,9 +12,7 @@ impl Remote {
         let Some(turn) = self.remotes.store.begin_verification(known, self.now()) else { return };
         let (remote, path, known) = (self.clone(), path.to_owned(), known.clone());
         self.remotes.back.spawn(async move {
-            let mut job = Job::begin(&remote.remotes.recorder, "verify");
-            job.subject.repository = remote.repository.record.name.as_str().into();
-            job.subject.package = path.as_str().into();
+            let mut job = remote.job("verify", &path);
             let (store, repository) = (&remote.remotes.store, &remote.repository);
             let looked = store.verify_cached(repository.origin, &path, &known, remote.now(), &mut job).await;
             match &looked {
