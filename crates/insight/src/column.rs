@@ -106,7 +106,7 @@ columns! {
     BytesIn "bytes_in" Number "http.request.body.size" "Bytes of the body that were received" |row| whole(row.event.bytes_in);
     BytesOut "bytes_out" Number "http.response.body.size" "Bytes of the body that were sent" |row| whole(row.event.bytes_out);
     FirstByte "first_byte_ms" Duration "" "From the first byte of the request to the first byte of its reply" |row| micros(row.event.first_byte);
-    Duration "duration_ms" Duration "http.server.request.duration" "From the first byte of the request to the last byte of its reply, or the time of a job" |row| micros(row.event.duration);
+    Duration "duration_ms" Duration "http.server.request.duration" "From the first byte of the request to the last byte of its reply (of live events, to the first), or the time of a job" |row| micros(row.event.duration);
     Size "size" Number "" "How much was asked for: gems, members, rows or files" |row| row.more(|more| more.size.into());
     Members "members" Number "" "The members of the group that were queried" |row| row.queried;
     AnsweredBy "answered_by" Text "" "The member of the group that had the answer" |row| row.answered_by;

@@ -17,6 +17,7 @@ pub trait LiveSource: fmt::Debug + Send {
 
 /// A body whose pieces are sent as they come. A client cannot tell whether it got all of it, so the pieces must tell themselves where it
 /// ends, if that matters. When the server stops, its source must end; a client has [`crate::Limits::linger`] to read the last piece.
+/// The duration of its event ends with the first byte.
 pub struct Live(Box<LiveState>);
 
 struct LiveState {

@@ -304,8 +304,11 @@ impl ConnectionState {
         event.add(Op::ReplyWrite, first_byte.unwrap_or(now).since(ready));
         if let Some(first_byte) = first_byte {
             event.first_byte = first_byte.since(event.began);
-            // A small reply is one write.
-            if now > first_byte {
+            if delivery.is_live() {
+                // It lasts as long as the client likes, and that would be in every answer about durations.
+                event.duration = event.first_byte;
+            } else if now > first_byte {
+                // A small reply is one write.
                 event.add(Op::BodySend, now.since(first_byte));
             }
         }

@@ -92,7 +92,8 @@ pub(crate) fn body(name: &str) -> Body {
 #[track_caller]
 fn whole(event: &Event, bytes: u64) {
     assert_eq!((event.outcome, event.bytes_out), (Some(Outcome::Answered), bytes), "{event:?}");
-    assert!(event.tally(Op::BodyWait).count > 0 && event.first_byte < event.duration, "{event:?}");
+    assert!(event.tally(Op::BodyWait).count > 0 && event.tally(Op::BodySend).count == 0, "{event:?}");
+    assert_eq!(event.duration, event.first_byte, "a live reply has the time until it began");
 }
 
 #[test]
