@@ -118,6 +118,10 @@ fn an_answer_that_is_not_complete_has_a_handle_for_the_rest() {
     let rest = ask(&world, json!({ "next": handle, "wait_ms": 30_000 }));
     assert!(rest["rows"][0]["count"].as_i64().unwrap() >= 8, "{rest}");
     assert_eq!(rest["next"], Value::Null);
+    let part = world.admin().post_json(ASK, &json!({ "wait_ms": 0 })).expect(200).json();
+    let other = world.person("other", &["observe"], &[]);
+    other.post_json(ASK, &json!({ "next": part["next"] })).expect(404);
+    world.admin().post_json(ASK, &json!({ "next": part["next"] })).expect(200);
     let again = refused(&world, &json!({ "next": handle }).to_string(), 404);
     assert!(again.contains(handle) && again.contains("ask the question again"), "{again}");
 }
@@ -132,6 +136,20 @@ fn a_question_that_cannot_be_read_is_refused_with_the_place_of_the_mistake() {
     assert!(refused(&world, "{", 400).contains("the JSON cannot be read"));
     world.admin().ask("POST", ASK, &[], &[0xff]).expect(400);
     world.admin().ask("POST", ASK, &[], &vec![b' '; 100_000]).expect(413);
+}
+
+#[test]
+fn a_value_that_no_event_can_have_is_told_with_the_answer() {
+    let world = World::start();
+    let answer = ask(&world, json!("count where repository = maven-relaeses and layer = hosted"));
+    let hint = "there is no repository `maven-relaeses`: did you mean `maven-releases`?";
+    assert_eq!(answer["hints"], json!([hint]), "{answer}");
+    assert_eq!(ask(&world, json!("where repository = maven-releases"))["hints"], Value::Null);
+    let shown = daylight(&world, &["ask", "where layer = grup"]);
+    let text = String::from_utf8(shown.stdout).unwrap();
+    assert!(text.ends_with("\nhint: `layer` is never `grup`: did you mean `group`?\n"), "{text}");
+    let said = refused(&world, "where repository = maven-relaeses compare rest", 400);
+    assert_eq!(said, format!("no stored event matches the filter; a comparison needs 30 events of each side {hint}"));
 }
 
 #[test]

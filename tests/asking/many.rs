@@ -1,7 +1,7 @@
 //! Millions of paths and of client programs stay within their memory, and answers tell what was cut off. `DAYLIGHT_PATHS` sets the number
 //! of paths, of which a tenth is the number of programs; the default is 200,000.
 
-use insight::{Asked, Column, Figure, Insight, InsightOptions, RepositoryFacts, Surroundings};
+use insight::{Asked, Caller, Column, Figure, Insight, InsightOptions, RepositoryFacts, Surroundings};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,7 +84,7 @@ impl Kept {
         let Ok(Asked::Question(mut question)) = Asked::read(text, self.clock.now()) else { panic!("{text}") };
         question.wait_ms = 600_000;
         let (done, answered) = std::sync::mpsc::channel();
-        self.insight.ask(*question, move |answer| done.send(answer).unwrap());
+        self.insight.ask(*question, Caller::default(), move |answer| done.send(answer).unwrap());
         let answer = answered.recv().unwrap().unwrap();
         assert_eq!((answer.complete, &answer.unreadable[..]), (1.0, &[][..]), "{text}");
         answer

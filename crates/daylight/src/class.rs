@@ -63,6 +63,11 @@ pub fn of_cost(cost: Cost) -> Class {
     }
 }
 
+/// How many of so many places one client or one token may hold.
+pub fn each(places: u64, server: &config::Server) -> u64 {
+    (places * server.client_share_percent).div_ceil(100)
+}
+
 /// The holder of places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Holder {
@@ -106,7 +111,7 @@ impl Classes {
             Class::Hooks => HOOKS_MAX,
             Class::Health => PROBES_MAX,
         };
-        let each = |class| (places(class) * server.client_share_percent).div_ceil(100);
+        let each = |class| each(places(class), server);
         let all: [_; Class::COUNT] = std::array::from_fn(|at| {
             let class = Class::ALL[at];
             let bound = Bound::new(BoundName::Requests, class.as_str(), places(class));

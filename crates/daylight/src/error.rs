@@ -137,8 +137,10 @@ impl Error {
             Error::Access(error) => error.reason(),
             Error::Input(_) | Error::Form(_) | Error::NoSuchEvent(_) => Reason::InputInvalid,
             Error::Question(_) => Reason::InputInvalid,
-            Error::NotAnswered(NotAnswered::NoHandle(_) | NotAnswered::TooFew(_)) => Reason::InputInvalid,
-            Error::NotAnswered(NotAnswered::Busy(_) | NotAnswered::Stopped) => Reason::BoundFull,
+            Error::NotAnswered(NotAnswered::NoHandle(_) | NotAnswered::TooFew { .. }) => Reason::InputInvalid,
+            Error::NotAnswered(NotAnswered::Busy(_) | NotAnswered::BusyForCaller(_) | NotAnswered::Stopped) => {
+                Reason::BoundFull
+            }
             Error::NotAnswered(NotAnswered::Failed) => Reason::Panicked,
             Error::Upload(front::UploadError::TooLarge { .. }) => Reason::TooLarge,
             Error::Upload(front::UploadError::TooSlow) => Reason::BodyTooSlow,

@@ -86,7 +86,8 @@ impl Instance {
             log: log.clone(),
         };
         let insight = Insight::new(keep);
-        insight.limit_questions(settings.server.max_asks);
+        insight
+            .limit_questions(settings.server.max_asks, crate::class::each(settings.server.max_asks, &settings.server));
         let rate = insight.rate(settings.telemetry.stored_per_second.number());
         let mut censuses: Vec<Box<dyn Census>> = vec![rate, last_uses.census()];
         if settings.telemetry.events_recent_bytes > 0 {

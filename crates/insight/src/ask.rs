@@ -13,6 +13,7 @@ mod distinct;
 mod docs;
 mod draft;
 mod groups;
+mod hints;
 mod holds;
 mod json;
 mod keys;
@@ -36,7 +37,7 @@ mod value;
 
 pub use answer::{Answer, Cost, Figure, NotAnswered, Seen};
 pub use asked::Asked;
-pub use asker::{Asker, AskerOptions, Parts, Shortcut};
+pub use asker::{Asker, AskerOptions, Caller, Parts, Shortcut};
 pub use compare::{Compared, Side, Step};
 pub use json::QUESTION_BYTES_MAX;
 pub use mistake::Mistake;

@@ -1,6 +1,6 @@
 //! The handle of the stored events: it takes them, keeps them, and gives them to questions.
 
-use crate::ask::{Answer, Asker, AskerOptions, NotAnswered, Question, Shortcut};
+use crate::ask::{Answer, Asker, AskerOptions, Caller, NotAnswered, Question, Shortcut};
 use crate::event_json;
 use crate::keep::{Keep, KeepSink};
 use crate::options::{InsightOptions, Surroundings};
@@ -118,25 +118,36 @@ impl Insight {
         event_json::find(&self.keep.around(id), id)
     }
 
-    /// Sets the most questions that are being answered at once, or whose partial answers are kept.
-    pub fn limit_questions(&self, most: u64) {
+    /// Sets the most questions that are being answered at once, or whose partial answers are kept, and how many may be of one caller.
+    pub fn limit_questions(&self, most: u64, each: u64) {
         if let Some(asker) = &self.asker {
-            asker.limit(most);
+            asker.limit(most, each);
         }
     }
 
     /// Answers a question. `done` is called once, as by [`Asker::ask`]: it must not wait.
-    pub fn ask(&self, question: Question, done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static) {
+    pub fn ask(
+        &self,
+        question: Question,
+        caller: Caller,
+        done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static,
+    ) {
         match &self.asker {
-            Some(asker) => asker.ask(question, done),
+            Some(asker) => asker.ask(question, caller, done),
             None => done(Err(NotAnswered::Stopped)),
         }
     }
 
     /// Continues with a partial answer, as [`Asker::more`] does. `done` must not wait.
-    pub fn more(&self, next: &str, wait_ms: u64, done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static) {
+    pub fn more(
+        &self,
+        next: &str,
+        caller: u64,
+        wait_ms: u64,
+        done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static,
+    ) {
         match &self.asker {
-            Some(asker) => asker.more(next, wait_ms, done),
+            Some(asker) => asker.more(next, caller, wait_ms, done),
             None => done(Err(NotAnswered::Stopped)),
         }
     }

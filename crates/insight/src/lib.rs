@@ -24,7 +24,7 @@ mod tail;
 mod texts;
 
 pub use ask::{
-    Answer, Asked, Asker, AskerOptions, Compare, Compared, Cost, Figure, Filter, Is, Key, Measure, Mistake,
+    Answer, Asked, Asker, AskerOptions, Caller, Compare, Compared, Cost, Figure, Filter, Is, Key, Measure, Mistake,
     NotAnswered, Order, Parts, QUESTION_BYTES_MAX, Question, Seen, Shortcut, Side, Step, Value,
 };
 pub use block::Block;

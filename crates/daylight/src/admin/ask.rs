@@ -4,7 +4,7 @@ use crate::app::App;
 use crate::error::Error;
 use bytes::Bytes;
 use front::Request;
-use insight::{Answer, Asked, NotAnswered, QUESTION_BYTES_MAX};
+use insight::{Answer, Asked, Caller, NotAnswered, QUESTION_BYTES_MAX};
 use repository::Scope;
 use telemetry::{Event, Op, Tick, under_way};
 use tokio::sync::oneshot;
@@ -12,7 +12,8 @@ use tokio::sync::oneshot;
 /// Answers the question in the body of a request. The answer is JSON.
 pub(super) async fn answer(app: &App, request: &mut Request, event: &mut Event) -> Result<Bytes, Error> {
     // A question changes nothing.
-    app.access.server(request, Scope::Observe, false, event).await?;
+    let caller = app.access.server(request, Scope::Observe, false, event).await?;
+    let id = caller.token.map_or(0, |token| token.class);
     let body = request.upload.collect(QUESTION_BYTES_MAX, event).await?;
     let text = std::str::from_utf8(&body).map_err(|_| Error::Input("a question is a text in UTF-8".into()))?;
     let asked = Asked::read(text, app.clock.now())?;
@@ -23,14 +24,17 @@ pub(super) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
         // The client may have left.
         let _ = answered.send(written);
     };
-    if let Asked::Question(_) = &asked {
+    let mut hints = Vec::new();
+    if let Asked::Question(question) = &asked {
+        let known = app.repositories.table(event).await?;
+        hints = question.hints(|| known.by_name.keys().map(AsRef::as_ref).collect());
         // A person asks about requests that have just ended.
         app.flush_sinks(event).await;
     }
     let (began, _waiting) = (Tick::now(), under_way(Op::AskWait));
     match asked {
-        Asked::Question(question) => app.insight.ask(*question, done),
-        Asked::Next { handle, wait_ms } => app.insight.more(&handle, wait_ms, done),
+        Asked::Question(question) => app.insight.ask(*question, Caller { id, hints }, done),
+        Asked::Next { handle, wait_ms } => app.insight.more(&handle, id, wait_ms, done),
     }
     let answer = answer.await;
     event.add(Op::AskWait, Tick::now().since(began));

@@ -17,8 +17,8 @@ const ASK: &str = "/api/v1/ask";
 
 /// Answer a question about the requests and jobs of a running server
 ///
-/// A question has figures, the columns that group them, a filter and a time, each of which may be left out: `count, p95(duration_ms) by
-/// package where layer = group and status >= 500 from -1h top 10`. Put it in quotes, or write it in JSON. docs/asking.md has all figures
+/// A question has measures, the columns that group them, a filter and a time, each of which may be left out: `count, p95(duration_ms) by
+/// package where layer = group and status >= 500 from -1h top 10`. Put it in quotes, or write it in JSON. docs/asking.md has all measures
 /// and columns.
 #[derive(Debug, clap::Args)]
 pub(super) struct Ask {

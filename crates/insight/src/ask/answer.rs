@@ -31,6 +31,8 @@ pub struct Answer {
     pub next: Option<String>,
     /// Parts that could not be read, each with the cause; at most [`Answer::UNREADABLE_MAX`].
     pub unreadable: Vec<String>,
+    /// What is probably wrong in the question: values that no event can have, with the nearest ones.
+    pub hints: Vec<String>,
     /// The two sides of a comparison. The rows are then the differences between them.
     pub compared: Option<Compared>,
 }
@@ -41,7 +43,10 @@ pub enum NotAnswered {
     /// As many questions as possible are being answered.
     #[error("{0} questions are being answered already")]
     Busy(u64),
-    /// The handle is unknown.
+    /// As many questions of the caller as possible are being answered.
+    #[error("{0} of your questions are being answered already")]
+    BusyForCaller(u64),
+    /// The handle is unknown, or of another caller.
     #[error("there is no partial answer `{0}`")]
     NoHandle(String),
     /// The program made a mistake, which it has logged.
@@ -51,17 +56,25 @@ pub enum NotAnswered {
     #[error("the server stops")]
     Stopped,
     /// A comparison needs more events.
-    #[error("{0}")]
-    TooFew(String),
+    #[error("{message}")]
+    TooFew {
+        /// Which side has too few.
+        message: String,
+        /// The remedy.
+        hint: String,
+    },
 }
 
 impl NotAnswered {
     /// The remedy, where there is one.
-    pub fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<&str> {
         match self {
             NotAnswered::Busy(_) => Some("ask again in a few seconds; the setting `server.max_asks` is the limit"),
+            NotAnswered::BusyForCaller(_) => Some(
+                "ask again in a few seconds; the setting `server.client_share_percent` is the share of one client or token",
+            ),
             NotAnswered::NoHandle(_) => Some("a partial answer is kept for a minute; ask the question again"),
-            NotAnswered::TooFew(_) => Some("choose a longer time or another filter"),
+            NotAnswered::TooFew { hint, .. } => Some(hint),
             NotAnswered::Failed | NotAnswered::Stopped => None,
         }
     }
@@ -124,6 +137,7 @@ impl Answer {
             cost: Cost::default(),
             next: None,
             unreadable: Vec::new(),
+            hints: Vec::new(),
             compared: None,
         }
     }
@@ -183,7 +197,7 @@ impl Serialize for Figure {
 
 impl Serialize for Answer {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let mut answer = to.serialize_struct("Answer", 12)?;
+        let mut answer = to.serialize_struct("Answer", 13)?;
         answer.serialize_field("rows", &Rows(self))?;
         answer.serialize_field("exact", &self.exact)?;
         answer.serialize_field("complete", &self.complete)?;
@@ -195,6 +209,9 @@ impl Serialize for Answer {
         answer.serialize_field("next", &self.next)?;
         if !self.unreadable.is_empty() {
             answer.serialize_field("unreadable", &self.unreadable)?;
+        }
+        if !self.hints.is_empty() {
+            answer.serialize_field("hints", &self.hints)?;
         }
         if let Some(compared) = &self.compared {
             answer.serialize_field("compared", compared)?;

@@ -10,6 +10,7 @@ use crate::roll::Counted;
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -38,6 +39,15 @@ impl std::fmt::Debug for AskerOptions {
     }
 }
 
+/// Who asks, and what they are told with the answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// A number that is the caller's own.
+    pub id: u64,
+    /// What is probably wrong in the question.
+    pub hints: Vec<String>,
+}
+
 /// Answers questions about stored events, on a thread of its own. Dropping it ends the thread.
 #[derive(Debug)]
 pub struct Asker {
@@ -49,6 +59,8 @@ pub struct Asker {
 struct Shared {
     options: AskerOptions,
     questions: Arc<Bound>,
+    /// How many of them may be of one caller.
+    each: AtomicU64,
     memory: Arc<Bound>,
     state: Mutex<State>,
     changed: Condvar,
@@ -70,6 +82,7 @@ struct State {
 /// A question of a caller.
 struct Job {
     handle: String,
+    caller: Caller,
     work: Work,
     /// The caller that waits, and until when.
     waiting: Option<(Done, Tick)>,
@@ -99,7 +112,8 @@ impl Asker {
         let questions = Bound::new(BoundName::Asks, "", Self::QUESTIONS);
         let memory = Bound::new(BoundName::AskMemory, "", Self::MEMORY);
         let (state, changed) = (Mutex::default(), Condvar::new());
-        let shared = Arc::new(Shared { options, questions, memory, state, changed });
+        let each = AtomicU64::new(Self::QUESTIONS);
+        let shared = Arc::new(Shared { options, questions, each, memory, state, changed });
         let mine = shared.clone();
         let thread = std::thread::Builder::new().name("ask".to_owned()).spawn(move || {
             background();
@@ -108,9 +122,10 @@ impl Asker {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Sets the most questions that are being answered, or whose partial answers are kept.
-    pub fn limit(&self, questions: u64) {
+    /// Sets the most questions that are being answered, or whose partial answers are kept, and how many of them may be of one caller.
+    pub fn limit(&self, questions: u64, each: u64) {
         self.shared.questions.set_capacity(questions);
+        self.shared.each.store(each.max(1), Relaxed);
     }
 
     /// Its bounds: the questions, and the memory of their tables.
@@ -120,21 +135,20 @@ impl Asker {
 
     /// Answers a question. `done` is called once: when all events were seen, or after [`Question::wait_ms`] with the rows so far and a handle
     /// for [`Asker::more`]. It is called on the asker's thread or at once on this one, and must not wait.
-    pub fn ask(&self, question: Question, done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static) {
+    pub fn ask(
+        &self,
+        question: Question,
+        caller: Caller,
+        done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static,
+    ) {
         let until = until(question.wait_ms);
         let mut state = self.shared.lock();
         state.expire(self.shared.options.clock.now());
         let most = self.shared.questions.capacity();
-        if state.jobs.len() as u64 >= most {
-            // A caller that waits goes before one that may come back.
-            match state.jobs.iter().position(|job| job.waiting.is_none()) {
-                Some(place) => drop(state.jobs.remove(place)),
-                None => {
-                    drop(state);
-                    self.shared.questions.reject();
-                    return done(Err(NotAnswered::Busy(most)));
-                }
-            }
+        if let Err(full) = state.make_room(caller.id, most, self.shared.each.load(Relaxed)) {
+            drop(state);
+            self.shared.questions.reject();
+            return done(Err(full));
         }
         if state.stopped {
             drop(state);
@@ -144,16 +158,25 @@ impl Asker {
         // It is not guessable: another caller must not get the answer by counting.
         let handle = format!("{:016x}", RandomState::new().hash_one(state.handles));
         let work = Work::New(Box::new(question));
-        state.jobs.push_back(Job { handle, work, waiting: Some((Box::new(done), until)), expires: Millis(i64::MAX) });
+        let waiting = Some((Box::new(done) as Done, until));
+        state.jobs.push_back(Job { handle, caller, work, waiting, expires: Millis(i64::MAX) });
         self.shared.questions.observe(state.jobs.len() as u64);
         self.shared.changed.notify_one();
     }
 
-    /// Continues with a partial answer. `done` is called as for [`Asker::ask`], after at most `wait_ms` milliseconds.
-    pub fn more(&self, handle: &str, wait_ms: u64, done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static) {
+    /// Continues with a partial answer of the caller with this number. `done` is called as for [`Asker::ask`], after at most `wait_ms`
+    /// milliseconds.
+    pub fn more(
+        &self,
+        handle: &str,
+        caller: u64,
+        wait_ms: u64,
+        done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static,
+    ) {
         let mut state = self.shared.lock();
         state.expire(self.shared.options.clock.now());
-        let job = state.jobs.iter_mut().find(|job| job.handle == handle && job.waiting.is_none());
+        let is_it = |job: &&mut Job| job.handle == handle && job.caller.id == caller && job.waiting.is_none();
+        let job = state.jobs.iter_mut().find(is_it);
         let Some(job) = job else {
             drop(state);
             return done(Err(NotAnswered::NoHandle(handle.chars().take(32).collect())));
@@ -183,6 +206,26 @@ impl State {
     /// Drops questions whose callers have not come back.
     fn expire(&mut self, now: Millis) {
         self.jobs.retain(|job| job.waiting.is_some() || now < job.expires);
+    }
+
+    /// Makes room for a question of a caller, in place of a partial answer that nobody waits for: one of the caller, or else one of the
+    /// caller that has most questions. So a caller with few never loses theirs to one with many.
+    fn make_room(&mut self, caller: u64, most: u64, each: u64) -> Result<(), NotAnswered> {
+        let of = |id: u64| self.jobs.iter().filter(|job| job.caller.id == id).count();
+        let (own, all) = (of(caller), self.jobs.len() as u64);
+        if all < most && (own as u64) < each {
+            return Ok(());
+        }
+        let idle = || self.jobs.iter().enumerate().filter(|(_, job)| job.waiting.is_none());
+        let place = match idle().find(|(_, job)| job.caller.id == caller) {
+            Some(of_caller) => Some(of_caller),
+            None if own as u64 >= each && each < most => return Err(NotAnswered::BusyForCaller(each)),
+            // The first of those with most.
+            None => idle().rev().max_by_key(|(_, job)| of(job.caller.id)),
+        };
+        let (place, _) = place.ok_or(NotAnswered::Busy(most))?;
+        self.jobs.remove(place);
+        Ok(())
     }
 }
 
@@ -244,6 +287,12 @@ impl Shared {
             job.work = work;
             let Some(mut answer) = answer else { continue };
             let waiting = job.waiting.take();
+            match (&mut answer, job.caller.hints.first()) {
+                (Ok(answer), _) => answer.hints.clone_from(&job.caller.hints),
+                // Too few events, because there can be none.
+                (Err(NotAnswered::TooFew { hint, .. }), Some(better)) => hint.clone_from(better),
+                _ => {}
+            }
             match &mut answer {
                 Ok(answer) if answer.complete < 1.0 => {
                     answer.next = Some(handle);

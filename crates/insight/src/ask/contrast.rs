@@ -103,8 +103,16 @@ impl Contrast {
         let began = thread_nanos();
         let [selected, base] = &self.sample.sides;
         if self.is_done() {
-            enough(selected.rows, "events match the filter")?;
-            enough(base.rows, "events are there to compare with")?;
+            enough(
+                selected.rows,
+                ["matches the filter", "match the filter"],
+                "choose a longer time or another filter",
+            )?;
+            let hint = match self.question.compare {
+                Some(Compare::Earlier(_)) => "choose a longer time, or an earlier one of which events are stored",
+                _ => "choose a longer time, or a filter that fewer events match",
+            };
+            enough(base.rows, ["is there to compare with", "are there to compare with"], hint)?;
         }
         let side = |side: usize| {
             let sums = &self.sample.sides[side];
@@ -135,11 +143,15 @@ impl Contrast {
 }
 
 /// Refuses a side with too few rows.
-fn enough(rows: usize, what: &str) -> Result<(), NotAnswered> {
-    if rows >= ROWS_MIN {
-        return Ok(());
-    }
-    Err(NotAnswered::TooFew(format!("only {rows} stored {what}; a comparison needs {ROWS_MIN} of each side")))
+fn enough(rows: usize, [one, many]: [&str; 2], hint: &str) -> Result<(), NotAnswered> {
+    let few = match rows {
+        ROWS_MIN.. => return Ok(()),
+        0 => format!("no stored event {one}"),
+        1 => format!("only 1 stored event {one}"),
+        _ => format!("only {rows} stored events {many}"),
+    };
+    let message = format!("{few}; a comparison needs {ROWS_MIN} events of each side");
+    Err(NotAnswered::TooFew { message, hint: hint.to_owned() })
 }
 
 /// The parts in an order whose every beginning is spread over all of them: by the mirrored bits of their places.

@@ -3,6 +3,7 @@
 use super::mistake::{Mistake, Place};
 use super::names::{clipped, nearest};
 use super::question::{Compare, Filter, Key, Measure, Order, Question};
+use super::text::TESTS_MAX;
 use super::times;
 use telemetry::Millis;
 
@@ -42,7 +43,9 @@ impl Draft {
         let moment = |(text, place): &At<String>| {
             let read = times::moment(text, now);
             read.ok_or_else(|| {
-                Mistake::new(place, format!("`{}` is no moment: write {}", clipped(text), times::MOMENT))
+                let why = times::out_of_range(text).map(str::to_owned);
+                let why = why.unwrap_or_else(|| format!("is no moment: write {}", times::MOMENT));
+                Mistake::new(place, format!("`{}` {why}", clipped(text)))
             })
         };
         let to = self.to.as_ref().map_or(Ok(now), moment)?;
@@ -76,6 +79,13 @@ impl Draft {
         let order =
             self.order.map_or(Ok(Order { measure: 0, ascending: false }), |order| place_of(order, &measures))?;
         let filter = self.filter.unwrap_or(Filter::All(Vec::new()));
+        let shares = measures
+            .iter()
+            .filter_map(|measure| if let Measure::Share(filter) = measure { Some(filter) } else { None });
+        if shares.chain([&filter]).map(Filter::tests).sum::<usize>() > TESTS_MAX {
+            let message = format!("a question has at most {TESTS_MAX} comparisons, those of `share` included");
+            return Err(Mistake::new(&Place::Whole, message));
+        }
         Ok(Question { from, to, filter, by, measures, per, order, limit, compare, wait_ms })
     }
 }
@@ -108,7 +118,9 @@ fn distinct<T: PartialEq>(items: Vec<At<T>>, most: usize, what: &str) -> Result<
 
 fn stretch(text: &str, place: &Place) -> Result<u64, Mistake> {
     let read = times::stretch(text);
-    read.ok_or_else(|| Mistake::new(place, format!("`{}` is no time: write {}", clipped(text), times::STRETCH)))
+    let why =
+        || times::out_of_range(text).map_or_else(|| format!("is no time: write {}", times::STRETCH), str::to_owned);
+    read.ok_or_else(|| Mistake::new(place, format!("`{}` {}", clipped(text), why())))
 }
 
 /// The most groups of an answer, so that its rows are at most [`Question::ROWS_MAX`]. `per`: the length of the stretches.

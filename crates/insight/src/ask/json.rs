@@ -40,7 +40,18 @@ impl Question {
             wait_ms: number("wait_ms")?,
         }
         .check(now)
+        .and_then(short)
     }
+}
+
+/// The question, if its text form is not too long.
+fn short(question: Question) -> Result<Question, Mistake> {
+    let bytes = question.to_string().len();
+    if bytes <= tokens::TEXT_MAX {
+        return Ok(question);
+    }
+    let message = format!("a question has at most {} bytes in the text form; this has {bytes}", tokens::TEXT_MAX);
+    Err(Mistake::new(&Place::Whole, message))
 }
 
 fn key(name: &str, part: &str) -> Result<Key, Mistake> {
@@ -132,7 +143,7 @@ impl Filters {
     fn test(&mut self, items: &[Json], part: &str) -> Result<Filter, Mistake> {
         self.tests += 1;
         if self.tests > TESTS_MAX {
-            return Err(Mistake::new(&Place::part(part), format!("a filter has at most {TESTS_MAX} comparisons")));
+            return Err(Mistake::new(&Place::part(part), format!("a question has at most {TESTS_MAX} comparisons")));
         }
         let [name, is, value] = items else {
             let message = "a comparison is a list of three: `[\"status\", \">=\", 500]`";

@@ -100,7 +100,12 @@ pub(super) fn column(name: &str, place: &Place) -> Result<Column, Mistake> {
 
 /// The key of that name.
 pub(super) fn key(name: &str, place: &Place) -> Result<Key, Mistake> {
-    column(name, place).map(Key)
+    column(name, place).map(Key).map_err(|unknown| match name {
+        "second" | "minute" | "hour" | "day" | "week" => {
+            unknown.hint(format!("`per 1{}` has a row for each {name}", &name[..1]))
+        }
+        _ => unknown,
+    })
 }
 
 /// The comparison of that name, for cells of a column.
@@ -131,6 +136,12 @@ pub(super) fn measure(name: &str, of: Option<(&str, &Place)>, place: &Place) -> 
         "count" => return Ok(Measure::Count),
         "rate" => return Ok(Measure::Rate),
         _ if quantile.is_some() || OF_COLUMNS.contains(&name) => {}
+        _ if name.strip_prefix('p').is_some_and(|part| part.starts_with(|c: char| c.is_ascii_digit())) => {
+            let message = format!("`{}` is no quantile", clipped(name));
+            return Err(
+                Mistake::new(place, message).hint("`p` takes 0 to 100, with at most two digits behind the point")
+            );
+        }
         _ => {
             let known = ["count", "rate", "p50", "share"].iter().chain(OF_COLUMNS);
             let unknown = format!("there is no measure `{}`", clipped(name));

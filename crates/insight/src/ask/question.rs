@@ -14,7 +14,7 @@ pub struct Question {
     pub filter: Filter,
     /// What the rows of the answer have in common: at most [`Question::KEYS_MAX`] columns. None: one row for all events.
     pub by: Vec<Key>,
-    /// The figures of each row of the answer, at least one.
+    /// The measures of each row of the answer, at least one.
     pub measures: Vec<Measure>,
     /// A row for each stretch of this many milliseconds; 0: one for the whole time.
     pub per: u64,
@@ -62,6 +62,17 @@ pub enum Filter {
     },
 }
 
+impl Filter {
+    /// How many comparisons it has.
+    pub(super) fn tests(&self) -> usize {
+        match self {
+            Filter::All(filters) | Filter::Any(filters) => filters.iter().map(Filter::tests).sum(),
+            Filter::Not(filter) => filter.tests(),
+            Filter::Test { .. } => 1,
+        }
+    }
+}
+
 /// A comparison. Those of an order are for columns without texts, those of parts of texts for columns with texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Is {
@@ -94,7 +105,7 @@ pub enum Value {
     Number(i64),
 }
 
-/// A figure of a group of events. Each stored event counts with its weight.
+/// A measure of a group of events. Each stored event counts with its weight.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Measure {
     /// `count`: events.

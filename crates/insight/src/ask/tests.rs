@@ -90,6 +90,7 @@ fn values_have_the_form_of_their_column() {
 fn a_mistake_names_its_place_and_the_nearest_name() {
     for (text, message, hint) in [
         ("count by pakage", "character 10: there is no column `pakage`", "did you mean `package`?"),
+        ("by hour", "character 4: there is no column `hour`", "`per 1h` has a row for each hour"),
         ("cuont", "character 1: there is no measure `cuont`", "did you mean `count`?"),
         ("p95", "character 1: `p95` needs a column: `p95(duration_ms)`", ""),
         ("p95(duration_ms", "the end: expected `)`", ""),
@@ -104,7 +105,20 @@ fn a_mistake_names_its_place_and_the_nearest_name() {
             "did you mean `=`?",
         ),
         ("where path > x", "character 12: `path` is a text and cannot be compared by `>`", ""),
-        ("where status = many", "character 16: `many` is no value for `status`, which expects a whole number", ""),
+        (
+            "where status = 5xx",
+            "character 16: `5xx` is no value for `status`, which expects a number such as `404`",
+            "",
+        ),
+        ("where members = many", "character 17: `many` is no value for `members`, which expects a whole number", ""),
+        (
+            "where bytes_in > much",
+            "character 18: `much` is no value for `bytes_in`, which expects a whole number, or",
+            "",
+        ),
+        ("p101(duration_ms)", "character 1: `p101` is no quantile", "`p` takes 0 to 100"),
+        ("from -9999w", "character 6: `-9999w` is more than 100 years", ""),
+        ("from 1969-12-31", "character 6: `1969-12-31` is not within the years 1970 to 9999", ""),
         ("where status = 1 where status = 2", "character 18: `where` was named before", ""),
         ("by package, package", "character 13: this was named before", ""),
         ("by path,client,token,run,ci", "character 26: a question has at most 4 keys", ""),
@@ -156,6 +170,22 @@ fn a_filter_has_a_limit_of_its_depth_and_of_its_comparisons() {
     let wide = |tests| format!("where {}", vec!["status = 1"; tests].join(" or "));
     assert!(matches!(read(&wide(200)).filter, Filter::Any(filters) if filters.len() == 200));
     assert!(mistake(&wide(201)).0.contains("at most 200 comparisons"));
+    // One count for the filter and all shares, in both forms. The order repeats a share.
+    let (half, test) = (vec!["status = 1"; 100].join(" or "), r#"["status", "=", 1]"#);
+    let shared = |more: &str| format!("share({half}) where {half} {more} order share({half})");
+    assert!(asked(&shared(""), NOW).is_ok());
+    assert!(mistake(&shared("or status = 1")).0.contains("at most 200 comparisons"));
+    let json = |tests: usize| {
+        let tests = vec![test; tests].join(",");
+        format!(r#"{{"measures": ["share({half})"], "order": "share({half})", "where": [{{"any": [{tests}]}}]}}"#)
+    };
+    assert!(asked(&json(100), NOW).is_ok());
+    assert!(mistake(&json(101)).0.contains("at most 200 comparisons"));
+    let long = |bytes: usize| {
+        format!(r#"{{"where": [{}]}}"#, vec![format!(r#"["path", "=", "{}"]"#, "x".repeat(bytes)); 5].join(","))
+    };
+    assert!(asked(&long(3000), NOW).is_ok());
+    assert!(mistake(&long(4000)).0.contains("at most 16384 bytes in the text form"));
     let json =
         |depth| format!(r#"{{"where": {}["status", "=", 1]{}}}"#, r#"[{"not": "#.repeat(depth), "}]".repeat(depth));
     assert!(asked(&json(16), NOW).is_ok());

@@ -224,7 +224,10 @@ impl<'a> Reader<'a> {
     fn order(&mut self) -> Result<(Measure, bool), Mistake> {
         let (name, place) = self.word("a measure")?;
         let largest_first = name.strip_prefix('-');
+        // It repeats one of the measures, whose comparisons were counted.
+        let tests = std::mem::take(&mut self.tests);
         let measure = self.measure_of(largest_first.unwrap_or(&name), &place)?;
+        self.tests = tests;
         Ok((measure, largest_first.is_none()))
     }
 
@@ -265,7 +268,7 @@ impl<'a> Reader<'a> {
         let place = self.place();
         self.tests += 1;
         if self.tests > TESTS_MAX {
-            return Err(Mistake::new(&place, format!("a filter has at most {TESTS_MAX} comparisons")));
+            return Err(Mistake::new(&place, format!("a question has at most {TESTS_MAX} comparisons")));
         }
         let (name, place) = self.word("a column, `not` or `(`")?;
         let column = names::column(&name, &place)?;

@@ -14,6 +14,8 @@ const DAY: u64 = 24 * 60 * MINUTE;
 const UNITS: &[(&str, u64)] = &[("w", 7 * DAY), ("d", DAY), ("h", 60 * MINUTE), ("m", MINUTE), ("ms", 1), ("s", 1000)];
 /// The longest stretch, in milliseconds: 100 years.
 const LONGEST: u64 = 100 * 365 * DAY;
+/// The length of a day: `2026-11-23`.
+const DAY_LEN: usize = 10;
 /// The last moment of a question: the end of the year 9999.
 const LAST: i64 = 253_402_300_799_999;
 
@@ -36,6 +38,19 @@ pub(super) fn write_stretch(millis: u64) -> String {
     }
 }
 
+/// Why a text in one of the forms of a moment is none, where that can be told.
+pub(super) fn out_of_range(text: &str) -> Option<&'static str> {
+    let before = text.strip_prefix('-').unwrap_or(text);
+    let digits = before.bytes().take_while(u8::is_ascii_digit).count();
+    let is_stretch = digits > 0 && UNITS.iter().any(|(unit, _)| *unit == &before[digits..]);
+    if is_stretch && stretch(before).is_none() {
+        return Some("is more than 100 years");
+    }
+    let is_day = text.len() == DAY_LEN && text.parse::<jiff::civil::Date>().is_ok();
+    let is_date = is_day || text.parse::<jiff::Timestamp>().is_ok();
+    (is_date && moment(text, Millis(0)).is_none()).then_some("is not within the years 1970 to 9999")
+}
+
 /// Reads a moment. `now`: the present moment.
 pub(super) fn moment(text: &str, now: Millis) -> Option<Millis> {
     if text == "now" {
@@ -45,9 +60,7 @@ pub(super) fn moment(text: &str, now: Millis) -> Option<Millis> {
         return Some(Millis(now.0.saturating_sub_unsigned(before).max(0)));
     }
     let at = match text.parse::<jiff::civil::Date>() {
-        Ok(day) if text.len() == "2026-11-23".len() => {
-            day.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond()
-        }
+        Ok(day) if text.len() == DAY_LEN => day.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond(),
         _ => text.parse::<jiff::Timestamp>().ok()?.as_millisecond(),
     };
     (0..=LAST).contains(&at).then_some(Millis(at))
@@ -78,6 +91,18 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(read(text).unwrap_or_default(), at, "{text}");
+        }
+        for (text, why) in [
+            ("-6000w", Some("is more than 100 years")),
+            ("6000w", Some("is more than 100 years")),
+            ("-99999999999999999999s", Some("is more than 100 years")),
+            ("1969-12-31", Some("is not within the years 1970 to 9999")),
+            ("1969-12-31T00:00:00Z", Some("is not within the years 1970 to 9999")),
+            ("2026-11-01T12:00:00", None),
+            ("-99y", None),
+            ("", None),
+        ] {
+            assert_eq!(out_of_range(text), why, "{text}");
         }
         assert_eq!(moment("-100w", Millis(5)), Some(Millis(0)), "no moment is before 1970");
     }

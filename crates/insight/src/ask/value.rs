@@ -30,6 +30,10 @@ pub(super) fn read(text: &str, column: Column, now: Millis, place: &Place) -> Re
         ColumnKind::Text => {
             return Err(Mistake::new(place, format!("a value has at most {TEXT_MAX} bytes; this has {}", text.len())));
         }
+        ColumnKind::Number if column == Column::Status => {
+            (number(text, 1, &[]), "a number such as `404`; for a range write `status >= 500 and status < 600`")
+        }
+        ColumnKind::Number if !column.as_str().contains("bytes") => (number(text, 1, &[]), "a whole number"),
         ColumnKind::Number => (
             number(text, 1, BYTES),
             "a whole number, or an amount in bytes such as `10MB` (`kB`, `MB`, `GB`, `KiB`, `MiB`, `GiB`)",

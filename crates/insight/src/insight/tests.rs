@@ -33,7 +33,9 @@ fn event(minutes_ago: i64) -> Event {
 
 fn ask(insight: &Insight, question: &str) -> Answer {
     let (done, answer) = channel();
-    insight.ask(Question::from_text(question, Millis(NOON)).unwrap(), move |answer| done.send(answer).unwrap());
+    insight.ask(Question::from_text(question, Millis(NOON)).unwrap(), Caller::default(), move |answer| {
+        done.send(answer).unwrap()
+    });
     answer.recv().unwrap().unwrap()
 }
 

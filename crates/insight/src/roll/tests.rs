@@ -246,7 +246,7 @@ fn made(
 /// Answers a question by the asker's thread.
 fn answer(asker: &Asker, question: &Question) -> Answer {
     let (done, answered) = std::sync::mpsc::channel();
-    asker.ask(question.clone(), move |answer| done.send(answer).unwrap());
+    asker.ask(question.clone(), crate::ask::Caller::default(), move |answer| done.send(answer).unwrap());
     let answer = answered.recv().unwrap().unwrap();
     Answer { cost: Cost::default(), seen: Seen::default(), ..answer }
 }

@@ -20,6 +20,8 @@ pub(super) struct Answer {
     pub(super) next: Option<String>,
     #[serde(default)]
     pub(super) unreadable: Vec<String>,
+    #[serde(default)]
+    pub(super) hints: Vec<String>,
     pub(super) compared: Option<Compared>,
 }
 
@@ -61,30 +63,30 @@ pub(super) struct Step {
     pub(super) difference: f64,
 }
 
-/// The figures of a row with their names, in the order of the answer.
+/// The values of a row with their names, in the order of the answer.
 #[derive(Debug)]
 pub(super) struct Row(pub(super) Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Row {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Figures;
+        struct Values;
 
-        impl<'de> Visitor<'de> for Figures {
+        impl<'de> Visitor<'de> for Values {
             type Value = Row;
 
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("an object with figures")
+                f.write_str("an object with values")
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Row, A::Error> {
                 let mut row = Vec::new();
-                while let Some(figure) = map.next_entry()? {
-                    row.push(figure);
+                while let Some(value) = map.next_entry()? {
+                    row.push(value);
                 }
                 Ok(Row(row))
             }
         }
 
-        from.deserialize_map(Figures)
+        from.deserialize_map(Values)
     }
 }

@@ -1,9 +1,9 @@
-//! The cells of a table of figures, with the unit of each column.
+//! The cells of a table of measures, with the unit of each column.
 
 use insight::{Column, ColumnKind};
 use serde_json::Value;
 
-/// What the figures of a column count.
+/// What the values of a column count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Text,
@@ -36,7 +36,7 @@ impl Unit {
         }
     }
 
-    /// A figure for people.
+    /// A value for people.
     pub(super) fn show(self, figure: &Value) -> String {
         match (figure, figure.as_f64()) {
             (Value::Null, _) => "-".to_owned(),
@@ -94,7 +94,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_figure_has_the_unit_of_its_column() {
+    fn a_value_has_the_unit_of_its_column() {
         for (name, figure, shown) in [
             ("package", json!("rack"), "rack"),
             ("package", json!(""), "-"),

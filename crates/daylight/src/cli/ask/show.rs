@@ -5,6 +5,10 @@ use super::answer::{Answer, Compared, Row};
 use super::cells::{Unit, milliseconds};
 use std::io::{self, Write};
 
+/// The columns of a comparison.
+const LEGEND: &str = "score: how well the value tells the selected events from the others, 1 at most; share, base_share: the part of \
+                      each side that has it; lift: share / base_share; same: columns that tell the same";
+
 /// Writes an answer.
 pub(super) fn write(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
     if let Some(compared) = &answer.compared {
@@ -23,6 +27,9 @@ pub(super) fn write(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
             // A row of another form would have no place under these names.
             let rows = answer.rows.iter().filter(|row| row.0.len() == head.len()).map(cells).collect();
             table::write_under(out, &head, rows)?;
+            if answer.compared.is_some() {
+                writeln!(out, "{LEGEND}")?;
+            }
         }
     }
     if let Some(compared) = &answer.compared {
@@ -36,6 +43,9 @@ pub(super) fn write(out: &mut dyn Write, answer: &Answer) -> io::Result<()> {
     for note in notes(answer) {
         writeln!(out, "note: {note}")?;
     }
+    for hint in &answer.hints {
+        writeln!(out, "hint: {hint}")?;
+    }
     Ok(())
 }
 
@@ -43,11 +53,11 @@ fn is_number(row: &Row, at: usize) -> bool {
     row.0.get(at).is_some_and(|(_, figure)| figure.is_number() || figure.is_null())
 }
 
-/// What must be known to read the figures.
+/// What must be known to read the values.
 fn notes(answer: &Answer) -> Vec<String> {
     let mut notes = Vec::new();
     if !answer.exact {
-        notes.push("the figures are estimates: some stored events stand for several".to_owned());
+        notes.push("the values are estimates: some stored events stand for several".to_owned());
     }
     if answer.complete < 1.0 {
         notes.push(format!("only {:.0} % of the stored events were seen", answer.complete * 100.0));
@@ -114,8 +124,11 @@ mod tests {
 
     #[test]
     fn an_answer_tells_what_is_estimated_left_out_or_unreadable() {
-        let text = shown(json!({"exact": false, "left_out": 7, "unreadable": ["a: torn"]}));
-        for note in ["figures are estimates", "7 events are in no row", "could not be read: a: torn"] {
+        let text =
+            shown(json!({"exact": false, "left_out": 7, "unreadable": ["a: torn"], "hints": ["did you mean `rack`?"]}));
+        for note in
+            ["values are estimates", "7 events are in no row", "could not be read: a: torn", "\nhint: did you mean"]
+        {
             assert!(text.contains(note), "{text}");
         }
     }

@@ -8,6 +8,7 @@ use crate::column::Column;
 use crate::part::{Coded, Span, Unreadable};
 use crate::row::{RepositoryFacts, Row};
 use crate::sample::busy::Busy;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, channel};
 
 const ROWS: usize = 100;
@@ -35,14 +36,22 @@ fn asker(clock: &Clock, parts: impl Fn() -> Vec<Arc<dyn Part>> + Send + Sync + '
 }
 
 fn ask(asker: &Asker, question: Question) -> Receiver<Result<Answer, NotAnswered>> {
+    ask_as(asker, 0, question)
+}
+
+fn ask_as(asker: &Asker, id: u64, question: Question) -> Receiver<Result<Answer, NotAnswered>> {
     let (send, receive) = channel();
-    asker.ask(question, move |answer| send.send(answer).unwrap());
+    asker.ask(question, Caller { id, hints: vec!["a hint".to_owned()] }, move |answer| send.send(answer).unwrap());
     receive
 }
 
 fn more(asker: &Asker, handle: &str) -> Result<Answer, NotAnswered> {
+    more_as(asker, 0, handle)
+}
+
+fn more_as(asker: &Asker, id: u64, handle: &str) -> Result<Answer, NotAnswered> {
     let (send, receive) = channel();
-    asker.more(handle, WAIT_MS, move |answer| send.send(answer).unwrap());
+    asker.more(handle, id, WAIT_MS, move |answer| send.send(answer).unwrap());
     receive.recv().unwrap()
 }
 
@@ -60,6 +69,7 @@ fn a_caller_that_does_not_wait_gets_a_handle_and_the_whole_answer_with_it() {
     let handle = first.next.unwrap();
     let whole = more(&asker, &handle).unwrap();
     assert_eq!((whole.complete, whole.next, &whole.rows[0][0]), (1.0, None, &Figure::Whole(all)));
+    assert_eq!((first.hints, whole.hints), (vec!["a hint".to_owned()], vec!["a hint".to_owned()]));
     assert_eq!(more(&asker, &handle), Err(NotAnswered::NoHandle(handle)));
 }
 
@@ -116,6 +126,42 @@ fn a_caller_that_waits_goes_before_partial_answers_that_nobody_waits_for() {
         assert!(answer.recv().unwrap().is_ok());
     }
     assert_eq!(more(&asker, &left), Err(NotAnswered::NoHandle(left)));
+}
+
+#[test]
+fn a_caller_loses_partial_answers_to_own_questions_and_never_to_those_of_a_caller_with_more() {
+    let (open, gate) = channel::<()>();
+    let (gate, shut) = (Mutex::new(gate), Arc::new(AtomicBool::new(false)));
+    let is_shut = shut.clone();
+    let asker = asker(&Clock::default(), move || {
+        if is_shut.load(Relaxed) {
+            let _ = gate.lock().unwrap().recv();
+        }
+        vec![block(1)]
+    });
+    asker.limit(5, 2);
+    let partial = |id: u64| ask_as(&asker, id, question(0)).recv().unwrap().unwrap().next.unwrap();
+    let stays = |id: u64, handle: &str| {
+        let state = asker.shared.lock();
+        state.jobs.iter().any(|job| job.caller.id == id && job.handle == handle)
+    };
+    let quiet = partial(1);
+    let greedy: Vec<String> = (0..6).map(|_| partial(2)).collect();
+    let others = [3, 4].map(|id| (id, partial(id)));
+    assert_eq!(greedy.iter().filter(|handle| stays(2, handle)).count(), 2);
+    // All places are taken, and the second caller has most.
+    let fifth = partial(5);
+    assert_eq!(greedy.iter().filter(|handle| stays(2, handle)).count(), 1);
+    assert!(stays(1, &quiet) && stays(5, &fifth) && others.iter().all(|(id, handle)| stays(*id, handle)));
+    shut.store(true, Relaxed);
+    let waits = ask_as(&asker, 1, question(WAIT_MS));
+    assert!(!stays(1, &quiet) && others.iter().all(|(id, handle)| stays(*id, handle)), "it takes the own place");
+    asker.limit(5, 1);
+    assert_eq!(ask_as(&asker, 1, question(WAIT_MS)).recv().unwrap(), Err(NotAnswered::BusyForCaller(1)));
+    drop(open);
+    assert!(waits.recv().unwrap().is_ok());
+    assert_eq!(more_as(&asker, 4, &others[0].1), Err(NotAnswered::NoHandle(others[0].1.clone())), "another's");
+    assert!(more_as(&asker, 3, &others[0].1).is_ok());
 }
 
 /// A part that ends the thread that reads it.
