@@ -100,7 +100,8 @@ impl Instance {
         }
         let recent_paths = RecentPaths::new(clock.clone());
         sinks.push(recent_paths.sink());
-        let tail = Tail::new(settings.server.max_tails);
+        let tail =
+            Tail::new(settings.server.max_tails, crate::class::each(settings.server.max_tails, &settings.server));
         if settings.server.max_tails > 0 {
             sinks.push(tail.sink());
         }

@@ -38,5 +38,5 @@ pub use rate::{Budget, Goal, Rate};
 pub use roll::{Buckets, Counted, RollupOptions, Rollups};
 pub use row::{RepositoryFacts, Row};
 pub use segment::Segment;
-pub use tail::{Listener, Tail};
+pub use tail::{Listener, NoPlace, Tail};
 pub use texts::Texts;

@@ -19,7 +19,7 @@ use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Release};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use telemetry::{Bound, BoundName, Event, Full, Sink, background, give_way};
+use telemetry::{Bound, BoundName, Event, Sink, background, give_way};
 
 /// The listeners to live events.
 pub struct Tail {
@@ -27,10 +27,21 @@ pub struct Tail {
     switch: Arc<AtomicBool>,
     /// How many may listen.
     places: Arc<Bound>,
+    /// How many of them may be of one caller.
+    each: u64,
     /// The queue of the listener that has the most in it.
     queued: Arc<Bound>,
     open: Mutex<Open>,
     facts: OnceLock<FactsOf>,
+}
+
+/// Why nobody more can listen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoPlace {
+    /// As many as possible listen.
+    Full,
+    /// The caller listens as often as one may.
+    OfCaller,
 }
 
 /// The listeners.
@@ -45,9 +56,10 @@ impl Tail {
     /// The most bytes of messages that wait for one listener.
     pub const QUEUE_BYTES: u64 = 1 << 20;
 
-    /// A tail for at most so many listeners at once.
-    pub fn new(listeners: u64) -> Arc<Self> {
+    /// A tail for at most so many listeners at once, and so many of one caller.
+    pub fn new(listeners: u64, each: u64) -> Arc<Self> {
         Arc::new(Self {
+            each,
             switch: Arc::default(),
             places: Bound::new(BoundName::TailListeners, "", listeners),
             queued: Bound::new(BoundName::TailQueue, "", Self::QUEUE_BYTES),
@@ -72,11 +84,16 @@ impl Tail {
     }
 
     /// Begins to listen for events that `filter` chooses. It gets every event that ends from now on. `all`: also where these are so many
-    /// that others get a sample of them. Fails if too many listen.
-    pub fn listen(self: &Arc<Self>, filter: Filter, all: bool) -> Result<Listener, Full> {
-        let place = self.places.enter()?;
-        let queue = Arc::new(Queue::new(filter, all));
+    /// that others get a sample of them. `caller`: a number that is the caller's own. Fails if too many listen.
+    pub fn listen(self: &Arc<Self>, filter: Filter, all: bool, caller: u64) -> Result<Listener, NoPlace> {
+        let queue = Arc::new(Queue::new(filter, all, caller));
         let mut open = self.lock();
+        let own = open.queues.iter().filter(|queue| queue.caller() == caller).count() as u64;
+        if self.each < self.places.capacity() && own >= self.each {
+            self.places.reject();
+            return Err(NoPlace::OfCaller);
+        }
+        let place = self.places.enter().map_err(|_| NoPlace::Full)?;
         if open.closed {
             queue.close();
         } else {

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use format::percent::Form;
 use front::{Live, LiveSource, Reply, Request};
 use http::HeaderMap;
-use insight::{Filter, Listener};
+use insight::{Filter, Listener, NoPlace};
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,12 +31,15 @@ pub(super) async fn answer(
     request: &Request,
     event: &mut Event,
 ) -> Result<Reply, Error> {
-    app.access.server(request, admin.verb.scope(), false, event).await?;
+    let caller = app.access.server(request, admin.verb.scope(), false, event).await?;
+    let id = caller.token.map_or(0, |token| token.class);
     let filter = Filter::from_text(&Form(query).value("where").unwrap_or_default(), app.clock.now());
     let filter = filter.map_err(|error| Error::Input(format!("`where` cannot be read: {error}")))?;
-    let listener = app.tail.listen(filter, flag(query, "all")?);
-    let listener =
-        listener.map_err(|_| Error::Busy { what: "listeners to live events", setting: Some("server.max_tails") })?;
+    let what = "listeners to live events";
+    let listener = app.tail.listen(filter, flag(query, "all")?, id).map_err(|why| match why {
+        NoPlace::Full => Error::Busy { what, setting: Some("server.max_tails") },
+        NoPlace::OfCaller => Error::BusyForOne { what },
+    })?;
     let headers = request.headers.clone();
     let class = app.access.class(&headers).map(|(class, _)| class);
     let caller = Caller { access: app.access.clone(), clock: app.clock.clone(), headers, class };

@@ -31,7 +31,7 @@ pub struct Answer {
     pub next: Option<String>,
     /// Parts that could not be read, each with the cause; at most [`Answer::UNREADABLE_MAX`].
     pub unreadable: Vec<String>,
-    /// What is probably wrong in the question: values that no event can have, with the nearest ones.
+    /// Probable mistakes in the question: values that no event can have, with the nearest ones.
     pub hints: Vec<String>,
     /// The two sides of a comparison. The rows are then the differences between them.
     pub compared: Option<Compared>,

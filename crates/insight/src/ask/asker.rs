@@ -39,12 +39,12 @@ impl std::fmt::Debug for AskerOptions {
     }
 }
 
-/// Who asks, and what they are told with the answer.
+/// The caller of a question, and the hints for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caller {
     /// A number that is the caller's own.
     pub id: u64,
-    /// What is probably wrong in the question.
+    /// Probable mistakes in the question.
     pub hints: Vec<String>,
 }
 

@@ -3,7 +3,6 @@
 use super::mistake::{Mistake, Place};
 use super::names::{clipped, nearest};
 use super::question::{Compare, Filter, Key, Measure, Order, Question};
-use super::text::TESTS_MAX;
 use super::times;
 use telemetry::Millis;
 
@@ -17,6 +16,9 @@ const WAIT_MAX_MS: u64 = 30_000;
 const PER_MIN: u64 = 1000;
 /// The time of a question that names none: the last hour, in milliseconds.
 const LAST_HOUR: u64 = 3_600_000;
+
+/// The most comparisons of all filters of a question.
+pub(super) const TESTS_MAX: usize = 200;
 
 /// A part of a question, and its place.
 pub(super) type At<T> = (T, Place);

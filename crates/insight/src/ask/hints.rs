@@ -11,7 +11,7 @@ const HINTS_MAX: usize = 4;
 const LISTED: usize = 12;
 
 impl Question {
-    /// What is probably wrong: comparisons with values that no event can have, each with the nearest value. `repositories`: the names of all
+    /// Probable mistakes: comparisons with values that no event can have, each with the nearest value. `repositories`: the names of all
     /// repositories.
     pub fn hints<'a>(&self, repositories: impl Fn() -> Vec<&'a str>) -> Vec<String> {
         let mut hints = Vec::new();

@@ -1,10 +1,10 @@
 //! The JSON form of a question.
 
-use super::draft::{At, Draft};
+use super::draft::{At, Draft, TESTS_MAX};
 use super::mistake::{Mistake, Place};
 use super::names::{self, clipped, nearest};
 use super::question::{Filter, Key, Measure, Question};
-use super::text::{self, DEPTH_MAX, TESTS_MAX};
+use super::text::{self, DEPTH_MAX};
 use super::{tokens, value};
 use crate::column::{Column, ColumnKind};
 use serde_json::{Map, Value as Json};

@@ -1,6 +1,6 @@
 //! The short text form: `p95(duration_ms), count by package where layer = group and status >= 500 from -1h per 1m top 10`.
 
-use super::draft::{At, Draft};
+use super::draft::{At, Draft, TESTS_MAX};
 use super::mistake::{Mistake, Place};
 use super::names::{self, clipped, nearest};
 use super::question::{Filter, Is, Measure, Question};
@@ -12,8 +12,6 @@ use telemetry::Millis;
 const CLAUSES: &[&str] = &["by", "where", "from", "to", "per", "order", "top", "compare", "wait"];
 /// The deepest nesting of a filter.
 pub(super) const DEPTH_MAX: usize = 16;
-/// The most comparisons of a filter.
-pub(super) const TESTS_MAX: usize = 200;
 
 impl Question {
     /// Reads the text form. `now`: the present moment, from which times such as `-1h` are counted.

@@ -24,7 +24,7 @@ impl Damaged {
     }
 
     /// A log with rows that began at `from` to `to`, in milliseconds since the epoch. Nobody knows how many.
-    pub(super) fn log((from, to): (i64, i64), path: PathBuf, cause: String) -> Self {
+    pub(super) fn log(from: i64, to: i64, path: PathBuf, cause: String) -> Self {
         Self { span: Span { rows: 1, events: 0, from, to }, path, cause }
     }
 

@@ -248,11 +248,12 @@ impl Keep {
         let segments: Vec<_> = rows.segments.iter().rev().filter(|kept| within(span(kept))).cloned().collect();
         drop(rows);
         parts.extend(segments.iter().map(|kept| kept.part(&self.options.log)));
-        let set_aside = set_aside.iter().map(|log| Arc::new(log.part())).filter(|log| within(log.span()));
+        let set_aside = set_aside.iter().map(|log| Arc::new(log.part())).filter(|part| within(part.span()));
         parts.extend(set_aside.map(|log| log as Arc<dyn Part>));
         // They are readable again in a moment. Until then an answer says what it lacks.
         let cause = "its events found no room in memory, and are not in a segment yet";
-        let dropped = dropped.into_iter().map(|(times, log)| Arc::new(Damaged::log(times, log, cause.to_owned())));
+        let dropped =
+            dropped.into_iter().map(|((from, to), log)| Arc::new(Damaged::log(from, to, log, cause.to_owned())));
         parts.extend(dropped.filter(|log| within(log.span())).map(|log| log as Arc<dyn Part>));
         parts
     }

@@ -22,15 +22,11 @@ pub(super) struct SetAside {
 }
 
 impl SetAside {
-    /// When the first and the last of its events began, in milliseconds. A log is written for an hour at most.
-    pub(super) fn span(&self) -> (i64, i64) {
-        // The time that a file system writes down may be some milliseconds old.
-        (before(self.written, AGE).0, self.written.0.saturating_add(100))
-    }
-
-    /// The log, for questions.
+    /// The log, for questions. A log is written for an hour at most.
     pub(super) fn part(&self) -> Damaged {
-        Damaged::log(self.span(), self.path.clone(), self.cause.clone())
+        // The time that a file system writes down may be some milliseconds old.
+        let (from, to) = (before(self.written, AGE).0, self.written.0.saturating_add(100));
+        Damaged::log(from, to, self.path.clone(), self.cause.clone())
     }
 }
 

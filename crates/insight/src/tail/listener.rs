@@ -17,6 +17,7 @@ pub(super) struct Queue {
     filter: Filter,
     /// It gets no sample.
     all: bool,
+    caller: u64,
     waits: Mutex<Waits>,
     /// The length of `Waits::messages`.
     bytes: AtomicU64,
@@ -34,10 +35,15 @@ struct Waits {
 }
 
 impl Queue {
-    pub(super) fn new(filter: Filter, all: bool) -> Self {
+    pub(super) fn new(filter: Filter, all: bool, caller: u64) -> Self {
         let messages = message::start();
         let bytes = AtomicU64::new(messages.len() as u64);
-        Self { filter, all, waits: Mutex::new(Waits { messages, ..Waits::default() }), bytes }
+        Self { filter, all, caller, waits: Mutex::new(Waits { messages, ..Waits::default() }), bytes }
+    }
+
+    /// The number of the caller that listens.
+    pub(super) fn caller(&self) -> u64 {
+        self.caller
     }
 
     /// The bytes that wait.

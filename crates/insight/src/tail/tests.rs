@@ -53,7 +53,7 @@ impl telemetry::Census for NeedsNone {
 
 #[test]
 fn no_event_is_unpacked_unless_somebody_listens() {
-    let tail = Tail::new(2);
+    let tail = Tail::new(2, 2);
     let options = RecorderOptions {
         clock: Clock::at(Millis(1)),
         shards: 1,
@@ -68,7 +68,7 @@ fn no_event_is_unpacked_unless_somebody_listens() {
         recorder.totals().unpacked()
     };
     assert_eq!(release("/before"), 0);
-    let mut listener = tail.listen(Filter::All(Vec::new()), false).unwrap();
+    let mut listener = tail.listen(Filter::All(Vec::new()), false, 1).unwrap();
     assert_eq!(release("/during"), 1);
     assert_eq!(paths(&read(&mut listener).unwrap()), ["/during"]);
     drop(listener);
@@ -78,11 +78,11 @@ fn no_event_is_unpacked_unless_somebody_listens() {
 
 #[test]
 fn an_event_is_a_line_of_its_columns_for_the_listeners_that_chose_it() {
-    let tail = Tail::new(4);
+    let tail = Tail::new(4, 4);
     tail.set_facts(Box::new(|name| RepositoryFacts { kind: if name == "gems" { "group" } else { "" }, format: "gem" }));
-    let mut all = tail.listen(filter(""), false).unwrap();
-    let mut failed = tail.listen(filter("status >= 500"), false).unwrap();
-    let mut of_group = tail.listen(filter("repository_kind = group and status < 500"), false).unwrap();
+    let mut all = tail.listen(filter(""), false, 1).unwrap();
+    let mut failed = tail.listen(filter("status >= 500"), false, 1).unwrap();
+    let mut of_group = tail.listen(filter("repository_kind = group and status < 500"), false, 1).unwrap();
     let start = "retry: 2000\nevent: start\ndata: {}\n\n";
     for listener in [&mut all, &mut failed, &mut of_group] {
         assert_eq!(read(listener).unwrap(), start);
@@ -102,8 +102,8 @@ fn an_event_is_a_line_of_its_columns_for_the_listeners_that_chose_it() {
 
 #[test]
 fn a_flood_is_sampled_with_weights_and_the_stream_says_so_unless_all_are_wanted() {
-    let tail = Tail::new(2);
-    let (mut some, mut every) = (tail.listen(filter(""), false).unwrap(), tail.listen(filter(""), true).unwrap());
+    let tail = Tail::new(2, 2);
+    let (mut some, mut every) = (tail.listen(filter(""), false, 1).unwrap(), tail.listen(filter(""), true, 1).unwrap());
     assert_eq!(read(&mut some), read(&mut every));
     let flood: Vec<Event> = (0..2_000).map(|_| event("/x", 200)).collect();
     tail.sink().write(&flood).unwrap();
@@ -118,8 +118,8 @@ fn a_flood_is_sampled_with_weights_and_the_stream_says_so_unless_all_are_wanted(
 
 #[test]
 fn a_listener_that_does_not_read_loses_events_and_is_told_how_many_and_others_lose_none() {
-    let tail = Tail::new(2);
-    let (mut slow, mut quick) = (tail.listen(filter(""), true).unwrap(), tail.listen(filter(""), true).unwrap());
+    let tail = Tail::new(2, 2);
+    let (mut slow, mut quick) = (tail.listen(filter(""), true, 1).unwrap(), tail.listen(filter(""), true, 1).unwrap());
     let [_, queued] = tail.bounds();
     let batch: Vec<Event> = (0..100).map(|_| event(&"p".repeat(400), 200)).collect();
     let mut read_by_quick = 0;
@@ -147,11 +147,11 @@ fn a_listener_that_does_not_read_loses_events_and_is_told_how_many_and_others_lo
 
 #[test]
 fn more_listeners_than_places_are_refused_until_one_leaves() {
-    let tail = Tail::new(1);
-    let first = tail.listen(filter(""), false).unwrap();
-    assert!(tail.listen(filter(""), false).is_err());
+    let tail = Tail::new(1, 1);
+    let first = tail.listen(filter(""), false, 1).unwrap();
+    assert!(tail.listen(filter(""), false, 1).is_err());
     drop(first);
-    let second = tail.listen(filter(""), false).unwrap();
+    let second = tail.listen(filter(""), false, 1).unwrap();
     let [places, _] = tail.bounds();
     assert_eq!((places.used(), places.rejected()), (1, 1));
     drop(second);
@@ -170,8 +170,8 @@ impl Wake for Woken {
 
 #[test]
 fn a_listener_is_woken_for_events_and_at_the_end_and_nobody_listens_after_it() {
-    let tail = Tail::new(2);
-    let mut listener = tail.listen(filter("status = 200"), false).unwrap();
+    let tail = Tail::new(2, 2);
+    let mut listener = tail.listen(filter("status = 200"), false, 1).unwrap();
     read(&mut listener);
     let woken = Arc::new(Woken::default());
     let wait = |listener: &mut Listener| {
@@ -190,7 +190,20 @@ fn a_listener_is_woken_for_events_and_at_the_end_and_nobody_listens_after_it() {
     assert!(is_woken());
     let end = "event: end\ndata: {\"matched\":1,\"sent\":1,\"lost\":0}\n\n";
     assert_eq!((read(&mut listener).as_deref(), read(&mut listener)), (Some(end), None));
-    let mut late = tail.listen(filter(""), false).unwrap();
+    let mut late = tail.listen(filter(""), false, 1).unwrap();
     assert!(read(&mut late).unwrap().ends_with("event: end\ndata: {\"matched\":0,\"sent\":0,\"lost\":0}\n\n"));
     assert_eq!(read(&mut late), None);
+}
+
+#[test]
+fn one_caller_cannot_take_the_places_of_all_others() {
+    let tail = Tail::new(3, 2);
+    let listen = |caller| tail.listen(filter(""), false, caller).map_err(|why| (why, caller));
+    let (one, two) = (listen(1).unwrap(), listen(1).unwrap());
+    assert_eq!(listen(1).unwrap_err(), (NoPlace::OfCaller, 1));
+    let other = listen(2).unwrap();
+    assert_eq!(listen(2).unwrap_err(), (NoPlace::Full, 2));
+    drop((one, other));
+    listen(1).unwrap();
+    drop(two);
 }
