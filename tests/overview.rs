@@ -1,6 +1,6 @@
 //! What people see at `/` and `/repository/NAME/`.
 
-use crate::world::{Answer, FIRST, Gem, Person, Ruby, World};
+use crate::world::{Answer, FIRST, Gem, Person, Ruby, Upstream, World};
 use serde_json::json;
 
 const HTML: (&str, &str) = ("Accept", "text/html,application/xhtml+xml;q=0.9");
@@ -32,8 +32,8 @@ fn the_front_page_lists_the_repositories_that_the_caller_may_read_as_text_or_as_
     let html = page(&world.anon(), "/", &[HTML]);
     assert_eq!(html.header("content-type"), Some("text/html; charset=utf-8"));
     assert!(html.header("content-security-policy").unwrap().starts_with("default-src 'none';"));
-    let gems = format!("<a href=\"{}\">", world.url("gems"));
-    assert!(html.text().contains(&gems) && !html.text().contains("<script>"), "{}", html.text());
+    let gems = "<a href=\"/repository/gems/\">";
+    assert!(html.text().contains(gems) && !html.text().contains("<script>"), "{}", html.text());
     assert_eq!(page(&world.anon(), "/", &[]).header("content-type"), Some("text/plain; charset=utf-8"));
     // As clients look whether a repository is there.
     world.anon().ask("HEAD", &format!("/repository/{FIRST}/"), &[], b"").expect(200);
@@ -47,6 +47,42 @@ fn the_front_page_tells_what_to_type_first_until_something_is_published() {
     assert!(first());
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
     assert!(!first());
+}
+
+#[test]
+fn the_first_page_shows_sizes_and_the_first_lines_until_each_is_followed() {
+    let world = World::start();
+    let upstream = Upstream::start();
+    upstream.file("/a/b.txt", "content");
+    world.make(&json!({ "name": "far", "format": "raw", "kind": "remote", "remote": { "urls": [upstream.url()] } }));
+    let seen = || page(&world.anon(), "/", &[HTML]).text().to_owned();
+    let (push, fetch) = ("Nothing is published here yet", "Nothing was fetched through this server yet");
+    let first = seen();
+    assert!(first.contains(push) && first.contains(fetch) && first.contains("mvn -s settings.xml package"), "{first}");
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    let second = seen();
+    assert!(!second.contains(push) && second.contains(fetch), "{second}");
+    world.anon().file("far", "a/b.txt").expect(200);
+    let third = seen();
+    assert!(!third.contains(push) && !third.contains(fetch), "{third}");
+    let row = third.split("<tr>").find(|row| row.contains("/repository/far/")).unwrap();
+    assert!(row.contains("<td class=\"number\">1</td>") && row.contains(">7 B<"), "{row}");
+    assert!(third.contains("Nothing is wrong."), "{third}");
+}
+
+#[test]
+fn the_first_page_names_a_failing_upstream_to_observers_and_counts_it_for_others() {
+    let world = World::start();
+    let upstream = Upstream::start();
+    world.make(&json!({ "name": "far", "format": "raw", "kind": "remote", "remote": { "urls": [upstream.url()] } }));
+    upstream.unplug();
+    assert!(world.anon().file("far", "a/b.txt").status >= 500);
+    let host = upstream.address().to_string();
+    let seen = |person: &Person| page(person, "/", &[HTML, ("Via", "1.1 proxy")]).text().to_owned();
+    let (reader, observer) = (seen(&world.anon()), seen(&world.person("observer", &["observe"], &[])));
+    assert!(reader.contains("Upstreams that are paused or fail: 1 of"), "{reader}");
+    assert!(!reader.contains(&host) && !reader.contains("free on the disk"), "{reader}");
+    assert!(observer.contains(&host) && observer.contains("free on the disk"), "{observer}");
 }
 
 #[test]

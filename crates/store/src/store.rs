@@ -110,6 +110,11 @@ impl Store {
         self.node
     }
 
+    /// Free bytes on the disk of the data folder, as they were when the last write asked for them.
+    pub fn free_bytes(&self) -> u64 {
+        self.space.free_bytes()
+    }
+
     /// Why nothing is written, if the store is read-only.
     pub fn read_only(&self) -> Option<ReadOnly> {
         self.space.read_only()

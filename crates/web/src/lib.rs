@@ -6,6 +6,7 @@
 mod assets;
 mod document;
 mod explanation;
+mod home;
 mod links;
 mod moment;
 mod package;
@@ -19,6 +20,7 @@ pub use askama::Template;
 pub use assets::{Asset, CONTENT_SECURITY_POLICY, asset};
 pub use document::{Document, DocumentPage, Link};
 pub use explanation::{ExplainForm, ExplainPage, Explanation, HidingRule, MemberAnswer};
+pub use home::{Home, HomePage, HomeRepository, HomeUpstream};
 pub use links::Links;
 pub use moment::Moment;
 pub use package::{About, HiddenBy, Member, Origin, Package, PackagePage, Snippet, VersionLine};

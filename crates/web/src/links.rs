@@ -102,6 +102,11 @@ impl Links {
         format!("{}/explain", self.base)
     }
 
+    /// The metrics for Prometheus.
+    pub fn metrics(&self) -> String {
+        format!("{}/metrics", self.base)
+    }
+
     /// The form to sign in.
     pub fn sign_in(&self) -> String {
         format!("{}/sign-in", self.base)

@@ -1,6 +1,8 @@
 //! The pages for people at `/` and `/repository/NAME/`: the content, and the lines to configure clients. As text, and as HTML for
 //! browsers.
 
+mod home;
+mod listed;
 mod snippets;
 mod usage;
 
@@ -13,7 +15,9 @@ use crate::reply;
 use crate::site::shell;
 use format::percent::segment;
 use front::{Reply, Request};
-use repository::{Ask, Format, ListedPackage, PackagesAsk, Repository, RepositoryTable, Scope, ServerUrl};
+use home::LISTED;
+use listed::{about, first_steps, may_read};
+use repository::{Ask, ListedPackage, PackagesAsk, Repository, RepositoryTable, Scope, ServerUrl};
 use std::sync::Arc;
 use store::RepositoryKind;
 use telemetry::Event;
@@ -21,24 +25,25 @@ use usage::Usage;
 use web::{Document, DocumentPage, Link, Links};
 
 const TITLE: &str = "Daylight, a package repository server that can show why it gave each answer";
-/// The most repositories that `/` lists.
-const LISTED: usize = 1_000;
 /// The most packages that the page of a repository lists.
 const PACKAGES: usize = 10;
 
 /// The answer at `/`: the repositories that the caller may read, and the other URLs of the server.
 pub(crate) async fn of_server(app: &App, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+    if shell::accepts_html(request) {
+        return Box::pin(home::page(app, request, event)).await;
+    }
     let caller = app.access.anyone(request, event).await?;
     let server = app.urls.of(request).url();
     let table = app.repositories.table(event).await?;
     let mut document = Document::new(TITLE);
-    let mut listed: Vec<_> = table.by_name.values().filter(|one| may_read(&caller, one)).collect();
-    listed.sort_by(|a, b| (a.format.as_str(), &a.record.name).cmp(&(b.format.as_str(), &b.record.name)));
+    let mut listed = listed::listed(&caller, &table);
     let hidden = listed.len() < table.by_name.len();
     let is_empty = |one: &&&Arc<Repository>| app.repositories.holds(one).files == 0;
     let hosted = || listed.iter().filter(|one| one.record.kind == RepositoryKind::Hosted);
     if !hidden && hosted().count() > 0 && hosted().all(|one| is_empty(&one)) {
-        describe_first_steps(&server, &table, &mut document);
+        document.heading("Nothing is published here yet. The output of the first start has an admin token; with it");
+        document.lines(first_steps(&server, &table));
     }
     document.heading("Repositories: each page has the lines with which clients use it");
     let more = listed.len().saturating_sub(LISTED);
@@ -61,7 +66,7 @@ pub(crate) async fn of_server(app: &App, request: &Request, event: &mut Event) -
         ("/health/ready", "whether it can answer requests"),
     ];
     document.links(others.map(|(path, about)| Link { url: format!("{server}{path}"), about: about.into() }).into());
-    page(app, &document, request, event).await
+    Ok(reply::page(document.text(), false))
 }
 
 /// The answer at `/repository/NAME/`, to a caller who may read it.
@@ -162,49 +167,8 @@ fn publishes_to(
     Some((one.record.name.clone(), format!("{server}/repository/{}", segment(&one.record.name))))
 }
 
-/// The commands to type on a server with nothing published yet.
-fn describe_first_steps(server: &str, table: &RepositoryTable, document: &mut Document) {
-    document.heading("Nothing is published here yet. The output of the first start has an admin token; with it");
-    let hosted = |format| {
-        let all =
-            table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Hosted && one.format == format);
-        all.map(|one| &one.record.name).min()
-    };
-    let mut lines = format!("export DAYLIGHT_SERVER={} DAYLIGHT_TOKEN=TOKEN\n", server);
-    lines.push_str("daylight token create ci --scope read,write   # a token for publishing\n");
-    if let Some(name) = hosted(Format::Gem) {
-        lines.push_str(&format!(
-            "GEM_HOST_API_KEY=$DAYLIGHT_TOKEN gem push --host {}/repository/{} NAME-VERSION.gem\n",
-            server,
-            segment(name)
-        ));
-    }
-    lines.push_str("daylight repo list");
-    document.lines(lines);
-}
-
-fn may_read(caller: &Caller, repository: &Repository) -> bool {
-    let allows = || caller.token.as_ref().is_some_and(|token| token.allows(Scope::Read, Some(repository.id)));
-    !repository.record.private || allows()
-}
-
 fn link(repository: &Repository, server: &str) -> Link {
     Link { url: format!("{server}/repository/{}/", segment(&repository.record.name)), about: about(repository) }
-}
-
-/// The kind and format of a repository.
-fn about(repository: &Repository) -> String {
-    let what = match repository.format {
-        Format::Gem => "gem",
-        Format::Maven => "Maven",
-        Format::Raw => "file",
-    };
-    let kind = match repository.record.kind {
-        RepositoryKind::Hosted => format!("hosted {what} repository"),
-        RepositoryKind::Remote => format!("remote {what} repository: the cache of an upstream"),
-        RepositoryKind::Group => format!("group of {what} repositories: one URL for all members"),
-    };
-    if repository.record.private { format!("{kind}, private") } else { kind }
 }
 
 /// The document as the client wants it. It depends on the client, so it is not cached.

@@ -69,6 +69,7 @@ mod tests {
         assert_eq!(read(links.package_after(name, package, version)), Route::Site(page));
         let page = SiteUrl::Version(name.into(), package.into(), version.into());
         assert_eq!(read(links.version(name, package, version)), Route::Site(page));
+        assert_eq!(read(links.metrics()), Route::Metrics);
         assert_eq!(read(links.explain("maven", "a/b")), Route::Site(SiteUrl::Explain));
         assert_eq!(read(links.sign_in()), Route::Site(SiteUrl::SignIn));
         let sent = |url: String| route::read(&Method::POST, &url).unwrap();

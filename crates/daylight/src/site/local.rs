@@ -9,11 +9,13 @@ use crate::app::App;
 use front::{Request, SocketEnds};
 use http::{HeaderMap, header};
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::net::{IpAddr, SocketAddr};
 
-/// The most that is read of a table of sockets, in bytes: some 7,000 sockets. Beyond it nobody is local.
-const TABLE_MAX: u64 = 1 << 20;
+/// The most that is read of a table of sockets, in bytes: some 100,000 sockets. Beyond it nobody is local.
+const TABLE_MAX: u64 = 16 << 20;
+/// How often the tables are read. The kernel writes them in parts, and may skip a socket while others come and go.
+const READS: usize = 3;
 /// Headers that a proxy adds, besides the names that begin with [`FORWARDED`].
 const PASSED_ON: [&str; 7] =
     ["forwarded", "via", "x-real-ip", "x-client-ip", "true-client-ip", "cf-connecting-ip", "x-request-start"];
@@ -59,39 +61,49 @@ fn is_passed_on(headers: &HeaderMap) -> bool {
 /// Whether the peer's end belongs to root or to the user of this process. In a user namespace root may be anyone outside of it, and the
 /// end of a proxy that serves the network; there, nobody is local.
 fn is_own(ends: &SocketEnds) -> bool {
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(table);
-    let [Some(v4), Some(v6)] = tables else { return false };
-    let Some(map) = table("/proc/self/uid_map") else { return false };
-    is_first_namespace(&map) && owned(&[v4, v6], ends, rustix::process::geteuid().as_raw())
+    if !std::fs::read_to_string("/proc/self/uid_map").is_ok_and(|map| is_first_namespace(&map)) {
+        return false;
+    }
+    let own = rustix::process::geteuid().as_raw();
+    let tables = || {
+        let [v4, v6] = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| owners(File::open(path).ok()?, ends));
+        Some([v4?, v6?].concat())
+    };
+    let mut reads = (0..READS).map(|_| tables());
+    let found = reads.find(|owners| owners.as_ref().is_none_or(|owners| !owners.is_empty()));
+    found.flatten().is_some_and(|owners| are_own(&owners, own))
 }
 
 fn is_first_namespace(map: &str) -> bool {
     map.split_whitespace().eq(["0", "0", "4294967295"])
 }
 
-/// A file of the kernel as text. `None`: it cannot be read, or is too long.
-fn table(path: &str) -> Option<String> {
-    let mut text = String::new();
-    File::open(path).ok()?.take(TABLE_MAX + 1).read_to_string(&mut text).ok()?;
-    (text.len() as u64 <= TABLE_MAX).then_some(text)
+/// Whether there are owners, and each is root or the user `own`.
+fn are_own(owners: &[Option<u32>], own: u32) -> bool {
+    !owners.is_empty() && owners.iter().all(|owner| *owner == Some(0) || *owner == Some(own))
 }
 
-/// Whether the tables have the peer's end as an open connection, and each time of root or of the user `own`.
-fn owned(tables: &[String], ends: &SocketEnds, own: u32) -> bool {
-    let mut owners = tables.iter().flat_map(|table| owners(table, ends)).peekable();
-    owners.peek().is_some() && owners.all(|owner| owner == Some(0) || owner == Some(own))
-}
-
-/// The owners of the peer's end in a table. `None`: a line cannot be read.
-fn owners(table: &str, ends: &SocketEnds) -> Vec<Option<u32>> {
+/// The owners of the peer's end, as an open connection, in a table of the kernel; of a line that cannot be read `None`. No list: the
+/// table cannot be read, or is too long.
+fn owners(table: impl Read, ends: &SocketEnds) -> Option<Vec<Option<u32>>> {
     let (peer, ours) = (forms(ends.peer), forms(ends.ours));
     let owner = |line: &str| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let [_, local, remote, state, _, _, _, uid, ..] = fields[..] else { return None };
+        let fields: Vec<&str> = line.split_whitespace().take(8).collect();
+        let [_, local, remote, state, _, _, _, uid] = fields[..] else { return None };
         let same = peer.iter().any(|form| form == local) && ours.iter().any(|form| form == remote);
         (same && state == ESTABLISHED).then(|| uid.parse().ok())
     };
-    table.lines().skip(1).filter_map(owner).collect()
+    let (mut owners, mut read, mut line) = (Vec::new(), 0, String::new());
+    let mut table = BufReader::new(table.take(TABLE_MAX + 1));
+    loop {
+        line.clear();
+        read += table.read_line(&mut line).ok()? as u64;
+        match &*line {
+            "" => return Some(owners),
+            _ if read > TABLE_MAX => return None,
+            line => owners.extend(owner(line)),
+        }
+    }
 }
 
 /// An address as the kernel's tables write it: groups of four bytes in the order of the machine. An IPv4 address has two forms.
@@ -127,13 +139,16 @@ mod tests {
 
     #[test]
     fn the_owner_is_that_of_the_other_end_and_not_of_ours() {
-        let owned = |peer, own| owned(&[TABLE.to_owned(), String::new()], &ends(peer, "127.0.0.1:8080"), own);
+        let owned = |peer, own| are_own(&owners(TABLE.as_bytes(), &ends(peer, "127.0.0.1:8080")).unwrap(), own);
         assert!(owned("127.0.0.1:50000", 1001), "the user of this process");
         assert!(!owned("127.0.0.1:50000", 1000), "another user, though our own end is of this one");
         assert!(owned("127.0.0.1:50002", 1000), "root");
         assert!(!owned("127.0.0.1:50001", 1000), "a closed socket has no owner, which the table writes as root");
         assert!(!owned("127.0.0.1:50003", 1000), "it is in no table");
         assert!(owned("[::ffff:127.0.0.1]:50000", 1001));
+        let ends = ends("127.0.0.1:50000", "127.0.0.1:8080");
+        assert_eq!(owners(std::io::repeat(b'\n'), &ends), None, "a table without end");
+        assert!(!are_own(&[Some(0), Some(1000)], 1) && !are_own(&[None], 0) && !are_own(&[], 0));
     }
 
     #[test]
@@ -155,7 +170,7 @@ mod tests {
         #[expect(clippy::disallowed_methods, reason = "a test needs a socket")]
         let client = std::net::TcpStream::connect(ours).unwrap();
         let ends = SocketEnds { peer: client.local_addr().unwrap(), ours };
-        let first = is_first_namespace(&table("/proc/self/uid_map").unwrap());
+        let first = is_first_namespace(&std::fs::read_to_string("/proc/self/uid_map").unwrap());
         assert_eq!(is_own(&ends), first, "in another namespace nobody is local");
         drop(client);
         assert!(!is_own(&ends), "a closed connection is of nobody");

@@ -1,0 +1,86 @@
+//! The first page for browsers: the repositories with their sizes, the first steps, and whether anything is wrong.
+
+use super::listed::{about, first_fetch, first_steps, listed};
+use crate::app::App;
+use crate::error::Error;
+use crate::site::{local, shell};
+use client::{Circuit, HostState};
+use front::{Reply, Request};
+use repository::{Repository, Scope, ServerUrl};
+use std::sync::Arc;
+use store::RepositoryKind;
+use telemetry::{Event, Millis};
+use web::{Home, HomePage, HomeRepository, HomeUpstream};
+
+/// The most repositories that the page lists.
+pub(super) const LISTED: usize = 1_000;
+
+/// The page.
+pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+    let caller = app.access.anyone(request, event).await?;
+    let observes = match &caller.token {
+        Some(token) => token.allows(Scope::Observe, None),
+        None => local::is_local(app, request),
+    };
+    let server = app.urls.of(request).url();
+    let table = app.repositories.table(event).await?;
+    let mut repositories = listed(&caller, &table);
+    let hidden = repositories.len() < table.by_name.len();
+    let hosts = app.repositories.upstreams(event).await?;
+    let mut home = Home { has_private: hidden && caller.token.is_none(), ..Home::default() };
+    // Who does not see all repositories is not told that all are empty.
+    let is_empty = |kind| {
+        let mut all = repositories.iter().filter(|one| one.record.kind == kind).peekable();
+        !hidden && all.peek().is_some() && all.all(|one| app.repositories.holds(one).files == 0)
+    };
+    home.first_push = is_empty(RepositoryKind::Hosted).then(|| first_steps(&server, &table));
+    let fetch = if is_empty(RepositoryKind::Remote) { first_fetch(&server, &repositories) } else { String::new() };
+    home.first_fetch = Some(fetch).filter(|lines| !lines.is_empty());
+    home.more = repositories.len().saturating_sub(LISTED);
+    repositories.truncate(LISTED);
+    home.repositories = repositories.iter().map(|one| row(app, one)).collect();
+    if let Some(why) = app.store.read_only() {
+        home.troubles.push(format!("The server only reads: {why}"));
+    }
+    let behind = app.repositories.behind(event).await?;
+    if behind > 0 {
+        home.troubles.push(format!("Repositories that are behind their upstreams: {behind}"));
+    }
+    let now = app.clock.now();
+    let bad: Vec<HomeUpstream> = hosts.iter().filter_map(|host| upstream(host, now)).collect();
+    if observes {
+        (home.upstreams, home.free_bytes) = (bad, Some(app.store.free_bytes()));
+    } else if !bad.is_empty() {
+        home.troubles.push(format!("Upstreams that are paused or fail: {} of {}", bad.len(), hosts.len()));
+    }
+    let shell = shell::of(app, "Repositories", request, event).await?;
+    shell::page(&HomePage { shell: &shell, home: &home })
+}
+
+fn row(app: &App, repository: &Arc<Repository>) -> HomeRepository {
+    let (name, about) = (repository.record.name.clone(), about(repository));
+    if repository.record.kind == RepositoryKind::Group {
+        return HomeRepository { name, about, ..HomeRepository::default() };
+    }
+    let held = app.repositories.holds(repository);
+    let (files, size_bytes) = (Some(held.files), Some(held.size_bytes));
+    HomeRepository { name, about, packages: held.packages, files, size_bytes }
+}
+
+/// An upstream that is paused or fails. `None`: it does neither.
+fn upstream((state, repositories): &(HostState, Vec<String>), now: Millis) -> Option<HomeUpstream> {
+    let (words, until) = match (&state.circuit, state.paused_until.filter(|until| *until > now)) {
+        (Circuit::Open { until, .. }, _) => ("it failed repeatedly, and is not called", Some(*until)),
+        (Circuit::Trial { .. }, _) => ("it failed repeatedly, and is called once as a trial", None),
+        (_, Some(until)) => ("it asked for a pause", Some(until)),
+        (Circuit::Closed { failures }, None) if *failures > 0 => ("its last calls failed", None),
+        (Circuit::Closed { .. }, None) => return None,
+    };
+    Some(HomeUpstream {
+        host: state.host.to_string(),
+        repositories: repositories.clone(),
+        state: words.into(),
+        until: until.map(|until| until.to_string()),
+        error: state.trouble.as_ref().map(|last| last.what.to_string()),
+    })
+}

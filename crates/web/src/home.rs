@@ -1,0 +1,146 @@
+//! The first page: the repositories, and whether anything is wrong.
+
+use crate::shell::Shell;
+use askama::Template;
+use serde::Serialize;
+
+/// The value of the first page, as far as the caller may know it.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Home {
+    /// The repositories that the caller may read, by format and name.
+    pub repositories: Vec<HomeRepository>,
+    /// How many more there are.
+    pub more: usize,
+    /// Whether there are private repositories that a caller without a token does not see.
+    pub has_private: bool,
+    /// The lines that publish the first file. `None`: something is published.
+    pub first_push: Option<String>,
+    /// The lines that fetch the first file through this server. `None`: something was fetched, or there is no upstream.
+    pub first_fetch: Option<String>,
+    /// The present troubles, in words.
+    pub troubles: Vec<String>,
+    /// The upstreams that are paused or fail. For observers.
+    pub upstreams: Vec<HomeUpstream>,
+    /// Free bytes on the disk of the data folder. For observers.
+    pub free_bytes: Option<u64>,
+}
+
+/// A repository on the first page.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct HomeRepository {
+    /// Its name.
+    pub name: String,
+    /// Its kind and format in words.
+    pub about: String,
+    /// The number of its packages; `None`: they are not counted.
+    pub packages: Option<u64>,
+    /// The number of its files: of a remote repository those in its cache. `None`: a group, which has none itself.
+    pub files: Option<u64>,
+    /// The sum of their sizes, in bytes.
+    pub size_bytes: Option<u64>,
+}
+
+/// An upstream that is paused or fails.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct HomeUpstream {
+    /// Its host.
+    pub host: String,
+    /// The repositories that use it.
+    pub repositories: Vec<String>,
+    /// The state in words.
+    pub state: String,
+    /// Until when it is not called.
+    pub until: Option<String>,
+    /// The last error.
+    pub error: Option<String>,
+}
+
+/// The page.
+#[derive(Debug, Template)]
+#[template(path = "home.html")]
+pub struct HomePage<'a> {
+    /// The parts around it.
+    pub shell: &'a Shell,
+    /// The value.
+    pub home: &'a Home,
+}
+
+impl HomeRepository {
+    /// The size in words.
+    fn size(&self) -> String {
+        self.size_bytes.map(amount).unwrap_or_default()
+    }
+}
+
+impl Home {
+    /// The free space in words.
+    fn free(&self) -> String {
+        self.free_bytes.map(amount).unwrap_or_default()
+    }
+}
+
+/// Bytes in the largest decimal unit that keeps the number above one, with two digits or more.
+fn amount(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["kB", "MB", "GB", "TB", "PB"];
+    let (mut unit, mut scale) = (None, 1_u64);
+    for name in UNITS {
+        if bytes / scale < 1000 {
+            break;
+        }
+        (unit, scale) = (Some(name), scale * 1000);
+    }
+    let Some(unit) = unit else { return format!("{bytes} B") };
+    let tenths = bytes / (scale / 10);
+    match tenths {
+        ..100 => format!("{}.{} {unit}", tenths / 10, tenths % 10),
+        _ => format!("{} {unit}", tenths / 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Links, html};
+
+    #[test]
+    fn an_amount_has_two_digits_or_more_and_never_a_thousand() {
+        for (bytes, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1.0 kB"),
+            (9_999, "9.9 kB"),
+            (10_000, "10 kB"),
+            (999_999, "999 kB"),
+            (1_000_000, "1.0 MB"),
+            (12_345_678_901, "12 GB"),
+            (u64::MAX, "18446 PB"),
+        ] {
+            assert_eq!(amount(bytes), text);
+        }
+    }
+
+    #[test]
+    fn the_page_shows_each_part_and_escapes_it() {
+        let odd = || "<b>\"&'".to_owned();
+        let repository =
+            HomeRepository { name: odd(), about: odd(), files: Some(3), size_bytes: Some(2_000), ..Default::default() };
+        let (repositories, error, until) = (vec![odd()], Some(odd()), Some("2026-11-01T00:00:00.000Z".into()));
+        let upstream = HomeUpstream { host: odd(), repositories, state: odd(), until, error };
+        let home = Home {
+            repositories: vec![repository],
+            more: 2,
+            has_private: true,
+            first_push: Some(odd()),
+            first_fetch: Some(odd()),
+            troubles: vec![odd()],
+            upstreams: vec![upstream],
+            free_bytes: Some(5_000_000),
+        };
+        let shell = Shell::new("Daylight", Links::new("http://here.test"));
+        let page = html(&HomePage { shell: &shell, home: &home }).unwrap();
+        assert!(!page.contains("<b>") && page.matches("&#60;b&#62;").count() >= 9, "{page}");
+        for text in ["2 more", "2.0 kB", "5.0 MB", "href=\"/repository/%3Cb%3E"] {
+            assert!(page.contains(text), "{text}: {page}");
+        }
+    }
+}
