@@ -5,6 +5,8 @@
 mod events;
 #[path = "indexes.rs"]
 mod indexes;
+#[path = "kept_events.rs"]
+mod kept_events;
 #[path = "packages.rs"]
 mod packages;
 #[path = "requests.rs"]
@@ -51,6 +53,8 @@ pub(crate) const ALL: &[(&str, Target)] = &[
     ("prefixes", trees::prefixes),
     ("checksum", trees::checksum),
     ("event_log", events::event_log),
+    ("event_segment", kept_events::event_segment),
+    ("question", kept_events::question),
 ];
 
 /// The bytes as text, if they are text.
