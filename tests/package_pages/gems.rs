@@ -1,7 +1,7 @@
 //! Any order of pushes, yanks, policies and days of hosted gems, of an upstream and of their group: the API and the pages list exactly
 //! the versions of `/info`, and refusals say what they say.
 
-use super::{day, in_state, refused, set_time, text, told};
+use super::{Met, day, in_state, meet, refused, set_time, text, told};
 use crate::world::{FIRST, Gem, World};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -65,6 +65,7 @@ struct Scene {
     world: World,
     day: u32,
     moments: Vec<String>,
+    met: Met,
 }
 
 impl Scene {
@@ -76,7 +77,7 @@ impl Scene {
         world.make(&json!({ "name": REMOTE, "format": "gem", "kind": "remote", "remote": remote }));
         let members = json!([FIRST, MORE, REMOTE]);
         world.make(&json!({ "name": GROUP, "format": "gem", "kind": "group", "members": members }));
-        Self { upstream, world, day: 1, moments: Vec::new() }
+        Self { upstream, world, day: 1, moments: Vec::new(), met: Met::default() }
     }
 
     fn place(&self, place: usize) -> (&World, &'static str) {
@@ -140,6 +141,7 @@ impl Scene {
             assert!(offered.is_empty(), "{repository} {name}: {lines}");
             return;
         };
+        meet(&self.met, &package);
         let visible: BTreeSet<&str> = in_state(&package, "visible").iter().map(|one| text(one, "version")).collect();
         assert_eq!(visible, offered, "{repository} {name}: {lines}\n{package:#}");
         assert_eq!(package["visible"], offered.len());
@@ -185,6 +187,31 @@ fn the_versions_that_pages_call_visible_are_those_of_info_whatever_policies_memb
             Ok(())
         })
         .unwrap();
+}
+
+#[test]
+fn each_reason_for_which_clients_do_not_get_a_gem_is_met_and_told() {
+    let mut scene = Scene::new();
+    let [lamp, oil, wick] = [0, 1, 2];
+    let steps = [
+        Step::Push(0, lamp, 0),
+        Step::Push(2, lamp, 1),
+        Step::Push(2, wick, 0),
+        Step::Push(1, oil, 0),
+        Step::Yank(1, oil, 0),
+        Step::Push(1, oil, 1),
+        Step::Remember,
+        Step::Days(1),
+        Step::Push(0, lamp, 3),
+    ];
+    steps.iter().for_each(|step| scene.take(step));
+    for which in 0..6 {
+        scene.take(&Step::Policy(3, which));
+        scene.compare();
+    }
+    let met: Vec<String> = scene.met.take().into_iter().collect();
+    let all = ["allow", "as_of", "cooldown", "deny", "hidden", "origin", "private", "visible", "yanked"];
+    assert_eq!(met, all);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Any order of deploys, deletions, policies and days of hosted artifacts, of an upstream and of their group: the API and the pages
 //! list exactly the versions of `maven-metadata.xml`, and a POM is answered if its version is called visible.
 
-use super::{day, in_state, refused, set_time, text, told};
+use super::{Met, day, in_state, meet, refused, set_time, text, told};
 use crate::world::World;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -68,6 +68,7 @@ struct Scene {
     world: World,
     day: u32,
     moments: Vec<String>,
+    met: Met,
 }
 
 impl Scene {
@@ -82,7 +83,7 @@ impl Scene {
         let remote = json!({ "urls": [upstream.url(OURS)], "fresh_s": 0, "missing_s": 0 });
         world.make(&json!({ "name": REMOTE, "format": "maven", "kind": "remote", "remote": remote }));
         world.make(&json!({ "name": GROUP, "format": "maven", "members": [OURS, MORE, REMOTE] }));
-        Self { upstream, world, day: 1, moments: Vec::new() }
+        Self { upstream, world, day: 1, moments: Vec::new(), met: Met::default() }
     }
 
     fn place(&self, place: usize) -> (&World, &'static str) {
@@ -139,6 +140,7 @@ impl Scene {
             assert!(offered.is_empty(), "{repository} {name}: {listed}");
             return;
         };
+        meet(&self.met, &package);
         let visible: BTreeSet<&str> = in_state(&package, "visible").iter().map(|one| text(one, "version")).collect();
         assert_eq!(visible, offered, "{repository} {name}: {listed}\n{package:#}");
         let release = |tag: &str| listed.split(&format!("<{tag}>")).nth(1).map(|rest| rest.split('<').next().unwrap());
@@ -188,6 +190,25 @@ fn the_versions_that_pages_call_visible_are_those_of_the_metadata_whatever_polic
             Ok(())
         })
         .unwrap();
+}
+
+#[test]
+fn each_reason_for_which_clients_do_not_get_an_artifact_is_met_and_told() {
+    let mut scene = Scene::new();
+    let [lamp, oil] = [0, 1];
+    let steps = [Step::Deploy(2, lamp, 1), Step::Deploy(1, oil, 0), Step::Delete(1, oil, 0), Step::Deploy(1, oil, 3)];
+    steps.iter().for_each(|step| scene.take(step));
+    scene.compare(); // the list of the upstream is in the cache from now on
+    for step in [Step::Deploy(0, lamp, 0), Step::Remember, Step::Days(1), Step::Deploy(0, lamp, 3)] {
+        scene.take(&step);
+    }
+    for which in 0..5 {
+        scene.take(&Step::Policy(3, which));
+        scene.compare();
+    }
+    let met: Vec<String> = scene.met.take().into_iter().collect();
+    let all = ["allow", "as_of", "cooldown", "deleted", "deny", "hidden", "origin", "visible"];
+    assert_eq!(met, all);
 }
 
 #[test]

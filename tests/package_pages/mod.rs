@@ -73,6 +73,17 @@ fn told(person: &Person, repository: &str, package: &str) -> Option<Value> {
     Some(value)
 }
 
+/// Why clients do not get versions: the states and rules that a comparison met.
+type Met = std::cell::RefCell<std::collections::BTreeSet<String>>;
+
+/// Adds the states and rules of a package.
+fn meet(met: &Met, package: &Value) {
+    for version in package["versions"].as_array().unwrap() {
+        met.borrow_mut().insert(text(version, "state").to_owned());
+        met.borrow_mut().extend(version["hidden"]["rule"].as_str().map(str::to_owned));
+    }
+}
+
 /// The status and the body of a file, for comparison with a reason.
 fn refused(answer: &Answer, version: &Value) {
     let hidden = &version["hidden"];

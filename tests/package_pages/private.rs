@@ -54,3 +54,18 @@ fn a_group_names_no_member_that_the_caller_may_not_read_and_lists_no_versions_th
     assert_eq!(hidden["repository"], json!(null));
     assert!(text(hidden, "why").contains("is hidden by a policy: `oil:1.*` is denied"), "{hidden}");
 }
+
+#[test]
+fn a_group_inside_a_group_that_the_caller_may_not_read_is_not_named_by_its_policy() {
+    let world = World::start();
+    world.make(&json!({ "name": "inner", "format": "gem", "members": [FIRST], "private": true }));
+    world.make(&json!({ "name": "outer", "format": "gem", "members": ["inner"], "private": false }));
+    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
+    let deny = json!({ "policy": { "deny": ["lamp"] } });
+    world.admin().patch_json("/api/v1/repositories/inner", &deny).expect(200);
+    for path in [call("outer", "lamp"), call("outer", "lamp/1.0.0"), page("outer", "lamp")] {
+        let seen = world.anon().get(&path).expect(200);
+        assert!(!seen.text().contains("inner") && seen.text().contains("is denied"), "{}", seen.text());
+    }
+    assert!(world.admin().get(&call("outer", "lamp")).expect(200).text().contains("inner"));
+}

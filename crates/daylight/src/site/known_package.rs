@@ -3,7 +3,8 @@
 use crate::app::App;
 use crate::error::Error;
 use crate::read_repository::ReadRepository;
-use repository::{DeclaredFacts, Gone, PackageMember, PackageRows, Standing, VersionRow};
+use repository::{DeclaredFacts, Gone, PackageMember, PackageRows, Repository, RepositoryTable, Standing, VersionRow};
+use std::sync::Arc;
 use telemetry::{Event, Millis};
 use web::{About, HiddenBy, Member, Moment, Origin, VersionLine};
 
@@ -31,14 +32,18 @@ pub(super) async fn rows(
 /// Tells rows to a caller: without the names of repositories that they may not read.
 pub(super) struct Words<'a> {
     read: &'a ReadRepository,
-    /// Whether the caller may read every member that answers.
+    table: Arc<RepositoryTable>,
+    /// Whether the caller may read every repository that a reason may name.
     reads_all: bool,
 }
 
 impl<'a> Words<'a> {
-    pub(super) fn of(read: &'a ReadRepository, members: &[PackageMember]) -> Self {
-        let reads_all = members.iter().filter(|one| one.answers).all(|one| read.may_read(&one.member));
-        Self { read, reads_all }
+    pub(super) async fn of(app: &App, read: &'a ReadRepository, event: &mut Event) -> Result<Self, Error> {
+        let (table, leaves) = (app.repositories.table(event).await?, &read.repository.leaves);
+        let is_inside = |group: &Repository| group.leaves.iter().any(|one| leaves.iter().any(|leaf| leaf.id == one.id));
+        let reads_groups = table.by_name.values().filter(|one| is_inside(one)).all(|group| read.may_read(group));
+        let reads_all = reads_groups && leaves.iter().all(|leaf| read.may_read(leaf));
+        Ok(Self { read, table, reads_all })
     }
 
     /// A version in a list.
@@ -80,7 +85,8 @@ impl<'a> Words<'a> {
             Standing::Visible(_) | Standing::Withdrawn { .. } => None,
             Standing::Hidden(hidden) => {
                 // The policy is that of the member, of the repository itself, or of a group on the way to the member.
-                let named = row.member.record.name != hidden.repository || self.read.may_read(&row.member);
+                let policy = self.table.by_name.get(&hidden.repository);
+                let named = policy.is_some_and(|policy| self.read.may_read(policy));
                 Some(HiddenBy {
                     rule: hidden.rule(),
                     why: if named { hidden.to_string() } else { hidden.unnamed() },

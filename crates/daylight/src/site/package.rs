@@ -63,7 +63,7 @@ pub(crate) async fn show(
         snippets = VersionUsage { repository, url: &url, package: name, number, declared }.snippets();
         about_latest = declared.map(about);
     }
-    let words = Words::of(read, &rows.members);
+    let words = Words::of(app, read, event).await?;
     Ok(Package {
         repository: read.segment.clone(),
         package: name.to_owned(),

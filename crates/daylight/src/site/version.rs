@@ -52,6 +52,7 @@ pub(crate) async fn show(
         }
         false => Vec::new(),
     };
+    let words = Words::of(app, read, event).await?;
     let facts = declared.as_ref();
     let dependencies = facts.map(|facts| {
         let each = facts.dependencies.iter().cloned().map(|one| Dependency {
@@ -69,7 +70,7 @@ pub(crate) async fn show(
         repository: read.segment.clone(),
         package: package.to_owned(),
         format: read.repository.format.as_str(),
-        line: Words::of(read, &all.members).line(&row),
+        line: words.line(&row),
         latest: all.latest,
         about: facts.map(about),
         parent: parent.map(|(package, version)| Parent { package, version }),
