@@ -17,6 +17,7 @@ mod hints;
 mod holds;
 mod json;
 mod keys;
+mod known;
 mod mistake;
 mod names;
 mod question;

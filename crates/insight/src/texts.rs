@@ -23,6 +23,12 @@ impl Texts {
         self.all.reserve(bytes);
     }
 
+    /// The texts that end at these places of a piece of memory. `None`: it is not UTF-8, or a text begins or ends within a character.
+    pub(crate) fn of(all: Vec<u8>, ends: Vec<usize>) -> Option<Self> {
+        let all = String::from_utf8(all).ok()?;
+        (ends.is_sorted() && ends.iter().all(|end| all.is_char_boundary(*end))).then_some(Self { all, ends })
+    }
+
     /// The number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -77,5 +83,8 @@ mod tests {
         let texts: Texts = ["a", "", "ü", "bc", ""].into_iter().collect();
         assert_eq!(texts.iter().collect::<Vec<_>>(), ["a", "", "ü", "bc", ""]);
         assert_eq!((&texts[2], texts.get(5), texts.len()), ("ü", None, 5));
+        assert_eq!(Texts::of("aübc".into(), vec![1, 1, 3, 5, 5]), Some(texts));
+        assert_eq!([vec![2], vec![3, 1], vec![6]].map(|ends| Texts::of("aübc".into(), ends)), [None, None, None]);
+        assert_eq!(Texts::of(vec![0xFF], vec![1]), None);
     }
 }

@@ -2,12 +2,11 @@
 
 use super::answer::Figure;
 use super::keys::{KeyValue, Local};
+use super::known::Known;
 use super::question::Question;
-use super::seed::{Seed, Table};
+use super::seed::Table;
 use crate::column::Column;
-use crate::texts::Texts;
 use std::cmp::Ordering;
-use std::hash::BuildHasher;
 
 /// The keys of a group. A text is a place in the list of its column.
 type Keys = [i64; Question::KEYS_MAX];
@@ -17,54 +16,22 @@ type Keys = [i64; Question::KEYS_MAX];
 pub(super) struct Groups {
     by: Vec<Column>,
     texts: Vec<Known>,
+    /// The only key is a text: then the number of a group is the place of its text, and neither keys nor places of them are needed.
+    single: bool,
     keys: Vec<Keys>,
     places: Table<Keys, u32>,
     bytes: usize,
 }
 
-/// The texts of a key that occur in groups.
-#[derive(Debug, Default, Clone)]
-struct Known {
-    /// The place of a text by its hash. If two texts have the same one, the second is at the next number.
-    places: Table<u64, u32>,
-    texts: Texts,
-    seed: Seed,
-}
-
-impl Known {
-    /// The place of a text, or the number at which it belongs.
-    fn find(&self, text: &str) -> Result<u32, u64> {
-        let mut hash = self.seed.hash_one(text);
-        while let Some(place) = self.places.get(&hash) {
-            if &self.texts[*place as usize] == text {
-                return Ok(*place);
-            }
-            hash = hash.wrapping_add(1);
-        }
-        Err(hash)
-    }
-
-    /// The place of a text, which is appended if it is not there.
-    fn place(&mut self, text: &str) -> u32 {
-        self.find(text).unwrap_or_else(|hash| {
-            let place = self.texts.len() as u32;
-            self.texts.push(text);
-            self.places.insert(hash, place);
-            place
-        })
-    }
-}
-
 /// An estimate of the memory of a group without its texts, in bytes: its keys, twice, and its place in the table.
 const GROUP_BYTES: usize = 2 * size_of::<Keys>() + 16;
-/// That of a text without its bytes.
-const TEXT_BYTES: usize = 32;
 
 impl Groups {
     /// No groups of these keys.
     pub(super) fn new(by: &[Column]) -> Self {
-        let texts = vec![Known::default(); by.len()];
-        Self { by: by.to_vec(), texts, keys: Vec::new(), places: Table::default(), bytes: 0 }
+        let texts = by.iter().map(|_| Known::default()).collect();
+        let single = matches!(by, [key] if key.is_text());
+        Self { by: by.to_vec(), texts, single, keys: Vec::new(), places: Table::default(), bytes: 0 }
     }
 
     /// The columns of the keys.
@@ -74,7 +41,15 @@ impl Groups {
 
     /// How many there are.
     pub(super) fn len(&self) -> usize {
-        self.keys.len()
+        match (self.single, self.texts.first()) {
+            (true, Some(known)) => known.texts().len(),
+            _ => self.keys.len(),
+        }
+    }
+
+    /// The keys of a group.
+    fn keys(&self, group: u32) -> Keys {
+        if self.single { [i64::from(group), 0, 0, 0] } else { self.keys[group as usize] }
     }
 
     /// An estimate of the memory that is used, in bytes.
@@ -84,7 +59,8 @@ impl Groups {
 
     /// The group with these keys, if it was admitted.
     pub(super) fn find(&self, keys: &Found) -> Option<u32> {
-        keys.known.and_then(|keys| self.places.get(&keys)).copied()
+        let keys = keys.known?;
+        if self.single { Some(keys[0] as u32) } else { self.places.get(&keys).copied() }
     }
 
     /// Admits a group. Returns its number.
@@ -94,14 +70,17 @@ impl Groups {
             *key = match value {
                 KeyValue::Number(number) => number,
                 KeyValue::Text(text) => {
-                    let before = texts.texts.len();
+                    let before = texts.texts().len();
                     let place = texts.place(text);
-                    if before < texts.texts.len() {
-                        self.bytes += TEXT_BYTES + text.len();
+                    if before < texts.texts().len() {
+                        self.bytes += Known::TEXT_BYTES + text.len();
                     }
                     i64::from(place)
                 }
             };
+        }
+        if self.single {
+            return keys[0] as u32;
         }
         *self.places.entry(keys).or_insert_with(|| {
             self.bytes += GROUP_BYTES;
@@ -112,19 +91,19 @@ impl Groups {
 
     /// The figures of the keys of a group.
     pub(super) fn figures(&self, group: u32) -> impl Iterator<Item = Figure> + '_ {
-        let keys = self.keys[group as usize];
+        let keys = self.keys(group);
         self.by.iter().zip(&self.texts).zip(keys).map(|((column, texts), key)| match column.is_text() {
-            true => Figure::Text(texts.texts[key as usize].into()),
+            true => Figure::Text(texts.texts()[key as usize].into()),
             false => Figure::cell(*column, key),
         })
     }
 
     /// The order of two groups by their keys.
     pub(super) fn compare(&self, a: u32, b: u32) -> Ordering {
-        let (a, b) = (self.keys[a as usize], self.keys[b as usize]);
+        let (a, b) = (self.keys(a), self.keys(b));
         let orders = self.by.iter().zip(&self.texts).zip(a.into_iter().zip(b)).map(|((column, texts), (a, b))| {
             match column.is_text() {
-                true => texts.texts[a as usize].cmp(&texts.texts[b as usize]),
+                true => texts.texts()[a as usize].cmp(&texts.texts()[b as usize]),
                 false => a.cmp(&b),
             }
         });
@@ -135,10 +114,10 @@ impl Groups {
     pub(super) fn keep(&mut self, groups: &[u32]) {
         let mut kept = Groups::new(&self.by);
         for group in groups {
-            let keys = self.keys[*group as usize];
+            let keys = self.keys(*group);
             kept.admit(self.by.iter().zip(&self.texts).zip(keys).map(
                 |((column, texts), key)| match column.is_text() {
-                    true => KeyValue::Text(&texts.texts[key as usize]),
+                    true => KeyValue::Text(&texts.texts()[key as usize]),
                     false => KeyValue::Number(key),
                 },
             ));

@@ -28,13 +28,14 @@ pub(super) fn read(pages: impl PageReader, rows: usize) -> Result<Coded, String>
             return Err("a page does not have the form of its column".to_owned());
         }
         match (page.page_type(), encoding) {
-            _ if page.is_dictionary_page() => each(bytes, count, |text| texts.push(text))?,
+            _ if page.is_dictionary_page() => texts = plain_texts(bytes, count)?,
             (_, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY) => {
                 bits::codes(bytes, count, texts.len(), &mut codes)?;
             }
             (_, Encoding::PLAIN) => {
                 let places: &mut HashMap<Box<str>, u32> = plain.get_or_insert_with(|| places(&texts));
                 each(bytes, count, |text| {
+                    let text = std::str::from_utf8(text).map_err(|_| "a text is not UTF-8")?;
                     let code = places.get(text).copied().unwrap_or_else(|| {
                         let code = texts.len() as u32;
                         texts.push(text);
@@ -42,6 +43,7 @@ pub(super) fn read(pages: impl PageReader, rows: usize) -> Result<Coded, String>
                         code
                     });
                     codes.push(code);
+                    Ok(())
                 })?;
             }
             (_, encoding) => return Err(format!("a page has the encoding {encoding}")),
@@ -57,7 +59,7 @@ pub(super) fn read(pages: impl PageReader, rows: usize) -> Result<Coded, String>
 /// The cell of one row. Pages before it are not decoded, except for the dictionary.
 pub(super) fn read_one(mut pages: impl PageReader, row: usize) -> Result<String, String> {
     let failed = |error: ParquetError| error.to_string();
-    let (mut texts, mut before) = (Texts::default(), 0);
+    let (mut dictionary, mut before) = (None, 0);
     while let Some(about) = pages.peek_next_page().map_err(failed)? {
         let rows = about.num_rows.or(about.num_levels).unwrap_or_default();
         if !about.is_dict && rows > 0 && before + rows <= row {
@@ -68,16 +70,17 @@ pub(super) fn read_one(mut pages: impl PageReader, row: usize) -> Result<String,
         let Some(page) = pages.get_next_page().map_err(failed)? else { break };
         let (bytes, count) = (page.buffer(), page.num_values() as usize);
         if page.is_dictionary_page() {
-            each(bytes, count, |text| texts.push(text))?;
+            dictionary = Some(page);
         } else if page.encoding() == Encoding::PLAIN {
-            let mut plain = Texts::default();
-            each(bytes, count, |text| plain.push(text))?;
-            return plain.get(row - before).map(str::to_owned).ok_or_else(|| format!("there is no row {row}"));
+            return nth(bytes, count, row - before);
         } else {
-            let mut codes = Vec::new();
-            bits::codes(bytes, count, texts.len(), &mut codes)?;
-            let text = codes.get(row - before).and_then(|code| texts.get(*code as usize));
-            return text.map(str::to_owned).ok_or_else(|| format!("there is no row {row}"));
+            let (Some(dictionary), mut codes) = (&dictionary, Vec::new()) else {
+                return Err("a column has codes and no dictionary".to_owned());
+            };
+            let texts = dictionary.num_values() as usize;
+            bits::codes(bytes, count, texts, &mut codes)?;
+            let code = codes.get(row - before).ok_or_else(|| format!("there is no row {row}"))?;
+            return nth(dictionary.buffer(), texts, *code as usize);
         }
     }
     Err(format!("there is no row {row}"))
@@ -87,13 +90,44 @@ fn places(texts: &Texts) -> HashMap<Box<str>, u32> {
     texts.iter().enumerate().map(|(code, text)| (text.into(), code as u32)).collect()
 }
 
+/// All texts of a plain page. They are copied, and then checked at once: that is faster than text by text.
+fn plain_texts(page: &[u8], count: usize) -> Result<Texts, String> {
+    // Each text has four bytes of length.
+    let bytes = count.checked_mul(4).and_then(|lengths| page.len().checked_sub(lengths));
+    let bytes = bytes.ok_or("a page of texts ends too early")?;
+    let (mut all, mut ends) = (Vec::with_capacity(bytes), Vec::with_capacity(count));
+    each(page, count, |text| {
+        all.extend_from_slice(text);
+        ends.push(all.len());
+        Ok(())
+    })?;
+    Texts::of(all, ends).ok_or_else(|| "a text is not UTF-8".to_owned())
+}
+
+/// The text of a plain page at a place.
+fn nth(page: &[u8], count: usize, place: usize) -> Result<String, String> {
+    let mut last: &[u8] = &[];
+    if place >= count {
+        return Err(format!("there is no row {place}"));
+    }
+    each(page, place + 1, |text| {
+        last = text;
+        Ok(())
+    })?;
+    std::str::from_utf8(last).map(str::to_owned).map_err(|_| "a text is not UTF-8".to_owned())
+}
+
 /// Each text of a plain page: four bytes with its length, then its bytes.
-fn each(mut page: &[u8], count: usize, mut take: impl FnMut(&str)) -> Result<(), String> {
+fn each<'p>(
+    mut page: &'p [u8],
+    count: usize,
+    mut take: impl FnMut(&'p [u8]) -> Result<(), String>,
+) -> Result<(), String> {
     for _ in 0..count {
         let split = page.split_first_chunk::<4>();
         let split = split.and_then(|(length, rest)| rest.split_at_checked(u32::from_le_bytes(*length) as usize));
         let (text, rest) = split.ok_or("a page of texts ends too early")?;
-        take(std::str::from_utf8(text).map_err(|_| "a text is not UTF-8")?);
+        take(text)?;
         page = rest;
     }
     Ok(())

@@ -48,8 +48,8 @@ fn groups_are_dropped_and_told_when_the_tables_take_too_much_memory() {
     let mut run = Run::new(by(Column::Path, vec![Measure::Count], 10_000), parts);
     let mut dropped = false;
     while !run.is_done() {
-        dropped |= run.step(100_000);
-        assert!(run.memory() <= 100_000);
+        dropped |= run.step(50_000);
+        assert!(run.memory() <= 50_000);
     }
     let answer = run.answer().unwrap();
     let counted: f64 = answer.rows.iter().map(|row| row[1].rank()).sum();
