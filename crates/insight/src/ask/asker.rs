@@ -1,5 +1,5 @@
 //! The thread that answers questions. It works at a low priority, on one part of one question at a time, so that a short question does not
-//! wait for a long one.
+//! wait for a long one. Between the columns of a part it looks whether an answer is due.
 
 use super::answer::{Answer, NotAnswered};
 use super::contrast::Contrast;
@@ -239,6 +239,15 @@ impl Job {
         }
     }
 
+    /// Whether a part was begun. It is seen to its end before another question gets its turn, so columns of one part are in memory.
+    fn is_within_part(&self) -> bool {
+        match &self.work {
+            Work::Running(run) => run.is_within_part(),
+            Work::Comparing(contrast) => contrast.is_within_part(),
+            Work::New(_) | Work::Away | Work::Done(_) => false,
+        }
+    }
+
     /// Whether more can be seen for it.
     fn has_work(&self) -> bool {
         matches!(self.work, Work::New(_) | Work::Running(_) | Work::Comparing(_))
@@ -266,7 +275,8 @@ impl Shared {
             }
             let now = Tick::now();
             let due = state.jobs.iter().position(|job| job.is_due(now));
-            let Some(place) = due.or_else(|| state.jobs.iter().position(Job::has_work)) else {
+            let begun = || state.jobs.iter().position(Job::is_within_part);
+            let Some(place) = due.or_else(begun).or_else(|| state.jobs.iter().position(Job::has_work)) else {
                 state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             };

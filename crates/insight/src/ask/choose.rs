@@ -136,7 +136,7 @@ impl Bits {
 }
 
 /// The rows between two moments.
-pub(super) fn between(columns: &mut Columns<'_>, from: Millis, to: Millis) -> Result<Bits, Unreadable> {
+pub(super) fn between(columns: &mut Columns, from: Millis, to: Millis) -> Result<Bits, Unreadable> {
     let span = columns.part().span();
     if from.0 <= span.from && span.to < to.0 {
         return Ok(Bits::all(columns.rows(), true));
@@ -146,13 +146,13 @@ pub(super) fn between(columns: &mut Columns<'_>, from: Millis, to: Millis) -> Re
 }
 
 /// The rows whose cells are greater than a value.
-pub(super) fn above(columns: &mut Columns<'_>, column: Column, value: i64) -> Result<Bits, Unreadable> {
+pub(super) fn above(columns: &mut Columns, column: Column, value: i64) -> Result<Bits, Unreadable> {
     let cells = columns.numbers(column)?;
     Ok(Bits::of(&cells, |cell| cell > value))
 }
 
 /// The rows for which a filter holds.
-pub(super) fn chosen(filter: &Filter, columns: &mut Columns<'_>) -> Result<Bits, Unreadable> {
+pub(super) fn chosen(filter: &Filter, columns: &mut Columns) -> Result<Bits, Unreadable> {
     let rows = columns.rows();
     if let Some(all) = holds(filter, columns.part()) {
         return Ok(Bits::all(rows, all));

@@ -5,7 +5,7 @@ use crate::part::{Coded, Part, Unreadable};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::rc::Rc;
+use std::sync::Arc;
 use telemetry::give_way;
 
 /// Rows after which a thread gives way.
@@ -74,26 +74,38 @@ impl Chosen {
 
 /// The columns of one part.
 #[derive(Debug)]
-pub(super) struct Columns<'p> {
-    part: &'p dyn Part,
+pub(super) struct Columns {
+    part: Arc<dyn Part>,
     rows: usize,
-    texts: HashMap<Column, Rc<Coded>>,
-    numbers: HashMap<Column, Rc<Vec<i64>>>,
+    texts: HashMap<Column, Arc<Coded>>,
+    numbers: HashMap<Column, Arc<Vec<i64>>>,
     /// The columns that stay in memory.
-    kept: &'p [Column],
+    kept: Arc<[Column]>,
     bytes: u64,
 }
 
-impl<'p> Columns<'p> {
+impl Columns {
     /// The columns of a part. `kept` stay in memory.
-    pub(super) fn new(part: &'p dyn Part, kept: &'p [Column]) -> Self {
+    pub(super) fn new(part: Arc<dyn Part>, kept: Arc<[Column]>) -> Self {
         let rows = part.span().rows;
         Self { part, rows, texts: HashMap::new(), numbers: HashMap::new(), kept, bytes: 0 }
     }
 
     /// The part.
-    pub(super) fn part(&self) -> &'p dyn Part {
-        self.part
+    pub(super) fn part(&self) -> &dyn Part {
+        &*self.part
+    }
+
+    /// An estimate of the memory of the columns that stay in it, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let texts = self.texts.values().map(|cells| cells.texts.bytes() + cells.codes.len() * size_of::<u32>());
+        let numbers = self.numbers.values().map(|cells| cells.len() * size_of::<i64>());
+        texts.chain(numbers).sum()
+    }
+
+    /// The part, to hold it while columns are read.
+    pub(super) fn shared_part(&self) -> Arc<dyn Part> {
+        self.part.clone()
     }
 
     /// The rows of the part.
@@ -112,13 +124,14 @@ impl<'p> Columns<'p> {
     }
 
     /// The cells of a column of texts.
-    pub(super) fn texts(&mut self, column: Column) -> Result<Rc<Coded>, Unreadable> {
+    pub(super) fn texts(&mut self, column: Column) -> Result<Arc<Coded>, Unreadable> {
         if let Some(known) = self.texts.get(&column) {
             return Ok(known.clone());
         }
         give_way();
-        let read = Rc::new(self.part.texts(column)?);
-        let places = read.codes.iter().max().map_or(0, |highest| *highest as usize + 1);
+        let read = Arc::new(self.part.texts(column)?);
+        // Copies: the compiler compares many of them at once.
+        let places = read.codes.iter().copied().max().map_or(0, |highest| highest as usize + 1);
         self.check(column, read.codes.len(), places <= read.texts.len())?;
         if self.kept.contains(&column) {
             self.texts.insert(column, read.clone());
@@ -127,12 +140,12 @@ impl<'p> Columns<'p> {
     }
 
     /// The cells of a column without texts.
-    pub(super) fn numbers(&mut self, column: Column) -> Result<Rc<Vec<i64>>, Unreadable> {
+    pub(super) fn numbers(&mut self, column: Column) -> Result<Arc<Vec<i64>>, Unreadable> {
         if let Some(known) = self.numbers.get(&column) {
             return Ok(known.clone());
         }
         give_way();
-        let read = Rc::new(self.part.numbers(column)?);
+        let read = Arc::new(self.part.numbers(column)?);
         self.check(column, read.len(), true)?;
         if self.kept.contains(&column) {
             self.numbers.insert(column, read.clone());

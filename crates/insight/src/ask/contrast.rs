@@ -1,4 +1,4 @@
-//! A comparison while it is being made, part by part.
+//! A comparison while it is being made, part by part, and column by column.
 
 use super::answer::{Answer, Cost, NotAnswered, Seen};
 use super::choose::{columns_of, holds};
@@ -6,9 +6,9 @@ use super::columns::Columns;
 use super::compare::{Compared, Side, Step};
 use super::differ;
 use super::question::{Compare, Question};
-use super::sampled::{ROWS_MAX, Sample};
+use super::sampled::{ROWS_MAX, Sample, Taken};
 use crate::column::{Column, LINE};
-use crate::part::Part;
+use crate::part::{Part, Unreadable};
 use std::sync::Arc;
 use telemetry::thread_nanos;
 
@@ -23,9 +23,11 @@ pub(super) struct Contrast {
     question: Question,
     parts: Vec<Arc<dyn Part>>,
     next: usize,
+    /// The part that was begun.
+    begun: Option<(Columns, Taken)>,
     sample: Sample,
     /// The columns that stay in memory while a part is seen.
-    kept: Vec<Column>,
+    kept: Arc<[Column]>,
     exact: bool,
     seen: Seen,
     cpu_nanos: u64,
@@ -51,51 +53,77 @@ impl Contrast {
         let sample = Sample::new(&filtered);
         let seen = Seen { of: parts.iter().map(|part| part.span().events).sum(), ..Seen::default() };
         let exact = parts.iter().all(|part| part.span().events == part.span().rows as u64);
-        let kept = filtered.iter().copied().chain([Column::At, Column::Weight]).collect();
+        let kept: Vec<Column> = filtered.iter().copied().chain([Column::At, Column::Weight]).collect();
+        let kept = kept.into();
         let parts = spread(parts);
-        let (next, cpu_nanos, bytes, unreadable) = (0, 0, 0, Vec::new());
-        Self { question, parts, next, sample, kept, exact, seen, cpu_nanos, bytes, unreadable }
+        let (next, begun, cpu_nanos, bytes, unreadable) = (0, None, 0, 0, Vec::new());
+        Self { question, parts, next, begun, sample, kept, exact, seen, cpu_nanos, bytes, unreadable }
     }
 
     /// Whether nothing more is seen.
     pub(super) fn is_done(&self) -> bool {
-        self.next == self.parts.len() || (self.next >= PARTS && self.sample.is_enough())
+        self.begun.is_none() && (self.next == self.parts.len() || (self.next >= PARTS && self.sample.is_enough()))
+    }
+
+    /// Whether a part was begun: some of its columns are in memory.
+    pub(super) fn is_within_part(&self) -> bool {
+        self.begun.is_some()
     }
 
     /// An estimate of the memory that is used, in bytes.
     pub(super) fn memory(&self) -> usize {
-        self.sample.bytes()
+        self.sample.bytes() + self.begun.as_ref().map_or(0, |(columns, taken)| columns.memory() + taken.bytes())
     }
 
-    /// Sees the next part.
+    /// Sees some of a part: chooses its rows, or reads a column.
     pub(super) fn step(&mut self) {
-        let Some(part) = self.parts.get(self.next).cloned() else { return };
         let began = thread_nanos();
+        match self.begun.take() {
+            None => self.begin(),
+            Some((mut columns, mut taken)) => match self.sample.read(&mut columns, &mut taken) {
+                Ok(true) => {
+                    self.exact &= taken.whole();
+                    self.sample.count(taken);
+                    self.end(&columns, None);
+                }
+                Ok(false) => self.begun = Some((columns, taken)),
+                Err(error) => self.end(&columns, Some(error)),
+            },
+        }
+        self.cpu_nanos += thread_nanos().saturating_sub(began);
+    }
+
+    /// Begins the next part.
+    fn begin(&mut self) {
+        let Some(part) = self.parts.get(self.next).cloned() else { return };
         self.next += 1;
-        self.seen.events += part.span().events;
         // With the rest nearly every part has rows of the other side, so parts are skipped only where none counts.
         let earlier = matches!(self.question.compare, Some(Compare::Earlier(_)));
         if earlier && holds(&self.question.filter, &*part) == Some(false) {
+            self.seen.events += part.span().events;
             self.seen.skipped += 1;
-        } else {
-            let kept = self.kept.clone();
-            let mut columns = Columns::new(&*part, &kept);
-            let taken = self.sample.take(&self.question, &mut columns, ROWS_MAX / PARTS);
-            self.bytes += columns.bytes();
-            match taken {
-                Ok(whole) => {
-                    self.seen.segments += 1;
-                    self.exact &= whole;
-                }
-                Err(error) => {
-                    self.exact = false;
-                    if self.unreadable.len() < Answer::UNREADABLE_MAX {
-                        self.unreadable.push(error.to_string());
-                    }
+            return;
+        }
+        let mut columns = Columns::new(part, self.kept.clone());
+        match self.sample.take(&self.question, &mut columns, ROWS_MAX / PARTS) {
+            Ok(taken) => self.begun = Some((columns, taken)),
+            Err(error) => self.end(&columns, Some(error)),
+        }
+    }
+
+    /// A part was seen, or cannot be read.
+    fn end(&mut self, columns: &Columns, error: Option<Unreadable>) {
+        self.seen.events += columns.part().span().events;
+        self.bytes += columns.bytes();
+        match error {
+            None => self.seen.segments += 1,
+            Some(error) => {
+                self.exact = false;
+                if self.unreadable.len() < Answer::UNREADABLE_MAX {
+                    self.unreadable.push(error.to_string());
                 }
             }
         }
-        self.cpu_nanos += thread_nanos().saturating_sub(began);
     }
 
     /// The comparison so far.
@@ -131,7 +159,7 @@ impl Contrast {
         Ok(Answer {
             names: differ::NAMES.iter().map(|name| (*name).to_owned()).collect(),
             rows,
-            exact: self.exact && self.next == self.parts.len(),
+            exact: self.exact && self.begun.is_none() && self.next == self.parts.len(),
             complete: if self.is_done() { 1.0 } else { share },
             seen: self.seen,
             cost: Cost { cpu_ms: (self.cpu_nanos / 10_000) as f64 / 100.0, bytes: self.bytes },

@@ -4,7 +4,7 @@ use super::columns::{Columns, Rows, turns};
 use super::seed::Table;
 use crate::column::Column;
 use crate::part::{Coded, Unreadable};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// Numbers below this index an array; larger ones are numbered again through a hash table.
 const ARRAY: usize = 1 << 18;
@@ -22,7 +22,7 @@ pub(super) struct Local {
 /// The values of codes.
 #[derive(Debug)]
 enum Values {
-    Texts(Rc<Coded>),
+    Texts(Arc<Coded>),
     /// The code of 0.
     From(i64),
     Listed(Vec<i64>),
@@ -37,7 +37,7 @@ pub(super) enum KeyValue<'l> {
 
 impl Local {
     /// The codes of a column.
-    pub(super) fn of(column: Column, columns: &mut Columns<'_>, rows: &Rows) -> Result<Self, Unreadable> {
+    pub(super) fn of(column: Column, columns: &mut Columns, rows: &Rows) -> Result<Self, Unreadable> {
         if column.is_text() {
             let cells = columns.texts(column)?;
             let codes = rows.pick(&cells.codes).into_owned();

@@ -1,4 +1,4 @@
-//! A question while it is being answered, part by part.
+//! A question while it is being answered, part by part, and large parts column by column.
 
 use super::answer::{Answer, Cost, Figure, NotAnswered, Seen};
 use super::choose::{above, between, chosen, columns_of, holds};
@@ -16,6 +16,8 @@ use telemetry::thread_nanos;
 const GROUPS_MAX: usize = 1 << 16;
 /// The most cells of a series: stretches of all groups together.
 const CELLS_MAX: usize = 1 << 17;
+/// A part with at most so many rows is seen in one step. A larger one takes a step for each column: its reading takes some milliseconds.
+const STEP_ROWS: usize = 1 << 15;
 
 /// A question while it is being answered.
 #[derive(Debug)]
@@ -24,17 +26,29 @@ pub(super) struct Run {
     parts: Vec<Arc<dyn Part>>,
     /// The place of the next part.
     next: usize,
+    /// The part that was begun.
+    begun: Option<Begun>,
     table: Table,
     series: Option<Series>,
     /// The columns that are read before anything is counted.
     counted: Vec<Column>,
     /// The columns that stay in memory while a part is seen.
-    kept: Vec<Column>,
+    kept: Arc<[Column]>,
     exact: bool,
     seen: Seen,
     cpu_nanos: u64,
     bytes: u64,
     unreadable: Vec<String>,
+}
+
+/// A part of which some columns were read, and nothing was counted yet.
+#[derive(Debug)]
+struct Begun {
+    columns: Columns,
+    /// `None`: it is not known yet which rows count.
+    chosen: Option<Chosen>,
+    /// So many columns of [`Run::counted`] were read.
+    read: usize,
 }
 
 impl Run {
@@ -63,51 +77,81 @@ impl Run {
         let rank: Vec<Measure> = rank.cloned().into_iter().collect();
         let table = Table::new(&question, if series.is_some() { &rank } else { &question.measures }, groups);
         let counted = counted_columns(&question, &table, series.as_ref());
-        let kept = kept_columns(&question, &table, series.as_ref());
+        let kept = kept_columns(&question, &table, series.as_ref()).into();
         let of = parts.iter().map(|part| part.span().events).sum();
         let exact = parts.iter().all(|part| part.span().events == part.span().rows as u64);
         let seen = Seen { of, ..Seen::default() };
-        let (cpu_nanos, bytes, unreadable) = (0, 0, Vec::new());
-        Self { question, parts, next: 0, table, series, counted, kept, exact, seen, cpu_nanos, bytes, unreadable }
+        let (next, begun, cpu_nanos, bytes, unreadable) = (0, None, 0, 0, Vec::new());
+        Self { question, parts, next, begun, table, series, counted, kept, exact, seen, cpu_nanos, bytes, unreadable }
     }
 
     /// Whether all parts were seen.
     pub(super) fn is_done(&self) -> bool {
-        self.next == self.parts.len()
+        self.next == self.parts.len() && self.begun.is_none()
+    }
+
+    /// Whether a part was begun: its columns are in memory.
+    pub(super) fn is_within_part(&self) -> bool {
+        self.begun.is_some()
     }
 
     /// An estimate of the memory that is used, in bytes.
     pub(super) fn memory(&self) -> usize {
+        self.tables() + self.begun.as_ref().map_or(0, |begun| begun.columns.memory())
+    }
+
+    /// That of the tables.
+    fn tables(&self) -> usize {
         self.table.bytes() + self.series.as_ref().map_or(0, Series::bytes)
     }
 
-    /// Sees the next part. After it the tables have at most so many bytes. Returns whether groups were dropped for that.
+    /// Sees the next part, or some of it. After it the tables have at most so many bytes. Returns whether groups were dropped for that.
     pub(super) fn step(&mut self, memory: usize) -> bool {
-        let Some(part) = self.parts.get(self.next).cloned() else { return false };
         let began = thread_nanos();
+        let Some(mut begun) = self.begun.take().or_else(|| self.begin()) else { return false };
+        let rows = begun.columns.rows();
+        let dropped = loop {
+            match self.see(&mut begun) {
+                Ok(false) if rows <= STEP_ROWS => {}
+                Ok(false) => {
+                    self.begun = Some(begun);
+                    break false;
+                }
+                seen => {
+                    self.end(&begun, seen);
+                    break self.fit(memory);
+                }
+            }
+        };
+        self.cpu_nanos += thread_nanos().saturating_sub(began);
+        dropped
+    }
+
+    /// Begins the next part. `None`: no event of it can be in the answer.
+    fn begin(&mut self) -> Option<Begun> {
+        let part = self.parts.get(self.next)?.clone();
         self.next += 1;
-        let skip = self.skips(&*part);
-        if skip {
+        if self.skips(&*part) {
             self.seen.skipped += 1;
-        } else {
-            let kept = self.kept.clone();
-            let mut columns = Columns::new(&*part, &kept);
-            let read = self.see(&mut columns);
-            self.bytes += columns.bytes();
-            match read {
-                Ok(()) => self.seen.segments += 1,
-                Err(error) => {
-                    self.exact = false;
-                    if self.unreadable.len() < Answer::UNREADABLE_MAX {
-                        self.unreadable.push(error.to_string());
-                    }
+            self.seen.events += part.span().events;
+            return None;
+        }
+        Some(Begun { columns: Columns::new(part, self.kept.clone()), chosen: None, read: 0 })
+    }
+
+    /// A part was seen, or cannot be read.
+    fn end(&mut self, begun: &Begun, seen: Result<bool, Unreadable>) {
+        self.bytes += begun.columns.bytes();
+        self.seen.events += begun.columns.part().span().events;
+        match seen {
+            Ok(_) => self.seen.segments += 1,
+            Err(error) => {
+                self.exact = false;
+                if self.unreadable.len() < Answer::UNREADABLE_MAX {
+                    self.unreadable.push(error.to_string());
                 }
             }
         }
-        self.seen.events += part.span().events;
-        let dropped = self.fit(memory);
-        self.cpu_nanos += thread_nanos().saturating_sub(began);
-        dropped
     }
 
     /// Whether no event of a part can be in the answer.
@@ -116,21 +160,18 @@ impl Run {
         holds(&self.question.filter, part) == Some(false) || self.table.least().is_some_and(too_small)
     }
 
-    /// Counts the rows of a part.
-    fn see(&mut self, columns: &mut Columns<'_>) -> Result<(), Unreadable> {
-        let mut bits = between(columns, self.question.from, self.question.to)?;
-        bits.and(&chosen(&self.question.filter, columns)?);
-        if let Some((column, least)) = self.table.least() {
-            bits.and(&above(columns, column, least)?);
-        }
-        let rows = bits.rows();
-        if rows.len() == 0 {
-            return Ok(());
-        }
-        let chosen = Chosen { weights: weights(columns, &rows)?, rows };
-        // A part that is not readable counts for no measure.
-        for column in &self.counted {
+    /// Chooses the rows of a part, then reads a column, then counts. Returns whether the part was seen.
+    fn see(&mut self, begun: &mut Begun) -> Result<bool, Unreadable> {
+        let Begun { columns, chosen, read } = begun;
+        let Some(chosen) = chosen else {
+            *chosen = self.choose(columns)?;
+            return Ok(chosen.is_none());
+        };
+        // Everything is read before anything is counted: a part that is not readable counts for no measure.
+        if let Some(column) = self.counted.get(*read) {
+            *read += 1;
             columns.load(*column)?;
+            return Ok(false);
         }
         let series = &mut self.series;
         let mut moved = |renumbered: &[u32]| {
@@ -138,12 +179,26 @@ impl Run {
                 series.renumber(renumbered);
             }
         };
-        let groups = self.table.admit(columns, &chosen, &mut moved)?;
-        self.table.tallies.count(columns, &chosen, &groups)?;
-        match &mut self.series {
-            Some(series) => series.count(columns, &chosen, &groups, self.table.groups.len()),
-            None => Ok(()),
+        let groups = self.table.admit(columns, chosen, &mut moved)?;
+        self.table.tallies.count(columns, chosen, &groups)?;
+        if let Some(series) = &mut self.series {
+            series.count(columns, chosen, &groups, self.table.groups.len())?;
         }
+        Ok(true)
+    }
+
+    /// The rows of a part that count. `None`: there are none.
+    fn choose(&self, columns: &mut Columns) -> Result<Option<Chosen>, Unreadable> {
+        let mut bits = between(columns, self.question.from, self.question.to)?;
+        bits.and(&chosen(&self.question.filter, columns)?);
+        if let Some((column, least)) = self.table.least() {
+            bits.and(&above(columns, column, least)?);
+        }
+        let rows = bits.rows();
+        if rows.len() == 0 {
+            return Ok(None);
+        }
+        Ok(Some(Chosen { weights: weights(columns, &rows)?, rows }))
     }
 
     /// Drops groups until the tables fit.
@@ -152,7 +207,7 @@ impl Run {
         loop {
             let cells = self.series.as_ref().map_or(0, |series| series.cells().len());
             let groups = self.table.groups.len();
-            if groups == 0 || (self.memory() <= memory && cells <= CELLS_MAX) {
+            if groups == 0 || (self.tables() <= memory && cells <= CELLS_MAX) {
                 return dropped;
             }
             // A question without keys has one group, which is dropped only if it alone is too large.
@@ -246,7 +301,7 @@ impl Run {
 }
 
 /// The weights of rows. `None`: each stands for itself.
-fn weights(columns: &mut Columns<'_>, rows: &Rows) -> Result<Option<Vec<i64>>, Unreadable> {
+fn weights(columns: &mut Columns, rows: &Rows) -> Result<Option<Vec<i64>>, Unreadable> {
     let span = columns.part().span();
     if span.events == span.rows as u64 {
         return Ok(None);

@@ -111,55 +111,86 @@ impl Sample {
         self.bytes + self.rows.len() * size_of::<(u8, f64)>()
     }
 
-    /// Takes rows of a part, of each side at most so many. Returns whether each row of both sides was taken.
-    pub(super) fn take(
-        &mut self,
-        question: &Question,
-        columns: &mut Columns<'_>,
-        most: usize,
-    ) -> Result<bool, Unreadable> {
+    /// Chooses rows of a part, of each side at most so many. Their cells are not read yet.
+    pub(super) fn take(&self, question: &Question, columns: &mut Columns, most: usize) -> Result<Taken, Unreadable> {
         let sides = sides(question, columns)?;
         let weights = columns.numbers(Column::Weight)?;
         let weight = |place: u32| weights[place as usize].max(1);
-        let mut taken: [Vec<u32>; 2] = Default::default();
-        let mut strides = [1; 2];
-        let mut found = [0; 2];
-        let mut events = [0; 2];
+        let mut taken = Taken::default();
         for (side, bits) in sides.iter().enumerate() {
             let places = match bits.rows() {
                 Rows::All(count) => (0..count as u32).collect(),
                 Rows::At(places) => places,
             };
-            found[side] = places.len();
-            events[side] = places.iter().map(|place| weight(*place).cast_unsigned()).sum::<u64>();
+            taken.events[side] = places.iter().map(|place| weight(*place).cast_unsigned()).sum::<u64>();
             let room = most.min(ROWS_MAX.saturating_sub(self.sides[side].rows));
-            strides[side] = places.len().div_ceil(room.max(1)).max(1);
-            taken[side] = if room > 0 { places.into_iter().step_by(strides[side]).collect() } else { Vec::new() };
+            let stride = places.len().div_ceil(room.max(1)).max(1);
+            let found = places.len();
+            let chosen = places.into_iter().step_by(stride).take(if room > 0 { found } else { 0 });
+            let before = taken.places.len();
+            taken.places.extend(chosen);
+            let chosen = &taken.places[before..];
+            let rows = chosen.iter().map(|place| (side as u8, (weight(*place) * stride as i64) as f64));
+            taken.rows.extend(rows);
+            taken.sampled |= chosen.len() < found;
         }
-        let whole = (0..2).all(|side| taken[side].len() == found[side]);
-        // Everything is read before anything is counted: a part that is not readable counts for nothing.
-        let places = taken.concat();
-        if !places.is_empty() {
-            let times: Result<Vec<_>, _> =
-                [Column::Duration].iter().chain(LINE).map(|column| columns.numbers(*column)).collect();
-            let times = times?;
-            let mut cells = Vec::with_capacity(self.columns.len());
-            for (column, _) in &self.columns {
-                cells.push(picked(columns, *column, &places)?);
-            }
-            self.columns.iter_mut().zip(cells).for_each(|((_, mine), cells)| self.bytes += mine.append(cells));
-            for (side, places) in taken.iter().enumerate() {
-                for place in places {
-                    let weight = (weight(*place) * strides[side] as i64) as f64;
-                    self.rows.push((side as u8, weight));
-                    self.sides[side].add(weight, times.iter().map(|cells| cells[*place as usize]));
-                }
-            }
+        Ok(taken)
+    }
+
+    /// Reads the next column of the rows that were taken. Returns whether all were read.
+    pub(super) fn read(&self, columns: &mut Columns, taken: &mut Taken) -> Result<bool, Unreadable> {
+        if taken.places.is_empty() {
+            return Ok(true);
         }
-        for (side, events) in events.into_iter().enumerate() {
-            self.sides[side].events += events;
+        let mut times = [Column::Duration].into_iter().chain(LINE.iter().copied());
+        if let Some(column) = times.nth(taken.times.len()) {
+            let cells = columns.numbers(column)?;
+            taken.times.push(taken.places.iter().map(|place| cells[*place as usize]).collect());
+        } else if let Some((column, _)) = self.columns.get(taken.cells.len()) {
+            taken.cells.push(picked(columns, *column, &taken.places)?);
         }
-        Ok(whole)
+        Ok(taken.times.len() > LINE.len() && taken.cells.len() == self.columns.len())
+    }
+
+    /// Counts rows, all of whose columns were read.
+    pub(super) fn count(&mut self, taken: Taken) {
+        self.columns.iter_mut().zip(taken.cells).for_each(|((_, mine), cells)| self.bytes += mine.append(cells));
+        for (row, (side, weight)) in taken.rows.into_iter().enumerate() {
+            self.rows.push((side, weight));
+            self.sides[usize::from(side)].add(weight, taken.times.iter().map(|cells| cells[row]));
+        }
+        for (side, events) in self.sides.iter_mut().zip(taken.events) {
+            side.events += events;
+        }
+    }
+}
+
+/// Rows of a part, while their cells are read.
+#[derive(Debug, Default)]
+pub(super) struct Taken {
+    /// Their places in the part: first those of one side, then those of the other.
+    places: Vec<u32>,
+    /// The side of each row, and the events for which it stands.
+    rows: Vec<(u8, f64)>,
+    /// The events of each side, also of rows that were not taken.
+    events: [u64; 2],
+    /// Some rows were not taken.
+    sampled: bool,
+    /// For each column of times the cells.
+    times: Vec<Vec<i64>>,
+    /// For each column that is compared the cells.
+    cells: Vec<Picked>,
+}
+
+impl Taken {
+    /// Whether each row of both sides was taken.
+    pub(super) fn whole(&self) -> bool {
+        !self.sampled
+    }
+
+    /// An estimate of its memory, in bytes. Its texts are few.
+    pub(super) fn bytes(&self) -> usize {
+        self.places.len() * (20 + 8 * (self.times.len() + self.cells.len()))
     }
 }
 
@@ -183,7 +214,7 @@ impl Sums {
 }
 
 /// The rows of a part that are of each side.
-fn sides(question: &Question, columns: &mut Columns<'_>) -> Result<[Bits; 2], Unreadable> {
+fn sides(question: &Question, columns: &mut Columns) -> Result<[Bits; 2], Unreadable> {
     let holds = chosen(&question.filter, columns)?;
     let mut selected = between(columns, question.from, question.to)?;
     let mut base = match question.compare {
@@ -210,13 +241,14 @@ fn sides(question: &Question, columns: &mut Columns<'_>) -> Result<[Bits; 2], Un
 }
 
 /// The cells of some rows of a part.
+#[derive(Debug)]
 enum Picked {
     Texts(Vec<Box<str>>, Vec<u32>),
     Numbers(Vec<i64>),
 }
 
 /// The cells of a column at these places. Only the texts that occur among them are copied.
-fn picked(columns: &mut Columns<'_>, column: Column, places: &[u32]) -> Result<Picked, Unreadable> {
+fn picked(columns: &mut Columns, column: Column, places: &[u32]) -> Result<Picked, Unreadable> {
     if !column.is_text() {
         let cells = columns.numbers(column)?;
         return Ok(Picked::Numbers(places.iter().map(|place| cells[*place as usize]).collect()));

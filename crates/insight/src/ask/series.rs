@@ -56,7 +56,7 @@ impl Series {
     /// Counts the chosen rows of a part. `groups` has the group of each, below `count`.
     pub(super) fn count(
         &mut self,
-        columns: &mut Columns<'_>,
+        columns: &mut Columns,
         chosen: &Chosen,
         groups: &[u32],
         count: usize,

@@ -78,7 +78,7 @@ impl Table {
     /// not kept, `moved` gets the new number of each.
     pub(super) fn admit(
         &mut self,
-        columns: &mut Columns<'_>,
+        columns: &mut Columns,
         chosen: &Chosen,
         moved: &mut impl FnMut(&[u32]),
     ) -> Result<Vec<u32>, Unreadable> {
@@ -191,7 +191,7 @@ impl Table {
         &self,
         numbers: &[u32],
         count: usize,
-        columns: &mut Columns<'_>,
+        columns: &mut Columns,
         chosen: &Chosen,
     ) -> Result<Vec<f64>, Unreadable> {
         let (column, most) = match self.leads {

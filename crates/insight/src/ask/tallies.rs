@@ -10,7 +10,7 @@ use super::spread::Spread;
 use crate::column::{Column, ColumnKind};
 use crate::part::Unreadable;
 use std::hash::BuildHasher;
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The group of an event that is in no row.
 pub(crate) const NO_GROUP: u32 = u32::MAX;
@@ -124,13 +124,14 @@ impl Tallies {
     /// Counts the chosen rows of a part, each for its group.
     pub(super) fn count(
         &mut self,
-        columns: &mut Columns<'_>,
+        columns: &mut Columns,
         chosen_rows: &Chosen,
         groups: &[u32],
     ) -> Result<(), Unreadable> {
         let Chosen { rows, weights } = chosen_rows;
         let weights = weights.as_deref();
-        let rolled = columns.part().rolled();
+        let part = columns.shared_part();
+        let rolled = part.rolled();
         for (need, cells) in self.needs.iter().zip(&mut self.cells) {
             match (need, cells) {
                 (Need::Events, Cells::Counts(counts)) => each(groups, weights, |_, group, weight| {
@@ -158,7 +159,7 @@ impl Tallies {
                 }
                 (Need::Most(column), Cells::Sums(most)) => {
                     let cells = match rolled.filter(|_| column.kind() == ColumnKind::Duration) {
-                        Some(rolled) => Rc::new(rolled.highest(*column)?),
+                        Some(rolled) => Arc::new(rolled.highest(*column)?),
                         None => columns.numbers(*column)?,
                     };
                     let cells = rows.pick(&cells);

@@ -185,8 +185,14 @@ fn rows_beyond_the_sample_are_counted_and_every_stretch_of_time_is_in_it() {
     let weights: u64 = parts.iter().map(|part| part.span().events).sum();
     for part in &parts {
         few.step();
-        let mut columns = Columns::new(&**part, &[]);
-        assert!(!all.take(&asked, &mut columns, 10).unwrap());
+        while few.is_within_part() {
+            few.step();
+        }
+        let mut columns = Columns::new(part.clone(), Arc::default());
+        let mut taken = all.take(&asked, &mut columns, 10).unwrap();
+        while !all.read(&mut columns, &mut taken).unwrap() {}
+        assert!(!taken.whole());
+        all.count(taken);
     }
     assert_eq!(all.sides.iter().map(|side| side.events).sum::<u64>(), weights);
     assert!(all.sides[1].rows >= 10 * parts.len() / 2 && all.sides[1].rows <= 10 * parts.len());
