@@ -142,7 +142,8 @@ static ASKER: LazyLock<Asker> = LazyLock::new(|| {
     };
     let all = vec![block(40), block(0)];
     let parts: Parts = Arc::new(move |_, _| all.clone());
-    Asker::start(AskerOptions { parts, shortcut: None, clock: Clock::at(NOW) }).expect("a thread")
+    Asker::start(AskerOptions { parts, shortcut: None, memory_bytes: 64 << 20, clock: Clock::at(NOW) })
+        .expect("a thread")
 });
 
 /// A question in JSON or in the text form: it is written so that it can be read again, and has an answer.

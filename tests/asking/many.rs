@@ -31,6 +31,7 @@ impl Kept {
             keep_bytes: 4 << 30,
             keep_time: Duration::from_secs(90 * 86_400),
             memory_bytes: MEMORY,
+            ask_memory_bytes: 64 << 20,
             clock: clock.clone(),
             log: Log::silent(),
         };

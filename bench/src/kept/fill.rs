@@ -22,8 +22,14 @@ const UPSTREAMS: [&str; 3] = ["mirror.example:443", "partner.example:443", "lega
 pub(super) fn fill(folder: &Path, events: usize) -> Result<Vec<EventId>> {
     let clock = Clock::default();
     let to = clock.now().0;
-    let options =
-        InsightOptions { keep_bytes: 1 << 40, keep_time: SPAN * 10, memory_bytes: MEMORY, clock, log: Log::silent() };
+    let options = InsightOptions {
+        keep_bytes: 1 << 40,
+        keep_time: SPAN * 10,
+        memory_bytes: MEMORY,
+        ask_memory_bytes: 0,
+        clock,
+        log: Log::silent(),
+    };
     let insight = Insight::new(options);
     let facts = |name: &str| RepositoryFacts { kind: if name == "public" { "group" } else { "hosted" }, format: "gem" };
     insight.begin(Surroundings { folder: folder.to_owned(), facts: Box::new(facts), above_floor: Box::new(|| true) });

@@ -82,6 +82,7 @@ impl Instance {
             keep_bytes: settings.telemetry.keep_bytes,
             keep_time: Duration::from_secs(settings.telemetry.keep_days * 24 * 60 * 60),
             memory_bytes: settings.telemetry.keep_memory_bytes,
+            ask_memory_bytes: settings.telemetry.ask_memory_bytes,
             clock: clock.clone(),
             log: log.clone(),
         };

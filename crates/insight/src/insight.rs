@@ -28,7 +28,7 @@ pub struct Insight {
 impl Insight {
     /// The handle. Its sink may be used at once; events before [`Insight::begin`] wait in memory.
     pub fn new(mut options: InsightOptions) -> Arc<Self> {
-        let (clock, log) = (options.clock.clone(), options.log.clone());
+        let (clock, log, memory_bytes) = (options.clock.clone(), options.log.clone(), options.ask_memory_bytes);
         let counts_bytes = options.keep_bytes / Self::COUNTS_SHARE;
         options.keep_bytes -= counts_bytes;
         let budget = Budget::new(options.keep_bytes);
@@ -46,7 +46,8 @@ impl Insight {
                 question.from < since && kept.parts(question.from, since.min(question.to)).iter().any(older);
             (!uncounted).then_some(counted)
         });
-        let options = AskerOptions { parts: Arc::new(parts), shortcut: Some(shortcut), clock: clock.clone() };
+        let (parts, shortcut) = (Arc::new(parts), Some(shortcut));
+        let options = AskerOptions { parts, shortcut, memory_bytes, clock: clock.clone() };
         let asker = Asker::start(options);
         let failed =
             |error: &std::io::Error| log.error("no thread answers questions about events", &[("error", error)]);

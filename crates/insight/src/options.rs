@@ -18,8 +18,10 @@ pub struct InsightOptions {
     pub keep_bytes: u64,
     /// How long an event is kept.
     pub keep_time: Duration,
-    /// Memory for rows that are not in a segment yet, in bytes.
+    /// Memory for rows that are not in a segment yet and for the indexes of segments, in bytes.
     pub memory_bytes: u64,
+    /// Memory for questions, in bytes.
+    pub ask_memory_bytes: u64,
     /// The time of day.
     pub clock: Clock,
     /// For failures of keeping.

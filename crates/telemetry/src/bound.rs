@@ -53,7 +53,6 @@ macro_rules! bounds {
 // - `rollups.keys`: events beyond it are counted in sum.
 // - `tail.queue` holds what a listener reads within a moment. A slower one is told what it lost.
 // - `last_uses`, `requests.paths` and `log.lines` are summaries and queues whose loss is counted and costs no request anything.
-// - `asks.memory`: one thread answers, and more memory would make no question faster.
 bounds! {
     Connections "connections" Connections ["server.max_connections"] "Open client connections, and on HTTP/2 the streams in progress beyond one for each connection";
     ClientConnections "client.connections" Connections ["server.max_connections_per_client"] "Open connections of the client address that has the most";
@@ -100,6 +99,7 @@ bounds! {
     EventSink "events.sink" Events ["telemetry.events_buffered"] "Events in the queue of a sink";
     RecentEvents "events.recent" Bytes ["telemetry.events_recent_bytes"] "Events in memory that can be found by their id; failed and slow ones are kept longer";
     OpenEvents "events.open" Bytes ["telemetry.keep_memory_bytes"] "Kept events in memory, until they are in a segment; rejected are events that did not fit and were not on disk";
+    EventIndexes "events.indexes" Bytes ["telemetry.keep_memory_bytes"] "Indexes of files of kept events in memory; the least recently used are read again when they are needed";
     KeptEvents "events.kept" Bytes ["telemetry.keep_bytes"] "Kept events on disk; the oldest are thinned and then removed";
     Rollups "rollups" Bytes ["telemetry.keep_bytes"] "Counts of events by minute and hour on disk; the oldest are removed first";
     RollupKeys "rollups.keys" Keys [] "Kinds of events in a minute that are counted apart; the events of further ones count as `(other)`, as many as were rejected";
@@ -110,7 +110,7 @@ bounds! {
     AskedPaths "requests.paths" Bytes [] "Paths requested within the last day, with their counts";
     LogLines "log.lines" Lines [] "Log lines in the queue of the log's thread";
     Asks "asks" Questions ["server.max_asks"] "Questions about events that are being answered, or whose partial answers are kept for their callers";
-    AskMemory "asks.memory" Bytes [] "Tables of questions about events; each rejection dropped the smallest groups of a question";
+    AskMemory "asks.memory" Bytes ["telemetry.ask_memory_bytes"] "Tables of questions about events, and the columns of the file that is being read; each rejection dropped the smallest groups of a question";
     Disk "disk.free" Bytes ["store.free_space_floor_bytes"] "Bytes used on the data folder's file system; the capacity is the amount above which writing stops";
 }
 

@@ -5,7 +5,7 @@ use super::keys::Settings;
 use super::machine::Machine;
 use super::shares::{
     CONNECTION_BYTES, CONNECTION_DESCRIPTORS, EVENT_BYTES, FILE_BUFFER_BYTES, FIXED_BYTES, FORM_BYTES,
-    READER_FIXED_BYTES, Shares, UPLOAD_BYTES,
+    READER_FIXED_BYTES, Shares, TAIL_BYTES, UPLOAD_BYTES,
 };
 use super::sources::{Entry, Origin};
 use super::value::{AccessLog, JsonLines};
@@ -140,6 +140,8 @@ pub(super) fn bounds_bytes(settings: &Settings) -> u64 {
         telemetry.events_buffered.saturating_mul(EVENT_BYTES),
         telemetry.events_recent_bytes,
         telemetry.keep_memory_bytes,
+        telemetry.ask_memory_bytes,
+        server.max_tails.saturating_mul(TAIL_BYTES),
     ]
     .into_iter()
     .fold(0, u64::saturating_add)

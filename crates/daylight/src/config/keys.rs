@@ -141,9 +141,9 @@ keys! {
         /// Web pages for people that are made at once. More are answered with 503.
         max_web: u64 = Shares::max_web, 1..=1_000_000;
         /// Listeners to live events (`daylight tail`) at once, each with a queue of at most 1 MiB. More are answered with 503.
-        max_tails: u64 = |_| (8, "people who look for the cause of a problem are few".into()), 0..=1000;
+        max_tails: u64 = Shares::max_tails, 0..=1000;
         /// Questions about events that are answered at once (`daylight ask`). More are answered with 503.
-        max_asks: u64 = |_| (8, "one thread answers them, in turns, and they share 64 MiB of memory".into()), 1..=64;
+        max_asks: u64 = |_| (8, "one thread answers them, in turns".into()), 1..=64;
         /// Requests for API keys and owners of gems (`gem signin`, `gem owner`) under way at once. More are answered with 503.
         max_accounts: u64 = Shares::max_accounts, 1..=1_000_000;
         /// Form bodies of at most 16 KiB (`gem signin`, `gem owner`, `gem yank`) that arrive at once. More are answered with 503.
@@ -273,8 +273,10 @@ keys! {
         keep_bytes: u64 = Shares::keep_bytes, 0..=1_099_511_627_776;
         /// Days after which a kept event is removed.
         keep_days: u64 = |_| (90, "a quarter can be compared with the one before".into()), 1..=3650;
-        /// Memory for kept events that are not in a segment yet, in bytes.
+        /// Memory for kept events, in bytes: an eighth for the indexes of their files, the rest for events that are not in a file yet.
         keep_memory_bytes: u64 = Shares::keep_memory_bytes, 1_048_576..=1_099_511_627_776;
+        /// Memory for questions about events, in bytes. Where it is short, answers leave out the smallest groups.
+        ask_memory_bytes: u64 = Shares::ask_memory_bytes, 1_048_576..=1_099_511_627_776;
         /// Whether each event is written to `events/events.jsonl` in the data folder, as a line of JSON: `off` or `on`.
         json_lines: JsonLines = |_| (JsonLines::Off, "it costs as much as all other recording, and recent events are in memory".into());
         /// Size at which the file of JSON lines is closed and the next one begun, in bytes.

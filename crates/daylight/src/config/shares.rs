@@ -25,6 +25,8 @@ const READER_CACHE_MAX_BYTES: u64 = 3 << 20;
 /// The most memory of four small caches together, and their part of the budget on a small machine.
 const SMALL_MAX_BYTES: u64 = 40 << 20;
 const SMALL_PART: u64 = 16;
+/// The queue of a listener to live events.
+pub(super) const TAIL_BYTES: u64 = insight::Tail::QUEUE_BYTES;
 /// An event that waits for the sinks.
 pub(super) const EVENT_BYTES: u64 = 2 << 10;
 /// Some 9,000 events: people ask for events of the last minutes, and the files have the older ones.
@@ -32,6 +34,12 @@ const RECENT_MAX_BYTES: u64 = 8 << 20;
 /// The rows of a segment, and the rows that come while it is written.
 const KEEP_MEMORY_MAX_BYTES: u64 = 48 << 20;
 const KEEP_PART: u64 = 32;
+/// The tables of questions, and the columns of a file that is being read.
+const ASK_MEMORY_MAX_BYTES: u64 = 64 << 20;
+const ASK_PART: u64 = 16;
+/// Live events that wait for listeners.
+const TAILS_MAX: u64 = 8;
+const TAILS_PART: u64 = 64;
 /// The most disk for kept events: some 35 million of them.
 const KEEP_MAX_BYTES: u64 = 2 << 30;
 /// The disk for kept events where the size of the disk is unknown.
@@ -58,6 +66,10 @@ pub struct Shares {
     small: u64,
     /// The bytes of the newest events.
     kept: u64,
+    /// The bytes of questions about events.
+    asks: u64,
+    /// The listeners to live events.
+    tails: u64,
     divided: u64,
 }
 
@@ -70,7 +82,10 @@ impl Shares {
         let budget = Self::budget(machine);
         let small = (budget / SMALL_PART).min(SMALL_MAX_BYTES);
         let kept = (budget / KEEP_PART).min(KEEP_MEMORY_MAX_BYTES);
-        Self { machine: *machine, small, kept, divided: budget - FIXED_BYTES - small - kept }
+        let asks = (budget / ASK_PART).min(ASK_MEMORY_MAX_BYTES);
+        let tails = (budget / TAILS_PART / TAIL_BYTES).clamp(1, TAILS_MAX);
+        let divided = budget - FIXED_BYTES - small - kept - asks - tails * TAIL_BYTES;
+        Self { machine: *machine, small, kept, asks, tails, divided }
     }
 
     /// The memory of all bounds together, in bytes.
@@ -254,6 +269,18 @@ impl Shares {
 
     pub(super) fn keep_memory_bytes(&self) -> Derived<u64> {
         (self.kept, "1/32 of the memory budget, at most 48 MiB".into())
+    }
+
+    pub(super) fn ask_memory_bytes(&self) -> Derived<u64> {
+        (self.asks, "1/16 of the memory budget, at most 64 MiB".into())
+    }
+
+    pub(super) fn max_tails(&self) -> Derived<u64> {
+        (
+            self.tails,
+            "1/64 of the memory budget, 1 MiB each, at most 8: people who look for the cause of a problem are few"
+                .into(),
+        )
     }
 
     fn of_memory(&self, part: &str, each: &str) -> Cow<'static, str> {

@@ -37,13 +37,14 @@ fn defaults_of_a_small_machine_are_small() {
     let (settings, loaded) = load(None, &environment(&[]), &[], SMALL).unwrap();
     assert_eq!(
         (settings.server.cores, settings.server.pages_bytes, settings.server.views_bytes),
-        (1, 273 << 16, 21 << 17)
+        (1, 481 << 15, 37 << 16)
     );
-    assert_eq!((settings.server.max_uploads, settings.store.readers), (21, 3));
-    assert_eq!((settings.store.reader_cache_bytes, settings.server.folders_bytes), (2_621_440, 838_860));
+    assert_eq!((settings.server.max_uploads, settings.store.readers), (18, 3));
+    assert_eq!((settings.store.reader_cache_bytes, settings.server.folders_bytes), (2_184_533, 838_860));
     assert_eq!(settings.store.cached_bytes, 10 << 30);
     // This follows from the memory; 1,024 descriptors would be enough for 360 connections.
-    assert_eq!(settings.server.max_connections, 336);
+    assert_eq!(settings.server.max_connections, 296);
+    assert_eq!((settings.telemetry.ask_memory_bytes, settings.server.max_tails), (8 << 20, 2));
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     assert!(loaded.entries.iter().all(|entry| entry.origin == Origin::Default && !entry.reason.is_empty()));
 }

@@ -29,6 +29,9 @@ pub struct AskerOptions {
     pub parts: Parts,
     /// Is tried before events are read.
     pub shortcut: Option<Shortcut>,
+    /// The most memory of the tables of all questions, with the columns of the part that is being read, in bytes. Groups are dropped above
+    /// it.
+    pub memory_bytes: u64,
     /// Handles of partial answers expire by it.
     pub clock: Clock,
 }
@@ -102,15 +105,13 @@ enum Work {
 impl Asker {
     /// The most questions that are being answered, or whose partial answers are kept, unless [`Asker::limit`] sets another number.
     pub const QUESTIONS: u64 = 8;
-    /// The most memory of the tables of all questions, in bytes.
-    pub const MEMORY: u64 = 64 << 20;
     /// How long the handle of a partial answer is valid, in milliseconds.
     pub const KEPT_MS: i64 = 60_000;
 
     /// Starts the thread.
     pub fn start(options: AskerOptions) -> std::io::Result<Self> {
         let questions = Bound::new(BoundName::Asks, "", Self::QUESTIONS);
-        let memory = Bound::new(BoundName::AskMemory, "", Self::MEMORY);
+        let memory = Bound::new(BoundName::AskMemory, "", options.memory_bytes);
         let (state, changed) = (Mutex::default(), Condvar::new());
         let each = AtomicU64::new(Self::QUESTIONS);
         let shared = Arc::new(Shared { options, questions, each, memory, state, changed });

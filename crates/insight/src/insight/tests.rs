@@ -16,6 +16,7 @@ fn open(folder: &Path) -> Arc<Insight> {
         keep_bytes: 1 << 30,
         keep_time,
         memory_bytes: 1 << 26,
+        ask_memory_bytes: 1 << 26,
         clock,
         log: Log::silent(),
     });

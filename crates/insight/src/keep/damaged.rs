@@ -1,13 +1,12 @@
-//! A file of events that cannot be read, as a part: answers name it, and are not exact.
+//! A log of events that cannot be read, as a part: answers name it, and are not exact. For segments see [`super::segments::Kept`].
 
-use super::names::SegmentName;
 use crate::column::Column;
 use crate::part::{Coded, Part, Span, Unreadable};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use telemetry::Log;
 
-/// A file of events that cannot be read.
+/// A log of events that cannot be read.
 #[derive(Debug)]
 pub(super) struct Damaged {
     span: Span,
@@ -16,13 +15,6 @@ pub(super) struct Damaged {
 }
 
 impl Damaged {
-    /// A segment. Its name tells how many rows it had, and when.
-    pub(super) fn segment(name: &SegmentName, path: PathBuf, cause: String) -> Self {
-        let SegmentName { from, to, rows, .. } = *name;
-        // Nobody knows how many events the rows stand for. So no answer that has to do with it is exact.
-        Self { span: Span { rows, events: 0, from, to }, path, cause }
-    }
-
     /// A log with rows that began at `from` to `to`, in milliseconds since the epoch. Nobody knows how many.
     pub(super) fn log(from: i64, to: i64, path: PathBuf, cause: String) -> Self {
         Self { span: Span { rows: 1, events: 0, from, to }, path, cause }

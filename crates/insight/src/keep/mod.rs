@@ -4,6 +4,7 @@
 //! was killed.
 
 mod damaged;
+mod indexes;
 mod names;
 mod place;
 mod retention;
@@ -23,6 +24,7 @@ use crate::part::{Part, Span};
 use crate::rate::Budget;
 use crate::row::{RepositoryFacts, Row};
 use damaged::Damaged;
+use indexes::Indexes;
 use place::Place;
 use segments::Kept;
 use set_aside::SetAside;
@@ -32,6 +34,8 @@ use telemetry::log::Incident;
 use telemetry::{Bound, BoundName, Event, EventId, Log, Millis};
 use tender::Tender;
 
+/// The indexes of segments have this part of the memory; the rows that are not in a segment yet have the rest.
+const INDEXES_PART: u64 = 8;
 /// Events that wait for [`Keep::begin`]. A start has a few.
 const EARLY_MAX: usize = 256;
 /// An event began at most this much before or after the moment that its id names, in milliseconds.
@@ -46,6 +50,7 @@ pub(crate) struct Keep {
     intake: Mutex<Intake>,
     rows: Mutex<Rows>,
     memory: Arc<Bound>,
+    indexes: Arc<Indexes>,
     disk: Arc<Bound>,
     troubles: Troubles,
     tender: Tender,
@@ -118,15 +123,17 @@ impl Rows {
 
 impl Keep {
     pub(crate) fn new(options: InsightOptions, budget: Arc<Budget>) -> Arc<Self> {
-        let memory = Bound::new(BoundName::OpenEvents, "", options.memory_bytes);
+        let of_indexes = options.memory_bytes / INDEXES_PART;
+        let memory = Bound::new(BoundName::OpenEvents, "", options.memory_bytes - of_indexes);
+        let indexes = Indexes::new(of_indexes, options.log.clone());
         let disk = Bound::new(BoundName::KeptEvents, "", options.keep_bytes);
         let (intake, rows) = (Mutex::default(), Mutex::default());
         let (facts, troubles, tender) = (OnceLock::new(), Troubles::default(), Tender::default());
-        Arc::new(Self { options, budget, facts, intake, rows, memory, disk, troubles, tender })
+        Arc::new(Self { options, budget, facts, intake, rows, memory, indexes, disk, troubles, tender })
     }
 
     pub(crate) fn bounds(&self) -> Vec<Arc<Bound>> {
-        vec![self.memory.clone(), self.disk.clone()]
+        vec![self.memory.clone(), self.indexes.bound().clone(), self.disk.clone()]
     }
 
     /// Finds the rows on disk, and begins to keep new ones.
@@ -145,7 +152,7 @@ impl Keep {
         if self.options.keep_bytes == 0 {
             return;
         }
-        match Place::open(folder, above_floor) {
+        match Place::open(folder, above_floor, &self.indexes) {
             Ok((place, found)) => {
                 let mut rows = self.rows();
                 let waits = |(number, bytes): &(u64, u64)| Sealing {
@@ -247,7 +254,7 @@ impl Keep {
         let dropped: Vec<_> = dropped.collect();
         let segments: Vec<_> = rows.segments.iter().rev().filter(|kept| within(span(kept))).cloned().collect();
         drop(rows);
-        parts.extend(segments.iter().map(|kept| kept.part(&self.options.log)));
+        parts.extend(segments.into_iter().map(|kept| kept as Arc<dyn Part>));
         let set_aside = set_aside.iter().map(|log| Arc::new(log.part())).filter(|part| within(part.span()));
         parts.extend(set_aside.map(|log| log as Arc<dyn Part>));
         // They are readable again in a moment. Until then an answer says what it lacks.

@@ -1,5 +1,6 @@
 //! The folder in which events are kept, and the log of the newest rows.
 
+use super::indexes::Indexes;
 use super::names::log_name;
 use super::segments::Found;
 use crate::block::Block;
@@ -24,8 +25,8 @@ pub(super) struct Place {
 
 impl Place {
     /// Opens the folder. Also returns the files that are in it.
-    pub(super) fn open(folder: PathBuf, above_floor: AboveFloor) -> io::Result<(Self, Found)> {
-        let found = Found::look(&folder)?;
+    pub(super) fn open(folder: PathBuf, above_floor: AboveFloor, indexes: &Arc<Indexes>) -> io::Result<(Self, Found)> {
+        let found = Found::look(&folder, indexes)?;
         let place = Self { folder, above_floor: Arc::new(above_floor), number: found.next, log: None };
         Ok((place, found))
     }

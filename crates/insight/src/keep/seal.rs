@@ -131,15 +131,16 @@ impl Keep {
         let written = match &before {
             Some((kept, segment)) => {
                 let first = kept.name.first;
-                write(folder, [&**segment as &dyn Part].into_iter().chain(parts(&blocks)), first..=sealing.number, 0)
+                let all = [&**segment as &dyn Part].into_iter().chain(parts(&blocks));
+                self.write(folder, all, first..=sealing.number, 0)
             }
-            None => write(folder, parts(&blocks), sealing.number..=sealing.number, 0),
+            None => self.write(folder, parts(&blocks), sealing.number..=sealing.number, 0),
         };
         let written = match (written, &before) {
             (Ok(written), _) => Some(written),
             // The rows become a segment of their own.
             (Err(NotWritten::Part(error)), Some((kept, _))) => {
-                kept.give_up(&error.cause, self.log());
+                kept.give_up(&error.cause);
                 return self.seal(folder, sealing);
             }
             // The log had only a batch that was not complete.
@@ -187,7 +188,7 @@ impl Keep {
                 && kept.bytes < self.options.keep_bytes / SEGMENTS / 2
                 && to.saturating_sub(name.from) <= JOINED_MILLIS
         })?;
-        let segment = before.open(self.log())?;
+        let segment = before.open()?;
         Some((before, segment))
     }
 
@@ -226,10 +227,10 @@ impl Keep {
     /// Writes a thinned copy of a segment. `None`: it cannot be read.
     fn thin(&self, folder: &Path, place: usize) -> Result<Option<Arc<Kept>>, NotWritten> {
         let Some(kept) = self.rows().segments.get(place).cloned() else { return Ok(None) };
-        let Some(segment) = kept.open(self.log()) else { return Ok(None) };
+        let Some(segment) = kept.open() else { return Ok(None) };
         let thinned = Thinned::of(&*segment)?;
         let logs = kept.name.first..=kept.name.last;
-        write(folder, std::iter::once(&thinned as &dyn Part), logs, kept.name.thinned + 1).map(Some)
+        self.write(folder, std::iter::once(&thinned as &dyn Part), logs, kept.name.thinned + 1).map(Some)
     }
 
     /// Puts another segment, or none, in the place of one. Only the thread of keeping changes the list.
@@ -247,31 +248,32 @@ impl Keep {
         let mut retired = std::mem::take(&mut self.rows().retired);
         retired.retain(|kept| {
             // A question that has just got the segment counts too.
-            let in_use = Arc::strong_count(kept) > 1 || kept.is_in_use();
+            let in_use = Arc::strong_count(kept) > 1;
             in_use || !self.removed(disk::remove(&kept.path))
         });
         self.rows().retired.append(&mut retired);
+    }
+
+    /// Writes parts as the segment of these logs.
+    fn write<'p>(
+        &self,
+        folder: &Path,
+        parts: impl Iterator<Item = &'p dyn Part>,
+        logs: RangeInclusive<u64>,
+        thinned: u8,
+    ) -> Result<Arc<Kept>, NotWritten> {
+        let parts: Vec<&dyn Part> = parts.collect();
+        let spans = || parts.iter().map(|part| part.span()).filter(|span| span.rows > 0);
+        let rows = spans().map(|span| span.rows).sum();
+        let [from, to] =
+            [spans().map(|span| span.from).min(), spans().map(|span| span.to).max()].map(Option::unwrap_or_default);
+        let (first, last) = logs.into_inner();
+        let name = SegmentName { from, to, rows, first, last, thinned };
+        let segment = segment::write(&folder.join(name.to_string()), &parts)?;
+        Ok(Kept::written(name, segment, &self.indexes))
     }
 }
 
 fn parts(blocks: &[Arc<Block>]) -> impl Iterator<Item = &dyn Part> {
     blocks.iter().map(|block| &**block as &dyn Part)
-}
-
-/// Writes parts as the segment of these logs.
-fn write<'p>(
-    folder: &Path,
-    parts: impl Iterator<Item = &'p dyn Part>,
-    logs: RangeInclusive<u64>,
-    thinned: u8,
-) -> Result<Arc<Kept>, NotWritten> {
-    let parts: Vec<&dyn Part> = parts.collect();
-    let spans = || parts.iter().map(|part| part.span()).filter(|span| span.rows > 0);
-    let rows = spans().map(|span| span.rows).sum();
-    let [from, to] =
-        [spans().map(|span| span.from).min(), spans().map(|span| span.to).max()].map(Option::unwrap_or_default);
-    let (first, last) = logs.into_inner();
-    let name = SegmentName { from, to, rows, first, last, thinned };
-    let segment = segment::write(&folder.join(name.to_string()), &parts)?;
-    Ok(Kept::written(name, segment))
 }

@@ -1,93 +1,165 @@
 //! The segments on disk. The folder alone says which there are.
 
-use super::damaged::{self, Damaged};
+use super::damaged;
+use super::indexes::Indexes;
 use super::names::{SegmentName, log_number};
+use crate::column::Column;
 use crate::disk;
-use crate::part::Part;
+use crate::part::{Coded, Part, Span, Unreadable};
 use crate::segment::Segment;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use telemetry::Log;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-/// A segment, which is opened when a question first needs it.
+/// A segment, as a part. Its index is read when a question needs it, and given up when others need the memory.
+///
+/// One that cannot be read is a part all the same, so that answers name it, and are not exact.
 #[derive(Debug)]
 pub(super) struct Kept {
     pub(super) name: SegmentName,
     pub(super) path: PathBuf,
     /// The size of its file.
     pub(super) bytes: u64,
+    indexes: Arc<Indexes>,
+    /// The number of its last use.
+    used: AtomicU64,
+    itself: Weak<Self>,
     opened: Mutex<Opened>,
 }
 
 #[derive(Debug)]
 enum Opened {
     Not,
+    /// It was open before.
+    Closed(Span),
     Open(Arc<Segment>),
     /// It cannot be read for this cause, which the log was told.
     Damaged(String),
 }
 
 impl Kept {
-    fn of(folder: &Path, name: SegmentName, bytes: u64) -> Arc<Self> {
+    fn of(folder: &Path, name: SegmentName, bytes: u64, indexes: &Arc<Indexes>) -> Arc<Self> {
         let path = folder.join(name.to_string());
-        Arc::new(Self { name, path, bytes, opened: Mutex::new(Opened::Not) })
+        Self::new(name, path, bytes, indexes, Opened::Not)
     }
 
     /// A segment that was just written.
-    pub(super) fn written(name: SegmentName, segment: Segment) -> Arc<Self> {
-        let (path, bytes) = (segment.path().to_owned(), segment.file_bytes());
-        Arc::new(Self { name, path, bytes, opened: Mutex::new(Opened::Open(Arc::new(segment))) })
+    pub(super) fn written(name: SegmentName, segment: Segment, indexes: &Arc<Indexes>) -> Arc<Self> {
+        let (path, bytes, memory) = (segment.path().to_owned(), segment.file_bytes(), segment.memory());
+        let kept = Self::new(name, path, bytes, indexes, Opened::Open(Arc::new(segment)));
+        indexes.opened(kept.itself.clone(), memory);
+        kept
+    }
+
+    fn new(name: SegmentName, path: PathBuf, bytes: u64, indexes: &Arc<Indexes>, opened: Opened) -> Arc<Self> {
+        let (indexes, used, opened) = (indexes.clone(), AtomicU64::new(indexes.next_use()), Mutex::new(opened));
+        Arc::new_cyclic(|itself| Self { name, path, bytes, indexes, used, itself: itself.clone(), opened })
     }
 
     /// The open segment. `None`: it cannot be read.
-    pub(super) fn open(&self, log: &Log) -> Option<Arc<Segment>> {
-        self.look(log).ok()
-    }
-
-    /// The segment, for questions. One that cannot be read is a part all the same, so that answers name it.
-    pub(super) fn part(&self, log: &Log) -> Arc<dyn Part> {
-        match self.look(log) {
-            Ok(segment) => segment,
-            Err(cause) => Arc::new(Damaged::segment(&self.name, self.path.clone(), cause)),
-        }
+    pub(super) fn open(&self) -> Option<Arc<Segment>> {
+        self.look().ok()
     }
 
     /// A column of it cannot be read.
-    pub(super) fn give_up(&self, cause: &str, log: &Log) {
-        *self.lock() = Opened::Damaged(self.report(cause, log));
+    pub(super) fn give_up(&self, cause: &str) {
+        *self.lock() = Opened::Damaged(self.report(cause));
     }
 
-    fn look(&self, log: &Log) -> Result<Arc<Segment>, String> {
+    /// Gives up its index. A question that has it keeps it for as long as it reads.
+    pub(super) fn close(&self) {
         let mut opened = self.lock();
-        if let Opened::Not = *opened {
-            *opened = match Segment::open(&self.path) {
-                Ok(segment) => Opened::Open(Arc::new(segment)),
-                Err(error) => Opened::Damaged(self.report(&error.cause, log)),
-            };
-        }
-        match &*opened {
-            Opened::Open(segment) => Ok(segment.clone()),
-            Opened::Damaged(cause) => Err(cause.clone()),
-            Opened::Not => Err(String::new()),
+        if let Opened::Open(segment) = &*opened {
+            *opened = Opened::Closed(segment.span());
         }
     }
 
-    fn report(&self, cause: &str, log: &Log) -> String {
-        damaged::report(&self.path, &cause, log);
+    /// Whether its index is in memory.
+    #[cfg(test)]
+    pub(super) fn is_open(&self) -> bool {
+        matches!(*self.lock(), Opened::Open(_))
+    }
+
+    /// The number of its last use.
+    pub(super) fn last_use(&self) -> u64 {
+        self.used.load(Relaxed)
+    }
+
+    fn look(&self) -> Result<Arc<Segment>, Unreadable> {
+        self.used.store(self.indexes.next_use(), Relaxed);
+        let mut opened = self.lock();
+        match &*opened {
+            Opened::Open(segment) => return Ok(segment.clone()),
+            Opened::Damaged(cause) => return Err(self.unreadable(cause)),
+            Opened::Not | Opened::Closed(_) => {}
+        }
+        match Segment::open(&self.path) {
+            Ok(segment) => {
+                let memory = segment.memory();
+                let segment = Arc::new(segment);
+                *opened = Opened::Open(segment.clone());
+                drop(opened);
+                self.indexes.opened(self.itself.clone(), memory);
+                Ok(segment)
+            }
+            Err(error) => {
+                *opened = Opened::Damaged(self.report(&error.cause));
+                Err(self.unreadable(&error.cause))
+            }
+        }
+    }
+
+    fn report(&self, cause: &str) -> String {
+        damaged::report(&self.path, &cause, self.indexes.log());
         cause.to_owned()
+    }
+
+    fn unreadable(&self, cause: &str) -> Unreadable {
+        Unreadable { what: self.path.display().to_string(), cause: cause.to_owned() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Opened> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Whether a question still reads it. It was asked for before.
-    pub(super) fn is_in_use(&self) -> bool {
-        match &*self.lock() {
-            Opened::Open(segment) => Arc::strong_count(segment) > 1,
-            Opened::Not | Opened::Damaged(_) => false,
+impl Part for Kept {
+    fn span(&self) -> Span {
+        if let Opened::Closed(span) = &*self.lock() {
+            return *span;
         }
+        let SegmentName { from, to, rows, .. } = self.name;
+        // Of one that cannot be read nobody knows how many events the rows stand for. So no answer that has to do with it is exact.
+        self.look().map_or(Span { rows, events: 0, from, to }, |segment| segment.span())
+    }
+
+    fn may_have(&self, column: Column, text: &str) -> bool {
+        self.look().map_or(true, |segment| segment.may_have(column, text))
+    }
+
+    fn range(&self, column: Column) -> Option<(i64, i64)> {
+        self.look().ok()?.range(column)
+    }
+
+    fn texts(&self, column: Column) -> Result<Coded, Unreadable> {
+        self.look()?.texts(column)
+    }
+
+    fn numbers(&self, column: Column) -> Result<Vec<i64>, Unreadable> {
+        self.look()?.numbers(column)
+    }
+
+    fn text(&self, column: Column, row: usize) -> Result<String, Unreadable> {
+        self.look()?.text(column, row)
+    }
+
+    fn number(&self, column: Column, row: usize) -> Result<i64, Unreadable> {
+        self.look()?.number(column, row)
+    }
+
+    fn bytes(&self, column: Column) -> u64 {
+        self.look().map_or(0, |segment| segment.bytes(column))
     }
 }
 
@@ -105,7 +177,7 @@ pub(super) struct Found {
 impl Found {
     /// Looks into the folder, which it makes if it does not exist. Removes files that are incomplete or that other files replace:
     /// a killed process may leave both.
-    pub(super) fn look(folder: &Path) -> io::Result<Self> {
+    pub(super) fn look(folder: &Path, indexes: &Arc<Indexes>) -> io::Result<Self> {
         disk::make_folder(folder)?;
         disk::sweep(folder)?;
         let files = disk::files(folder)?;
@@ -119,7 +191,7 @@ impl Found {
             found.next = found.next.max(name.last + 1);
             match replaced(name) {
                 true => disk::remove(&folder.join(file))?,
-                false => found.segments.push(Kept::of(folder, name.clone(), *bytes)),
+                false => found.segments.push(Kept::of(folder, name.clone(), *bytes, indexes)),
             }
         }
         for (file, bytes) in &files {

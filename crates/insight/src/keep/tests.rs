@@ -34,7 +34,14 @@ impl World {
     fn look(folder: &Path, keep_bytes: u64, memory_bytes: u64) -> Self {
         let (clock, full) = (Clock::at(Millis(NOON)), Arc::new(AtomicBool::new(false)));
         let keep_time = Duration::from_secs(90 * 24 * 60 * 60);
-        let options = InsightOptions { keep_bytes, keep_time, memory_bytes, clock: clock.clone(), log: Log::silent() };
+        let options = InsightOptions {
+            keep_bytes,
+            keep_time,
+            memory_bytes,
+            ask_memory_bytes: 0,
+            clock: clock.clone(),
+            log: Log::silent(),
+        };
         let keep = Keep::new(options, Budget::new(1 << 30));
         let is_full = full.clone();
         keep.look(Surroundings {
@@ -100,6 +107,7 @@ fn events_from_before_the_repositories_are_known_get_their_facts_later() {
         keep_bytes: 1 << 20,
         keep_time: Duration::from_secs(1),
         memory_bytes: 1 << 20,
+        ask_memory_bytes: 0,
         clock: Clock::at(Millis(NOON)),
         log: Log::silent(),
     };
@@ -350,4 +358,29 @@ fn the_folder_is_for_its_owner_alone() {
     let folder = tempfile::tempdir().unwrap();
     World::large(folder.path());
     assert_eq!(fs::metadata(folder.path().join("events")).unwrap().permissions().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn indexes_that_do_not_fit_are_read_again_and_the_least_recently_used_make_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::open(folder.path(), 1 << 30, 1 << 17);
+    let mut ids = Vec::new();
+    for day in 0..5 {
+        ids.extend(world.take((0..3).map(|n| NOON + 2 * day * DAY + n)));
+        world.keep.tend(true);
+    }
+    assert_eq!(files(folder.path()), count(5, 0));
+    let segments = world.keep.rows().segments.clone();
+    let indexes = world.keep.indexes.bound();
+    for _ in 0..2 {
+        assert_eq!(world.ids(), ids);
+        assert!(indexes.used() > 0 && indexes.highest() <= indexes.capacity(), "{indexes:?}");
+    }
+    let all: u64 = segments.iter().map(|kept| kept.open().unwrap().memory()).sum();
+    assert!(all > indexes.capacity(), "{all}");
+    // One was used again before another is read, which therefore takes the place of the rest.
+    for _ in 0..3 {
+        segments.iter().skip(1).for_each(|kept| drop((kept.open(), segments[0].open())));
+        assert!(segments[0].is_open() && segments[4].is_open() && !segments[1].is_open());
+    }
 }

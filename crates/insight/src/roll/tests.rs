@@ -261,8 +261,9 @@ fn askers(world: &World, events: &[Event]) -> [Asker; 2] {
     let none: Parts = Arc::new(|_, _| panic!("events are read"));
     let rollups = world.rollups.clone();
     let shortcut: Shortcut = Arc::new(move |question| rollups.counted(question));
-    let start =
-        |parts: Parts, shortcut| Asker::start(AskerOptions { parts, shortcut, clock: world.clock.clone() }).unwrap();
+    let start = |parts: Parts, shortcut| {
+        Asker::start(AskerOptions { parts, shortcut, memory_bytes: 64 << 20, clock: world.clock.clone() }).unwrap()
+    };
     [start(parts, None), start(none, Some(shortcut))]
 }
 
