@@ -18,10 +18,11 @@ pub(super) fn world() -> World {
         let change = json!({ "members": members, "policy": { "cooldown_s": COOLDOWN_S } });
         admin.patch_json(&format!("/api/v1/repositories/{group}"), &change).expect(200);
     }
-    let wick = Gem::new("wick", "0.9.0");
     let old = ["1.0.0", "1.0.1", "1.1.0"].map(|version| Gem::new("lamp", version).needs("wick", "~> 0.9"));
     let native = Gem::new("lamp", "1.1.0").platform("x86_64-linux").needs("wick", "~> 0.9");
-    for gem in old.iter().chain([&wick, &native]) {
+    // A list that is long enough to be filtered.
+    let wicks = (0..25).map(|minor| Gem::new("wick", &format!("0.{minor}.0")));
+    for gem in old.into_iter().chain([native]).chain(wicks) {
         admin.ask("POST", &format!("/repository/{FIRST}/api/v1/gems"), &LONG_AGO, &gem.bytes()).expect(200);
     }
     admin.yank(FIRST, "lamp", "1.0.1").expect(200);

@@ -2,6 +2,7 @@
 
 mod content;
 mod scripts;
+mod strangers;
 
 use crate::world::{Person, World, browser};
 use serde_json::{Value, json};
@@ -13,6 +14,14 @@ const PAGES: &[(&str, u16)] = &[
     ("/repository/gems-private/", 200),
     ("/repository/maven/", 200),
     ("/repository/tools/", 200),
+    ("/packages/gems/lamp", 200),
+    ("/packages/gems/lamp/1.1.0", 200),
+    ("/packages/gems/lamp/1.2.0", 200),
+    ("/packages/gems-private/lamp/1.0.1", 200),
+    ("/packages/gems/wick", 200),
+    ("/packages/maven/org.example.lantern:lantern-core", 200),
+    ("/packages/maven/org.example.lantern:lantern-core/2.0", 200),
+    ("/packages/gems/none", 404),
     ("/nowhere", 404),
     ("/repository/nowhere/", 401),
     ("/repository/vault/", 401),
@@ -109,6 +118,15 @@ fn each_task_can_be_done_with_the_keyboard_alone() {
             { "task": "read the lines that configure Bundler", "scripts": false, "steps": [
                 ["open", "/"], ["tab", ["a", "/repository/gems/"]], ["follow", "Enter"], ["at", "/repository/gems/"],
                 ["tab", ["pre", "bundle config"]], ["holds", &base(&world)],
+            ] },
+            { "task": "read a version, and copy its line", "scripts": false, "steps": [
+                ["open", "/packages/gems/lamp"], ["tab", ["a", "/packages/gems/lamp/1.1.0"]], ["follow", "Enter"],
+                ["at", "/packages/gems/lamp/1.1.0"], ["reads", "wick"], ["reads", "Ann Porter"],
+                ["tab", ["pre", "gem \"lamp\", \"1.1.0\""]],
+            ] },
+            { "task": "see why a version is hidden", "scripts": false, "steps": [
+                ["open", "/packages/maven/org.example.lantern:lantern-core"], ["tab", ["a", "lantern-core/2.0"]],
+                ["follow", "Enter"], ["reads", "until they are 7 days old"], ["reads", "Until"],
             ] },
         ]),
     );

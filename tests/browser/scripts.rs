@@ -37,6 +37,12 @@ fn lines_are_copied_and_pages_reached_with_single_keys() {
                 ["open", "/repository/gems/"], ["tab", ["button", "Copy"]], ["press", "Enter"],
                 ["clipboard", format!("source \"{url}\"")], ["reads", "Copied"],
             ] },
+            { "task": "filter the versions, and move in them", "steps": [
+                ["open", "/packages/gems/wick"], ["tab", ["input", "Filter the versions"]], ["type", "0.2"],
+                ["reads", "6 of 25"], ["reads_not", "0.19.0"], ["tab", ["a", "/packages/gems/wick/0.24.0"]],
+                ["press", "ArrowDown"], ["press", "ArrowDown"], ["press", "ArrowUp"], ["follow", "Enter"],
+                ["at", "/packages/gems/wick/0.23.0"],
+            ] },
             { "task": "go to the search", "steps": [
                 ["open", "/repository/gems/"], ["press", "/"], ["focused", "input"], ["type", "/?g"], ["focused", "input"],
             ] },

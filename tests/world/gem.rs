@@ -15,6 +15,8 @@ pub(crate) struct Gem {
     platform: String,
     /// The name in its metadata, as YAML, if it differs from its name.
     declared: Option<String>,
+    /// What it says about itself, in place of its author, summary, description, licence and home page.
+    about: Option<String>,
 }
 
 impl Gem {
@@ -27,6 +29,7 @@ impl Gem {
             payload: Vec::new(),
             platform: "ruby".to_owned(),
             declared: None,
+            about: None,
         }
     }
 
@@ -52,6 +55,13 @@ impl Gem {
     /// Sets another name in its metadata.
     pub(crate) fn claims(mut self, name: &str) -> Self {
         self.declared = Some(format!("{name:?}"));
+        self
+    }
+
+    /// Sets what it says about itself.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the benchmarks need none"))]
+    pub(crate) fn says(mut self, text: &str) -> Self {
+        self.about = Some(format!("{text:?}"));
         self
     }
 
@@ -90,12 +100,14 @@ impl Gem {
     }
 
     fn metadata(&self) -> String {
+        let about = |otherwise: &str| self.about.clone().unwrap_or_else(|| otherwise.to_owned());
         let mut yaml = format!(
             "--- !ruby/object:Gem::Specification\nname: {}\nversion: !ruby/object:Gem::Version\n  version: '{}'\n\
-             platform: '{}'\nauthors:\n- Somebody\nbindir: bin\ncert_chain: []\ndate: 2026-01-01 00:00:00.000000000 Z\n",
+             platform: '{}'\nauthors:\n- {}\nbindir: bin\ncert_chain: []\ndate: 2026-01-01 00:00:00.000000000 Z\n",
             self.declared.as_ref().unwrap_or(&self.name),
             self.version,
-            self.platform
+            self.platform,
+            about("Somebody")
         );
         yaml += if self.dependencies.is_empty() { "dependencies: []\n" } else { "dependencies:\n" };
         for (name, requirement) in &self.dependencies {
@@ -110,11 +122,15 @@ impl Gem {
         let any = requirement_yaml(">= 0", "  ");
         write!(
             yaml,
-            "description:\nemail:\nexecutables: []\nextensions: []\nextra_rdoc_files: []\nfiles:\n- lib/{}.rb\n\
-             homepage:\nlicenses:\n- MIT\nmetadata: {{}}\nrequire_paths:\n- lib\nrequired_ruby_version: {any}\
+            "description: {}\nemail:\nexecutables: []\nextensions: []\nextra_rdoc_files: []\nfiles:\n- lib/{}.rb\n\
+             homepage: {}\nlicenses:\n- {}\nmetadata: {{}}\nrequire_paths:\n- lib\nrequired_ruby_version: {any}\
              required_rubygems_version: {any}requirements: []\nrubygems_version: 3.3.15\nspecification_version: 4\n\
-             summary: One of many\ntest_files: []\n",
-            self.name
+             summary: {}\ntest_files: []\n",
+            about(""),
+            self.name,
+            about(""),
+            about("MIT"),
+            about("One of many")
         )
         .unwrap();
         yaml
