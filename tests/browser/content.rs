@@ -12,6 +12,12 @@ const LONG_AGO: [(&str, &str); 2] =
 /// The server.
 pub(super) fn world() -> World {
     let world = World::start();
+    fill(&world);
+    world
+}
+
+/// Publishes all of it.
+pub(super) fn fill(world: &World) {
     let admin = world.admin();
     // No upstream is called.
     for (group, members) in [("gems", [FIRST].as_slice()), ("maven", &["maven-releases", "maven-snapshots"])] {
@@ -38,7 +44,6 @@ pub(super) fn world() -> World {
     admin.put("tools", "images/disk.img", b"image").expect(201);
     world.repository("vault", true);
     admin.push("vault", &Gem::new("secret-lamp", "1.0.0")).expect(200);
-    world
 }
 
 fn pom(version: &str) -> String {

@@ -1,11 +1,15 @@
 //! Web pages in a real browser: accessible in each appearance, whole without scripts, usable with the keyboard alone.
 
 mod content;
+mod screenshots;
 mod scripts;
 mod strangers;
 
 use crate::world::{Person, World, browser};
 use serde_json::{Value, json};
+
+/// Why clients get no 2.0.
+const HIDDEN: &str = "/explain?repository=maven&path=org/example/lantern/lantern-core/2.0/lantern-core-2.0.pom";
 
 /// A page to look at, with its status.
 const PAGES: &[(&str, u16)] = &[
@@ -22,6 +26,10 @@ const PAGES: &[(&str, u16)] = &[
     ("/packages/maven/org.example.lantern:lantern-core", 200),
     ("/packages/maven/org.example.lantern:lantern-core/2.0", 200),
     ("/packages/gems/none", 404),
+    ("/explain", 200),
+    ("/explain?repository=gems&path=gems/lamp-1.1.0.gem", 200),
+    (HIDDEN, 200),
+    ("/sign-in", 200),
     ("/nowhere", 404),
     ("/repository/nowhere/", 401),
     ("/repository/vault/", 401),
@@ -108,6 +116,7 @@ fn walk(world: &World, tasks: &Value) {
 #[test]
 fn each_task_can_be_done_with_the_keyboard_alone() {
     let world = content::world();
+    let reader = world.person("reader", &["read"], &["vault"]);
     walk(
         &world,
         &json!([
@@ -127,6 +136,20 @@ fn each_task_can_be_done_with_the_keyboard_alone() {
             { "task": "see why a version is hidden", "scripts": false, "steps": [
                 ["open", "/packages/maven/org.example.lantern:lantern-core"], ["tab", ["a", "lantern-core/2.0"]],
                 ["follow", "Enter"], ["reads", "until they are 7 days old"], ["reads", "Until"],
+            ] },
+            { "task": "open the link of a refused build", "scripts": false, "steps": [
+                ["open", HIDDEN], ["reads", "Hidden until"], ["tab", ["pre", "daylight policy allow maven"]],
+            ] },
+            { "task": "ask why a file is answered so", "scripts": false, "steps": [
+                ["open", "/explain"], ["tab", ["input", "Repository"]], ["type", "gems"], ["press", "Tab"],
+                ["type", "lamp:1.2.0"], ["follow", "Enter"], ["reads", "Hidden until"],
+            ] },
+            { "task": "sign in, read a private repository, and sign out", "scripts": false, "steps": [
+                ["open", "/repository/vault/"], ["tab", ["a", "Sign in with a token"]], ["follow", "Enter"],
+                ["tab", ["input", "Token"]], ["type", reader.secret()], ["follow", "Enter"], ["reads", "reader"],
+                ["open", "/packages/vault/secret-lamp"], ["reads", "secret-lamp"], ["tab", ["button", "Sign out"]],
+                ["follow", "Enter"], ["reads", "Sign in"], ["open", "/packages/vault/secret-lamp"],
+                ["reads", "Sign in to see this"],
             ] },
         ]),
     );

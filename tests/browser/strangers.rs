@@ -63,7 +63,11 @@ fn published() -> (World, Vec<Value>) {
         for path in ["/", "/repository/", "/packages/gems/", "/packages/gems/lamp/", "/repository/tools/"] {
             page(format!("{path}{}", percent(text)));
         }
-        page(format!("/packages/gems/lamp?after={}", percent(text)));
+        for path in
+            ["/packages/gems/lamp?after=", "/sign-in?to=", "/explain?repository=", "/explain?repository=gems&path="]
+        {
+            page(format!("{path}{}", percent(text)));
+        }
     }
     page("/packages/gems-private/lamp".to_owned());
     page("/packages/maven-releases/com.acme:lamp".to_owned());

@@ -13,7 +13,7 @@ async function lines(browser, path, secret, scripts) {
   const text = await page.locator('body').innerText();
   const titles = await page.title();
   await page.context().close();
-  return [titles, ...text.split('\n').map((line) => line.trim().replace(/\bevent [0-9a-f]{16}$/, 'event ID')).filter((line) => line)];
+  return [titles, ...text.split('\n').map((line) => line.trim().replace(/\bevent [0-9a-f]{16}$/, 'event ID').replace(/^\d{4}-[-0-9]{5}T[0-9:.]+Z$/, 'MOMENT')).filter((line) => line)];
 }
 
 run(async (browser) => {

@@ -55,6 +55,7 @@ pages! {
     reaching_upstreams: "docs/reaching-upstreams.md" => pages::proxying;
     repositories: "docs/repositories.md" => pages::plain;
     troubleshooting: "docs/troubleshooting.md" => pages::troubleshooting;
+    web_pages: "docs/web-pages.md" => pages::plain;
 }
 
 /// Pages that are run in another way: on a machine of their own, by `tests/serving.rs`.
