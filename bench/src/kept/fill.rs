@@ -18,8 +18,8 @@ const MEMORY: u64 = 512 << 20;
 /// The upstreams of the misses.
 const UPSTREAMS: [&str; 3] = ["mirror.example:443", "partner.example:443", "legacy.example:443"];
 
-/// Writes so many events, spread over the time before now. Returns some of their ids.
-pub(super) fn fill(folder: &Path, events: usize) -> Result<Vec<EventId>> {
+/// Writes so many events, spread over the time before now. Returns the end of this time, and some of their ids.
+pub(super) fn fill(folder: &Path, events: usize) -> Result<(Millis, Vec<EventId>)> {
     let clock = Clock::default();
     let to = clock.now().0;
     let options = InsightOptions {
@@ -60,7 +60,7 @@ pub(super) fn fill(folder: &Path, events: usize) -> Result<Vec<EventId>> {
     ensure!(lost == 0, "{lost} events were not kept");
     let seconds = began.elapsed().as_secs_f64();
     println!("{events} events were written in {seconds:.1} s: {:.2} us each", seconds * 1e6 / events as f64);
-    Ok(ids)
+    Ok((Millis(to), ids))
 }
 
 /// The event at another moment, with its upstream if it was a miss.
