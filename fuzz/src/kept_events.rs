@@ -3,8 +3,8 @@
 use super::text;
 use flate2::Crc;
 use insight::{
-    Asked, Asker, AskerOptions, Block, Column, NotAnswered, Part, Parts, QUESTION_BYTES_MAX, Question, RepositoryFacts,
-    Row, Segment,
+    Asked, Asker, AskerOptions, Block, Caller, Column, NotAnswered, Part, Parts, QUESTION_BYTES_MAX, Question,
+    RepositoryFacts, Row, Segment,
 };
 use serde_json::json;
 use std::cell::RefCell;
@@ -160,14 +160,16 @@ pub(crate) fn question(bytes: &[u8]) {
         assert_eq!(Asked::read(&written, NOW), Ok(Asked::Question(Box::new(question.clone()))), "{written}");
     }
     let (done, answered) = mpsc::channel();
-    ASKER.ask(Question { wait_ms: 60_000, ..question.clone() }, move |answer| drop(done.send(answer)));
+    ASKER.ask(Question { wait_ms: 60_000, ..question.clone() }, Caller::default(), move |answer| {
+        drop(done.send(answer))
+    });
     match answered.recv().expect("an answer") {
         Ok(answer) => {
             assert!(answer.rows.len() <= Question::ROWS_MAX && answer.complete <= 1.0);
             assert!(answer.rows.iter().all(|row| row.len() == answer.names.len()), "{written}");
             assert!(!serde_json::to_vec(&answer).expect("JSON").is_empty());
         }
-        Err(NotAnswered::TooFew(why)) => assert!(question.compare.is_some() && !why.is_empty()),
+        Err(NotAnswered::TooFew { message, .. }) => assert!(question.compare.is_some() && !message.is_empty()),
         Err(why) => panic!("{why}: {written}"),
     }
 }
