@@ -58,6 +58,7 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
         Fixed("one for each repository: it holds the turn to save what a start need not make again"),
     ),
     ("repository/src/index/incremental_index.rs", 1, Fixed("one for each index: `writing` is set until it has ended")),
+    ("repository/src/search/index.rs", 1, Fixed("one for each repository: it holds the turn to read its names")),
     ("repository/src/maven/retention.rs", 1, Bound(BoundName::SnapshotPrunes)),
     (
         "repository/src/maven/upstream/prefixes.rs",

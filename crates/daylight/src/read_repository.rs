@@ -42,6 +42,11 @@ impl ReadRepository {
         !other.record.private || other.id == self.repository.id || allows()
     }
 
+    /// The revision of the settings that it was read from.
+    pub(crate) fn settings(&self) -> &Stamp {
+        &self.settings
+    }
+
     /// The question for its packages.
     pub(crate) fn packages(&self) -> PackagesAsk {
         PackagesAsk::new(&self.repository, self.settings)

@@ -260,6 +260,14 @@ pub(crate) fn metrics(page: Bytes) -> Reply {
     reply
 }
 
+/// The description of the search for browsers.
+pub(crate) fn opensearch(body: String) -> Reply {
+    let mut reply = page(body, false);
+    let media = HeaderValue::from_static("application/opensearchdescription+xml");
+    reply.headers.insert(header::CONTENT_TYPE, media);
+    reply
+}
+
 /// A page for people, as HTML or as text. It depends on the client and its headers.
 pub(crate) fn page(body: String, html: bool) -> Reply {
     let mut reply = text(body);

@@ -43,6 +43,7 @@ use crate::maven::client_settings;
 use crate::question::{Ask, Question};
 use crate::references::References;
 use crate::repository::{Repository, RepositoryTable};
+use crate::search::index::SearchIndex;
 use crate::tree;
 use crate::tree::by_format::look_for_date;
 use crate::tree::inventory::Inventory;
@@ -89,13 +90,15 @@ pub struct Repositories {
     pub(crate) clock: Clock,
     known: Arc<ArcSwap<RepositoryTable>>,
     /// The memory bound of large indexes, which all readers share.
-    room: Arc<Bound>,
+    pub(crate) room: Arc<Bound>,
     /// The rendered parts of the dependency API.
     pub(crate) pieces: Pieces,
     /// Filtered gem indexes, and those as of a moment.
     views: Views,
     /// The names of files in folders of hosted trees.
     inventory: Inventory,
+    /// The names of packages and files, for searches.
+    pub(crate) searched: SearchIndex,
     /// Open large files of hosted repositories and groups, each with the name of its package for the event. The open
     /// files of remote repositories have a table of their own.
     opened: OpenFiles<RepositoryId, (Found, Text)>,
@@ -169,6 +172,7 @@ impl Repositories {
             pieces,
             views,
             inventory,
+            searched: SearchIndex::default(),
             opened,
             merging,
             reading,

@@ -93,6 +93,7 @@ pub use space::{ReadOnly, above_floor};
 pub use sqlite::Sqlite;
 pub use staged::Staged;
 pub use store::{
-    Arrival, AsOf, AuthoredChange, Collection, Frees, JournalPage, JournalRange, Store, UnitFilter, Withdrawals,
+    Arrival, AsOf, AuthoredChange, Child, Collection, Frees, JournalPage, JournalRange, LevelRequest, Store,
+    UnitFilter, Withdrawals,
 };
 pub use token::TokenRecord;

@@ -4,6 +4,7 @@
 //! a template. So the two cannot differ.
 
 mod assets;
+mod browse;
 mod document;
 mod explanation;
 mod home;
@@ -12,12 +13,14 @@ mod moment;
 mod package;
 mod packages;
 mod refusal;
+mod search;
 mod shell;
 mod sign_in;
 mod version;
 
 pub use askama::Template;
 pub use assets::{Asset, CONTENT_SECURITY_POLICY, asset};
+pub use browse::{Browse, BrowseItem, BrowsePage, HiddenReason};
 pub use document::{Document, DocumentPage, Link};
 pub use explanation::{ExplainForm, ExplainPage, Explanation, HidingRule, MemberAnswer};
 pub use home::{Home, HomePage, HomeRepository, HomeUpstream};
@@ -26,6 +29,7 @@ pub use moment::Moment;
 pub use package::{About, HiddenBy, Member, Origin, Package, PackagePage, Snippet, VersionLine};
 pub use packages::{Dependent, Dependents, DependentsPage, ListedPackage, Packages, PackagesPage};
 pub use refusal::{Refusal, RefusalPage};
+pub use search::{OpenSearch, Search, SearchPage, SearchResult};
 pub use shell::{NotRendered, Shell, html};
 pub use sign_in::{SignInPage, is_own_path};
 pub use version::{Dependency, Parent, Requires, Version, VersionFile, VersionPage};

@@ -36,6 +36,17 @@ impl Links {
         }
     }
 
+    /// The part of the answers to a search after the `next` of another part; of one repository, if it has a name.
+    pub fn search_after(&self, text: &str, repository: Option<&str>, after: &str) -> String {
+        let only = repository.map(|name| format!("&repository={}", segment(name))).unwrap_or_default();
+        format!("{}{only}&after={}", self.search(text), segment(after))
+    }
+
+    /// The description of the search for browsers.
+    pub fn opensearch(&self) -> String {
+        format!("{}/opensearch.xml", self.base)
+    }
+
     /// A repository: its description and the lines to configure clients.
     pub fn repository(&self, repository: &str) -> String {
         format!("{}/repository/{}/", self.base, segment(repository))
@@ -44,6 +55,11 @@ impl Links {
     /// The content of a repository, one level below `path`. Empty path: its root.
     pub fn browse(&self, repository: &str, path: &str) -> String {
         format!("{}/browse/{}/{}", self.base, segment(repository), self::path(path))
+    }
+
+    /// The part of a level after the item with this key.
+    pub fn browse_after(&self, repository: &str, path: &str, after: &str) -> String {
+        format!("{}?after={}", self.browse(repository, path), segment(after))
     }
 
     /// A file, as clients get it.

@@ -1,6 +1,7 @@
 //! The admin API: JSON in, JSON out, one file for each resource. The command line uses it.
 
 mod ask;
+mod browse;
 mod cleanup;
 mod collisions;
 mod contents;
@@ -28,6 +29,7 @@ use crate::error::Error;
 use crate::read_repository::ReadRepository;
 use crate::reply;
 use crate::route::{Admin, AdminVerb as Verb};
+use crate::site;
 use front::{Reply, Request};
 use http::Method;
 use repository::{Author, ServerUrl};
@@ -54,9 +56,17 @@ pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event
         let value = explain::show(app, &query, request, event).await?;
         return Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)));
     }
+    if admin.verb == Verb::Search {
+        let found = site::search::search(app, request, event).await?;
+        let value = serde_json::to_value(found.unwrap_or_default()).map_err(|_| Error::GivenUp)?;
+        return Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)));
+    }
     if admin.verb.reads_repository() {
         let read = ReadRepository::named(app, &admin.name, request, event).await?;
-        let value = packages::show(app, &admin, &read, request, event).await?;
+        let value = match admin.verb {
+            Verb::Browse | Verb::BrowseBelow => browse::list(app, &read, &admin.path, request, event).await?,
+            _ => packages::show(app, &admin, &read, request, event).await?,
+        };
         return Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)));
     }
     let value = match call(app, &admin, request, event).await {
@@ -117,7 +127,13 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         // Its answer is made on another thread.
         Verb::Ask => Err(Error::GivenUp),
         // Readers of the repository call them, too: see `answer`.
-        Verb::Packages | Verb::Package | Verb::Dependents | Verb::PackageVersion => Err(Error::GivenUp),
+        Verb::Packages
+        | Verb::Package
+        | Verb::Dependents
+        | Verb::PackageVersion
+        | Verb::Browse
+        | Verb::BrowseBelow
+        | Verb::Search => Err(Error::GivenUp),
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,

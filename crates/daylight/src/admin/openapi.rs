@@ -66,6 +66,11 @@ fn operation(call: &AdminCall) -> Value {
             `name` may have a moment: `NAME@2026-11-01`."
                 .into();
         operation["security"] = json!([{}, { "token": [Scope::Read.as_str()] }]);
+    } else if call.verb == AdminVerb::Search {
+        operation["description"] =
+            "Needs no token. The answers, and their number, are those of the repositories that the caller may read."
+                .into();
+        operation["security"] = json!([{}, { "token": [Scope::Read.as_str()] }]);
     } else if scope != Scope::Admin {
         operation["description"] = format!("Needs a token with the scope `{scope}` or `admin`.").into();
         operation["security"] = json!([{ "token": [scope.as_str()] }]);
@@ -100,6 +105,10 @@ fn query_parameter(name: &str) -> Value {
         "repository" => ("The repository's name.", json!({ "type": "string" })),
         "as_of" => ("As of when: a day, a moment, or `seq-N`.", json!({ "type": "string" })),
         "path" => ("The path below it.", json!({ "type": "string" })),
+        "q" => (
+            "Words, all of which a name contains; or 40 or 64 hexadecimal digits.",
+            json!({ "type": "string", "maxLength": repository::LONGEST_QUERY }),
+        ),
         "by" => ("The name of the token that made the change.", json!({ "type": "string" })),
         "kind" => ("What the change did.", json!({ "type": "string", "enum": repository::CHANGE_KINDS })),
         "since" => ("Changes of this moment and later ones.", json!({ "type": "string" })),

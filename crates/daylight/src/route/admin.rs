@@ -51,6 +51,9 @@ calls! {
     Collisions         "listCollisions"     GET    "repositories/{name}/collisions"    ""              => OK "Collisions"   "List the names that several members of a gem group have, with their owners and the reasons, and the names that wait for a decision; without requests to upstreams";
     Contents           "listContents"       GET    "repositories/{name}/contents"          ""              => OK "Contents"     "List the content of a repository: versions of hosted gems, files of Maven and raw repositories, and cached files of a remote repository";
     ContentsBelow      "listContentsBelow"  GET    "repositories/{name}/contents/{path}"   ""              => OK "Contents"     "List the file at a path, or the files below it; for hosted gems NAME[:VERSION]";
+    Browse             "browse"             GET    "browse/{name}"                         ""              => OK "Browse"       "List the top level of the content of a repository: folders and files, or the names of gems. `name` may have a moment, as in `maven@2026-01-01`";
+    BrowseBelow        "browseBelow"        GET    "browse/{name}/{path}"                  ""              => OK "Browse"       "List one level of the content of a repository below a path, or the file at it; of a gem repository the versions of a gem";
+    Search             "search"             GET    "search"                                ""              => OK "Search"       "Search packages and files of all repositories by words in their names, `GROUP:ARTIFACT`, or the SHA-1 or SHA-256 of a file";
     RemoveContents     "removeContents"     DELETE "repositories/{name}/contents/{path}"   ""              => OK "Removed"      "Delete the file at a path, or all files below it; they can be restored within `store.undo`. A remote repository downloads them again at the next request";
     RestoreContents    "restoreContents"    POST   "repositories/{name}/contents/{path}"   ""              => OK "Restored"     "Restore the files of the last removal at a path; for gems, the versions of NAME[:VERSION] that a cleanup removed";
     Cleanup            "cleanup"            POST   "cleanup"                           "CleanupRequest" => OK "Cleanup"     "List the files that the rules of repositories no longer keep; with `apply`, remove them";
@@ -109,7 +112,7 @@ impl AdminVerb {
     /// repository is public, otherwise the scope `read` for it.
     pub(crate) fn reads_repository(self) -> bool {
         use AdminVerb as V;
-        matches!(self, V::Packages | V::Package | V::Dependents | V::PackageVersion)
+        matches!(self, V::Packages | V::Package | V::Dependents | V::PackageVersion | V::Browse | V::BrowseBelow)
     }
 
     /// The parameters of its query.
@@ -118,8 +121,13 @@ impl AdminVerb {
             AdminVerb::Contents | AdminVerb::ContentsBelow => &["after", "limit", "removed"],
             AdminVerb::Collisions => &["after", "limit", "waiting"],
             AdminVerb::Missing | AdminVerb::CheckIndex => &["after", "limit"],
-            AdminVerb::Packages | AdminVerb::Package | AdminVerb::Dependents => &["after", "limit"],
+            AdminVerb::Packages
+            | AdminVerb::Package
+            | AdminVerb::Dependents
+            | AdminVerb::Browse
+            | AdminVerb::BrowseBelow => &["after", "limit"],
             AdminVerb::Journal => &["repository", "by", "kind", "since", "until", "after", "before", "limit"],
+            AdminVerb::Search => &["q", "repository", "after", "limit"],
             AdminVerb::RemoveRepository => &["confirm"],
             AdminVerb::Tail => &["where", "all"],
             AdminVerb::Explain => &["repository", "path", "as_of"],

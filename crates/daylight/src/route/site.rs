@@ -25,6 +25,17 @@ pub enum SiteUrl {
     SignInSent,
     /// `/sign-out`.
     SignOut,
+    /// `/search?q=`: packages and files of all repositories.
+    Search,
+    /// `/opensearch.xml`: the description of the search for browsers.
+    OpenSearch,
+    /// `/browse/NAME[@MOMENT]/PATH`: one level of the content of a repository.
+    Browse {
+        /// The name, with the moment.
+        segment: String,
+        /// The path; empty: the root.
+        path: String,
+    },
 }
 
 /// Reads the segments of a path that is not below a repository, the API or a hook. `None`: no page has it.
@@ -44,6 +55,9 @@ pub(super) fn read(method: &Method, segments: &[&str]) -> Option<Result<SiteUrl,
         ["sign-in"] => SiteUrl::SignIn,
         ["sign-out"] if *method == Method::POST => return Some(Ok(SiteUrl::SignOut)),
         ["sign-out"] => return Some(Err(not_allowed(method, "POST"))),
+        ["search"] => SiteUrl::Search,
+        ["opensearch.xml"] => SiteUrl::OpenSearch,
+        ["browse", segment, path @ ..] => SiteUrl::Browse { segment: (*segment).to_owned(), path: path.join("/") },
         _ => return None,
     };
     Some(if read { Ok(url) } else { Err(not_allowed(method, "GET, HEAD")) })
@@ -77,5 +91,12 @@ mod tests {
         assert_eq!(sent(links.sign_out()), Route::Site(SiteUrl::SignOut));
         assert_eq!(read(links.explain_form()), Route::Site(SiteUrl::Explain));
         assert_eq!(read(links.asset("style-0.css")), Route::Site(SiteUrl::Asset("style-0.css".into())));
+        assert_eq!(read(links.search("a b&c")), Route::Site(SiteUrl::Search));
+        assert_eq!(read(links.search_after("a", Some("b"), "c")), Route::Site(SiteUrl::Search));
+        assert_eq!(read(links.opensearch()), Route::Site(SiteUrl::OpenSearch));
+        let browse = |path: &str| Route::Site(SiteUrl::Browse { segment: "maven@seq-7".into(), path: path.into() });
+        assert_eq!(read(links.browse("maven@seq-7", "")), browse(""));
+        assert_eq!(read(links.browse("maven@seq-7", "org/a b")), browse("org/a b"));
+        assert_eq!(read(links.browse_after("maven@seq-7", "org", "x/y")), browse("org"));
     }
 }

@@ -1,11 +1,13 @@
 //! The web pages for people: each handler gathers the values of a page, and the crate `web` makes HTML of them.
 
 mod asset;
+pub(crate) mod browse;
 mod explain;
 mod known_package;
 pub(crate) mod local;
 pub(crate) mod package;
 pub(crate) mod packages;
+pub(crate) mod search;
 pub(crate) mod shell;
 mod sign_in;
 pub(crate) mod version;
@@ -25,6 +27,8 @@ pub(crate) async fn answer(app: &App, url: SiteUrl, request: &mut Request, event
         SiteUrl::Packages(name) => packages::answer(app, &name, request, event).await,
         SiteUrl::Package(name, of) => package::answer(app, &name, &of, request, event).await,
         SiteUrl::Version(name, package, of) => version::answer(app, &name, &package, &of, request, event).await,
+        SiteUrl::Search => Box::pin(search::answer(app, request, event)).await,
+        SiteUrl::OpenSearch => search::description(app, request),
         SiteUrl::Asset(name) => asset::answer(&name),
         SiteUrl::SignIn => sign_in::form(app, request, event).await,
         SiteUrl::SignInSent => Box::pin(sign_in::sign_in(app, request, event)).await,
@@ -33,5 +37,6 @@ pub(crate) async fn answer(app: &App, url: SiteUrl, request: &mut Request, event
             let query = request.query().unwrap_or_default();
             Box::pin(explain::answer(app, query, request, event)).await
         }
+        SiteUrl::Browse { segment, path } => Box::pin(browse::answer(app, &segment, &path, request, event)).await,
     }
 }

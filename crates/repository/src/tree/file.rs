@@ -324,6 +324,14 @@ impl<'a> File<'a> {
         }
     }
 
+    /// The group, as folders, the artifact and the version of the file, in formats whose versions are folders of files.
+    pub(crate) fn maven_version(&self) -> Option<(&'a str, &'a str, &'a str)> {
+        match &self.layout {
+            Layout::Maven(path) => path.version(),
+            Layout::Raw(_) | Layout::Gem(_) => None,
+        }
+    }
+
     /// The ages of versions that follow from a fetched file.
     pub(crate) fn observe(&self, version: VersionPath<'_>, modified: Option<Millis>) -> Vec<Observation> {
         match &self.layout {

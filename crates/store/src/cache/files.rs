@@ -6,7 +6,7 @@ use super::file_cache;
 use super::origin::Origin;
 use super::rows::{SELECT, bytes_at, read_row, references, replace, row};
 use super::weight::weight;
-use crate::digest::{Digest, Hashes};
+use crate::digest::{Digest, Hashes, unhex};
 use crate::error::Error;
 use crate::record::RepositoryId;
 use rusqlite::params;
@@ -154,6 +154,22 @@ impl Cache {
             let values = params![of.repository.0.cast_signed(), of.urls, after, prefix, limit];
             let rows = statement.query_map(values, |row| Ok((row.get(12)?, read_row(row)?.known)))?;
             rows.collect()
+        })
+    }
+
+    /// The paths of files with this SHA-1 (40 hexadecimal digits) or SHA-256 (64), in byte order.
+    pub(crate) fn paths_of_digest(&mut self, of: Origin, digest: &str) -> Result<Vec<String>, Error> {
+        let (column, bytes) = match (unhex::<20>(digest), unhex::<32>(digest)) {
+            (Ok(sha1), _) => ("sha1", sha1.to_vec()),
+            (_, Ok(sha256)) => ("sha256", sha256.to_vec()),
+            _ => return Ok(Vec::new()),
+        };
+        // The sign keeps SQLite from reading all files of the repository instead of those with the digest.
+        let sql = format!("SELECT path FROM file WHERE {column} = ? AND +repository = ? AND origin = ? ORDER BY path");
+        self.run(|database| {
+            let mut statement = database.prepare_cached(&sql)?;
+            let values = params![bytes, of.repository.0.cast_signed(), of.urls];
+            statement.query_map(values, |row| row.get(0))?.collect()
         })
     }
 

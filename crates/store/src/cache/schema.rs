@@ -16,6 +16,7 @@ const LATER: &str = "
     CREATE TABLE IF NOT EXISTS verified (
         repository INTEGER NOT NULL, path TEXT NOT NULL, verified INTEGER NOT NULL, PRIMARY KEY (repository, path)
     ) STRICT, WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS file_sha1 ON file (sha1);
     CREATE TABLE IF NOT EXISTS mark (sha256 BLOB PRIMARY KEY, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS last_use (
         repository INTEGER NOT NULL, name TEXT NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (repository, name)

@@ -37,6 +37,9 @@ pub trait EntryReads {
         limit: usize,
     ) -> Result<Vec<Entry>, Error>;
 
+    /// The keys of the live entries whose bytes have this SHA-1 (40 hexadecimal digits) or SHA-256 (64), in byte order.
+    fn keys_of_digest(&mut self, repository: RepositoryId, digest: &str) -> Result<Vec<String>, Error>;
+
     /// The live entries that were published in a period, newest first.
     fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error>;
 

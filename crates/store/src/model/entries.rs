@@ -47,6 +47,11 @@ impl EntryReads for Model {
         Ok(self.live_entries_of(repository).filter(begins).take(limit).cloned().collect())
     }
 
+    fn keys_of_digest(&mut self, repository: RepositoryId, digest: &str) -> Result<Vec<String>, Error> {
+        let has = |entry: &&Entry| entry.hashes.sha1 == digest || entry.hashes.sha256.to_string() == digest;
+        Ok(self.live_entries_of(repository).filter(has).map(|entry| entry.key.clone()).collect())
+    }
+
     fn published(&mut self, repository: RepositoryId, span: Span) -> Result<Vec<Entry>, Error> {
         let within = |entry: &&Entry| (span.from..=span.until).contains(&entry.published);
         let mut entries: Vec<Entry> = self.live_entries_of(repository).filter(within).cloned().collect();

@@ -4,7 +4,7 @@ use super::connection::{PrefixRange, Sqlite, int};
 use super::expectations::KEY_IN_ANY_CASE;
 use super::holding::holding_row;
 use crate::catalog::{EntryReads, Holding, Span};
-use crate::digest::Digest;
+use crate::digest::{Digest, unhex};
 use crate::entry::Entry;
 use crate::error::Error;
 use crate::record::RepositoryId;
@@ -14,6 +14,10 @@ use rusqlite::params;
 pub(super) const PUBLISHED: &str =
     "SELECT body FROM entry INDEXED BY entry_published_live WHERE repository = ? AND live AND published BETWEEN ? AND ?
     ORDER BY published DESC, key DESC LIMIT ? OFFSET ?";
+
+/// The same.
+pub(super) const KEYS_OF_SHA1: &str = "SELECT key FROM entry INDEXED BY entry_sha1
+    WHERE json_extract(body, '$.hashes.sha1') = ? AND repository = ? AND live ORDER BY key";
 
 impl EntryReads for Sqlite {
     fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
@@ -49,6 +53,15 @@ impl EntryReads for Sqlite {
         limit: usize,
     ) -> Result<Vec<Entry>, Error> {
         self.beginning("entry INDEXED BY entry_live WHERE live AND", id, PrefixRange::new(prefix, after), limit)
+    }
+
+    fn keys_of_digest(&mut self, id: RepositoryId, digest: &str) -> Result<Vec<String>, Error> {
+        if let Ok(sha256) = unhex::<32>(digest) {
+            let sql = "SELECT key FROM blob_use JOIN entry USING (repository, key)
+                WHERE sha256 = ? AND repository = ? AND ended IS NULL AND live ORDER BY key";
+            return self.rows(sql, params![sha256, int(id.0)], |row| row.get(0));
+        }
+        self.rows(KEYS_OF_SHA1, params![digest, int(id.0)], |row| row.get(0))
     }
 
     fn published(&mut self, id: RepositoryId, span: Span) -> Result<Vec<Entry>, Error> {

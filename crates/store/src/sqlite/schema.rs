@@ -63,6 +63,7 @@ const LATER_INDEXES: &str = "
     CREATE INDEX IF NOT EXISTS entry_published_live ON entry (repository, published, key) WHERE live;
     CREATE INDEX IF NOT EXISTS entry_live ON entry (repository, key) WHERE live;
     CREATE INDEX IF NOT EXISTS entry_unit_live ON entry (repository, unit, published, key) WHERE live;
+    CREATE INDEX IF NOT EXISTS entry_sha1 ON entry (json_extract(body, '$.hashes.sha1'), repository, key) WHERE live;
     CREATE INDEX IF NOT EXISTS unit_folded ON unit (repository, lower(unit)) WHERE live > 0;
 ";
 

@@ -187,6 +187,17 @@ impl Store {
         self.cached(Op::CacheRead, event, move |cache| cache.files(of, &prefix, &after, limit)).await
     }
 
+    /// The paths of cached files of an upstream with this SHA-1 (40 hexadecimal digits) or SHA-256 (64), in byte order.
+    pub async fn cached_paths_of_digest(
+        &self,
+        of: Origin,
+        digest: &str,
+        event: &mut Event,
+    ) -> Result<Vec<String>, Error> {
+        let digest = digest.to_owned();
+        self.cached(Op::CacheRead, event, move |cache| cache.paths_of_digest(of, &digest)).await
+    }
+
     /// Paths after `after` that count as missing at `now`, with the end of their TTL: folder by folder, each in byte order, at
     /// most `limit`.
     pub async fn missing(

@@ -107,6 +107,17 @@ impl Store {
         self.read(Lane::Index, event, move |truth| truth.published(id, span)).await
     }
 
+    /// The keys of the live entries whose bytes have this SHA-1 (40 hexadecimal digits) or SHA-256 (64), in byte order.
+    pub async fn keys_of_digest(
+        &self,
+        id: RepositoryId,
+        digest: &str,
+        event: &mut Event,
+    ) -> Result<Vec<String>, Error> {
+        let digest = digest.to_owned();
+        self.read(Lane::Single, event, move |truth| truth.keys_of_digest(id, &digest)).await
+    }
+
     /// One entry.
     pub async fn entry(&self, id: RepositoryId, key: &str, event: &mut Event) -> Result<Option<Entry>, Error> {
         let key = key.to_owned();

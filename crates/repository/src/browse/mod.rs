@@ -1,0 +1,127 @@
+//! One level of a repository's content at a time, for people and tools.
+//!
+//! [`tree`] lists folders and files by path, [`gems`] lists names and then versions, and [`group`] merges the levels of members.
+//! A level costs its own rows only: the rows below a folder are not read, except for its first one.
+
+pub(crate) mod gems;
+pub(crate) mod group;
+pub(crate) mod tree;
+
+use crate::error::Error;
+use crate::listed::PageRequest;
+use crate::policy::hidden::Hidden;
+use crate::repositories::Repositories;
+use crate::repository::Repository;
+use std::sync::Arc;
+use store::{Hashes, RepositoryKind, Stamp};
+use telemetry::{Event, Millis};
+
+/// A part of one level.
+#[derive(Debug, Default)]
+pub struct Level {
+    /// In the byte order of their keys.
+    pub items: Vec<LevelItem>,
+    /// The key after which the next part begins; `None`: this is the last one.
+    pub next: Option<String>,
+}
+
+/// A folder, a file, a gem or a version of a gem.
+#[derive(Debug, Clone)]
+pub struct LevelItem {
+    /// Its name in the level. That of a folder ends with a slash. The level continues after it.
+    pub key: String,
+    /// Whether it has a level of its own.
+    pub is_folder: bool,
+    /// The path of the level, or of the file that clients request.
+    pub path: String,
+    /// The package that it is or belongs to: `G:A`, or the name of a gem.
+    pub package: Option<String>,
+    /// The version that it is or belongs to, in the form of the links of pages.
+    pub version: Option<String>,
+    /// Where its bytes are.
+    pub place: ItemPlace,
+    /// Of a file: its size and digests, if they are known.
+    pub hashes: Option<Hashes>,
+    /// Of a file: when it was published, or fetched from the upstream, or first listed by it.
+    pub at: Option<Millis>,
+    /// Why clients cannot see it. A folder is hidden if all of it is, as far as its rows were read.
+    pub hidden: Option<HiddenItem>,
+    /// In a group: the members that have it, first the one that answers.
+    pub members: Vec<Arc<Repository>>,
+}
+
+/// Where the bytes of an item are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ItemPlace {
+    /// Published here.
+    Hosted,
+    /// Kept in the cache of an upstream's files.
+    Cached,
+    /// Only listed by the index of the upstream.
+    Known,
+}
+
+impl ItemPlace {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Hosted => "hosted",
+            Self::Cached => "cached",
+            Self::Known => "known",
+        }
+    }
+}
+
+/// Why clients cannot see an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HiddenItem {
+    /// The reason, in words.
+    pub reason: String,
+    /// When it becomes visible by itself.
+    pub until: Option<Millis>,
+}
+
+impl From<Hidden> for HiddenItem {
+    fn from(hidden: Hidden) -> Self {
+        Self { until: hidden.until(), reason: hidden.to_string() }
+    }
+}
+
+impl Repositories {
+    /// A part of the level at a path of a repository, which may be as of a moment: the children of a folder, or the one file at
+    /// the path. No upstream is called.
+    pub async fn browse(
+        &self,
+        repository: &Arc<Repository>,
+        settings: &Stamp,
+        part: PageRequest<'_>,
+        event: &mut Event,
+    ) -> Result<Level, Error> {
+        let part = PageRequest { path: part.path.trim_matches('/'), ..part };
+        let level = match repository.record.kind {
+            RepositoryKind::Group => self.level_of_group(repository, settings, part, event).await?,
+            RepositoryKind::Hosted | RepositoryKind::Remote => {
+                self.level_of_member(repository, settings, part, event).await?
+            }
+        };
+        if level.items.is_empty() && level.next.is_none() && part.after.is_empty() && !part.path.is_empty() {
+            return Err(Error::NoSuchFile(part.path.to_owned()));
+        }
+        event.more_mut().sized(level.items.len());
+        Ok(level)
+    }
+
+    /// The same for a hosted or remote repository, which may have nothing at the path.
+    pub(crate) async fn level_of_member(
+        &self,
+        repository: &Arc<Repository>,
+        settings: &Stamp,
+        part: PageRequest<'_>,
+        event: &mut Event,
+    ) -> Result<Level, Error> {
+        match repository.shared.gem.is_some() {
+            true => self.level_of_gems(repository, settings, part, event).await,
+            false => self.level_of_files(repository, part, event).await,
+        }
+    }
+}
