@@ -139,6 +139,25 @@ fn the_event_after_a_crowd_does_not_wait_for_another_crowd() {
 }
 
 #[test]
+fn the_first_event_of_a_second_is_not_stored_more_often_than_others() {
+    const EACH: usize = 1000;
+    let (mut rate, clock) = rate(Goal::Number(20));
+    let (mut first, mut all) = (0, 0);
+    for second in 0..2_000 {
+        for place in 0..EACH {
+            let weight = see(&mut rate, &hit("a")).weight;
+            if second >= 60 {
+                first += if place == 0 { weight } else { 0 };
+                all += weight;
+            }
+        }
+        next_second(&mut rate, &clock);
+    }
+    // It stands for one of a thousand, as any other.
+    assert!(first < all / EACH as u32 * 3, "{first} of {all}");
+}
+
+#[test]
 fn what_comes_with_a_clock_that_was_set_back_begins_a_new_second() {
     let (mut rate, clock) = rate(Goal::Number(1_000));
     assert!(see_all(&mut rate, &with(Outcome::Failed, 500), 2_000).0 < 1_500);
