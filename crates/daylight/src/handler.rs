@@ -11,7 +11,6 @@ use front::{Handler, Pages, Reply, Request};
 use http::StatusCode;
 use store::Stamp;
 use telemetry::{Event, Op};
-use web::Shell;
 
 impl Handler for App {
     type Stamp = Stamp;
@@ -28,10 +27,7 @@ impl Handler for App {
         let mut audience = Audience::of(&request.headers);
         let mut reply = match answer(self, request, &mut audience, event).await {
             Ok(reply) => reply,
-            Err(error) => {
-                let shell = Box::pin(site::shell::of_error(self, &error, request, event)).await;
-                refuse(self, &error, (audience, shell.as_ref()), request, event)
-            }
+            Err(error) => Box::pin(refuse(self, error, audience, request, event)).await,
         };
         if self.server_timing != ServerTiming::Off {
             Box::pin(server_timing::add(self, request, &mut reply, event)).await;
@@ -41,19 +37,20 @@ impl Handler for App {
 }
 
 /// The reply to a request that has no answer. A failure of ours goes to the log.
-fn refuse(app: &App, error: &Error, reader: (Audience, Option<&Shell>), request: &Request, event: &mut Event) -> Reply {
+async fn refuse(app: &App, error: Error, audience: Audience, request: &Request, event: &mut Event) -> Reply {
+    let shell = site::shell::of_error(app, &error, request, event).await;
     event.reason = Some(error.reason());
     let (id, now) = (event.id, app.clock.now());
     let reply = event.time(Op::ReplyMake, || {
         let server = app.urls.of(request);
-        let why = explain_link::of_refusal(error, request, &server);
-        let mut reply = reply::refusal(error, reader, request, why.as_deref(), (id, now));
+        let why = explain_link::of_refusal(&error, request, &server);
+        let mut reply = reply::refusal(&error, (audience, shell.as_ref()), request, why.as_deref(), (id, now));
         server.protect(&mut reply);
         reply
     });
     // Of the other 5xx, the store logs its failures itself, and the rest are no failures of ours.
     if reply.status == StatusCode::INTERNAL_SERVER_ERROR {
-        event.detail = chain(error);
+        event.detail = chain(&error);
         let id = event.id.to_string();
         app.log.error("a request failed", &[("event", &id), ("path", &event.path), ("cause", &event.detail)]);
     }
