@@ -161,6 +161,6 @@ mod tests {
             front::Handler::answer(app, request, event)
         }
         let size = size(answering);
-        assert!(size <= 512, "{size} bytes");
+        assert!(size <= 640, "{size} bytes");
     }
 }

@@ -25,15 +25,30 @@ impl Handler for App {
 
     async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
         let mut audience = Audience::of(&request.headers);
-        let mut reply = match answer(self, request, &mut audience, event).await {
-            Ok(reply) => reply,
-            Err(error) => Box::pin(refuse(self, error, audience, request, event)).await,
-        };
-        if self.server_timing != ServerTiming::Off {
-            Box::pin(server_timing::add(self, request, &mut reply, event)).await;
+        match answer(self, request, &mut audience, event).await {
+            Ok(reply) if self.server_timing == ServerTiming::Off => reply,
+            // Boxed, so that the future of a hit has no room for an error.
+            answered => Box::pin(finish(self, answered, audience, request, event)).await,
         }
-        reply
     }
+}
+
+/// The reply with an answer or an error, with `Server-Timing` where it is on.
+async fn finish(
+    app: &App,
+    answered: Result<Reply, Error>,
+    audience: Audience,
+    request: &mut Request,
+    event: &mut Event,
+) -> Reply {
+    let mut reply = match answered {
+        Ok(reply) => reply,
+        Err(error) => refuse(app, error, audience, request, event).await,
+    };
+    if app.server_timing != ServerTiming::Off {
+        server_timing::add(app, request, &mut reply, event).await;
+    }
+    reply
 }
 
 /// The reply to a request that has no answer. A failure of ours goes to the log.
