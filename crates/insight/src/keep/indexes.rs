@@ -1,10 +1,19 @@
 //! The memory for the indexes of segments. When it is full, the index that was not used for the longest time is given up; it is read again
 //! when a question needs it.
 
-use super::segments::Kept;
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use telemetry::{Bound, BoundName, Log};
+
+/// A segment with an index that it can give up.
+pub(super) trait Indexed: Debug + Send + Sync {
+    /// The number of its last use.
+    fn last_use(&self) -> u64;
+
+    /// Gives up its index. A question that has it keeps it for as long as it reads.
+    fn close(&self);
+}
 
 /// The memory for the indexes of segments.
 #[derive(Debug)]
@@ -13,7 +22,7 @@ pub(super) struct Indexes {
     /// For segments that cannot be read.
     log: Log,
     /// The segments whose indexes are in memory, with the memory of each in bytes.
-    open: Mutex<Vec<(Weak<Kept>, u64)>>,
+    open: Mutex<Vec<(Weak<dyn Indexed>, u64)>>,
     uses: AtomicU64,
 }
 
@@ -40,7 +49,7 @@ impl Indexes {
     }
 
     /// The index of a segment was read. Gives up others until all fit. The caller holds no lock of a segment.
-    pub(super) fn opened(&self, kept: Weak<Kept>, bytes: u64) {
+    pub(super) fn opened(&self, kept: Weak<dyn Indexed>, bytes: u64) {
         let mut open = self.lock();
         open.retain(|(other, _)| other.strong_count() > 0 && !other.ptr_eq(&kept));
         open.push((kept, bytes));
@@ -48,7 +57,7 @@ impl Indexes {
         let mut closed = Vec::new();
         // The last one is needed now, whatever its size.
         while used > self.bound.capacity() && open.len() > 1 {
-            let last_use = |kept: &Weak<Kept>| kept.upgrade().map_or(0, |kept| kept.last_use());
+            let last_use = |kept: &Weak<dyn Indexed>| kept.upgrade().map_or(0, |kept| kept.last_use());
             let others = open[..open.len() - 1].iter().enumerate();
             let Some((oldest, _)) = others.min_by_key(|(_, (kept, _))| last_use(kept)) else { break };
             let (kept, bytes) = open.remove(oldest);
@@ -60,7 +69,7 @@ impl Indexes {
         closed.iter().for_each(|kept| kept.close());
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(Weak<Kept>, u64)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(Weak<dyn Indexed>, u64)>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,7 +1,7 @@
 //! The segments on disk. The folder alone says which there are.
 
 use super::damaged;
-use super::indexes::Indexes;
+use super::indexes::{Indexed, Indexes};
 use super::names::{SegmentName, log_number};
 use crate::column::Column;
 use crate::disk;
@@ -67,23 +67,10 @@ impl Kept {
         *self.lock() = Opened::Damaged(self.report(cause));
     }
 
-    /// Gives up its index. A question that has it keeps it for as long as it reads.
-    pub(super) fn close(&self) {
-        let mut opened = self.lock();
-        if let Opened::Open(segment) = &*opened {
-            *opened = Opened::Closed(segment.span());
-        }
-    }
-
     /// Whether its index is in memory.
     #[cfg(test)]
     pub(super) fn is_open(&self) -> bool {
         matches!(*self.lock(), Opened::Open(_))
-    }
-
-    /// The number of its last use.
-    pub(super) fn last_use(&self) -> u64 {
-        self.used.load(Relaxed)
     }
 
     fn look(&self) -> Result<Arc<Segment>, Unreadable> {
@@ -121,6 +108,19 @@ impl Kept {
 
     fn lock(&self) -> MutexGuard<'_, Opened> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Indexed for Kept {
+    fn last_use(&self) -> u64 {
+        self.used.load(Relaxed)
+    }
+
+    fn close(&self) {
+        let mut opened = self.lock();
+        if let Opened::Open(segment) = &*opened {
+            *opened = Opened::Closed(segment.span());
+        }
     }
 }
 
