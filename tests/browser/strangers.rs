@@ -63,11 +63,20 @@ fn published() -> (World, Vec<Value>) {
         for path in ["/", "/repository/", "/packages/gems/", "/packages/gems/lamp/", "/repository/tools/"] {
             page(format!("{path}{}", percent(text)));
         }
-        for path in
-            ["/packages/gems/lamp?after=", "/sign-in?to=", "/explain?repository=", "/explain?repository=gems&path="]
-        {
+        for path in [
+            "/search?q=",
+            "/browse/tools/?after=",
+            "/browse/tools/",
+            "/packages/gems/lamp?after=",
+            "/sign-in?to=",
+            "/explain?repository=",
+            "/explain?repository=gems&path=",
+        ] {
             page(format!("{path}{}", percent(text)));
         }
+    }
+    for path in ["/browse/tools/files/", "/browse/gems-private/", "/packages/gems-private", "/search?q=lamp"] {
+        page(path.to_owned());
     }
     page("/packages/gems-private/lamp".to_owned());
     page("/packages/maven-releases/com.acme:lamp".to_owned());
@@ -88,6 +97,12 @@ fn text_of_strangers_is_shown_and_never_run() {
     }
     let missing: Vec<_> = CORPUS.iter().filter(|text| !shown.contains(**text)).collect();
     assert!(missing.is_empty(), "no page shows {missing:?}, so nothing is shown about them");
+    // A path of a file has no angle bracket and no double quote, so one text is the name of a file. A search may have any.
+    for (kind, least) in [("/browse/tools/files/", 1), ("/search?q=%22%3E", 1)] {
+        let shown = |page: &&Value| page["path"].as_str().unwrap().starts_with(kind);
+        let shown = read.iter().find(shown).unwrap()["shown"].as_array().unwrap();
+        assert!(shown.len() >= least, "{kind}: {shown:?}");
+    }
     // Of a version, its page shows the text that its package has about itself.
     for kind in ["/packages/gems-private/lamp/1.", "/packages/maven-releases/com.acme:lamp/1."] {
         for page in read.iter().filter(|page| page["path"].as_str().unwrap().starts_with(kind)) {
