@@ -26,7 +26,9 @@ fn markup(html: &str) -> String {
 }
 
 fn assert_harmless(html: &str, with: &str) {
-    let tags = markup(html);
+    // The program's own script is a file of the server.
+    let tags =
+        markup(html).lines().filter(|tag| !tag.starts_with("<script src=\"/assets/")).collect::<Vec<_>>().join("\n");
     for tag in ["<script", "<img", "<svg", "<iframe", "<base", "<object"] {
         assert!(!tags.contains(tag), "{with}: {tag}\n{html}");
     }

@@ -170,7 +170,7 @@ impl Error {
             Error::Question(mistake) => return mistake.hint.clone(),
             Error::NotAnswered(error) => return error.hint().map(str::to_owned),
             Error::Elsewhere(elsewhere) => return elsewhere.hint(words),
-            Error::Upload(front::UploadError::TooLarge { limit }) if *limit > FORM_BYTES.max(insight::QUESTION_BYTES_MAX) => {
+            Error::Upload(front::UploadError::TooLarge { limit }) if *limit > FORM_BYTES && *limit != insight::QUESTION_BYTES_MAX => {
                 "the setting `server.max_upload_bytes` is the limit; the person who runs the server can raise it".into()
             }
             Error::Upload(front::UploadError::TooSlow) => {
