@@ -119,7 +119,7 @@ mod tests {
             ("org.example:lamp", "lamp ample", Some(Rank::Substring)),
             ("rack", "racks", None),
             ("rack", "rack test", None),
-            ("ra%k", "%", Some(Rank::Word)),
+            ("ra%k", "%", Some(Rank::Substring)),
         ] {
             assert_eq!(rank(name, text), expected, "{name}: {text}");
         }
