@@ -34,7 +34,7 @@ test:
 	$(DENY) licenses bans sources
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 
 # With an empty cache folder, the tests download from the public upstreams.
 test-live:

@@ -212,6 +212,23 @@ fn each_reason_for_which_clients_do_not_get_an_artifact_is_met_and_told() {
 }
 
 #[test]
+fn of_two_reasons_the_one_that_does_not_end_with_a_cooldown_is_told_whichever_repository_has_it() {
+    let mut scene = Scene::new();
+    let [older, newer] = [0, 3];
+    for step in [Step::Deploy(2, 1, older), Step::Deploy(2, 1, newer), Step::Policy(2, 0)] {
+        scene.take(&step);
+    }
+    scene.compare(); // the list of the upstream is in the cache from now on
+    scene.take(&Step::Policy(3, 2));
+    scene.compare();
+    let package = told(&scene.world.anon(), GROUP, "org.example:oil").unwrap();
+    let reasons = in_state(&package, "hidden").into_iter().map(|version| {
+        (text(version, "version"), text(&version["hidden"], "rule"), text(&version["hidden"], "repository"))
+    });
+    assert_eq!(reasons.collect::<Vec<_>>(), [("2.0", "deny", GROUP), ("1.9", "deny", GROUP)]);
+}
+
+#[test]
 fn a_version_tells_what_its_pom_declares_and_its_files() {
     let world = World::start();
     world.tree(OURS, "maven");

@@ -76,9 +76,10 @@ impl Rules {
         self.layers.iter().any(|policy| policy.cooldown.is_some())
     }
 
-    /// Why this is hidden; `None`: it is visible.
+    /// Why this is hidden; `None`: it is visible. A reason that does not end with a cooldown comes first, whichever layer has it:
+    /// whoever read of a cooldown would wait in vain. A file is refused in the same order (`upstream/refused.rs`).
     pub fn hides(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<Hidden> {
-        self.layers.iter().find_map(|policy| policy.hides(what, view))
+        self.forbids(what).or_else(|| self.layers.iter().find_map(|policy| policy.hides_young(what, view)))
     }
 
     /// Whether this is younger than a cooldown, regardless of exceptions.
@@ -176,14 +177,14 @@ impl Policy {
         }
     }
 
-    fn hides(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<Hidden> {
-        self.forbids(what).or_else(|| match self.young(what, view)? {
+    fn hides_young(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<Hidden> {
+        match self.young(what, view)? {
             (_, Some(_)) => None,
             (until, None) => {
                 let (since, cooldown_ms) = (what.since, self.cooldown?);
                 Some(self.because(what, Why::Young { since, cooldown_ms, until }))
             }
-        })
+        }
     }
 
     fn denies(&self, what: &PackageVersion<'_>) -> Option<Hidden> {
