@@ -148,8 +148,8 @@ keys! {
         max_accounts: u64 = Shares::max_accounts, 1..=1_000_000;
         /// Form bodies of at most 16 KiB (`gem signin`, `gem owner`, `gem yank`) that arrive at once. More are answered with 503.
         max_forms: u64 = Shares::max_forms, 1..=100_000;
-        /// Part of each limit on requests that one client or one token may use at once, in percent. With 100 one client may use all of
-        /// it.
+        /// Part of each limit on requests, questions about events and listeners to live events that one client or one token may use at
+        /// once, in percent. With 100 one client may use all of it.
         client_share_percent: u64 = |_| (50, "a team may share one address, and other clients still get through".into()), 1..=100;
         /// Largest body of a request, in bytes.
         max_upload_bytes: u64 = |_| (512 << 20, "gems are rarely above 100 MiB".into()), 1024..=1_099_511_627_776;
@@ -264,7 +264,9 @@ keys! {
         events_buffered: u64 = Shares::events_buffered, 16..=10_000_000;
         /// Finished events that are stored for each second: a number, or `auto`, with which the bytes for them last for 14 days of this
         /// traffic. Fewer events than that are all stored. Of more a sample is, in which each event tells how many it stands for.
-        /// Failed and slow requests, those with a member that failed, traced ones and jobs are stored beside it: 200 a second of each.
+        /// Failed and slow requests, those with a member that failed, traced ones and jobs are stored beside it: 200 a second of each, of
+        /// more a sample with weights. With `auto`, if less than a quarter of the bytes of a day is saved, they are 10 to 200 a second
+        /// of each, as many as the bytes allow.
         stored_per_second: StoredPerSecond = |_| (StoredPerSecond::Auto, "events are kept for two weeks, whatever the traffic".into());
         /// Memory for recent events, in bytes, which `daylight explain --event` shows. Events of failed and slow requests stay
         /// longest. 0 keeps none.
