@@ -28,6 +28,7 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use telemetry::{Event, Outcome, Reason, Tick};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 use tokio_rustls::server::TlsStream;
 use transport::Transport;
 use without_request::{Ending, release, turn_away};
@@ -54,11 +55,17 @@ pub(crate) async fn serve<H: Handler>(core: Rc<CoreContext<H>>, mut stream: TcpS
     let Some(protocol) = detected(&core, &transport, client, &state).await else { return };
     let state = Rc::new(if protocol.http2 { state.multiplexed() } else { state });
     let transport = Rc::new(transport);
+    let http2 = protocol.http2;
     let end = drive(&core, &transport, client, &state, protocol).await;
+    let is_drained = http2 && state.closing() && matches!(end, ConnectionEnd::Closed(Ok(())));
     state.close();
     let malformed = account(&state, client, end);
     if malformed || state.unread.get() {
         let _ = core.in_time(transport.linger(core.limits.linger)).await;
+    } else if is_drained {
+        // The client may still be sending frames, such as more room for data. A reset would take from it what it has not read yet:
+        // the end of its last stream (RFC 9113, 9.1). The server stops, and waits no longer than this.
+        let _ = timeout(core.limits.linger, transport.linger(core.limits.linger)).await;
     }
 }
 
