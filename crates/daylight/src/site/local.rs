@@ -2,8 +2,10 @@
 //!
 //! All of this must hold: clients reach the server directly, as far as the settings say; the request names a loopback host, so it is not
 //! from a page that bound its own name to this address (DNS rebinding); it shows no token; no page of another site sent it; no proxy passed it on; and the
-//! other end of the socket belongs to root or to the user of this process, by the table of the kernel.
+//! other end of the socket belongs to root or to the user of this process, as the kernel says; if it answers no requests for a socket, by
+//! its tables.
 
+use super::socket_owner::{self, SocketOwner};
 use crate::access;
 use crate::app::App;
 use front::{Request, SocketEnds};
@@ -65,6 +67,11 @@ fn is_own(ends: &SocketEnds) -> bool {
         return false;
     }
     let own = rustix::process::geteuid().as_raw();
+    match socket_owner::of(ends) {
+        SocketOwner::User(owner) => return are_own(&[Some(owner)], own),
+        SocketOwner::Nobody => return false,
+        SocketOwner::NotTold => {}
+    }
     let tables = || {
         let [v4, v6] = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| owners(File::open(path).ok()?, ends));
         Some([v4?, v6?].concat())

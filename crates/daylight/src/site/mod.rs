@@ -10,6 +10,7 @@ pub(crate) mod packages;
 pub(crate) mod search;
 pub(crate) mod shell;
 mod sign_in;
+mod socket_owner;
 pub(crate) mod version;
 
 use crate::app::App;
