@@ -57,12 +57,12 @@ pub(crate) async fn serve<H: Handler>(core: Rc<CoreContext<H>>, mut stream: TcpS
     let transport = Rc::new(transport);
     let http2 = protocol.http2;
     let end = drive(&core, &transport, client, &state, protocol).await;
-    let is_drained = http2 && state.closing() && matches!(end, ConnectionEnd::Closed(Ok(())));
+    let is_stopped = http2 && state.closing();
     state.close();
     let malformed = account(&state, client, end);
     if malformed || state.unread.get() {
         let _ = core.in_time(transport.linger(core.limits.linger)).await;
-    } else if is_drained {
+    } else if is_stopped {
         // The client may still be sending frames, such as more room for data. A reset would take from it what it has not read yet:
         // the end of its last stream (RFC 9113, 9.1). The server stops, and waits no longer than this.
         let _ = timeout(core.limits.linger, transport.linger(core.limits.linger)).await;

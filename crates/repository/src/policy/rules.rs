@@ -76,8 +76,8 @@ impl Rules {
         self.layers.iter().any(|policy| policy.cooldown.is_some())
     }
 
-    /// Why this is hidden; `None`: it is visible. A reason that does not end with a cooldown comes first, whichever layer has it:
-    /// whoever read of a cooldown would wait in vain. A file is refused in the same order (`upstream/refused.rs`).
+    /// Why this is hidden; `None`: it is visible. A reason that does not end with a cooldown comes first, whichever layer has it: a
+    /// client that was told of a cooldown would wait in vain. A file is refused in the same order (`upstream/refused.rs`).
     pub fn hides(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<Hidden> {
         self.forbids(what).or_else(|| self.layers.iter().find_map(|policy| policy.hides_young(what, view)))
     }
