@@ -89,10 +89,14 @@ fn rows_of_gems_views_and_states_of_pushed_gems_are_evicted() {
     admin.push(FIRST, &Gem::new("wick59", "1.0.1")).expect(200);
     admin.push(FIRST, &Gem::new("lamp", "1.0.2")).expect(200);
     ask(FIRST, "lamp,another");
+    let page = |name: &str| anon.get(&format!("/packages/{FIRST}/{name}")).expect(200);
+    (0..60).for_each(|number| drop(page(&format!("wick{number}"))));
+    (0..2).for_each(|_| drop(page("wick59")));
     let figures = Figures::of(&world);
     for (cache, setting) in [
         (CacheName::Dependencies, "server.dependencies_bytes"),
         (CacheName::Views, "server.views_bytes"),
+        (CacheName::Packages, "server.views_bytes"),
         (CacheName::Heads, "server.pushed_gems_bytes"),
     ] {
         let lookups = figures.cache(cache);

@@ -3,6 +3,7 @@
 mod dependents;
 mod gems;
 mod hostile;
+mod kept;
 mod maven;
 mod private;
 mod size;

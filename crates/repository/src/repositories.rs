@@ -40,6 +40,7 @@ use crate::gem::upstream::dates_file;
 use crate::gem::views::Views;
 use crate::index::open_files::OpenFiles;
 use crate::maven::client_settings;
+use crate::package::published::PublishedPackages;
 use crate::question::{Ask, Question};
 use crate::references::References;
 use crate::repository::{Repository, RepositoryTable};
@@ -58,6 +59,9 @@ use store::{RepositoryId, RepositoryKind, Staged, Stamp, Store};
 use telemetry::{Bound, BoundName, Clock, Event, Layer, Op, Recorder, Text};
 use tokio::sync::Mutex;
 
+/// The share of the memory for views that versions of packages take: one part of so many.
+const PACKAGES_SHARE: u64 = 4;
+
 /// Limits of the memory and the open files of all repositories.
 #[derive(Debug)]
 pub struct MemoryLimits {
@@ -65,7 +69,7 @@ pub struct MemoryLimits {
     pub indexes: Arc<Bound>,
     /// Bytes of the rendered parts of the dependency API.
     pub dependencies_bytes: u64,
-    /// Bytes of gem indexes that a policy filters, or as of a moment.
+    /// Bytes of gem indexes that a policy filters, or as of a moment, and of versions of hosted packages.
     pub views_bytes: u64,
     /// Large files of hosted repositories and groups that stay open.
     pub open_files: u64,
@@ -95,6 +99,8 @@ pub struct Repositories {
     pub(crate) pieces: Pieces,
     /// Filtered gem indexes, and those as of a moment.
     views: Views,
+    /// The versions of hosted packages, for people.
+    pub(crate) published: PublishedPackages,
     /// The names of files in folders of hosted trees.
     inventory: Inventory,
     /// The names of packages and files, for searches.
@@ -130,7 +136,9 @@ impl Repositories {
         let (upstream_limits, inventory) = (room.upstreams, Inventory::new(room.folders_bytes));
         let (push_cache, merging) =
             (PushCache::new(room.pushed_gems_bytes), Bound::new(BoundName::Merging, "", room.merging_bytes));
-        let (pieces, views) = (Pieces::new(room.dependencies_bytes), Views::new(room.views_bytes));
+        let packages_bytes = room.views_bytes / PACKAGES_SHARE;
+        let (pieces, views) = (Pieces::new(room.dependencies_bytes), Views::new(room.views_bytes - packages_bytes));
+        let published = PublishedPackages::new(packages_bytes);
         let (waiters, room) = (Waiters::new(room.waiters, &recorder), room.indexes);
         let known = Arc::new(ArcSwap::from_pointee(list::read(&store, None, &room, event).await?));
         let formats = known.clone();
@@ -146,6 +154,7 @@ impl Repositories {
         recorder.register(push_cache.bound().clone());
         recorder.register(pieces.bound().clone());
         views.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
+        recorder.register(published.bound().clone());
         recorder.register(opened.bound().clone());
         recorder.register(inventory.bound().clone());
         recorder.register(merging.clone());
@@ -171,6 +180,7 @@ impl Repositories {
             room,
             pieces,
             views,
+            published,
             inventory,
             searched: SearchIndex::default(),
             opened,

@@ -13,7 +13,7 @@ mod transactions;
 pub use batch::{Batch, CommitError, Conflict, Expect};
 pub use blob_reads::BlobReads;
 pub use history::JournalReads;
-pub use journal_row::JournalRow;
+pub use journal_row::{Authorship, JournalRow};
 pub use reads::{EntryReads, SettingReads, UnitReads};
 pub use rows::{Facts, FirstSeen, Holding, Outline, Span, Subject, UnitFacts, UnitRows};
 pub use transactions::Transactions;

@@ -66,8 +66,8 @@ pub use blob_life::{BlobLife, BlobUse, Keep, UseEnd};
 pub use blobs::KeptBlob;
 pub use cache::{CachedFile, CachedPath, FolderPresence, Held, Origin, UpstreamPresence};
 pub use catalog::{
-    Batch, BlobReads, Catalog, CommitError, Conflict, EntryReads, Expect, Facts, FirstSeen, Holding, JournalReads,
-    JournalRow, Outline, SettingReads, Span, Subject, Transactions, UnitFacts, UnitReads, UnitRows,
+    Authorship, Batch, BlobReads, Catalog, CommitError, Conflict, EntryReads, Expect, Facts, FirstSeen, Holding,
+    JournalReads, JournalRow, Outline, SettingReads, Span, Subject, Transactions, UnitFacts, UnitReads, UnitRows,
 };
 pub use change::Change;
 pub use check::{Problem, Report, check};

@@ -65,6 +65,7 @@ bounds! {
     Dependencies "dependencies" Bytes ["server.dependencies_bytes"] "Rows of the dependency API in memory";
     Views "views" Bytes ["server.views_bytes"] "Cached gem indexes that a policy filters, or of an earlier moment";
     ViewsMade "views.made" Indexes [] "Requests for a whole index of an earlier moment; one such index is rendered at a time";
+    Packages "packages" Bytes ["server.views_bytes"] "Versions of hosted packages, for web pages and searches; a quarter of the setting";
     Heads "heads" Bytes ["server.pushed_gems_bytes"] "State of recently pushed gems, so that the next push of the gem reads no rows";
     PageFiles "pages.files" Files ["server.page_files"] "Large cached responses that are also in kernel memory, to be sent without a copy";
     PageCompression "pages.compression" Pages ["server.max_compressions"] "Cached responses being compressed or waiting for it";

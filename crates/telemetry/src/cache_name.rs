@@ -32,6 +32,7 @@ caches! {
     UpstreamIndexes "Requests that needed the index of a gem upstream and found it in memory";
     Dependencies "Gems of the dependency API whose rows were in memory";
     Views "Requests for a gem index that a policy filters, or of an earlier moment, that was rendered before";
+    Packages "Web pages, calls and searches about a hosted package whose versions were in memory";
     Heads "Pushes of a gem whose state was in memory";
     Folders "Requests for a file in a folder whose file names were in memory";
     KnownFolders "Requests through a group for a file in a folder whose facts were in memory";

@@ -105,7 +105,8 @@ keys! {
         indexes_bytes: u64 = Shares::indexes_bytes, 0..=1_099_511_627_776;
         /// Memory for the cache of the RubyGems dependency API, in bytes.
         dependencies_bytes: u64 = Shares::dependencies_bytes, 0..=1_099_511_627_776;
-        /// Memory for gem indexes that a policy filters or that show an earlier moment, in bytes.
+        /// Memory for gem indexes that a policy filters or that show an earlier moment, in bytes. A quarter of it is for versions of hosted
+        /// packages on web pages.
         views_bytes: u64 = Shares::views_bytes, 0..=1_099_511_627_776;
         /// Memory for the names of files in folders of hosted repositories, in bytes. With them a request for a missing file needs no
         /// database.

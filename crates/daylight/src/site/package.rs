@@ -44,14 +44,14 @@ pub(crate) async fn show(
     request: &Request,
     event: &mut Event,
 ) -> Result<Package, Error> {
-    let rows = rows(app, read, name, event).await?;
+    let mut rows = rows(app, read, name, event).await?;
     let (total, visible) = (rows.rows.len(), rows.rows.iter().filter(|row| row.standing.is_visible()).count());
     let latest = rows.latest.as_ref().and_then(|latest| rows.rows.iter().find(|row| row.version == *latest)).cloned();
     let from = match page.after.as_str() {
         "" => 0,
         after => rows.rows.iter().position(|row| row.version == after).map_or(total, |at| at + 1),
     };
-    let mut part: Vec<VersionRow> = rows.rows.iter().skip(from).take(page.limit).cloned().collect();
+    let mut part: Vec<VersionRow> = std::mem::take(&mut rows.rows).into_iter().skip(from).take(page.limit).collect();
     app.repositories.tell_publishers(&mut part, event).await?;
     let next = part.last().filter(|_| from + part.len() < total).map(|row| row.version.clone());
     let (mut about_latest, mut snippets) = (None, Vec::new());

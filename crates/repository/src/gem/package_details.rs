@@ -30,7 +30,7 @@ impl Repositories {
             true => row.member.entry(&self.store, &full_name, event).await?.map(|entry| facts(&entry)).transpose()?,
             false => self.line_facts(ask, name, &row, event).await,
         };
-        let (hashes, at) = (row.hashes.clone(), row.published.or(row.cached));
+        let (hashes, at) = (row.publication.as_ref().and_then(|one| one.hashes.clone()), row.published.or(row.cached));
         let file = VersionFile { path: format!("gems/{full_name}.gem"), hashes, at };
         let files = match file.hashes {
             Some(_) => vec![file],

@@ -8,6 +8,7 @@ use crate::gem::hosted::Hosted;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::view::token_rows;
 use crate::group::is_hosted;
+use crate::package::published::{PublishedPackage, PublishedVersion, VersionName};
 use crate::package::rows::{PackageMember, PackageRows, VersionRow};
 use crate::package::standing::{Gone, Shadowed, Standing};
 use crate::question::{Ask, Question};
@@ -19,8 +20,8 @@ use format::gem::{Identity, Version, full_name};
 use serde::Deserialize;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-use store::{AuthoredChange, Entry, RepositoryKind};
+use std::sync::{Arc, OnceLock};
+use store::{AuthoredChange, Entry, RepositoryId, RepositoryKind};
 use telemetry::{Event, Millis};
 
 /// The most cached files of one gem that are looked up, and how many are read at once.
@@ -37,9 +38,10 @@ impl Repositories {
     pub(crate) async fn gem_rows(&self, ask: &Ask<'_>, name: &str, event: &mut Event) -> Result<PackageRows, Error> {
         let local = self.hosted(&ask.repository, &ask.settings).ok_or(Error::GivenUp)?;
         let mut package = match ask.repository.record.kind {
-            RepositoryKind::Hosted => {
-                PackageRows { rows: hosted_rows(local, name, self.clock.now(), event).await?, ..PackageRows::default() }
-            }
+            RepositoryKind::Hosted => PackageRows {
+                rows: self.hosted_gem_rows(&ask.repository, name, event).await?,
+                ..PackageRows::default()
+            },
             RepositoryKind::Remote => {
                 let remote = self.remotes.remote(&ask.repository, &ask.place);
                 let index = &ask.repository.shared.followed;
@@ -58,49 +60,60 @@ impl Repositories {
     }
 }
 
-/// The rows of a hosted gem. In a view of an earlier moment, the versions that came later are told too.
-async fn hosted_rows(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Vec<VersionRow>, Error> {
-    let (repository, view) = (hosted.repository, hosted.repository.view(now));
-    let entries = repository.unit(hosted.store, name, event).await?;
-    let mut rows = entries.iter().map(|entry| {
-        let standing = Standing::of(shown(entry, view)).unwrap_or_else(|| gone(entry));
-        row(entry, standing, repository)
-    });
-    let mut rows = rows.by_ref().collect::<Result<Vec<_>, Error>>()?;
-    if repository.as_of.is_some() {
-        let then: HashSet<&str> = entries.iter().map(|entry| entry.key.as_str()).collect();
-        let today = Arc::new(repository.seen(repository.rules.clone(), None));
-        for entry in today.unit(hosted.store, name, event).await? {
-            if !then.contains(entry.key.as_str()) {
-                rows.push(row(&entry, Standing::Later, repository)?);
-            }
+impl Repositories {
+    /// The rows of a hosted gem. In a view of an earlier moment, the versions that came later are told too.
+    async fn hosted_gem_rows(
+        &self,
+        repository: &Arc<Repository>,
+        name: &str,
+        event: &mut Event,
+    ) -> Result<Vec<VersionRow>, Error> {
+        let now = self.clock.now();
+        let known = self.published_gem(repository, name, event).await?;
+        let mut rows: Vec<VersionRow> = known.iter().map(|one| VersionRow::published(one, repository, now)).collect();
+        if repository.as_of.is_some() {
+            let then: HashSet<&str> = known.iter().map(|one| one.change.name.as_str()).collect();
+            let today = repository.seen(repository.rules.clone(), None);
+            let today = self.published_gem(&today, name, event).await?;
+            let later = today.iter().filter(|one| !then.contains(one.change.name.as_str()));
+            rows.extend(later.map(|one| VersionRow::standing(one, Standing::Later, repository)));
         }
+        Ok(rows)
     }
-    Ok(rows)
+
+    async fn published_gem(
+        &self,
+        repository: &Repository,
+        name: &str,
+        event: &mut Event,
+    ) -> Result<PublishedPackage, Error> {
+        let read = async {
+            let package = Arc::from(name);
+            let entries = repository.unit(&self.store, name, event).await?;
+            entries.into_iter().map(|entry| published(&package, entry, repository.id)).collect()
+        };
+        self.published(repository, name, newest_first, read).await
+    }
 }
 
-fn gone(entry: &Entry) -> Standing {
-    match Gone::of(entry) {
-        Some(why) => Standing::Withdrawn { at: entry.changed, why },
-        None => Standing::Later,
-    }
-}
-
-fn row(entry: &Entry, standing: Standing, member: &Arc<Repository>) -> Result<VersionRow, Error> {
+fn published(package: &Arc<str>, entry: Entry, repository: RepositoryId) -> Result<PublishedVersion, Error> {
     let identity = Identity::deserialize(&entry.facts);
     let Identity { number, platform } =
         identity.map_err(|source| Error::Unreadable { key: entry.key.clone(), source })?;
-    let (name, at) = (entry.key.clone(), entry.published);
-    let change = AuthoredChange { repository: member.id, name, is_entry: true, at };
-    Ok(VersionRow {
+    Ok(PublishedVersion {
+        package: package.clone(),
         version: version_of(number.as_str(), &platform),
         number: number.as_str().to_owned(),
         platform: Some(platform),
-        published: Some(entry.published),
-        origin: entry.origin.clone(),
-        hashes: Some(entry.hashes.clone()),
-        change: Some(change),
-        ..VersionRow::new("", standing, member)
+        state: entry.state,
+        published: entry.published,
+        changed: entry.changed,
+        gone: Gone::of(&entry),
+        origin: entry.origin,
+        dated: None,
+        hashes: Some(entry.hashes),
+        change: AuthoredChange { repository, name: entry.key, is_entry: true, at: entry.published },
+        by: OnceLock::new(),
     })
 }
 
@@ -241,11 +254,11 @@ impl GroupGems<'_> {
         if !is_hosted(leaf) && Self::is_unset(leaf) {
             return Ok(Vec::new());
         }
+        if is_hosted(leaf) {
+            return self.repositories.hosted_gem_rows(leaf, name, event).await;
+        }
         let local = self.repositories.hosted(leaf, self.local.settings).ok_or(Error::GivenUp)?;
         let local = Hosted { through: Some(self.local.repository.id), ..local };
-        if is_hosted(leaf) {
-            return hosted_rows(local, name, self.now(), event).await;
-        }
         let remote = self.repositories.remotes.remote(leaf, &self.ask.place);
         let gems = RemoteGems { remote: &remote, context: self.local.context, local, index: &leaf.shared.followed };
         remote_rows(gems, name, event).await
@@ -253,11 +266,11 @@ impl GroupGems<'_> {
 }
 
 /// The order of a list: the highest number first, then by platform, `ruby` first.
-fn newest_first(one: &VersionRow, other: &VersionRow) -> Ordering {
-    let number = |row: &VersionRow| Version::parse(&row.number).ok();
-    let platform = |row: &VersionRow| row.platform.clone().filter(|platform| platform != "ruby");
-    let by_number = number(other).cmp(&number(one)).then_with(|| other.number.cmp(&one.number));
-    by_number.then_with(|| platform(one).cmp(&platform(other))).then_with(|| one.version.cmp(&other.version))
+fn newest_first(one: VersionName<'_>, other: VersionName<'_>) -> Ordering {
+    let number = |name: VersionName<'_>| Version::parse(name.number).ok();
+    let by_number = number(other).cmp(&number(one)).then_with(|| other.number.cmp(one.number));
+    let [first, second] = [one, other].map(|name| name.platform.filter(|platform| *platform != "ruby"));
+    by_number.then_with(|| first.cmp(&second)).then_with(|| one.version.cmp(other.version))
 }
 
 /// The first release that clients get, in a list with the newest first; without one, the first version.

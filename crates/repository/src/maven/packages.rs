@@ -1,9 +1,11 @@
 //! The versions of an artifact for people who look at it: from the rows and the rules that `maven-metadata.xml` is made from.
 
 use crate::error::Error;
+use crate::format::Format;
 use crate::group::is_hosted;
 use crate::maven::listing::{self, Version as Listed};
 use crate::maven::upstream::filtered_metadata::dated_versions;
+use crate::package::published::{PublishedPackage, PublishedVersion, VersionName};
 use crate::package::rows::{PackageMember, PackageRows, VersionRow};
 use crate::package::standing::{Gone, Shadowed, Standing};
 use crate::question::Ask;
@@ -16,8 +18,8 @@ use format::maven::metadata;
 use format::maven::{Version, path};
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-use store::{AuthoredChange, RepositoryKind, State};
+use std::sync::{Arc, OnceLock};
+use store::{AuthoredChange, RepositoryId, RepositoryKind, State};
 use telemetry::{Event, Millis};
 
 /// The most cached files of one artifact that are looked at, and how many are read at once.
@@ -70,27 +72,31 @@ impl Repositories {
         folder: &str,
         event: &mut Event,
     ) -> Result<Vec<VersionRow>, Error> {
-        let view = repository.view(self.clock.now());
-        let listed = listing::read::<Listed>(self.files(repository), folder, event).await?;
-        let mut rows: Vec<VersionRow> = listed
-            .iter()
-            .map(|row| {
-                let (_, _, changed) = row.lifecycle();
-                let gone = || Standing::Withdrawn { at: changed, why: Gone::Deleted };
-                let standing = Standing::of(shown(row, view)).unwrap_or_else(gone);
-                listed_row(row, folder, standing, repository)
-            })
-            .collect();
+        let now = self.clock.now();
+        let known = self.published_artifact(repository, folder, event).await?;
+        let mut rows: Vec<VersionRow> = known.iter().map(|one| VersionRow::published(one, repository, now)).collect();
         if repository.as_of.is_some() {
-            let then: HashSet<String> = rows.iter().map(|row| row.version.clone()).collect();
+            let then: HashSet<&str> = known.iter().map(|one| one.version.as_str()).collect();
             let today = Arc::new(repository.seen(repository.rules.clone(), None));
-            for row in listing::read::<Listed>(self.files(&today), folder, event).await? {
-                if !then.contains(&row.what.version) && row.lifecycle().0 == State::Live {
-                    rows.push(listed_row(&row, folder, Standing::Later, repository));
-                }
-            }
+            let today = self.published_artifact(&today, folder, event).await?;
+            let live = |one: &&Arc<PublishedVersion>| one.lifecycle().0 == State::Live;
+            let later = today.iter().filter(live).filter(|one| !then.contains(one.version.as_str()));
+            rows.extend(later.map(|one| VersionRow::standing(one, Standing::Later, repository)));
         }
         Ok(rows)
+    }
+
+    async fn published_artifact(
+        &self,
+        repository: &Arc<Repository>,
+        folder: &str,
+        event: &mut Event,
+    ) -> Result<PublishedPackage, Error> {
+        let read = async {
+            let listed = listing::read::<Listed>(self.files(repository), folder, event).await?;
+            Ok(listed.iter().filter_map(|row| published(row, folder, repository.id)).collect())
+        };
+        self.published(repository, folder, newest_first, read).await
     }
 
     /// The rows of an upstream: from its cached metadata, and from cached files. And whether the upstream may have others.
@@ -205,22 +211,30 @@ impl Repositories {
 /// The name of the document that lists versions.
 const METADATA: &str = "maven-metadata.xml";
 
-fn listed_row(
-    row: &listing::ListingRow<Listed>,
-    folder: &str,
-    standing: Standing,
-    member: &Arc<Repository>,
-) -> VersionRow {
-    let (_, published, _) = row.lifecycle();
-    let (name, at) = (listing::unit(folder, &row.what), published);
-    let change = AuthoredChange { repository: member.id, name, is_entry: false, at };
-    let mut made = VersionRow::new(&row.what.version, standing, member);
-    (made.published, made.dated, made.change) = (Some(published), row.origin(), Some(change));
-    made
+/// `None`: the folder is not that of an artifact.
+fn published(row: &listing::ListingRow<Listed>, folder: &str, repository: RepositoryId) -> Option<PublishedVersion> {
+    let (state, published, changed) = row.lifecycle();
+    let package = row.coordinates(Format::Maven)?.package.into();
+    let change = AuthoredChange { repository, name: listing::unit(folder, &row.what), is_entry: false, at: published };
+    Some(PublishedVersion {
+        package,
+        version: row.what.version.clone(),
+        number: row.what.version.clone(),
+        platform: None,
+        state,
+        published,
+        changed,
+        gone: Some(Gone::Deleted),
+        origin: None,
+        dated: row.origin(),
+        hashes: None,
+        change,
+        by: OnceLock::new(),
+    })
 }
 
 /// The order of a list: the highest version first.
-fn newest_first(one: &VersionRow, other: &VersionRow) -> Ordering {
-    let order = Version::new(&other.version).cmp(&Version::new(&one.version));
-    order.then_with(|| other.version.cmp(&one.version))
+fn newest_first(one: VersionName<'_>, other: VersionName<'_>) -> Ordering {
+    let order = Version::new(other.version).cmp(&Version::new(one.version));
+    order.then_with(|| other.version.cmp(one.version))
 }

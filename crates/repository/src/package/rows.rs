@@ -1,9 +1,13 @@
 //! A version of a package as one member of a repository has it.
 
+use crate::package::published::{PublishedVersion, VersionName};
 use crate::package::standing::Standing;
 use crate::repository::Repository;
+use crate::visible::shown;
+use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::sync::Arc;
-use store::{AuthoredChange, EntryOrigin, Hashes};
+use store::EntryOrigin;
 use telemetry::Millis;
 
 /// A version as one member has it.
@@ -27,14 +31,12 @@ pub struct VersionRow {
     pub seen: Option<Millis>,
     /// Of an upstream's version: when its package was cached; `None`: it is not in the cache.
     pub cached: Option<Millis>,
-    /// The digests and the size of its one file, in formats whose versions have one.
-    pub hashes: Option<Hashes>,
     /// Its package's digest as an upstream states it, hexadecimal.
     pub stated_sha256: Option<String>,
     /// The repository that has it: the repository itself, or a member of the group.
     pub member: Arc<Repository>,
-    /// The change that published it here.
-    pub(crate) change: Option<AuthoredChange>,
+    /// Its publication here.
+    pub(crate) publication: Option<Arc<PublishedVersion>>,
     /// Who published it here: the name of a token. Only the rows of the requested part have it.
     pub by: Option<String>,
 }
@@ -76,12 +78,35 @@ impl VersionRow {
             dated: None,
             seen: None,
             cached: None,
-            hashes: None,
             stated_sha256: None,
             member: member.clone(),
-            change: None,
+            publication: None,
             by: None,
         }
+    }
+
+    /// A version that `member` published, as it is seen at `now`.
+    pub(crate) fn published(version: &Arc<PublishedVersion>, member: &Arc<Repository>, now: Millis) -> Self {
+        let gone = || version.gone.map_or(Standing::Later, |why| Standing::Withdrawn { at: version.changed, why });
+        let standing = Standing::of(shown(&**version, member.view(now))).unwrap_or_else(gone);
+        Self::standing(version, standing, member)
+    }
+
+    /// A version that `member` published, with this standing.
+    pub(crate) fn standing(version: &Arc<PublishedVersion>, standing: Standing, member: &Arc<Repository>) -> Self {
+        Self {
+            number: version.number.clone(),
+            platform: version.platform.clone(),
+            published: Some(version.published),
+            origin: version.origin.clone(),
+            dated: version.dated,
+            publication: Some(version.clone()),
+            ..Self::new(&version.version, standing, member)
+        }
+    }
+
+    fn name(&self) -> VersionName<'_> {
+        VersionName { version: &self.version, number: &self.number, platform: self.platform.as_deref() }
     }
 }
 
@@ -99,11 +124,13 @@ fn rank(standing: &Standing) -> u8 {
 impl PackageRows {
     /// Keeps one row for each version: of the members in order the first that clients get, or else the first. `order` sorts versions,
     /// the newest first.
-    pub(crate) fn settle(&mut self, order: impl Fn(&VersionRow, &VersionRow) -> std::cmp::Ordering) {
+    pub(crate) fn settle(&mut self, order: impl Fn(VersionName<'_>, VersionName<'_>) -> Ordering) {
         // The sort is stable, so the members stay in order.
         self.rows.sort_by_key(|row| rank(&row.standing));
-        let mut known = std::collections::HashSet::new();
-        self.rows.retain(|row| known.insert(row.version.clone()));
-        self.rows.sort_by(order);
+        let mut known = HashSet::with_capacity(self.rows.len());
+        let firsts: Vec<bool> = self.rows.iter().map(|row| known.insert(row.version.as_str())).collect();
+        let mut firsts = firsts.into_iter();
+        self.rows.retain(|_| firsts.next().unwrap_or_default());
+        self.rows.sort_by(|one, other| order(one.name(), other.name()));
     }
 }

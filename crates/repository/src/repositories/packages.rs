@@ -7,14 +7,16 @@ use crate::gem::packages::ANY_QUESTION;
 use crate::listed::Page;
 use crate::package::details::VersionDetails;
 use crate::package::listed::{Dependent, Dependents, ListedPackage};
+use crate::package::published::{PublishedPackage, PublishedVersion, VersionName};
 use crate::package::rows::{PackageRows, VersionRow};
 use crate::parameters::Parameters;
 use crate::question::Ask;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
+use std::cmp::Ordering;
 use std::sync::Arc;
-use store::Stamp;
-use telemetry::Event;
+use store::{Stamp, Unit};
+use telemetry::{Event, Millis};
 
 /// The most packages that one search for dependents examines, and how many names are read at once.
 const EXAMINED: usize = 500;
@@ -63,12 +65,42 @@ impl Repositories {
 
     /// Adds to these rows who published them here.
     pub async fn tell_publishers(&self, rows: &mut [VersionRow], event: &mut Event) -> Result<(), Error> {
-        let changes = rows.iter().filter_map(|row| row.change.clone()).collect();
-        let mut authors = self.store.authors(changes, event).await?.into_iter();
-        for row in rows.iter_mut().filter(|row| row.change.is_some()) {
-            row.by = authors.next().flatten();
+        let publications = rows.iter().filter_map(|row| row.publication.as_ref());
+        let unknown: Vec<_> = publications.filter(|one| one.by.get().is_none()).cloned().collect();
+        let changes = unknown.iter().map(|one| one.change.clone()).collect();
+        for (one, by) in unknown.iter().zip(self.store.authors(changes, event).await?) {
+            // Another request may have looked it up meanwhile, and found the same.
+            let _ = one.by.set(by);
+        }
+        for row in rows {
+            row.by = row.publication.as_ref().and_then(|one| one.by.get().cloned().flatten());
         }
         Ok(())
+    }
+
+    /// The versions of a package in a hosted repository: from memory, or from `read`, sorted in the order of the format. `unit` is raised
+    /// by each change of the package.
+    pub(crate) async fn published(
+        &self,
+        repository: &Repository,
+        unit: &str,
+        order: impl Fn(VersionName<'_>, VersionName<'_>) -> Ordering,
+        read: impl Future<Output = Result<Vec<PublishedVersion>, Error>>,
+    ) -> Result<PublishedPackage, Error> {
+        let (revisions, is_now) = (self.store.revisions(), repository.as_of.is_none());
+        let holds = |stamp: &Stamp| revisions.holds(stamp, self.clock.now());
+        if is_now && let Some(kept) = self.published.find(repository.id, unit, holds) {
+            return Ok(kept);
+        }
+        // Taken before the work, so that the next request notices every later change.
+        let stamp = revisions.stamp(&[Unit::Of(repository.id, unit)], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
+        let mut rows: PublishedPackage = read.await?.into_iter().map(Arc::new).collect();
+        rows.sort_by(|one, other| order(one.name(), other.name()));
+        // Names that do not exist are not kept: there is no end of them.
+        if is_now && !rows.is_empty() {
+            self.published.keep(repository.id, unit, rows.clone(), stamp);
+        }
+        Ok(rows)
     }
 
     /// The content and the declarations of a version, which is a row of [`Repositories::package`].

@@ -1,6 +1,6 @@
 //! Reads of the journal, and of the state as of an earlier change.
 
-use super::journal_row::JournalRow;
+use super::journal_row::{Authorship, JournalRow};
 use super::rows::{FirstSeen, Subject};
 use crate::change::Change;
 use crate::error::Error;
@@ -30,6 +30,9 @@ pub trait JournalReads {
         of: Subject<'_>,
         through: Seq,
     ) -> Result<Option<JournalRow>, Error>;
+
+    /// The authors of several such rows, all as of one moment.
+    fn authors_as_of(&mut self, of: &[(RepositoryId, Subject<'_>, Seq)]) -> Result<Vec<Option<Authorship>>, Error>;
 
     /// The change of that row only.
     fn state_as_of(

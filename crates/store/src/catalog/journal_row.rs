@@ -26,6 +26,17 @@ pub struct JournalRow {
     pub change: Change,
 }
 
+/// The parts of a journal row that tell who made a change, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Authorship {
+    /// The number of the row.
+    pub seq: Seq,
+    /// The time of the change.
+    pub at: Millis,
+    /// Its author.
+    pub by: String,
+}
+
 impl JournalRow {
     /// The version that is written, and the newest one that can be read.
     pub const VERSION: u32 = 2;

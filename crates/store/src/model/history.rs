@@ -1,7 +1,7 @@
 //! Reads of the journal, and of earlier states.
 
 use super::state::Model;
-use crate::catalog::{FirstSeen, JournalReads, JournalRow, Subject, Transactions as _, UnitReads as _};
+use crate::catalog::{Authorship, FirstSeen, JournalReads, JournalRow, Subject, Transactions as _, UnitReads as _};
 use crate::change::Change;
 use crate::error::Error;
 use crate::first_seen_budget::cost;
@@ -44,6 +44,11 @@ impl JournalReads for Model {
         };
         let rows = self.journal.iter().rev().skip_while(|row| row.seq > through);
         Ok(rows.filter(|row| is(&row.change)).take(1).find(|row| row.change.leaves_something()).cloned())
+    }
+
+    fn authors_as_of(&mut self, of: &[(RepositoryId, Subject<'_>, Seq)]) -> Result<Vec<Option<Authorship>>, Error> {
+        let author = |row: JournalRow| Authorship { seq: row.seq, at: row.at, by: row.by };
+        of.iter().map(|(id, of, through)| Ok(self.row_as_of(*id, *of, *through)?.map(author))).collect()
     }
 
     fn units_with_facts_as_of(

@@ -1,12 +1,13 @@
 //! Reads of the journal, and of earlier states.
 
 use super::connection::{PrefixRange, Sqlite, int, seq};
-use crate::catalog::{FirstSeen, JournalReads, JournalRow, Subject};
+use crate::catalog::{Authorship, FirstSeen, JournalReads, JournalRow, Subject};
 use crate::change::Change;
 use crate::error::Error;
 use crate::record::{RepositoryId, Seq};
 use rusqlite::params;
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use telemetry::{Millis, give_way};
 
 /// The first-seen rows of a unit, the newest first.
@@ -17,6 +18,43 @@ const FIRST_SEEN: &str = "SELECT body FROM first_seen JOIN journal USING (seq)
 #[derive(Deserialize)]
 struct Moment {
     at: Millis,
+}
+
+/// A journal row without its change.
+#[derive(Deserialize)]
+struct AuthoredRow {
+    seq: Seq,
+    at: Millis,
+    by: String,
+    /// The facts of a unit are null if the change leaves nothing. Other changes have none here.
+    #[serde(default = "something")]
+    facts: Option<IgnoredAny>,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the default of a field")]
+fn something() -> Option<IgnoredAny> {
+    Some(IgnoredAny)
+}
+
+impl Sqlite {
+    /// The stored row of the last change of a subject up to `through`, or a part of the row.
+    fn row_body_as_of<T: DeserializeOwned>(
+        &self,
+        id: RepositoryId,
+        of: Subject<'_>,
+        through: Seq,
+    ) -> Result<Option<T>, Error> {
+        let (of_entry, name) = match of {
+            Subject::Entry(key) => (true, key),
+            Subject::Unit(unit) => (false, unit),
+        };
+        let sql = "SELECT seq FROM history WHERE repository = ? AND of_entry = ? AND name = ? AND seq <= ?
+            ORDER BY seq DESC LIMIT 1";
+        let values = params![int(id.0), of_entry, name, int(through.0)];
+        let found: Vec<i64> = self.rows(sql, values, |row| row.get(0))?;
+        let Some(number) = found.first() else { return Ok(None) };
+        Ok(self.bodies("SELECT body FROM journal WHERE seq = ?", [number])?.pop())
+    }
 }
 
 impl JournalReads for Sqlite {
@@ -54,17 +92,20 @@ impl JournalReads for Sqlite {
     }
 
     fn row_as_of(&mut self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<JournalRow>, Error> {
-        let (of_entry, name) = match of {
-            Subject::Entry(key) => (true, key),
-            Subject::Unit(unit) => (false, unit),
+        let row: Option<JournalRow> = self.row_body_as_of(id, of, through)?;
+        Ok(row.filter(|row| row.change.leaves_something()))
+    }
+
+    fn authors_as_of(&mut self, of: &[(RepositoryId, Subject<'_>, Seq)]) -> Result<Vec<Option<Authorship>>, Error> {
+        // One snapshot for all reads: otherwise each of them takes the locks of a transaction.
+        let snapshot = self.connection.unchecked_transaction().map_err(Error::sqlite("read the journal"))?;
+        let read = |(id, of, through): &(RepositoryId, Subject<'_>, Seq)| {
+            let row: Option<AuthoredRow> = self.row_body_as_of(*id, *of, *through)?;
+            Ok(row.filter(|row| row.facts.is_some()).map(|AuthoredRow { seq, at, by, .. }| Authorship { seq, at, by }))
         };
-        let sql = "SELECT seq FROM history WHERE repository = ? AND of_entry = ? AND name = ? AND seq <= ?
-            ORDER BY seq DESC LIMIT 1";
-        let values = params![int(id.0), of_entry, name, int(through.0)];
-        let found: Vec<i64> = self.rows(sql, values, |row| row.get(0))?;
-        let Some(number) = found.first() else { return Ok(None) };
-        let rows: Vec<JournalRow> = self.bodies("SELECT body FROM journal WHERE seq = ?", [number])?;
-        Ok(rows.into_iter().find(|row| row.change.leaves_something()))
+        let found = of.iter().map(read).collect::<Result<_, Error>>()?;
+        snapshot.finish().map_err(Error::sqlite("read the journal"))?;
+        Ok(found)
     }
 
     fn units_with_facts_as_of(

@@ -29,23 +29,35 @@ impl Store {
         if changes.is_empty() {
             return Ok(Vec::new());
         }
-        let read = move |truth: &mut dyn Catalog| {
-            let last = truth.last()?;
-            changes.iter().map(|change| author(truth, change, last)).collect()
-        };
-        self.read(Lane::Index, event, read).await
+        self.read(Lane::Index, event, move |truth| authors(truth, &changes)).await
     }
 }
 
-fn author(truth: &mut dyn Catalog, of: &AuthoredChange, last: Seq) -> Result<Option<String>, Error> {
-    let mut through = last;
+fn authors(truth: &mut dyn Catalog, changes: &[AuthoredChange]) -> Result<Vec<Option<String>>, Error> {
+    let last = truth.last()?;
+    let mut found = vec![None; changes.len()];
+    // The changes whose authors are not found yet, each with the last row that may be theirs. One look finds nearly all.
+    let mut rest: Vec<(usize, Seq)> = (0..changes.len()).map(|at| (at, last)).collect();
     for _ in 0..CHANGES {
-        let subject = if of.is_entry { Subject::Entry(&of.name) } else { Subject::Unit(&of.name) };
-        match truth.row_as_of(of.repository, subject, through)? {
-            Some(row) if row.at <= of.at => return Ok(Some(row.by)),
-            Some(row) => through = Seq(row.seq.0.saturating_sub(1)),
-            None => break,
+        let subject = |of: &(usize, Seq)| {
+            let (change, through) = (&changes[of.0], of.1);
+            let name = &*change.name;
+            (change.repository, if change.is_entry { Subject::Entry(name) } else { Subject::Unit(name) }, through)
+        };
+        let subjects: Vec<_> = rest.iter().map(subject).collect();
+        let rows = truth.authors_as_of(&subjects)?;
+        let mut earlier = Vec::new();
+        for ((at, _), row) in rest.into_iter().zip(rows) {
+            match row {
+                Some(row) if row.at <= changes[at].at => found[at] = Some(row.by),
+                Some(row) => earlier.push((at, Seq(row.seq.0.saturating_sub(1)))),
+                None => {}
+            }
+        }
+        rest = earlier;
+        if rest.is_empty() {
+            break;
         }
     }
-    Ok(None)
+    Ok(found)
 }

@@ -1,6 +1,7 @@
 //! The truth as of a change equals the truth when that change was the last one.
 
 use crate::as_of::last_change_by;
+use crate::catalog::Subject;
 use crate::suite::{any_batch, batch, publish, repository};
 use crate::{Batch, Catalog, CatalogAsOf, Change, JournalReads as _, JournalRow, Model, RepositoryId, Seq, Sqlite};
 use crate::{EntryReads as _, Transactions as _, UnitReads as _};
@@ -21,6 +22,17 @@ fn assert_as_of_each_change(catalog: &mut impl Catalog) {
             }
             let began = CatalogAsOf::new(catalog, through).entries_beginning(id, "a", 99).unwrap();
             assert_eq!(began, model.entries_beginning(id, "a", "", 99).unwrap());
+        }
+        let subjects = journal.iter().filter_map(|row| match &row.change {
+            Change::Entry { repository, entry } => Some((*repository, Subject::Entry(&entry.key), through)),
+            Change::Unit { repository, unit, .. } => Some((*repository, Subject::Unit(unit), through)),
+            _ => None,
+        });
+        let subjects: Vec<_> = subjects.collect();
+        let authors = catalog.authors_as_of(&subjects).unwrap();
+        for ((id, subject, _), author) in subjects.into_iter().zip(authors) {
+            let row = catalog.row_as_of(id, subject, through).unwrap();
+            assert_eq!(author.map(|one| (one.seq, one.at, one.by)), row.map(|row| (row.seq, row.at, row.by)));
         }
         for row in &journal {
             if let Change::Entry { repository, entry } = &row.change {
