@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, ensure};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The parts of a reply that are checked.
 pub(crate) struct Reply {
@@ -12,6 +12,8 @@ pub(crate) struct Reply {
     pub(crate) retry: bool,
     /// The number of bytes of its body.
     pub(crate) bytes: usize,
+    /// The time from the request to the first bytes of the reply.
+    pub(crate) first: Duration,
 }
 
 /// A persistent connection.
@@ -31,12 +33,14 @@ impl Caller {
 
     /// Sends these bytes, and reads a whole reply.
     pub(crate) fn call(&mut self, request: &[u8]) -> Result<Reply> {
+        let began = Instant::now();
         self.stream.write_all(request)?;
-        let mut filled = 0;
+        let (mut filled, mut first) = (0, None);
         let end = loop {
             let read = self.stream.read(&mut self.buffer[filled..])?;
             ensure!(read > 0, "the connection ended");
             filled += read;
+            first.get_or_insert_with(|| began.elapsed());
             if let Some(end) = self.buffer[..filled].windows(4).position(|four| four == b"\r\n\r\n") {
                 break end + 4;
             }
@@ -53,6 +57,6 @@ impl Caller {
             ensure!(read > 0, "the connection ended");
             left -= read;
         }
-        Ok(Reply { status, retry, bytes })
+        Ok(Reply { status, retry, bytes, first: first.unwrap_or_default() })
     }
 }

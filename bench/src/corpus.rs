@@ -8,6 +8,8 @@ mod random;
 
 use crate::process::{TOKEN, beside};
 use anyhow::{Context, Result, ensure};
+pub(crate) use fill::REPOSITORY;
+pub(crate) use names::WORDS;
 pub(crate) use random::Random;
 use std::path::{Path, PathBuf};
 
@@ -84,7 +86,12 @@ impl Corpus {
 
 /// A data folder with this many gems, kept beside the programs for the next run: `corpora/GEMS`.
 pub(crate) fn made(gems: usize) -> Result<PathBuf> {
-    let folder = beside("corpora")?.join(gems.to_string());
+    kept(&gems.to_string(), |folder| write(folder, gems))
+}
+
+/// A data folder that is kept beside the programs for the next run: `corpora/NAME`. `make` makes it if there is none.
+pub(crate) fn kept(name: &str, make: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
+    let folder = beside("corpora")?.join(name);
     if !folder.exists() {
         println!("making {} once", folder.display());
         // It gets its final name when it is complete.
@@ -93,10 +100,15 @@ pub(crate) fn made(gems: usize) -> Result<PathBuf> {
         if arriving.exists() {
             std::fs::remove_dir_all(&arriving)?;
         }
-        fill::folder(&arriving, &Corpus::new(gems, SEED))?;
+        make(&arriving)?;
         std::fs::rename(&arriving, &folder)?;
     }
     Ok(folder)
+}
+
+/// Writes this many gems into a new data folder.
+pub(crate) fn write(folder: &Path, gems: usize) -> Result<()> {
+    fill::folder(folder, &Corpus::new(gems, SEED)).map(drop)
 }
 
 /// A `/versions` with this many gems whose names start with `prefix`, without their packages: the MD5s belong to no file.

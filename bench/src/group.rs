@@ -1,7 +1,7 @@
 //! A group of 20 members, in groups of two levels, with facts about half a million folders: their disk space and memory, the
 //! time of a start, and the cost of a file requested from the group and from its member.
 
-mod fill;
+pub(crate) mod fill;
 mod merge;
 
 use crate::caller::Caller;

@@ -28,6 +28,7 @@ mod load;
 mod nexus;
 mod open;
 mod overload;
+mod pages;
 mod process;
 mod push;
 mod queries;
@@ -84,6 +85,7 @@ const ROWS: &[Row] = &[
     ("instructions", instructions::row),
     ("kept", kept::row),
     ("slow", slow::row),
+    ("pages", pages::row),
     ("attack", attack::row),
 ];
 

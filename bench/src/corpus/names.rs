@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 const LONGEST: usize = 40;
 
-const WORDS: &[&str] = &[
+/// Words of which names consist.
+pub(crate) const WORDS: &[&str] = &[
     "amber", "anchor", "apple", "arrow", "atlas", "autumn", "badge", "basket", "beacon", "birch", "bolt", "bottle",
     "bridge", "bright", "bucket", "button", "cabin", "camel", "candle", "canvas", "castle", "cedar", "chain", "chalk",
     "cinder", "circle", "clay", "cloud", "clover", "coal", "comet", "copper", "coral", "cotton", "crane", "crystal",

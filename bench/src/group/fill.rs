@@ -82,7 +82,7 @@ fn wanted() -> Vec<Value> {
 }
 
 /// Makes a data folder with these repositories.
-pub(super) fn repositories(data: &Path, wanted: impl IntoIterator<Item = Value>) -> Result<()> {
+pub(crate) fn repositories(data: &Path, wanted: impl IntoIterator<Item = Value>) -> Result<()> {
     let logs = tempfile::tempdir()?;
     let server = Server::daylight_on(data, logs.path(), &[])?;
     let mut connection = Connection::open(server.address.parse()?)?;
@@ -95,7 +95,7 @@ pub(super) fn repositories(data: &Path, wanted: impl IntoIterator<Item = Value>)
 }
 
 /// Opens the store of a data folder, and lets `fill` write into it, at the moment that it is given.
-pub(super) fn filling<T>(data: &Path, fill: impl AsyncFnOnce(&Arc<Store>, Millis) -> Result<T>) -> Result<T> {
+pub(crate) fn filling<T>(data: &Path, fill: impl AsyncFnOnce(&Arc<Store>, Millis) -> Result<T>) -> Result<T> {
     let clock = Clock::default();
     let options = RecorderOptions {
         clock: clock.clone(),
