@@ -86,7 +86,7 @@ fn kinds(gems: usize, artifacts: usize) -> Vec<Kind> {
         ("two words", (0..15).map(|at| format!("{} {}", WORDS[at * 7], WORDS[at * 11 + 3])).collect()),
         ("two letters", (0..10).map(|at| part(WORDS[at * 13], 0, 2)).collect()),
         ("names of gems", (0..30).map(gem).collect()),
-        ("beginnings of names", (30..50).map(|at| part(&gem(at), 0, 7)).collect()),
+        ("prefixes of names", (30..50).map(|at| part(&gem(at), 0, 7)).collect()),
         ("insides of names", (10..30).map(|at| part(&gem(at), 2, 6)).collect()),
         ("G:A", (0..20).map(|at| artifact(at).name()).collect()),
         ("groups", (20..35).map(|at| artifact(at).group.replace('/', ".")).collect()),

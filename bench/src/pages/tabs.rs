@@ -17,7 +17,7 @@ const TURN: f64 = 4.0;
 const PER_SECOND: f64 = 1000.0;
 const CONNECTIONS: usize = 8;
 const TABS: usize = 20;
-/// What is asked beside the hits, by the names of rows.
+/// The requests beside the hits, by the names of rows.
 const STATES: [&str; 3] = ["alone", "twenty tabs", "as many requests for no asset"];
 
 /// Measures and prints.
