@@ -168,6 +168,11 @@ impl Scene {
                 refused(&file(version), version);
             }
         }
+        for unlisted in in_state(&package, "unlisted") {
+            if !text(unlisted, "version").ends_with("SNAPSHOT") {
+                assert_eq!(file(unlisted).status, 200, "{unlisted}");
+            }
+        }
         for gone in in_state(&package, "deleted") {
             assert_eq!(file(gone).status, 404, "{gone}");
         }
@@ -226,6 +231,25 @@ fn of_two_reasons_the_one_that_does_not_end_with_a_cooldown_is_told_whichever_re
         (text(version, "version"), text(&version["hidden"], "rule"), text(&version["hidden"], "repository"))
     });
     assert_eq!(reasons.collect::<Vec<_>>(), [("2.0", "deny", GROUP), ("1.9", "deny", GROUP)]);
+}
+
+#[test]
+fn a_cached_version_that_its_upstream_lists_no_more_is_called_unlisted_and_is_still_answered_by_its_name() {
+    let mut scene = Scene::new();
+    let [lamp, older, newer] = [0, 0, 3];
+    scene.take(&Step::Deploy(2, lamp, older));
+    scene.compare(); // its POM is in the cache from now on
+    let states = |scene: &Scene| {
+        scene.compare();
+        let package = told(&scene.world.anon(), REMOTE, "org.example:lamp").unwrap();
+        let versions = package["versions"].as_array().unwrap().iter();
+        versions.map(|one| format!("{} {}", text(one, "version"), text(one, "state"))).collect::<Vec<_>>()
+    };
+    scene.take(&Step::Deploy(2, lamp, newer));
+    scene.take(&Step::Delete(2, lamp, older));
+    assert_eq!(states(&scene), ["2.0 visible", "1.9 unlisted"]);
+    scene.take(&Step::Delete(2, lamp, newer));
+    assert_eq!(states(&scene), ["2.0 unlisted", "1.9 unlisted"], "its list is gone");
 }
 
 #[test]

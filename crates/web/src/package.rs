@@ -40,7 +40,8 @@ pub struct VersionLine {
     pub version: String,
     /// The platform, in formats that have platforms.
     pub platform: Option<String>,
-    /// `visible`: clients get it. `hidden`: they do not. `yanked`, `deleted`, `cleaned_up`, `purged`: it is not published any more.
+    /// `visible`: clients get it. `unlisted`: only clients that name it get it, from the cache: its upstream does not list it any more.
+    /// `hidden`: they do not. `yanked`, `deleted`, `cleaned_up`, `purged`: it is not published any more.
     pub state: &'static str,
     /// When it was published in this server; of an upstream's version null.
     pub published: Option<Moment>,
@@ -179,6 +180,7 @@ impl VersionLine {
             ("hidden", Some("origin")) => "hidden: another member answers",
             ("hidden", Some("as_of")) => "published later",
             ("hidden", _) => "hidden",
+            ("unlisted", _) => "cached, not listed by its upstream any more",
             ("yanked", _) => "yanked",
             ("deleted", _) => "deleted",
             ("cleaned_up", _) => "removed by cleanup",
@@ -191,7 +193,7 @@ impl VersionLine {
     pub fn tag_class(&self) -> &'static str {
         match self.state {
             "visible" => "good",
-            "hidden" => "warn",
+            "hidden" | "unlisted" => "warn",
             _ => "bad",
         }
     }

@@ -50,6 +50,7 @@ impl<'a> Words<'a> {
     pub(super) fn line(&self, row: &VersionRow) -> VersionLine {
         let (state, gone) = match &row.standing {
             Standing::Visible(_) => ("visible", None),
+            Standing::Unlisted => ("unlisted", None),
             Standing::Hidden(_) | Standing::Shadowed(_) | Standing::Later => ("hidden", None),
             Standing::Withdrawn { at, why } => (gone(*why), Some(moment(*at))),
         };
@@ -82,7 +83,7 @@ impl<'a> Words<'a> {
 
     fn hidden(&self, row: &VersionRow) -> Option<HiddenBy> {
         match &row.standing {
-            Standing::Visible(_) | Standing::Withdrawn { .. } => None,
+            Standing::Visible(_) | Standing::Unlisted | Standing::Withdrawn { .. } => None,
             Standing::Hidden(hidden) => {
                 // The policy is that of the member, of the repository itself, or of a group on the way to the member.
                 let policy = self.table.by_name.get(&hidden.repository);

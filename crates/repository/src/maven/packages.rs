@@ -109,13 +109,13 @@ impl Repositories {
     ) -> Result<(Vec<VersionRow>, bool), Error> {
         let remote = self.remotes.remote(repository, &ask.place);
         let view = repository.view(self.clock.now());
-        let listed = match dated_versions(&remote, folder, event).await {
-            Ok(listed) => Some(listed),
-            Err(Error::Unasked | Error::Upstream(_)) => None,
-            Err(error) if error.is_absence() || matches!(error, Error::FirstSeenFull(_)) => None,
+        let (listed, has_none) = match dated_versions(&remote, folder, event).await {
+            Ok(listed) => (Some(listed), false),
+            Err(Error::Unasked | Error::Upstream(_) | Error::FirstSeenFull(_)) => (None, false),
+            Err(error) if error.is_absence() => (None, true),
             Err(error) => return Err(error),
         };
-        let may_lack = listed.is_none();
+        let (may_lack, list_is_known) = (listed.is_none(), listed.is_some() || has_none);
         let mut rows: Vec<VersionRow> = Vec::new();
         for version in listed.into_iter().flatten() {
             let Some(standing) = Standing::of(shown(&version, view)) else { continue };
@@ -139,6 +139,8 @@ impl Repositories {
                     let row = OfUpstream::kept(&remote, &read, file, event).await?;
                     let seen = Some(file.first_seen);
                     let standing = Standing::of(shown(&row, view));
+                    let standing =
+                        standing.map(|standing| if list_is_known { standing.without_list() } else { standing });
                     rows.extend(
                         standing.map(|standing| VersionRow { seen, ..VersionRow::new(version, standing, repository) }),
                     );

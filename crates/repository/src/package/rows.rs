@@ -114,10 +114,11 @@ impl VersionRow {
 fn rank(standing: &Standing) -> u8 {
     match standing {
         Standing::Visible(_) => 0,
-        Standing::Hidden(_) => 1,
-        Standing::Withdrawn { .. } => 2,
-        Standing::Later => 3,
-        Standing::Shadowed(_) => 4,
+        Standing::Unlisted => 1,
+        Standing::Hidden(_) => 2,
+        Standing::Withdrawn { .. } => 3,
+        Standing::Later => 4,
+        Standing::Shadowed(_) => 5,
     }
 }
 

@@ -9,6 +9,8 @@ use telemetry::Millis;
 pub enum Standing {
     /// They get it. The exceptions that let it through, in words.
     Visible(Option<String>),
+    /// The list of its upstream does not name it any more. Clients that name it get the cached file.
+    Unlisted,
     /// A policy hides it.
     Hidden(Box<Hidden>),
     /// Another member of the group answers for the name.
@@ -57,7 +59,12 @@ impl Standing {
         }
     }
 
-    /// Whether clients get it.
+    /// The same for a cached version that is not in the list of its upstream.
+    pub(crate) fn without_list(self) -> Self {
+        if self.is_visible() { Standing::Unlisted } else { self }
+    }
+
+    /// Whether lists name it to clients.
     pub fn is_visible(&self) -> bool {
         matches!(self, Standing::Visible(_))
     }
