@@ -116,6 +116,8 @@ mod tests {
 
     const LONG: Duration = Duration::from_secs(30);
     const SHORT: Duration = Duration::from_millis(1);
+    /// A thread begins within this time, also on a busy machine. A gauge is switched off only if its reading began.
+    const BEGINS: Duration = Duration::from_millis(500);
 
     /// A gauge that hangs until the sender sends, or is dropped.
     fn hangs(name: &'static str) -> (Gauge, std::sync::mpsc::SyncSender<()>) {
@@ -146,7 +148,7 @@ mod tests {
         gauges.add(stuck);
         gauges.add(quick("quick"));
         let (now, log) = (Tick::now(), Log::silent());
-        assert_eq!(told(&gauges.read(now, SHORT, &log), now)[0], ("stuck", None, true));
+        assert_eq!(told(&gauges.read(now, BEGINS, &log), now)[0], ("stuck", None, true));
         let after = [("stuck", None, true), ("quick", Some(7.0), false)];
         assert_eq!(told(&gauges.read(now, LONG, &log), now), after);
         // Long after that it still hangs, so it is not read by a second thread.

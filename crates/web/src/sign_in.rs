@@ -60,7 +60,7 @@ mod tests {
         let odd = "<script>\"'";
         let shell = Shell::new("Sign in", Links::new("http://here.test"));
         let page = html(&SignInPage { shell: &shell, to: odd, problem: Some(odd), hint: Some(odd) }).unwrap();
-        assert_eq!((page.contains("<script"), page.matches("&#60;script&#62;").count()), (false, 3), "{page}");
+        assert_eq!((page.contains("<script>"), page.matches("&#60;script&#62;").count()), (false, 3), "{page}");
         assert!(page.contains("action=\"/sign-in\""), "{page}");
     }
 }
