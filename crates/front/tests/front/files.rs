@@ -254,6 +254,10 @@ fn readers_share_the_buffers_there_are_and_all_get_their_file() {
             });
         }
     });
+    // A client may have its last byte before the server has the buffer back, but the event comes after both.
+    for _ in 0..150 {
+        front.event();
+    }
     let buffers = bound(&front, BoundName::FileBuffers);
     assert!((1..=3).contains(&buffers.highest()), "{}", buffers.highest());
     assert_eq!(buffers.used(), 0);
