@@ -8,7 +8,7 @@ use crate::repositories::packages::PackagesAsk;
 use crate::repository::Repository;
 use crate::search::index::NamesNow;
 use crate::search::names::{Names, Place};
-use crate::search::query::{Rank, SearchQuery};
+use crate::search::query::{Rank, SearchQuery, Word};
 use crate::visible::shown;
 use crate::workers::aside;
 use std::sync::Arc;
@@ -246,13 +246,14 @@ pub(crate) fn join(texts: &[(String, Arc<Names>)], words: &[String], after: &str
         (Some(rank), Some(repository), Some(name)) => Some(Place { rank, name, repository }),
         _ => None,
     };
+    let words: Vec<Word<'_>> = words.iter().map(|word| Word::new(word)).collect();
     let (mut count, mut found) = (0, Vec::new());
     for (at, (repository, names)) in texts.iter().enumerate() {
         let follows = |rank, name: &str| {
             let place = Place { rank, name, repository };
             after.as_ref().is_none_or(|after| place.order(after).is_gt())
         };
-        for (rank, matches) in Rank::ALL.into_iter().zip(names.matches(words, limit, follows)) {
+        for (rank, matches) in Rank::ALL.into_iter().zip(names.matches(&words, limit, follows)) {
             count += matches.count;
             found.extend(matches.first.into_iter().map(|name| (rank, name, at)));
         }
@@ -281,7 +282,8 @@ mod tests {
                 .map(|(at, names)| (name(at), Arc::new(Names::new(names.iter().map(String::as_str))))).collect();
             let mut all: Vec<(Rank, String, usize)> = Vec::new();
             for (at, names) in repositories.iter().enumerate() {
-                let ranked = names.iter().filter_map(|name| Some((rank(&name.to_ascii_lowercase(), &words)?, name.clone(), at)));
+                let prepared: Vec<Word<'_>> = words.iter().map(|word| Word::new(word)).collect();
+                let ranked = names.iter().filter_map(|name| Some((rank(&name.to_ascii_lowercase(), &prepared)?, name.clone(), at)));
                 all.extend(ranked);
             }
             all.sort();

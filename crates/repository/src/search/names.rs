@@ -1,6 +1,7 @@
 //! The names of one repository as one text, and the best matches of a search in it.
 
-use crate::search::query::{Rank, rank};
+use crate::search::query::{Rank, Word, rank};
+use memchr::{memchr, memrchr};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use telemetry::give_way;
@@ -81,16 +82,16 @@ impl Names {
     }
 
     /// The matches of words in lower case. Of each rank the first `limit` names for which `follows` is true.
-    pub(crate) fn matches(&self, words: &[String], limit: usize, follows: impl Fn(Rank, &str) -> bool) -> Ranked {
+    pub(crate) fn matches(&self, words: &[Word<'_>], limit: usize, follows: impl Fn(Rank, &str) -> bool) -> Ranked {
         let mut ranked = Ranked::default();
         let lower = self.lower.as_deref().unwrap_or(&self.text);
         // The longest word is the rarest, more often than not.
-        let Some(rare) = words.iter().max_by_key(|word| word.len()) else { return ranked };
-        let mut from = 0;
-        while let Some(at) = lower[from..].find(rare.as_str()).map(|at| from + at) {
-            let begin = lower[from..at].rfind('\n').map_or(from, |newline| from + newline + 1);
-            let end = lower[at..].find('\n').map_or(lower.len(), |newline| at + newline);
-            from = end.saturating_add(1).min(lower.len());
+        let Some(rare) = words.iter().max_by_key(|word| word.text.len()) else { return ranked };
+        let (text, mut from) = (lower.as_bytes(), 0);
+        while let Some(at) = rare.find(&text[from..]).map(|at| from + at) {
+            let begin = memrchr(b'\n', &text[from..at]).map_or(from, |newline| from + newline + 1);
+            let end = memchr(b'\n', &text[at..]).map_or(text.len(), |newline| at + newline);
+            from = end.saturating_add(1).min(text.len());
             let Some(rank) = rank(&lower[begin..end], words) else { continue };
             let matches = &mut ranked[rank as usize];
             matches.count += 1;
@@ -132,9 +133,10 @@ mod tests {
             after in "[aB]{0,2}",
         ) {
             let index = Names::new(names.iter().map(String::as_str));
-            let found = index.matches(&words, limit, |_, name| name > after.as_str());
+            let prepared: Vec<Word<'_>> = words.iter().map(|word| Word::new(word)).collect();
+            let found = index.matches(&prepared, limit, |_, name| name > after.as_str());
             for (at, expected) in Rank::ALL.into_iter().enumerate() {
-                let all: Vec<&String> = names.iter().filter(|name| rank(&name.to_ascii_lowercase(), &words) == Some(expected)).collect();
+                let all: Vec<&String> = names.iter().filter(|name| rank(&name.to_ascii_lowercase(), &prepared) == Some(expected)).collect();
                 prop_assert_eq!(found[at].count, all.len() as u64);
                 let first: Vec<&String> = all.into_iter().filter(|name| **name > after).take(limit).collect();
                 prop_assert_eq!(found[at].first.iter().collect::<Vec<_>>(), first);

@@ -1,6 +1,8 @@
 //! The text of a search, and how well a name matches it.
 
 use crate::error::Error;
+use memchr::memmem::Finder;
+use memchr::memrchr2;
 
 /// The longest text of a search, in bytes.
 pub const LONGEST_QUERY: usize = 256;
@@ -36,6 +38,40 @@ impl Rank {
     pub(crate) const ALL: [Self; 4] = [Self::Exact, Self::Prefix, Self::Word, Self::Substring];
 }
 
+/// A word of a search, prepared for being found in many names.
+#[derive(Debug)]
+pub(crate) struct Word<'q> {
+    pub(crate) text: &'q str,
+    finder: Finder<'q>,
+}
+
+impl<'q> Word<'q> {
+    /// A word in lower case.
+    pub(crate) fn new(text: &'q str) -> Self {
+        Self { text, finder: Finder::new(text) }
+    }
+
+    /// Where it first is in a text in lower case.
+    pub(crate) fn find(&self, text: &[u8]) -> Option<usize> {
+        self.finder.find(text)
+    }
+
+    /// Whether it is at the beginning of a word of a name, or only inside of one; `None`: the name lacks it.
+    fn begins_in(&self, name: &str) -> Option<bool> {
+        let is_beginning = |at: usize| !name[..at].ends_with(|c: char| c.is_alphanumeric());
+        let mut at = self.find(name.as_bytes())?;
+        loop {
+            if is_beginning(at) {
+                return Some(true);
+            }
+            match self.find(&name.as_bytes()[at + 1..]) {
+                Some(next) => at += 1 + next,
+                None => return Some(false),
+            }
+        }
+    }
+}
+
 impl SearchQuery {
     /// Reads the text of a search. `None`: it has no words.
     pub fn read(text: &str) -> Result<Option<Self>, Error> {
@@ -69,10 +105,10 @@ fn without_version(word: &str) -> String {
 }
 
 /// How well a name in lower case matches words in lower case; `None`: it lacks one of them.
-pub(crate) fn rank(name: &str, words: &[String]) -> Option<Rank> {
-    if let [text] = words {
-        let last = name.rsplit([':', '/']).next().unwrap_or(name);
-        if name == text || last == text {
+pub(crate) fn rank(name: &str, words: &[Word<'_>]) -> Option<Rank> {
+    if let [Word { text, .. }] = words {
+        let last = memrchr2(b':', b'/', name.as_bytes()).map_or(name, |at| &name[at + 1..]);
+        if name == *text || last == *text {
             return Some(Rank::Exact);
         }
         if name.starts_with(text) || last.starts_with(text) {
@@ -81,10 +117,7 @@ pub(crate) fn rank(name: &str, words: &[String]) -> Option<Rank> {
     }
     let mut worst = Rank::Word;
     for word in words {
-        let mut all = name.match_indices(word.as_str()).map(|(at, _)| at).peekable();
-        all.peek()?;
-        let begins = |at: usize| !name[..at].ends_with(|c: char| c.is_alphanumeric());
-        if !all.any(begins) {
+        if !word.begins_in(name)? {
             worst = Rank::Substring;
         }
     }
@@ -104,7 +137,10 @@ mod tests {
 
     #[test]
     fn a_name_is_exact_then_begins_so_then_has_the_word_then_contains_it() {
-        let rank = |name: &str, text: &str| rank(name, &words(text));
+        let rank = |name: &str, text: &str| {
+            let words = words(text);
+            rank(name, &words.iter().map(|word| Word::new(word)).collect::<Vec<_>>())
+        };
         for (name, text, expected) in [
             ("rack", "Rack", Some(Rank::Exact)),
             ("org.example:lamp", "lamp", Some(Rank::Exact)),
