@@ -49,7 +49,7 @@ impl Repositories {
         let leaves = std::slice::from_ref(&ask.repository).iter().filter(|one| one.leaves.is_empty());
         for leaf in leaves.chain(ask.repository.leaves.iter()) {
             let found = match is_hosted(leaf) {
-                true => leaf.units(&self.store, after, limit, |name, _| name.to_owned(), event).await?.0,
+                true => self.store.units_ever(leaf.id, after, limit, event).await?,
                 false => self.upstream_names(ask, leaf, after, limit, event).await?,
             };
             is_cut |= found.len() >= limit;

@@ -188,7 +188,7 @@ fn of_builds(folder: &str, rows: &[Entry], view: View<'_>) -> Option<(String, Mi
 async fn prefixes(tree: Tree<'_>, event: &mut Event) -> Result<Option<Prefixes>, Error> {
     let found = tree
         .store
-        .first_of_each_kind(tree.repository.id, UnitFilter::Live, prefix_index::behind, PREFIXES + 1, event)
+        .first_of_each_kind(tree.repository.id, UnitFilter::Live, "", prefix_index::behind, PREFIXES + 1, event)
         .await?;
     let some = (1..=PREFIXES).contains(&found.len());
     Ok(some.then(|| Prefixes::of(found.iter().map(String::as_str))).flatten())

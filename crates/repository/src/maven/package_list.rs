@@ -11,9 +11,10 @@ use crate::repository::Repository;
 use format::maven::path;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use store::UnitFilter;
 use telemetry::Event;
 
-/// The most reads of one list: of cached files, and of listings.
+/// The most reads of one list: of cached files, and of lists of versions.
 const READS: usize = 2_000;
 /// Cached files that one read returns.
 const PAGE: usize = 200;
@@ -85,18 +86,17 @@ impl Repositories {
         if !after.is_empty() {
             unit = format!("{}{VERSIONS}{}", after.trim_end_matches('/'), char::MAX);
         }
-        for _ in 0..READS {
-            let Some((next, _)) = repository.facts(&self.store, "", &unit, 1, event).await?.pop() else {
+        let filter = UnitFilter::WithFacts(repository.as_of.map(|past| past.through));
+        let mut reads = 0;
+        while reads < READS && found.len() < limit {
+            let most = limit - found.len();
+            let lists = self.store.first_of_each_kind(repository.id, filter, &unit, end_of_list, most, event).await?;
+            reads += lists.len();
+            unit = lists.last().map(|last| end_of_list(last)).unwrap_or_default();
+            let folders = lists.iter().filter_map(|first| Some(format!("{}/", first.split_once(VERSIONS)?.0)));
+            found.extend(folders);
+            if lists.len() < most {
                 return Ok((found, false));
-            };
-            let (folder, item) = next.split_once("//").unwrap_or((&next, ""));
-            let list = item.split('/').next().unwrap_or_default();
-            unit = format!("{folder}//{list}/{}", char::MAX);
-            if next.contains(VERSIONS) {
-                found.push(format!("{folder}/"));
-            }
-            if found.len() >= limit {
-                return Ok((found, true));
             }
         }
         Ok((found, true))
@@ -133,6 +133,13 @@ impl Repositories {
         }
         Ok((found.into_iter().collect(), true))
     }
+}
+
+/// A name behind all units of the list that this one belongs to.
+fn end_of_list(unit: &str) -> String {
+    let (folder, item) = unit.split_once("//").unwrap_or((unit, ""));
+    let list = item.split('/').next().unwrap_or_default();
+    format!("{folder}//{list}/{}", char::MAX)
 }
 
 /// `G:A` of a folder that ends with a slash.

@@ -44,7 +44,7 @@ pub(crate) async fn lacks(
     }
     let Some(stamp) = revisions.stamp(&[Unit::All(id)], Millis(i64::MAX)) else { return Ok(false) }; // before the work
     let before = event.runs_so_far();
-    let found = store.first_of_each_kind(id, UnitFilter::Ever, behind, NAMES + 1, event).await?;
+    let found = store.first_of_each_kind(id, UnitFilter::Ever, "", behind, NAMES + 1, event).await?;
     // If there are too many prefixes, none is stored.
     let all: BTreeSet<&str> = match found.len() {
         ..=NAMES => found.iter().filter_map(|folder| beginning(folder)).collect(),

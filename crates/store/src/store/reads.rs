@@ -184,6 +184,18 @@ impl Store {
         self.read(Lane::Index, event, move |truth| truth.units(repository, &after, limit)).await
     }
 
+    /// Names of all units that ever had a change, after `after`, in byte order, at most `limit`.
+    pub async fn units_ever(
+        &self,
+        repository: RepositoryId,
+        after: &str,
+        limit: usize,
+        event: &mut Event,
+    ) -> Result<Vec<String>, Error> {
+        let after = after.to_owned();
+        self.read(Lane::Index, event, move |truth| truth.units_ever(repository, &after, limit)).await
+    }
+
     /// Index lines of a repository after `after`, ordered by number, at most `limit`.
     pub async fn lines(
         &self,

@@ -4,8 +4,8 @@ use super::Store;
 use crate::catalog::Catalog;
 use crate::error::Error;
 use crate::lane::Lane;
-use crate::record::RepositoryId;
-use telemetry::Event;
+use crate::record::{RepositoryId, Seq};
+use telemetry::{Event, give_way};
 
 /// The units that a scan considers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,25 +14,34 @@ pub enum UnitFilter {
     Live,
     /// All units that ever had a change, except the one with the empty name.
     Ever,
+    /// Units with facts of their own: now, or directly after a change.
+    WithFacts(Option<Seq>),
 }
 
 impl Store {
-    /// The first unit of each kind, in byte order, at most `limit`, all in one job. `end_of_kind` returns a name that is not less
-    /// than any unit of the same kind.
+    /// The first unit of each kind after `after`, in byte order, at most `limit`, all in one job. `end_of_kind` returns a name that is
+    /// not less than any unit of the same kind.
     pub async fn first_of_each_kind(
         &self,
         id: RepositoryId,
         filter: UnitFilter,
+        after: &str,
         end_of_kind: impl Fn(&str) -> String + Send + 'static,
         limit: usize,
         event: &mut Event,
     ) -> Result<Vec<String>, Error> {
+        let mut after = after.to_owned();
         let scan = move |truth: &mut dyn Catalog| {
-            let (mut found, mut after) = (Vec::new(), String::new());
+            let mut found = Vec::new();
             while found.len() < limit {
+                give_way();
                 let next = match filter {
                     UnitFilter::Live => truth.units(id, &after, 1)?.pop(),
                     UnitFilter::Ever => truth.units_ever(id, &after, 1)?.pop(),
+                    UnitFilter::WithFacts(None) => truth.units_with_facts(id, "", &after, 1)?.pop().map(|(unit, _)| unit),
+                    UnitFilter::WithFacts(Some(through)) => {
+                        truth.units_with_facts_as_of(id, "", &after, 1, through)?.pop().map(|(unit, _)| unit)
+                    }
                 };
                 let Some(unit) = next else { break };
                 after = end_of_kind(&unit);

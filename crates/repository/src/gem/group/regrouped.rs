@@ -131,14 +131,13 @@ impl GroupGems<'_> {
     }
 
     async fn published_names(self, leaf: &Repository, event: &mut Event) -> Result<Vec<String>, Error> {
-        let (mut names, mut after) = (Vec::new(), Some(String::new()));
-        while let Some(from) = after {
-            let store = self.local.store.as_of(self.local.store.last());
-            let (some, last) = store.units(leaf.id, &from, PAGE, |name: &str, _| name.to_owned(), event).await?;
+        let (mut names, mut after) = (Vec::new(), String::new());
+        loop {
+            let some = self.local.store.units_ever(leaf.id, &after, PAGE, event).await?;
+            let Some(last) = some.last() else { return Ok(names) };
+            after.clone_from(last);
             names.extend(some);
-            after = last;
         }
-        Ok(names)
     }
 }
 
