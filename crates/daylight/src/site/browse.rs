@@ -13,7 +13,7 @@ use telemetry::Event;
 use web::{Browse, BrowseItem, BrowsePage, HiddenReason, Moment};
 
 /// Most items on a page, unless its URL has a `limit`.
-const LIMIT: usize = 200;
+const LIMIT: usize = 100;
 /// The longest path and the longest key after which a level continues, in bytes.
 const LONGEST: usize = format::tree::LONGEST + 1;
 
