@@ -3,6 +3,7 @@
 //! A page and the call of the admin API with the same facts are made from one value: the API serializes it, the page shows it in
 //! a template. So the two cannot differ.
 
+mod amount;
 mod assets;
 mod browse;
 mod document;

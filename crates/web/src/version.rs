@@ -1,5 +1,6 @@
 //! One version of a package: the values of the API and of the page.
 
+use crate::amount::amount;
 use crate::package::{About, Snippet, VersionLine};
 use crate::{Links, Moment, Shell};
 use askama::Template;
@@ -124,11 +125,6 @@ impl VersionFile {
 
     /// The size in words.
     pub fn size(&self) -> String {
-        match self.size_bytes {
-            None => String::new(),
-            Some(bytes) if bytes < 10_000 => format!("{bytes} B"),
-            Some(bytes) if bytes < 10_000_000 => format!("{} kB", bytes / 1_000),
-            Some(bytes) => format!("{} MB", bytes / 1_000_000),
-        }
+        self.size_bytes.map(amount).unwrap_or_default()
     }
 }
