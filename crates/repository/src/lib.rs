@@ -106,4 +106,4 @@ pub use crate::upstream::checksum_policy::ChecksumPolicy;
 pub use crate::upstream::failure::Failure;
 pub use crate::visible::{Row, Visible, hidden, next_change, shown, visible};
 pub use crate::waiters::{ClassPlace, Place, Waiters, WaitersLimits};
-pub use crate::workers::Workers;
+pub use crate::workers::{Workers, after_others};

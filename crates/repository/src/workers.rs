@@ -25,3 +25,9 @@ pub(crate) async fn aside<T: Send + 'static>(
     }
     workers.run(lane, op, event, |()| work()).await?
 }
+
+/// Lets the event loop answer other requests before more work is done on it. Between two calls is work of at most 0.1 ms, or so many page
+/// hits wait for as long as the work takes.
+pub async fn after_others(event: &mut Event) {
+    event.waited(Op::LoopWait, tokio::task::yield_now()).await;
+}

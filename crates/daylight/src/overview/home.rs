@@ -54,7 +54,7 @@ pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Res
         home.troubles.push(format!("Upstreams that are paused or fail: {} of {}", bad.len(), hosts.len()));
     }
     let shell = shell::of(app, "Repositories", request, event).await?;
-    shell::page(&HomePage { shell: &shell, home: &home })
+    shell::page(&HomePage { shell: &shell, home: &home }, event).await
 }
 
 fn row(app: &App, repository: &Arc<Repository>) -> HomeRepository {

@@ -177,5 +177,5 @@ async fn page(app: &App, document: &Document, request: &Request, event: &mut Eve
         return Ok(reply::page(document.text(), false));
     }
     let around = shell::of(app, document.title(), request, event).await?;
-    shell::page(&DocumentPage { shell: &around, document })
+    shell::page(&DocumentPage { shell: &around, document }, event).await
 }

@@ -30,7 +30,7 @@ pub(super) async fn answer(
     let level = level(app, &read, PageRequest { path, after: &after, limit }, event).await?;
     let title = format!("{}/{}", level.segment(), level.path);
     let shell = shell::of(app, title, request, event).await?;
-    shell::page(&BrowsePage { shell: &shell, level: &level, first: after.is_empty() })
+    shell::page(&BrowsePage { shell: &shell, level: &level, first: after.is_empty() }, event).await
 }
 
 /// The part of a level, for a caller who may read the repository.

@@ -23,5 +23,5 @@ pub(super) async fn answer(app: &App, query: &str, request: &Request, event: &mu
     };
     let shell = shell::of(app, "Why is it answered so?", request, event).await?;
     let server = app.urls.of(request).url();
-    shell::page(&ExplainPage { shell: &shell, form: &form, found: found.as_ref(), server: &server })
+    shell::page(&ExplainPage { shell: &shell, form: &form, found: found.as_ref(), server: &server }, event).await
 }

@@ -32,7 +32,7 @@ pub(super) async fn answer(
     }
     let package = show(app, &read, package, &page, request, event).await?;
     let shell = shell::of(app, format!("{} in {}", package.package, package.repository), request, event).await?;
-    shell::page(&PackagePage { shell: &shell, package: &package })
+    shell::page(&PackagePage { shell: &shell, package: &package }, event).await
 }
 
 /// A package with the versions of a part of its list.

@@ -18,7 +18,7 @@ pub(super) async fn answer(app: &App, name: &str, request: &Request, event: &mut
     let PageQuery { after, limit } = pagination::read_or(request.query().unwrap_or_default(), SHOWN)?;
     let list = list(app, &read, &after, limit, event).await?;
     let shell = shell::of(app, format!("Packages of {}", list.repository), request, event).await?;
-    shell::page(&PackagesPage { shell: &shell, list: &list })
+    shell::page(&PackagesPage { shell: &shell, list: &list }, event).await
 }
 
 /// The page with the dependents of a package.
@@ -33,7 +33,7 @@ pub(super) async fn dependents_page(
     let list = dependents(app, read, package, page, event).await?;
     let title = format!("Dependents of {} in {}", list.package, list.repository);
     let shell = shell::of(app, title, request, event).await?;
-    shell::page(&DependentsPage { shell: &shell, list: &list })
+    shell::page(&DependentsPage { shell: &shell, list: &list }, event).await
 }
 
 /// The packages of a repository after `after`, at most `limit`.

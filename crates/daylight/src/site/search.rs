@@ -27,7 +27,7 @@ pub(super) async fn answer(app: &App, request: &Request, event: &mut Event) -> R
     let title = if text.is_empty() { "Search".to_owned() } else { format!("{text}: search") };
     let shell = Shell { query: text, ..shell::of(app, title, request, event).await? };
     let repository = Form(&query).value("repository");
-    shell::page(&SearchPage { shell: &shell, search: search.as_ref(), repository: repository.as_deref() })
+    shell::page(&SearchPage { shell: &shell, search: search.as_ref(), repository: repository.as_deref() }, event).await
 }
 
 /// The description of the search for browsers.

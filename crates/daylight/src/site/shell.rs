@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::reply;
 use front::{Reply, Request};
 use http::header;
-use repository::ServerUrl;
+use repository::{ServerUrl, after_others};
 use telemetry::Event;
 use web::{Links, Shell};
 
@@ -45,6 +45,7 @@ pub(crate) fn accepts_html(request: &Request) -> bool {
 }
 
 /// The reply with a page.
-pub(crate) fn page(page: &impl web::Template) -> Result<Reply, Error> {
+pub(crate) async fn page(page: &impl web::Template, event: &mut Event) -> Result<Reply, Error> {
+    after_others(event).await;
     Ok(reply::page(web::html(page).map_err(Error::NotRendered)?, true))
 }

@@ -75,7 +75,7 @@ async fn page(
 ) -> Result<Reply, Error> {
     let shell = shell::of(app, "Sign in", request, event).await?;
     let (problem, hint) = (error.map(Error::to_string), error.and_then(|error| error.hint(Words::Http)));
-    shell::page(&SignInPage { shell: &shell, to, problem: problem.as_deref(), hint: hint.as_deref() })
+    shell::page(&SignInPage { shell: &shell, to, problem: problem.as_deref(), hint: hint.as_deref() }, event).await
 }
 
 /// The page of this server that somebody came from, with the prefix of a proxy, or the first page.

@@ -25,7 +25,7 @@ pub(super) async fn answer(
     let version = show(app, &read, package, version, request, event).await?;
     let title = format!("{} {} in {}", version.package, version.line.version, version.repository);
     let shell = shell::of(app, title, request, event).await?;
-    shell::page(&VersionPage { shell: &shell, version: &version })
+    shell::page(&VersionPage { shell: &shell, version: &version }, event).await
 }
 
 /// A version of a package.

@@ -6,13 +6,14 @@ use crate::gem::packages::latest;
 use crate::gem::upstream::RemoteGems;
 use crate::group::is_hosted;
 use crate::listed::Page;
-use crate::package::listed::ListedPackage;
+use crate::package::listed::{AT_ONCE, ListedPackage};
 use crate::package::rows::PackageRows;
 use crate::package::standing::Standing;
 use crate::policy::rules::OPEN;
 use crate::question::Ask;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
+use crate::workers::after_others;
 use bytes::Bytes;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -29,7 +30,10 @@ impl Repositories {
     ) -> Result<Page<ListedPackage>, Error> {
         let (names, next) = self.gem_names(ask, after, limit, event).await?;
         let mut rows = Vec::with_capacity(names.len());
-        for name in names {
+        for (at, name) in names.into_iter().enumerate() {
+            if at % AT_ONCE == AT_ONCE - 1 {
+                after_others(event).await;
+            }
             let package = Box::pin(self.gem_rows(ask, &name, event)).await?;
             rows.extend(listed(name, &package));
         }

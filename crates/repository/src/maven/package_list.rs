@@ -3,11 +3,12 @@
 use crate::error::Error;
 use crate::group::is_hosted;
 use crate::listed::Page;
-use crate::package::listed::ListedPackage;
+use crate::package::listed::{AT_ONCE, ListedPackage};
 use crate::package::standing::Standing;
 use crate::question::Ask;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
+use crate::workers::after_others;
 use format::maven::path;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,7 +33,10 @@ impl Repositories {
     ) -> Result<Page<ListedPackage>, Error> {
         let (packages, next) = self.artifact_names(ask, after, limit, event).await?;
         let mut rows = Vec::with_capacity(packages.len());
-        for package in packages {
+        for (at, package) in packages.into_iter().enumerate() {
+            if at % AT_ONCE == AT_ONCE - 1 {
+                after_others(event).await;
+            }
             let found = match Box::pin(self.artifact_rows(ask, &package, event)).await {
                 Err(Error::Hidden(_)) => continue,
                 found => found?,

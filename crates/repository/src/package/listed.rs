@@ -2,6 +2,9 @@
 
 use crate::package::details::DeclaredDependency;
 
+/// Packages that are described before other requests of the event loop go first.
+pub(crate) const AT_ONCE: usize = 16;
+
 /// A package in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedPackage {

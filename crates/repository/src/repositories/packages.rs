@@ -13,6 +13,7 @@ use crate::parameters::Parameters;
 use crate::question::Ask;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
+use crate::workers::after_others;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use store::{Stamp, Unit};
@@ -56,11 +57,13 @@ impl Repository {
 impl Repositories {
     /// All versions of a package, also versions that clients do not get. Empty: nothing of that name is known here.
     pub async fn package(&self, of: &PackagesAsk, package: &str, event: &mut Event) -> Result<PackageRows, Error> {
-        match of.repository.format {
+        let rows = match of.repository.format {
             Format::Gem => Box::pin(self.gem_rows(&of.ask(), package, event)).await,
             Format::Maven => Box::pin(self.artifact_rows(&of.ask(), package, event)).await,
             Format::Raw => Err(no_packages(&of.repository)),
-        }
+        };
+        after_others(event).await;
+        rows
     }
 
     /// Adds to these rows who published them here.

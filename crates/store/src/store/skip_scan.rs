@@ -38,7 +38,9 @@ impl Store {
                 let next = match filter {
                     UnitFilter::Live => truth.units(id, &after, 1)?.pop(),
                     UnitFilter::Ever => truth.units_ever(id, &after, 1)?.pop(),
-                    UnitFilter::WithFacts(None) => truth.units_with_facts(id, "", &after, 1)?.pop().map(|(unit, _)| unit),
+                    UnitFilter::WithFacts(None) => {
+                        truth.units_with_facts(id, "", &after, 1)?.pop().map(|(unit, _)| unit)
+                    }
                     UnitFilter::WithFacts(Some(through)) => {
                         truth.units_with_facts_as_of(id, "", &after, 1, through)?.pop().map(|(unit, _)| unit)
                     }
