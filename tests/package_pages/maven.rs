@@ -278,9 +278,14 @@ fn a_version_tells_what_its_pom_declares_and_its_files() {
     let files: Vec<&str> = version["files"].as_array().unwrap().iter().map(|file| text(file, "path")).collect();
     assert_eq!(files, [path(0, "1.0").replace(".pom", ".jar"), path(0, "1.0")]);
     let page = world.anon().get("/packages/ours/org.example:lamp/1.0").expect(200);
-    for fact in
-        ["org.example:oil", "g:match", "test, optional", "https://lamp.example", "lamp-1.0.jar", "org.example:house 3"]
-    {
+    for fact in [
+        "/search?q=org.example:oil\">org.example:oil</a>",
+        "g:match",
+        "test, optional",
+        "https://lamp.example",
+        "lamp-1.0.jar",
+        "/search?q=org.example:house\">org.example:house</a> 3",
+    ] {
         assert!(page.text().contains(fact), "{fact}: {}", page.text());
     }
     let listed = world.anon().get("/api/v1/packages/ours").expect(200).json();
