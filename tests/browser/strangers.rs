@@ -42,7 +42,7 @@ fn published() -> (World, Vec<Value>) {
     let world = World::start();
     let admin = world.admin();
     world.tree("tools", "raw");
-    let mut pages = vec![json!({ "path": "/" })];
+    let (mut pages, mut signed_in) = (vec![json!({ "path": "/" })], Vec::new());
     let mut page = |path: String| pages.push(json!({ "path": path }));
     for (number, text) in CORPUS.iter().enumerate() {
         let version = format!("1.{number}");
@@ -58,8 +58,15 @@ fn published() -> (World, Vec<Value>) {
         let status = admin.ask("PUT", &file, &[], b"x").status;
         assert!(matches!(status, 201 | 400 | 404), "{text}: {status}");
         let token = json!({ "name": text, "owner": text, "scopes": ["read"], "repositories": [] });
-        let status = admin.post_json("/api/v1/tokens", &token).status;
-        assert!(matches!(status, 201 | 400), "{text}: {status}");
+        let made = admin.post_json("/api/v1/tokens", &token);
+        assert!(matches!(made.status, 201 | 400), "{text}: {}", made.status);
+        if made.status == 201 {
+            // Each page tells who is signed in.
+            let secret = made.json()["secret"].clone();
+            signed_in.push(json!({ "path": "/?", "secret": secret }));
+        }
+        let agent = [("User-Agent", *text)];
+        world.anon().ask("GET", &format!("/repository/{FIRST}/info/lamp"), &agent, b"").expect(200);
         for path in ["/", "/repository/", "/packages/gems/", "/packages/gems/lamp/", "/repository/tools/"] {
             page(format!("{path}{}", percent(text)));
         }
@@ -80,6 +87,7 @@ fn published() -> (World, Vec<Value>) {
     }
     page("/packages/gems-private/lamp".to_owned());
     page("/packages/maven-releases/com.acme:lamp".to_owned());
+    pages.extend(signed_in);
     (world, pages)
 }
 
@@ -102,6 +110,11 @@ fn text_of_strangers_is_shown_and_never_run() {
         let shown = |page: &&Value| page["path"].as_str().unwrap().starts_with(kind);
         let shown = read.iter().find(shown).unwrap()["shown"].as_array().unwrap();
         assert!(shown.len() >= least, "{kind}: {shown:?}");
+    }
+    let of_tokens: Vec<_> = read.iter().filter(|page| page["path"] == "/?").collect();
+    assert!(!of_tokens.is_empty(), "no token has a name of the corpus");
+    for page in of_tokens {
+        assert!(!page["shown"].as_array().unwrap().is_empty(), "{page:#}");
     }
     // Of a version, its page shows the text that its package has about itself.
     for kind in ["/packages/gems-private/lamp/1.", "/packages/maven-releases/com.acme:lamp/1."] {
