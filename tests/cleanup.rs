@@ -138,6 +138,7 @@ fn releases_of_an_artifact_go_by_the_same_rule_and_its_snapshots_stay() {
     for (day, version) in (1..).zip(["1.0", "1.1", "1.2"]) {
         set_time(&world, &format!("1980-01-0{day}T00:00:00Z"));
         put(&format!("org/example/lamp/{version}/lamp-{version}.jar"));
+        put(&format!("org/example/lamp/{version}/lamp-{version}.pom"));
     }
     put("org/example/lamp/2.0-SNAPSHOT/lamp-2.0-20260101.000000-1.jar");
     put("org/example/oil/1.0/oil-1.0.jar");
@@ -149,6 +150,12 @@ fn releases_of_an_artifact_go_by_the_same_rule_and_its_snapshots_stay() {
     world.anon().get(&path("1.2")).expect(200);
     world.anon().get("/repository/libs/org/example/lamp/2.0-SNAPSHOT/lamp-2.0-20260101.000000-1.jar").expect(200);
     assert_eq!(examples(&cleanup(&world, "libs", true)), [""; 0]);
+    let state = |version: &str| {
+        let shown = world.anon().get("/api/v1/packages/libs/org.example:lamp").expect(200).json();
+        let one = shown["versions"].as_array().unwrap().iter().find(|one| one["version"] == version).cloned();
+        one.unwrap_or_else(|| panic!("{version}: {shown:#}"))["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(["1.0", "1.1", "1.2"].map(state), ["cleaned_up", "cleaned_up", "visible"]);
     let restore =
         |what: &str| world.admin().post_json(&format!("/api/v1/repositories/libs/contents/{what}"), &json!({}));
     restore("org/example/lamp/1.0").expect(200);
@@ -157,6 +164,7 @@ fn releases_of_an_artifact_go_by_the_same_rule_and_its_snapshots_stay() {
     world.anon().get(&path("1.1")).expect(200);
     world.admin().ask("DELETE", "/api/v1/repositories/libs/contents/org.example:lamp:1.1", &[], b"").expect(200);
     world.anon().get(&path("1.1")).expect(404);
+    assert_eq!(["1.0", "1.1"].map(state), ["visible", "deleted"]);
 }
 
 #[test]

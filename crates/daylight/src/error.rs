@@ -92,6 +92,14 @@ pub enum Error {
         /// The package.
         package: String,
     },
+    /// A web page about a package that a repository does not have.
+    #[error("`{repository}` has no versions of `{package}`")]
+    NoPackage {
+        /// The repository.
+        repository: String,
+        /// The package.
+        package: String,
+    },
     /// A repository could not answer.
     #[error(transparent)]
     Repository(#[from] repository::Error),
@@ -128,7 +136,7 @@ impl Error {
         match self {
             Error::NoSuchRoute(_) | Error::NoDevice => Reason::NoSuchRoute,
             Error::RepositoryRemoved { .. } => Reason::NoSuchRepository,
-            Error::NothingKnown { .. } => Reason::NoSuchPackage,
+            Error::NothingKnown { .. } | Error::NoPackage { .. } => Reason::NoSuchPackage,
             Error::MethodNotAllowed { .. } => Reason::MethodNotAllowed,
             Error::Elsewhere(elsewhere) => elsewhere.reason(),
             Error::HookUnproven(_) => Reason::CredentialsMissing,
@@ -198,6 +206,7 @@ impl Error {
                 )
             }
             Error::HookForged(_) => "sign it with the repository's `hook_secret`; docs/hooks.md explains how".into(),
+            Error::NoPackage { .. } => "/search looks for a name in all repositories that you may read".into(),
             Error::NothingKnown { .. } => "the first client that requests it makes it known".into(),
             Error::NoSuchRoute(path) => return elsewhere::below_repositories(path),
             Error::NoSuchEvent(_) => {

@@ -19,12 +19,10 @@ pub(super) async fn rows(
     event.subject.package = package.into();
     let mut rows = app.repositories.package(&read.packages(), package, event).await?;
     rows.rows.retain(|row| !matches!(row.standing, Standing::Shadowed(_)) || read.may_read(&row.member));
+    let (repository, package) = (read.repository.record.name.clone(), package.to_owned());
     match (rows.rows.is_empty(), rows.may_lack) {
-        (true, true) => {
-            let (repository, package) = (read.repository.record.name.clone(), package.to_owned());
-            Err(Error::NothingKnown { repository, package })
-        }
-        (true, false) => Err(repository::Error::NoSuchPackage.into()),
+        (true, true) => Err(Error::NothingKnown { repository, package }),
+        (true, false) => Err(Error::NoPackage { repository, package }),
         (false, _) => Ok(rows),
     }
 }

@@ -52,7 +52,7 @@ pub(crate) async fn show(
         after => rows.rows.iter().position(|row| row.version == after).map_or(total, |at| at + 1),
     };
     let mut part: Vec<VersionRow> = std::mem::take(&mut rows.rows).into_iter().skip(from).take(page.limit).collect();
-    app.repositories.tell_publishers(&mut part, event).await?;
+    app.repositories.tell_changes(&mut part, event).await?;
     let next = part.last().filter(|_| from + part.len() < total).map(|row| row.version.clone());
     let (mut about_latest, mut snippets) = (None, Vec::new());
     if let Some(latest) = latest {

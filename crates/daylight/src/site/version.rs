@@ -41,7 +41,7 @@ pub(crate) async fn show(
     event.subject.version = version.into();
     let found = all.rows.iter().find(|row| row.version == version).cloned();
     let mut row = found.ok_or_else(|| repository::Error::NoSuchVersion(format!("{package}:{version}")))?;
-    app.repositories.tell_publishers(std::slice::from_mut(&mut row), event).await?;
+    app.repositories.tell_changes(std::slice::from_mut(&mut row), event).await?;
     let details = app.repositories.version(&read.packages(), package, row, event).await?;
     let VersionDetails { row, files, more_files, declared } = details;
     let url = format!("{}/repository/{}", app.urls.of(request).url(), segment(&read.segment));

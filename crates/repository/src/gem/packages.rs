@@ -108,7 +108,7 @@ fn published(package: &Arc<str>, entry: Entry, repository: RepositoryId) -> Resu
         state: entry.state,
         published: entry.published,
         changed: entry.changed,
-        gone: Gone::of(&entry),
+        gone: Gone::of(&entry).into(),
         origin: entry.origin,
         dated: None,
         hashes: Some(entry.hashes),

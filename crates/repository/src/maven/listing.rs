@@ -185,6 +185,12 @@ pub(crate) fn unit<T: Item>(folder: &str, what: &T) -> String {
     format!("{folder}//{}/{}", T::LIST, what.name())
 }
 
+/// The folder and the version of a unit in a list of versions.
+pub(crate) fn version_of(unit: &str) -> Option<(&str, &str)> {
+    let (folder, item) = unit.split_once("//")?;
+    Some((folder, item.strip_prefix(Version::LIST)?.strip_prefix('/')?))
+}
+
 /// All items of a folder's list, including items that are no longer listed.
 pub(crate) async fn read<T: Item>(
     tree: Tree<'_>,
@@ -257,6 +263,8 @@ mod tests {
     #[test]
     fn units_of_lists_are_no_folders_of_files() {
         assert_eq!(unit("org/lamp", &Version { version: "1.0".into() }), "org/lamp//versions/1.0");
+        assert_eq!(version_of("org/lamp//versions/1.0"), Some(("org/lamp", "1.0")));
+        assert_eq!((version_of("org/lamp//plugins/1.0"), version_of("org/lamp/1.0")), (None, None));
         assert_eq!(unit("", &plugin("light")), "//plugins/lamp");
         assert!(format::tree::check(&unit("org", &plugin("light"))).is_err());
     }

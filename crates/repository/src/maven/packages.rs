@@ -25,6 +25,8 @@ use telemetry::{Event, Millis};
 /// The most cached files of one artifact that are looked at, and how many are read at once.
 const CACHED: usize = 10_000;
 const PAGE: usize = 1_000;
+/// Files of a withdrawn version that are looked at.
+const FILES: usize = 8;
 
 /// The folder of `G:A`; `None`: the text names no artifact.
 pub(crate) fn folder_of(package: &str) -> Option<String> {
@@ -210,6 +212,28 @@ impl Repositories {
     }
 }
 
+impl Repositories {
+    /// Tells of withdrawn versions why they are not published any more: from the last of their first files that was withdrawn.
+    pub(crate) async fn tell_why_gone(&self, rows: &mut [VersionRow], event: &mut Event) -> Result<(), Error> {
+        for row in rows {
+            let (Standing::Withdrawn { why, .. }, Some(published)) = (&mut row.standing, &row.publication) else {
+                continue;
+            };
+            if published.gone.get().is_none()
+                && let Some((folder, version)) = listing::version_of(&published.change.name)
+            {
+                let files = row.member.beginning(&self.store, &format!("{folder}/{version}/"), FILES, event).await?;
+                let last = files.iter().filter(|file| file.state != State::Live).max_by_key(|file| file.changed);
+                let _ = published.gone.set(last.and_then(Gone::of).or(Some(Gone::Deleted)));
+            }
+            if let Some(Some(known)) = published.gone.get() {
+                *why = *known;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The name of the document that lists versions.
 const METADATA: &str = "maven-metadata.xml";
 
@@ -226,7 +250,7 @@ fn published(row: &listing::ListingRow<Listed>, folder: &str, repository: Reposi
         state,
         published,
         changed,
-        gone: Some(Gone::Deleted),
+        gone: OnceLock::new(),
         origin: None,
         dated: row.origin(),
         hashes: None,

@@ -40,8 +40,8 @@ pub(crate) struct PublishedVersion {
     pub(crate) state: State,
     pub(crate) published: Millis,
     pub(crate) changed: Millis,
-    /// Why it is not published any more; `None`: it is, or will be.
-    pub(crate) gone: Option<Gone>,
+    /// Why it is not published any more; `None`: it is, or will be. In formats whose versions have several files, it is looked up later.
+    pub(crate) gone: OnceLock<Option<Gone>>,
     /// Its original publication elsewhere, as an upload claimed it.
     pub(crate) origin: Option<Box<EntryOrigin>>,
     /// The date of that publication, in formats whose versions have no claim of their own.

@@ -1,7 +1,7 @@
 //! A version of a package as one member of a repository has it.
 
 use crate::package::published::{PublishedVersion, VersionName};
-use crate::package::standing::Standing;
+use crate::package::standing::{Gone, Standing};
 use crate::repository::Repository;
 use crate::visible::shown;
 use std::cmp::Ordering;
@@ -87,7 +87,11 @@ impl VersionRow {
 
     /// A version that `member` published, as it is seen at `now`.
     pub(crate) fn published(version: &Arc<PublishedVersion>, member: &Arc<Repository>, now: Millis) -> Self {
-        let gone = || version.gone.map_or(Standing::Later, |why| Standing::Withdrawn { at: version.changed, why });
+        let gone = || match version.gone.get() {
+            Some(None) => Standing::Later,
+            Some(Some(why)) => Standing::Withdrawn { at: version.changed, why: *why },
+            None => Standing::Withdrawn { at: version.changed, why: Gone::Deleted },
+        };
         let standing = Standing::of(shown(&**version, member.view(now))).unwrap_or_else(gone);
         Self::standing(version, standing, member)
     }

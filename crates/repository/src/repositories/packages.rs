@@ -66,8 +66,8 @@ impl Repositories {
         rows
     }
 
-    /// Adds to these rows who published them here.
-    pub async fn tell_publishers(&self, rows: &mut [VersionRow], event: &mut Event) -> Result<(), Error> {
+    /// Adds to these rows who published them here, and of withdrawn ones why.
+    pub async fn tell_changes(&self, rows: &mut [VersionRow], event: &mut Event) -> Result<(), Error> {
         let publications = rows.iter().filter_map(|row| row.publication.as_ref());
         let unknown: Vec<_> = publications.filter(|one| one.by.get().is_none()).cloned().collect();
         let changes = unknown.iter().map(|one| one.change.clone()).collect();
@@ -75,10 +75,10 @@ impl Repositories {
             // Another request may have looked it up meanwhile, and found the same.
             let _ = one.by.set(by);
         }
-        for row in rows {
+        for row in &mut *rows {
             row.by = row.publication.as_ref().and_then(|one| one.by.get().cloned().flatten());
         }
-        Ok(())
+        self.tell_why_gone(rows, event).await
     }
 
     /// The versions of a package in a hosted repository: from memory, or from `read`, sorted in the order of the format. `unit` is raised
