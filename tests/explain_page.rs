@@ -99,8 +99,29 @@ fn a_build_with_maven_3_9_that_is_refused_leads_to_the_command_that_lets_it_pass
 }
 
 #[test]
+fn a_build_with_maven_3_8_that_is_refused_leads_to_the_command_that_lets_it_pass() {
+    a_refused_build_leads_to_the_command_that_lets_it_pass(Release::Three8);
+}
+
+#[test]
 fn a_build_with_maven_4_that_is_refused_leads_to_the_command_that_lets_it_pass() {
     a_refused_build_leads_to_the_command_that_lets_it_pass(Release::Four);
+}
+
+#[test]
+fn clients_that_print_the_status_line_alone_find_the_link_in_it() {
+    let world = cooled();
+    let phrase = |agent: &str| {
+        let path = format!("/repository/releases/{JAR}");
+        world.anon().ask("GET", &path, &[("User-Agent", agent)], b"").expect(403).phrase
+    };
+    let young = "hidden by policy until it is older";
+    let link = format!("{}explain?repository=releases&path={JAR}", world.url("").replace("repository//", ""));
+    for agent in ["Apache-Maven/3.8.7 (Java 17.0.1)", "bundler/2.3.15 rubygems/3.3.15", "RubyGems/3.3.15 x86_64-linux"]
+    {
+        assert_eq!(phrase(agent), format!("{young}; why: {link}"));
+    }
+    assert_eq!(phrase("curl/8.0"), young);
 }
 
 #[test]

@@ -70,6 +70,11 @@ impl Audience {
         }
     }
 
+    /// Whether it may show nothing of an error but the status and the reason phrase: Maven before 3.9, `gem install`, Bundler.
+    pub(crate) fn shows_phrases(self) -> bool {
+        matches!(self.program, Program::Ruby | Program::Java)
+    }
+
     /// Whether it gets a problem instead of text. `gem` and `bundle` print the body unchanged, so they get text. Build
     /// tools for Java show the members of a problem: Gradle and the resolver of Maven 3.9 (1.9.23 and later) read one
     /// without asking for it. Any other program gets the form that it accepts, or otherwise the form of the clients of

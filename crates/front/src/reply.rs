@@ -6,6 +6,7 @@ use crate::body::rope::Rope;
 use crate::conditional::checkpoints::Checkpoints;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use std::borrow::Cow;
 use std::fs::File;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -26,7 +27,7 @@ pub struct Reply {
     /// The ranges of the body that a client may ask for.
     pub ranges: Ranges,
     /// The reason phrase after the status on HTTP/1.1, where the standard one is not enough. ASCII only.
-    pub phrase: Option<&'static str>,
+    pub phrase: Option<Cow<'static, str>>,
     /// Which dates of a client's copy prove that it is current.
     pub unchanged: UnchangedDates,
 }

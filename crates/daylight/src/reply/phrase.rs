@@ -1,5 +1,5 @@
 //! The reason phrase of an error on HTTP/1.1. Of a whole reply, Maven before 3.9, `gem install` and Bundler show only the status and this
-//! phrase. It is the same for all clients, so it contains no private names.
+//! phrase. It is the same for all clients, so it contains no private names; to these clients, the link to the explanation follows.
 
 use crate::access::{self, OtpError};
 use crate::error::Error;

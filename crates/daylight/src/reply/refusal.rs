@@ -10,9 +10,12 @@ use front::{Body, Reply, Request};
 use http::StatusCode;
 use http::header::{self, HeaderValue};
 use repository::Ask;
+use std::borrow::Cow;
 use telemetry::{EventId, Millis};
 use web::{Refusal, RefusalPage, Shell};
 
+/// Longest reason phrase with a link, in bytes.
+const PHRASE_MAX: usize = 600;
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 /// The challenge that makes `gem`, `bundle` and scripts in browsers send their credentials (RFC 7617 section 2).
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Basic realm=\"Daylight\", charset=\"UTF-8\"");
@@ -39,7 +42,7 @@ pub(crate) fn refusal(
     } else {
         plain(status, error, audience.words(), why)
     };
-    reply.phrase = phrase(error);
+    reply.phrase = phrase(error).map(|phrase| with_link(phrase, why.filter(|_| audience.shows_phrases())));
     let headers = &mut reply.headers;
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     match error {
@@ -75,6 +78,14 @@ pub(crate) fn missing(error: &Error, ask: &Ask<'_>, why: Option<&str>) -> Reply 
 /// The challenge for a browser in which a person opened the URL. The page leads to the form to sign in; after a challenge that the browser
 /// knows it would show a dialog in front of the page.
 const CHALLENGE_OF_PAGES: HeaderValue = HeaderValue::from_static("Bearer realm=\"Daylight\"");
+
+/// A reason phrase with the link, for clients that show nothing else. One that is too long for the status lines that proxies take has none.
+fn with_link(phrase: &'static str, why: Option<&str>) -> Cow<'static, str> {
+    match why {
+        Some(why) if phrase.len() + why.len() <= PHRASE_MAX => format!("{phrase}; why: {why}").into(),
+        _ => phrase.into(),
+    }
+}
 
 /// The heading of the web page with an error.
 pub(crate) fn heading(error: &Error) -> &'static str {
@@ -157,5 +168,17 @@ fn message(status: StatusCode, error: &Error) -> String {
             "Daylight failed to answer this request; its log has the cause, under the id in the header `Daylight-Event`".into()
         }
         _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phrase_has_a_link_that_fits_into_a_status_line() {
+        assert_eq!(with_link("hidden", Some("http://a/explain")), "hidden; why: http://a/explain");
+        assert_eq!(with_link("hidden", None), "hidden");
+        assert_eq!(with_link("hidden", Some(&"x".repeat(PHRASE_MAX))), "hidden");
     }
 }

@@ -152,7 +152,7 @@ async fn answer<H: Handler>(
     let mut response = Response::new(body);
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
-    if let Some(phrase) = reply.phrase.and_then(|phrase| ReasonPhrase::try_from(phrase.as_bytes()).ok()) {
+    if let Some(phrase) = reply.phrase.as_deref().and_then(|phrase| ReasonPhrase::try_from(phrase.as_bytes()).ok()) {
         response.extensions_mut().insert(phrase);
     }
     response
