@@ -50,7 +50,7 @@ fn what_is_fuzzed_is_built_of_what_is_shipped() {
         for import in imports {
             // A package of several versions is followed by the one that is meant.
             let is_it = |dependency: &&str| dependency.split(' ').next() == Some(package(import).as_str());
-            if !locked.iter().any(|dependency| is_it(&dependency)) {
+            if !locked.iter().any(is_it) {
                 wrong.push(format!("{name}: {import} is not among its dependencies in fuzz/Cargo.lock"));
             }
         }
