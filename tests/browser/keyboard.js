@@ -1,7 +1,7 @@
 'use strict';
 // Does tasks with the keyboard alone. Each step names what gets the focus; the walk fails where it cannot be reached, or is not visible.
 
-const { given, run, tab, watch, open } = require('./session');
+const { PATIENCE_MS, given, run, tab, watch, open } = require('./session');
 
 /** Where the focus is: its text, its kind, its place in the page, and whether it can be seen there. */
 function focus(page) {
@@ -36,8 +36,22 @@ async function reach(page, kind, wanted) {
   throw new Error(`the keyboard does not reach ${kind} "${wanted}" of ${page.url()}; it passes ${passed.join(', ')}`);
 }
 
-/** The steps of a task. */
-const STEPS = {
+/** Looks until a page is as it should be: what a key does may end after the browser has reported the key as pressed. */
+async function until(look) {
+  const end = Date.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      await look();
+      return;
+    } catch (error) {
+      if (Date.now() > end) throw error;
+      await new Promise((later) => setTimeout(later, 20));
+    }
+  }
+}
+
+/** The steps of a task that do something. */
+const ACTS = {
   open: (page, path) => open(page, path),
   tab: (page, [kind, wanted]) => reach(page, kind, wanted),
   type: (page, text) => page.keyboard.type(text),
@@ -46,7 +60,18 @@ const STEPS = {
   follow: async (page, key) => {
     await Promise.all([page.waitForNavigation({ waitUntil: 'load' }), page.keyboard.press(key)]);
   },
-  at: async (page, path) => {
+  back: (page) => page.goBack({ waitUntil: 'load' }),
+  // From here on time stands still in the pages, and only `pass_ms` moves it.
+  stop_time: async (page, iso) => {
+    await page.clock.install({ time: iso });
+    await page.clock.pauseAt(Date.parse(iso) + 1000);
+  },
+  pass_ms: (page, ms) => page.clock.runFor(ms),
+};
+
+/** The steps of a task that look at the page, and throw where it is not as it should be. */
+const LOOKS = {
+  at: (page, path) => {
     const at = new URL(page.url());
     if (at.pathname + at.search + at.hash !== path) throw new Error(`at ${at.pathname}${at.search}${at.hash}, not ${path}`);
   },
@@ -82,7 +107,7 @@ run(async (browser) => {
     let wrong = null;
     for (const [step, value] of steps) {
       try {
-        await STEPS[step](page, value);
+        await (ACTS[step] ? ACTS[step](page, value) : until(() => LOOKS[step](page, value)));
       } catch (error) {
         wrong = `${step} ${JSON.stringify(value)}: ${error.message}`;
         break;

@@ -6,10 +6,13 @@ const { chromium } = require('playwright-core');
 /** The JSON that the test gave as the first argument. */
 const given = JSON.parse(process.argv[2]);
 
+/** How long the browser may take for anything, on a machine that is busy with other tests. */
+const PATIENCE_MS = 120000;
+
 /** Starts the browser of Debian, calls `work` with it, and prints what `work` returns, as JSON. */
 function run(work) {
   const args = process.getuid() === 0 ? ['--no-sandbox'] : [];
-  chromium.launch({ executablePath: given.chromium, args })
+  chromium.launch({ executablePath: given.chromium, args, timeout: PATIENCE_MS })
     .then(async (browser) => {
       try {
         process.stdout.write(JSON.stringify(await work(browser)));
@@ -31,7 +34,7 @@ async function tab(browser, { width = 1440, secret, scripts = true } = {}) {
     reducedMotion: 'reduce',
     extraHTTPHeaders: secret ? { authorization: secret } : {},
   });
-  context.setDefaultTimeout(30000);
+  context.setDefaultTimeout(PATIENCE_MS);
   return context.newPage();
 }
 
@@ -67,4 +70,4 @@ async function open(page, path) {
   return response.status();
 }
 
-module.exports = { given, run, tab, watch, open };
+module.exports = { PATIENCE_MS, given, run, tab, watch, open };
