@@ -1,4 +1,4 @@
-//! With real clients: a real project built through Daylight by Maven 3.8, 3.9 and 4, again without the upstream, and
+//! With real clients: a real project built through Daylight by Maven 3.8, 3.9, 3.10 and 4, again without the upstream, and
 //! deployed and used by another.
 
 use crate::pages::events;
@@ -61,7 +61,9 @@ fn builds_with_and_without_the_upstream(release: Release) -> [Requests; 2] {
 
     world.stop();
     let events = events(&world);
-    for event in &events {
+    // Maven 3.10 and 4 ask for it, and do without where it fails. Its TTL is short.
+    let of_files = |event: &&Value| !event["path"].as_str().unwrap_or_default().ends_with(".meta/prefixes.txt");
+    for event in events.iter().filter(of_files) {
         let of_upstream = event["reason"].as_str().is_some_and(|reason| reason.starts_with("upstream"));
         assert!(!of_upstream, "nobody noticed that the upstream was gone: {event}");
     }
@@ -81,6 +83,12 @@ fn maven_3_8_builds_a_project_and_again_with_the_upstream_unplugged() {
 #[test]
 fn maven_3_9_builds_a_project_and_again_with_the_upstream_unplugged_and_asks_for_no_checksum() {
     let [_, without] = builds_with_and_without_the_upstream(Release::Three9);
+    assert_eq!(without.checksums, 0, "each is in a header");
+}
+
+#[test]
+fn maven_3_10_builds_a_project_and_again_with_the_upstream_unplugged_and_asks_for_no_checksum() {
+    let [_, without] = builds_with_and_without_the_upstream(Release::Three10);
     assert_eq!(without.checksums, 0, "each is in a header");
 }
 

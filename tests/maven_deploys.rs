@@ -1,4 +1,4 @@
-//! With real clients: a project deployed as releases and twice as a snapshot by Maven 3.8, 3.9 and 4, and used by another
+//! With real clients: a project deployed as releases and twice as a snapshot by Maven 3.8, 3.9, 3.10 and 4, and used by another
 //! through a range of versions, a snapshot and the prefix of its plugin.
 
 use crate::world::{Central, Machine, Project, Release, Said, World};
@@ -92,6 +92,11 @@ fn what_maven_3_8_deploys_is_used_by_version_range_snapshot_and_plugin_prefix() 
 #[test]
 fn what_maven_3_9_deploys_is_used_by_version_range_snapshot_and_plugin_prefix() {
     is_deployed_and_used(Release::Three9);
+}
+
+#[test]
+fn what_maven_3_10_deploys_is_used_by_version_range_snapshot_and_plugin_prefix() {
+    is_deployed_and_used(Release::Three10);
 }
 
 #[test]

@@ -74,6 +74,11 @@ fn maven_3_9_builds_and_deploys_through_the_group_and_again_without_the_upstream
 }
 
 #[test]
+fn maven_3_10_builds_and_deploys_through_the_group_and_again_without_the_upstream() {
+    builds_deploys_and_builds_again_without_the_upstream(Release::Three10);
+}
+
+#[test]
 fn maven_4_builds_and_deploys_through_the_group_and_again_without_the_upstream() {
     builds_deploys_and_builds_again_without_the_upstream(Release::Four);
 }

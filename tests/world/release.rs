@@ -12,20 +12,23 @@ pub(crate) enum Release {
     Three8,
     /// 3.9: takes checksums from headers.
     Three9,
+    /// 3.10: requests the list of path prefixes, and only the files that it allows.
+    Three10,
     /// 4: uses the HTTP client of the JDK, and deploys a consumer POM besides that of the build.
     Four,
 }
 
 impl Release {
     /// All of them.
-    pub(crate) const ALL: [Self; 3] = [Self::Three8, Self::Three9, Self::Four];
+    pub(crate) const ALL: [Self; 4] = [Self::Three8, Self::Three9, Self::Three10, Self::Four];
 
     /// Its version, if it is not Debian's.
     pub(crate) fn fetched(self) -> Option<&'static str> {
         match self {
             Self::Three8 => None,
             Self::Three9 => Some("3.9.16"),
-            Self::Four => Some("4.0.0-rc-4"),
+            Self::Three10 => Some("3.10.0"),
+            Self::Four => Some("4.0.0-rc-5"),
         }
     }
 
