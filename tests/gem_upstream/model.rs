@@ -228,7 +228,7 @@ impl<'a> Trial<'a> {
 
 impl Stage {
     fn new() -> Self {
-        let stage = Self { world: World::start_in_conformance(&[]), now: 0 };
+        let stage = Self { world: World::start_in_conformance(&[("DAYLIGHT_UPSTREAM_WAIT_FOR_RETRY", "0s")]), now: 0 };
         stage.set_time();
         stage
     }

@@ -121,7 +121,7 @@ fn when_the_upstream_fails_what_was_good_last_is_given_and_it_says_so() {
     scene.get(METADATA).expect(200);
     for (says, why) in [
         (Says::status(500), "upstream_failed"),
-        (Says::status(403), "upstream_refused"),
+        (Says::status(403), "upstream_forbids"),
         (Says::html(), "upstream_invalid"),
         (Says::bytes(metadata("2.0")).cut_after(9), "upstream_cut"),
     ] {
@@ -157,7 +157,7 @@ fn only_what_is_proven_missing_is_remembered_as_missing() {
     }
     assert_eq!((scene.asked(JAR), scene.asked(&format!("{JAR}.sha1"))), (1, 0));
     for (name, status, answers) in
-        [("a", 401, 502), ("b", 403, 502), ("c", 500, 502), ("d", 400, 502), ("e", 204, 502), ("f", 451, 502)]
+        [("a", 401, 502), ("b", 403, 403), ("c", 500, 502), ("d", 400, 502), ("e", 204, 502), ("f", 451, 502)]
     {
         let path = format!("org/example/{name}/1/{name}-1.jar");
         scene.upstream.says(&format!("/{path}"), Says::status(status));

@@ -8,6 +8,7 @@ mod damage;
 mod distrust;
 mod first_seen;
 mod leaving;
+mod pauses;
 mod room;
 mod told;
 mod turned;

@@ -7,13 +7,13 @@ use crate::world::{Answer, Says, hex};
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 
-fn of<'a>(events: &'a [Value], answer: &Answer) -> &'a Value {
+pub(super) fn of<'a>(events: &'a [Value], answer: &Answer) -> &'a Value {
     let id = answer.header("daylight-event").unwrap();
     events.iter().find(|event| event["id"] == id).unwrap()
 }
 
 /// The event of the fetch that the answer waited for.
-fn flight<'a>(events: &'a [Value], answer: &Answer) -> &'a Value {
+pub(super) fn flight<'a>(events: &'a [Value], answer: &Answer) -> &'a Value {
     let id = &of(events, answer)["members"][0]["flight"];
     events.iter().find(|event| event["id"] == *id).unwrap()
 }
@@ -105,20 +105,20 @@ fn what_the_upstream_did_wrong_is_told_to_whoever_looks() {
     scene.get(METADATA).expect(200);
     scene.upstream.says_otherwise(Says::status(403));
     scene.upstream.says(&format!("/{METADATA}"), Says::status(500));
-    let (stale, refused) = (scene.get(METADATA).expect(200), scene.get(JAR).expect(502));
+    let (stale, refused) = (scene.get(METADATA).expect(200), scene.get(JAR).expect(403));
     scene.upstream.says_otherwise(Says::status(404));
     let missing = scene.get("org/example/other/1/other-1.jar").expect(404);
     scene.world.stop();
     let events = events(&scene.world);
     for (answer, said, reason) in [
         (&stale, "stale", "upstream_failed"),
-        (&refused, "failed", "upstream_refused"),
+        (&refused, "failed", "upstream_forbids"),
         (&missing, "not_found", "no_such_file"),
     ] {
         let member = &of(&events, answer)["members"][0];
         assert_eq!((&member["said"], &member["reason"]), (&json!(said), &json!(reason)), "{member}");
     }
-    assert_eq!(of(&events, &refused)["reason"], "upstream_refused");
+    assert_eq!(of(&events, &refused)["reason"], "upstream_forbids");
     let failed = flight(&events, &stale);
     assert_eq!((&failed["outcome"], &failed["reason"]), (&json!("failed"), &json!("upstream_failed")));
     assert_eq!(flight(&events, &missing)["outcome"], "done");

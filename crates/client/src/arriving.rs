@@ -12,7 +12,7 @@ use hyper::body::{Body, Incoming};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{ClosedBy, Event, Op, Tick, UpstreamCalls, under_way};
+use telemetry::{ClosedBy, Event, Millis, Op, Tick, UpstreamCalls, under_way};
 use tokio::time::timeout;
 
 /// The part of an error response that is read, so that its connection can be used again.
@@ -32,6 +32,10 @@ pub struct Arriving {
     said: String,
     /// Whether the path is a folder: the server redirected to the same path with a slash at the end.
     folder: bool,
+    /// The end of the pause that it asks for.
+    paused_until: Option<Millis>,
+    /// Whether a 403 is about the file.
+    forbids: bool,
     timeouts: Timeouts,
     rate_budget: RateBudget,
     /// `None` once the body has ended, completely or with an error.
@@ -67,6 +71,8 @@ impl Arriving {
             peer: connection.peer(),
             said: String::new(),
             folder: false,
+            paused_until: None,
+            forbids: false,
             timeouts,
             rate_budget: RateBudget::default(),
             open: Some(Open { body, connection, pool_key, slot, calls }),
@@ -89,6 +95,26 @@ impl Arriving {
 
     pub(crate) fn of_folder(mut self, folder: bool) -> Self {
         self.folder = folder;
+        self
+    }
+
+    /// The end of the pause that the host asks for with this response: a 429, or a 503 with `Retry-After`.
+    pub fn paused_until(&self) -> Option<Millis> {
+        self.paused_until
+    }
+
+    pub(crate) fn with_pause(mut self, until: Option<Millis>) -> Self {
+        self.paused_until = until;
+        self
+    }
+
+    /// Whether it is a 403 about this file, and not about all requests of this server: the upstream answers others.
+    pub fn forbids_file(&self) -> bool {
+        self.forbids
+    }
+
+    pub(crate) fn forbidding(mut self, forbids: bool) -> Self {
+        self.forbids = forbids;
         self
     }
 

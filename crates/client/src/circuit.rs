@@ -124,6 +124,11 @@ impl FailingPaths {
         news
     }
 
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// A call succeeded.
     pub(crate) fn forget(&mut self) {
         self.0.clear();

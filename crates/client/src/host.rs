@@ -258,18 +258,20 @@ impl CallSlot {
         .await
     }
 
-    /// The head of the response for `path` has arrived.
-    pub(crate) fn answered(&mut self, path: &Uri, status: u16, retry_after: Option<&str>) {
+    /// The head of the response for `path` has arrived. Returns the end of the pause, if the response asks for one.
+    pub(crate) fn answered(&mut self, path: &Uri, status: u16, retry_after: Option<&str>) -> Option<Millis> {
         let now = self.host.clock.now();
         let options = self.host.options;
         let mut health = self.host.health();
         self.told = true;
         health.answered = Some(Tick::now());
+        let mut paused_until = None;
         if matches!(status, 429 | 503) {
             let asked = retry_after.and_then(|text| crate::retry_after::read(text, now));
             let pause = asked.or_else(|| (status == 429).then_some(options.pause));
             let until = pause.map(|pause| now.plus(pause.min(options.pause_max)));
             health.paused_until = until.max(health.paused_until);
+            paused_until = health.paused_until;
         }
         if status < 500 {
             health.circuit.succeeded();
@@ -284,6 +286,7 @@ impl CallSlot {
             health.trouble = Some(Trouble { at: now, what: format!("it responded with {status}") });
         }
         self.host.tell(&health);
+        paused_until
     }
 
     /// There was no response, or only a part of one.

@@ -22,6 +22,8 @@ pub struct HostsOptions {
     pub pause: Duration,
     /// The longest pause that a host may ask for.
     pub pause_max: Duration,
+    /// How long one request waits for pauses that hosts ask for, in all. Longer pauses are reported at once.
+    pub wait_for_retry: Duration,
     /// How long calls may take.
     pub timeouts: Timeouts,
     /// The networks in which upstreams may be.
@@ -38,6 +40,7 @@ impl Default for HostsOptions {
             circuit: CircuitOptions::default(),
             pause: Duration::from_secs(5),
             pause_max: Duration::from_secs(3600),
+            wait_for_retry: Duration::ZERO,
             timeouts: Timeouts::default(),
             networks: Networks::default(),
         }

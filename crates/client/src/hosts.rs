@@ -8,7 +8,8 @@ use crate::target::Origin;
 use crate::timeouts::Timeouts;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use telemetry::Recorder;
+use std::time::Duration;
+use telemetry::{Millis, Recorder};
 
 /// The hosts that are called, for all upstreams together.
 #[derive(Debug)]
@@ -47,6 +48,14 @@ impl Hosts {
 
     pub(crate) fn timeouts(&self) -> Timeouts {
         self.options.timeouts
+    }
+
+    pub(crate) fn wait_for_retry(&self) -> Duration {
+        self.options.wait_for_retry
+    }
+
+    pub(crate) fn now(&self) -> Millis {
+        self.recorder.clock().now()
     }
 
     pub(crate) fn recorder(&self) -> &Recorder {

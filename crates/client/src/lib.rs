@@ -22,6 +22,7 @@ mod pinned;
 mod pool;
 mod proxy;
 mod redirect;
+mod refusals;
 mod request;
 mod resolve;
 mod retry_after;

@@ -12,6 +12,7 @@ use crate::pool::PoolKey;
 use crate::proxy::Proxy;
 use crate::proxy::ProxyOptions;
 use crate::redirect::{self, REDIRECTS_MAX};
+use crate::refusals::Refusals;
 use crate::secret::Secret;
 use crate::ssrf::AddressPolicy;
 use crate::ssrf::Networks;
@@ -24,7 +25,9 @@ use calling::{Ask, Hop};
 use http::{HeaderValue, Method};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use telemetry::{Event, Millis, Text, UpstreamCalls};
+use std::time::Duration;
+use telemetry::{Event, Millis, Op, Text, UpstreamCalls};
+use tokio::time::sleep;
 
 /// The URLs of an upstream, and how it is reached.
 #[derive(Debug, Clone, Default)]
@@ -53,6 +56,8 @@ pub struct Conditions {
     pub etag: Option<String>,
     /// Its `Last-Modified`.
     pub modified: Option<String>,
+    /// Whether the caller has another answer, so that it does not wait until a pause of the host has ended.
+    pub has_answer: bool,
 }
 
 /// An upstream. Calls run in the task of the caller, and end when they are dropped.
@@ -83,9 +88,25 @@ struct Base {
     told: AtomicBool,
     /// The figures of the calls to its host, once it was called.
     calls: OnceLock<Arc<UpstreamCalls>>,
+    refusals: Refusals,
 }
 
 impl Base {
+    /// Finds out whether a 403 is about the file.
+    fn judge(&self, path: &str, answer: Arriving) -> Arriving {
+        match answer.status() {
+            403 => {
+                let forbids = self.refusals.is_about_file(path);
+                answer.forbidding(forbids)
+            }
+            status if is_sure(status) => {
+                self.refusals.served();
+                answer
+            }
+            _ => answer,
+        }
+    }
+
     fn address_policy(&self, networks: Networks) -> AddressPolicy {
         AddressPolicy::Named { networks, pinned: self.zone.get().copied() }
     }
@@ -125,6 +146,7 @@ impl Upstream {
                 zone,
                 told,
                 calls: OnceLock::new(),
+                refusals: Refusals::default(),
             };
             base.address_policy(hosts.networks()).check_name(&base.origin)?;
             bases.push(base);
@@ -175,14 +197,47 @@ impl Upstream {
         self.bases.iter().all(|base| base.host.is_in_doubt())
     }
 
+    /// Asks all base URLs in turn. If none of them has the answer and one asks for a pause, all are asked again after the pause,
+    /// as long as all pauses together are short enough.
     async fn ask(&self, path: &str, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
+        let mut left = if ask.conditions.has_answer { Duration::ZERO } else { self.hosts.wait_for_retry() };
+        loop {
+            let mut paused_until = None;
+            let said = self.ask_each(path, ask, &mut paused_until, event).await;
+            let now = self.hosts.now();
+            let pause = paused_until.map(|until: Millis| u64::try_from(until.0.saturating_sub(now.0)).unwrap_or(0));
+            // A host that asks for no time at all is not called without end.
+            let pause = pause.map(|millis| Duration::from_millis(millis).max(PAUSE_MIN));
+            let Some(pause) = pause.filter(|pause| *pause <= left) else { return said };
+            // It holds a connection and a slot.
+            drop(said);
+            left = left.saturating_sub(pause);
+            event.upstream_mut().pauses += 1;
+            event.during(Op::UpstreamPause, sleep(pause)).await;
+        }
+    }
+
+    async fn ask_each(
+        &self,
+        path: &str,
+        ask: &Ask<'_>,
+        paused_until: &mut Option<Millis>,
+        event: &mut Event,
+    ) -> Result<Arriving, Error> {
         let mut unsure = None;
         for base in &self.bases {
             // Boxed, because a call is large.
             let said = Box::pin(self.follow(base, path, ask, event)).await;
+            let said = said.map(|answer| base.judge(path, answer));
             if self.bases.len() > 1 {
                 tell(event, base, &said);
             }
+            let until = match &said {
+                Ok(answer) => answer.paused_until(),
+                Err(Error::Paused { until, .. }) => Some(*until),
+                Err(_) => None,
+            };
+            *paused_until = (*paused_until).into_iter().chain(until).min();
             match said {
                 Ok(answer) if is_sure(answer.status()) => return Ok(answer),
                 // A response is more informative than an error.
@@ -234,6 +289,9 @@ impl Upstream {
         self.own(origin).is_some()
     }
 }
+
+/// The shortest time between two calls for one request, of which the first was answered with a pause.
+const PAUSE_MIN: Duration = Duration::from_millis(500);
 
 /// Records the result of each host for operators, so that they see which host responded in the end, and why it was tried.
 fn tell(event: &mut Event, base: &Base, said: &Result<Arriving, Error>) {

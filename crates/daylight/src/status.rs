@@ -33,9 +33,13 @@ fn of_reason(reason: Reason) -> StatusCode {
         | R::FirstSeenFull
         | R::Withdrawn => StatusCode::NOT_FOUND,
         R::Unkept => StatusCode::GONE,
-        R::SignatureWrong | R::NotAnOwner | R::HiddenByPolicy | R::CrossSite | R::ScopeMissing | R::RuleBroken => {
-            StatusCode::FORBIDDEN
-        }
+        R::SignatureWrong
+        | R::NotAnOwner
+        | R::HiddenByPolicy
+        | R::CrossSite
+        | R::ScopeMissing
+        | R::RuleBroken
+        | R::UpstreamForbids => StatusCode::FORBIDDEN,
         R::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
         R::CredentialsMissing | R::CredentialsUnknown | R::PasswordMissing | R::PasswordWrong => {
             StatusCode::UNAUTHORIZED

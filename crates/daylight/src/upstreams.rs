@@ -23,7 +23,15 @@ pub(crate) fn hosts(settings: &Upstream) -> HostsOptions {
     // One slow host has at most a quarter of all downloads, so it leaves room for the others.
     let waiting =
         usize::try_from(settings.max_fetches / 4).unwrap_or(usize::MAX).saturating_sub(calls).max(WAITING_MIN);
-    HostsOptions { calls, waiting, kept: calls.div_ceil(2), timeouts, networks, ..HostsOptions::default() }
+    HostsOptions {
+        calls,
+        waiting,
+        kept: calls.div_ceil(2),
+        wait_for_retry: settings.wait_for_retry,
+        timeouts,
+        networks,
+        ..HostsOptions::default()
+    }
 }
 
 /// The limits of the work with upstreams.

@@ -136,7 +136,7 @@ columns! {
     Render "render_ms" Duration "" "Reading packages, rendering and merging indexes, hashing" |row| row.line(&[Op::IndexRender, Op::IndexExtend, Op::IndexRead, Op::PackageRead, Op::Merge, Op::Hash]);
     MembersAsk "members_ask_ms" Duration "" "Asking the members of a group" |row| row.line(&[Op::MembersAsk]);
     FlightWait "flight_wait_ms" Duration "" "Waiting for a download from an upstream" |row| row.line(&[Op::FlightWait]);
-    Upstream "upstream_ms" Duration "" "Calling upstreams: connecting, waiting and reading" |row| row.line(&[Op::UpstreamWait, Op::UpstreamResolve, Op::UpstreamTcp, Op::UpstreamProxy, Op::UpstreamTls, Op::UpstreamFirstByte, Op::UpstreamBody, Op::BodyDecode]);
+    Upstream "upstream_ms" Duration "" "Calling upstreams: connecting, waiting and reading" |row| row.line(&[Op::UpstreamWait, Op::UpstreamPause, Op::UpstreamResolve, Op::UpstreamTcp, Op::UpstreamProxy, Op::UpstreamTls, Op::UpstreamFirstByte, Op::UpstreamBody, Op::BodyDecode]);
     ReplyWrite "reply_write_ms" Duration "" "From the complete answer to its first byte in the kernel" |row| row.line(&[Op::ReplyWrite]);
     BodySend "body_send_ms" Duration "" "From the first byte of the response to its last" |row| row.line(&[Op::BodySend]);
     Other "other_ms" Duration "" "All other operations on the line of the work" |row| row.other_line();

@@ -36,6 +36,7 @@ const IN_COLUMNS: &[Op] = &[
     Op::MembersAsk,
     Op::FlightWait,
     Op::UpstreamWait,
+    Op::UpstreamPause,
     Op::UpstreamResolve,
     Op::UpstreamTcp,
     Op::UpstreamProxy,

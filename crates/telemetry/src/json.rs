@@ -123,7 +123,12 @@ fn upstream(object: &mut Object<'_>, used: &UpstreamUse) -> io::Result<()> {
     part.text("host", &used.host)?;
     part.key("status").number(used.status.into());
     part.key("calls").number(used.calls.into());
-    let figures = [("redirected", used.redirected), ("connects", used.connects), ("reused", used.reused)];
+    let figures = [
+        ("redirected", used.redirected),
+        ("connects", used.connects),
+        ("reused", used.reused),
+        ("pauses", used.pauses),
+    ];
     for (key, figure) in figures.into_iter().filter(|(_, figure)| *figure > 0) {
         part.key(key).number(figure.into());
     }

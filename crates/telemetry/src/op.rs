@@ -74,6 +74,7 @@ ops! {
     FlightWait Line "flight.wait" "Waiting for a download from an upstream, which this request or an earlier one began";
     Hash Line "hash" "Computing the digests of a file that is in memory";
     UpstreamWait Line "upstream.wait" "Waiting for a place among the calls to an upstream host";
+    UpstreamPause Line "upstream.pause" "Waiting until the pause has ended that an upstream asked for (429, or 503 with `Retry-After`)";
     UpstreamResolve Line "upstream.resolve" "Resolving the name of an upstream or of its proxy";
     UpstreamTcp Line "upstream.tcp" "Connecting to an upstream or to its proxy";
     UpstreamProxy Line "upstream.proxy" "Waiting until a proxy has opened a tunnel to an upstream";

@@ -101,6 +101,7 @@ closed! {
         UpstreamBehind "upstream_behind" "The upstream's file is older than its index says";
         UpstreamFailed "upstream_failed" "The upstream responded with a 5xx";
         UpstreamRefused "upstream_refused" "The upstream refused the request: 401, 403 or another 4xx that does not prove the file absent";
+        UpstreamForbids "upstream_forbids" "The upstream refused this file with 403, and answers other requests";
         UpstreamPaused "upstream_paused" "The upstream requested a pause (Retry-After)";
         UpstreamLeftAlone "upstream_left_alone" "The upstream's circuit is open after repeated failures";
         UpstreamUnasked "upstream_unasked" "Only the upstream knows, and explaining an answer sends no request to it";

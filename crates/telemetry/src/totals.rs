@@ -108,7 +108,15 @@ fn missed(event: &Glance<'_>) -> Option<bool> {
     }
     // A call over a new connection that gets no further than its set-up has one of the first parts.
     let waits = |op: Op| {
-        matches!(op, Op::FlightWait | Op::UpstreamWait | Op::UpstreamResolve | Op::UpstreamTcp | Op::UpstreamFirstByte)
+        matches!(
+            op,
+            Op::FlightWait
+                | Op::UpstreamWait
+                | Op::UpstreamPause
+                | Op::UpstreamResolve
+                | Op::UpstreamTcp
+                | Op::UpstreamFirstByte
+        )
     };
     let mut ops = event.ops.iter().chain(event.members.iter().flat_map(|member| &member.ops));
     let waited = ops.any(|(op, _)| waits(*op));

@@ -15,6 +15,8 @@ pub struct UpstreamUse {
     pub redirected: u32,
     /// Connections that were opened for them.
     pub connects: u32,
+    /// Pauses that the upstream asked for and that were waited for.
+    pub pauses: u32,
     /// Calls over a connection that an earlier call had left open.
     pub reused: u32,
     /// Who closed the connection that an earlier call had left open, if one was opened because of that.
@@ -81,6 +83,7 @@ impl UpstreamUse {
         self.redirected = self.redirected.saturating_add(other.redirected);
         self.connects = self.connects.saturating_add(other.connects);
         self.reused = self.reused.saturating_add(other.reused);
+        self.pauses = self.pauses.saturating_add(other.pauses);
         self.closed_by = other.closed_by.or(self.closed_by);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.flight = other.flight.or(self.flight);
@@ -104,6 +107,7 @@ mod tests {
             status: 200,
             calls: 1,
             connects: 1,
+            pauses: 2,
             closed_by: Some(ClosedBy::Upstream),
             bytes: 7,
             flight: Some(EventId(3)),

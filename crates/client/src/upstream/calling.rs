@@ -50,7 +50,7 @@ impl Upstream {
             Ok((connection, answer)) => {
                 event.upstream_mut().status = answer.status().as_u16();
                 let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
-                slot.answered(&target.path, answer.status().as_u16(), retry_after);
+                let paused = slot.answered(&target.path, answer.status().as_u16(), retry_after);
                 calls.answered(answer.status().as_u16(), began);
                 Ok(Arriving::new(
                     answer,
@@ -60,7 +60,8 @@ impl Upstream {
                     slot,
                     calls,
                     self.timeouts,
-                ))
+                )
+                .with_pause(paused))
             }
             Err(error) => {
                 slot.failed(&error);

@@ -239,6 +239,9 @@ keys! {
         /// Seconds from a request to an upstream to the head of its response. If one takes longer and the host answers no other
         /// request meanwhile, its circuit opens for a while: a build waits once, and not for each file.
         answer_timeout_s: u64 = |_| (10, "an upstream may have to ask another one; a build should not wait much longer".into()), 1..=3600;
+        /// How long a request waits, in all, for pauses that an upstream asks for (429, or 503 with `Retry-After`). If a pause is
+        /// longer, the answer is 503 with `Retry-After` at once. `0s` waits for none.
+        wait_for_retry: Duration = |_| (Duration::from_secs(10), "many clients do not repeat a request that is answered 503".into());
         /// Seconds without a byte after which the download from an upstream is aborted.
         idle_timeout_s: u64 = |_| (30, "a slow connection pauses, a dead one stays silent".into()), 1..=3600;
         /// Seconds of waiting in which at least 64 KiB of a response must arrive.

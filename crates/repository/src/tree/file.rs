@@ -221,6 +221,15 @@ impl<'a> File<'a> {
         }
     }
 
+    /// Whether a client gets the 403 of an upstream that is about the file. Bundler and `gem` treat it like a 502, and take
+    /// it for a matter of their own credentials.
+    pub(crate) fn passes_refusal(&self) -> bool {
+        match &self.layout {
+            Layout::Maven(_) | Layout::Raw(_) => true,
+            Layout::Gem(_) => false,
+        }
+    }
+
     /// Whether a file can exist at this path where an upstream lists a folder.
     pub(crate) fn may_be_folder(&self) -> bool {
         match &self.layout {

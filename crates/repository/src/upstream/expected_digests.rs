@@ -104,7 +104,7 @@ async fn read_beside(upstream: &Arc<Upstream>, path: &str, event: &mut Event) ->
         200 => {}
         // Object stores answer 401 or 403 for a missing object if the caller may not list the bucket.
         401 | 403 | 404 | 410 => return Ok(DeclaredDigests::default()),
-        _ => return Err(Failure::said(&answer, None)),
+        _ => return Err(Failure::said(&answer, false)),
     }
     let mut body = BytesMut::new();
     while body.len() < tree::LONGEST_CHECKSUM

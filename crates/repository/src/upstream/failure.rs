@@ -36,6 +36,7 @@ fn words(reason: Reason) -> &'static str {
         Reason::UpstreamBehind => "the upstream's file is older than its index",
         Reason::UpstreamFailed => "the upstream failed",
         Reason::UpstreamRefused => "the upstream refused the request",
+        Reason::UpstreamForbids => "the upstream refuses this file",
         Reason::UpstreamPaused => "the upstream asked for a pause",
         Reason::UpstreamLeftAlone => {
             "the upstream failed again and again, so it is not asked for a while (circuit open)"
@@ -78,13 +79,18 @@ impl Failure {
         format!("{}{hint}", self.text)
     }
 
-    /// The failure for a response that is neither the file nor a proof that there is none.
-    pub(crate) fn said(answer: &Arriving, paused_until: Option<Millis>) -> Self {
-        let status = answer.status();
+    /// The failure for a response that is neither the file nor a proof that there is none. `passes` tells whether a 403
+    /// about the file is the client's, too.
+    pub(crate) fn said(answer: &Arriving, passes: bool) -> Self {
+        let (status, paused_until) = (answer.status(), answer.paused_until());
         let words = if answer.said().is_empty() { String::new() } else { format!(": {}", answer.said()) };
         let (reason, hint) = match status {
             429 => (Reason::UpstreamPaused, None),
             503 if paused_until.is_some() => (Reason::UpstreamPaused, None),
+            403 if passes && answer.forbids_file() => (
+                Reason::UpstreamForbids,
+                Some("it answers other requests, so this file alone is refused; ask its operator".into()),
+            ),
             401 | 403 | 407 => (
                 Reason::UpstreamRefused,
                 Some(

@@ -81,6 +81,7 @@ impl<'a> FetchJob<'a> {
             etag: known.and_then(|known| known.validator.clone()),
             modified: known.and_then(|known| known.modified.clone()),
             first_byte: None,
+            has_answer: had.is_some(),
         };
         self.used.calls(upstream.first_host());
         let call = upstream.get(self.file.path, &conditions, event);
@@ -99,8 +100,7 @@ impl<'a> FetchJob<'a> {
                 if status == 401 {
                     self.remote.read_again().await;
                 }
-                let paused = upstream.states().iter().filter_map(|state| state.paused_until).max();
-                Err(Failure::said(&answer, paused).into())
+                Err(Failure::said(&answer, self.file.passes_refusal()).into())
             }
         }
     }

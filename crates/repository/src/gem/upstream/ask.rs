@@ -9,6 +9,7 @@ use crate::gem::upstream::index::UpstreamFile;
 use crate::gem::upstream::looked::{Looked, invalid};
 use crate::hints::schedule;
 use crate::upstream::trouble::Trouble;
+use client::Conditions;
 use format::gem::upstream::{Kept, Refusal, Tail};
 use telemetry::{Event, Millis};
 
@@ -45,12 +46,12 @@ impl Follow {
                 Some(_) => body::conditions(&file, Wanted::Whole),
                 None => body::conditions(&file, wanted),
             };
+            let conditions = Conditions { has_answer: known.is_some(), ..conditions };
             let ranged = conditions.first_byte.is_some();
             let answer = upstream.get(body::PATH, &conditions, event).await;
             self.remote.pin(&upstream, event).await?;
             let mut answer = answer.map_err(Trouble::from)?;
-            let paused = upstream.states().iter().filter_map(|state| state.paused_until).max();
-            if let Some(failure) = body::failure(&answer, paused) {
+            if let Some(failure) = body::failure(&answer) {
                 return Err(failure.into());
             }
             let (age, cached) = (answer.header("age"), answer.header("cache-control"));

@@ -6,7 +6,7 @@ use crate::upstream::failure::Failure;
 use crate::upstream::trouble::Trouble;
 use client::{Arriving, Conditions};
 use format::gem::upstream::{Begun, Kept, Look, Refusal, Response, Seen, Versions};
-use telemetry::{Event, Millis, Op, Reason};
+use telemetry::{Event, Op, Reason};
 
 /// The path of the index.
 pub(crate) const PATH: &str = "versions";
@@ -49,7 +49,7 @@ pub(crate) fn unless_unchanged(file: &UpstreamFile) -> Conditions {
 }
 
 /// The failure for a response that has neither a body nor the status 304.
-pub(crate) fn failure(answer: &Arriving, paused_until: Option<Millis>) -> Option<Failure> {
+pub(crate) fn failure(answer: &Arriving) -> Option<Failure> {
     match answer.status() {
         200 | 206 | 304 | 416 => None,
         404 | 410 => {
@@ -57,7 +57,7 @@ pub(crate) fn failure(answer: &Arriving, paused_until: Option<Millis>) -> Option
                 "the upstream has no compact index (`/versions`), and upstreams without one are not supported yet";
             Some(Failure::new(Reason::UpstreamInvalid, text.into()))
         }
-        _ => Some(Failure::said(answer, paused_until)),
+        _ => Some(Failure::said(answer, false)),
     }
 }
 
