@@ -23,7 +23,6 @@ pub(crate) fn everything(world: &World) -> Vec<(String, Answer)> {
                 .map(|ending| format!("/repository/trees/org/example/lamp/{version}/lamp-{version}.{ending}")),
         );
     }
-    paths.push("/repository/trees/.meta/prefixes.txt".to_owned());
     let seen = |path: String| {
         let answer = admin.get(&path).only(&["etag", "repr-digest", "content-type", "content-length"]);
         (path, answer)

@@ -3,7 +3,7 @@
 
 use super::{Scene, group};
 use crate::maven_hosted::all;
-use crate::world::{Answer, World, hex};
+use crate::world::{Answer, Says, World, hex};
 use serde_json::json;
 use sha1::{Digest, Sha1};
 use std::thread;
@@ -166,53 +166,66 @@ fn a_version_that_is_written_with_an_undeclared_entity_is_not_listed() {
     assert_eq!(all(&merged, "latest"), ["3.0"]);
 }
 
+/// A catalog with version 1 of these archetypes (`GROUP:ARTIFACT`).
+fn archetypes(names: &[&str]) -> String {
+    let entry = |name: &&str| {
+        let (group, artifact) = name.split_once(':').unwrap();
+        format!(
+            "<archetype><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>1</version>\
+             <repository>https://elsewhere.example/</repository></archetype>"
+        )
+    };
+    let entries: String = names.iter().map(entry).collect();
+    format!("<archetype-catalog><archetypes>{entries}</archetypes></archetype-catalog>")
+}
+
 #[test]
-fn the_catalog_has_the_archetypes_that_are_hosted() {
+fn the_catalog_has_the_archetypes_of_all_members_but_for_names_of_hosted_ones() {
     let scene = Scene::new();
-    scene.near.file("/archetype-catalog.xml", "<archetype-catalog/>");
-    scene.get("archetype-catalog.xml").expect(404);
-    scene.world.tree("theirs", "maven");
-    group(&scene.world, "both", &["theirs", "all"]);
     publish(&scene.world, "lamp-archetype", "1.0", "maven-archetype");
-    let pom = "<project><packaging>maven-archetype</packaging></project>";
-    scene.world.admin().put("theirs", "org/b/b-archetype/2/b-archetype-2.pom", pom.as_bytes()).expect(201);
-    let catalog = scene.world.anon().file("both", "archetype-catalog.xml").expect(200);
-    assert_eq!(all(&catalog, "artifactId"), ["b-archetype", "lamp-archetype"]);
-    let sum = scene.world.anon().file("both", "archetype-catalog.xml.sha1").expect(200);
-    assert_eq!(sum.text(), hex(&Sha1::digest(&catalog.body)));
-    assert_eq!(scene.near.asked(), [], "a public one is not asked for");
+    scene.near.file("/archetype-catalog.xml", archetypes(&["org.example:lamp-archetype", "org.far:far-archetype"]));
+    scene.far.file("/archetype-catalog.xml", archetypes(&["org.b:b-archetype", "org.far:far-archetype"]));
+    let catalog = with_its_checksums(&scene, "archetype-catalog.xml");
+    assert_eq!(all(&catalog, "artifactId"), ["b-archetype", "lamp-archetype", "far-archetype"]);
+    assert_eq!(all(&catalog, "version"), ["1", "1.0", "1"]);
+    assert_eq!(all(&catalog, "repository"), [""; 0], "it would lead clients past this server");
+    // A member that fails has no part in it, and the answer says so.
+    scene.far.unplug();
+    group(&scene.world, "other", &["ours", "far"]);
+    let change = json!({ "remote": { "fresh_s": 0, "missing_s": 0 } });
+    scene.world.admin().patch_json("/api/v1/repositories/far", &change).expect(200);
+    let part = scene.world.anon().file("other", "archetype-catalog.xml").expect(200);
+    assert!(part.header("daylight-stale").is_some());
+    assert_eq!(all(&part, "artifactId"), ["b-archetype", "lamp-archetype", "far-archetype"], "the last good one");
 }
 
 #[test]
-fn the_beginnings_of_all_paths_are_told_only_where_all_is_hosted() {
+fn a_catalog_of_many_megabytes_is_merged() {
     let scene = Scene::new();
-    scene.near.file("/.meta/prefixes.txt", "## repository-prefixes/2.0\n/com/near\n");
-    scene.world.tree("theirs", "maven");
-    group(&scene.world, "hosted", &["ours", "theirs"]);
-    let prefixes = |name: &str| scene.world.anon().file(name, ".meta/prefixes.txt");
-    publish(&scene.world, "lamp", "1.0", "jar");
-    prefixes("hosted").expect(404);
-    scene.world.admin().put("theirs", "com/other/lamp/1/lamp-1.jar", b"jar").expect(201);
-    assert_eq!(prefixes("hosted").expect(200).text(), "## repository-prefixes/2.0\n/com/other\n/org/example\n");
-    scene.world.admin().put("theirs", "net/third/lamp/1/lamp-1.jar", b"jar").expect(201);
-    assert!(prefixes("hosted").expect(200).text().contains("/net/third"));
-    prefixes("all").expect(404);
-    assert_eq!(scene.near.asked(), [], "with an incomplete list, clients would refuse existing files");
+    publish(&scene.world, "lamp-archetype", "1.0", "maven-archetype");
+    let names: Vec<String> = (0..80_000).map(|number| format!("org.far.number{number}:archetype-{number}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    scene.near.file("/archetype-catalog.xml", archetypes(&names));
+    let catalog = scene.get("archetype-catalog.xml").expect(200);
+    assert_eq!((catalog.header("daylight-stale"), all(&catalog, "artifactId").len()), (None, 80_001));
 }
 
 #[test]
-fn where_a_policy_may_hide_something_the_beginnings_of_paths_do_not_tell_of_it() {
+fn a_group_has_no_file_that_is_about_one_repository() {
     let scene = Scene::new();
     group(&scene.world, "hosted", &["ours"]);
+    group(&scene.world, "remote", &["near"]);
     publish(&scene.world, "lamp", "1.0", "jar");
-    let prefixes = |name: &str| scene.world.anon().file(name, ".meta/prefixes.txt");
-    prefixes("hosted").expect(200);
-    let change = json!({ "policy": { "deny": ["org.example"] } });
-    scene.world.admin().patch_json("/api/v1/repositories/hosted", &change).expect(200);
-    prefixes("hosted").expect(404);
-    prefixes("ours").expect(200);
-    scene.world.admin().patch_json("/api/v1/repositories/ours", &change).expect(200);
-    prefixes("ours").expect(404);
+    scene.near.says_otherwise(Says::file("near"));
+    let (prefixes, index) = (".meta/prefixes.txt", ".index/nexus-maven-repository-index");
+    for path in [prefixes, &format!("{prefixes}.sha1"), &format!("{index}.properties"), &format!("{index}.gz")] {
+        for name in ["all", "hosted", "remote"] {
+            scene.world.anon().file(name, path).expect(404);
+        }
+        assert_eq!(scene.near.asked(), [], "clients would refuse what a list lacks");
+    }
+    // The list of one upstream is as good here as there.
+    assert_eq!(scene.world.anon().file("near", prefixes).expect(200).text(), "near");
 }
 
 #[test]

@@ -3,8 +3,11 @@
 use super::metadata::{plain, sayable};
 use super::xml::{Element, Unreadable, Writer};
 
-/// One version of an archetype. Ordered by group, artifact and version as they are written.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// Maximum size of a catalog, in bytes. That of the central repository had some 15 MB in 2026.
+pub const LONGEST: usize = 32 << 20;
+
+/// One version of an archetype.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Archetype {
     /// Its group, with dots.
     pub group: String,
@@ -16,24 +19,36 @@ pub struct Archetype {
     pub description: Option<String>,
 }
 
-/// Reads a catalog of at most [`super::LONGEST`] bytes. An entry without coordinates is left out.
-pub fn read(bytes: &[u8]) -> Result<Vec<Archetype>, Unreadable> {
-    let root = Element::read(bytes, "archetype-catalog")?;
-    let archetypes = root.list("archetypes", "archetype").filter_map(|element| {
+impl Archetype {
+    /// The folder of its artifact.
+    pub fn folder(&self) -> String {
+        format!("{}/{}", self.group.replace('.', "/"), self.artifact)
+    }
+
+    /// `None`: its coordinates are not complete.
+    fn of(element: &Element) -> Option<Self> {
         let text = |name| plain(element.text_of(name));
-        Some(Archetype {
+        Some(Self {
             group: text("groupId")?,
             artifact: text("artifactId")?,
             version: text("version")?,
             description: element.prose_of("description").filter(|text| sayable(text)).map(str::to_owned),
         })
-    });
-    Ok(archetypes.collect())
+    }
 }
 
-/// Renders these archetypes, sorted and without duplicates.
+/// Reads a catalog of at most [`LONGEST`] bytes, one entry after the other. An entry without coordinates is left out.
+/// The repository that an entry may name is not read: it would lead clients past the server that they use.
+pub fn read(bytes: &[u8]) -> Result<Vec<Archetype>, Unreadable> {
+    let mut archetypes = Vec::new();
+    let path = ["archetype-catalog", "archetypes", "archetype"];
+    Element::read_each(bytes, LONGEST, path, |element| archetypes.extend(Archetype::of(&element)))?;
+    Ok(archetypes)
+}
+
+/// Renders these archetypes, sorted by their coordinates. Of several with the same ones the first is taken.
 pub fn render(mut archetypes: Vec<Archetype>) -> String {
-    archetypes.sort();
+    archetypes.sort_by(|a, b| (&a.group, &a.artifact, &a.version).cmp(&(&b.group, &b.artifact, &b.version)));
     archetypes.dedup_by(|a, b| (&a.group, &a.artifact, &a.version) == (&b.group, &b.artifact, &b.version));
     let namespace = " xmlns=\"http://maven.apache.org/plugins/maven-archetype-plugin/archetype-catalog/1.0.0\"";
     let mut writer = Writer::new("archetype-catalog", namespace);

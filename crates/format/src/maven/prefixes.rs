@@ -1,11 +1,10 @@
 //! `.meta/prefixes.txt`: the path prefixes of a repository. Clients request no other paths from it.
 //!
-//! A client with an incomplete list does not request files that exist, so the list is only written where all files are
-//! known. The rules are those of Maven's resolver (`PrefixesSource`).
+//! The rules are those of Maven's resolver (`PrefixesSource`). Such a list is read here and never written: a client keeps
+//! it for a day (Maven 3.10), and refuses files that are published in the meantime under a new prefix.
 
 use crate::tree;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 /// The first line.
 const MAGIC: &str = "## repository-prefixes/2.0";
@@ -17,28 +16,12 @@ const UNSUPPORTED: &str = "@ unsupported";
 const LONGEST_LINE: usize = 250;
 /// The most lines.
 const LINES: usize = 100_000;
-/// The number of folders in a prefix written here.
-const DEPTH: usize = 2;
 
 /// The path prefixes of a repository: whole folders, without slashes around them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prefixes(BTreeSet<String>);
 
 impl Prefixes {
-    /// The prefixes of all paths below these folders. `None`: there are more than a client reads, or one of them
-    /// cannot be written.
-    pub fn of<'a>(folders: impl IntoIterator<Item = &'a str>) -> Option<Self> {
-        let mut prefixes = BTreeSet::new();
-        for folder in folders {
-            let end = folder.match_indices('/').nth(DEPTH - 1).map_or(folder.len(), |(at, _)| at);
-            let prefix = &folder[..end];
-            if !prefixes.contains(prefix) {
-                prefixes.insert(Some(prefix).filter(|prefix| written(prefix))?.to_owned());
-            }
-        }
-        (prefixes.len() < LINES).then_some(Self(prefixes))
-    }
-
     /// Reads a list. `None`: the list declares that there is none, or clients would not accept it.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;
@@ -59,17 +42,8 @@ impl Prefixes {
         Some(Self(prefixes))
     }
 
-    /// Renders the list as clients read it.
-    pub fn render(&self) -> String {
-        let mut text = format!("{MAGIC}\n");
-        for prefix in &self.0 {
-            let _ = writeln!(text, "/{prefix}");
-        }
-        text
-    }
-
     /// Whether this path may exist according to the list.
-    pub fn allow(&self, path: &str) -> bool {
+    fn allow(&self, path: &str) -> bool {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
         ends.filter_map(|end| path.get(..end)).any(|beginning| self.0.contains(beginning))
     }
@@ -86,13 +60,6 @@ impl Prefixes {
         const EACH: usize = 64;
         self.0.iter().map(|prefix| prefix.len() + EACH).sum()
     }
-
-    /// The union of both lists.
-    #[must_use]
-    pub fn or(mut self, other: &Self) -> Self {
-        self.0.extend(other.0.iter().cloned());
-        self
-    }
 }
 
 /// Whether a client reads this prefix as one line.
@@ -108,17 +75,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_beginnings_of_what_is_there_allow_it_and_nothing_else() {
-        let prefixes = Prefixes::of(["org/example/lamp", "org/example/bulb", "junit/junit", "single"]).unwrap();
+    fn a_folder_is_excluded_unless_a_prefix_is_above_or_below_it() {
         let text = "## repository-prefixes/2.0\n/junit/junit\n/org/example\n/single\n";
-        assert_eq!(prefixes.render(), text);
-        assert_eq!(Prefixes::read(text.as_bytes()), Some(prefixes.clone()));
-        for path in ["org/example/lamp/1.0/lamp-1.0.jar", "org/example/maven-metadata.xml", "org/example", "single/x"] {
-            assert!(prefixes.allow(path), "{path}");
-        }
-        for path in ["org/examples/x", "org", "singles", "", "com/example/x"] {
-            assert!(!prefixes.allow(path), "{path}");
-        }
+        let prefixes = Prefixes::read(text.as_bytes()).unwrap();
         for folder in ["org/examples/x", "com/example", "organic", "junit/junitx"] {
             assert!(prefixes.exclude(folder), "{folder}");
         }
@@ -127,16 +86,11 @@ mod tests {
             assert!(!prefixes.exclude(folder), "{folder}");
         }
         assert!(!Prefixes::default().exclude("org/example"), "an empty list excludes nothing");
-        let both = Prefixes::of(["com/x"]).unwrap().or(&prefixes);
-        assert!(both.allow("com/x/y") && both.allow("single"));
     }
 
     #[test]
-    fn what_clients_would_not_take_is_not_written_and_not_read() {
-        assert_eq!(Prefixes::of(["\u{fc}ml/x"]), None);
-        assert_eq!(Prefixes::of([format!("{}/x", "a".repeat(250)).as_str()]), None);
-        let many: Vec<_> = (0..LINES).map(|n| format!("g{n}")).collect();
-        assert_eq!(Prefixes::of(many.iter().map(String::as_str)), None);
+    fn what_clients_would_not_take_is_not_read() {
+        let many: String = (0..=LINES).map(|n| format!("/g{n}\n")).collect();
         for text in [
             "",
             "/org",
@@ -144,10 +98,15 @@ mod tests {
             "## repository-prefixes/2.0\n@ unsupported\n",
             "## repository-prefixes/2.0\n/org\n/a//b\n",
             "## repository-prefixes/2.0\n/a\\b\n",
+            "## repository-prefixes/2.0\n/\u{fc}ml/x\n",
+            &format!("## repository-prefixes/2.0\n/{}/x\n", "a".repeat(250)),
+            &format!("## repository-prefixes/2.0\n{many}"),
         ] {
-            assert_eq!(Prefixes::read(text.as_bytes()), None, "{text}");
+            assert_eq!(Prefixes::read(text.as_bytes()), None, "{text:.60}");
         }
         let old = b"# Prefix file generated by Sonatype Nexus 2\n\n# x\n/org/\ncom\r\n";
-        assert!(Prefixes::read(old).is_some_and(|old| old.allow("org/x") && old.allow("com/x")));
+        assert!(
+            Prefixes::read(old).is_some_and(|old| old.exclude("net") && !old.exclude("org/x") && !old.exclude("com/x"))
+        );
     }
 }

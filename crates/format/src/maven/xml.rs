@@ -10,15 +10,17 @@ use std::borrow::Cow;
 pub const LONGEST: usize = 8 << 20;
 /// The most elements in a document. The metadata of ten thousand versions has a fifth of that.
 const ELEMENTS: usize = 100_000;
+/// The most children of one entry of a list that is read entry by entry.
+const CHILDREN: usize = 100;
 /// The deepest element. A POM has some twenty levels, including the settings of plugins.
 const DEPTH: usize = 100;
 
 /// A document cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// It is longer than [`LONGEST`].
-    #[error("it is longer than {} MiB", LONGEST >> 20)]
-    Long,
+    /// It is longer than this number of bytes.
+    #[error("it is longer than {} MiB", .0 >> 20)]
+    Long(usize),
     /// It has too many elements, or they are nested too deeply.
     #[error("it has more than {ELEMENTS} elements, or more than {DEPTH} in each other")]
     Large,
@@ -44,11 +46,38 @@ impl Element {
     /// Reads a document with this root element.
     pub(super) fn read(bytes: &[u8], name: &'static str) -> Result<Self, Unreadable> {
         if bytes.len() > LONGEST {
-            return Err(Unreadable::Long);
+            return Err(Unreadable::Long(LONGEST));
         }
-        let text = decoded(bytes);
-        let root = tree(text.trim_start_matches('\u{feff}').trim_start())?;
-        root.children.into_iter().find(|element| element.name == name).ok_or(Unreadable::Other(name))
+        let mut found = None;
+        parse(bytes, 4 * ELEMENTS, |open, element| match open {
+            [_] if found.is_none() && element.name == name => found = Some(element),
+            [_] => {}
+            _ => adopt(open, element),
+        })?;
+        found.ok_or(Unreadable::Other(name))
+    }
+
+    /// Reads a document of at most `longest` bytes with this root element, and hands each element `entry` of its child
+    /// `list` to `take`, with its children and without theirs. Only one entry is in memory at a time.
+    pub(super) fn read_each(
+        bytes: &[u8],
+        longest: usize,
+        [root, list, entry]: [&'static str; 3],
+        mut take: impl FnMut(Element),
+    ) -> Result<(), Unreadable> {
+        if bytes.len() > longest {
+            return Err(Unreadable::Long(longest));
+        }
+        let mut is_found = false;
+        parse(bytes, usize::MAX, |open, element| match open {
+            [_] => is_found |= element.name == root,
+            [_, one, two] if one.name == root && two.name == list && element.name == entry => take(element),
+            [_, one, two, three] if one.name == root && two.name == list && three.children.len() < CHILDREN => {
+                adopt(open, element);
+            }
+            _ => {}
+        })?;
+        if is_found { Ok(()) } else { Err(Unreadable::Other(root)) }
     }
 
     /// Its name, without a prefix.
@@ -110,9 +139,11 @@ fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Parses a text into the children of a nameless element.
-fn tree(text: &str) -> Result<Element, Unreadable> {
-    let mut reader = Reader::from_str(text);
+/// Parses a document of at most `most` parts. Each element that ends is handed to `end`, with the open elements around
+/// it; the first of these is nameless.
+fn parse(bytes: &[u8], most: usize, mut end: impl FnMut(&mut [Element], Element)) -> Result<(), Unreadable> {
+    let text = decoded(bytes);
+    let mut reader = Reader::from_str(text.trim_start_matches('\u{feff}').trim_start());
     reader.config_mut().allow_dangling_amp = true;
     let mut open = vec![Element::default()];
     let mut count = 0;
@@ -124,10 +155,10 @@ fn tree(text: &str) -> Result<Element, Unreadable> {
         };
         match event {
             Event::Start(start) => open.push(begun(&start)),
-            Event::Empty(start) => close(&mut open, begun(&start)),
+            Event::Empty(start) => end(&mut open, begun(&start)),
             Event::End(_) => {
                 let element = open.pop().filter(|_| !open.is_empty());
-                close(
+                end(
                     &mut open,
                     element.ok_or_else(|| Unreadable::Broken("it ends before its first element".to_owned()))?,
                 );
@@ -145,15 +176,16 @@ fn tree(text: &str) -> Result<Element, Unreadable> {
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) | Event::DocType(_) => continue,
         }
         count += 1;
-        if count > 4 * ELEMENTS || open.len() > DEPTH {
+        if count > most || open.len() > DEPTH {
             return Err(Unreadable::Large);
         }
     }
-    let root = open.pop().filter(|_| open.is_empty());
-    root.ok_or_else(|| Unreadable::Broken("it ends within an element".to_owned()))
+    let is_complete = open.len() == 1;
+    is_complete.then_some(()).ok_or_else(|| Unreadable::Broken("it ends within an element".to_owned()))
 }
 
-fn close(open: &mut [Element], element: Element) {
+/// Puts an element into the last of those around it.
+fn adopt(open: &mut [Element], element: Element) {
     if let Some(parent) = open.last_mut() {
         parent.children.push(element);
     }
@@ -285,8 +317,8 @@ mod tests {
         }
         assert_eq!(read(&"<a>".repeat(200)), Unreadable::Large);
         assert_eq!(read(&format!("<a>{}</a>", "<b/>".repeat(500_000))), Unreadable::Large);
-        assert_eq!(read(&" ".repeat(LONGEST + 1)), Unreadable::Long);
-        assert_eq!(Unreadable::Long.to_string(), "it is longer than 8 MiB");
+        assert_eq!(read(&" ".repeat(LONGEST + 1)), Unreadable::Long(LONGEST));
+        assert_eq!(Unreadable::Long(LONGEST).to_string(), "it is longer than 8 MiB");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::group::namespace_guard::GuardedName;
 use crate::group::not_found::NotFound;
 use crate::group::{Group, is_hosted};
 use crate::repository::Repository;
-use crate::tree::document::{Document, MemberDocument, Sources};
+use crate::tree::document::{Document, MemberDocument};
 use crate::tree::file::File;
 use crate::upstream::PATIENCE;
 use crate::workers::aside;
@@ -30,11 +30,7 @@ pub(crate) async fn fetch(
     now: Millis,
     event: &mut Event,
 ) -> Result<Content, Error> {
-    let leaves: Vec<_> = match document.sources() {
-        Sources::AllHosted if group.remote().next().is_some() => return Err(Error::NoSuchFile(asked.path.to_owned())),
-        Sources::Hosted | Sources::AllHosted => group.hosted().collect(),
-        Sources::Any => group.hosted().chain(group.remote()).collect(),
-    };
+    let leaves: Vec<_> = group.hosted().chain(group.remote()).collect();
     let (file, checksum) = match asked.checksum() {
         Some((of, checksum)) => (of, Some(checksum)),
         None => (*asked, None),
@@ -45,8 +41,7 @@ pub(crate) async fn fetch(
         event.was_vain_since(&before);
     }
     let gathered = ask_members(group, &leaves, &guard, &file, now, event).await;
-    let needed = if document.sources() == Sources::AllHosted { leaves.len() } else { 1 };
-    if gathered.parts.len() < needed.max(1) {
+    if gathered.parts.is_empty() {
         return Err(gathered.nothing.error(asked.path));
     }
     let content = together(group, &file, document, gathered, now, event).await?;
@@ -123,25 +118,36 @@ async fn together(
         .chain(nothing.hidden_until);
     let until = untils.min();
     let said: Vec<Freshness> = parts.iter().filter_map(|part| part.content.freshness).collect();
-    let guarded = match parts.iter().all(|part| part.hosted) {
+    let is_hosted = parts.iter().all(|part| part.hosted);
+    let sizes = parts.iter().filter_map(|part| part.content.hashes.as_ref()).map(|known| known.size_bytes);
+    let bytes = sizes.sum::<u64>();
+    let (parts, merging) = (Arc::new(parts), group.merging.clone());
+    let hold = move || merging.hold(bytes.min(document.longest_together() as u64)).map_err(store::Error::from);
+    let guarded = match is_hosted || group.hosted().next().is_none() {
         true => HashSet::new(),
         false => {
             let before = event.runs_so_far();
-            let guarded = group.guarded_below(document, file.folder, event).await?;
+            let guarded = if document.is_rendered() {
+                let (parts, hold) = (parts.clone(), hold.clone());
+                let list = move || hold().map(|_held| document.listed(&parts)).map_err(Error::from);
+                let listed = aside(&group.context.workers, Lane::Index, Op::Merge, rows_of(bytes), event, list).await?;
+                group.guarded_among(document, listed, now, event).await?
+            } else {
+                group.guarded_below(document, file.folder, event).await?
+            };
             if guarded.is_empty() {
                 event.was_vain_since(&before);
             }
             guarded
         }
     };
-    let (content, lacks) = if parts.len() == 1 && guarded.is_empty() {
+    let is_one = parts.len() == 1 && guarded.is_empty() && (is_hosted || !document.is_rendered());
+    let (content, lacks) = if is_one {
         (first, false)
     } else {
-        let bytes: u64 =
-            parts.iter().filter_map(|part| part.content.hashes.as_ref()).map(|known| known.size_bytes).sum();
-        let (folder, merging) = (file.folder.to_owned(), group.merging.clone());
+        let folder = file.folder.to_owned();
         let merge = move || {
-            let _held = merging.hold(bytes.min(document.longest_together() as u64)).map_err(store::Error::from)?;
+            let _held = hold()?;
             let merged = document.merge(&folder, &parts, &guarded);
             Ok(merged.map(|merged| (Hashes::of(&merged.bytes), merged)))
         };

@@ -73,6 +73,9 @@ impl<'g> Group<'g> {
     }
 }
 
+/// Why a group has no list of prefixes and no search index.
+const WHOLE: &str = "this file describes all of one repository, so a group has none: ask a member for it";
+
 /// Whether a member is hosted. Otherwise it is remote.
 pub(crate) fn is_hosted(leaf: &Repository) -> bool {
     leaf.record.kind == RepositoryKind::Hosted
@@ -86,6 +89,10 @@ pub(crate) async fn answer(
     event: &mut Event,
 ) -> Result<Content, Error> {
     event.layer = Layer::Group;
+    if file.is_of_whole_repository() {
+        event.detail = WHOLE.to_owned();
+        return Err(Error::NoSuchFile(file.path.to_owned()));
+    }
     match file.document() {
         Some(document) => merged::fetch(group, file, document, now, event).await,
         None => fetch::fetch(group, file, now, event).await,

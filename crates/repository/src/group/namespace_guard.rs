@@ -16,6 +16,8 @@ use std::collections::HashSet;
 use store::{Lane, Unit};
 use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason};
 
+/// Number of folders that are looked up in memory before other tasks have their turn.
+const TURN: usize = 64;
 /// Maximum number of folders that are searched below one.
 const FOLDERS: usize = 1_000;
 
@@ -93,6 +95,30 @@ impl Group<'_> {
             guarded.extend(self.below(leaf, folder, event).await?);
         }
         guarded.retain(|below| !self.repository.rules.shares(&document.package(folder, below)));
+        Ok(guarded)
+    }
+
+    /// The folders among these that only hosted members answer for.
+    pub(crate) async fn guarded_among(
+        self,
+        document: &dyn Document,
+        listed: HashSet<String>,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<HashSet<String>, Error> {
+        let mut guarded = HashSet::new();
+        for (at, folder) in listed.into_iter().enumerate() {
+            if at % TURN == 0 {
+                tokio::task::yield_now().await;
+            }
+            for leaf in self.hosted() {
+                if self.ever_had_versions_below(leaf, &folder, now, event).await? {
+                    guarded.insert(folder);
+                    break;
+                }
+            }
+        }
+        guarded.retain(|folder| !self.repository.rules.shares(&document.package("", folder)));
         Ok(guarded)
     }
 

@@ -7,29 +7,23 @@ use crate::content::Content;
 use crate::maven::layout::MavenPath;
 use crate::maven::upstream::observed;
 use crate::policy::package_version::{PackageVersion, Since};
-use crate::tree::document::{Document, MemberDocument, MergedDocument, Sources};
+use crate::tree::document::{Document, MemberDocument, MergedDocument};
 use crate::upstream::first_seen::observation::Observation;
 use bytes::Bytes;
+use format::maven::catalog::Archetype;
 use format::maven::metadata::Metadata;
 use format::maven::path::Kind;
-use format::maven::prefixes::Prefixes;
 use format::maven::{LONGEST, catalog, metadata};
 use std::collections::HashSet;
 use telemetry::Millis;
-
-/// Maximum size of all parts of one merged document, in bytes: twice the maximum of one part.
-const READ_MAX: usize = 2 * LONGEST;
 
 /// A document that is merged from those of the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MavenDocument {
     /// `maven-metadata.xml`.
     Metadata,
-    /// `archetype-catalog.xml`, merged from hosted members only. A public one has many megabytes, and clients have it
-    /// built in.
+    /// `archetype-catalog.xml`.
     Catalog,
-    /// `.meta/prefixes.txt`, only if all members are hosted. A client with an incomplete list refuses files that exist.
-    Prefixes,
 }
 
 /// The kind of document at a path, or of the document whose checksum the path is; `None`: the path is a file of one
@@ -38,32 +32,30 @@ pub(crate) fn at(path: &MavenPath<'_>) -> Option<&'static dyn Document> {
     match path.kind()? {
         Kind::Metadata(_) => Some(&MavenDocument::Metadata),
         Kind::Catalog => Some(&MavenDocument::Catalog),
-        Kind::Prefixes => Some(&MavenDocument::Prefixes),
-        Kind::Artifact(_) | Kind::Settings | Kind::Index => None,
+        Kind::Artifact(_) | Kind::Prefixes | Kind::Settings | Kind::Index => None,
     }
 }
 
 impl Document for MavenDocument {
-    fn sources(&self) -> Sources {
+    fn longest(&self) -> usize {
         match self {
-            MavenDocument::Metadata => Sources::Any,
-            MavenDocument::Catalog => Sources::Hosted,
-            MavenDocument::Prefixes => Sources::AllHosted,
+            MavenDocument::Metadata => LONGEST,
+            MavenDocument::Catalog => catalog::LONGEST,
         }
     }
 
-    fn longest(&self) -> usize {
-        LONGEST
-    }
-
     fn longest_together(&self) -> usize {
-        READ_MAX
+        match self {
+            MavenDocument::Metadata => 2 * LONGEST,
+            // Several large catalogs are improbable: the one of the central repository has most archetypes.
+            MavenDocument::Catalog => catalog::LONGEST,
+        }
     }
 
     fn check(&self, bytes: &[u8]) -> Result<(), String> {
         match self {
             MavenDocument::Metadata => Metadata::read(bytes).map(drop).map_err(|why| why.to_string()),
-            MavenDocument::Catalog | MavenDocument::Prefixes => Ok(()),
+            MavenDocument::Catalog => Ok(()),
         }
     }
 
@@ -72,21 +64,37 @@ impl Document for MavenDocument {
             // The document was readable when it arrived. If it is unreadable now, the next request for it reports that.
             MavenDocument::Metadata => Metadata::read(bytes)
                 .map_or_else(|_| Vec::new(), |document| observed::of_document(folder, &document, modified)),
-            MavenDocument::Catalog | MavenDocument::Prefixes => Vec::new(),
+            MavenDocument::Catalog => Vec::new(),
         }
     }
 
     fn package<'a>(&self, folder: &'a str, below: &'a str) -> PackageVersion<'a> {
-        PackageVersion::maven(folder, below, "", Since::Always)
+        let (group, artifact) = match self {
+            MavenDocument::Metadata => (folder, below),
+            MavenDocument::Catalog => below.rsplit_once('/').unwrap_or(("", below)),
+        };
+        PackageVersion::maven(group, artifact, "", Since::Always)
+    }
+
+    fn is_rendered(&self) -> bool {
+        matches!(self, MavenDocument::Catalog)
+    }
+
+    fn listed(&self, parts: &[MemberDocument]) -> HashSet<String> {
+        let mut room = self.longest_together();
+        let readable = parts.iter().filter_map(|part| Some((part.hosted, bytes(&part.content, &mut room)?)));
+        let read = readable.filter(|(hosted, _)| !hosted).filter_map(|(_, bytes)| catalog::read(&bytes).ok());
+        read.flatten().map(|archetype| archetype.folder()).collect()
     }
 
     fn merge(&self, folder: &str, parts: &[MemberDocument], guarded: &HashSet<String>) -> Option<MergedDocument> {
-        let mut room = READ_MAX;
+        let most = self.longest_together();
+        let mut room = most;
         let (mut read, mut left_out) = (Vec::new(), Vec::new());
         for MemberDocument { member, hosted, content } in parts {
             match bytes(content, &mut room) {
                 Some(bytes) => read.push(Part { member, hosted: *hosted, bytes }),
-                None => left_out.push((member.clone(), format!("all documents together exceed {READ_MAX} bytes"))),
+                None => left_out.push((member.clone(), format!("all documents together exceed {most} bytes"))),
             }
         }
         let mut lacks = !left_out.is_empty();
@@ -99,15 +107,11 @@ impl Document for MavenDocument {
             MavenDocument::Catalog => {
                 let all = each(read, &mut left_out, |bytes| catalog::read(bytes).map_err(|why| why.to_string()));
                 lacks |= !left_out.is_empty();
-                (!all.is_empty()).then(|| catalog::render(all.into_iter().flat_map(|one| one.read).collect()))
-            }
-            MavenDocument::Prefixes => {
-                let prefixes =
-                    |bytes: &[u8]| Prefixes::read(bytes).ok_or_else(|| "it is no list of prefixes".to_owned());
-                let all = each(read, &mut left_out, prefixes).into_iter().map(|one| one.read);
-                lacks |= !left_out.is_empty();
-                let all = all.reduce(|all, one| all.or(&one));
-                all.filter(|_| !lacks).map(|all| all.render())
+                let open = |hosted: bool, archetype: &Archetype| hosted || !guarded.contains(&archetype.folder());
+                let archetypes = |ReadPart { hosted, read, .. }: ReadPart<'_, Vec<Archetype>>| {
+                    read.into_iter().filter(move |archetype| open(hosted, archetype))
+                };
+                Some(catalog::render(all.into_iter().flat_map(archetypes).collect()))
             }
         };
         text.map(|text| MergedDocument { bytes: text.into(), lacks, left_out })

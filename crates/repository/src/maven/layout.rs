@@ -90,8 +90,10 @@ impl<'a> MavenPath<'a> {
     pub(crate) fn is_generated(&self) -> Option<bool> {
         match self.kind()? {
             Kind::Artifact(_) => Some(false),
-            Kind::Metadata(_) | Kind::Catalog | Kind::Prefixes | Kind::Settings => Some(true),
-            Kind::Index => None,
+            Kind::Metadata(_) | Kind::Catalog | Kind::Settings => Some(true),
+            // Clients keep a list of prefixes for a day and refuse what it lacks (Maven 3.10), and anything may be published
+            // in the meantime.
+            Kind::Prefixes | Kind::Index => None,
         }
     }
 
@@ -123,6 +125,12 @@ impl<'a> MavenPath<'a> {
     /// Whether it belongs to a release.
     pub(crate) fn is_of_release(&self) -> bool {
         matches!(self.kind(), Some(Kind::Artifact(artifact)) if !artifact.snapshot())
+    }
+
+    /// Whether it describes all files of one repository: the list of path prefixes, the search index, or a checksum of
+    /// these. A group has none: one of a member would not be about the others.
+    pub(crate) fn is_of_whole_repository(&self) -> bool {
+        matches!(self.kind(), Some(Kind::Prefixes | Kind::Index))
     }
 
     /// Whether it is the list of the prefixes of all paths, or a checksum of that list.

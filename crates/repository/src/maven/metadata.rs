@@ -1,5 +1,5 @@
-//! The documents that a hosted Maven repository generates: `maven-metadata.xml` at its three levels, the catalog of
-//! archetypes, and the prefixes of all paths.
+//! The documents that a hosted Maven repository generates: `maven-metadata.xml` at its three levels, and the catalog of
+//! archetypes.
 
 use crate::content::Content;
 use crate::error::Error;
@@ -8,19 +8,14 @@ use crate::maven::listing::{self, Archetype, Item, ListingRow, Plugin, Version};
 use crate::policy::hidden::Hidden;
 use crate::policy::rules::View;
 use crate::tree::Tree;
-use crate::tree::prefix_index;
 use crate::visible;
 use crate::visible::{hidden, next_change, shown};
 use crate::workers::aside;
 use format::maven::catalog;
 use format::maven::metadata::{self, Metadata, SnapshotFile};
 use format::maven::path::Kind;
-use format::maven::prefixes::Prefixes;
-use store::{Entry, Lane, UnitFilter};
+use store::{Entry, Lane};
 use telemetry::{Event, Millis, Op};
-
-/// Maximum number of prefixes. With more there is no list, because clients refuse files that an incomplete list lacks.
-const PREFIXES: usize = 10_000;
 
 /// A document rendered from the rows of a view.
 struct RenderedDocument {
@@ -74,14 +69,7 @@ pub(crate) async fn make(
             };
             rendered(tree, rows, render, event).await
         }
-        // The list would reveal folders that are empty now or that the policy hides. Without a list clients request any
-        // path.
-        Kind::Prefixes if repository.as_of.is_some() || !repository.rules.is_open() => Ok(None),
-        Kind::Prefixes => {
-            let prefixes = prefixes(tree, event).await?;
-            Ok(prefixes.map(|prefixes| Content::text(prefixes.render(), "text/plain")))
-        }
-        Kind::Artifact(_) | Kind::Settings | Kind::Index => Ok(None),
+        Kind::Artifact(_) | Kind::Prefixes | Kind::Settings | Kind::Index => Ok(None),
     }
 }
 
@@ -182,14 +170,4 @@ fn of_builds(folder: &str, rows: &[Entry], view: View<'_>) -> Option<(String, Mi
     let changed = rows.map(|entry| entry.changed).max()?;
     let document = metadata::snapshot(&group, artifact, version, files);
     Some((document.render(), changed))
-}
-
-/// The prefixes of all paths; `None`: there are too many, or none.
-async fn prefixes(tree: Tree<'_>, event: &mut Event) -> Result<Option<Prefixes>, Error> {
-    let found = tree
-        .store
-        .first_of_each_kind(tree.repository.id, UnitFilter::Live, "", prefix_index::behind, PREFIXES + 1, event)
-        .await?;
-    let some = (1..=PREFIXES).contains(&found.len());
-    Ok(some.then(|| Prefixes::of(found.iter().map(String::as_str))).flatten())
 }

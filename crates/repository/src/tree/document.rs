@@ -10,9 +10,6 @@ use telemetry::Millis;
 
 /// A kind of document of a format.
 pub(crate) trait Document: Debug + Send + Sync {
-    /// The members of a group whose documents are merged.
-    fn sources(&self) -> Sources;
-
     /// Maximum size of one document, in bytes.
     fn longest(&self) -> usize;
 
@@ -25,25 +22,20 @@ pub(crate) trait Document: Debug + Send + Sync {
     /// The ages of versions that follow from a folder's document and the upstream's date of its last change.
     fn observe(&self, folder: &str, bytes: &[u8], modified: Option<Millis>) -> Vec<Observation>;
 
-    /// The package that a subfolder of the document's folder stands for.
+    /// The package that a folder which the document lists stands for.
     fn package<'a>(&self, folder: &'a str, below: &'a str) -> PackageVersion<'a>;
 
+    /// Whether the document of an upstream is always rendered again, even if no other member has one. Such a document
+    /// lists packages anywhere, and others list subfolders of their own folder.
+    fn is_rendered(&self) -> bool;
+
+    /// The folders of all packages that the documents of upstreams list, for a document that is rendered.
+    fn listed(&self, parts: &[MemberDocument]) -> HashSet<String>;
+
     /// Merges the documents of several members. They are in the order of the members, hosted ones first. `guarded` has
-    /// the names of subfolders that only hosted members answer for: nothing about them is taken from other documents.
+    /// the listed folders that only hosted members answer for: nothing about them is taken from other documents.
     /// `None`: they cannot be merged.
     fn merge(&self, folder: &str, parts: &[MemberDocument], guarded: &HashSet<String>) -> Option<MergedDocument>;
-}
-
-/// Which members of a group contribute to a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sources {
-    /// All members that have it.
-    Any,
-    /// Hosted members that have it.
-    Hosted,
-    /// All members, if all are hosted and have it; otherwise there is no document, because an incomplete one would do
-    /// harm.
-    AllHosted,
 }
 
 /// The document of one member.

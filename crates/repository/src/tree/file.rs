@@ -207,10 +207,17 @@ impl<'a> File<'a> {
         }
     }
 
+    /// Whether it describes all files of one repository, so that a group has no such file.
+    pub(crate) fn is_of_whole_repository(&self) -> bool {
+        match &self.layout {
+            Layout::Maven(path) => path.is_of_whole_repository(),
+            Layout::Raw(_) | Layout::Gem(_) => false,
+        }
+    }
+
     /// The unit from which its bytes are made, in a hosted repository or in a group.
     pub(crate) fn unit(&self, repository: RepositoryId) -> Unit<'a> {
-        // The document with all prefixes depends on every folder.
-        if self.is_prefixes() { Unit::All(repository) } else { Unit::Of(repository, self.folder) }
+        Unit::Of(repository, self.folder)
     }
 
     /// Whether an upstream has a checksum file beside it.

@@ -134,7 +134,7 @@ pub(crate) async fn file_by(
     trace.flight = Some(flight.id);
     // Metadata is checked before it is accepted, and lists are read completely. If there is an older file to fall back
     // to, no client receives a part of a newer one.
-    let whole = file.readable().is_some() || file.is_metadata() || file.is_prefixes();
+    let whole = file.readable().is_some() || file.document().is_some() || file.is_prefixes();
     let until = if whole || had.is_some() { FollowUntil::Done } else { FollowUntil::Arriving };
     let follow = flight.follow(until, event);
     let patience = match (trial, &had) {

@@ -26,11 +26,9 @@ fn merged(folder: &str, parts: &[MemberDocument]) -> (Metadata, bool) {
 
 #[test]
 fn documents_and_their_checksums_are_told_from_files() {
-    let asked = |path| at(&MavenPath::read(path)).map(Document::sources);
-    assert_eq!(asked("a/b/maven-metadata.xml.sha1"), Some(Sources::Any));
-    assert_eq!(asked("archetype-catalog.xml"), Some(Sources::Hosted));
-    assert_eq!(asked(".meta/prefixes.txt"), Some(Sources::AllHosted));
-    assert_eq!((asked("a/b/1/b-1.jar"), asked("a/b/1/b-1.jar.sha1")), (None, None));
+    let is_merged = |path| at(&MavenPath::read(path)).is_some();
+    assert!(["a/b/maven-metadata.xml.sha1", "archetype-catalog.xml"].into_iter().all(is_merged));
+    assert!(!["a/b/1/b-1.jar", "a/b/1/b-1.jar.sha1", ".meta/prefixes.txt", ".index/x.gz"].into_iter().any(is_merged));
 }
 
 #[test]
@@ -73,20 +71,28 @@ fn what_cannot_be_read_or_is_too_much_is_left_out_and_told() {
 }
 
 #[test]
-fn catalogs_are_joined_and_beginnings_only_where_each_can_be_read() {
-    let archetype = |artifact: &str| catalog::Archetype {
-        group: "org".into(),
+fn catalogs_are_joined_without_what_only_hosted_members_answer_for() {
+    let archetype = |artifact: &str, description: &str| Archetype {
+        group: "org.example".into(),
         artifact: artifact.into(),
         version: "1".into(),
-        description: None,
+        description: Some(description.into()),
     };
-    let [lamp, oil] = ["lamp", "oil"].map(|artifact| part(true, &catalog::render(vec![archetype(artifact)])));
-    let both = merge(MavenDocument::Catalog, "", &[oil, lamp]).unwrap();
-    assert_eq!(catalog::read(&both.bytes), Ok(vec![archetype("lamp"), archetype("oil")]));
-
-    let prefixes = |folder: &str| part(true, &Prefixes::of([folder]).unwrap().render());
-    let both = merge(MavenDocument::Prefixes, ".meta", &[prefixes("org/a"), prefixes("com/b")]).unwrap();
-    assert!(both.bytes.ends_with(b"/com/b\n/org/a\n"), "{:?}", both.bytes);
-    let broken = [prefixes("org/a"), part(true, "@ unsupported")];
-    assert!(merge(MavenDocument::Prefixes, ".meta", &broken).is_none());
+    let catalog = |hosted, all: &[Archetype]| part(hosted, &catalog::render(all.to_vec()));
+    let (ours, theirs) = (archetype("lamp", "ours"), archetype("lamp", "theirs"));
+    let (oil, evil) = (archetype("oil", ""), Archetype { version: "9".into(), ..theirs.clone() });
+    let parts = [catalog(true, &[ours.clone()]), catalog(false, &[oil.clone(), theirs, evil]), part(false, "<html/>")];
+    let names = ["org/example/lamp", "org/example/oil"].map(str::to_owned);
+    assert_eq!(MavenDocument::Catalog.listed(&parts), HashSet::from(names.clone()));
+    let read = |guarded: &[String]| {
+        let merged = MavenDocument::Catalog.merge("", &parts, &guarded.iter().cloned().collect()).unwrap();
+        assert!(merged.lacks && merged.left_out.len() == 1, "the last part is no catalog");
+        catalog::read(&merged.bytes).unwrap()
+    };
+    let oil = Archetype { description: None, ..oil };
+    assert_eq!(read(&names[..1]), [ours.clone(), oil]);
+    assert_eq!(read(&[]).len(), 3);
+    assert_eq!(read(&[])[0], ours, "of equal coordinates the first member has the description");
+    let broken = merge(MavenDocument::Catalog, "", &[part(false, "<html/>")]).unwrap();
+    assert_eq!((catalog::read(&broken.bytes), broken.lacks), (Ok(Vec::new()), true));
 }
