@@ -8,6 +8,7 @@ mod damage;
 mod distrust;
 mod first_seen;
 mod leaving;
+mod pairs;
 mod pauses;
 mod room;
 mod told;

@@ -13,6 +13,13 @@ pub const METADATA: &str = "maven-metadata.xml";
 /// The path of the list of path prefixes.
 pub const PREFIXES: &str = ".meta/prefixes.txt";
 
+/// The path of the properties of the search index: its date, and its increments. Clients read them first, and then
+/// [`INDEX`] or an increment (`IndexUpdater` of Maven's indexer).
+pub const INDEX_PROPERTIES: &str = ".index/nexus-maven-repository-index.properties";
+
+/// The path of the whole search index.
+pub const INDEX: &str = ".index/nexus-maven-repository-index.gz";
+
 /// The path of the client settings.
 pub const SETTINGS: &str = "settings.xml";
 

@@ -133,6 +133,15 @@ impl<'a> MavenPath<'a> {
         matches!(self.kind(), Some(Kind::Prefixes | Kind::Index))
     }
 
+    /// The file that describes this one, or that this one describes: the properties of a search index and its files.
+    pub(crate) fn counterpart(&self) -> Option<&'static str> {
+        match self.kind()? {
+            Kind::Index if self.path == path::INDEX_PROPERTIES => Some(path::INDEX),
+            Kind::Index => Some(path::INDEX_PROPERTIES),
+            _ => None,
+        }
+    }
+
     /// Whether it is the list of the prefixes of all paths, or a checksum of that list.
     pub(crate) fn is_prefixes(&self) -> bool {
         matches!(self.kind(), Some(Kind::Prefixes))

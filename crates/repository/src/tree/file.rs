@@ -207,6 +207,14 @@ impl<'a> File<'a> {
         }
     }
 
+    /// The path of the file that belongs to this one: clients read both, so both have to be of the same moment.
+    pub(crate) fn counterpart(&self) -> Option<&'static str> {
+        match &self.layout {
+            Layout::Maven(path) => path.counterpart(),
+            Layout::Raw(_) | Layout::Gem(_) => None,
+        }
+    }
+
     /// Whether it describes all files of one repository, so that a group has no such file.
     pub(crate) fn is_of_whole_repository(&self) -> bool {
         match &self.layout {

@@ -84,7 +84,12 @@ pub(crate) async fn file_by(
 ) -> Result<Content, Error> {
     let (now, path, ttl) = (remote.now(), file.path, Ttl::of(&remote.repository, file));
     let (cached, facts) = (remote.remotes.store.cached_counts(), remote.remotes.store.facts_counts());
-    let had = match remote.recall(file, event).await? {
+    let recalled = remote.recall(file, event).await?;
+    let behind = match &recalled {
+        Some(Remembered::File(kept)) => remote.is_behind_counterpart(file, &kept.known, event).await?,
+        Some(Remembered::MissingUntil(_)) | None => false,
+    };
+    let had = match recalled {
         Some(Remembered::MissingUntil(until)) if remote.repository.counts_as_missing(file, until, now) => {
             facts.hit();
             return Err(Error::Missing { path: path.to_owned(), until });
@@ -93,7 +98,8 @@ pub(crate) async fn file_by(
             facts.miss(Miss::Stale);
             None
         }
-        Some(Remembered::File(kept)) if proof.refutes(&kept.known) => {
+        // An index of another moment than its properties is never the answer.
+        Some(Remembered::File(kept)) if proof.refutes(&kept.known) || behind => {
             cached.miss(Miss::Stale);
             None
         }

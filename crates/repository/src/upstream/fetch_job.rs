@@ -66,10 +66,14 @@ impl<'a> FetchJob<'a> {
             }
             // A cached file that is proven to differ needs no conditional request.
             Some(Remembered::File(file)) if self.indexed.check(&file.known.hashes).is_err() => None,
-            Some(Remembered::File(file)) => match self.remote.ttl_state(&self.file, Proof::Age, &file.known, now) {
-                TtlState::Fresh(_) => return Ok(FetchResult::File(file, ArrivedBy::Kept)),
-                TtlState::Aging | TtlState::Stale => Some(file),
-            },
+            Some(Remembered::File(file)) => {
+                let state = self.remote.ttl_state(&self.file, Proof::Age, &file.known, now);
+                let behind = self.remote.is_behind_counterpart(&self.file, &file.known, event).await?;
+                if matches!(state, TtlState::Fresh(_)) && !behind {
+                    return Ok(FetchResult::File(file, ArrivedBy::Kept));
+                }
+                Some(file)
+            }
             _ => None,
         };
         if had.is_none() {
@@ -258,7 +262,8 @@ impl<'a> FetchJob<'a> {
             Err(error) => (event.reason, event.detail) = (Some(crate::error::store_reason(&error)), error.to_string()),
         }
         let hashes = &kept.known.hashes;
-        if first || had.is_some_and(|had| had.known.hashes.sha256 != hashes.sha256) {
+        let differs = had.is_some_and(|had| had.known.hashes.sha256 != hashes.sha256);
+        if first || differs || self.file.counterpart().is_some() {
             remotes.store.upstream_changed(repository.id, folder);
         }
         if let Some(growth) = growth {

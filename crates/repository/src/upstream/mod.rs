@@ -2,7 +2,7 @@
 //! number of concurrent requests.
 //!
 //! In reading order: [`fetch`] decides, [`refused`] has the paths for which no upstream is called, [`ttl`] the TTL of a
-//! cached file, unless a hint makes it [`due`]; [`flights`] allows one fetch of a path at a time ([`flight`]),
+//! cached file, unless a hint makes it [`due`] or a [`counterpart`] is newer; [`flights`] allows one fetch of a path at a time ([`flight`]),
 //! [`fetch_job`] is such a fetch, and [`download`] receives its body. [`first_seen`] makes the journal record new
 //! versions, [`release_age`] computes the age of a version, and [`past`] answers as of a moment. [`verify`] checks
 //! cached files. No file here knows a package format: paths come as [`File`], which calls its format.
@@ -10,6 +10,7 @@
 pub(crate) mod abandoned;
 pub(crate) mod checksum_policy;
 pub(crate) mod content_coding;
+pub(crate) mod counterpart;
 pub(crate) mod declared_digests;
 pub(crate) mod decode;
 pub(crate) mod document_bytes;
