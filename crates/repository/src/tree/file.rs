@@ -236,8 +236,8 @@ impl<'a> File<'a> {
         }
     }
 
-    /// Whether a client gets the 403 of an upstream that is about the file. Bundler and `gem` treat it like a 502, and take
-    /// it for a matter of their own credentials.
+    /// Whether a client gets the 403 of an upstream that is about the file. Bundler 2.2 to 4.0 and `gem` treat it like a
+    /// 502.
     pub(crate) fn passes_refusal(&self) -> bool {
         match &self.layout {
             Layout::Maven(_) | Layout::Raw(_) => true,
