@@ -1,7 +1,7 @@
 //! The releases of RubyGems and Bundler that are tried: what this machine has, and what other releases of Debian have.
 //!
 //! JRuby comes from Maven's central repository. `scripts/rubies` unpacks the others into the cache folder, each as a root with its own Ruby. A command runs there with
-//! this machine's network, processes and temporary folder, so that its paths are the same as outside.
+//! this machine's network with its names, processes and temporary folder, so that its paths are the same as outside.
 
 use super::central::{cache, jruby};
 use std::path::Path;
@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 
 /// Mounts the necessary folders into the root `$0`, then runs the command `$3...` there, in the folder `$2`.
 const ENTER: &str = "root=$0; here=$2
+touch \"$root/etc/hosts\"; mount --bind /etc/hosts \"$root/etc/hosts\"
 for shown in /dev /proc \"$1\"; do mkdir -p \"$root$shown\"; mount --rbind \"$shown\" \"$root$shown\"; done
 shift 2; exec /usr/sbin/chroot \"$root\" env -C \"$here\" \"$@\"";
 

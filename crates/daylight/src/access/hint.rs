@@ -65,8 +65,8 @@ fn send(scope: Scope, words: Words) -> &'static str {
              `daylight` take it from DAYLIGHT_TOKEN"
         }
         (Words::Gem, Scope::Read) => {
-            "Bundler takes it from `bundle config set --global URL x:TOKEN`, with the URL of the repository and its last `/`; `gem` takes it \
-             from the source's URL, `https://x:TOKEN@HOST/...`"
+            "Bundler takes it from `bundle config set --global URL x:TOKEN`, with the URL of the repository and its last `/`, but not for a \
+             mirror of all sources (`mirror.all`): that and `gem` take it from the URL, `https://x:TOKEN@HOST/...`"
         }
         (Words::Gem, _) => "`gem` takes it from GEM_HOST_API_KEY",
         (Words::Maven, _) => {

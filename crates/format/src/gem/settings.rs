@@ -2,6 +2,15 @@
 //!
 //! Bundler reads its file with regular expressions, and not as YAML. Bundler 2.2 reads a comment with a colon and a space as a setting, so no
 //! comment has these.
+//!
+//! Bundler (2.2 to 4.0) takes the mirror of a URL once more for the download of a package. The mirror of all sources is then taken in place of
+//! itself, without the token that was added from the environment or the settings: each package is 401. The mirror of one source is not, and a
+//! token in the URL of a mirror stays. So the file for a private repository names the mirror of one source.
+
+use std::borrow::Cow;
+
+/// The source that Gemfiles name if they name no other: the one registry that the tree names, in pieces.
+const PUBLIC: &str = concat!("https://rubygems", ".org/");
 
 /// A settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,12 +52,14 @@ impl SettingsFile {
 }
 
 fn bundler(url: &str, private: bool, how: Use) -> String {
+    let (host, with_token) = (host(url), with_token(url));
     let mut lines = vec!["---".to_owned()];
     match how {
         Use::Instead => {
+            let sources = if private { PUBLIC } else { "every source that a Gemfile names." };
             lines
                 .push("# Save this as .bundle/config beside a Gemfile, or as ~/.bundle/config for all of them.".into());
-            lines.push("# Bundler then asks this repository in place of every source that a Gemfile names.".into());
+            lines.push(format!("# Bundler then asks this repository in place of {sources}"));
         }
         Use::Beside => {
             lines.push(
@@ -58,13 +69,31 @@ fn bundler(url: &str, private: bool, how: Use) -> String {
         }
     }
     if private {
-        let host = host(url);
         lines.push("# It needs a token. Bundler takes it from the environment, or from its own settings, as in".into());
-        lines.push(format!("#   export {}=TOKEN", environment(host)));
-        lines.push(format!("#   bundle config set --global {host} TOKEN"));
+        if let Some(variable) = variable(host) {
+            lines.push(format!("#   export {variable}=TOKEN"));
+        }
+        lines.push(format!("#   bundle config set --global {} TOKEN", quoted(host)));
     }
-    if how == Use::Instead {
-        lines.push(format!("BUNDLE_MIRROR__ALL: \"{url}\""));
+    match (how, private) {
+        (Use::Instead, false) => lines.push(format!("BUNDLE_MIRROR__ALL: \"{url}\"")),
+        (Use::Instead, true) => {
+            lines.push(
+                "# For a Gemfile with other sources, say the same of each. A mirror of all sources gets no token"
+                    .into(),
+            );
+            lines.push("# from there, so it has the token in its URL, as in".into());
+            lines.push(format!("#   bundle config set --global mirror.all {}", quoted(&with_token)));
+            lines.push(format!("{}: \"{url}\"", key(&format!("mirror.{PUBLIC}"))));
+        }
+        (Use::Beside, _) => {
+            lines.push(
+                "# A lock may name another version of Bundler, which is on a public index. With this Bundler 2.5"
+                    .into(),
+            );
+            lines.push("# and newer go on as they are, and ask nobody else for it.".into());
+            lines.push("BUNDLE_VERSION: \"system\"".into());
+        }
     }
     lines.join("\n") + "\n"
 }
@@ -84,15 +113,18 @@ fn gem(url: &str, private: bool, how: Use) -> String {
             lines.push("# Saved as ~/.gemrc, this file has `gem` ask it alone.".into());
         }
     }
-    let url = match (private, url.split_once("://")) {
-        (true, Some((scheme, rest))) => {
-            lines.push("# Reading it needs a token, which stands here in place of TOKEN.".into());
-            format!("{scheme}://TOKEN@{rest}")
-        }
-        _ => url.to_owned(),
-    };
-    lines.extend([":sources:".to_owned(), format!("- {url}")]);
+    if private {
+        lines.push("# Reading it needs a token, which stands here in place of TOKEN.".into());
+    }
+    lines.push("# Sources are not where `gem push` sends a gem. With this it sends none without --host.".into());
+    lines.push(":disable_default_gem_server: true".into());
+    lines.extend([":sources:".to_owned(), format!("- {}", if private { with_token(url) } else { url.to_owned() })]);
     lines.join("\n") + "\n"
+}
+
+/// The URL with a token in it, which is to be filled in.
+fn with_token(url: &str) -> String {
+    url.replacen("://", "://TOKEN@", 1)
 }
 
 /// The host of a URL, without its port: Bundler's name for its credentials.
@@ -104,9 +136,19 @@ fn host(url: &str) -> &str {
     }
 }
 
-/// The variable in which Bundler looks for the credentials of a host.
-fn environment(host: &str) -> String {
-    format!("BUNDLE_{}", host.replace('-', "___").replace('.', "__").to_ascii_uppercase())
+/// An argument of a command. Shells take brackets, as of an IPv6 address, for a pattern.
+fn quoted(text: &str) -> Cow<'_, str> {
+    if text.contains('[') { format!("'{text}'").into() } else { text.into() }
+}
+
+/// The name of a setting in Bundler's file and in its environment.
+fn key(setting: &str) -> String {
+    format!("BUNDLE_{}", setting.replace('-', "___").replace('.', "__").to_ascii_uppercase())
+}
+
+/// The variable in which Bundler looks for the credentials of a host; `None`: a shell can set none of that name, as for an IPv6 address.
+fn variable(host: &str) -> Option<String> {
+    Some(key(host)).filter(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'))
 }
 
 #[cfg(test)]
@@ -117,16 +159,24 @@ mod tests {
 
     #[test]
     fn bundler_is_told_to_ask_this_repository_for_all_and_where_the_token_comes_from() {
-        let text = SettingsFile::Bundler.render(URL, true, Use::Instead);
-        assert!(text.starts_with("---\n# "));
+        let public = SettingsFile::Bundler.render(URL, false, Use::Instead);
+        assert!(public.starts_with("---\n# ") && !public.contains("TOKEN"), "{public}");
         assert!(
-            text.ends_with("\nBUNDLE_MIRROR__ALL: \"https://gems.my-team.example:8443/repository/all/\"\n"),
-            "{text}"
+            public.ends_with("\nBUNDLE_MIRROR__ALL: \"https://gems.my-team.example:8443/repository/all/\"\n"),
+            "{public}"
         );
-        assert!(text.contains("\n#   export BUNDLE_GEMS__MY___TEAM__EXAMPLE=TOKEN\n"), "{text}");
-        assert!(text.contains("\n#   bundle config set --global gems.my-team.example TOKEN\n"), "{text}");
-        assert!(!SettingsFile::Bundler.render(URL, false, Use::Instead).contains("TOKEN"));
-        assert_eq!(host("http://[::1]/repository/all/"), "[::1]");
+        let text = SettingsFile::Bundler.render(URL, true, Use::Instead);
+        let ends = "\nBUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/: \"https://gems.my-team.example:8443/repository/all/\"\n";
+        assert!(text.ends_with(ends), "{text}");
+        for line in [
+            "export BUNDLE_GEMS__MY___TEAM__EXAMPLE=TOKEN",
+            "bundle config set --global gems.my-team.example TOKEN",
+            "bundle config set --global mirror.all https://TOKEN@gems.my-team.example:8443/repository/all/",
+        ] {
+            assert!(text.contains(&format!("\n#   {line}\n")), "{text}");
+        }
+        let text = SettingsFile::Bundler.render("http://[::1]/repository/all/", true, Use::Instead);
+        assert!(text.contains("--global '[::1]' TOKEN") && !text.contains("export"), "{text}");
     }
 
     #[test]
