@@ -54,7 +54,9 @@ struct Open {
 
 impl Tail {
     /// The most bytes of messages that wait for one listener.
-    pub const QUEUE_BYTES: u64 = 1 << 20;
+    pub const QUEUE_BYTES: u64 = 512 << 10;
+    /// About the most bytes of messages that a listener gets at once, which it may have to hold until a slow client reads them.
+    pub const PIECE_BYTES: usize = 32 << 10;
 
     /// A tail for at most so many listeners at once, and so many of one caller.
     pub fn new(listeners: u64, each: u64) -> Arc<Self> {

@@ -141,7 +141,7 @@ keys! {
         max_admin: u64 = Shares::max_admin, 1..=1_000_000;
         /// Web pages for people that are made at once. More are answered with 503.
         max_web: u64 = Shares::max_web, 1..=1_000_000;
-        /// Listeners to live events (`daylight tail`) at once, each with a queue of at most 1 MiB. More are answered with 503.
+        /// Listeners to live events (`daylight tail`) at once, each with at most 1 MiB that it has not read. More are answered with 503.
         max_tails: u64 = Shares::max_tails, 0..=1000;
         /// Questions about events that are answered at once (`daylight ask`). More are answered with 503.
         max_asks: u64 = |_| (8, "one thread answers them, in turns".into()), 1..=64;

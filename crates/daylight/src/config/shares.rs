@@ -25,8 +25,8 @@ const READER_CACHE_MAX_BYTES: u64 = 3 << 20;
 /// The most memory of four small caches together, and their part of the budget on a small machine.
 const SMALL_MAX_BYTES: u64 = 40 << 20;
 const SMALL_PART: u64 = 16;
-/// The queue of a listener to live events.
-pub(super) const TAIL_BYTES: u64 = insight::Tail::QUEUE_BYTES;
+/// The queue of a listener to live events, and what its connection holds of it until the client reads it: HTTP/1.1 takes pieces up to 400 KiB.
+pub(super) const TAIL_BYTES: u64 = insight::Tail::QUEUE_BYTES + (512 << 10);
 /// An event that waits for the sinks.
 pub(super) const EVENT_BYTES: u64 = 2 << 10;
 /// Some 9,000 events: people ask for events of the last minutes, and the files have the older ones.

@@ -6,6 +6,7 @@ use super::message::{self, Counts};
 use super::pace::Pace;
 use crate::ask::Filter;
 use crate::row::Row;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -19,13 +20,14 @@ pub(super) struct Queue {
     all: bool,
     caller: u64,
     waits: Mutex<Waits>,
-    /// The length of `Waits::messages`.
+    /// The length of all pieces.
     bytes: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct Waits {
-    messages: Vec<u8>,
+    /// What waits, in pieces: a body that is sent holds a whole piece, and one vector of all would take twice its length.
+    pieces: VecDeque<Vec<u8>>,
     pace: Pace,
     counts: Counts,
     /// The lost events of which the listener was told.
@@ -36,9 +38,9 @@ struct Waits {
 
 impl Queue {
     pub(super) fn new(filter: Filter, all: bool, caller: u64) -> Self {
-        let messages = message::start();
-        let bytes = AtomicU64::new(messages.len() as u64);
-        Self { filter, all, caller, waits: Mutex::new(Waits { messages, ..Waits::default() }), bytes }
+        let pieces = VecDeque::from([message::start()]);
+        let bytes = AtomicU64::new(pieces[0].len() as u64);
+        Self { filter, all, caller, waits: Mutex::new(Waits { pieces, ..Waits::default() }), bytes }
     }
 
     /// The number of the caller that listens.
@@ -57,28 +59,36 @@ impl Queue {
             return 0;
         }
         let mut waits = self.lock();
-        let Waits { messages, pace, counts, .. } = &mut *waits;
+        let Waits { pieces, pace, counts, .. } = &mut *waits;
         counts.matched += 1;
+        let waiting = self.bytes();
         let weight = if self.all { 1 } else { pace.weigh(row.event.at) };
         if weight == 0 {
-            if pace.begins_to_sample() && messages.len() as u64 + message::COUNTS_MAX <= Tail::QUEUE_BYTES {
-                message::counts(messages, "sampled", counts);
+            if pace.begins_to_sample() && waiting + message::COUNTS_MAX <= Tail::QUEUE_BYTES {
+                let piece = with_room(pieces, message::COUNTS_MAX as usize);
+                let before = piece.len();
+                message::counts(piece, "sampled", counts);
+                self.bytes.store(waiting + (piece.len() - before) as u64, Relaxed);
             }
-        } else if messages.len() + line.len() + message::EVENT_MORE > Tail::QUEUE_BYTES as usize {
+            return 0;
+        }
+        let more = line.len() + message::EVENT_MORE;
+        if waiting + more as u64 > Tail::QUEUE_BYTES {
             counts.lost += 1;
             return 1;
-        } else {
-            message::event(messages, line.text(), weight);
-            counts.sent += 1;
         }
-        self.bytes.store(messages.len() as u64, Relaxed);
+        let piece = with_room(pieces, more);
+        let before = piece.len();
+        message::event(piece, line.text(), weight);
+        counts.sent += 1;
+        self.bytes.store(waiting + (piece.len() - before) as u64, Relaxed);
         0
     }
 
     /// Has the listener read, if anything waits for it.
     pub(super) fn wake(&self) {
         let mut waits = self.lock();
-        if !waits.messages.is_empty() || waits.closed {
+        if !waits.pieces.is_empty() || waits.closed {
             let waker = waits.waker.take();
             drop(waits);
             waker.into_iter().for_each(Waker::wake);
@@ -96,6 +106,17 @@ impl Queue {
     }
 }
 
+/// The last piece, or a new one if so many bytes more are too many for it.
+fn with_room(pieces: &mut VecDeque<Vec<u8>>, more: usize) -> &mut Vec<u8> {
+    if pieces.back().is_none_or(|last| last.len() + more > Tail::PIECE_BYTES) {
+        // A piece grows if only a few events wait, and the first of many has made room for the others.
+        let room = if pieces.is_empty() { more } else { more.max(Tail::PIECE_BYTES) };
+        pieces.push_back(Vec::with_capacity(room));
+    }
+    let last = pieces.len() - 1;
+    &mut pieces[last]
+}
+
 /// A listener. Dropping it ends it.
 #[derive(Debug)]
 pub struct Listener {
@@ -110,22 +131,25 @@ impl Listener {
         Self { tail, queue, ended: false, _place: place }
     }
 
-    /// The messages that wait, when there are any: at most [`Tail::QUEUE_BYTES`] and a few hundred bytes. `None`: the server stops, and the
-    /// last messages said so.
+    /// The next messages that wait, when there are any: at most [`Tail::PIECE_BYTES`] and a few hundred bytes, or one longer message. `None`:
+    /// the server stops, and the last messages said so.
     pub fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Vec<u8>>> {
         if self.ended {
             return Poll::Ready(None);
         }
         let mut waits = self.queue.lock();
-        let mut messages = std::mem::take(&mut waits.messages);
-        self.queue.bytes.store(0, Relaxed);
-        if waits.counts.lost > waits.told_lost {
-            waits.told_lost = waits.counts.lost;
-            message::counts(&mut messages, "lost", &waits.counts);
-        }
-        if waits.closed {
-            self.ended = true;
-            message::counts(&mut messages, "end", &waits.counts);
+        let mut messages = waits.pieces.pop_front().unwrap_or_default();
+        self.queue.bytes.fetch_sub(messages.len() as u64, Relaxed);
+        // Behind all that waits.
+        if waits.pieces.is_empty() {
+            if waits.counts.lost > waits.told_lost {
+                waits.told_lost = waits.counts.lost;
+                message::counts(&mut messages, "lost", &waits.counts);
+            }
+            if waits.closed {
+                self.ended = true;
+                message::counts(&mut messages, "end", &waits.counts);
+            }
         }
         if messages.is_empty() {
             waits.waker = Some(cx.waker().clone());

@@ -22,13 +22,21 @@ fn event(path: &str, status: u16) -> Event {
     event
 }
 
-/// The messages that wait; `None` at the end.
-fn read(listener: &mut Listener) -> Option<String> {
-    let messages = match listener.poll_next(&mut Context::from_waker(Waker::noop())) {
+/// The next piece; `None` at the end, and an empty one if nothing waits.
+fn piece(listener: &mut Listener) -> Option<Vec<u8>> {
+    match listener.poll_next(&mut Context::from_waker(Waker::noop())) {
         Poll::Pending => Some(Vec::new()),
         Poll::Ready(messages) => messages,
-    };
-    messages.map(|messages| String::from_utf8(messages).unwrap())
+    }
+}
+
+/// The messages that wait; `None` at the end.
+fn read(listener: &mut Listener) -> Option<String> {
+    let mut all = piece(listener)?;
+    while let Some(more) = piece(listener).filter(|more| !more.is_empty()) {
+        all.extend(more);
+    }
+    Some(String::from_utf8(all).unwrap())
 }
 
 /// The paths of the events among messages.
@@ -114,6 +122,24 @@ fn a_flood_is_sampled_with_weights_and_the_stream_says_so_unless_all_are_wanted(
         messages.split("\"weight\":").skip(1).map(|rest| rest.split('}').next().unwrap().parse().unwrap()).collect();
     let sum: u64 = weights.iter().sum();
     assert!(weights.len() < 1_000 && weights[..200] == [1; 200] && (1_900..=2_000).contains(&sum), "{sum} {weights:?}");
+}
+
+#[test]
+fn a_listener_that_does_not_read_holds_what_its_queue_says_and_a_slow_one_a_piece_at_a_time() {
+    let tail = Tail::new(1, 1);
+    let mut slow = tail.listen(filter(""), true, 1).unwrap();
+    for length in [20, 400, 3_000] {
+        let batch: Vec<Event> = (0..2_000).map(|_| event(&"p".repeat(length), 200)).collect();
+        tail.sink().write(&batch).unwrap();
+        let (mut taken, mut pieces) = (0, 0);
+        while let Some(piece) = piece(&mut slow).filter(|piece| !piece.is_empty()) {
+            assert!(piece.len() <= Tail::PIECE_BYTES + 200, "{}", piece.len());
+            taken += piece.capacity();
+            pieces += 1;
+        }
+        let most = Tail::QUEUE_BYTES as usize + 2 * Tail::PIECE_BYTES;
+        assert!(pieces > 10 && taken <= most, "{taken} bytes in {pieces} pieces");
+    }
 }
 
 #[test]
