@@ -11,6 +11,7 @@ mod http2_slow;
 mod light;
 mod ranges;
 mod slow;
+mod slow_bodies;
 mod slow_forms;
 mod slow_upstream;
 mod spellings;

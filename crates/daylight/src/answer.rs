@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::audience::Audience;
 use crate::class;
-use crate::config::FORM_BYTES;
+use crate::config::{FORM_BYTES, SMALL_BODY_BYTES};
 use crate::error::Error;
 use crate::route::{self, Content, Route};
 use crate::{
@@ -16,7 +16,7 @@ use http::{HeaderValue, header};
 use repository::{About, Ask, Brings, Found, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
 use std::sync::Arc;
 use store::Stamp;
-use telemetry::{Class, Event, Op};
+use telemetry::{Event, Op};
 
 /// Answers one request that no page answers. The caller turns an error into a reply, once.
 pub(crate) async fn answer(
@@ -26,6 +26,15 @@ pub(crate) async fn answer(
     event: &mut Event,
 ) -> Result<Reply, Error> {
     let route = event.time(Op::Route, || route::read(&request.method, request.path()))?;
+    let brings_small_body = match &route {
+        Route::Hook(_) => true,
+        // A stranger is refused at once.
+        Route::Admin(admin) if admin.verb.takes_body() => app.access.holder(&request.headers, event).await?.is_some(),
+        _ => false,
+    };
+    if brings_small_body {
+        Box::pin(app.receive(SMALL_BODY_BYTES, request, event)).await?;
+    }
     // Before any work. Below a repository the class is known once the repository's format has read the path.
     let _place = match class::of_route(&route) {
         Some(class) => Some(Box::pin(app.enter(class, request, event)).await?),
@@ -57,8 +66,7 @@ async fn below(
     let reading = event.time(Op::Route, || url.read(repository.format, repository.record.kind))?;
     publishing::refuse_changes(app, &repository, &url, &reading, request, event).await?;
     if reading.brings == Brings::Form {
-        let _place = app.enter(Class::Forms, request, event).await?;
-        request.upload.hold(FORM_BYTES, app.form_time, event).await?; // a slow client holds no place for work
+        app.receive(FORM_BYTES, request, event).await?;
     }
     let place = app.enter(class::of_cost(reading.cost), request, event).await?;
     let place = Place::new(client(request.client), event.id, place); // given to others while this request waits for an upstream

@@ -64,19 +64,36 @@ pub struct App {
     pub max_upload_bytes: u64,
     /// Who gets the header `Server-Timing`.
     pub server_timing: ServerTiming,
-    /// How long a form may take to arrive.
+    /// How long a small body may take to arrive.
     pub form_time: Duration,
 }
 
 impl App {
     /// Reserves a place for a request in its cost class. Fails where the class is full.
     pub async fn enter(&self, class: Class, request: &Request, event: &mut Event) -> Result<Place, Error> {
+        let token = self.holder_in(class, request, event).await?;
+        self.classes.enter(class, request.client, token)
+    }
+
+    /// Waits until the small body of a request has arrived, for which [`Upload::collect`](front::Upload::collect) then does not wait. A slow
+    /// client occupies no place for work, and as many others as arrive meanwhile can end its body.
+    pub async fn receive(&self, limit: u64, request: &mut Request, event: &mut Event) -> Result<(), Error> {
+        if request.upload.is_none() {
+            return Ok(());
+        }
+        let token = self.holder_in(Class::Forms, request, event).await?;
+        let body = self.classes.receive(request.client, token);
+        let until = async { drop(timeout(self.form_time, body.ended()).await) };
+        Ok(request.upload.hold(limit, until, event).await?)
+    }
+
+    /// Records the class of a request, and finds the token that would hold a place in it.
+    async fn holder_in(&self, class: Class, request: &Request, event: &mut Event) -> Result<Option<u64>, Error> {
         event.class = Some(class);
         if let Some(arrival) = event.more.as_mut().and_then(|more| more.arrival.as_mut()) {
             arrival.class_used = self.classes.used(class);
         }
-        let token = self.access.holder(&request.headers, event).await?;
-        self.classes.enter(class, request.client, token)
+        Ok(self.access.holder(&request.headers, event).await?)
     }
 
     /// Caches a reply as a page, if it may be one. `stamp` is the revision that it was made from. A page of a private repository is for

@@ -7,6 +7,7 @@
 use crate::config;
 use crate::error::Error;
 use crate::route::{Admin, AdminVerb, Route, SiteUrl};
+use crate::small_bodies::{Holder, SmallBodies, SmallBody};
 use repository::ClassPlace;
 use repository::Cost;
 use std::net::IpAddr;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use telemetry::{Bound, BoundName, By, Class, KeyedBound, KeyedSlot, Metric, Recorder, Slot};
 
-/// Maximum number of concurrent hooks. Each has at most 64 KiB of body in memory.
+/// Maximum number of hooks that are answered at once. Each has at most 64 KiB of body in memory, which has arrived.
 const HOOKS_MAX: u64 = 64;
 /// Maximum number of concurrent readiness probes. They wait only while settings are read again.
 const PROBES_MAX: u64 = 64;
@@ -68,14 +69,6 @@ pub fn each(places: u64, server: &config::Server) -> u64 {
     (places * server.client_share_percent).div_ceil(100)
 }
 
-/// The holder of places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Holder {
-    Client(IpAddr),
-    /// A token, by the class of its pages, which is unique.
-    Token(u64),
-}
-
 /// A place in a class. Dropping it returns the place.
 #[derive(Debug)]
 pub struct Place {
@@ -91,6 +84,7 @@ impl ClassPlace for Place {}
 pub struct Classes {
     all: [Arc<Bound>; Class::COUNT],
     each: [Arc<KeyedBound<Holder>>; Class::COUNT],
+    bodies: Arc<SmallBodies>,
     /// The number of requests that got a place.
     entered: Arc<[AtomicU64; Class::COUNT]>,
 }
@@ -130,7 +124,8 @@ impl Classes {
             let counts = Class::ALL.iter().zip(counts.iter());
             counts.map(|(class, count)| (class.as_str().to_owned(), count.load(Relaxed) as f64)).collect()
         });
-        Self { all, each, entered }
+        let bodies = SmallBodies::new(all[Class::Forms as usize].clone());
+        Self { all, each, bodies, entered }
     }
 
     /// Takes a place in `class` for a request of this client with this token, if it has a valid one. Fails at once if
@@ -148,6 +143,12 @@ impl Classes {
         let _class = all.enter().map_err(busy)?;
         self.entered[class as usize].fetch_add(1, Relaxed);
         Ok(Place { _class, _client, _token })
+    }
+
+    /// A small body of this client with this token begins to arrive.
+    pub(crate) fn receive(&self, client: IpAddr, token: Option<u64>) -> SmallBody {
+        self.entered[Class::Forms as usize].fetch_add(1, Relaxed);
+        self.bodies.begin(Holder::Client(front::client(client)), token.map(Holder::Token))
     }
 
     /// The places of a class that are taken.

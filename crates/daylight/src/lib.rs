@@ -45,6 +45,7 @@ pub mod settings_patch;
 mod signals;
 pub mod sinks;
 mod site;
+mod small_bodies;
 mod status;
 mod supervisor;
 mod upload;

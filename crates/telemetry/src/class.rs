@@ -35,7 +35,7 @@ classes! {
     Web "web" "requests for web pages" "Web pages for people.";
     Ask "ask" "questions about events" "Questions about stored events. One thread answers them.";
     Accounts "accounts" "requests about accounts and owners" "Keys that clients make, and who owns a gem.";
-    Forms "forms" "forms" "A form that is still arriving. Its request takes a place in another class afterwards, so a slow client occupies no place there.";
-    Hooks "hooks" "hooks" "Hooks that upstreams changed, with their bodies.";
+    Forms "forms" "forms" "A small body that is still arriving: a form, a hook, or a call of the API. Its request takes a place in another class afterwards, so a slow client occupies no place there. Each rejection ended the slowest one.";
+    Hooks "hooks" "hooks" "Hooks that upstreams changed, whose bodies have arrived.";
     Health "health" "probes" "Readiness probes.";
 }

@@ -25,6 +25,7 @@ mod tokens;
 mod upstreams;
 
 use crate::app::App;
+use crate::config::SMALL_BODY_BYTES;
 use crate::error::Error;
 use crate::read_repository::ReadRepository;
 use crate::reply;
@@ -36,9 +37,6 @@ use repository::{Author, ServerUrl};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use telemetry::{Event, Layer, Op};
-
-/// Longest body, in bytes.
-const BODY_MAX: u64 = 64 * 1024;
 
 /// Answers one call of the API. The table of calls has the status.
 pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
@@ -149,6 +147,6 @@ async fn no_such_repository(app: &App, name: String, event: &mut Event) -> Error
 }
 
 async fn body<T: DeserializeOwned>(request: &mut Request, event: &mut Event) -> Result<T, Error> {
-    let body = request.upload.collect(BODY_MAX, event).await?;
+    let body = request.upload.collect(SMALL_BODY_BYTES, event).await?;
     serde_json::from_slice(&body).map_err(|error| Error::Input(format!("the JSON body cannot be read: {error}")))
 }

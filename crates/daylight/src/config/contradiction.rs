@@ -4,8 +4,8 @@ use super::error::Error;
 use super::keys::Settings;
 use super::machine::Machine;
 use super::shares::{
-    CONNECTION_BYTES, CONNECTION_DESCRIPTORS, EVENT_BYTES, FILE_BUFFER_BYTES, FIXED_BYTES, FORM_BYTES,
-    READER_FIXED_BYTES, Shares, TAIL_BYTES, UPLOAD_BYTES,
+    CONNECTION_BYTES, CONNECTION_DESCRIPTORS, EVENT_BYTES, FILE_BUFFER_BYTES, FIXED_BYTES, READER_FIXED_BYTES,
+    SMALL_BODY_BYTES, Shares, TAIL_BYTES, UPLOAD_BYTES,
 };
 use super::sources::{Entry, Origin};
 use super::value::{AccessLog, JsonLines};
@@ -130,7 +130,7 @@ pub(super) fn bounds_bytes(settings: &Settings) -> u64 {
         server.views_bytes,
         server.max_connections.saturating_mul(CONNECTION_BYTES),
         server.max_uploads.saturating_mul(UPLOAD_BYTES),
-        server.max_forms.saturating_mul(FORM_BYTES),
+        server.max_forms.saturating_mul(SMALL_BODY_BYTES),
         server.file_buffers.saturating_mul(FILE_BUFFER_BYTES),
         (store.readers as u64).saturating_mul(store.reader_cache_bytes.saturating_add(READER_FIXED_BYTES)),
         server.folders_bytes,

@@ -147,7 +147,8 @@ keys! {
         max_asks: u64 = |_| (8, "one thread answers them, in turns".into()), 1..=64;
         /// Requests for API keys and owners of gems (`gem signin`, `gem owner`) under way at once. More are answered with 503.
         max_accounts: u64 = Shares::max_accounts, 1..=1_000_000;
-        /// Form bodies of at most 16 KiB (`gem signin`, `gem owner`, `gem yank`) that arrive at once. More are answered with 503.
+        /// Small bodies that arrive at once: forms of at most 16 KiB (`gem signin`, `gem owner`, `gem yank`), hooks and calls of the API of at
+        /// most 64 KiB. A further one ends the slowest (408), of the client or token that has the most.
         max_forms: u64 = Shares::max_forms, 1..=100_000;
         /// Part of each limit on requests, questions about events and listeners to live events that one client or one token may use at
         /// once, in percent. With 100 one client may use all of it.

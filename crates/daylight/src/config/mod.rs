@@ -26,8 +26,8 @@ pub use machine::Machine;
 pub use references::References;
 pub use repositories::DeclaredRepository;
 pub(crate) use repositories::toml;
-pub(crate) use shares::FORM_BYTES;
 pub use shares::Shares;
+pub(crate) use shares::{FORM_BYTES, SMALL_BODY_BYTES};
 pub use sources::{Entry, Flag, Origin};
 pub use value::{
     AccessLog, JsonLines, Networks, OptionalUpstream, Prefix, PublicUrl, ServerTiming, StoredPerSecond, UpstreamUrl,

@@ -13,8 +13,10 @@ const DIVIDED_MIN_BYTES: u64 = 32 << 20;
 pub(super) const CONNECTION_BYTES: u64 = 64 << 10;
 /// An upload under way: bytes that are not on disk yet.
 pub(super) const UPLOAD_BYTES: u64 = 256 << 10;
-/// A form that is being received.
+/// The longest form.
 pub(crate) const FORM_BYTES: u64 = 16 << 10;
+/// The longest small body: a hook, or the JSON of a call of the API.
+pub(crate) const SMALL_BODY_BYTES: u64 = 64 << 10;
 /// A buffer for a part of a file on its way to a client.
 pub(super) const FILE_BUFFER_BYTES: u64 = 64 << 10;
 /// The stack and the statements of a reader thread of the truth database.
@@ -222,8 +224,8 @@ impl Shares {
     }
 
     pub(super) fn max_forms(&self) -> Derived<u64> {
-        let fit = self.part(1) / 4 / FORM_BYTES;
-        (fit.clamp(16, 4096), self.of_memory("1/64", ", 16 KiB each, at most 4096"))
+        let fit = self.part(1) / 4 / SMALL_BODY_BYTES;
+        (fit.clamp(16, 1024), self.of_memory("1/64", ", 64 KiB each, at most 1024"))
     }
 
     fn per_core(&self, count: u64) -> u64 {

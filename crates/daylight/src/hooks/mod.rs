@@ -13,19 +13,18 @@ pub use call::HookCall;
 
 use crate::access;
 use crate::app::App;
+use crate::config::SMALL_BODY_BYTES;
 use crate::error::Error;
 use crate::reply;
 use body::Said;
 use call::Says;
-use front::{Reply, Request, UploadError};
+use front::{Reply, Request};
 use http::header::{self, HeaderName};
 use repository::{Announcement, Repositories, Repository, Scope};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use telemetry::{Event, Layer};
 
-/// Maximum length of a body, in bytes.
-const BODY_MAX: u64 = 64 << 10;
 /// Maximum number of folders whose answers in memory are voided by a hook that names nothing.
 const RECENT_MAX: usize = 1_000;
 
@@ -39,8 +38,6 @@ pub(crate) async fn answer(
     event.layer = Layer::Admin;
     event.subject.kind = "hook";
     access::refuse_cross_site(&request.headers)?;
-    // An answer before the body has arrived would reveal whether the repository exists.
-    let whole = request.upload.hold(BODY_MAX, app.form_time, event).await;
     let known = app.repositories.table(event).await?;
     let missing = || Error::from(repository::Error::NoSuchRepository(call.repository.clone()));
     let repository = known.by_name.get(&call.repository).ok_or_else(missing)?;
@@ -48,7 +45,7 @@ pub(crate) async fn answer(
     // A caller who may not know that the repository exists gets no further information.
     let hidden = |error: Error| if readable { error } else { missing() };
     event.subject.repository = repository.record.name.as_str().into();
-    let said = match Box::pin(admit(app, &call, repository, readable, whole, request, event)).await {
+    let said = match Box::pin(admit(app, &call, repository, readable, request, event)).await {
         Ok(said) => said,
         Err(error) => {
             app.repositories.count_refused_hook(repository);
@@ -75,7 +72,6 @@ async fn admit(
     call: &HookCall,
     repository: &Arc<Repository>,
     readable: bool,
-    whole: Result<(), UploadError>,
     request: &mut Request,
     event: &mut Event,
 ) -> Result<Said, Error> {
@@ -100,8 +96,7 @@ async fn admit(
         );
         return Err(Error::Input(text));
     }
-    whole?;
-    let body = request.upload.collect(BODY_MAX, event).await?;
+    let body = request.upload.collect(SMALL_BODY_BYTES, event).await?;
     let said = Said::read(&body);
     if let Some(secret) = secret {
         let named = said.as_ref().ok();

@@ -108,6 +108,11 @@ impl AdminVerb {
         }
     }
 
+    /// Whether it has a body.
+    pub(crate) fn takes_body(self) -> bool {
+        CALLS.iter().any(|call| call.verb == self && !call.takes.is_empty())
+    }
+
     /// Whether it reads one repository, whose name is the `{name}` of its path, like a client does: it needs no token if the
     /// repository is public, otherwise the scope `read` for it.
     pub(crate) fn reads_repository(self) -> bool {

@@ -56,10 +56,7 @@ pub(super) async fn sign_out(app: &App, request: &mut Request, event: &mut Event
 async fn received(app: &App, request: &mut Request, event: &mut Event) -> Result<(Place, String, String), Error> {
     let server = app.urls.of(request).url();
     access::refuse_unless_from_here(&request.headers, &server)?;
-    {
-        let _place = app.enter(Class::Forms, request, event).await?;
-        request.upload.hold(FORM_BYTES, app.form_time, event).await?;
-    }
+    app.receive(FORM_BYTES, request, event).await?;
     let place = app.enter(Class::Accounts, request, event).await?;
     let body = request.upload.collect(FORM_BYTES, event).await?;
     let text = String::from_utf8(body.to_vec()).map_err(|_| Error::Input("the form is not UTF-8".into()))?;

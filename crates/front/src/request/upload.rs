@@ -7,9 +7,11 @@ use http::{HeaderMap, header};
 use http_body::Body as _;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 use telemetry::{Event, Op};
 use tokio::time::timeout;
@@ -247,16 +249,26 @@ impl Upload {
         Ok(whole.into())
     }
 
-    /// Waits until the whole body is in memory, at most for `within`. [`Upload::collect`] then returns it.
-    pub async fn hold(&mut self, limit: u64, within: Duration, event: &mut Event) -> Result<(), UploadError> {
-        let held = match timeout(within, self.collect(limit, event)).await {
-            Ok(whole) => whole?,
-            Err(_) => {
-                self.give_back();
-                return Err(UploadError::TooSlow);
-            }
+    /// Waits until the whole body is in memory, at most until `until` ends. [`Upload::collect`] then returns it.
+    pub async fn hold(
+        &mut self,
+        limit: u64,
+        until: impl Future<Output = ()>,
+        event: &mut Event,
+    ) -> Result<(), UploadError> {
+        let whole = {
+            let (mut whole, mut until) = (pin!(self.collect(limit, event)), pin!(until));
+            poll_fn(|cx| match whole.as_mut().poll(cx) {
+                Poll::Ready(whole) => Poll::Ready(Some(whole)),
+                Poll::Pending => until.as_mut().poll(cx).map(|()| None),
+            })
+            .await
         };
-        self.held = Some(held);
+        let Some(whole) = whole else {
+            self.give_back();
+            return Err(UploadError::TooSlow);
+        };
+        self.held = Some(whole?);
         Ok(())
     }
 
