@@ -48,6 +48,26 @@ fn a_small_file_that_is_not_what_its_checksum_says_is_an_error() {
     assert!(events.iter().any(|event| event["detail"].as_str().is_some_and(|detail| detail.contains(&sha1))));
 }
 
+/// A body that is longer than its kind can be is read no further: the rest of these never comes.
+#[test]
+fn a_checksum_or_a_list_of_versions_that_does_not_end_is_refused_at_its_limit() {
+    let scene = Scene::new();
+    let signature = "org/example/lamp/1.0/lamp-1.0.jar.asc.sha512";
+    for (path, limit) in [(&*format!("{JAR}.sha1"), 4 << 10), (signature, 4 << 10), ("org/example/odd.md5", 4 << 10)] {
+        let endless = || Says::bytes(vec![b'a'; 10 * limit]);
+        for says in [endless().announces(1_300_000_000).held_at(0), endless().chunked().held_at(limit + 1)] {
+            scene.upstream.says(&format!("/{path}"), says);
+            let refused = scene.get(path).expect(502).json();
+            assert!(refused["detail"].as_str().unwrap().contains("not the file"), "{refused}");
+        }
+        scene.upstream.says(&format!("/{path}"), Says::bytes(vec![b'a'; limit]));
+        scene.get(path).expect(200);
+    }
+    let metadata = "org/example/lamp/maven-metadata.xml";
+    scene.upstream.says(&format!("/{metadata}"), Says::bytes("<metadata/>").announces(1_300_000_000).held_at(0));
+    scene.get(metadata).expect(502);
+}
+
 /// Waits for the end of the fetch behind an answer. Observations are recorded after the reply.
 fn ended(scene: &Scene, answer: &Answer) {
     let told = scene.world.event(answer.header("daylight-event").unwrap());

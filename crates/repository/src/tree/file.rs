@@ -19,7 +19,7 @@ use crate::record::RepositoryRecord;
 use crate::repository::Repository;
 use crate::tree::Tree;
 use crate::tree::document::Document;
-use crate::tree::readable::Readable;
+use crate::tree::readable::{FILE_MAX_BYTES, Readable};
 use crate::tree::subject;
 use crate::upstream::first_seen::age_key::{AgeKey, VersionPath};
 use crate::upstream::first_seen::observation::Observation;
@@ -316,6 +316,14 @@ impl<'a> File<'a> {
                 check: Box::new(|bytes| document.check(bytes)),
             }),
             Layout::Gem(path) => path.readable(),
+        }
+    }
+
+    /// The size up to which an upstream's bytes can be the file. A checksum in a raw repository is an ordinary file, such as a list of many.
+    pub(crate) fn longest(&self) -> u64 {
+        match &self.layout {
+            Layout::Maven(path) if tree::checksum_of(path.path()).is_some() => tree::LONGEST_CHECKSUM as u64,
+            _ => self.readable().map_or(FILE_MAX_BYTES, |readable| readable.longest as u64),
         }
     }
 

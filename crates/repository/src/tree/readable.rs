@@ -1,5 +1,8 @@
 //! The checks that a file must pass before it is stored.
 
+/// Maximum size of a file of an upstream, in bytes.
+pub(crate) const FILE_MAX_BYTES: u64 = 64 << 30;
+
 /// Returns why clients cannot read these bytes.
 pub(crate) type Check = Box<dyn Fn(&[u8]) -> Result<(), String> + Send>;
 

@@ -5,7 +5,7 @@ use crate::tree::file::File;
 use crate::upstream::Remote;
 use crate::upstream::content_coding::ContentCoding;
 use crate::upstream::declared_digests::DeclaredDigests;
-use crate::upstream::download::{Download, FILE_MAX_BYTES, TAIL, refuse_a_page};
+use crate::upstream::download::{Download, TAIL, refuse_a_page};
 use crate::upstream::failure::Failure;
 use crate::upstream::gunzip::Gunzip;
 use crate::upstream::trouble::Trouble;
@@ -51,7 +51,7 @@ impl Remote {
         event: &mut Event,
     ) -> Result<Download, Trouble> {
         let (store, workers) = (&self.remotes.store, &self.remotes.workers);
-        let mut gunzip = Gunzip::new(held, size_bytes, FILE_MAX_BYTES);
+        let mut gunzip = Gunzip::new(held, size_bytes, file.longest());
         let (mut first, mut staged) = (BytesMut::new(), None);
         loop {
             let next = move |_: &mut ()| {

@@ -26,8 +26,6 @@ use tokio::sync::watch;
 pub(crate) const TAIL: u64 = 64 << 10;
 /// Number of bytes that one write takes, if they have arrived.
 const PIECE: usize = 64 << 10;
-/// Maximum size of a file, in bytes.
-pub(crate) const FILE_MAX_BYTES: u64 = 64 << 30;
 
 /// Receives the file that other requests may read from now on as it grows, and the expected digests.
 pub(crate) trait Show: FnOnce(Arc<fs::File>, watch::Receiver<Grown>, Promised) {}
@@ -62,11 +60,14 @@ pub(crate) struct Incoming<'a, S> {
 impl<S: Show> Incoming<'_, S> {
     /// Receives the whole body.
     pub(crate) async fn take(self, store: &Store, event: &mut Event) -> Result<Download, Trouble> {
+        let longest = self.file.longest();
+        refuse_above(longest, self.answer.length().unwrap_or(0))?;
         let mut first = BytesMut::new();
         while first.len() as u64 <= TAIL
             && let Some(piece) = self.answer.next(event).await
         {
             first.extend_from_slice(&piece?);
+            refuse_above(longest, first.len() as u64)?;
             if self.answer.length().is_some_and(|length| length > TAIL) {
                 return self.take_file(store, first, event).await;
             }
@@ -82,6 +83,7 @@ impl<S: Show> Incoming<'_, S> {
 
     async fn take_file(self, store: &Store, first: BytesMut, event: &mut Event) -> Result<Download, Trouble> {
         refuse_a_page(self.file, &first)?;
+        let longest = self.file.longest();
         let Self { answer, expected, show, mut followers, .. } = self;
         let length = answer.length();
         let mut staged = store.stage(event).await?;
@@ -96,10 +98,7 @@ impl<S: Show> Incoming<'_, S> {
                 show(file.clone(), grown, expected.soon(event).await?);
             }
             followers.look(growth.readers(), staged.size_bytes(), length)?;
-            if staged.size_bytes() > FILE_MAX_BYTES {
-                let text = format!("the upstream's file is larger than {FILE_MAX_BYTES} bytes");
-                return Err(Failure::new(Reason::UpstreamInvalid, text).into());
-            }
+            refuse_above(longest, staged.size_bytes())?;
             piece = gather(answer, event).await?;
         }
         let hashes = staged.hashes().ok_or(store::Error::GivenUp)?;
@@ -171,6 +170,14 @@ async fn gather(answer: &mut Arriving, event: &mut Event) -> Result<Option<Bytes
         }
     }
     Ok(Some(piece.freeze()))
+}
+
+/// Refuses a body of more bytes than its file can have.
+fn refuse_above(longest: u64, size_bytes: u64) -> Result<(), Failure> {
+    if size_bytes <= longest {
+        return Ok(());
+    }
+    Err(Failure::new(Reason::UpstreamInvalid, format!("the upstream's file is larger than {longest} bytes")))
 }
 
 /// Refuses a body that begins like an HTML page if the file cannot be one.
