@@ -59,6 +59,32 @@ fn of_300_remote_members_all_are_asked_once_and_then_the_one_that_has_the_releas
 }
 
 #[test]
+fn a_list_of_packages_of_300_members_reads_of_each_package_what_its_members_have() {
+    let world = World::start();
+    let members = names("team", MEMBERS);
+    make_all(&world, members.iter().map(|name| json!({ "name": name, "format": "maven", "kind": "hosted" })));
+    world.make(&json!({ "name": "all", "format": "maven", "members": members }));
+    for (at, version) in [(0, "1.0"), (1, "1.0"), (MEMBERS - 1, "1.1")] {
+        for number in 0..20 {
+            let pom = format!(
+                "<project><modelVersion>4.0.0</modelVersion><groupId>org.example</groupId><artifactId>lamp{number}\
+                 </artifactId><version>{version}</version></project>"
+            );
+            let path = format!("org/example/lamp{number}/{version}/lamp{number}-{version}.pom");
+            world.admin().put(&members[at], &path, pom.as_bytes()).expect(201);
+        }
+    }
+    let listed = world.anon().get("/api/v1/packages/all").expect(200);
+    let list = listed.json();
+    let lamp = list["packages"].as_array().unwrap().iter().find(|one| one["package"] == "org.example:lamp7").unwrap();
+    assert_eq!((&lamp["latest"], &lamp["visible"]), (&json!("1.1"), &json!(2)), "{lamp}");
+    // A read of each member for its names, of each package a few: not one of each member.
+    let told = event(&world, &listed);
+    let reads: u64 = told["ops"].as_object().unwrap().values().map(|op| op["count"].as_u64().unwrap()).sum();
+    assert!(reads < 20 * MEMBERS as u64, "{reads}");
+}
+
+#[test]
 fn a_group_has_300_members_and_comes_to_300_repositories_and_no_more() {
     let world = World::start();
     let names = names("ours", MEMBERS + 1);

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::gem::group::members::KnownMembers;
 use crate::group::is_hosted;
 use crate::listed::PageRequest;
+use crate::package::listed::Among;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use std::collections::{BTreeMap, HashMap};
@@ -54,7 +55,8 @@ impl Repositories {
         let mut names: Vec<String> = parts.iter().filter_map(|(_, items)| name(items)).collect();
         names.dedup();
         let names = names.iter().map(String::as_str);
-        let members = KnownMembers::of_these(&group.leaves, &self.store, self.clock.now(), names, event).await?;
+        let members =
+            KnownMembers::of_these(&group.leaves, Among::All, &self.store, self.clock.now(), names, event).await?;
         let mut owners: HashMap<String, Vec<usize>> = HashMap::new();
         for (_, items) in &mut *parts {
             let Some(name) = name(items) else { continue };

@@ -11,6 +11,7 @@ use crate::gem::parameters::Yanked;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::{Found, Question, client_settings, dependencies, describe, download, info, names, owners, parameters};
 use crate::gem::{push, specs, unyank, versions, yank};
+use crate::package::listed::Among;
 use crate::question::Ask;
 use crate::repositories::Repositories;
 use crate::tree;
@@ -52,7 +53,7 @@ impl Repositories {
         }
         if repository.record.kind == RepositoryKind::Group {
             let local = self.hosted(&ask.repository, &ask.settings).ok_or(Error::GivenUp)?;
-            let group = GroupGems { repositories: self, ask, local };
+            let group = GroupGems { repositories: self, ask, local, among: Among::All };
             return Box::pin(group.answer(question, by, event)).await;
         }
         event.layer = Layer::Hosted;

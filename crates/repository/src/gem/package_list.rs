@@ -6,7 +6,7 @@ use crate::gem::packages::latest;
 use crate::gem::upstream::RemoteGems;
 use crate::group::is_hosted;
 use crate::listed::Page;
-use crate::package::listed::{AT_ONCE, ListedPackage};
+use crate::package::listed::{AT_ONCE, Among, ListedNames, ListedPackage};
 use crate::package::rows::PackageRows;
 use crate::package::standing::Standing;
 use crate::policy::rules::OPEN;
@@ -15,8 +15,9 @@ use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::workers::after_others;
 use bytes::Bytes;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use store::RepositoryId;
 use telemetry::Event;
 
 impl Repositories {
@@ -28,13 +29,13 @@ impl Repositories {
         limit: usize,
         event: &mut Event,
     ) -> Result<Page<ListedPackage>, Error> {
-        let (names, next) = self.gem_names(ask, after, limit, event).await?;
+        let ListedNames { names, next } = self.gem_names(ask, after, limit, event).await?;
         let mut rows = Vec::with_capacity(names.len());
-        for (at, name) in names.into_iter().enumerate() {
+        for (at, (name, holders)) in names.into_iter().enumerate() {
             if at % AT_ONCE == AT_ONCE - 1 {
                 after_others(event).await;
             }
-            let package = Box::pin(self.gem_rows(ask, &name, event)).await?;
+            let package = Box::pin(self.gem_rows(ask, &name, Among::These(&holders), event)).await?;
             rows.extend(listed(name, &package));
         }
         Ok(Page { rows, next })
@@ -47,8 +48,8 @@ impl Repositories {
         after: &str,
         limit: usize,
         event: &mut Event,
-    ) -> Result<(Vec<String>, Option<String>), Error> {
-        let mut names = BTreeSet::new();
+    ) -> Result<ListedNames, Error> {
+        let mut names: BTreeMap<String, Vec<RepositoryId>> = BTreeMap::new();
         let mut is_cut = false;
         let leaves = std::slice::from_ref(&ask.repository).iter().filter(|one| one.leaves.is_empty());
         for leaf in leaves.chain(ask.repository.leaves.iter()) {
@@ -57,12 +58,9 @@ impl Repositories {
                 false => self.upstream_names(ask, leaf, after, limit, event).await?,
             };
             is_cut |= found.len() >= limit;
-            names.extend(found);
+            found.into_iter().for_each(|name| names.entry(name).or_default().push(leaf.id));
         }
-        is_cut |= names.len() > limit;
-        let names: Vec<String> = names.into_iter().take(limit).collect();
-        let next = names.last().filter(|_| is_cut).cloned();
-        Ok((names, next))
+        Ok(ListedNames::first(names, limit, is_cut))
     }
 
     /// Names in the index of an upstream, whatever a policy hides of them. Empty: the index was never requested.

@@ -8,6 +8,7 @@ use crate::gem::hosted::Hosted;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::view::token_rows;
 use crate::group::is_hosted;
+use crate::package::listed::Among;
 use crate::package::published::{PublishedPackage, PublishedVersion, VersionName};
 use crate::package::rows::{PackageMember, PackageRows, VersionRow};
 use crate::package::standing::{Gone, Shadowed, Standing};
@@ -34,8 +35,14 @@ const FOLDER: &str = "gems";
 pub(crate) const ANY_QUESTION: Question<'static> = Question::Gem(GemQuestion::Root);
 
 impl Repositories {
-    /// The versions of a gem.
-    pub(crate) async fn gem_rows(&self, ask: &Ask<'_>, name: &str, event: &mut Event) -> Result<PackageRows, Error> {
+    /// The versions of a gem. Of a group, its hosted members among these are read.
+    pub(crate) async fn gem_rows(
+        &self,
+        ask: &Ask<'_>,
+        name: &str,
+        among: Among<'_>,
+        event: &mut Event,
+    ) -> Result<PackageRows, Error> {
         let local = self.hosted(&ask.repository, &ask.settings).ok_or(Error::GivenUp)?;
         let mut package = match ask.repository.record.kind {
             RepositoryKind::Hosted => PackageRows {
@@ -52,7 +59,7 @@ impl Repositories {
                     Err(error) => return Err(error),
                 }
             }
-            RepositoryKind::Group => GroupGems { repositories: self, ask, local }.rows(name, event).await?,
+            RepositoryKind::Group => GroupGems { repositories: self, ask, local, among }.rows(name, event).await?,
         };
         package.settle(newest_first);
         package.latest = latest(&package.rows);

@@ -7,6 +7,7 @@ use crate::group::is_hosted;
 use crate::maven::layout::MavenPath;
 use crate::maven::packages::folder_of;
 use crate::package::details::{DeclaredDependency, DeclaredFacts, VersionDetails, VersionFile};
+use crate::package::listed::Among;
 use crate::package::rows::VersionRow;
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
@@ -25,12 +26,14 @@ const FILES: usize = 500;
 const POM_BYTES: u64 = 1 << 20;
 
 impl Repositories {
-    /// The files and the declarations of a version that clients get; of others nothing beside the row is told.
+    /// The files and the declarations of a version that clients get; of others nothing beside the row is told. Of a group, the hosted members
+    /// among these are read.
     pub(crate) async fn artifact_details(
         &self,
         ask: &Ask<'_>,
         package: &str,
         mut row: VersionRow,
+        among: Among<'_>,
         event: &mut Event,
     ) -> Result<VersionDetails, Error> {
         let folder = folder_of(package).filter(|_| row.standing.is_visible());
@@ -39,7 +42,7 @@ impl Repositories {
         };
         let mut files: BTreeMap<String, VersionFile> = BTreeMap::new();
         let leaves = std::slice::from_ref(&ask.repository).iter().chain(ask.repository.leaves.iter());
-        for leaf in leaves.filter(|leaf| is_hosted(leaf)) {
+        for leaf in leaves.filter(|leaf| is_hosted(leaf) && among.may_be(leaf)) {
             for entry in visible(&leaf.live_unit(&self.store, &folder, event).await?, leaf.view(self.clock.now())) {
                 let entry = entry.entry();
                 if row.origin.is_none() && row.dated.is_some() && leaf.id == row.member.id {

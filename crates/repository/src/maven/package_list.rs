@@ -3,16 +3,17 @@
 use crate::error::Error;
 use crate::group::is_hosted;
 use crate::listed::Page;
-use crate::package::listed::{AT_ONCE, ListedPackage};
+use crate::package::listed::{AT_ONCE, Among, ListedNames, ListedPackage};
 use crate::package::standing::Standing;
 use crate::question::Ask;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::workers::after_others;
 use format::maven::path;
-use std::collections::BTreeSet;
+use format::tree;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use store::UnitFilter;
+use store::{RepositoryId, UnitFilter};
 use telemetry::Event;
 
 /// The most reads of one list: of cached files, and of lists of versions.
@@ -31,13 +32,13 @@ impl Repositories {
         limit: usize,
         event: &mut Event,
     ) -> Result<Page<ListedPackage>, Error> {
-        let (packages, next) = self.artifact_names(ask, after, limit, event).await?;
-        let mut rows = Vec::with_capacity(packages.len());
-        for (at, package) in packages.into_iter().enumerate() {
+        let ListedNames { names, next } = self.artifact_names(ask, after, limit, event).await?;
+        let mut rows = Vec::with_capacity(names.len());
+        for (at, (package, holders)) in names.into_iter().enumerate() {
             if at % AT_ONCE == AT_ONCE - 1 {
                 after_others(event).await;
             }
-            let found = match Box::pin(self.artifact_rows(ask, &package, event)).await {
+            let found = match Box::pin(self.artifact_rows(ask, &package, Among::These(&holders), event)).await {
                 Err(Error::Hidden(_)) => continue,
                 found => found?,
             };
@@ -57,64 +58,76 @@ impl Repositories {
         after: &str,
         limit: usize,
         event: &mut Event,
-    ) -> Result<(Vec<String>, Option<String>), Error> {
+    ) -> Result<ListedNames, Error> {
         // Each folder ends with a slash here, so that folders have the order of the paths and units below them.
         let folder_of = |(group, artifact): (&str, &str)| format!("{}/{artifact}/", group.replace('.', "/"));
         let after = after.split_once(':').map_or_else(|| after.to_owned(), folder_of);
-        let mut folders = BTreeSet::new();
+        let mut holders: BTreeMap<String, Vec<RepositoryId>> = BTreeMap::new();
+        let (mut documents, mut unread) = (BTreeMap::new(), Vec::new());
         let mut is_cut = false;
         let leaves = std::slice::from_ref(&ask.repository).iter().filter(|one| one.leaves.is_empty());
         for leaf in leaves.chain(ask.repository.leaves.iter()) {
-            let (found, more) = match is_hosted(leaf) {
+            let found = match is_hosted(leaf) {
                 true => self.listed_folders(leaf, &after, limit, event).await?,
                 false => self.cached_folders(leaf, &after, limit, event).await?,
             };
-            is_cut |= more;
-            folders.extend(found);
+            is_cut |= found.may_be_more;
+            if found.may_be_more && found.artifacts.len() < limit {
+                unread.push(leaf.id);
+            }
+            found.artifacts.into_iter().for_each(|folder| holders.entry(folder).or_default().push(leaf.id));
+            found
+                .documents
+                .into_iter()
+                .for_each(|folder| documents.entry(folder).or_insert_with(Vec::new).push(leaf.id));
         }
-        is_cut |= folders.len() > limit;
-        let packages: Vec<String> = folders.iter().take(limit).filter_map(|folder| package_of(folder)).collect();
-        let next = packages.last().filter(|_| is_cut).cloned();
-        Ok((packages, next))
+        for (folder, ids) in &mut holders {
+            ids.extend(documents.get(folder).into_iter().flatten().chain(&unread));
+        }
+        let ListedNames { names, next } = ListedNames::first(holders, limit, is_cut);
+        let names: Vec<_> = names.into_iter().filter_map(|(folder, ids)| Some((package_of(&folder)?, ids))).collect();
+        let next = next.and_then(|_| names.last().map(|(name, _)| name.clone()));
+        Ok(ListedNames { names, next })
     }
 
-    /// Folders of artifacts with listed versions, and whether there may be more.
+    /// Folders of artifacts with listed versions.
     async fn listed_folders(
         &self,
         repository: &Arc<Repository>,
         after: &str,
         limit: usize,
         event: &mut Event,
-    ) -> Result<(Vec<String>, bool), Error> {
-        let (mut found, mut unit) = (Vec::new(), String::new());
+    ) -> Result<FoundFolders, Error> {
+        let (mut found, mut unit) = (FoundFolders::default(), String::new());
         if !after.is_empty() {
             unit = format!("{}{VERSIONS}{}", after.trim_end_matches('/'), char::MAX);
         }
         let filter = UnitFilter::WithFacts(repository.as_of.map(|past| past.through));
         let mut reads = 0;
-        while reads < READS && found.len() < limit {
-            let most = limit - found.len();
+        while reads < READS && found.artifacts.len() < limit {
+            let most = limit - found.artifacts.len();
             let lists = self.store.first_of_each_kind(repository.id, filter, &unit, end_of_list, most, event).await?;
             reads += lists.len();
             unit = lists.last().map(|last| end_of_list(last)).unwrap_or_default();
             let folders = lists.iter().filter_map(|first| Some(format!("{}/", first.split_once(VERSIONS)?.0)));
-            found.extend(folders);
+            found.artifacts.extend(folders);
             if lists.len() < most {
-                return Ok((found, false));
+                return Ok(found);
             }
         }
-        Ok((found, true))
+        found.may_be_more = true;
+        Ok(found)
     }
 
-    /// Folders of artifacts with cached files, and whether there may be more.
+    /// Folders of artifacts with cached files.
     async fn cached_folders(
         &self,
         repository: &Arc<Repository>,
         after: &str,
         limit: usize,
         event: &mut Event,
-    ) -> Result<(Vec<String>, bool), Error> {
-        let (mut found, mut from) = (BTreeSet::new(), after.to_owned());
+    ) -> Result<FoundFolders, Error> {
+        let (mut found, mut from) = (FoundFolders::default(), after.to_owned());
         for _ in 0..READS {
             let files = self.store.cached_files(repository.origin, "", &from, PAGE, event).await?;
             let full = files.len() == PAGE;
@@ -126,17 +139,32 @@ impl Repositories {
                     folder
                 });
                 match folder {
-                    Some(folder) if folder.as_str() > after => drop(found.insert(folder)),
+                    Some(folder) if folder.as_str() > after => drop(found.artifacts.insert(folder)),
                     Some(_) => {}
-                    None => from.clone_from(at),
+                    None => {
+                        found.documents.insert(format!("{}/", tree::folder(at)));
+                        from.clone_from(at);
+                    }
                 }
             }
-            if !full || found.len() >= limit {
-                return Ok((found.into_iter().take(limit).collect(), full));
+            found.may_be_more = full;
+            if !full || found.artifacts.len() >= limit {
+                break;
             }
         }
-        Ok((found.into_iter().collect(), true))
+        Ok(found)
     }
+}
+
+/// Folders of artifacts in one member, each with a slash at its end.
+#[derive(Debug, Default)]
+struct FoundFolders {
+    /// Those with versions.
+    artifacts: BTreeSet<String>,
+    /// Those with other files, such as a list of versions.
+    documents: BTreeSet<String>,
+    /// Whether there may be more behind these.
+    may_be_more: bool,
 }
 
 /// A name behind all units of the list that this one belongs to.

@@ -5,6 +5,7 @@ use crate::format::Format;
 use crate::group::is_hosted;
 use crate::maven::listing::{self, Version as Listed};
 use crate::maven::upstream::filtered_metadata::dated_versions;
+use crate::package::listed::Among;
 use crate::package::published::{PublishedPackage, PublishedVersion, VersionName};
 use crate::package::rows::{PackageMember, PackageRows, VersionRow};
 use crate::package::standing::{Gone, Shadowed, Standing};
@@ -37,11 +38,12 @@ pub(crate) fn folder_of(package: &str) -> Option<String> {
 }
 
 impl Repositories {
-    /// The versions of the artifact `G:A`.
+    /// The versions of the artifact `G:A`. Of a group, the members among these are read.
     pub(crate) async fn artifact_rows(
         &self,
         ask: &Ask<'_>,
         package: &str,
+        among: Among<'_>,
         event: &mut Event,
     ) -> Result<PackageRows, Error> {
         let Some(folder) = folder_of(package) else { return Ok(PackageRows::default()) };
@@ -58,7 +60,7 @@ impl Repositories {
                 let (rows, may_lack) = self.upstream_rows(ask, &ask.repository, &folder, event).await?;
                 PackageRows { rows, may_lack, ..PackageRows::default() }
             }
-            RepositoryKind::Group => self.grouped_rows(ask, package, &folder, event).await?,
+            RepositoryKind::Group => self.grouped_rows(ask, package, &folder, among, event).await?,
         };
         found.settle(newest_first);
         let visible = found.rows.iter().filter(|row| row.standing.is_visible()).map(|row| row.version.as_str());
@@ -167,13 +169,14 @@ impl Repositories {
         ask: &Ask<'_>,
         package: &str,
         folder: &str,
+        among: Among<'_>,
         event: &mut Event,
     ) -> Result<PackageRows, Error> {
         let (group, document) = (self.group(&ask.repository, &ask.place), format!("{folder}/{METADATA}"));
         let file = ask.repository.file(&document);
         let guard = group.guard(&file, self.clock.now(), event).await?;
         let mut found = PackageRows::default();
-        for leaf in group.hosted().chain(group.remote()) {
+        for leaf in group.hosted().chain(group.remote()).filter(|leaf| among.may_be(leaf)) {
             if is_hosted(leaf) {
                 let rows = self.listed_rows(leaf, folder, event).await?;
                 if !rows.is_empty() {

@@ -1,9 +1,50 @@
 //! Lists of packages.
 
 use crate::package::details::DeclaredDependency;
+use crate::repository::Repository;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::RepositoryId;
 
 /// Packages that are described before other requests of the event loop go first.
 pub(crate) const AT_ONCE: usize = 16;
+
+/// The members of a group that may have a package. The others need not be asked, which matters for a list of a group with many members.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Among<'a> {
+    /// Any of them.
+    All,
+    /// Only these.
+    These(&'a [RepositoryId]),
+}
+
+impl Among<'_> {
+    /// Whether this member may have the package.
+    pub(crate) fn may_be(self, member: &Arc<Repository>) -> bool {
+        match self {
+            Among::All => true,
+            Among::These(ids) => ids.contains(&member.id),
+        }
+    }
+}
+
+/// Names of packages, each with the members that have or had it.
+#[derive(Debug, Default)]
+pub(crate) struct ListedNames {
+    pub(crate) names: Vec<(String, Vec<RepositoryId>)>,
+    /// The name after which there are more; `None`: these are the last.
+    pub(crate) next: Option<String>,
+}
+
+impl ListedNames {
+    /// The first names, at most `limit`. `is_cut`: a member may have more than were read.
+    pub(crate) fn first(names: BTreeMap<String, Vec<RepositoryId>>, limit: usize, is_cut: bool) -> Self {
+        let is_cut = is_cut || names.len() > limit;
+        let names: Vec<_> = names.into_iter().take(limit).collect();
+        let next = names.last().filter(|_| is_cut).map(|(name, _)| name.clone());
+        Self { names, next }
+    }
+}
 
 /// A package in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::format::Format;
 use crate::gem::packages::ANY_QUESTION;
 use crate::listed::Page;
 use crate::package::details::VersionDetails;
-use crate::package::listed::{Dependent, Dependents, ListedPackage};
+use crate::package::listed::{Among, Dependent, Dependents, ListedNames, ListedPackage};
 use crate::package::published::{PublishedPackage, PublishedVersion, VersionName};
 use crate::package::rows::{PackageRows, VersionRow};
 use crate::parameters::Parameters;
@@ -57,9 +57,19 @@ impl Repository {
 impl Repositories {
     /// All versions of a package, also versions that clients do not get. Empty: nothing of that name is known here.
     pub async fn package(&self, of: &PackagesAsk, package: &str, event: &mut Event) -> Result<PackageRows, Error> {
+        self.package_among(of, package, Among::All, event).await
+    }
+
+    async fn package_among(
+        &self,
+        of: &PackagesAsk,
+        package: &str,
+        among: Among<'_>,
+        event: &mut Event,
+    ) -> Result<PackageRows, Error> {
         let rows = match of.repository.format {
-            Format::Gem => Box::pin(self.gem_rows(&of.ask(), package, event)).await,
-            Format::Maven => Box::pin(self.artifact_rows(&of.ask(), package, event)).await,
+            Format::Gem => Box::pin(self.gem_rows(&of.ask(), package, among, event)).await,
+            Format::Maven => Box::pin(self.artifact_rows(&of.ask(), package, among, event)).await,
             Format::Raw => Err(no_packages(&of.repository)),
         };
         after_others(event).await;
@@ -114,9 +124,20 @@ impl Repositories {
         row: VersionRow,
         event: &mut Event,
     ) -> Result<VersionDetails, Error> {
+        self.version_among(of, package, row, Among::All, event).await
+    }
+
+    async fn version_among(
+        &self,
+        of: &PackagesAsk,
+        package: &str,
+        row: VersionRow,
+        among: Among<'_>,
+        event: &mut Event,
+    ) -> Result<VersionDetails, Error> {
         match of.repository.format {
             Format::Gem => Box::pin(self.gem_details(&of.ask(), package, row, event)).await,
-            Format::Maven => Box::pin(self.artifact_details(&of.ask(), package, row, event)).await,
+            Format::Maven => Box::pin(self.artifact_details(&of.ask(), package, row, among, event)).await,
             Format::Raw => Err(no_packages(&of.repository)),
         }
     }
@@ -152,17 +173,17 @@ impl Repositories {
         while found.examined < EXAMINED
             && let Some(from) = found.next.take()
         {
-            let (names, more) = match of.repository.format {
+            let ListedNames { names, next: more } = match of.repository.format {
                 Format::Gem => Box::pin(self.gem_names(&ask, &from, NAMES, event)).await?,
                 Format::Maven => Box::pin(self.artifact_names(&ask, &from, NAMES, event)).await?,
                 Format::Raw => return Err(no_packages(&of.repository)),
             };
-            let last = names.last().cloned();
-            for name in names {
+            let last = names.last().map(|(name, _)| name.clone());
+            for (name, holders) in names {
                 if found.rows.len() >= limit {
                     return Ok(found);
                 }
-                self.examine(of, package, &name, &mut found, event).await?;
+                self.examine(of, package, (&name, Among::These(&holders)), &mut found, event).await?;
                 found.next = Some(name).filter(|name| more.is_some() || Some(name) != last.as_ref());
             }
         }
@@ -174,19 +195,19 @@ impl Repositories {
         &self,
         of: &PackagesAsk,
         package: &str,
-        name: &str,
+        (name, among): (&str, Among<'_>),
         found: &mut Dependents,
         event: &mut Event,
     ) -> Result<(), Error> {
         found.examined += 1;
-        let rows = match self.package(of, name, event).await {
+        let rows = match self.package_among(of, name, among, event).await {
             Err(Error::Hidden(_)) => return Ok(()),
             rows => rows?,
         };
         let Some(row) = rows.latest.and_then(|latest| rows.rows.into_iter().find(|row| row.version == latest)) else {
             return Ok(());
         };
-        let details = self.version(of, name, row, event).await?;
+        let details = self.version_among(of, name, row, among, event).await?;
         let Some(declared) = details.declared else {
             found.unknown += 1;
             return Ok(());

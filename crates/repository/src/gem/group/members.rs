@@ -10,6 +10,7 @@ use crate::gem::upstream::listing::Listing;
 use crate::gem::upstream::view_versions::to_say;
 use crate::group::is_hosted;
 use crate::index::rope::log::Log;
+use crate::package::listed::Among;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::repository::Repository;
 use crate::repository::shared::Shared;
@@ -58,13 +59,14 @@ impl KnownMembers {
         names: impl IntoIterator<Item = &'n str>,
         event: &mut Event,
     ) -> Result<Self, Error> {
-        let members = Self::of_these(group.leaves(), group.local.store, group.now(), names, event).await?;
+        let members = Self::of_these(group.leaves(), group.among, group.local.store, group.now(), names, event).await?;
         Ok(Self { group: Some(group.local.repository.shared.clone()), ..members })
     }
 
     /// The same, for members outside of a request.
     pub(crate) async fn of_these<'n>(
         leaves: &[Arc<Repository>],
+        among: Among<'_>,
         store: &Store,
         now: Millis,
         names: impl IntoIterator<Item = &'n str>,
@@ -72,7 +74,7 @@ impl KnownMembers {
     ) -> Result<Self, Error> {
         let mut members = Self::new(leaves, now);
         let hosted: Vec<(usize, &Arc<Repository>)> =
-            leaves.iter().enumerate().filter(|(_, leaf)| is_hosted(leaf)).collect();
+            leaves.iter().enumerate().filter(|(_, leaf)| is_hosted(leaf) && among.may_be(leaf)).collect();
         for name in names {
             let ids = hosted.iter().map(|(_, leaf)| leaf.id).collect();
             let units = store.unit_of_each(ids, name, Lane::Index, event).await?;

@@ -34,6 +34,7 @@ use crate::error::Error;
 use crate::gem::hosted::Hosted;
 use crate::gem::upstream::RemoteGems;
 use crate::group::is_hosted;
+use crate::package::listed::Among;
 use crate::question::Ask;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
@@ -48,6 +49,8 @@ pub(crate) struct GroupGems<'a> {
     pub(crate) ask: &'a Ask<'a>,
     /// The group itself: its indexes, and the cache of views.
     pub(crate) local: Hosted<'a>,
+    /// The hosted members that may have the names in question.
+    pub(crate) among: Among<'a>,
 }
 
 /// A member, prepared for one request.

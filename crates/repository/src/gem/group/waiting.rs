@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::gem::group::collisions::Collision;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::group::waiting_names::{MemberMark, NAMES_MAX, Noted};
+use crate::package::listed::Among;
 use crate::repositories::Repositories;
 use crate::repository::{Repository, RepositoryTable};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,8 +77,15 @@ impl Repositories {
             names
         };
         let names = self.context.workers.run(Lane::Index, Op::IndexRender, event, find).await?;
-        let members =
-            KnownMembers::of_these(&group.leaves, &self.store, now, names.iter().map(String::as_str), event).await?;
+        let members = KnownMembers::of_these(
+            &group.leaves,
+            Among::All,
+            &self.store,
+            now,
+            names.iter().map(String::as_str),
+            event,
+        )
+        .await?;
         let waiting = names.into_iter().filter(|name| members.is_waiting(name));
         let names: BTreeSet<String> = waiting.take(NAMES_MAX).collect();
         let new = names.iter().filter(|name| !waited.contains(*name)).filter_map(|name| members.collision(name));
