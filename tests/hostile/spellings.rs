@@ -61,6 +61,35 @@ fn no_spelling_of_a_name_of_maven_s_leads_around_a_policy_or_a_hosted_name() {
     assert_eq!(far.asked()[0].path, sent);
 }
 
+/// Some file systems of upstreams and of clients take capital and small letters for the same.
+#[test]
+fn a_name_in_capital_letters_is_as_private_and_as_denied_as_in_small_ones() {
+    let (world, far) = shore();
+    let nowhere = |repository: &str, paths: &[&str]| {
+        for path in paths {
+            let answer = world.anon().file(repository, path);
+            assert!(matches!(answer.status, 403 | 404), "{repository} {path}: {}", answer.status);
+        }
+        assert_eq!(far.asked(), [], "{repository}");
+    };
+    let maven =
+        ["COM/ACME/x/2/x-2.jar", "com/Acme/x/maven-metadata.xml", "Com/aCME/x/2/x-2.jar.sha1", "COM/ACME/x/2/odd"];
+    set(&world, "far", &json!({ "private_prefixes": ["com.acme"] })).expect(200);
+    nowhere("far", &maven);
+    set(&world, "far", &json!({ "private_prefixes": null, "deny": ["Com.Acme:*:2*"] })).expect(200);
+    nowhere("far", &[maven[0], maven[2], maven[3], "com/acme/x/2/x-2.jar"]);
+    let raw = ["Secret/Oil.zip", "SECRET/oil.zip.SHA256", "secret/oil.zip"];
+    set(&world, "files", &json!({ "private_prefixes": ["secret/oil.zip"] })).expect(200);
+    nowhere("files", &[raw[0], raw[2]]);
+    set(&world, "files", &json!({ "private_prefixes": null, "deny": ["secret/*"] })).expect(200);
+    nowhere("files", &raw);
+    // What makes something visible is about the one spelling.
+    set(&world, "far", &json!({ "deny": null, "allow": ["com.acme"] })).expect(200);
+    nowhere("far", &maven[..1]);
+    world.anon().file("far", "com/acme/x/2/x-2.jar");
+    assert_eq!(far.asked()[0].path, "/com/acme/x/2/x-2.jar");
+}
+
 #[test]
 fn what_no_policy_can_classify_is_refused_where_there_is_one() {
     let (world, far) = shore();

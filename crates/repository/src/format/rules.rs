@@ -94,6 +94,10 @@ pub(crate) trait FormatRules: Sync {
     /// The name of the package in the form that private prefixes are compared with.
     fn prefixed<'a>(&self, package: &'a str) -> Cow<'a, str>;
 
+    /// Whether an upstream may answer for another spelling of a name, in capital or small letters: where names are paths, and the files of
+    /// some upstreams and clients are on file systems that take both for one.
+    fn names_ignore_case(&self) -> bool;
+
     /// Why a path may not identify a package. The refusal shows this text.
     fn unclassified(&self) -> &'static str;
 }

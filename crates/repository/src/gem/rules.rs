@@ -118,6 +118,11 @@ impl FormatRules for GemRules {
         Cow::Borrowed(package)
     }
 
+    fn names_ignore_case(&self) -> bool {
+        // A name is looked up in the upstream's index, which has it in one spelling.
+        false
+    }
+
     fn unclassified(&self) -> &'static str {
         AMBIGUOUS_PATH
     }

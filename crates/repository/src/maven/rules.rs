@@ -134,6 +134,10 @@ impl FormatRules for MavenRules {
         Cow::Owned(package.replace(':', "."))
     }
 
+    fn names_ignore_case(&self) -> bool {
+        true
+    }
+
     fn unclassified(&self) -> &'static str {
         "by its path it cannot be told of which artifact it is, and so not whether it may be seen"
     }

@@ -11,6 +11,25 @@ use telemetry::Event;
 /// Maximum length, in bytes.
 const TEXT_MAX: usize = 512;
 
+/// Whether capital and small letters (of ASCII) are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Case {
+    Ignored,
+    Exact,
+}
+
+impl Case {
+    /// For what hides names of a format. What makes something visible is always exact.
+    pub(crate) fn of(format: Format) -> Self {
+        if format.rules().names_ignore_case() { Self::Ignored } else { Self::Exact }
+    }
+
+    /// Whether two bytes are the same.
+    pub(crate) fn same(self, one: u8, other: u8) -> bool {
+        one == other || self == Self::Ignored && one.eq_ignore_ascii_case(&other)
+    }
+}
+
 /// A pattern of packages or of versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pattern {
@@ -56,7 +75,16 @@ impl Pattern {
     /// Whether it matches this version, or the file whose checksum this is. For a whole package: whether it matches all
     /// versions.
     pub(crate) fn is_about(&self, what: &PackageVersion<'_>) -> bool {
-        self.is_of(what) || what.summed().is_some_and(|file| self.is_of(&file))
+        self.matches(what, Case::Exact)
+    }
+
+    /// The same for what hides a version: in whatever case the name is written, if an upstream may answer for it.
+    pub(crate) fn denies(&self, what: &PackageVersion<'_>) -> bool {
+        self.matches(what, Case::of(what.format))
+    }
+
+    fn matches(&self, what: &PackageVersion<'_>, case: Case) -> bool {
+        self.is_of(what, case) || what.summed().is_some_and(|file| self.is_of(&file, case))
     }
 
     /// Whether it may match a version of this package, or the file whose checksum this is.
@@ -64,18 +92,18 @@ impl Pattern {
         self.may_be_of(what) || what.summed().is_some_and(|file| self.may_be_of(&file))
     }
 
-    fn is_of(&self, what: &PackageVersion<'_>) -> bool {
+    fn is_of(&self, what: &PackageVersion<'_>, case: Case) -> bool {
         let mut patterns = self.patterns(what.format);
         what.fields().all(|field| match patterns.next() {
             None => true,
-            Some(pattern) => pattern == "*" || !field.is_empty() && is_like(field, pattern),
+            Some(pattern) => pattern == "*" || !field.is_empty() && is_like(field, pattern, case),
         })
     }
 
     fn may_be_of(&self, what: &PackageVersion<'_>) -> bool {
         what.fields()
             .zip(self.patterns(what.format))
-            .all(|(field, pattern)| field.is_empty() || is_like(field, pattern))
+            .all(|(field, pattern)| field.is_empty() || is_like(field, pattern, Case::Exact))
     }
 
     fn patterns(&self, format: Format) -> impl Iterator<Item = &str> {
@@ -84,16 +112,26 @@ impl Pattern {
 }
 
 /// Whether `text` matches `pattern`, in which each `*` stands for any text.
-fn is_like(text: &str, pattern: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else { return text == pattern };
-    let Some(mut text) = text.strip_prefix(first) else { return false };
-    let mut parts: Vec<&str> = rest.split('*').collect();
-    let last = parts.pop().unwrap_or_default();
-    for part in parts {
-        let Some((_, after)) = text.split_once(part) else { return false };
-        text = after;
+fn is_like(text: &str, pattern: &str, case: Case) -> bool {
+    let (text, pattern) = (text.as_bytes(), pattern.as_bytes());
+    let (mut at, mut next) = (0, 0);
+    // Behind the last star, and where the text that it stands for ends so far.
+    let mut star: Option<(usize, usize)> = None;
+    while at < text.len() {
+        match pattern.get(next) {
+            Some(b'*') => {
+                next += 1;
+                star = Some((next, at));
+            }
+            Some(byte) if case.same(*byte, text[at]) => (at, next) = (at + 1, next + 1),
+            _ => {
+                let Some((behind, end)) = star else { return false };
+                star = Some((behind, end + 1));
+                (at, next) = (end + 1, behind);
+            }
+        }
     }
-    text.ends_with(last)
+    pattern[next..].iter().all(|byte| *byte == b'*')
 }
 
 #[cfg(test)]
@@ -120,7 +158,26 @@ mod tests {
         {
             assert!(!lamp(pattern), "{pattern}");
         }
+        let is_like = |text, pattern| is_like(text, pattern, Case::Exact);
         assert!(is_like("aXbXc", "a*b*c") && is_like("ab", "a**b") && !is_like("ab", "ab*b"));
+        assert!(is_like("aXbYb", "a*b") && is_like("", "*") && !is_like("", "a") && !is_like("A", "a"));
+    }
+
+    #[test]
+    fn a_denied_name_of_a_path_is_denied_in_any_case_and_an_exception_is_of_one_spelling() {
+        let [small, capital] = ["com.acme:lamp", "COM.Acme:lamp"].map(|package| what(package, "1.0-RC1"));
+        for pattern in ["com.acme", "Com.ACME:*:1.0-rc*"] {
+            let pattern = read(pattern).unwrap();
+            assert!(pattern.denies(&small) && pattern.denies(&capital), "{pattern:?}");
+        }
+        let pattern = read("com.acme").unwrap();
+        assert!(pattern.is_about(&small) && !pattern.is_about(&capital));
+        let gem = |name: &'static str| {
+            let names = crate::format::rules::Coordinates { package: name.into(), version: "1.0".into() };
+            PackageVersion::new(Format::Gem, names, Since::Always)
+        };
+        let rack = Pattern::known("rack");
+        assert!(rack.denies(&gem("rack")) && !rack.denies(&gem("Rack")), "a gem has one spelling in its index");
     }
 
     #[test]

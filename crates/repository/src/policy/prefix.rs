@@ -4,12 +4,13 @@
 use crate::bad_setting::BadSetting;
 use crate::format::Format;
 use crate::policy::package_version::PackageVersion;
+use crate::policy::pattern::Case;
 use telemetry::Event;
 
 /// Maximum length, in bytes.
 const TEXT_MAX: usize = 256;
 
-/// A private prefix. In Maven it is a group, including all groups below it; in raw repositories it is a folder; names
+/// A private prefix. It ignores the case of ASCII letters where an upstream may. In Maven it is a group, including all groups below it; in raw repositories it is a folder; names
 /// of gems have no parts, so there it matches any name that begins with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Prefix {
@@ -49,7 +50,11 @@ impl Prefix {
     fn is_of(&self, what: &PackageVersion<'_>) -> bool {
         let rules = self.format.rules();
         let name = rules.prefixed(&what.package);
-        let Some(rest) = name.strip_prefix(&self.text) else { return false };
+        let Some((begin, rest)) = name.split_at_checked(self.text.len()) else { return false };
+        let case = Case::of(self.format);
+        if !begin.bytes().zip(self.text.bytes()).all(|(one, other)| case.same(one, other)) {
+            return false;
+        }
         rules.prefixes().separator.is_none_or(|separator| rest.is_empty() || rest.starts_with(separator))
     }
 }

@@ -188,7 +188,7 @@ impl Policy {
     }
 
     fn denies(&self, what: &PackageVersion<'_>) -> Option<Hidden> {
-        let pattern = self.deny.iter().find(|pattern| pattern.is_about(what))?;
+        let pattern = self.deny.iter().find(|pattern| pattern.denies(what))?;
         Some(self.because(what, Why::Denied(pattern.text().to_owned())))
     }
 

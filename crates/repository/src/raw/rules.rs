@@ -81,6 +81,10 @@ impl FormatRules for RawRules {
         Cow::Borrowed(package)
     }
 
+    fn names_ignore_case(&self) -> bool {
+        true
+    }
+
     fn unclassified(&self) -> &'static str {
         AMBIGUOUS_PATH
     }
