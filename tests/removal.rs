@@ -67,6 +67,22 @@ fn a_removal_that_names_nothing_twice_is_refused_and_tells_what_would_go() {
 }
 
 #[test]
+fn a_removal_of_a_hosted_repository_says_that_upstreams_are_asked_for_its_names_again() {
+    let (world, _) = vault();
+    let upstream = Upstream::start();
+    world.remote("far", &upstream.url());
+    let holding = |name: &str| world.admin().get(&format!("{}/holding", path(name))).expect(200).json();
+    assert_eq!((&holding("vault")["keeps_names"], &holding("far")["keeps_names"]), (&json!(true), &json!(false)));
+    let refused = world.admin().ask("DELETE", &path("vault"), &[], b"").expect(400);
+    assert!(refused.text().contains("upstreams"), "{}", refused.text());
+    let (said, _) = alone(&world, "repo remove vault");
+    assert!(said.contains("--private-prefix") && said.contains("nothing was removed"), "{said}");
+    let (said, code) = alone(&world, "repo remove vault --yes");
+    assert!(code == Some(0) && said.contains("--private-prefix"), "{said}");
+    assert_eq!(remove(&world, "far").expect(200).json()["keeps_names"], false);
+}
+
+#[test]
 fn on_a_terminal_the_name_is_typed_again_and_elsewhere_yes_is_said() {
     let (world, reader) = vault();
     let (said, code) = alone(&world, "repo remove vault");

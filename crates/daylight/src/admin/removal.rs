@@ -20,7 +20,10 @@ pub(super) struct RestoreBody {
 }
 
 pub(super) async fn holding(app: &App, name: &str, event: &mut Event) -> Result<Value, Error> {
-    Ok(holds_json(app.repositories.holding(name, event).await?))
+    let (holding, keeps_names) = app.repositories.holding(name, event).await?;
+    let mut value = holds_json(holding);
+    value["keeps_names"] = keeps_names.into();
+    Ok(value)
 }
 
 pub(super) async fn remove(
@@ -36,6 +39,7 @@ pub(super) async fn remove(
         "removed": name,
         "files": removed.holding.files,
         "size_bytes": removed.holding.size_bytes,
+        "keeps_names": removed.kept_names,
         "restorable_until": removed.restorable_until.map(|until| until.to_string()),
     });
     Ok(with_frees(value, removed.frees))

@@ -1,6 +1,7 @@
 //! The size of each repository at any time, for lists of repositories, removals and metrics.
 
 use crate::error::Error;
+use crate::group::is_hosted;
 use crate::repositories::Repositories;
 use crate::repository::{Repository, RepositoryTable};
 use arc_swap::ArcSwap;
@@ -38,9 +39,10 @@ impl Held {
 }
 
 impl Repositories {
-    /// The size of the repository with this name.
-    pub async fn holding(&self, name: &str, event: &mut Event) -> Result<Held, Error> {
-        Ok(self.holds(&self.find(name, event).await?.0))
+    /// The size of the repository with this name, and whether it keeps names from the upstreams of its groups.
+    pub async fn holding(&self, name: &str, event: &mut Event) -> Result<(Held, bool), Error> {
+        let (repository, _) = self.find(name, event).await?;
+        Ok((self.holds(&repository), is_hosted(&repository)))
     }
 
     /// The size of a repository.

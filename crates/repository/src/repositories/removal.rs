@@ -7,6 +7,7 @@ use crate::author::Author;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::error::unrestorable::Unrestorable;
+use crate::group::is_hosted;
 use crate::record::RepositoryRecord;
 use crate::repositories::change::TRIES;
 use crate::repositories::holding::Held;
@@ -25,6 +26,8 @@ pub struct RemovedRepository {
     pub frees: Frees,
     /// The moment until which the removal can be undone; `None`: it is final.
     pub restorable_until: Option<Millis>,
+    /// Whether it kept names from upstreams, which are asked for them from now on.
+    pub kept_names: bool,
 }
 
 /// The removal of a repository, which can be undone.
@@ -53,8 +56,10 @@ impl Repositories {
             let holding = self.holds(repository);
             if confirmed != Some(name) {
                 let Held { files, size_bytes, .. } = holding;
-                let text =
-                    format!("removing `{name}` takes away {files} files of {size_bytes} bytes, and is not confirmed");
+                let names = if is_hosted(repository) { ", has upstreams asked for its names again," } else { "" };
+                let text = format!(
+                    "removing `{name}` takes away {files} files of {size_bytes} bytes{names} and is not confirmed"
+                );
                 return Err(BadSetting::new(text, &format!("name it twice: `?confirm={name}`")).into());
             }
             let at = self.store.now();
@@ -71,7 +76,8 @@ impl Repositories {
                 };
                 let undo = self.store.blob_life().undo;
                 let restorable_until = (!undo.is_zero()).then(|| at.plus(undo));
-                return Ok(RemovedRepository { holding, frees, restorable_until });
+                let kept_names = is_hosted(repository);
+                return Ok(RemovedRepository { holding, frees, restorable_until, kept_names });
             }
         }
         Err(Error::Contended(name.to_owned()))

@@ -10,10 +10,16 @@ use serde::Deserialize;
 use serde_json::json;
 use std::io::stdin;
 
+/// What the removal of a hosted repository does to the names in it.
+const RELEASES: &str = "; its names are then asked of upstreams again, also if a repository of the same name is made (`--private-prefix` keeps \
+                        names from them whatever is removed)";
+
 #[derive(Debug, Deserialize)]
 struct Holding {
     files: u64,
     size_bytes: u64,
+    #[serde(default)]
+    keeps_names: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -27,6 +33,11 @@ impl Holding {
     fn summary(&self) -> String {
         format!("{} files of {} bytes", self.files, self.size_bytes)
     }
+
+    /// What else a removal does.
+    fn also(&self) -> &'static str {
+        if self.keeps_names { RELEASES } else { "" }
+    }
 }
 
 pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
@@ -38,7 +49,7 @@ pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>
     api.print_json(&answer, context)?;
     let Removed { holding, restorable_until } = decode(answer.clone())?;
     let plain = failure::plain(name);
-    writeln!(context.err, "removed `{plain}`: {}", holding.summary())?;
+    writeln!(context.err, "removed `{plain}`: {}{}", holding.summary(), holding.also())?;
     if let Some(frees) = frees::sentence(&answer) {
         writeln!(context.err, "{frees}")?;
     }
@@ -51,13 +62,13 @@ pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>
 
 /// Asks the user to type the name again. Without a terminal nothing is removed.
 fn confirm(holding: &Holding, name: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-    let (plain, summary) = (failure::plain(name), holding.summary());
+    let (plain, summary, also) = (failure::plain(name), holding.summary(), holding.also());
     if !context.can_ask() {
         let text =
-            format!("`{plain}` holds {summary}; nothing was removed, because no terminal is there to confirm it");
+            format!("`{plain}` holds {summary}; nothing was removed, because no terminal is there to confirm it{also}");
         return Err(Failure::usage(text, "`--yes` removes it without asking").into());
     }
-    write!(context.err, "`{plain}` holds {summary}. To remove it, type its name again: ")?;
+    write!(context.err, "`{plain}` holds {summary}{also}. To remove it, type its name again: ")?;
     context.err.flush()?;
     let mut typed = String::new();
     stdin().read_line(&mut typed)?;
