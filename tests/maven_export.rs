@@ -2,7 +2,7 @@
 //! beside it, and the way back.
 
 use crate::maven_hosted::{build, release};
-use crate::world::{World, hex, write};
+use crate::world::{Says, Upstream, World, hex, write};
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 use std::collections::BTreeMap;
@@ -51,6 +51,37 @@ fn listing(world: &World, repository: &str) -> Vec<(String, String)> {
         world.admin().get(&format!("/api/v1/repositories/{repository}/contents?limit=1000")).expect(200).json();
     let text = |file: &Value, name: &str| file[name].as_str().unwrap().to_owned();
     listed["contents"].as_array().unwrap().iter().map(|file| (text(file, "path"), text(file, "sha256"))).collect()
+}
+
+/// A server whose lists never end: it repeats a page, or invents one more each time.
+#[test]
+fn a_list_without_an_end_is_an_error_for_each_command_that_reads_it() {
+    let upstream = Upstream::start();
+    let page = json!({
+        "name": "trees", "format": "maven", "kind": "hosted", "contents": [], "missing": [], "collisions": [], "rows": [],
+        "names": 0, "waiting": 0, "unknown": [], "versions": 0, "infos": 0, "older": 0, "gems": 0, "unproven": 0,
+        "problems": [], "next": "again", "members": [],
+    });
+    upstream.says_otherwise(Says::bytes(page.to_string()).header("Content-Type", "application/json"));
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    for command in [
+        vec!["export", "trees", out.to_str().unwrap()],
+        vec!["repo", "contents", "trees"],
+        vec!["repo", "missing", "trees"],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_daylight"))
+            .args(&command)
+            .args(["--server", upstream.url().trim_end_matches('/')])
+            .env_clear()
+            .env("DAYLIGHT_TOKEN", "daylight_some")
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains("does not end"), "{command:?}: {said}");
+    }
+    assert_eq!(fs::read_dir(&out).map_or(0, Iterator::count), 0, "nothing was written");
 }
 
 #[test]

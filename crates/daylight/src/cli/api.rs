@@ -7,12 +7,14 @@ use super::target::{Target, call_failure};
 use anyhow::Context as _;
 use bytes::Bytes;
 use client::{BodySink, Client, ClientOptions, Connection, Request, Response, Trust};
+use format::percent::segment;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::Poll;
@@ -20,6 +22,8 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::time::sleep;
 
+/// The most pages of one list that are read: far more than any repository has.
+const PAGES_MAX: usize = 100_000;
 /// The path of the repositories in the API.
 pub(super) const REPOSITORIES: &str = "/api/v1/repositories";
 const OPTIONS: ClientOptions = ClientOptions {
@@ -70,6 +74,25 @@ struct Problem {
     title: String,
     detail: String,
     hint: Option<String>,
+}
+
+/// The places of a list that the server named as the next ones.
+#[derive(Debug, Default)]
+pub(super) struct Pages(HashSet<String>);
+
+impl Pages {
+    /// The next page begins at `next`. An error if the list has no end: the page was read before, or there are too many.
+    pub(super) fn go_on(&mut self, next: &str) -> Result<(), Failure> {
+        if self.0.len() < PAGES_MAX && self.0.insert(next.to_owned()) {
+            return Ok(());
+        }
+        let (next, pages) = (failure::plain(next), self.0.len() + 1);
+        let text = format!("the server's list does not end: after {pages} pages it goes on at `{next}`");
+        Err(Failure::new(
+            text,
+            Some("is this the right server? The list was read no further, and nothing was written".into()),
+        ))
+    }
 }
 
 impl Api {
@@ -169,6 +192,21 @@ impl Api {
     /// GET of a path, which begins with `/api/`.
     pub(super) fn get(&self, path: &str) -> Result<Value, anyhow::Error> {
         read(&self.call(Method::GET, path, None)?)
+    }
+
+    /// Reads every page of a list, with a call for each. `page` returns where the next one begins.
+    pub(super) fn pages(
+        &self,
+        url: &str,
+        mut page: impl FnMut(Value) -> Result<Option<String>, anyhow::Error>,
+    ) -> Result<(), anyhow::Error> {
+        let sign = if url.contains('?') { '&' } else { '?' };
+        let (mut after, mut pages) = (String::new(), Pages::default());
+        loop {
+            let Some(next) = page(self.get(&format!("{url}{sign}after={}", segment(&after)))?)? else { return Ok(()) };
+            pages.go_on(&next)?;
+            after = next;
+        }
     }
 
     /// POST of `body`.

@@ -1,6 +1,6 @@
 //! `daylight journal`: who changed what, from a running server.
 
-use super::api::{Api, decode};
+use super::api::{Api, Pages, decode};
 use super::context::Context;
 use super::table;
 use format::percent::segment;
@@ -66,6 +66,7 @@ impl Journal {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = Api::new(context)?;
         let wanted = usize::try_from(self.limit)?;
+        let mut pages = Pages::default();
         let (mut all, mut place) = (Rows::default(), self.after.map(|after| format!("&after={after}")));
         loop {
             let limit = PAGE.min(wanted - all.rows.len());
@@ -80,8 +81,9 @@ impl Journal {
                 (_, Some(earlier)) => Some(format!("&before={earlier}")),
                 (None, None) => None,
             };
-            if place.is_none() || all.rows.len() >= wanted {
-                break;
+            match &place {
+                Some(place) if all.rows.len() < wanted => pages.go_on(place)?,
+                _ => break,
             }
         }
         if api.print_json(&serde_json::to_value(&all)?, context)? {

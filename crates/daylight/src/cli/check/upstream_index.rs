@@ -24,9 +24,8 @@ pub(super) struct UpstreamIndexReport {
 pub(super) fn check(api: &Api, name: &str) -> Result<UpstreamIndexReport, anyhow::Error> {
     let url = format!("{REPOSITORIES}/{}/index-check", segment(name));
     let mut sum = UpstreamIndexReport::default();
-    let mut after = String::new();
-    loop {
-        let part: UpstreamIndexReport = decode(api.get(&format!("{url}?after={}", segment(&after)))?)?;
+    api.pages(&url, |answer| {
+        let part: UpstreamIndexReport = decode(answer)?;
         sum.names += part.names;
         sum.versions += part.versions;
         sum.infos += part.infos;
@@ -34,11 +33,9 @@ pub(super) fn check(api: &Api, name: &str) -> Result<UpstreamIndexReport, anyhow
         sum.gems += part.gems;
         sum.unproven += part.unproven;
         sum.problems.extend(part.problems);
-        match part.next {
-            Some(next) => after = next,
-            None => return Ok(sum),
-        }
-    }
+        Ok(part.next)
+    })?;
+    Ok(sum)
 }
 
 impl UpstreamIndexReport {

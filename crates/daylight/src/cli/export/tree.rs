@@ -66,20 +66,17 @@ pub(super) fn export(
 
 /// All files of the repository.
 fn list(api: &Api, name: &str) -> Result<Vec<ListedFile>, anyhow::Error> {
-    let (mut files, mut after) = (Vec::new(), String::new());
-    loop {
-        let url = format!("{REPOSITORIES}/{}/contents?after={}", segment(name), segment(&after));
-        let page: Contents = decode(api.get(&url)?)?;
+    let mut files = Vec::new();
+    api.pages(&format!("{REPOSITORIES}/{}/contents", segment(name)), |answer| {
+        let page: Contents = decode(answer)?;
         for file in page.contents {
             // A path that leads out of the folder would write anywhere.
             tree::check(&file.path).map_err(|why| Failure::new(format!("the server lists a bad path: {why}"), None))?;
             files.push(file);
         }
-        match page.next {
-            Some(next) => after = next,
-            None => return Ok(files),
-        }
-    }
+        Ok(page.next)
+    })?;
+    Ok(files)
 }
 
 /// The paths of the metadata for these files. Only groups with plugins have metadata.

@@ -50,13 +50,15 @@ struct OwnerChange {
 /// All names that several members of a group have, as the API lists them, in one object.
 pub(super) fn all(api: &Api, group: &str) -> Result<Value, anyhow::Error> {
     let path = format!("{REPOSITORIES}/{}/collisions?limit={PAGE}", segment(group));
-    let (mut all, mut rows) = (api.get(&path)?, Vec::new());
-    let mut page = all.clone();
-    loop {
+    let (mut all, mut rows) = (Value::Null, Vec::new());
+    api.pages(&path, |page| {
         rows.extend(page["collisions"].as_array().cloned().unwrap_or_default());
-        let Some(next) = page["next"].as_str() else { break };
-        page = api.get(&format!("{path}&after={}", segment(next)))?;
-    }
+        let next = page["next"].as_str().map(str::to_owned);
+        if all.is_null() {
+            all = page;
+        }
+        Ok(next)
+    })?;
     all["collisions"] = rows.into();
     if let Some(all) = all.as_object_mut() {
         all.remove("next");

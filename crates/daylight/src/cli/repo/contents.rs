@@ -6,7 +6,7 @@ use crate::cli::failure::Failure;
 use crate::cli::{failure, frees, table};
 use format::percent::segment;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Display;
 
 #[derive(Debug, Deserialize)]
@@ -52,22 +52,6 @@ fn url(name: &str, list: &str, path: Option<&str>) -> String {
     format!("{REPOSITORIES}/{}/{list}{below}", segment(name))
 }
 
-/// Reads every page of a list, with a call for each.
-fn pages(
-    api: &Api,
-    url: &str,
-    query: &str,
-    mut page: impl FnMut(Value) -> Result<Option<String>, anyhow::Error>,
-) -> Result<(), anyhow::Error> {
-    let mut after = String::new();
-    loop {
-        match page(api.get(&format!("{url}?{query}&after={}", segment(&after)))?)? {
-            Some(next) => after = next,
-            None => return Ok(()),
-        }
-    }
-}
-
 pub(super) fn list(
     api: &Api,
     name: &str,
@@ -76,8 +60,7 @@ pub(super) fn list(
     context: &mut Context<'_>,
 ) -> Result<(), anyhow::Error> {
     let (mut all, mut rows, mut versions) = (Vec::new(), Vec::new(), Vec::new());
-    let query = format!("removed={removed}");
-    pages(api, &url(name, "contents", path), &query, |answer| {
+    api.pages(&format!("{}?removed={removed}", url(name, "contents", path)), |answer| {
         let page: Contents = decode(answer.clone())?;
         all.extend(answer["contents"].as_array().cloned().unwrap_or_default());
         for File { path, size_bytes, changed, version } in page.contents {
@@ -104,7 +87,7 @@ pub(super) fn list(
 
 pub(super) fn missing(api: &Api, name: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
     let (mut all, mut rows) = (Vec::new(), Vec::new());
-    pages(api, &url(name, "not-found", None), "", |answer| {
+    api.pages(&url(name, "not-found", None), |answer| {
         let page: Missing = decode(answer.clone())?;
         all.extend(answer["missing"].as_array().cloned().unwrap_or_default());
         rows.extend(page.missing.into_iter().map(|one| [one.path, one.until]));
