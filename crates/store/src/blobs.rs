@@ -71,6 +71,15 @@ impl Blobs {
         Ok(TemporaryBlob { blobs: self.clone(), path: Some(path), file, hashing: Hashing::default() })
     }
 
+    /// Holds a blob that an entry names, so that another entry can name it. `None`: it is not on disk. It is held before it is looked
+    /// for, so the collector cannot delete it in between.
+    pub(crate) fn hold_published(&self, hashes: Hashes) -> Result<Option<KeptBlob>, Error> {
+        self.space.check()?;
+        let (hold, path) = (self.holds.hold(hashes.sha256), self.layout.blob(&hashes.sha256).file);
+        let size_bytes = self.disk.size(&path).map_err(Error::io("look at", &path))?;
+        Ok((size_bytes == Some(hashes.size_bytes)).then_some(KeptBlob { hashes, hold }))
+    }
+
     /// Opens a blob. Also returns its size.
     pub(crate) fn open_blob(&self, digest: &Digest) -> Result<(File, u64), Error> {
         let path = self.layout.blob(digest).file;

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 /// The digests of the bytes so far.
 #[derive(Clone, Default)]
-pub(crate) struct Hashing {
+pub struct Hashing {
     sha256: Sha256,
     sha512: Sha512,
     sha1: Sha1,
@@ -17,7 +17,8 @@ pub(crate) struct Hashing {
 }
 
 impl Hashing {
-    pub(crate) fn update(&mut self, bytes: &[u8]) {
+    /// Adds bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
         self.sha256.update(bytes);
         self.sha512.update(bytes);
         self.sha1.update(bytes);
@@ -29,7 +30,8 @@ impl Hashing {
         Digest(self.sha256.clone().finalize().into())
     }
 
-    pub(crate) fn finish(self) -> Hashes {
+    /// The digests of all bytes.
+    pub fn finish(self) -> Hashes {
         Hashes {
             sha256: Digest(self.sha256.finalize().into()),
             sha512: hex(&self.sha512.finalize()),

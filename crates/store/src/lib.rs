@@ -74,6 +74,7 @@ pub use check::{Problem, Report, check};
 pub use digest::{Digest, Hashes};
 pub use entry::{Entry, EntryOrigin, State, Withdrawal};
 pub use error::Error;
+pub use hashing::Hashing;
 pub use holds::Hold;
 pub use lane::Lane;
 pub use layout::{CollectorPause, FORM, Layout};

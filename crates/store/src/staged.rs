@@ -12,37 +12,57 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use telemetry::{Event, Op};
 
-/// Bytes in a temporary file. The file is removed when this is dropped, or one of its futures before completion.
+/// Bytes in a temporary file, which is removed when this is dropped, or one of its futures before completion; or bytes that are in the
+/// store already.
 #[derive(Debug)]
 pub struct Staged {
     threads: Arc<Pool<Arc<Blobs>>>,
     blobs: Arc<Blobs>,
     /// `None` while a thread uses it, and after a failure.
-    writing: Option<TemporaryBlob>,
+    bytes: Option<StagedBytes>,
     path: PathBuf,
+}
+
+#[derive(Debug)]
+enum StagedBytes {
+    Arriving(TemporaryBlob),
+    Kept(KeptBlob),
 }
 
 impl Staged {
     pub(crate) fn new(threads: Arc<Pool<Arc<Blobs>>>, blobs: Arc<Blobs>, writing: TemporaryBlob) -> Self {
         let path = writing.path().to_owned();
-        Self { threads, blobs, writing: Some(writing), path }
+        Self { threads, blobs, bytes: Some(StagedBytes::Arriving(writing)), path }
+    }
+
+    pub(crate) fn kept(threads: Arc<Pool<Arc<Blobs>>>, blobs: Arc<Blobs>, kept: KeptBlob) -> Self {
+        let path = blobs.layout().blob(&kept.hashes.sha256).file;
+        Self { threads, blobs, bytes: Some(StagedBytes::Kept(kept)), path }
     }
 
     /// The number of bytes so far.
     pub fn size_bytes(&self) -> u64 {
-        self.writing.as_ref().map_or(0, TemporaryBlob::size_bytes)
+        match &self.bytes {
+            Some(StagedBytes::Arriving(writing)) => writing.size_bytes(),
+            Some(StagedBytes::Kept(kept)) => kept.hashes.size_bytes,
+            None => 0,
+        }
     }
 
     /// The SHA-256 of the bytes so far. `None` after a failed write.
     pub fn sha256(&self) -> Option<Digest> {
-        self.writing.as_ref().map(TemporaryBlob::sha256)
+        self.bytes.as_ref().map(|bytes| match bytes {
+            StagedBytes::Arriving(writing) => writing.sha256(),
+            StagedBytes::Kept(kept) => kept.hashes.sha256,
+        })
     }
 
     /// Appends bytes.
     pub async fn write(&mut self, bytes: Bytes, event: &mut Event) -> Result<(), Error> {
-        let mut writing = self.writing.take().ok_or(Error::GivenUp)?;
+        let Some(StagedBytes::Arriving(mut writing)) = self.bytes.take() else { return Err(Error::GivenUp) };
         let job = move |_: &mut _| writing.write(&bytes).map(|()| writing);
-        self.writing = Some(self.threads.run(Lane::Change, Op::BlobWrite, event, job).await??);
+        let written = self.threads.run(Lane::Change, Op::BlobWrite, event, job).await??;
+        self.bytes = Some(StagedBytes::Arriving(written));
         Ok(())
     }
 
@@ -53,12 +73,18 @@ impl Staged {
 
     /// All digests of the bytes so far. `None` after a failed write.
     pub fn hashes(&self) -> Option<Hashes> {
-        self.writing.as_ref().map(TemporaryBlob::hashes)
+        self.bytes.as_ref().map(|bytes| match bytes {
+            StagedBytes::Arriving(writing) => writing.hashes(),
+            StagedBytes::Kept(kept) => kept.hashes.clone(),
+        })
     }
 
     /// The temporary file, for another thread of the store.
     pub(crate) fn into_temporary(mut self) -> Result<TemporaryBlob, Error> {
-        self.writing.take().ok_or(Error::GivenUp)
+        match self.bytes.take() {
+            Some(StagedBytes::Arriving(writing)) => Ok(writing),
+            Some(StagedBytes::Kept(_)) | None => Err(Error::GivenUp),
+        }
     }
 
     /// The first bytes, `limit` at most.
@@ -75,14 +101,18 @@ impl Staged {
 
     /// Makes the bytes durable under their digest: once this returns they are on disk, and a row may refer to them.
     pub async fn keep(mut self, event: &mut Event) -> Result<KeptBlob, Error> {
-        let writing = self.writing.take().ok_or(Error::GivenUp)?;
-        self.threads.run(Lane::Change, Op::BlobSync, event, |_| writing.keep()).await?
+        match self.bytes.take().ok_or(Error::GivenUp)? {
+            StagedBytes::Arriving(writing) => {
+                self.threads.run(Lane::Change, Op::BlobSync, event, |_| writing.keep()).await?
+            }
+            StagedBytes::Kept(kept) => Ok(kept),
+        }
     }
 }
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        if let Some(writing) = self.writing.take() {
+        if let Some(StagedBytes::Arriving(writing)) = self.bytes.take() {
             self.threads.dispose(Lane::Change, writing);
         }
     }

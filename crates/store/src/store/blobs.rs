@@ -2,7 +2,7 @@
 
 use super::Store;
 use crate::blobs::Blobs;
-use crate::digest::Digest;
+use crate::digest::{Digest, Hashes};
 use crate::error::Error;
 use crate::lane::Lane;
 use crate::record::RepositoryId;
@@ -18,6 +18,13 @@ impl Store {
         let stage = |blobs: &mut Arc<Blobs>| blobs.stage();
         let temporary = self.blob_threads.run(Lane::Change, Op::BlobWrite, event, stage).await??;
         Ok(Staged::new(self.blob_threads.clone(), self.blobs.clone(), temporary))
+    }
+
+    /// Refers to bytes that an entry names as if they had just arrived, and holds them. `None`: they are not on disk.
+    pub async fn stage_published(&self, hashes: Hashes, event: &mut Event) -> Result<Option<Staged>, Error> {
+        let hold = move |blobs: &mut Arc<Blobs>| blobs.hold_published(hashes);
+        let kept = self.blob_threads.run(Lane::Change, Op::BlobOpen, event, hold).await??;
+        Ok(kept.map(|kept| Staged::kept(self.blob_threads.clone(), self.blobs.clone(), kept)))
     }
 
     /// Opens a blob. Also returns its size.

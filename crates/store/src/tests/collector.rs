@@ -174,6 +174,27 @@ async fn bytes_that_nobody_published_go_and_those_of_an_upload_under_way_stay() 
 }
 
 #[tokio::test]
+async fn bytes_that_an_upload_refers_to_stay_though_their_last_entry_goes_meanwhile() {
+    let world = World::new().await;
+    let (hashes, event) = (Hashes::of(b"rack-1"), &mut job());
+    assert!(world.store.stage_published(hashes.clone(), event).await.unwrap().is_none(), "they are not here");
+    world.publish(1).await;
+    let staged = world.store.stage_published(hashes.clone(), event).await.unwrap().unwrap();
+    assert_eq!(staged.beginning(4, event).await.unwrap(), b"rack");
+    world.withdraw(1, Withdrawal::Purged { why: "a secret".into() }).await;
+    assert_eq!(world.collect().await.collected, 0);
+    let kept = staged.keep(event).await.unwrap();
+    let other = crate::Entry { hashes, ..entry("rake", 1, State::Live) };
+    let change = Change::Entry { repository: R, entry: other };
+    let batch = Batch { at: world.clock.now(), holds: vec![kept.hold], ..batch(vec![], vec![change]) };
+    world.store.commit(batch, event).await.unwrap();
+    world.pass(DAY);
+    world.collect().await;
+    assert!(world.has(&kept.hashes.sha256));
+    assert_eq!(world.store.check(true, &mut |_| ()).unwrap().problems, []);
+}
+
+#[tokio::test]
 async fn a_mark_of_bytes_that_were_needed_again_does_not_count() {
     let world = World::new().await;
     let digest = world.publish(1).await;
