@@ -7,6 +7,7 @@ pub use problem::{Problem, Report};
 
 use crate::backup::lock_target;
 use crate::catalog::Catalog;
+use crate::digest::Hashes;
 use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
 use crate::hashing::hex;
@@ -55,6 +56,7 @@ pub(crate) fn check_on(
     let mut report = Report::default();
     journal(truth, &mut report, progress)?;
     blobs(truth, disk, layout, verify, &mut report, progress)?;
+    report.empty_files = empty_files(truth)?;
     cached_files::check_cached_files(disk, layout, verify, &mut report, progress)?;
     let segments = segments::list(disk, layout)?;
     for segment in &segments {
@@ -139,6 +141,16 @@ fn blobs(
         }
         progress(Progress { done: report.blobs, total, of: "blobs" });
     }
+}
+
+/// The published files without a byte, by repository and path.
+fn empty_files(truth: &mut dyn Catalog) -> Result<Vec<(String, String)>, Error> {
+    let (nothing, mut found) = (Hashes::of(b"").sha256.to_string(), Vec::new());
+    for (id, record) in truth.repositories()? {
+        let keys = truth.keys_of_digest(id, &nothing)?;
+        found.extend(keys.into_iter().map(|key| (record.name.clone(), key)));
+    }
+    Ok(found)
 }
 
 fn compare(

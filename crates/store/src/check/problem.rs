@@ -90,6 +90,8 @@ pub struct Report {
     pub cached_files: u64,
     /// The number of cached files that were read.
     pub cached_files_read: u64,
+    /// Published files of 0 bytes, by repository and path. Some are meant so.
+    pub empty_files: Vec<(String, String)>,
     /// Empty: there are no problems.
     pub problems: Vec<Problem>,
     /// Temporary files of uploads, left by a killed process. Harmless: the next start of the server removes them.

@@ -5,9 +5,13 @@ use crate::cli::failure::{Failure, plain};
 use crate::cli::folder;
 use crate::cli::orphan_blobs;
 use crate::cli::progress::Bar;
+use format::shell::word;
 use std::time::Duration;
 use store::{Problem, Report};
 use telemetry::{Clock, Event, Op};
+
+/// Most files of 0 bytes in the text. `--json` has all.
+const EMPTY_MAX: usize = 20;
 
 /// Checks the folder and prints the problems.
 pub(super) fn check(verify: bool, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
@@ -24,6 +28,9 @@ pub(super) fn check(verify: bool, context: &mut Context<'_>) -> Result<(), anyho
             "rows": report.rows, "blobs": report.blobs, "segments": report.segments,
             "kept": report.cached_files, "kept_read": report.cached_files_read, "problems": problems,
             "leftovers": report.leftovers.iter().map(|file| file.display().to_string()).collect::<Vec<_>>(),
+            "empty_files": report.empty_files.iter().map(|(repository, path)| {
+                serde_json::json!({ "repository": repository, "path": path })
+            }).collect::<Vec<_>>(),
             "unnamed": orphan_blobs::json(&report.orphans), "seconds": took.as_secs_f64(),
         });
         writeln!(context.out, "{all:#}")?;
@@ -32,6 +39,7 @@ pub(super) fn check(verify: bool, context: &mut Context<'_>) -> Result<(), anyho
             writeln!(context.out, "{}", plain(&problem.to_string()))?;
         }
         orphan_blobs::write(&report.orphans, context)?;
+        write_empty_files(&report.empty_files, context)?;
         if !report.leftovers.is_empty() {
             let many = report.leftovers.len();
             writeln!(context.out, "{many} uploads were interrupted: the next start of the server removes their files")?;
@@ -50,6 +58,27 @@ pub(super) fn check(verify: bool, context: &mut Context<'_>) -> Result<(), anyho
             Err(Failure::new(text, Some(advice(&report))).into())
         }
     }
+}
+
+/// Lists published files of 0 bytes. They are no damage: a marker is empty on purpose, and a file that an interrupted tool uploaded is
+/// not.
+fn write_empty_files(files: &[(String, String)], context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        context.out,
+        "{} published files have 0 bytes. Where one is not meant so, its command removes it:",
+        files.len()
+    )?;
+    for (repository, path) in files.iter().take(EMPTY_MAX) {
+        let line = format!("  daylight purge {} {} --why 0-bytes --yes", word(repository), word(path));
+        writeln!(context.out, "{}", plain(&line))?;
+    }
+    if files.len() > EMPTY_MAX {
+        writeln!(context.out, "and {} more; --json lists all", files.len() - EMPTY_MAX)?;
+    }
+    Ok(())
 }
 
 /// The hint for the worst problem.
