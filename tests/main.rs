@@ -125,4 +125,5 @@ mod views;
 mod warm;
 mod whole_events;
 mod world;
+mod writes;
 mod year;

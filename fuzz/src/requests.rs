@@ -7,11 +7,13 @@ use daylight::hooks::body::Said;
 use daylight::hooks::signature;
 use daylight::multipart::{Form, Piece};
 use daylight::route::{self, Route};
+use daylight::upload_digests::UploadDigests;
 use front::conditional::{self, Checkpoints, Conditions};
 use front::{Body, ClientFrom, Network, Proxies, Ranges, Reply};
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode};
 use std::net::IpAddr;
+use store::Hashes;
 use telemetry::{Agent, Event};
 
 const BODY: &[u8] = b"---\na 1.0 |checksum:x\n";
@@ -104,6 +106,14 @@ pub(crate) fn conditions(bytes: &[u8]) {
             }
         }
     }
+}
+
+/// The digests that headers of an upload declare: no bytes have those of others.
+pub(crate) fn declared(bytes: &[u8]) {
+    let names = ["content-digest", "digest", "content-md5", "x-checksum", "oc-checksum", "x-amz-content-sha256"];
+    let Ok(declared) = UploadDigests::read(&headers(bytes, &names.map(HeaderName::from_static))) else { return };
+    let is_of = |bytes: &[u8]| declared.check(&Hashes::of(bytes), None).is_ok();
+    assert!(declared.is_empty() || !is_of(b"lamp") || !is_of(b"lump"));
 }
 
 /// The credentials in `Authorization`: parsed, and never printed.

@@ -35,6 +35,7 @@ pub(crate) const ALL: &[(&str, Target)] = &[
     ("form", requests::form),
     ("multipart", requests::multipart),
     ("conditions", requests::conditions),
+    ("declared", requests::declared),
     ("credentials", requests::credentials),
     ("hook", requests::hook),
     ("forwarded", requests::forwarded),

@@ -36,12 +36,12 @@ fn a_length_that_lies_publishes_nothing_and_leaves_nothing() {
         connection.send(&[head(&world, &headers), body].concat()).unwrap();
         drop(connection);
     }
-    // With a content coding: the server does not decode it.
+    // With a content coding: the server does not decode it, and says so.
     let packed = made::gzip(&whole);
     let mut connection = world.anon().connect().unwrap();
     let headers = format!("Content-Encoding: gzip\r\nContent-Length: {}\r\n", packed.len());
     connection.send(&[head(&world, &headers), packed].concat()).unwrap();
-    connection.answer(false).unwrap().expect(422);
+    connection.answer(false).unwrap().expect(400);
     assert_eq!(Index::read(&world.admin(), FIRST), index);
     // A stop waits for open requests, and so shows that they have ended.
     world.stop();

@@ -87,6 +87,10 @@ const WALLS: &[Wall] = &[
         ],
         allowed: &[
             ("front/src/conditional/", "is that code"),
+            (
+                "daylight/src/status.rs",
+                "a change is refused by a condition that is decided with it, before there is a reply",
+            ),
             ("daylight/src/route/admin.rs", "a call that is a `GET` is also called by `HEAD`"),
             ("daylight/src/ivy.rs", "Ivy asks by `HEAD` whether to upload a checksum"),
         ],

@@ -5,15 +5,19 @@ use crate::audience::Audience;
 use crate::class;
 use crate::config::{FORM_BYTES, SMALL_BODY_BYTES};
 use crate::error::Error;
+use crate::reply::receipt::{self, Receipt};
 use crate::route::{self, Content, Route};
+use crate::write_headers::WriteHeaders;
 use crate::{
     access, accounts, admin, conformance, hooks, ivy, metrics, origin_headers, overview, publishing, reply, site,
-    upload,
+    upload, write_headers,
 };
 use bytes::Bytes;
 use front::{Reply, Request, client};
 use http::{HeaderValue, header};
-use repository::{About, Ask, Brings, Found, Parameters, People, Place, Question, Reading, Repository, Scope, Unread};
+use repository::{
+    About, Ask, Brings, Found, Parameters, People, Place, Question, Reading, Repository, Scope, ServerUrl, Unread,
+};
 use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Event, Op};
@@ -108,19 +112,24 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
         Brings::Form => request.upload.collect(FORM_BYTES, event).await?,
         Brings::Nothing | Brings::File => Bytes::new(),
     };
+    let query = request.query().unwrap_or_default().to_owned();
+    let written = match scope {
+        Scope::Read => WriteHeaders::default(),
+        _ => write_headers::read(&request.headers, (url, &query), &question, brings)?,
+    };
     let origin = match brings {
         Brings::File => origin_headers::read(&request.headers, &who)?,
         Brings::Nothing | Brings::Form => None,
     };
     let people = if scope == Scope::AddOwner { Some(app.access.table(event).await?) } else { None };
-    let query = request.query().unwrap_or_default().to_owned();
-    let server = app.urls.of(request);
+    let (server, path) = (app.urls.of(request), url.path.as_str());
     let parameters = Parameters {
         query: &query,
         form: &form,
         server: Some(&server),
         segment: &url.segment,
         origin: origin.as_ref(),
+        conditions: written.conditions.as_ref(),
         people: people.as_deref().map(|table| table as &dyn People),
     };
     let ask = Ask { repository, settings, question, parameters, place };
@@ -130,15 +139,19 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
         return Err(Box::pin(publishing::refuse_upload(app, &ask, &url.path, error, request, event)).await);
     }
     let upload = match brings {
-        Brings::File => Some(Box::pin(upload::receive(app, &ask, request, event)).await?),
+        Brings::File => Some(Box::pin(upload::receive(app, &ask, &written, &who, request, event)).await?),
         Brings::Nothing | Brings::Form => None,
     };
+    let receipt = upload.as_ref().filter(|_| receipt::is_wanted(request)).and_then(|staged| {
+        let (url, declared) = (format!("{}{}", server.url(), request.path()), written.digests.digests());
+        Some(Receipt { hashes: staged.hashes()?, declared, path, url, by: who.name() })
+    });
     let answer = app.repositories.answer((&ask, stamp), upload, who.actor(), event).await;
     let until = app.repositories.fresh_until(&ask, &answer);
     let stamp = stamp.map(|stamp| until.map_or(stamp, |until| stamp.until(until)));
     let mut reply = match answer {
         Ok(Found::Root) => Box::pin(overview::of_repository(app, &ask, &who, request, event)).await?,
-        Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request)),
+        Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request, receipt)),
         Err(error) if front::opens_pages(request) => return Err(error.into()), // as a web page
         Err(error) => app.missing(error, &ask, url, event)?, // a proven absence is an answer, and may be a page
     };

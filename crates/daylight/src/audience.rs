@@ -75,6 +75,11 @@ impl Audience {
         matches!(self.program, Program::Ruby | Program::Java)
     }
 
+    /// Whether it prints the body of an answer unchanged to its user: `gem` and `bundle`.
+    pub(crate) fn prints_bodies(self) -> bool {
+        matches!(self.program, Program::Ruby)
+    }
+
     /// Whether it gets a problem instead of text. `gem` and `bundle` print the body unchanged, so they get text. Build
     /// tools for Java show the members of a problem: Gradle and the resolver of Maven 3.9 (1.9.23 and later) read one
     /// without asking for it. Any other program gets the form that it accepts, or otherwise the form of the clients of

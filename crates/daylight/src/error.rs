@@ -53,6 +53,9 @@ pub enum Error {
     /// The upload is not the form that its headers announce.
     #[error(transparent)]
     Form(#[from] crate::multipart::Malformed),
+    /// The request means another write than to store its bytes at its path, or its bytes are not the declared ones.
+    #[error(transparent)]
+    Write(#[from] crate::write_refusal::WriteRefusal),
     /// Too many requests of its class are under way.
     #[error("too many {what} are under way")]
     Busy {
@@ -153,6 +156,7 @@ impl Error {
             Error::Upload(front::UploadError::TooLarge { .. }) => Reason::TooLarge,
             Error::Upload(front::UploadError::TooSlow) => Reason::BodyTooSlow,
             Error::Upload(front::UploadError::Short) => Reason::BodyShort,
+            Error::Write(refusal) => refusal.reason(),
             Error::Busy { .. } | Error::BusyForOne { .. } => Reason::BoundFull,
             Error::Repository(error) => error.reason(),
             Error::Store(error) => repository::store_reason(error),
@@ -186,6 +190,7 @@ impl Error {
                     .into()
             }
             Error::Upload(front::UploadError::Short) => "upload it again".into(),
+            Error::Write(refusal) => refusal.hint().into(),
             Error::Busy { setting: Some(setting), .. } => {
                 format!("try again in a moment; the setting `{setting}` is the limit")
             }

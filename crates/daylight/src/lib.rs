@@ -49,5 +49,8 @@ mod small_bodies;
 mod status;
 mod supervisor;
 mod upload;
+pub mod upload_digests;
 mod upstreams;
 mod use_recording;
+mod write_headers;
+pub mod write_refusal;

@@ -3,6 +3,7 @@
 pub(crate) mod explain_link;
 mod forms;
 mod phrase;
+pub(crate) mod receipt;
 mod refusal;
 
 pub(crate) use forms::{form_again, go_to};
@@ -18,6 +19,7 @@ use front::conditional::Checkpoints;
 use front::{Body, Live, Ranges, Reply, Request, Rope, UnchangedDates, takes_gzip};
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
+use receipt::Receipt;
 use repository::{ArrivingIndex, Ask, Content, Found, GemFound, Index, Packed, Source, TreeFound};
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
@@ -41,14 +43,17 @@ const CLOCKS_DIFFER: Duration = Duration::from_secs(120);
 // What the repository hashes up to is what a proof begins from.
 const _: () = assert!(repository::PIECE as u64 == Checkpoints::EVERY);
 
-/// What was found, for the client.
-pub(crate) fn found(found: Found, ask: &Ask<'_>, request: &Request) -> Reply {
+/// What was found, for the client. `receipt`: the client reads the answer to its upload as JSON.
+pub(crate) fn found(found: Found, ask: &Ask<'_>, request: &Request, receipt: Option<Receipt<'_>>) -> Reply {
     let private = ask.repository.record.private;
     match found {
         Found::Root => text("Daylight\n"),
         Found::Tree(TreeFound::Content(file)) => content(file, private),
         Found::Tree(TreeFound::Removed(_)) => no_content(),
-        Found::Tree(TreeFound::Kept { new, notice }) => published(new, notice),
+        Found::Tree(TreeFound::Kept { new, published: at, notice }) => match receipt {
+            Some(receipt) => receipt.put(published(new, notice), ask, at),
+            None => published(new, notice),
+        },
         Found::Gem(found) => of_gems(found, private, request),
     }
 }

@@ -9,7 +9,7 @@ use crate::hooks::HookCall;
 use format::percent;
 use front::PageUrl;
 use http::Method;
-use repository::{About, AsOf, Format, Question, Reading, Repository, Unread, moment};
+use repository::{About, AsOf, Format, Question, Reading, RefusedUpload, Repository, Unread, moment};
 use std::borrow::Cow;
 use store::RepositoryKind;
 use telemetry::Event;
@@ -49,6 +49,8 @@ pub struct Content {
     pub segment: String,
     /// The path below it.
     pub path: String,
+    /// Whether a slash ended it.
+    pub is_folder: bool,
     /// The method.
     pub method: Method,
 }
@@ -99,7 +101,7 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
         return Ok(Route::Conformance(call, name.to_owned()));
     }
     match segments.as_slice() {
-        ["repository", name, below @ ..] => below_repository(method, name, below.join("/")),
+        ["repository", name, below @ ..] => below_repository(method, name, below.join("/"), raw.ends_with('/')),
         ["api", "v1", ..] => admin::read(method, &segments.split_off(2)).map(Route::Admin),
         ["hooks", below @ ..] => hook(method, below).unwrap_or_else(|| Err(Error::NoSuchRoute(Event::text(raw)))),
         ["health", "live"] if got => Ok(Route::Live),
@@ -120,7 +122,14 @@ pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>) -> PageUrl<'a> {
     PageUrl { path: path.into(), query: query.filter(|_| !content) }
 }
 
-fn below_repository(method: &Method, segment: &str, path: String) -> Result<Route, Error> {
+fn below_repository(method: &Method, segment: &str, path: String, is_folder: bool) -> Result<Route, Error> {
+    // Clients of Artifactory append properties to the name of the repository, too. No name has this character.
+    if let Some((name, _)) = segment.split_once(';') {
+        let below = format::tree::without_parameters(&path).unwrap_or_else(|| path.clone());
+        let whole = |name: &str, path: &str| Event::text(&format!("/repository/{name}/{path}"));
+        let (path, right) = (whole(segment, &path), whole(name, &below));
+        return Err(repository::Error::from(RefusedUpload::Parameters { path, right }).into());
+    }
     let (name, as_of) = match segment.split_once('@') {
         Some((name, moment)) => (name, Some(moment::as_of(moment)?)),
         None => (segment, None),
@@ -129,7 +138,7 @@ fn below_repository(method: &Method, segment: &str, path: String) -> Result<Rout
         return Err(not_allowed(method, "GET, HEAD"));
     }
     let (repository, segment) = (name.to_owned(), segment.to_owned());
-    Ok(Route::Content(Content { repository, as_of, segment, path, method: method.clone() }))
+    Ok(Route::Content(Content { repository, as_of, segment, path, is_folder, method: method.clone() }))
 }
 
 /// A hook; `None`: no hook has this path.
@@ -186,6 +195,10 @@ mod tests {
         }
         for raw in ["/repository/gems@/", "/repository/gems@x/", "/repository/gems@seq-1@seq-2/"] {
             assert!(matches!(read(&Method::GET, raw), Err(Error::Repository(repository::Error::Input(_)))), "{raw}");
+        }
+        for method in [Method::GET, Method::PUT] {
+            let refused = read(&method, "/repository/gems;x=1/a").unwrap_err().to_string();
+            assert!(refused.contains("`;name=value`"), "{refused}");
         }
         for method in [Method::PUT, Method::POST, Method::DELETE] {
             let refused = read(&method, "/repository/gems@seq-7/a");

@@ -47,6 +47,7 @@ fn of_reason(reason: Reason) -> StatusCode {
         R::TooManyPasswords => StatusCode::TOO_MANY_REQUESTS,
         R::PackageInvalid => StatusCode::UNPROCESSABLE_ENTITY,
         R::VersionRefused | R::ChecksumDiffers | R::BodyShort | R::InputInvalid => StatusCode::BAD_REQUEST,
+        R::ConditionFailed => StatusCode::PRECONDITION_FAILED,
         R::VersionTaken | R::Conflict | R::PlatformUnclear => StatusCode::CONFLICT,
         R::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         R::BodyTooSlow | R::HeadTooSlow => StatusCode::REQUEST_TIMEOUT,

@@ -1,12 +1,16 @@
 //! Receives uploads: each goes into a temporary blob as it arrives, and is never whole in memory.
 
+use crate::access::{Caller, Token};
 use crate::app::App;
 use crate::error::Error;
 use crate::multipart::{Form, Piece};
+use crate::upload_digests::UploadDigests;
+use crate::write_headers::WriteHeaders;
+use crate::write_refusal::WriteRefusal;
 use bytes::{Bytes, BytesMut};
 use front::Request;
-use repository::{Ask, Question};
-use store::Staged;
+use repository::{Ask, Question, Repository, Scope};
+use store::{Hashes, Hashing, Staged};
 use telemetry::Event;
 
 /// The answer to `gem push --attestation`. The service that built a gem attests to it, and no token here belongs to such a service.
@@ -23,16 +27,38 @@ const AT_ONCE: usize = 256 << 10;
 pub(crate) async fn receive(
     app: &App,
     ask: &Ask<'_>,
+    written: &WriteHeaders,
+    who: &Caller,
     request: &mut Request,
     event: &mut Event,
 ) -> Result<Staged, Error> {
     request.upload.limit(app.max_upload_bytes);
     let gem = matches!(ask.question, Question::Gem(_));
-    if gem && let Some(form) = Form::announced(&request.headers) {
-        return from_form(app, form?, request, event).await;
+    let (staged, body) = match Form::announced(&request.headers).filter(|_| gem) {
+        Some(form) => from_form(app, form?, written, request, event).await?,
+        None => (from_body(app, gem, written, who, request, event).await?, None),
+    };
+    if !written.digests.is_empty() {
+        let hashes = staged.hashes().ok_or(store::Error::GivenUp)?;
+        written.digests.check(&hashes, body.as_ref())?;
     }
+    Ok(staged)
+}
+
+/// The body, or published bytes that the headers name in its place.
+async fn from_body(
+    app: &App,
+    gem: bool,
+    written: &WriteHeaders,
+    who: &Caller,
+    request: &mut Request,
+    event: &mut Event,
+) -> Result<Staged, Error> {
     // The first piece comes before the file: an upload that is refused for its announced length leaves no file behind.
     let first = request.upload.next(event).await.transpose()?;
+    if first.is_none() && written.by_digest {
+        return published(app, &written.digests, who, event).await;
+    }
     let mut arriving = Arriving::new(app, gem, event).await?;
     if let Some(first) = first {
         arriving.write(first, event).await?;
@@ -41,6 +67,19 @@ pub(crate) async fn receive(
         arriving.write(piece?, event).await?;
     }
     arriving.end(event).await
+}
+
+/// The bytes of a published file that the caller may read.
+async fn published(app: &App, digests: &UploadDigests, who: &Caller, event: &mut Event) -> Result<Staged, Error> {
+    if digests.is_empty() {
+        return Err(WriteRefusal::NoDigest.into());
+    }
+    let may_read = |one: &Repository| {
+        let has = |token: &Token| token.allows(Scope::Read, Some(one.id));
+        !one.record.private || who.token.as_deref().is_some_and(has)
+    };
+    let found = app.repositories.published_bytes(&digests.digests(), may_read, event).await?;
+    found.ok_or_else(|| WriteRefusal::UnknownBytes.into())
 }
 
 /// A package that still arrives.
@@ -77,11 +116,22 @@ impl Arriving {
     }
 }
 
-/// The field `gem` of a form.
-async fn from_form(app: &App, mut form: Form, request: &mut Request, event: &mut Event) -> Result<Staged, Error> {
+/// The field `gem` of a form, and the digests of the form if a header declares one.
+async fn from_form(
+    app: &App,
+    mut form: Form,
+    written: &WriteHeaders,
+    request: &mut Request,
+    event: &mut Event,
+) -> Result<(Staged, Option<Hashes>), Error> {
     let (mut gem, mut field, mut attestations) = (None, String::new(), Vec::new());
+    let mut hashing = written.digests.any_of_body().then(Hashing::default);
     while let Some(arrived) = request.upload.next(event).await {
-        for piece in form.take(&arrived?)? {
+        let arrived = arrived?;
+        if let Some(hashing) = &mut hashing {
+            hashing.update(&arrived);
+        }
+        for piece in form.take(&arrived)? {
             match (piece, field.as_str()) {
                 (Piece::Field(name), _) if name == "gem" && gem.is_some() => {
                     return Err(Error::Input("the form has two fields `gem`".into()));
@@ -109,5 +159,5 @@ async fn from_form(app: &App, mut form: Form, request: &mut Request, event: &mut
     }
     form.end()?;
     let arriving: Arriving = gem.ok_or_else(|| Error::Input("the form has no field `gem`".into()))?;
-    arriving.end(event).await
+    Ok((arriving.end(event).await?, hashing.map(Hashing::finish)))
 }

@@ -4,10 +4,12 @@
 mod ambiguous;
 mod checksum;
 mod media;
+mod parameters;
 
 pub use ambiguous::{is_ambiguous, may_leave_its_folder};
 pub use checksum::{Checksum, LONGEST as LONGEST_CHECKSUM, checksum_of};
 pub use media::media;
+pub use parameters::without_parameters;
 
 /// The longest path, in bytes.
 pub const LONGEST: usize = 1024;

@@ -56,7 +56,7 @@ pub(crate) fn soonest(one: Option<Millis>, other: Option<Millis>) -> Option<Mill
 }
 
 /// The digest of a file by one algorithm, in lower-case hexadecimal.
-pub(crate) fn digits(hashes: &Hashes, checksum: Checksum) -> String {
+pub fn digits(hashes: &Hashes, checksum: Checksum) -> String {
     match checksum {
         Checksum::Md5 => hashes.md5.clone(),
         Checksum::Sha1 => hashes.sha1.clone(),

@@ -2,6 +2,7 @@
 
 pub(crate) mod hint;
 pub(crate) mod purged;
+pub(crate) mod refused_upload;
 pub(crate) mod shadows;
 mod store_reason;
 pub(crate) mod unrestorable;
@@ -10,7 +11,6 @@ pub use store_reason::store_reason;
 
 use crate::repositories::cached::Cached;
 use format::gem::{Fault, Invalid};
-use format::tree::Checksum;
 use telemetry::{Millis, Reason};
 
 /// The error of a question to a repository.
@@ -152,24 +152,9 @@ pub enum Error {
         /// The existing path.
         there: String,
     },
-    /// The uploaded checksum differs from the digest of the file beside it.
-    #[error("the uploaded checksum of `{path}` is {said}, and the file that arrived has {is}")]
-    ChecksumDiffers {
-        /// The file.
-        path: String,
-        /// The uploaded checksum.
-        said: String,
-        /// The digest of the file.
-        is: String,
-    },
-    /// The body of an uploaded checksum is not a checksum.
-    #[error("`{path}` does not begin with a {}, which has {} hexadecimal digits", checksum.ending(), checksum.digits())]
-    ChecksumUnreadable {
-        /// The path of the upload.
-        path: String,
-        /// The algorithm, from the ending of the path.
-        checksum: Checksum,
-    },
+    /// The upload is refused for what it is, or for the place where it was sent.
+    #[error(transparent)]
+    RefusedUpload(refused_upload::RefusedUpload),
     /// The token is for another part of the tree.
     #[error("token `{token}` is for `{package}` alone")]
     NotForToken {
@@ -320,8 +305,7 @@ impl Error {
             Error::VersionRefused { .. } => Reason::VersionRefused,
             Error::PathTaken(_) | Error::PathTakenByRemoved(_) => Reason::VersionTaken,
             Error::PathInOtherCase { .. } => Reason::Conflict,
-            Error::ChecksumDiffers { .. } => Reason::ChecksumDiffers,
-            Error::ChecksumUnreadable { .. } => Reason::InputInvalid,
+            Error::RefusedUpload(refused) => refused.reason(),
             Error::NoSuchGemVersion => Reason::NoSuchVersion,
             Error::NoSuchOwner => Reason::NoSuchOwner,
             Error::NotAnOwner(_) | Error::NotAnOwnerToWithdraw | Error::LastOwner => Reason::NotAnOwner,
@@ -392,5 +376,17 @@ impl Error {
 impl From<crate::policy::hidden::Hidden> for Error {
     fn from(hidden: crate::policy::hidden::Hidden) -> Self {
         Error::Hidden(Box::new(hidden))
+    }
+}
+
+impl From<refused_upload::RefusedUpload> for Error {
+    fn from(refused: refused_upload::RefusedUpload) -> Self {
+        Error::RefusedUpload(refused)
+    }
+}
+
+impl From<crate::write_conditions::FailedCondition> for Error {
+    fn from(failed: crate::write_conditions::FailedCondition) -> Self {
+        Error::RefusedUpload(failed.into())
     }
 }

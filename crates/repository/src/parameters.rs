@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::origin::OriginClaim;
+use crate::write_conditions::WriteConditions;
 use format::percent::{Form, segment};
 use std::fmt::Debug;
 
@@ -18,6 +19,8 @@ pub struct Parameters<'a> {
     pub segment: &'a str,
     /// The original publication that an upload claims.
     pub origin: Option<&'a OriginClaim>,
+    /// The conditions of a change.
+    pub conditions: Option<&'a WriteConditions>,
     /// The owners of tokens, for questions that may name a person.
     pub people: Option<&'a dyn People>,
 }

@@ -79,6 +79,14 @@ impl Question<'_> {
         }
     }
 
+    /// Whether the conditions of the request are decided with the change; `true` also for what changes nothing.
+    pub fn takes_conditions(&self) -> bool {
+        match self {
+            Question::Gem(gem::Question::Yank | gem::Question::Unyank | gem::Question::Own(..)) => false,
+            Question::Gem(_) | Question::Tree(_) | Question::ClientSettings => true,
+        }
+    }
+
     /// The name of the one published file that the question requests.
     pub(crate) fn file(&self) -> Option<&str> {
         match self {

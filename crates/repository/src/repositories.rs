@@ -19,6 +19,7 @@ pub(crate) mod list;
 pub(crate) mod members;
 mod named;
 pub(crate) mod packages;
+pub(crate) mod published_bytes;
 pub(crate) mod purge;
 pub(crate) mod removal;
 mod setting_changes;

@@ -37,7 +37,10 @@ pub(crate) fn refusal(
         problem(status, error, Words::Http, why, id)
     } else if let Some(shell) = shell {
         web_page(status, error, shell, why, id)
-    } else if audience.reads_problems() && status != StatusCode::NOT_FOUND {
+    } else if status != StatusCode::NOT_FOUND
+        // Clients whose headers say more than their bytes read problems, in every format.
+        && (audience.reads_problems() || (matches!(error, Error::Write(_)) && !audience.prints_bodies()))
+    {
         problem(status, error, audience.words(), why, id)
     } else {
         plain(status, error, audience.words(), why)

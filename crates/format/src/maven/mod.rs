@@ -7,6 +7,7 @@
 pub mod catalog;
 pub mod metadata;
 pub mod path;
+pub mod placeholder;
 pub mod pom;
 pub mod prefixes;
 pub mod settings;

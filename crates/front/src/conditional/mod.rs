@@ -2,7 +2,7 @@
 //!
 //! RFC 9110, 13.2.2 gives the order: `If-Match`, else `If-Unmodified-Since`; then `If-None-Match`, else
 //! `If-Modified-Since`; then `Range`, if `If-Range` allows it. Conditions on changes are not evaluated here, as the
-//! change has already been made. A request for several ranges gets the whole body, as the standard allows.
+//! change has already been made: the handler decides them with it. A request for several ranges gets the whole body, as the standard allows.
 
 use crate::reply::Body;
 use crate::reply::Ranges;
@@ -84,6 +84,28 @@ impl Conditions {
             Some(tag) if tag.as_bytes().starts_with(b"\"") => headers.get(header::ETAG) == Some(tag),
             Some(at) => date(at).is_some_and(|at| modified(headers) == Some(at)),
         }
+    }
+}
+
+/// The conditions of a change (RFC 9110, 13.1), which the handler decides with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChangeConditions {
+    /// The tags of `If-Match` without their quotes, each with whether it is strong; `None`: there is no such header.
+    pub matches: Option<Vec<(String, bool)>>,
+    /// The tags of `If-None-Match`.
+    pub none_match: Option<Vec<(String, bool)>>,
+    /// The date of `If-Unmodified-Since`. One that cannot be read is ignored, as the standard requires.
+    pub unmodified_since: Option<std::time::SystemTime>,
+}
+
+impl ChangeConditions {
+    /// Reads the conditions.
+    pub fn new(headers: &HeaderMap) -> Self {
+        let Conditions { matches, none_match, unmodified_since, .. } = Conditions::new(headers);
+        let owned = |lines: &[HeaderValue]| tags(lines).map(|tag| (tag.opaque.to_owned(), tag.strong)).collect();
+        let some = |lines: Vec<HeaderValue>| (!lines.is_empty()).then(|| owned(&lines));
+        let unmodified_since = unmodified_since.as_ref().and_then(date);
+        Self { matches: some(matches), none_match: some(none_match), unmodified_since }
     }
 }
 

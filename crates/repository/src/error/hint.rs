@@ -27,13 +27,7 @@ impl Error {
                 let text = "a file of `G:A:V` is at `G/A/V/A-V.EXTENSION` or `G/A/V/A-V-CLASSIFIER.EXTENSION`; `daylight repo set NAME --layout any` takes other paths";
                 Some(text.into())
             }
-            Error::ChecksumDiffers { .. } => {
-                Some("the file or the checksum was damaged on its way: upload both again".into())
-            }
-            Error::ChecksumUnreadable { .. } => Some(
-                "upload the digest alone, or a line as `sha1sum` writes it; or no checksum, as the server makes its own"
-                    .into(),
-            ),
+            Error::RefusedUpload(refused) => Some(refused.hint()),
             Error::VersionRefused { .. } => {
                 Some("publish it to a repository for such versions; `daylight repo list` shows all repositories".into())
             }

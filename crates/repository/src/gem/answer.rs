@@ -89,7 +89,7 @@ impl Repositories {
             Question::Push => {
                 let staged = upload.ok_or(Error::GivenUp)?;
                 let _place = event.waited(Op::TurnWait, hosted.indexes.changing.read()).await;
-                push::push(self, hosted, staged, ask.parameters.origin, by, event).await
+                push::push(self, hosted, staged, &ask.parameters, by, event).await
             }
             Question::Yank => self.yank(hosted, ask, by, event).await,
             Question::Unyank => self.unyank(hosted, ask, by, event).await,

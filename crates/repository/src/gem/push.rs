@@ -9,13 +9,15 @@ use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, info_line, render_info};
 use crate::gem::owners::claim;
 use crate::gem::push_cache::GemState;
-use crate::origin::{OriginClaim, differs};
+use crate::origin::differs;
+use crate::parameters::Parameters;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::visible;
 use crate::visible::shown;
 use crate::workers::aside;
+use crate::write_conditions::{Present, WriteConditions};
 use format::gem::{self, Package, info::FormatVersion};
 use std::sync::Arc;
 use store::{
@@ -33,7 +35,7 @@ pub(crate) async fn push(
     repositories: &Repositories,
     hosted: Hosted<'_>,
     staged: Staged,
-    claimed: Option<&OriginClaim>,
+    parameters: &Parameters<'_>,
     by: Actor<'_>,
     event: &mut Event,
 ) -> Result<Found, Error> {
@@ -52,17 +54,25 @@ pub(crate) async fn push(
     }
 
     let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
-    let origin = claimed.map(|claimed| claimed.accept(by, now())).transpose()?;
-    let upload = Upload { package: package.clone(), sha256, origin };
+    let origin = parameters.origin.map(|claimed| claimed.accept(by, now())).transpose()?;
+    let upload = Upload { package: package.clone(), sha256, origin, conditions: parameters.conditions.cloned() };
     let mut from = match load_state(hosted, &upload, event).await? {
         Ok(from) => from,
         Err(said) => return Ok(said),
     };
-    // `a` 1.0 for platform `2` and `a-1.0` 2 have the same full name, and so the same URL.
     if let Some(there) = store.entry_in_any_case(repository.id, &full_name, event).await?
         && !from.is_published()
     {
-        return Err(stays_taken(&there));
+        // Another push may have published it since.
+        hosted.push_cache.forget(repository.id, &package.name);
+        from = match load_state(hosted, &upload, event).await? {
+            Ok(from) => from,
+            Err(said) => return Ok(said),
+        };
+        // `a` 1.0 for platform `2` and `a-1.0` 2 have the same full name, and so the same URL.
+        if !from.is_published() {
+            return Err(stays_taken(&there));
+        }
     }
     if let Some(there) = store.unit_in_other_case(repository.id, &package.name, event).await? {
         return Err(Error::OtherCase { name: package.name.clone(), there });
@@ -130,6 +140,18 @@ struct Upload {
     package: Arc<Package>,
     sha256: Digest,
     origin: Option<EntryOrigin>,
+    conditions: Option<WriteConditions>,
+}
+
+impl Upload {
+    /// Refuses the push if a condition does not hold for the version as it is.
+    fn check(&self, full_name: &str, there: Option<&Entry>) -> Result<(), Error> {
+        let Some(conditions) = &self.conditions else { return Ok(()) };
+        let live = there.filter(|entry| entry.state == State::Live);
+        // A gem is answered without a date.
+        let present = live.map(|entry| Present { tag: entry.hashes.sha256.to_string(), modified: None });
+        Ok(conditions.check(full_name, present.as_ref())?)
+    }
 }
 
 /// The state that a push continues from: the cached state of the gem if it is sufficient, otherwise all its versions.
@@ -164,13 +186,17 @@ impl Next {
 async fn load_state(hosted: Hosted<'_>, upload: &Upload, event: &mut Event) -> Result<Result<Next, Found>, Error> {
     let (id, package) = (hosted.repository.id, &upload.package);
     if let Some(state) = hosted.push_cache.for_push(hosted.repository, package) {
+        upload.check(&package.full_name(), None)?;
         return Ok(Ok(Next::State(state)));
     }
     let unit = Arc::new(hosted.store.unit(id, &package.name, Lane::Change, event).await?);
     Ok(match find_duplicate(hosted, &unit, upload, event).await? {
         Some(Duplicate::Whole(said)) => Err(said),
         Some(Duplicate::OtherOrigin(entry)) => Ok(Next::Published(unit, entry)),
-        None => Ok(Next::Unit(unit)),
+        None => {
+            upload.check(&package.full_name(), None)?;
+            Ok(Next::Unit(unit))
+        }
     })
 }
 
@@ -245,6 +271,7 @@ fn taken(unit: &UnitRows, upload: &Upload) -> Result<Option<Duplicate>, Error> {
         if there.platform != package.platform || there.number != package.number {
             continue;
         }
+        upload.check(&entry.key, Some(entry))?;
         if entry.state == State::Live && entry.hashes.sha256 == upload.sha256 {
             return Ok(Some(match differs(upload.origin.as_ref(), entry.origin.as_deref()) {
                 true => Duplicate::OtherOrigin(index),

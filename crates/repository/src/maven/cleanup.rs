@@ -114,7 +114,8 @@ async fn withdraw(
 ) -> Result<u64, Error> {
     let rule = withdrawal(rules);
     let withdrawn = |rows: &[Entry]| {
-        visible(rows, tree.repository.whole(at)).map(|seen| seen.entry().withdrawn(rule.clone(), at)).collect()
+        let seen = visible(rows, tree.repository.whole(at)).map(|seen| seen.entry());
+        Ok(seen.map(|entry| entry.withdrawn(rule.clone(), at)).collect())
     };
     folder::change(tree, folder, folder::Read::Live, withdrawn, by, at, event).await
 }

@@ -8,6 +8,7 @@ use crate::record::RepositoryRecord;
 use crate::tree::subject;
 use crate::upstream::first_seen::age_key::VersionPath;
 use format::maven::path::{self, Artifact, Kind, Metadata, Path};
+use format::maven::placeholder;
 use format::tree::{self, Checksum};
 use telemetry::{Subject, Text};
 
@@ -164,6 +165,13 @@ impl<'a> MavenPath<'a> {
             true => Ok(()),
             false => Err(Error::VersionRefused { version: version.to_owned(), policy }),
         }
+    }
+
+    /// The version that is none, or another name with an expression that a build did not resolve.
+    pub(crate) fn placeholder(&self) -> Option<&'a str> {
+        let version = self.version().map(|(_, _, version)| version);
+        let meta = version.filter(|version| !self.is_plain() && placeholder::is_placeholder(version));
+        meta.or_else(|| self.path.split('/').find(|name| placeholder::is_unresolved(name)))
     }
 
     /// Whether the settings of a hosted repository let a file be published at this path.

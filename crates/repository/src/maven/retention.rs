@@ -165,7 +165,7 @@ async fn prune_one(
     event: &mut Event,
 ) -> Result<u64, Error> {
     let at = now(tree);
-    let gone = |rows: &[Entry]| gone(tree, rows, retention, released, at);
+    let gone = |rows: &[Entry]| Ok(gone(tree, rows, retention, released, at));
     folder::change(tree, folder, Read::Live, gone, DAYLIGHT, at, event).await
 }
 

@@ -88,7 +88,7 @@ impl Repositories {
             return Ok((files, self.frees_cached(size_bytes)));
         }
         let at = self.store.now();
-        let files = remove::remove(self.files(&repository), &repository.file(path), by, at, event).await?;
+        let files = remove::remove(self.files(&repository), &repository.file(path), None, by, at, event).await?;
         let gone = |entry: &Entry| {
             let below = entry.key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             below && entry.state == State::Withdrawn && entry.changed == at

@@ -20,6 +20,7 @@ pub const CHANGE_KINDS: &[&str] = &[
     "purge",
     "owners",
     "listing",
+    "checksum",
     "first_seen",
     "repository",
     "token",
@@ -161,6 +162,7 @@ fn list(row: JournalRow, repository: Option<String>, format: Option<Format>) -> 
 fn kind_of(change: &Change, at: Millis) -> &'static str {
     match change {
         Change::Entry { entry, .. } => kind_of_entry(entry, at),
+        Change::Unit { unit, .. } if unit.contains("//checksums/") => "checksum",
         // Only gems have facts about people: the owners of a package. In other formats such facts are items of
         // metadata.
         Change::Unit { unit, .. } if unit.contains("//") => "listing",

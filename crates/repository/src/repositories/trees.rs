@@ -8,6 +8,7 @@ use crate::group;
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::repository::Repository;
+use crate::tree::deploy::{Deployed, Deployment};
 use crate::tree::file::File;
 use crate::tree::{self, Tree};
 use std::sync::Arc;
@@ -40,17 +41,21 @@ impl Repositories {
                 event.layer = Layer::Hosted;
                 let staged = upload.ok_or(Error::GivenUp)?;
                 let hidden = self.hidden_by(ask, file, event).await?;
-                let (claimed, now) = (ask.parameters.origin, || self.store.now());
-                let new = Box::pin(tree::deploy::deploy(tree, file, staged, claimed, by, now, event)).await?;
+                let (claimed, conditions) = (ask.parameters.origin, ask.parameters.conditions);
+                let (upload, now) = (Deployment { staged, claimed, conditions }, || self.store.now());
+                let deployed = Box::pin(tree::deploy::deploy(tree, file, upload, by, now, event)).await?;
+                let Deployed { new, published } = deployed;
                 let notice = hidden.filter(|_| new).map(|hidden| hidden.notice(by.admin));
                 if let Some(notice) = &notice {
                     event.detail.clone_from(notice);
                 }
-                Ok(Found::Tree(tree::Found::Kept { new, notice }))
+                Ok(Found::Tree(tree::Found::Kept { new, published, notice }))
             }
             tree::Question::Delete(file) => {
                 event.layer = Layer::Hosted;
-                let removed = Box::pin(tree::remove::remove(tree, file, by, self.store.now(), event)).await?;
+                let removed =
+                    Box::pin(tree::remove::remove(tree, file, ask.parameters.conditions, by, self.store.now(), event));
+                let removed = removed.await?;
                 Ok(Found::Tree(tree::Found::Removed(removed)))
             }
         }

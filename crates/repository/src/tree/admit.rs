@@ -2,13 +2,21 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
+use crate::error::refused_upload::RefusedUpload;
 use crate::policy::package_version::Since;
 use crate::repository::Repository;
 use crate::tree::file::{File, Provenance};
+use format::tree;
 
 /// Refuses an upload that can never be published at the path of `file`, or not by this caller.
 pub(crate) fn admit(repository: &Repository, file: &File<'_>, by: Actor<'_>) -> Result<(), Error> {
     may_change(file, by)?;
+    if let Some(right) = tree::without_parameters(file.path) {
+        return Err(RefusedUpload::Parameters { path: file.path.to_owned(), right }.into());
+    }
+    if let Some(name) = file.placeholder() {
+        return Err(RefusedUpload::Placeholder { name: name.to_owned() }.into());
+    }
     if let Some(why) = file.named(Since::Always).and_then(|named| repository.rules.forbids(&named)) {
         return Err(why.into());
     }

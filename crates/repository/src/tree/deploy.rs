@@ -5,19 +5,38 @@ use crate::actor::Actor;
 use crate::content::digits;
 use crate::error::Error;
 use crate::error::purged::Purged;
+use crate::error::refused_upload::RefusedUpload;
 use crate::maven::listing_changes::ListingChanges;
 use crate::origin::{OriginClaim, differs};
+use crate::repository::Repository;
 use crate::tree::TRIES;
 use crate::tree::Tree;
-use crate::tree::fetch::find;
+use crate::tree::early_checksum::{self, EarlyChecksums, KEPT_CHECKSUM_MAX};
+use crate::tree::fetch::{find, modified};
 use crate::tree::file::{File, Provenance};
+use crate::write_conditions::{Present, WriteConditions};
 use format::tree::{self as paths, Checksum};
 use serde_json::Value;
-use store::{Batch, Change, CommitError, Digest, Entry, EntryOrigin, Expect, KeptBlob, Seq, Staged, State, Withdrawal};
+use store::{Batch, Change, CommitError, Entry, EntryOrigin, Expect, Hashes, KeptBlob, Seq, Staged, State, Withdrawal};
 use telemetry::{Event, Millis};
 
-/// The part of a checksum file that is searched for the digest, in bytes.
-const KEPT_CHECKSUM_MAX: u64 = 64 << 10;
+/// An upload, with what its headers say of it.
+#[derive(Debug)]
+pub(crate) struct Deployment<'a> {
+    pub(crate) staged: Staged,
+    /// The original publication that it claims.
+    pub(crate) claimed: Option<&'a OriginClaim>,
+    pub(crate) conditions: Option<&'a WriteConditions>,
+}
+
+/// What became of an upload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Deployed {
+    /// Whether nothing was there before.
+    pub(crate) new: bool,
+    /// When the bytes were published here.
+    pub(crate) published: Millis,
+}
 
 /// Takes the upload as the file.
 ///
@@ -27,32 +46,47 @@ const KEPT_CHECKSUM_MAX: u64 = 64 << 10;
 pub(crate) async fn deploy(
     tree: Tree<'_>,
     file: &File<'_>,
-    staged: Staged,
-    claimed: Option<&OriginClaim>,
+    upload: Deployment<'_>,
     by: Actor<'_>,
     now: impl Fn() -> Millis,
     event: &mut Event,
-) -> Result<bool, Error> {
-    let origin = claimed.map(|claimed| claimed.accept(by, now())).transpose()?;
+) -> Result<Deployed, Error> {
+    let origin = upload.claimed.map(|claimed| claimed.accept(by, now())).transpose()?;
     match file.provenance() {
         None => Err(Error::NotInLayout(file.path.to_owned())),
+        Some(Provenance::Generated | Provenance::ChecksumOf(..)) if upload.conditions.is_some() => {
+            Err(RefusedUpload::Unconditional(file.path.to_owned()).into())
+        }
         Some(Provenance::Generated) if file.is_metadata() => {
-            file.take_metadata(tree, &staged, by, now, event).await?;
-            Ok(true)
+            file.take_metadata(tree, &upload.staged, by, &now, event).await?;
+            Ok(Deployed { new: true, published: now() })
         }
         Some(Provenance::Generated) => Err(Error::MadeHere(file.path.to_owned())),
         Some(Provenance::ChecksumOf(of, checksum)) => {
-            let digest = uploaded_digest(checksum, &staged, event).await?;
-            let digest = digest.ok_or_else(|| Error::ChecksumUnreadable { path: file.path.to_owned(), checksum })?;
-            compare(tree, &of, checksum, digest, now(), event).await?;
-            Ok(true)
+            let digest = uploaded_digest(checksum, &upload.staged, event).await?;
+            let unreadable = || RefusedUpload::ChecksumUnreadable { path: file.path.to_owned(), checksum };
+            take_checksum(tree, (&of, checksum, &digest.ok_or_else(unreadable)?), by, &now, event).await?;
+            Ok(Deployed { new: true, published: now() })
         }
-        Some(Provenance::Uploaded) => {
-            if let Some((of, checksum)) = file.kept_checksum() {
-                compare_kept(tree, file, &of, checksum, &staged, now(), event).await?;
-            }
-            publish(tree, file, staged, origin, by, now, event).await
-        }
+        Some(Provenance::Uploaded) => publish(tree, file, upload, origin, by, now, event).await,
+    }
+}
+
+/// Compares an uploaded checksum with its file. If the file is not there yet, its upload is held against the checksum. Generated documents
+/// change while clients compute checksums of theirs, so these are not compared.
+async fn take_checksum(
+    tree: Tree<'_>,
+    (of, checksum, digest): (&File<'_>, Checksum, &str),
+    by: Actor<'_>,
+    now: &impl Fn() -> Millis,
+    event: &mut Event,
+) -> Result<(), Error> {
+    if of.provenance() != Some(Provenance::Uploaded) {
+        return Ok(());
+    }
+    match early_checksum::record(tree, (of, checksum, digest), (by, now), event).await? {
+        true => Ok(()),
+        false => compare(tree, of, checksum, digest, now(), event).await,
     }
 }
 
@@ -61,25 +95,30 @@ pub(crate) async fn deploy(
 async fn publish(
     tree: Tree<'_>,
     file: &File<'_>,
-    staged: Staged,
+    Deployment { staged, conditions, .. }: Deployment<'_>,
     origin: Option<EntryOrigin>,
     by: Actor<'_>,
     now: impl Fn() -> Millis,
     event: &mut Event,
-) -> Result<bool, Error> {
+) -> Result<Deployed, Error> {
     let Tree { store, repository, .. } = tree;
     let (id, path, folder) = (repository.id, file.path, file.folder);
-    let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
-    let mut there = look(tree, file, sha256, origin.as_ref(), event).await?;
-    if let There::Same = there {
-        return Ok(false);
+    let arrived = staged.hashes().ok_or(store::Error::GivenUp)?;
+    let kept = match file.kept_checksum() {
+        Some((of, checksum)) => Some((of, checksum, staged.beginning(KEPT_CHECKSUM_MAX, event).await?)),
+        None => None,
+    };
+    let wanted = Wanted { hashes: &arrived, origin: origin.as_ref(), conditions, kept: kept.as_ref() };
+    let (mut there, mut early) = look(tree, file, wanted, event).await?;
+    if let There::Same(published) = there {
+        return Ok(Deployed { new: false, published });
     }
     let publication = file.publication(tree, &staged, event).await?;
     let KeptBlob { hashes, hold } = staged.keep(event).await?;
     for _ in 0..TRIES {
         let at = now();
         let expect = match there {
-            There::Same => return Ok(false),
+            There::Same(published) => return Ok(Deployed { new: false, published }),
             There::Nothing { .. } => Expect::KeyFreeInAnyCase { repository: id, key: path.to_owned() },
             There::Other { seq, .. } => Expect::UnitAt { repository: id, unit: folder.to_owned(), seq },
         };
@@ -110,8 +149,8 @@ async fn publish(
             origin: its_origin,
             withdrawal: None,
         };
-        listing.expect.extend([Expect::RepositoryLives(id), expect]);
-        listing.changes.push(Change::Entry { repository: id, entry });
+        listing.expect.extend([Expect::RepositoryLives(id), expect].into_iter().chain(early.expect));
+        listing.changes.extend([Change::Entry { repository: id, entry }].into_iter().chain(early.changes));
         let ListingChanges { expect, changes } = listing;
         let batch = Batch { holds: vec![hold.clone()], ..by.batch(at, expect, changes) };
         match store.commit(batch, event).await {
@@ -119,12 +158,12 @@ async fn publish(
                 if let Some(publication) = &publication {
                     publication.published(tree, folder);
                 }
-                return Ok(!matches!(there, There::Other { live: true, .. }));
+                return Ok(Deployed { new: !matches!(there, There::Other { live: true, .. }), published });
             }
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::RepositoryLives(_)) => {
                 return Err(Error::NoSuchRepository(repository.record.name.clone()));
             }
-            Err(CommitError::Conflict(_)) => there = look(tree, file, sha256, origin.as_ref(), event).await?,
+            Err(CommitError::Conflict(_)) => (there, early) = look(tree, file, wanted, event).await?,
             Err(CommitError::Error(error)) => return Err(error.into()),
         }
     }
@@ -135,37 +174,78 @@ async fn publish(
 enum There {
     /// Empty. `first`: the folder never had a file.
     Nothing { first: bool },
-    /// The same bytes.
-    Same,
+    /// The same bytes, published at this moment.
+    Same(Millis),
     /// A file that may be replaced, in a folder whose last change was `seq`. `same` is the entry if it has the same
     /// bytes.
     Other { seq: Seq, live: bool, same: Option<Box<Entry>> },
+}
+
+/// The upload, as the state of its path is judged by it.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    hashes: &'a Hashes,
+    origin: Option<&'a EntryOrigin>,
+    conditions: Option<&'a WriteConditions>,
+    /// The file whose checksum it is, and the bytes of the checksum file, where checksums are stored.
+    kept: Option<&'a (File<'a>, Checksum, Vec<u8>)>,
+}
+
+impl Wanted<'_> {
+    /// Refuses the upload if a condition does not hold for the file at the path.
+    fn check(&self, file: &File<'_>, repository: &Repository, there: Option<&Entry>) -> Result<(), Error> {
+        let Some(conditions) = self.conditions else { return Ok(()) };
+        let present = there.and_then(|entry| present(entry, file.is_immutable_in(repository)));
+        Ok(conditions.check(file.path, present.as_ref())?)
+    }
+}
+
+/// The file of an entry, as conditions see it; `None`: it was withdrawn. `lasting`: its bytes never change.
+pub(super) fn present(entry: &Entry, lasting: bool) -> Option<Present> {
+    let present = || Present { tag: entry.hashes.sha1.clone(), modified: Some(modified(entry, lasting)) };
+    (entry.state == State::Live).then(present)
 }
 
 /// Checks whether these bytes may be published as `file`.
 async fn look(
     tree: Tree<'_>,
     file: &File<'_>,
-    sha256: Digest,
-    origin: Option<&EntryOrigin>,
+    wanted: Wanted<'_>,
     event: &mut Event,
-) -> Result<There, Error> {
+) -> Result<(There, EarlyChecksums), Error> {
+    let absent = match wanted.kept {
+        Some(kept) => compare_kept(tree, file, kept, event).await?,
+        None => None,
+    };
+    let there = look_there(tree, file, wanted, event).await?;
+    let mut early = EarlyChecksums::default();
+    if !matches!(there, There::Same(_) | There::Other { live: true, .. }) {
+        early = EarlyChecksums::of(tree, file, event).await?;
+        early.check(file.path, wanted.hashes)?;
+    }
+    early.expect.extend(absent);
+    Ok((there, early))
+}
+
+async fn look_there(tree: Tree<'_>, file: &File<'_>, wanted: Wanted<'_>, event: &mut Event) -> Result<There, Error> {
     let Tree { store, repository, .. } = tree;
     let path = file.path;
     // Taken before the entry is read, so that every later change is noticed.
     let seq = store.facts(repository.id, file.folder, event).await?.seq;
     let Some(entry) = store.entry_in_any_case(repository.id, path, event).await? else {
+        wanted.check(file, repository, None)?;
         return Ok(There::Nothing { first: seq == Seq(0) });
     };
+    wanted.check(file, repository, Some(&entry).filter(|entry| entry.key == path))?;
     if entry.key != path {
         return Err(Error::PathInOtherCase { path: path.to_owned(), there: entry.key });
     }
     if let Some(Withdrawal::Purged { why }) = &entry.withdrawal {
         return Err(Purged::Taken { what: entry.key.clone(), why: why.clone() }.into());
     }
-    let same = entry.hashes.sha256 == sha256;
+    let same = entry.hashes.sha256 == wanted.hashes.sha256;
     match entry.state {
-        State::Live if same && !differs(origin, entry.origin.as_deref()) => Ok(There::Same),
+        State::Live if same && !differs(wanted.origin, entry.origin.as_deref()) => Ok(There::Same(entry.published)),
         state if same || !file.is_immutable_in(repository) => {
             Ok(There::Other { seq, live: state == State::Live, same: same.then(|| Box::new(entry)) })
         }
@@ -179,26 +259,29 @@ async fn uploaded_digest(checksum: Checksum, staged: &Staged, event: &mut Event)
     Ok(checksum.read(&staged.beginning(paths::LONGEST_CHECKSUM as u64, event).await?))
 }
 
-/// Refuses a checksum that is stored as a file and is not that of an existing file. Tools write digests in more forms than are read
-/// here, such as in groups of digits (`gpg --print-md`) or in a list of several files.
+/// Refuses a checksum that is stored as a file and is not that of an existing file. Returns the condition that there is none. Tools write
+/// digests in more forms than are read here, such as in groups of digits (`gpg --print-md`) or in a list of several files.
 async fn compare_kept(
     tree: Tree<'_>,
     file: &File<'_>,
-    of: &File<'_>,
-    checksum: Checksum,
-    staged: &Staged,
-    now: Millis,
+    (of, checksum, body): &(File<'_>, Checksum, Vec<u8>),
     event: &mut Event,
-) -> Result<(), Error> {
-    if let Some(digest) = uploaded_digest(checksum, staged, event).await? {
-        return compare(tree, of, checksum, digest, now, event).await;
+) -> Result<Option<Expect>, Error> {
+    let (repository, key) = (tree.repository.id, of.path.to_owned());
+    let Some(entry) = tree.store.entry(repository, of.path, event).await? else {
+        return Ok(Some(Expect::KeyFree { repository, key }));
+    };
+    if entry.state != State::Live {
+        return Ok(None);
     }
-    let Some(is) = stored_digest(tree, of, checksum, now, event).await? else { return Ok(()) };
-    let body = staged.beginning(KEPT_CHECKSUM_MAX, event).await?;
-    let digits: String = String::from_utf8_lossy(&body).chars().filter(char::is_ascii_alphanumeric).collect();
-    match digits.to_ascii_lowercase().contains(&is) {
-        true => Ok(()),
-        false => Err(Error::ChecksumUnreadable { path: file.path.to_owned(), checksum }),
+    let is = digits(&entry.hashes, *checksum);
+    if let Some(said) = checksum.read(body) {
+        return if said == is { Ok(None) } else { Err(RefusedUpload::ChecksumDiffers { path: key, said, is }.into()) };
+    }
+    let written: String = String::from_utf8_lossy(body).chars().filter(char::is_ascii_alphanumeric).collect();
+    match written.to_ascii_lowercase().contains(&is) {
+        true => Ok(None),
+        false => Err(RefusedUpload::ChecksumUnreadable { path: file.path.to_owned(), checksum: *checksum }.into()),
     }
 }
 
@@ -207,27 +290,15 @@ async fn compare(
     tree: Tree<'_>,
     file: &File<'_>,
     checksum: Checksum,
-    said: String,
+    said: &str,
     now: Millis,
     event: &mut Event,
 ) -> Result<(), Error> {
-    match stored_digest(tree, file, checksum, now, event).await? {
-        Some(is) if said != is => Err(Error::ChecksumDiffers { path: file.path.to_owned(), said, is }),
-        _ => Ok(()),
-    }
-}
-
-/// The digest of a file; `None`: there is no such file.
-async fn stored_digest(
-    tree: Tree<'_>,
-    file: &File<'_>,
-    checksum: Checksum,
-    now: Millis,
-    event: &mut Event,
-) -> Result<Option<String>, Error> {
-    match find(tree, file.path, tree.repository.whole(now), event).await {
-        Ok(entry) => Ok(Some(digits(&entry.hashes, checksum))),
-        Err(Error::NoSuchFile(_) | Error::Removed(_)) => Ok(None),
-        Err(error) => Err(error),
-    }
+    let is = match find(tree, file.path, tree.repository.whole(now), event).await {
+        Ok(entry) => digits(&entry.hashes, checksum),
+        Err(Error::NoSuchFile(_) | Error::Removed(_)) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let (path, said) = (file.path.to_owned(), said.to_owned());
+    if said == is { Ok(()) } else { Err(RefusedUpload::ChecksumDiffers { path, said, is }.into()) }
 }

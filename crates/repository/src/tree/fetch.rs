@@ -56,7 +56,7 @@ pub(crate) async fn fetch(
 
 /// The `Last-Modified` of the file. A file that may be replaced has the date of its arrival here: new bytes with an
 /// older date would look unchanged to a client that sends `If-Modified-Since`.
-fn modified(entry: &Entry, lasting: bool) -> Millis {
+pub(crate) fn modified(entry: &Entry, lasting: bool) -> Millis {
     if lasting { entry.first_published() } else { entry.published }
 }
 

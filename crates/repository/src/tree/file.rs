@@ -110,6 +110,11 @@ impl<'a> File<'a> {
         }
     }
 
+    /// Whether the format stores checksums as ordinary files.
+    pub(crate) fn keeps_checksums(&self) -> bool {
+        matches!(self.layout, Layout::Raw(_))
+    }
+
     /// The source of its bytes in a hosted repository; `None`: the format has no such file.
     pub(crate) fn provenance(&self) -> Option<Provenance<'a>> {
         if let Some((of, checksum)) = self.checksum() {
@@ -268,6 +273,14 @@ impl<'a> File<'a> {
         match &self.layout {
             Layout::Maven(path) => path.check_version(record),
             Layout::Raw(_) | Layout::Gem(_) => Ok(()),
+        }
+    }
+
+    /// The name in its path that no client could ask for: an expression, a range, or a version that stands for another.
+    pub(crate) fn placeholder(&self) -> Option<&'a str> {
+        match &self.layout {
+            Layout::Maven(path) => path.placeholder(),
+            Layout::Raw(_) | Layout::Gem(_) => None,
         }
     }
 

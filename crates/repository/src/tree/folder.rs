@@ -23,12 +23,12 @@ pub(crate) enum Read {
     All,
 }
 
-/// Changes files of `folder`: `which` returns the changed files in their new state. Returns their number.
+/// Changes files of `folder`: `which` returns the changed files in their new state, or refuses the change. Returns their number.
 pub(crate) async fn change(
     tree: Tree<'_>,
     folder: &str,
     read: Read,
-    which: impl Fn(&[Entry]) -> Vec<Entry>,
+    which: impl Fn(&[Entry]) -> Result<Vec<Entry>, Error>,
     by: Actor<'_>,
     at: Millis,
     event: &mut Event,
@@ -40,7 +40,7 @@ pub(crate) async fn change(
             Read::Live => store.live_unit(id, folder, Lane::Change, event).await?,
             Read::All => store.unit(id, folder, Lane::Change, event).await?,
         };
-        let changed = which(&unit.entries);
+        let changed = which(&unit.entries)?;
         let Some(first) = changed.first() else { return Ok(0) };
         let mut listing = repository.file(&first.key).following(tree, &unit.entries, &changed, at, event).await?;
         let count = changed.len() as u64;

@@ -1,6 +1,7 @@
 //! The answer of a repository that is a tree of files.
 
 use crate::content::Content;
+use telemetry::Millis;
 
 /// The answer of a repository that is a tree of files. Clones share the bytes.
 #[derive(Debug, Clone)]
@@ -12,6 +13,8 @@ pub enum Found {
     Kept {
         /// Whether the path was empty before.
         new: bool,
+        /// When these bytes were published here.
+        published: Millis,
         /// The effect on other clients, if there is one.
         notice: Option<String>,
     },

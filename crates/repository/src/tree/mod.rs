@@ -4,6 +4,7 @@ pub(crate) mod admit;
 pub(crate) mod by_format;
 pub(crate) mod deploy;
 pub(crate) mod document;
+pub(crate) mod early_checksum;
 pub(crate) mod fetch;
 pub(crate) mod file;
 pub(crate) mod folder;

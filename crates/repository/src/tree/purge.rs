@@ -37,7 +37,7 @@ pub(crate) async fn purge(
     if let Some(by) = by {
         let folders: BTreeSet<String> = found.iter().map(|entry| entry.unit.clone()).collect();
         let all = async |folder: &str, event: &mut Event| {
-            folder::change(tree, folder, folder::Read::All, which, by, at, event).await
+            folder::change(tree, folder, folder::Read::All, |rows| Ok(which(rows)), by, at, event).await
         };
         folder::each(&folders.into_iter().collect::<Vec<_>>(), all, event).await?;
     }

@@ -30,7 +30,7 @@ pub(crate) async fn restore(
     }
     let live = |rows: &[Entry]| {
         let removed = rows.iter().filter(|entry| is_removed(entry, path) && entry.changed == removed);
-        removed.map(|entry| entry.restored(at)).collect()
+        Ok(removed.map(|entry| entry.restored(at)).collect())
     };
     let all =
         async |folder: &str, event: &mut Event| folder::change(tree, folder, Read::All, live, by, at, event).await;

@@ -11,6 +11,7 @@ use crate::maven::retention;
 use crate::record::{RepositoryRecord, Retention};
 use crate::repository::Repository;
 use crate::repository::shared::Shared;
+use crate::tree::deploy::Deployment;
 use crate::tree::inventory::Inventory;
 use crate::tree::{Tree, admit, deploy, fetch, remove, restore};
 use crate::workers::Workers;
@@ -47,13 +48,17 @@ struct Trial {
 
 impl Trial {
     async fn begin() -> Self {
+        Self::of(Format::Maven).await
+    }
+
+    async fn of(format: Format) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (clock, mut event) = (Clock::at(Millis(DAY)), Event::job("test", Millis(0)));
         let recorder = Recorder::silent(clock.clone());
         let store =
             Store::open(StoreOptions { floor_bytes: 0, ..StoreOptions::new(folder.path(), clock, recorder.clone()) });
         let store = store.unwrap();
-        let record = RepositoryRecord::new("maven", "maven", RepositoryKind::Hosted, Millis(0));
+        let record = RepositoryRecord::new("trial", format.as_str(), RepositoryKind::Hosted, Millis(0));
         let change = Change::Repository { id: RepositoryId(0), record: record.stored().unwrap() };
         let batch = Batch {
             by: "test".into(),
@@ -74,9 +79,9 @@ impl Trial {
         };
         let workers = Workers::start(options, &recorder, vec![()]).unwrap();
         let room = Bound::new(BoundName::Indexes, "indexes", 1);
-        let shared = Arc::new(Shared::new(Format::Maven, id, &room));
+        let shared = Arc::new(Shared::new(format, id, &room));
         let stored = Arc::new(record.stored().unwrap());
-        let repository = Arc::new(Repository::new(id, record, stored, Format::Maven, shared));
+        let repository = Arc::new(Repository::new(id, record, stored, format, shared));
         let context = Context::new(store, Arc::new(workers), recorder);
         Self { context, repository, inventory: Inventory::new(1 << 20), _folder: folder }
     }
@@ -90,12 +95,14 @@ impl Trial {
         let mut staged = self.context.store.stage(event).await?;
         staged.write(Bytes::from_static(bytes), event).await?;
         let file = self.repository.file(path);
-        deploy::deploy(self.tree(), &file, staged, None, somebody(None), || Millis(day * DAY), event).await
+        let upload = Deployment { staged, claimed: None, conditions: None };
+        let deployed = deploy::deploy(self.tree(), &file, upload, somebody(None), || Millis(day * DAY), event).await;
+        deployed.map(|deployed| deployed.new)
     }
 
     async fn remove(&self, path: &str, day: i64) -> Result<u64, Error> {
         let (file, event) = (self.repository.file(path), &mut Event::job("test", Millis(0)));
-        remove::remove(self.tree(), &file, somebody(None), Millis(day * DAY), event).await
+        remove::remove(self.tree(), &file, None, somebody(None), Millis(day * DAY), event).await
     }
 
     async fn restore(&self, path: &str, at: Millis) -> Result<u64, Error> {
@@ -264,4 +271,15 @@ async fn a_new_build_prunes_its_snapshot_unless_too_many_jobs_do_that() {
     while prunes.used() > 0 {
         tokio::task::yield_now().await;
     }
+}
+
+#[tokio::test]
+async fn a_file_that_was_stored_with_parameters_in_its_path_stays_readable_and_can_go() {
+    let (trial, path) = (Trial::of(Format::Raw).await, "a;x=1/lamp.zip;build.number=7");
+    // Earlier versions admitted it.
+    trial.put(path, b"lamp", 1).await.unwrap();
+    assert_eq!(trial.get(path).await.as_deref(), Some(&b"lamp"[..]));
+    let refused = admit::admit(&trial.repository, &trial.repository.file(path), somebody(None)).unwrap_err();
+    assert!(refused.hint().unwrap().contains("`a/lamp.zip`"), "{refused}");
+    assert_eq!(trial.remove(path, 2).await.unwrap(), 1);
 }
