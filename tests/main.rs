@@ -76,6 +76,7 @@ mod misbehaving;
 mod model;
 mod moved;
 mod observe;
+mod old_gems;
 mod oldest_index;
 mod open_requests;
 mod openapi;

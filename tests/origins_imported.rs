@@ -16,7 +16,7 @@ const MAY: u64 = 1_714_564_800;
 const DAY: u64 = 86_400;
 
 /// An import with a token of this secret.
-fn import_as(world: &World, secret: &str, kind: &str, folder: &Path, into: &str) -> Output {
+pub(crate) fn import_as(world: &World, secret: &str, kind: &str, folder: &Path, into: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
     command.args(["import", kind, folder.to_str().unwrap(), "--into", into, "--json"]);
     command.arg("--server").arg(format!("http://{}", world.address()));

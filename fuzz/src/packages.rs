@@ -3,7 +3,7 @@
 use super::text;
 use flate2::{Compression, write::GzEncoder};
 use format::gem::info::{self, FormatVersion};
-use format::gem::{Kind, Limits, Package, Requirement, Version, name, package as gem, path, versions};
+use format::gem::{Kind, Limits, Package, Requirement, Version, name, package as gem, path, quick, versions};
 use sha2::{Digest as _, Sha256};
 use std::io::Write as _;
 
@@ -77,6 +77,15 @@ pub(crate) fn requirement(bytes: &[u8]) {
 
 /// Reads a file in memory and, if it is a gem, compares its index lines and its URL with its facts.
 fn read(bytes: &[u8]) {
+    // What may be pushed installs.
+    if let Ok(package) = gem::read_installable(bytes, &Limits::default()) {
+        if name::check(&package.name).is_ok() {
+            indexed(&package);
+        }
+        assert!(!quick::render(&package, 0).is_empty());
+    } else {
+        assert!(gem::read(bytes, &Limits::default()).is_err());
+    }
     // The program's limits and smaller ones differ only in the inputs that they refuse.
     let strict = gem::read(bytes, &LIMITS);
     let Ok(package) = gem::read(bytes, &Limits::default()) else {

@@ -4,7 +4,7 @@
 mod ambiguous;
 mod corpus;
 mod cut;
-mod made;
+pub(crate) mod made;
 mod said;
 mod spelling;
 

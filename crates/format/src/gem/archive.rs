@@ -1,10 +1,13 @@
-//! Reads the tar archive of a gem strictly: plain ustar headers and regular files, nothing else.
+//! Reads the tar archive of a gem.
 //!
-//! If two readers understand an odd archive differently, they see different gems. So everything that RubyGems does
-//! not write is refused: GNU and PAX extensions, links, prefixes, sizes that are not octal, bytes after the end.
+//! If two readers understand an odd archive differently, they see different gems. So of a pushed gem everything that
+//! RubyGems does not write is refused: GNU and PAX extensions, links, prefixes, sizes that are not octal, bytes after
+//! the end. Of a gem that was published elsewhere, the archive is read as RubyGems installs it: up to the first empty
+//! block, whatever its headers say apart from names and sizes. Headers that would rename the next member are refused.
 
 use super::Invalid;
 use super::invalid::quoted;
+use super::standard::Standard;
 use std::io::{self, Read};
 
 const BLOCK: usize = 512;
@@ -12,6 +15,7 @@ const BLOCK: usize = 512;
 /// An archive that is read sequentially.
 pub(crate) struct Archive<R> {
     reader: R,
+    standard: Standard,
     /// Unread bytes of the current member, without padding.
     left: u64,
     /// Padding of the current member's last block.
@@ -22,31 +26,40 @@ pub(crate) struct Archive<R> {
 }
 
 impl<R: Read> Archive<R> {
-    pub(crate) fn new(reader: R) -> Self {
-        Self { reader, left: 0, padding: 0, within: String::new(), first: true }
+    pub(crate) fn new(reader: R, standard: Standard) -> Self {
+        Self { reader, standard, left: 0, padding: 0, within: String::new(), first: true }
     }
 
-    /// The name and size of the next member; `None` at the end, when every byte has been read. The unread rest of the
-    /// previous member is skipped.
+    /// The name and size of the next member; `None` at the end, when every byte of a pushed gem has been read. The
+    /// unread rest of the previous member is skipped.
     pub(crate) fn next(&mut self) -> Result<Option<(String, u64)>, Invalid> {
         let mut skipped = [0; 8 * 1024];
         while self.read(&mut skipped)? > 0 {}
         let mut block = [0; BLOCK];
         let padding = std::mem::take(&mut self.padding);
-        self.fill(&mut block[..padding])?;
+        match self.standard {
+            Standard::Push => self.fill(&mut block[..padding])?,
+            Standard::Install => drop(self.up_to(&mut block[..padding])?),
+        }
+        block = [0; BLOCK];
         "a header".clone_into(&mut self.within);
         let first = std::mem::take(&mut self.first);
-        match self.fill(&mut block) {
-            Err(Invalid::Truncated(_)) if first => return Err(Invalid::NotAnArchive),
-            filled => filled?,
+        match self.up_to(&mut block)? {
+            BLOCK => {}
+            _ if first => return Err(Invalid::NotAnArchive),
+            0 if self.standard.is_install() => return Ok(None),
+            _ => return Err(Invalid::Truncated(self.within.clone())),
         }
         if block == [0; BLOCK] {
-            return self.end().map(|()| None);
+            return if self.standard.is_install() { Ok(None) } else { self.end().map(|()| None) };
         }
         if first && &block[257..262] != b"ustar" {
             return Err(Invalid::NotAnArchive);
         }
-        let (name, size) = header(&block)?;
+        let (name, size) = match self.standard {
+            Standard::Push => header(&block)?,
+            Standard::Install => odd_header(&block)?,
+        };
         self.left = size;
         self.padding = (BLOCK - (size % BLOCK as u64) as usize) % BLOCK;
         self.within = quoted(&name);
@@ -79,14 +92,20 @@ impl<R: Read> Archive<R> {
         Ok(())
     }
 
-    fn fill(&mut self, mut buffer: &mut [u8]) -> Result<(), Invalid> {
-        while !buffer.is_empty() {
-            match self.some(buffer)? {
-                0 => return Err(Invalid::Truncated(self.within.clone())),
-                read => buffer = &mut buffer[read..],
+    fn fill(&mut self, buffer: &mut [u8]) -> Result<(), Invalid> {
+        if self.up_to(buffer)? == buffer.len() { Ok(()) } else { Err(Invalid::Truncated(self.within.clone())) }
+    }
+
+    /// Fills the buffer, or the part of it for which there are bytes. Returns the length of that part.
+    fn up_to(&mut self, buffer: &mut [u8]) -> Result<usize, Invalid> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.some(&mut buffer[filled..])? {
+                0 => break,
+                read => filled += read,
             }
         }
-        Ok(())
+        Ok(filled)
     }
 
     fn some(&mut self, buffer: &mut [u8]) -> Result<usize, Invalid> {
@@ -97,6 +116,26 @@ impl<R: Read> Archive<R> {
             }
         }
     }
+}
+
+/// The types of members that say something about the next member (GNU, PAX), and of sparse files.
+const EXTENDED: [u8; 5] = *b"xgLKS";
+
+/// The name and size of a member as RubyGems reads them: it does not look at checksums and types
+/// (`Gem::Package::TarHeader.from`).
+fn odd_header(block: &[u8; BLOCK]) -> Result<(String, u64), Invalid> {
+    if EXTENDED.contains(&block[156]) {
+        return Err(Invalid::BadHeader("extended headers are not supported"));
+    }
+    let text =
+        |field: &[u8]| String::from_utf8_lossy(field.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned();
+    // A writer of GNU's has other fields in place of the prefix.
+    let prefix = if &block[257..263] == b"ustar\0" { text(&block[345..500]) } else { String::new() };
+    let name = text(&block[..100]);
+    let name = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
+    let size = block[124..136].trim_ascii_start();
+    let size = if matches!(size.first(), Some(0) | None) { Some(0) } else { octal(size) };
+    Ok((name, size.ok_or(Invalid::BadHeader("a size is not an octal number"))?))
 }
 
 /// The name and size of a regular file in plain ustar.
@@ -112,7 +151,7 @@ fn header(block: &[u8; BLOCK]) -> Result<(String, u64), Invalid> {
     let name = text(&block[..100]).ok_or(Invalid::BadHeader("a name is not plain text"))?;
     match block[156] {
         0 | b'0' => {}
-        b'x' | b'g' | b'L' | b'K' | b'S' => return Err(Invalid::BadHeader("extended headers are not supported")),
+        kind if EXTENDED.contains(&kind) => return Err(Invalid::BadHeader("extended headers are not supported")),
         _ => return Err(Invalid::NotAFile(name)),
     }
     if block[157] != 0 {

@@ -209,13 +209,14 @@ impl Invalid {
             Invalid::Truncated(_)
             | Invalid::BadGzip(_)
             | Invalid::WrongChecksum { .. }
-            | Invalid::UnknownChecksum(_)
-            | Invalid::TrailingBytes => {
+            | Invalid::UnknownChecksum(_) => {
                 "the file may have been damaged in transit: build it again, and try `gem install --local` with it"
             }
-            Invalid::MissingMember(_) | Invalid::MissingChecksum(_) | Invalid::OldLayout | Invalid::Aliases(_) => {
-                "rebuild the gem with a current RubyGems"
+            Invalid::MissingChecksum(_) | Invalid::OldLayout | Invalid::Aliases(_) | Invalid::TrailingBytes => {
+                "rebuild the gem with a current RubyGems; if it was published elsewhere before, an admin imports it as \
+                 it is: `daylight import gems`"
             }
+            Invalid::MissingMember(_) => "rebuild the gem with a current RubyGems",
             Invalid::SignedInPart | Invalid::Unsigned => {
                 "build the gem with its signing key present, or without `cert_chain`"
             }

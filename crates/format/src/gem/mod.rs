@@ -1,7 +1,8 @@
 //! RubyGems: the package, its names and versions, and the compact index.
 //!
 //! In reading order: an upload goes through [`package::read`], which extracts the [`Package`]: the facts that the
-//! journal keeps and from which every index is rendered. [`info`], [`versions`] and [`names`] are the three files of
+//! journal keeps and from which every index is rendered. A gem that was published elsewhere goes through
+//! [`package::read_installable`]. [`info`], [`versions`] and [`names`] are the three files of
 //! the compact index; [`specs`] and [`quick`] are of the index before it, in Ruby's [`marshal`]. [`path`] parses
 //! requests, and [`spelling`] the possible meanings of a full name. [`upstream`] reads the compact index of another
 //! server.
@@ -30,6 +31,7 @@ pub mod requirement;
 pub mod settings;
 pub mod specs;
 pub mod spelling;
+mod standard;
 pub mod unmarshal;
 pub mod upstream;
 pub mod version;

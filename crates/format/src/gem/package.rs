@@ -5,6 +5,7 @@
 use super::archive::Archive;
 use super::invalid::quoted;
 use super::limits::Limits;
+use super::standard::Standard;
 use super::yaml::{self, Node, Value};
 use super::{Invalid, Package, Version, gemspec};
 use flate2::bufread::GzDecoder;
@@ -13,52 +14,73 @@ use std::fmt::Write as _;
 use std::io::Read;
 
 const METADATA: &str = "metadata.gz";
+/// The gemspec of RubyGems before 1.0, uncompressed.
+const PLAIN_METADATA: &str = "metadata";
 const DATA: &str = "data.tar.gz";
 const CHECKSUMS: &str = "checksums.yaml.gz";
 const SIGNATURES: [&str; 3] = ["metadata.gz.sig", "data.tar.gz.sig", "checksums.yaml.gz.sig"];
 
-/// Reads a package to its last byte, and returns its facts.
+/// Reads a package that is pushed to its last byte, and returns its facts.
 pub fn read(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
-    let mut archive = Archive::new(reader);
+    read_by(reader, limits, Standard::Push)
+}
+
+/// Reads a package that was published elsewhere: one that installs, even if it could not be pushed. Its name may break
+/// the rules for new names. Bytes after its end are not read.
+pub fn read_installable(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
+    read_by(reader, limits, Standard::Install)
+}
+
+fn read_by(reader: impl Read, limits: &Limits, standard: Standard) -> Result<Package, Invalid> {
+    let mut archive = Archive::new(reader, standard);
     let mut seen: Vec<Member> = Vec::new();
     while let Some((name, size)) = archive.next()? {
-        let all = [METADATA, DATA, CHECKSUMS].into_iter().chain(SIGNATURES);
-        let Some(name) = all.into_iter().find(|known| *known == name) else {
-            return Err(if name == "metadata" { Invalid::OldLayout } else { Invalid::UnknownMember(name) });
+        let all = [METADATA, DATA, CHECKSUMS, PLAIN_METADATA].into_iter().chain(SIGNATURES);
+        let known = all.into_iter().find(|known| *known == name);
+        let name = match (known, standard) {
+            (Some(PLAIN_METADATA), Standard::Push) => return Err(Invalid::OldLayout),
+            (Some(name), _) => name,
+            (None, Standard::Push) => return Err(Invalid::UnknownMember(name)),
+            (None, Standard::Install) => continue,
         };
         if seen.iter().any(|member| member.name == name) {
             return Err(Invalid::DuplicateMember(name));
         }
-        let keep = name == METADATA || name == CHECKSUMS;
+        let keep = [METADATA, PLAIN_METADATA, CHECKSUMS].contains(&name);
         if name != DATA && size > limits.member_bytes {
             return Err(Invalid::MemberTooLarge { member: name, limit_bytes: limits.member_bytes });
         }
         seen.push(member(&mut archive, name, keep)?);
     }
     let find = |name| seen.iter().find(|member| member.name == name);
-    let metadata = find(METADATA).ok_or(Invalid::MissingMember(METADATA))?;
+    let metadata = match (find(METADATA), find(PLAIN_METADATA)) {
+        (Some(_), Some(_)) => return Err(Invalid::DuplicateMember(METADATA)),
+        (packed, plain) => packed.or(plain).ok_or(Invalid::MissingMember(METADATA))?,
+    };
     let data = find(DATA).ok_or(Invalid::MissingMember(DATA))?;
     let checksums = find(CHECKSUMS);
     if let Some(checksums) = checksums {
-        let given = checksums.yaml(limits)?;
+        let given = checksums.yaml(limits, standard)?;
         of_members(&given)?;
-        metadata.verify(&given)?;
-        data.verify(&given)?;
+        metadata.verify(&given, standard)?;
+        data.verify(&given, standard)?;
     }
-    let (mut package, certified) = gemspec::read(&metadata.yaml(limits)?, limits)?;
-    if checksums.is_none() && !may_lack_checksums(&package) {
-        return Err(Invalid::MissingMember(CHECKSUMS));
-    }
+    let (mut package, certified) = gemspec::read(&metadata.yaml(limits, standard)?, limits, standard)?;
     let signatures = SIGNATURES.into_iter().filter(|name| find(name).is_some()).count();
-    // Gems of RubyGems before 2.0 have no checksums, so they have one signature less.
-    let complete = if checksums.is_some() { SIGNATURES.len() } else { SIGNATURES.len() - 1 };
-    match (certified, signatures) {
-        (false, 0) => {}
-        (true, 0) => return Err(Invalid::Unsigned),
-        (true, count) if count == complete => {}
-        _ => return Err(Invalid::SignedInPart),
+    if standard == Standard::Push {
+        if checksums.is_none() && !may_lack_checksums(&package) {
+            return Err(Invalid::MissingMember(CHECKSUMS));
+        }
+        // Gems of RubyGems before 2.0 have no checksums, so they have one signature less.
+        let complete = if checksums.is_some() { SIGNATURES.len() } else { SIGNATURES.len() - 1 };
+        match (certified, signatures) {
+            (false, 0) => {}
+            (true, 0) => return Err(Invalid::Unsigned),
+            (true, count) if count == complete => {}
+            _ => return Err(Invalid::SignedInPart),
+        }
     }
-    package.signed = certified;
+    package.signed = certified && signatures > 0;
     match serde_json::to_vec(&package) {
         Ok(facts) if facts.len() <= limits.facts_bytes => Ok(package),
         _ => Err(Invalid::FactsTooLarge { limit_bytes: limits.facts_bytes }),
@@ -71,12 +93,14 @@ fn may_lack_checksums(package: &Package) -> bool {
     built_by.zip(Version::parse("2.0.0.a").ok()).is_some_and(|(built_by, since)| built_by < since)
 }
 
-/// Only the two members may have checksums, because RubyGems looks for every member that has one.
+/// Only the gemspec and the content may have checksums, because RubyGems looks for every member that has one.
 fn of_members(given: &Node) -> Result<(), Invalid> {
     let Value::Map(algorithms) = &given.value else { return Err(Invalid::BadChecksums) };
     for (_, sums) in algorithms {
         let Value::Map(sums) = &sums.value else { return Err(Invalid::BadChecksums) };
-        if let Some((name, _)) = sums.iter().find(|(name, _)| name != METADATA && name != DATA) {
+        if let Some((name, _)) =
+            sums.iter().find(|(name, _)| ![METADATA, PLAIN_METADATA, DATA].contains(&name.as_str()))
+        {
             return Err(Invalid::UnknownChecksum(quoted(name)));
         }
     }
@@ -112,10 +136,10 @@ fn member(archive: &mut Archive<impl Read>, name: &'static str, keep: bool) -> R
 }
 
 impl Member {
-    /// Checks the member against each of its checksums; there must be one. RubyGems 2.0 wrote SHA1, which proves
-    /// nothing, and SHA512.
-    fn verify(&self, given: &Node) -> Result<(), Invalid> {
-        let mut verified = false;
+    /// Checks the member against each of its checksums; a pushed gem must have one. RubyGems 2.0 wrote SHA1, which
+    /// proves nothing, and SHA512.
+    fn verify(&self, given: &Node, standard: Standard) -> Result<(), Invalid> {
+        let mut verified = standard.is_install();
         for (algorithm, computed) in [("SHA256", &self.sha256), ("SHA512", &self.sha512)] {
             let Some(sums) = given.get(algorithm) else { continue };
             match sums.get(self.name).map(|sum| &sum.value) {
@@ -128,19 +152,26 @@ impl Member {
         if verified { Ok(()) } else { Err(Invalid::MissingChecksum(self.name)) }
     }
 
-    fn yaml(&self, limits: &Limits) -> Result<Node, Invalid> {
+    fn yaml(&self, limits: &Limits, standard: Standard) -> Result<Node, Invalid> {
         let mut unpacked = Vec::new();
+        if self.name == PLAIN_METADATA {
+            return yaml::read(self.name, &String::from_utf8_lossy(&self.bytes), limits, standard);
+        }
         let mut gzip = GzDecoder::new(self.bytes.as_slice());
         let unpacking = (&mut gzip).take(limits.member_bytes + 1).read_to_end(&mut unpacked);
         if unpacked.len() as u64 > limits.member_bytes {
             return Err(Invalid::MemberTooLarge { member: self.name, limit_bytes: limits.member_bytes });
         }
-        // Some readers would read bytes after the first gzip stream, and others would ignore them.
-        if unpacking.is_err() || !gzip.into_inner().is_empty() {
+        // Some readers would read bytes after the first gzip stream; Ruby's ignores them.
+        if unpacking.is_err() || !gzip.into_inner().is_empty() && standard == Standard::Push {
             return Err(Invalid::BadGzip(self.name));
         }
-        let text = String::from_utf8(unpacked).map_err(|_| Invalid::NotUtf8(self.name))?;
-        yaml::read(self.name, &text, limits)
+        let text = match String::from_utf8(unpacked) {
+            Ok(text) => text,
+            Err(error) if standard.is_install() => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            Err(_) => return Err(Invalid::NotUtf8(self.name)),
+        };
+        yaml::read(self.name, &text, limits, standard)
     }
 }
 

@@ -1,12 +1,14 @@
-//! Reads YAML into a small tree of plain values, within limits. Only a closed list of tags is understood, and aliases
-//! are refused.
+//! Reads YAML into a small tree of plain values, within limits. Only a closed list of tags is understood. In a pushed
+//! gem aliases are refused; elsewhere they are expanded, and what they expand to counts toward the limits.
 
 use super::Invalid;
 use super::invalid::quoted;
 use super::limits::Limits;
+use super::standard::Standard;
 use base64::Engine as _;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
 
 /// The tag of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,9 +22,13 @@ pub(crate) enum Tag {
     Dependency,
     Platform,
     Binary,
+    /// A symbol that is written with a tag, without its colon.
+    Symbol,
+    /// The `=` of a requirement as Ruby 1.8 wrote it.
+    DefaultKey,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Value {
     Null,
     Text(String),
@@ -30,7 +36,7 @@ pub(crate) enum Value {
     Map(Vec<(String, Node)>),
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Node {
     pub(crate) tag: Tag,
     pub(crate) value: Value,
@@ -57,9 +63,32 @@ impl Node {
         Ok(text)
     }
 
+    /// The text, whatever Ruby reads it as.
+    pub(crate) fn any_text(&self) -> Option<&str> {
+        if let Value::Text(text) = &self.value { Some(text) } else { None }
+    }
+
     /// Whether Ruby reads it as this symbol. In quotes it would be text.
     pub(crate) fn is_symbol(&self, symbol: &str) -> bool {
-        matches!(self, Node { tag: Tag::None, value: Value::Text(text), plain: true } if text == symbol)
+        match self {
+            Node { tag: Tag::None, value: Value::Text(text), plain: true } => text.strip_prefix(':') == Some(symbol),
+            Node { tag: Tag::Symbol, value: Value::Text(text), .. } => text == symbol,
+            _ => false,
+        }
+    }
+
+    /// Number of values and of bytes of text in it, and its depth.
+    fn weight(&self) -> (usize, usize, usize) {
+        let together = |(nodes, bytes, depth): (usize, usize, usize), (key, node): (usize, &Node)| {
+            let (more_nodes, more_bytes, deeper) = node.weight();
+            (nodes + more_nodes, bytes + key + more_bytes, depth.max(deeper + 1))
+        };
+        match &self.value {
+            Value::Null => (1, 0, 0),
+            Value::Text(text) => (1, text.len(), 0),
+            Value::List(items) => items.iter().map(|item| (0, item)).fold((1, 0, 1), together),
+            Value::Map(pairs) => pairs.iter().map(|(key, node)| (key.len(), node)).fold((1, 0, 1), together),
+        }
     }
 }
 
@@ -88,8 +117,8 @@ fn is_other(text: &str) -> bool {
         && all(exponent, "0123456789")
 }
 
-/// The one document in `text`.
-pub(crate) fn read(member: &'static str, text: &str, limits: &Limits) -> Result<Node, Invalid> {
+/// The one document in `text`; of several, RubyGems reads the first.
+pub(crate) fn read(member: &'static str, text: &str, limits: &Limits, standard: Standard) -> Result<Node, Invalid> {
     // The scanner keeps tokens without a bound while it does not know whether a `[` begins a key. So it gets a limited
     // number of characters between two events, and then the end of the text.
     let budget = Cell::new(limits.yaml_scalar_chars);
@@ -101,7 +130,8 @@ pub(crate) fn read(member: &'static str, text: &str, limits: &Limits) -> Result<
         budget.set(budget.get().checked_sub(1)?);
         Some(c)
     }));
-    let mut tree = Tree { member, limits, open: Vec::new(), root: None, nodes: 0 };
+    let anchored = HashMap::new();
+    let mut tree = Tree { member, limits, standard, open: Vec::new(), root: None, anchored, nodes: 0, copied: 0 };
     loop {
         let event = parser.next_event();
         if budget.get() == 0 {
@@ -116,16 +146,32 @@ pub(crate) fn read(member: &'static str, text: &str, limits: &Limits) -> Result<
         let line = span.start.line();
         match event {
             Event::Nothing | Event::StreamStart | Event::DocumentEnd => {}
-            Event::DocumentStart(_) if tree.root.is_some() => return Err(tree.bad(line, "a second document")),
+            Event::DocumentStart(_) if tree.root.is_some() => match tree.root.take() {
+                Some(root) if standard.is_install() => return Ok(root),
+                _ => return Err(tree.bad(line, "a second document")),
+            },
             Event::DocumentStart(_) => {}
-            Event::Alias(_) => return Err(Invalid::Aliases(member)),
-            Event::Scalar(text, style, _, tag) => {
-                let (tag, text_by_tag) = scalar_tag(tag.as_deref())?;
-                let plain = style == ScalarStyle::Plain && !text_by_tag;
-                tree.add(Node { tag, value: scalar(&text, plain, tag)?, plain }, line)?;
+            Event::Alias(_) if standard == Standard::Push => return Err(Invalid::Aliases(member)),
+            Event::Alias(anchor) => {
+                let Some(node) = tree.anchored.get(&anchor).cloned() else {
+                    return Err(tree.bad(line, "an alias of a value that it is in"));
+                };
+                tree.copy(&node)?;
+                tree.add(node, line)?;
             }
-            Event::SequenceStart(_, tag) => tree.begin(object_tag(tag.as_deref())?, Value::List(Vec::new()))?,
-            Event::MappingStart(_, tag) => tree.begin(object_tag(tag.as_deref())?, Value::Map(Vec::new()))?,
+            Event::Scalar(text, style, anchor, tag) => {
+                let (tag, text_by_tag) = scalar_tag(tag.as_deref(), standard)?;
+                let plain = style == ScalarStyle::Plain && !text_by_tag;
+                let node = Node { tag, value: scalar(&text, plain, tag, standard)?, plain };
+                tree.anchor(anchor, &node)?;
+                tree.add(node, line)?;
+            }
+            Event::SequenceStart(anchor, tag) => {
+                tree.begin(object_tag(tag.as_deref(), standard)?, Value::List(Vec::new()), anchor)?;
+            }
+            Event::MappingStart(anchor, tag) => {
+                tree.begin(object_tag(tag.as_deref(), standard)?, Value::Map(Vec::new()), anchor)?;
+            }
             Event::SequenceEnd | Event::MappingEnd => tree.end(line)?,
             Event::StreamEnd => return tree.root.take().ok_or_else(|| tree.bad(1, "it is empty")),
         }
@@ -141,15 +187,42 @@ fn line_break(c: char) -> char {
 struct Tree<'a> {
     member: &'static str,
     limits: &'a Limits,
-    /// Open lists and mappings, each with the key whose value comes next.
-    open: Vec<(Node, Option<String>)>,
+    standard: Standard,
+    /// Open lists and mappings, each with the key whose value comes next, and the number of its anchor.
+    open: Vec<(Node, Option<String>, usize)>,
     root: Option<Node>,
+    /// Complete values that have an anchor, by its number.
+    anchored: HashMap<usize, Node>,
     nodes: usize,
+    /// Bytes of text in copies of values that have an anchor.
+    copied: usize,
 }
 
 impl Tree<'_> {
-    fn begin(&mut self, tag: Tag, value: Value) -> Result<(), Invalid> {
-        self.open.push((Node { tag, value, plain: false }, None));
+    /// Stores a value with an anchor for its aliases. 0: it has none.
+    fn anchor(&mut self, anchor: usize, node: &Node) -> Result<(), Invalid> {
+        if anchor > 0 && self.standard.is_install() {
+            self.copy(node)?;
+            self.anchored.insert(anchor, node.clone());
+        }
+        Ok(())
+    }
+
+    /// Counts a copy toward the limits, as if the document had the value once more.
+    fn copy(&mut self, node: &Node) -> Result<(), Invalid> {
+        let (nodes, bytes, depth) = node.weight();
+        (self.nodes, self.copied) = (self.nodes + nodes, self.copied + bytes);
+        if self.open.len() + depth > self.limits.yaml_depth {
+            return Err(self.too_large("values that are nested too deep"));
+        }
+        if self.nodes > self.limits.yaml_nodes || self.copied as u64 > self.limits.member_bytes {
+            return Err(self.too_large("aliases of too many values"));
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, tag: Tag, value: Value, anchor: usize) -> Result<(), Invalid> {
+        self.open.push((Node { tag, value, plain: false }, None, anchor));
         if self.open.len() > self.limits.yaml_depth {
             return Err(self.too_large("values that are nested too deep"));
         }
@@ -157,8 +230,16 @@ impl Tree<'_> {
     }
 
     fn end(&mut self, line: usize) -> Result<(), Invalid> {
-        let Some((node, _)) = self.open.pop() else { return Err(self.bad(line, "an end without a beginning")) };
-        if let Value::Map(pairs) = &node.value {
+        let Some((mut node, _, anchor)) = self.open.pop() else {
+            return Err(self.bad(line, "an end without a beginning"));
+        };
+        if let (Value::Map(pairs), Standard::Install) = (&mut node.value, self.standard) {
+            // Ruby uses the last of equal keys.
+            let mut seen = HashSet::new();
+            let last: Vec<bool> = pairs.iter().rev().map(|(key, _)| seen.insert(key.as_str())).collect();
+            let mut last = last.into_iter().rev();
+            pairs.retain(|_| last.next().unwrap_or(true));
+        } else if let Value::Map(pairs) = &node.value {
             unique(self.member, pairs)?;
             // Clients turn the keys of an object into instance variables.
             let name = |key: &str| {
@@ -169,6 +250,7 @@ impl Tree<'_> {
                 return Err(self.bad(line, "an object has a key that is not the name of a field"));
             }
         }
+        self.anchor(anchor, &node)?;
         self.add(node, line)
     }
 
@@ -177,7 +259,7 @@ impl Tree<'_> {
         if self.nodes > self.limits.yaml_nodes {
             return Err(self.too_large("too many values"));
         }
-        let Some((parent, next)) = self.open.last_mut() else {
+        let Some((parent, next, _)) = self.open.last_mut() else {
             self.root = Some(node);
             return Ok(());
         };
@@ -210,12 +292,16 @@ fn unique(member: &'static str, pairs: &[(String, Node)]) -> Result<(), Invalid>
     }
 }
 
-fn scalar(text: &str, plain: bool, tag: Tag) -> Result<Value, Invalid> {
+fn scalar(text: &str, plain: bool, tag: Tag, standard: Standard) -> Result<Value, Invalid> {
     if tag == Tag::Binary {
         let packed: String = text.split_ascii_whitespace().collect();
         let bytes = base64::engine::general_purpose::STANDARD.decode(packed);
         return match bytes.map(String::from_utf8) {
             Ok(Ok(text)) => Ok(Value::Text(text)),
+            // Ruby 1.8 had texts of any encoding.
+            Ok(Err(error)) if standard.is_install() => {
+                Ok(Value::Text(String::from_utf8_lossy(error.as_bytes()).into_owned()))
+            }
             _ => Err(Invalid::BadField { field: "!binary", expected: "UTF-8 text in base64" }),
         };
     }
@@ -228,18 +314,20 @@ fn full(tag: Option<&saphyr_parser::Tag>) -> String {
 }
 
 /// The tag of a scalar, and whether the tag makes it text in any notation.
-fn scalar_tag(tag: Option<&saphyr_parser::Tag>) -> Result<(Tag, bool), Invalid> {
+fn scalar_tag(tag: Option<&saphyr_parser::Tag>, standard: Standard) -> Result<(Tag, bool), Invalid> {
     let full = full(tag);
     match full.strip_prefix("tag:yaml.org,2002:").or_else(|| full.strip_prefix('!')).unwrap_or(&full) {
         "" => Ok((Tag::None, false)),
         "str" => Ok((Tag::None, true)),
         "timestamp" | "int:Fixnum" | "ruby/regexp" | "null" => Ok((Tag::Typed, false)),
         "binary" => Ok((Tag::Binary, true)),
+        "ruby/sym" | "ruby/symbol" | "sym" if standard.is_install() => Ok((Tag::Symbol, true)),
+        "int" | "float" | "bool" if standard.is_install() => Ok((Tag::Typed, false)),
         _ => Err(Invalid::ForbiddenTag(quoted(&full))),
     }
 }
 
-fn object_tag(tag: Option<&saphyr_parser::Tag>) -> Result<Tag, Invalid> {
+fn object_tag(tag: Option<&saphyr_parser::Tag>, standard: Standard) -> Result<Tag, Invalid> {
     let full = full(tag);
     if full.is_empty() {
         return Ok(Tag::None);
@@ -251,6 +339,7 @@ fn object_tag(tag: Option<&saphyr_parser::Tag>) -> Result<Tag, Invalid> {
         "Gem::Requirement" | "Gem::Version::Requirement" => Ok(Tag::Requirement),
         "Gem::Dependency" => Ok(Tag::Dependency),
         "Gem::Platform" => Ok(Tag::Platform),
+        "YAML::Syck::DefaultKey" | "Syck::DefaultKey" if standard.is_install() => Ok(Tag::DefaultKey),
         _ => Err(Invalid::ForbiddenTag(quoted(&full))),
     }
 }

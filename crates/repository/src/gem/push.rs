@@ -42,7 +42,7 @@ pub(crate) async fn push(
     let Hosted { store, repository, .. } = hosted;
     // The dates of changes come from the journal, which never goes back in time.
     let now = || store.now();
-    let package = Arc::new(read(hosted, &staged, event).await?);
+    let package = Arc::new(read(hosted, &staged, parameters.origin.is_some(), event).await?);
     let full_name = package.full_name();
     event.subject.package = package.name.as_str().into();
     event.subject.version = full_name.as_str().into();
@@ -200,11 +200,17 @@ async fn load_state(hosted: Hosted<'_>, upload: &Upload, event: &mut Event) -> R
     })
 }
 
-/// Extracts the facts from the package on a thread that may block.
-async fn read(hosted: Hosted<'_>, staged: &Staged, event: &mut Event) -> Result<Package, Error> {
+/// Extracts the facts from the package on a thread that may block. A gem that was published elsewhere before need not
+/// keep the rules for new ones, except for its name.
+async fn read(hosted: Hosted<'_>, staged: &Staged, published: bool, event: &mut Event) -> Result<Package, Error> {
     let file = staged.open()?;
-    let read = move |(): &mut ()| gem::package::read(file, &gem::Limits::default());
-    Ok(hosted.context.workers.run(Lane::Change, Op::PackageRead, event, read).await??)
+    let read = move |(): &mut ()| match published {
+        true => gem::package::read_installable(file, &gem::Limits::default()),
+        false => gem::package::read(file, &gem::Limits::default()),
+    };
+    let package = hosted.context.workers.run(Lane::Change, Op::PackageRead, event, read).await??;
+    gem::name::check(&package.name)?;
+    Ok(package)
 }
 
 /// Finds out whether the version is published already, and which part of it.

@@ -7,7 +7,8 @@ use crate::gem::yaml;
 use proptest::prelude::*;
 
 fn given(spec: &str) -> Result<Package, Invalid> {
-    read(&yaml::read("metadata.gz", spec, &Limits::default())?, &Limits::default()).map(|(package, _)| package)
+    read(&yaml::read("metadata.gz", spec, &Limits::default(), Standard::Push)?, &Limits::default(), Standard::Push)
+        .map(|(package, _)| package)
 }
 
 /// A gemspec in which one line is replaced by another.

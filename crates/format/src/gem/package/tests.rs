@@ -262,6 +262,82 @@ fn a_failing_disk_is_not_the_package_s_fault() {
     assert!(!given(b"").unwrap_err().is_ours());
 }
 
+/// Reads a gem that was published elsewhere, with this gemspec.
+fn found(spec: &str) -> Result<Package, Invalid> {
+    read_installable(gem(spec).as_slice(), &Limits::default())
+}
+
+#[test]
+fn a_gem_that_may_be_pushed_has_the_same_facts_if_it_was_published_elsewhere() {
+    for spec in [SPEC_3_3, SPEC_3_6] {
+        assert_eq!(found(spec).unwrap(), given(&gem(spec)).unwrap());
+    }
+}
+
+#[test]
+fn aliases_of_a_gem_that_was_published_elsewhere_are_expanded_within_the_limits() {
+    let any = "!ruby/object:Gem::Requirement\n    none: false\n    requirements:\n    - - ! '>='\n      - !ruby/object:Gem::Version\n        version: '3'";
+    let dependency = format!(
+        "dependencies:\n- !ruby/object:Gem::Dependency\n  name: a\n  requirement: &7 {any}\n  version_requirements: *7\n- \
+         !ruby/object:Gem::Dependency\n  name: b\n  version_requirements: *7"
+    );
+    let spec = SPEC_3_6.replacen("dependencies: []", &dependency, 1);
+    assert!(matches!(given(&gem(&spec)), Err(Invalid::Aliases(_))));
+    let needs: Vec<_> = found(&spec).unwrap().dependencies.into_iter().map(|one| one.requirement.to_string()).collect();
+    assert_eq!(needs, [">= 3", ">= 3"]);
+
+    let with = |lines: &str| found(&SPEC_3_6.replacen("test_files: []", lines, 1));
+    let too_large = |lines: &str| assert!(matches!(with(lines), Err(Invalid::YamlTooLarge { .. })), "{lines:.60}");
+    let doubled: String = (1..20).map(|level| format!("x{level}: &a{level} [*a{0}, *a{0}]\n", level - 1)).collect();
+    too_large(&format!("x0: &a0 [x]\n{doubled}"));
+    let nested: String = (1..20).map(|level| format!("x{level}: &a{level} [[*a{}]]\n", level - 1)).collect();
+    too_large(&format!("x0: &a0 [x]\n{nested}"));
+    too_large(&format!("x: &a {}\ny: [{}]", "x".repeat(100_000), "*a,".repeat(200)));
+    assert!(with("x: &a [*a]").unwrap_err().to_string().ends_with("an alias of a value that it is in"));
+    assert!(with("x: &a [b]\ny: *a\nz: &a [c]\nx2: *a").is_ok());
+}
+
+#[test]
+fn what_is_odd_in_a_gem_that_was_published_elsewhere_is_read_as_rubygems_reads_it() {
+    let with = |line: &str, other: &str| {
+        assert!(SPEC_3_6.contains(line), "{line}");
+        found(&SPEC_3_6.replacen(line, other, 1)).unwrap()
+    };
+    assert_eq!(with("summary: Plain", "summary: One\nsummary: Two").summary, "Two");
+    assert_eq!(found(&format!("{SPEC_3_6}--- {{}}\n")).unwrap().summary, "Plain");
+    assert_eq!(with("summary: Plain", "summary: \"a\\e[2Jb\"").summary, "a[2Jb");
+    assert_eq!(with("summary: Plain", "summary: [a]").summary, "");
+    assert_eq!(
+        with("authors:\n- Ann", "authors:\n- !binary SvZyZw==\n- {a: b}\n- Bob").authors,
+        ["J\u{fffd}rg", "Bob"]
+    );
+    assert_eq!(with("licenses: []", &format!("licenses: [{}]", "a".repeat(100))).licenses, ["a".repeat(64)]);
+    let metadata = with("metadata: {}", "metadata: {homepage_uri: none, a: [], b: c}").metadata;
+    assert_eq!(metadata.into_iter().collect::<Vec<_>>(), [("b".to_owned(), "c".to_owned())]);
+    assert_eq!(with("date: 1980-01-02 00:00:00.000000000 Z", "date: Sun Mar 04").date, None);
+    assert_eq!(with("name: plain", "name: _plain").full_name(), "_plain-1.0");
+    assert_eq!(with("version: '1.0'\nplatform", "version: ' 1.0'\nplatform").number.as_str(), "1.0");
+    assert_eq!(with("platform: ruby", "platform: ruby\nnew_platform: java").platform, "ruby");
+    let needs = |requirement: &str| {
+        let dependency = format!(
+            "dependencies:\n- !ruby/object:Gem::Dependency\n  name: a\n  type: !ruby/sym development\n  {requirement}"
+        );
+        let needed = with("dependencies: []", &dependency).dependencies.remove(0);
+        assert_eq!(needed.kind, Kind::Development);
+        needed.requirement.to_string()
+    };
+    let pair = "requirement: !ruby/object:Gem::Requirement\n    requirements:\n    - -";
+    assert_eq!(needs(&format!("{pair} !ruby/object:YAML::Syck::DefaultKey {{}}\n      - 1.0.0")), "= 1.0.0");
+    assert_eq!(needs(&format!("{pair} '>'\n      - !ruby/object:Gem::Version\n        version: 1")), "> 1");
+    assert_eq!(needs("version_requirements: !ruby/object:Gem::Version::Requirement\n    version: '> 2'"), "> 2");
+    assert_eq!(needs("requirement:"), ">= 0");
+    for (line, other) in
+        [("name: plain", "name: a b"), ("- Ann", "- !ruby/object:OpenStruct {a: b}"), ("'1.0'", "../1")]
+    {
+        assert!(found(&SPEC_3_6.replacen(line, other, 1)).is_err(), "{other}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 

@@ -23,14 +23,17 @@ impl RemoteGems<'_> {
         let gem = whole(self.gem(full_name, of, event).await?, event).await?;
         let published = row.created_at.unwrap_or_else(|| row.moment().seconds());
         let make = move |(): &mut ()| -> Result<Vec<u8>, Error> {
-            let gem = package::read(gem, &Limits::default())?;
+            let invalid = |why: String| {
+                let text = format!("the gem that the upstream lists as `{}-{}` {why}", row.name, row.token);
+                Error::from(Failure::new(Reason::UpstreamInvalid, text))
+            };
+            let gem = package::read_installable(gem, &Limits::default()).map_err(|why| match why.is_ours() {
+                true => why.into(),
+                false => invalid(format!("cannot be read: {why}")),
+            })?;
             // The index proves the bytes, but not that they are a package of this gem.
             if !row.is_of(&gem) {
-                let text = format!(
-                    "the gem that the upstream lists as `{}-{}` says that it is {} {} for {}",
-                    row.name, row.token, gem.name, gem.number, gem.platform
-                );
-                return Err(Failure::new(Reason::UpstreamInvalid, text).into());
+                return Err(invalid(format!("says that it is {} {} for {}", gem.name, gem.number, gem.platform)));
             }
             Ok(quick::render(&gem, published))
         };

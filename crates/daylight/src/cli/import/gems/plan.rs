@@ -38,7 +38,7 @@ pub(super) fn read(file: PathBuf) -> Result<Version, FileOutcome> {
         Err(error) => return Err(FileOutcome::Refused { reason: error.to_string(), file }),
     };
     let mut bytes = HashingReader { inner: BufReader::with_capacity(64 << 10, opened), sha256: Sha256::new() };
-    let read = package::read(&mut bytes, &Limits::default());
+    let read = package::read_installable(&mut bytes, &Limits::default());
     // The digest covers bytes after the end of the archive, too.
     let rest = io::copy(&mut bytes, &mut io::sink());
     match (read, rest) {
