@@ -2,7 +2,8 @@
 
 use super::shelf::{before, lamp_and_oil};
 use super::{AFTER_A_WEEK, LATER, REMOTE, set_time};
-use crate::world::{Answer, Gem, Says, World, hex};
+use crate::world::{Answer, FIRST, Gem, Says, World, hex};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 fn get(world: &World, path: &str) -> Answer {
@@ -47,4 +48,30 @@ fn what_is_attested_is_asked_for_again_after_a_while_and_answered_while_the_upst
     set_time(&world, AFTER_A_WEEK);
     let stale = ask().expect(200);
     assert!(stale.text() == "[1]" && stale.header("daylight-stale").is_some(), "{:?}", stale.header("daylight-stale"));
+}
+
+#[test]
+fn a_gem_of_another_daylight_has_no_attestations_and_those_of_its_upstream_come_through() {
+    let shelf = lamp_and_oil();
+    let far = before(&shelf.upstream);
+    far.admin().push(FIRST, &Gem::new("hosted", "1.0.0")).expect(200);
+    let attested = "api/v1/attestations/lamp-1.0.0.json";
+    shelf.upstream.file(&format!("/{attested}"), "[1]");
+    // Of a server without the call.
+    shelf.upstream.says("/api/v1/attestations/oil-1.0.0.json", Says::status(501));
+    let world = World::start();
+    for (name, of) in [("theirs", FIRST), ("relayed", REMOTE)] {
+        let remote = json!({ "urls": [far.url(of)] });
+        world.make(&json!({ "name": name, "format": "gem", "kind": "remote", "remote": remote }));
+    }
+    world.make(&json!({ "name": "all", "format": "gem", "kind": "group", "members": [FIRST, "theirs", "relayed"] }));
+    world.admin().push(FIRST, &Gem::new("ours", "1.0.0")).expect(200);
+    for (repository, name) in
+        [("theirs", "hosted"), ("relayed", "oil"), ("all", "hosted"), ("all", "oil"), ("all", "ours")]
+    {
+        world.anon().file(repository, &format!("api/v1/attestations/{name}-1.0.0.json")).expect(404);
+    }
+    for repository in ["relayed", "all"] {
+        assert_eq!(world.anon().file(repository, attested).expect(200).text(), "[1]");
+    }
 }

@@ -54,7 +54,10 @@ pub(crate) fn describe(
             let (from, until) = span(query, now)?;
             What::Between(from, until, page(query)?)
         }
-        Call::Attestations(_) => return Err(not_yet("attestations of gems that are pushed here are not kept")),
+        // No gem that is pushed here has any.
+        Call::Attestations(full_name) => {
+            return Err(Error::NoSuchFile(format!("api/v1/attestations/{full_name}.json")));
+        }
         Call::Dependents(_) => return Err(not_yet("which gems need a gem is not kept")),
         Call::Downloads => return Err(not_yet("downloads are not counted for each gem")),
         // Calls about accounts are not questions to a repository.

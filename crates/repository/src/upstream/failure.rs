@@ -113,6 +113,11 @@ impl Failure {
         Self { status: Some(status), ..Self::new(Reason::UpstreamInvalid, text) }
     }
 
+    /// Whether the upstream does not know the call at all (RFC 9110 15.5.6, 15.6.2).
+    pub(crate) fn is_of_unknown_call(&self) -> bool {
+        matches!(self.status, Some(405 | 501))
+    }
+
     /// The failure for no response, while another member has answered long ago.
     pub(crate) fn late() -> Self {
         Self::new(

@@ -72,11 +72,8 @@ impl GroupGems<'_> {
                 let found = match part {
                     Part::Gem => download::gem(hosted, full_name, &is_it, self.now(), event).await,
                     Part::Gemspec => download::gemspec(hosted, full_name, &is_it, self.now(), event).await,
-                    Part::Attestations => {
-                        return Err(Error::Unsupported(
-                            "attestations of gems that are pushed here are not kept yet".into(),
-                        ));
-                    }
+                    // No gem that is pushed here has any.
+                    Part::Attestations => Err(Error::NoSuchFile(format!("api/v1/attestations/{full_name}.json"))),
                 };
                 found.map(Any::Gem)
             }

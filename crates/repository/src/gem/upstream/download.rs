@@ -54,6 +54,11 @@ impl RemoteGems<'_> {
         let path = format!("api/v1/attestations/{}-{}.json", row.name, row.token);
         let (file, began, mut trace) = (self.remote.repository.file(&path), Tick::now(), FetchTrace::default());
         let found = Box::pin(file_by(self.remote, &file, Proof::Age, &mut trace, event)).await;
+        // Servers that keep no attestations may have no such call.
+        let found = match found {
+            Err(Error::Upstream(failure)) if failure.is_of_unknown_call() => Err(Error::NoSuchFile(path)),
+            found => found,
+        };
         trace.finish(self.remote, began, &found, event);
         Ok(Content { media: "application/json", ..found? })
     }
