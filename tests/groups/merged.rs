@@ -270,6 +270,7 @@ fn an_explanation_of_metadata_names_the_member_whose_document_is_left_out() {
     let path = "org/example/lamp/maven-metadata.xml";
     let answer = scene.get(path).expect(200);
     assert!(answer.text().contains("1.0") && !answer.text().contains("9.0"), "{}", answer.text());
+    assert_eq!(answer.header("daylight-stale"), Some("upstream_invalid"));
     for told in [super::event(&scene.world, &answer), super::explain::explained(&scene.world, "all", path)] {
         let detail = |member: &str| {
             let members = told["members"].as_array().unwrap();
@@ -285,4 +286,22 @@ fn an_explanation_of_metadata_names_the_member_whose_document_is_left_out() {
         );
         assert_eq!(detail("far"), "");
     }
+}
+
+#[test]
+fn metadata_without_what_only_a_dtd_declares_is_marked_until_the_upstream_is_mended() {
+    let scene = Scene::new();
+    let declared = format!("<!DOCTYPE metadata [<!ENTITY v \"9.0\">]>{}", versions(&["&v;", "2.0"]));
+    scene.near.file(&format!("/{VERSIONS}"), declared);
+    scene.far.file(&format!("/{VERSIONS}"), versions(&["1.0"]));
+    for _ in 0..3 {
+        let answer = scene.get(VERSIONS).expect(200);
+        assert_eq!(all(&answer, "version"), ["1.0", "2.0"]);
+        assert_eq!(answer.header("daylight-stale"), Some("upstream_invalid"));
+        let told = super::event(&scene.world, &answer);
+        assert!(told.to_string().contains("only a DTD, which is not read"), "{told:#}");
+    }
+    scene.near.file(&format!("/{VERSIONS}"), versions(&["2.0"]));
+    scene.world.admin().ask("DELETE", &format!("/api/v1/repositories/near/contents/{VERSIONS}"), &[], b"").expect(200);
+    assert_eq!(scene.get(VERSIONS).expect(200).header("daylight-stale"), None);
 }

@@ -37,6 +37,8 @@ pub struct Metadata {
     pub files: Vec<File>,
     /// The plugins of the group.
     pub plugins: Vec<Plugin>,
+    /// Whether a text is missing because only a DTD declares an entity in it.
+    pub undeclared: bool,
 }
 
 /// A build of a snapshot.
@@ -91,6 +93,7 @@ impl Metadata {
             snapshot: versioning.child("snapshot").and_then(Snapshot::read),
             files: versioning.list("snapshotVersions", "snapshotVersion").filter_map(File::read).collect(),
             plugins: root.list("plugins", "plugin").filter_map(Plugin::read).collect(),
+            undeclared: root.has_undeclared(),
         })
     }
 

@@ -107,6 +107,11 @@ impl Element {
         self.prose().filter(|_| !self.undeclared)
     }
 
+    /// Whether any text in it contains an undeclared entity.
+    pub(super) fn has_undeclared(&self) -> bool {
+        self.undeclared || self.children.iter().any(Element::has_undeclared)
+    }
+
     /// The text of the first child with this name.
     pub(super) fn text_of(&self, name: &str) -> Option<&str> {
         self.child(name)?.text()

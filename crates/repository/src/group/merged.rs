@@ -13,7 +13,7 @@ use crate::group::namespace_guard::GuardedName;
 use crate::group::not_found::NotFound;
 use crate::group::{Group, is_hosted};
 use crate::repository::Repository;
-use crate::tree::document::{Document, MemberDocument};
+use crate::tree::document::{Document, LeftOut, MemberDocument};
 use crate::tree::file::File;
 use crate::upstream::PATIENCE;
 use crate::workers::aside;
@@ -143,7 +143,7 @@ async fn together(
     };
     let is_one = parts.len() == 1 && guarded.is_empty() && (is_hosted || !document.is_rendered());
     let (content, lacks) = if is_one {
-        (first, false)
+        (first, None)
     } else {
         let folder = file.folder.to_owned();
         let merge = move || {
@@ -158,15 +158,15 @@ async fn together(
                 if first.hashes.as_ref().is_some_and(|first| first.sha256 == hashes.sha256) {
                     event.was_vain_since(&before);
                 }
-                merged.left_out.into_iter().for_each(|(member, why)| leave_out(event, &member, &why));
+                merged.left_out.iter().for_each(|left_out| tell(event, left_out));
                 let (source, hashes) = (Source::Memory(merged.bytes), Some(hashes));
-                (Content { source, hashes, ..first }, merged.lacks)
+                (Content { source, hashes, ..first }, merged.left_out.first().map(|left_out| left_out.reason))
             }
             // If the documents cannot be merged, the answer is that of the first member.
-            None => (first, true),
+            None => (first, Some(Reason::TooLarge)),
         }
     };
-    let lacks = failed.or_else(|| lacks.then_some(Reason::TooLarge));
+    let lacks = failed.or(lacks);
     Ok(Content {
         // The document of another member may have an earlier date. A client that compares dates would take the new
         // answer for unchanged.
@@ -178,11 +178,11 @@ async fn together(
     })
 }
 
-/// Records that the merged document lacks the document of a member.
-fn leave_out(event: &mut Event, member: &str, why: &str) {
-    if let Some(record) = event.members.iter_mut().find(|record| record.member == member) {
+/// Records what the merged document lacks of the document of a member.
+fn tell(event: &mut Event, left_out: &LeftOut) {
+    if let Some(record) = event.members.iter_mut().find(|record| record.member == left_out.member) {
         let and = if record.detail.is_empty() { "" } else { "; " };
-        record.detail += &format!("{and}its document is left out: {why}");
+        record.detail += &format!("{and}{}", left_out.text);
     }
 }
 

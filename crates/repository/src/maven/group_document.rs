@@ -7,7 +7,7 @@ use crate::content::Content;
 use crate::maven::layout::MavenPath;
 use crate::maven::upstream::observed;
 use crate::policy::package_version::{PackageVersion, Since};
-use crate::tree::document::{Document, MemberDocument, MergedDocument};
+use crate::tree::document::{Document, LeftOut, MemberDocument, MergedDocument};
 use crate::upstream::first_seen::observation::Observation;
 use bytes::Bytes;
 use format::maven::catalog::Archetype;
@@ -15,7 +15,8 @@ use format::maven::metadata::Metadata;
 use format::maven::path::Kind;
 use format::maven::{LONGEST, catalog, metadata};
 use std::collections::HashSet;
-use telemetry::Millis;
+use std::fmt::Display;
+use telemetry::{Millis, Reason};
 
 /// A document that is merged from those of the members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,19 +95,20 @@ impl Document for MavenDocument {
         for MemberDocument { member, hosted, content } in parts {
             match bytes(content, &mut room) {
                 Some(bytes) => read.push(Part { member, hosted: *hosted, bytes }),
-                None => left_out.push((member.clone(), format!("all documents together exceed {most} bytes"))),
+                None => left_out.push(whole(
+                    member,
+                    Reason::TooLarge,
+                    format!("all documents together exceed {most} bytes"),
+                )),
             }
         }
-        let mut lacks = !left_out.is_empty();
         let text = match self {
             MavenDocument::Metadata => {
                 let all = each(read, &mut left_out, |bytes| Metadata::read(bytes).map_err(|why| why.to_string()));
-                lacks |= !left_out.is_empty();
                 (!all.is_empty()).then(|| of_all(folder, all, guarded, &mut left_out).render())
             }
             MavenDocument::Catalog => {
                 let all = each(read, &mut left_out, |bytes| catalog::read(bytes).map_err(|why| why.to_string()));
-                lacks |= !left_out.is_empty();
                 let open = |hosted: bool, archetype: &Archetype| hosted || !guarded.contains(&archetype.folder());
                 let archetypes = |ReadPart { hosted, read, .. }: ReadPart<'_, Vec<Archetype>>| {
                     read.into_iter().filter(move |archetype| open(hosted, archetype))
@@ -114,8 +116,13 @@ impl Document for MavenDocument {
                 Some(catalog::render(all.into_iter().flat_map(archetypes).collect()))
             }
         };
-        text.map(|text| MergedDocument { bytes: text.into(), lacks, left_out })
+        text.map(|text| MergedDocument { bytes: text.into(), left_out })
     }
+}
+
+/// A document that is left out as a whole.
+fn whole(member: &str, reason: Reason, why: impl Display) -> LeftOut {
+    LeftOut { member: member.to_owned(), reason, text: format!("its document is left out: {why}") }
 }
 
 /// The document of a member, as bytes.
@@ -135,7 +142,7 @@ struct ReadPart<'a, T> {
 /// Parses all readable documents, and adds the others to `left_out`.
 fn each<'a, T>(
     all: Vec<Part<'a>>,
-    left_out: &mut Vec<(String, String)>,
+    left_out: &mut Vec<LeftOut>,
     read: impl Fn(&[u8]) -> Result<T, String>,
 ) -> Vec<ReadPart<'a, T>> {
     let mut found = Vec::new();
@@ -143,7 +150,7 @@ fn each<'a, T>(
     for Part { member, hosted, bytes } in all {
         match read(&bytes) {
             Ok(read) => found.push(ReadPart { member, hosted, read }),
-            Err(why) => left_out.push((member.to_owned(), format!("it cannot be read: {why}"))),
+            Err(why) => left_out.push(whole(member, Reason::UpstreamInvalid, format!("it cannot be read: {why}"))),
         }
     }
     found
@@ -163,18 +170,21 @@ fn of_all(
     folder: &str,
     mut all: Vec<ReadPart<'_, Metadata>>,
     guarded: &HashSet<String>,
-    left_out: &mut Vec<(String, String)>,
+    left_out: &mut Vec<LeftOut>,
 ) -> Metadata {
     all.sort_by_key(|part| !part.read.is_of(folder));
     let right = all.partition_point(|part| part.read.is_of(folder));
     if right > 0 {
         for part in &all[right..] {
             let named = [&part.read.group, &part.read.artifact].map(|name| name.as_deref().unwrap_or_default());
-            left_out.push((
-                part.member.to_owned(),
-                format!("it is about `{}`, and not about this folder", named.join(":")),
-            ));
+            let why = format!("it is about `{}`, and not about this folder", named.join(":"));
+            left_out.push(whole(part.member, Reason::UpstreamInvalid, why));
         }
+    }
+    for part in all.iter().filter(|part| part.read.undeclared) {
+        let text = "entries of its document are left out: only a DTD, which is not read, declares their entities";
+        let (member, reason) = (part.member.to_owned(), Reason::UpstreamInvalid);
+        left_out.push(LeftOut { member, reason, text: text.to_owned() });
     }
     let mut taken = HashSet::<String>::new();
     for hosted in [true, false] {

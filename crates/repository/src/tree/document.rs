@@ -6,7 +6,7 @@ use crate::upstream::first_seen::observation::Observation;
 use bytes::Bytes;
 use std::collections::HashSet;
 use std::fmt::Debug;
-use telemetry::Millis;
+use telemetry::{Millis, Reason};
 
 /// A kind of document of a format.
 pub(crate) trait Document: Debug + Send + Sync {
@@ -51,8 +51,16 @@ pub(crate) struct MemberDocument {
 #[derive(Debug)]
 pub(crate) struct MergedDocument {
     pub(crate) bytes: Bytes,
-    /// Whether an unreadable part is missing from it.
-    pub(crate) lacks: bool,
-    /// The members whose documents are not in it, each with the reason.
-    pub(crate) left_out: Vec<(String, String)>,
+    /// The documents of members that are not in it, or only in part.
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// A document that is not merged, or only in part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LeftOut {
+    /// The member's name.
+    pub(crate) member: String,
+    pub(crate) reason: Reason,
+    /// The missing part, and the reason, in words.
+    pub(crate) text: String,
 }

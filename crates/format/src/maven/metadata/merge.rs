@@ -40,6 +40,7 @@ pub fn merge<'a>(documents: impl IntoIterator<Item = &'a Metadata>) -> Metadata 
         snapshot,
         files,
         plugins: plugins(&documents),
+        undeclared: documents.iter().any(|document| document.undeclared),
     }
 }
 
