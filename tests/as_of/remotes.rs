@@ -82,6 +82,8 @@ fn an_upstream_is_told_as_it_had_been_seen() {
     let through = |moment: &str| world.anon().file(&format!("all@{moment}"), &jar("1.1")).status;
     assert_eq!((through(&first), through(&second)), (404, 200));
     ask(&first, "org/lamp/2-SNAPSHOT/maven-metadata.xml").expect(410);
+    let early = world.anon().file("all@seq-0", METADATA).expect(404);
+    assert!(early.text().contains("nothing is known of `all` before"), "{}", early.text());
     world.anon().put(&format!("far@{first}"), &jar("1.0"), b"x").expect(405);
 }
 

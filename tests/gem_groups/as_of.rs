@@ -3,6 +3,26 @@
 use super::{FIRST, GROUP, Scene};
 use serde_json::json;
 
+/// What a group tells of gems.
+const PATHS: [&str; 16] = [
+    "versions",
+    "names",
+    "specs.4.8.gz",
+    "latest_specs.4.8.gz",
+    "prerelease_specs.4.8.gz",
+    "info/can",
+    "info/lamp",
+    "info/vase",
+    "api/v1/dependencies?gems=can,lamp,vase",
+    "api/v1/dependencies.json?gems=can,lamp,vase",
+    "api/v1/gems/can.json",
+    "api/v1/versions/can.json",
+    "quick/Marshal.4.8/can-1.0.0.gemspec.rz",
+    "gems/can-1.0.0.gem",
+    "gems/lamp-1.0.0.gem",
+    "gems/vase-1.0.0.gem",
+];
+
 fn then(scene: &Scene, moment: &str, path: &str) -> crate::world::Answer {
     scene.world.anon().file(&format!("{GROUP}@{moment}"), path)
 }
@@ -44,5 +64,45 @@ fn a_group_is_told_as_it_was_and_never_of_names_that_are_another_member_s_now() 
         then(&scene, moment, &format!("gems/{}", oil.file())).expect(404);
         assert!(!then(&scene, moment, "info/oil").text().contains("9.0.0"), "{moment}");
         assert_eq!(then(&scene, moment, "api/v1/dependencies.json?gems=oil").expect(200).json(), json!([]));
+    }
+}
+
+#[test]
+fn a_group_of_a_moment_stays_the_same_whatever_is_pushed_yanked_and_listed_later() {
+    let scene = Scene::new();
+    scene.publish("lamp", "1.0.0");
+    scene.push("can", "1.0.0");
+    for path in ["versions", "info/lamp", "gems/lamp-1.0.0.gem"] {
+        scene.get(path).expect(200);
+    }
+    scene.at("2026-11-04T12:00:00Z");
+    let told = || {
+        PATHS.map(|path| {
+            let answer = then(&scene, "2026-11-03T12:00:00Z", path);
+            (path, answer.status, answer.body)
+        })
+    };
+    let before = told();
+    assert!(before.iter().all(|(path, status, _)| (*status == 200) != path.contains("/vase")), "{before:?}");
+    scene.push("can", "1.1.0");
+    scene.push("vase", "1.0.0");
+    scene.world.admin().yank(FIRST, "can", "1.0.0").expect(200);
+    scene.publish("lamp", "1.1.0");
+    scene.publish("wick", "1.0.0");
+    scene.at("2026-11-05T12:00:00Z");
+    assert!(scene.get("versions").expect(200).text().contains("wick 1.0.0"));
+    for (was, is) in before.into_iter().zip(told()) {
+        assert_eq!(was, is);
+    }
+}
+
+#[test]
+fn before_its_first_member_was_made_a_group_is_404_with_the_reason_of_that_member() {
+    let scene = Scene::new();
+    scene.push("can", "1.0.0");
+    for path in PATHS {
+        let hosted = scene.world.anon().file(&format!("{FIRST}@1970-01-02"), path).expect(404);
+        let group = then(&scene, "1970-01-02", path).expect(404);
+        assert_eq!(group.text(), hosted.text().replace(FIRST, GROUP), "{path}");
     }
 }

@@ -9,16 +9,17 @@ use crate::error::purged::Purged;
 use crate::repository::Repository;
 use serde_json::Value;
 use std::sync::Arc;
-use store::{Entry, Lane, RepositoryKind, Store, Withdrawal};
+use store::{Entry, Lane, Store, Withdrawal};
 use telemetry::Event;
 
 impl Repository {
-    /// The same repository as of a moment. A group keeps its present members, order and rules.
+    /// The same repository as of a moment. A group keeps its present members, order and rules, and exists since the
+    /// first of these members was made.
     pub(crate) fn as_of(&self, past: Past) -> Result<Self, Error> {
-        // A blob's number is that of the change that created it.
-        if self.record.kind != RepositoryKind::Group && past.through.0 < self.id.0 {
-            let Self { record, .. } = self;
-            return Err(Error::BeforeItsTime { what: record.name.clone(), since: record.created });
+        let first = self.leaves.iter().map(|leaf| &**leaf).min_by_key(|leaf| leaf.id.0).unwrap_or(self);
+        // A repository's number is that of the change that made it.
+        if past.through.0 < first.id.0 {
+            return Err(Error::BeforeItsTime { what: self.record.name.clone(), since: first.record.created });
         }
         let leaves = self.leaves.iter().map(|leaf| Arc::new(leaf.seen(leaf.rules.clone(), Some(past)))).collect();
         Ok(Self { leaves, ..self.seen(self.rules.clone(), Some(past)) })

@@ -77,9 +77,21 @@ impl KnownMembers {
             leaves.iter().enumerate().filter(|(_, leaf)| is_hosted(leaf) && among.may_be(leaf)).collect();
         for name in names {
             let ids = hosted.iter().map(|(_, leaf)| leaf.id).collect();
-            let units = store.unit_of_each(ids, name, Lane::Index, event).await?;
-            for ((place, leaf), unit) in hosted.iter().zip(units) {
-                if let Some(published) = Published::of(*place, leaf, &unit.entries, members.now)? {
+            let units: Vec<Vec<Entry>> = match hosted.iter().find_map(|(_, leaf)| leaf.as_of) {
+                None => {
+                    let units = store.unit_of_each(ids, name, Lane::Index, event).await?;
+                    units.into_iter().map(|unit| unit.entries).collect()
+                }
+                Some(_) => {
+                    let mut units = Vec::with_capacity(hosted.len());
+                    for (_, leaf) in &hosted {
+                        units.push(leaf.unit(store, name, event).await?);
+                    }
+                    units
+                }
+            };
+            for ((place, leaf), rows) in hosted.iter().zip(units) {
+                if let Some(published) = Published::of(*place, leaf, &rows, members.now)? {
                     members.published.entry(name.to_owned()).or_default().push(published);
                 }
             }
@@ -144,21 +156,20 @@ impl KnownMembers {
     }
 
     pub(super) fn new(leaves: &[Arc<Repository>], now: Millis) -> Self {
-        // The owner of a name does not depend on the as-of moment.
-        let as_it_is = |leaf: &Arc<Repository>| match leaf.as_of {
-            None => leaf.clone(),
-            Some(_) => Arc::new(leaf.seen(leaf.rules.clone(), None)),
-        };
-        let leaves: Arc<[_]> = leaves.iter().map(as_it_is).collect();
+        let leaves: Arc<[_]> = leaves.into();
         let shares = leaves.iter().any(|leaf| leaf.rules.share_any());
         Self { leaves, published: BTreeMap::new(), listings: HashMap::new(), largest: None, shares, group: None, now }
     }
 
-    /// The members that have or had the name.
+    /// The members that have or had the name, by the as-of moment.
     pub(crate) fn holders(&self, name: &str) -> Vec<Holder> {
         let mut holders = self.published_by(name);
         for (place, leaf) in self.remotes() {
-            if let Some(began) = self.listed(place, |listing| listing.began(name)).flatten() {
+            let by_then = |listing: &Listing| match leaf.as_of {
+                None => listing.began(name, usize::MAX),
+                Some(past) => listing.began(name, listing.end(past.exceptions_by)?),
+            };
+            if let Some(began) = self.listed(place, by_then).flatten() {
                 holders.push(Holder { place, is_hosted: false, stands: leaf.stands_since, began });
             }
         }
@@ -300,6 +311,11 @@ impl Published {
     fn of(place: usize, leaf: &Repository, rows: &[Entry], now: Millis) -> Result<Option<Self>, Error> {
         let Some(began) = rows.iter().map(|row| row.published).min() else { return Ok(None) };
         Ok(Some(Self { place, began, says: hosted_says(rows, leaf, leaf.view(now))? }))
+    }
+
+    /// The index of the member, and what it publishes.
+    pub(super) fn says(&self) -> (usize, ToSay) {
+        (self.place, self.says.clone())
     }
 
     /// The facts without the published versions.

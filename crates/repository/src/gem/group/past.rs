@@ -1,19 +1,18 @@
-//! The names and versions of a group as of a moment. The owner of a name is that of now: what another member had then
-//! is not shown.
+//! The names and versions of a group as of a moment. The owner of a name is that of then, as the members had it; the
+//! members, their order, claims and policies are those of now.
 
 use crate::error::Error;
-use crate::gem::group::members::KnownMembers;
-use crate::gem::group::says::{hosted_says, joined};
+use crate::gem::group::members::{KnownMembers, Published};
+use crate::gem::group::says::joined;
 use crate::gem::group::{GroupGems, Member};
 use crate::gem::indexes::view_log::{Md5OfInfo, ToSay};
 use crate::gem::upstream::view::VisibleGem;
+use crate::group::is_hosted;
+use crate::repository::Repository;
 use format::gem::info::md5_hex;
 use std::collections::BTreeMap;
-use store::Entry;
+use std::sync::Arc;
 use telemetry::Event;
-
-/// Number of gems that one step of a reader thread reads.
-const PAGE: usize = 1_000;
 
 impl GroupGems<'_> {
     /// The published state of each name as of the moment.
@@ -23,36 +22,35 @@ impl GroupGems<'_> {
         event: &mut Event,
     ) -> Result<BTreeMap<String, ToSay>, Error> {
         let mut then: BTreeMap<String, Vec<(usize, ToSay)>> = BTreeMap::new();
+        for (name, published) in &members.published {
+            then.entry(name.clone()).or_default().extend(published.iter().map(Published::says));
+        }
+        let existed = |leaf: &Arc<Repository>| leaf.as_of.is_none_or(|past| past.through.0 >= leaf.id.0);
+        let mut exists = self.leaves().iter().any(|leaf| is_hosted(leaf) && existed(leaf));
+        let mut too_early = None;
         for (place, leaf) in self.leaves().iter().enumerate() {
-            if Self::is_unset(leaf) && leaf.record.remote.is_some() {
+            let Member::Remote(remote, local) = self.member(leaf)? else { continue };
+            if Self::is_unset(leaf) {
                 continue;
             }
-            let says = match self.member(leaf)? {
-                Member::Hosted(hosted) => {
-                    let (mut says, mut after) = (Vec::new(), Some(String::new()));
-                    while let Some(from) = after {
-                        let (seen, now) = (leaf.clone(), self.now());
-                        let read = move |name: &str, rows: Vec<Entry>| {
-                            hosted_says(&rows, &seen, seen.view(now)).map(|says| (name.to_owned(), says))
-                        };
-                        let (some, last) = leaf.units(hosted.store, &from, PAGE, read, event).await?;
-                        for one in some {
-                            says.push(one?);
-                        }
-                        after = last;
-                    }
-                    says
+            let says: Vec<(String, ToSay)> = match self.remote(&remote, local).visible_gems(event).await {
+                Ok(seen) => {
+                    exists = true;
+                    seen.gems.into_iter().map(|gem| (gem.name.clone(), of_visible(gem))).collect()
                 }
-                Member::Remote(remote, local) => match self.remote(&remote, local).visible_gems(event).await {
-                    Ok(seen) => seen.gems.into_iter().map(|gem| (gem.name.clone(), of_visible(gem))).collect(),
-                    // The member was created, or first used, later.
-                    Err(Error::BeforeItsTime { .. }) => Vec::new(),
-                    Err(error) => return Err(error),
-                },
+                // The member was created, or first used, later.
+                Err(error @ Error::BeforeItsTime { .. }) => {
+                    too_early = too_early.or(Some(error));
+                    continue;
+                }
+                Err(error) => return Err(error),
             };
             for (name, says) in says {
                 then.entry(name).or_default().push((place, says));
             }
+        }
+        if let Some(error) = too_early.filter(|_| !exists) {
+            return Err(error);
         }
         let owned = then.into_iter().filter_map(|(name, says)| {
             let owners = members.owners(&name);

@@ -170,8 +170,8 @@ impl Listing {
     }
 
     /// When a name was first listed. `Some(None)`: in the first file, so the date is unknown.
-    pub(crate) fn began(&self, name: &str) -> Option<Option<Millis>> {
-        let first = self.log.offsets_of(name, usize::MAX).pop()?;
+    pub(crate) fn began(&self, name: &str, end: usize) -> Option<Option<Millis>> {
+        let first = self.log.offsets_of(name, end).pop()?;
         Some((first >= self.first).then(|| self.moments(None, "", first).seen))
     }
 
