@@ -91,7 +91,8 @@ fn a_restore_that_verifies_names_what_is_damaged_in_the_backup_and_the_next_back
     std::fs::remove_file(&blob).unwrap();
     std::fs::write(&blob, bytes).unwrap();
     let again = data.with_file_name("again");
-    said(&run(&["restore"], &target, &again));
+    // The bytes are compared without the flag, too.
+    assert_eq!(run(&["restore"], &target, &again).status.code(), Some(1));
     std::fs::remove_dir_all(&again).unwrap();
     let refused = run(&["restore", "--verify"], &target, &again);
     let name = blob.file_name().unwrap().to_str().unwrap();
@@ -190,4 +191,73 @@ fn an_upgrade_is_rehearsed_beside_a_server_and_an_interrupted_rehearsal_leaves_n
     let _ = rustix::process::kill_process(rustix::process::Pid::from_child(&interrupted), rustix::process::Signal::INT);
     interrupted.wait().unwrap();
     assert!(!data.join("rehearsal").exists());
+}
+
+#[test]
+fn a_restore_takes_regular_files_of_the_named_bytes_only_and_reads_nothing_outside_the_backup() {
+    let mut world = filled();
+    let (target, data) = (target(&world), world.data());
+    said(&run(&["backup"], &target, &data));
+    world.stop();
+    let (outside, again) = (data.with_file_name("outside"), data.with_file_name("again"));
+    std::fs::create_dir(&outside).unwrap();
+    let mut blobs: Vec<_> = files_below(&target.join("blobs/sha256"));
+    blobs.sort();
+    let [linked, piped, longer, other, ..] = &blobs[..] else { panic!("{blobs:?}") };
+    let bytes = std::fs::read(linked).unwrap();
+    // The link leads to the right bytes, which are nevertheless not in the backup.
+    std::fs::write(outside.join("secret"), &bytes).unwrap();
+    for blob in [linked, piped, longer, other] {
+        std::fs::remove_file(blob).unwrap();
+    }
+    std::os::unix::fs::symlink(outside.join("secret"), linked).unwrap();
+    let mode = rustix::fs::Mode::from_raw_mode(0o600);
+    rustix::fs::mkfifoat(rustix::fs::CWD, piped, mode).unwrap();
+    // A file of the size of a disk, of which no byte is read.
+    std::fs::File::create(longer).unwrap().set_len(1 << 40).unwrap();
+    std::fs::write(other, &bytes).unwrap();
+    let segment = files_below(&target.join("segments")).pop().unwrap();
+    std::fs::rename(&segment, outside.join("segment")).unwrap();
+    std::os::unix::fs::symlink(outside.join("segment"), &segment).unwrap();
+    let refused = run(&["restore"], &target, &again);
+    assert_eq!(refused.status.code(), Some(1), "{refused:?}");
+    let text = String::from_utf8_lossy(&refused.stdout).into_owned();
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let irregular = "it is not a regular file, or a symbolic link is on the way to it";
+    for (file, why) in [
+        (linked, irregular),
+        (piped, irregular),
+        (longer, "it has 1099511627776 bytes in place of"),
+        (other, "it"),
+        (&segment, irregular),
+    ] {
+        let line = text.lines().find(|line| line.contains(&name(file))).unwrap_or_else(|| panic!("{text}"));
+        assert!(line.contains(why), "{line}");
+        let restored = again.join(file.strip_prefix(&target).unwrap());
+        assert!(std::fs::symlink_metadata(&restored).is_err(), "{}", restored.display());
+    }
+    let checked =
+        Command::new(env!("CARGO_BIN_EXE_daylight")).args(["check", "--verify", "--data"]).arg(&target).output();
+    assert_eq!(checked.unwrap().status.code(), Some(1));
+    std::fs::remove_dir_all(&again).unwrap();
+
+    // A folder on the way, the database, and the lock.
+    for part in ["blobs", "truth.sqlite", "daylight.lock"] {
+        let (inside, elsewhere) = (target.join(part), outside.join(part));
+        std::fs::rename(&inside, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &inside).unwrap();
+        let refused = run(&["restore"], &target, &again);
+        assert_eq!(refused.status.code(), Some(1), "{part}: {refused:?}");
+        assert!(files_below(&again.join("blobs")).is_empty(), "{part}");
+        let _ = std::fs::remove_dir_all(&again);
+        std::fs::remove_file(&inside).unwrap();
+        std::fs::rename(&elsewhere, &inside).unwrap();
+    }
+}
+
+/// The files in a folder and in those below it.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let Ok(names) = std::fs::read_dir(folder) else { return Vec::new() };
+    let paths = names.map(|entry| entry.unwrap().path());
+    paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }

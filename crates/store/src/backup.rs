@@ -23,6 +23,7 @@ use crate::record::Seq;
 use crate::segments;
 use crate::space::Space;
 use crate::sqlite::{Sqlite, copy_database};
+use std::fs::OpenOptions;
 use std::path::Path;
 use std::sync::Arc;
 use target::Target;
@@ -80,8 +81,9 @@ pub fn backup(
     let before = target.before(&mut truth)?;
     let wanted = all_blobs(&mut truth)?;
 
-    let transfer = Transfer::new(&from, to, true);
-    let Blobs { new_blobs, new_bytes, missing } = transfer.blobs(&wanted, &before, progress)?;
+    let transfer = Transfer::linking(&from, to);
+    let Blobs { new_blobs, new_bytes, mut missing, refused } = transfer.blobs(&wanted, &before, progress)?;
+    missing.extend(refused.into_iter().map(|(digest, _)| digest));
     let cached_files = if with_cached { copy_cached(&from, to, &transfer, progress)? } else { 0 };
     sync_all(to)?;
     put(&new, &to.truth())?;
@@ -103,6 +105,13 @@ pub(crate) fn all_blobs(truth: &mut Sqlite) -> Result<Vec<(Digest, u64)>, Error>
         }
         all.extend(page);
     }
+}
+
+/// Copies a regular file to a path where no file exists. Does not sync.
+pub(crate) fn copy_file(source: &dyn Disk, from: &Path, to: &Path) -> Result<(), Error> {
+    let mut file = source.open(from).map_err(Error::io("open", from))?;
+    let copy = OpenOptions::new().write(true).create_new(true).open(to);
+    copy.and_then(|mut copy| std::io::copy(&mut file, &mut copy)).map(drop).map_err(Error::io("copy", from))
 }
 
 /// Renames a synced file to its final name.

@@ -7,8 +7,9 @@ pub use problem::{Problem, Report};
 
 use crate::backup::lock_target;
 use crate::catalog::Catalog;
+use crate::confined::Confined;
 use crate::digest::Hashes;
-use crate::disk::{Disk, RealDisk};
+use crate::disk::{Disk, RealDisk, is_irregular};
 use crate::error::Error;
 use crate::hashing::hex;
 use crate::layout::Layout;
@@ -40,7 +41,13 @@ pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> R
     }
     // A backup may be on a network file system.
     let _lock = if layout.is_backup() { lock_target(&layout)? } else { Some(layout.lock()?) };
-    check_on(&RealDisk, &layout, verify, progress)
+    if !layout.is_backup() {
+        return check_on(&RealDisk, &layout, verify, progress);
+    }
+    // Others may have written the backup.
+    let disk = Confined::open(data).map_err(Error::io("open", data))?;
+    disk.size(&layout.truth()).map_err(Error::io("look at", &layout.truth()))?;
+    check_on(&disk, &layout, verify, progress)
 }
 
 /// Checks everything. With `verify`, reads every byte of every blob and of every cached file; without it, reads only a sample of
@@ -124,7 +131,14 @@ fn blobs(
         after = Some(*last);
         for (digest, expected) in page {
             let path = layout.blob(&digest).file;
-            match disk.size(&path).map_err(Error::io("look at", &path))? {
+            let size = match disk.size(&path) {
+                Err(error) if is_irregular(&error) => {
+                    report.problems.push(Problem::Stray(path));
+                    continue;
+                }
+                size => size.map_err(Error::io("look at", &path))?,
+            };
+            match size {
                 None => report.problems.push(Problem::BlobMissing(digest)),
                 Some(found) if found != expected => {
                     report.problems.push(Problem::BlobSize { digest, expected, found });
@@ -161,6 +175,9 @@ fn compare(
 ) -> Result<Option<Problem>, Error> {
     let text = match segment.read(disk, layout).and_then(|text| segment.rows(&text).map(|_| text)) {
         Ok(text) => text,
+        Err(Error::Io { source, .. }) if is_irregular(&source) => {
+            return Ok(Some(Problem::Stray(layout.segments().join(segment.name()))));
+        }
         Err(error @ Error::Io { .. }) => return Err(error),
         Err(error) => return Ok(Some(Problem::SegmentDamaged(error.to_string()))),
     };

@@ -2,8 +2,10 @@
 //!
 //! SQLite accesses its own files directly. [`Disk::point`] marks the moments around its commits.
 
+use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 /// A point at which a test can stop a run: every operation that changes a disk, and the moments around a commit.
@@ -76,7 +78,7 @@ pub trait Disk: Send + Sync + std::fmt::Debug {
     fn remove_folder(&self, path: &Path) -> io::Result<()>;
     /// Removes an empty folder. `false`: it is not empty, or does not exist.
     fn remove_empty_folder(&self, path: &Path) -> io::Result<bool>;
-    /// Opens a file for reading.
+    /// Opens a regular file for reading. A symbolic link, a device or a FIFO in its place is an error ([`is_irregular`]).
     fn open(&self, path: &Path) -> io::Result<File>;
     /// The size of a file in bytes; `None`: it does not exist.
     fn size(&self, path: &Path) -> io::Result<Option<u64>>;
@@ -146,11 +148,13 @@ impl Disk for RealDisk {
     }
 
     fn open(&self, path: &Path) -> io::Result<File> {
-        File::open(path)
+        // Without `NONBLOCK`, opening a FIFO waits for a writer.
+        let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+        regular(OpenOptions::new().read(true).custom_flags(flags).open(path))
     }
 
     fn size(&self, path: &Path) -> io::Result<Option<u64>> {
-        match std::fs::metadata(path) {
+        match std::fs::symlink_metadata(path) {
             Ok(about) => Ok(Some(about.len())),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(e),
@@ -175,6 +179,31 @@ impl Disk for RealDisk {
     fn point(&self, _: Failpoint) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Something that is not a regular file is in the place of one, or a symbolic link is on the way to it.
+#[derive(Debug, thiserror::Error)]
+#[error("it is not a regular file, or a symbolic link is on the way to it")]
+struct Irregular;
+
+pub(crate) fn irregular() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, Irregular)
+}
+
+/// Whether an error says that something is not a regular file.
+pub fn is_irregular(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<Irregular>())
+}
+
+/// Whether a symbolic link was not followed.
+fn is_loop(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+/// An opened file, if it is a regular one. The file was opened without following a link.
+pub(crate) fn regular(opened: io::Result<File>) -> io::Result<File> {
+    let file = opened.map_err(|error| if is_loop(&error) { irregular() } else { error })?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
 }
 
 struct RealFolder(File);

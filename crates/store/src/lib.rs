@@ -12,6 +12,7 @@ mod catalog;
 mod change;
 mod check;
 mod committer;
+mod confined;
 mod database_files;
 mod deletion;
 mod derived;

@@ -1,9 +1,10 @@
 //! Makes a data folder from a backup. They share no files, so that neither can damage the other.
 
-use crate::backup::{Blobs, Transfer, all_blobs, are_nested, copy_cached, lock_target, sync_all};
+use crate::backup::{Blobs, Transfer, all_blobs, are_nested, copy_cached, copy_file, lock_target, sync_all};
 use crate::catalog::JournalReads as _;
+use crate::confined::Confined;
 use crate::digest::Digest;
-use crate::disk::{Disk, RealDisk};
+use crate::disk::{Disk, RealDisk, is_irregular};
 use crate::error::Error;
 use crate::layout::Layout;
 use crate::progress::Progress;
@@ -28,16 +29,22 @@ pub struct Restored {
     pub size_bytes: u64,
     /// Blobs that the truth names and that are missing in the backup.
     pub missing: Vec<Digest>,
+    /// Files of the backup that were not taken, each with the reason: they are not regular files, or do not have the size and the
+    /// digest that the backup names.
+    pub refused: Vec<String>,
     /// The number of cached files of upstreams.
     pub cached_files: u64,
 }
 
 /// Makes the data folder `data`, which is absent or empty, from the backup in `from`. The file `version` is written last, so it
 /// becomes a data folder once everything is durable.
+///
+/// Others may have written the backup. Nothing outside its folder is read, and only regular files that have the size and the digest
+/// that the backup names are taken. The databases are opened after they are copied.
 pub fn restore(from: &Path, data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Restored, Error> {
     let (from, to) = (Layout::new(from), Layout::new(data));
-    let truth = RealDisk.size(&from.truth()).map_err(Error::io("look at", &from.truth()))?;
-    if !from.is_backup() || truth.is_none() {
+    let source = Confined::open(from.data()).map_err(Error::io("open", from.data()))?;
+    if !from.is_backup() || source.size(&from.truth()).map_err(Error::io("look at", &from.truth()))?.is_none() {
         return Err(Error::NoBackup(from.data().to_owned()));
     }
     if are_nested(from.data(), data)? {
@@ -53,20 +60,33 @@ pub fn restore(from: &Path, data: &Path, progress: &mut dyn FnMut(Progress)) -> 
     for folder in folders {
         disk.make_folder(&folder).map_err(Error::io("make", &folder))?;
     }
-    let mut truth = Sqlite::copied(&from.truth())?;
+    copy_file(&source, &from.truth(), &to.truth())?;
+    let mut truth = Sqlite::copied(&to.truth())?;
     let seq = truth.last()?;
     let at = truth.journal(Seq(seq.0.saturating_sub(1)), 1)?.first().map(|row| row.at);
     let wanted = all_blobs(&mut truth)?;
-    let transfer = Transfer::new(&from, &to, false);
-    let Blobs { missing, .. } = transfer.blobs(&wanted, &[], progress)?;
-    for segment in segments::list(&*disk, &from)? {
-        let [from, to] = [&from, &to].map(|layout| layout.segments().join(segment.name()));
-        std::fs::copy(&from, &to).map_err(Error::io("copy", &from))?;
+    drop(truth);
+    let transfer = Transfer::verifying(&source, &from, &to);
+    let Blobs { missing, refused, .. } = transfer.blobs(&wanted, &[], progress)?;
+    let refused = refused.into_iter().map(|(digest, why)| format!("the blob `{digest}` was not restored: {why}"));
+    let mut refused: Vec<String> = refused.collect();
+    for segment in segments::list(&source, &from)? {
+        match segment.bytes(&source, &from) {
+            Ok(bytes) => {
+                let path = to.segments().join(segment.name());
+                let written = disk.create(&path).and_then(|mut file| file.write(&bytes));
+                written.map_err(Error::io("write", &path))?;
+            }
+            Err(Error::Io { source, .. }) if is_irregular(&source) => {
+                refused.push(format!("the segment `{}` was not restored: {source}", segment.name()));
+            }
+            Err(Error::Segment { name, why }) => refused.push(format!("the segment `{name}` was not restored: {why}")),
+            Err(error) => return Err(error),
+        }
     }
     let cached_files = copy_cached(&from, &to, &transfer, progress)?;
-    std::fs::copy(from.truth(), to.truth()).map_err(Error::io("copy", &from.truth()))?;
     sync_all(&to)?;
     to.end_restore(&*disk, &space)?;
     let size_bytes = wanted.iter().map(|(_, size_bytes)| size_bytes).sum();
-    Ok(Restored { seq, at, blobs: wanted.len() as u64, size_bytes, missing, cached_files })
+    Ok(Restored { seq, at, blobs: wanted.len() as u64, size_bytes, missing, refused, cached_files })
 }

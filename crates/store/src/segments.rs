@@ -25,7 +25,7 @@ pub(crate) const SEGMENT_ROWS: usize = 4096;
 pub(crate) const TEMPORARY: &str = "arriving";
 
 const OTHER_HASH: &str = "its bytes do not have the hash in its name";
-/// The most bytes of text in a compressed segment. It is far more than any segment has, and limits decompression.
+/// The most bytes of a segment, and of text in a compressed one. It is far more than any segment has, and limits decompression.
 const TEXT_BYTES: u64 = 1 << 30;
 
 /// The encoding of a segment, which is the ending of its name.
@@ -75,17 +75,24 @@ impl Segment {
 
     /// Reads the text of the segment, and checks its hash.
     pub(crate) fn read(&self, disk: &dyn Disk, layout: &Layout) -> Result<String, Error> {
+        self.text(self.bytes(disk, layout)?)
+    }
+
+    /// Reads the bytes of the segment, and checks their hash.
+    pub(crate) fn bytes(&self, disk: &dyn Disk, layout: &Layout) -> Result<Vec<u8>, Error> {
         let path = layout.segments().join(self.name());
         let mut bytes = Vec::new();
-        disk.open(&path).and_then(|mut file| file.read_to_end(&mut bytes)).map_err(Error::io("read", &path))?;
-        self.text(bytes)
+        let read = disk.open(&path).and_then(|file| file.take(TEXT_BYTES).read_to_end(&mut bytes));
+        read.map_err(Error::io("read", &path))?;
+        self.check(&bytes).map(|()| bytes)
+    }
+
+    fn check(&self, bytes: &[u8]) -> Result<(), Error> {
+        if hash(bytes) == self.hash { Ok(()) } else { Err(self.damaged(OTHER_HASH)) }
     }
 
     /// The text of the segment, from its bytes.
     fn text(&self, bytes: Vec<u8>) -> Result<String, Error> {
-        if hash(&bytes) != self.hash {
-            return Err(self.damaged(OTHER_HASH));
-        }
         let Form::Gzip = self.form else {
             return String::from_utf8(bytes).map_err(|_| self.damaged("it is not UTF-8"));
         };
@@ -118,7 +125,7 @@ impl Segment {
 /// The rows of a copied segment. `None`: this is not the name of a segment.
 pub fn segment(name: &str, bytes: &[u8]) -> Option<Result<Vec<JournalRow>, Error>> {
     let segment = Segment::parse(name)?;
-    Some(segment.text(bytes.to_owned()).and_then(|text| segment.rows(&text)))
+    Some(segment.check(bytes).and_then(|()| segment.text(bytes.to_owned())).and_then(|text| segment.rows(&text)))
 }
 
 fn hash(bytes: &[u8]) -> String {

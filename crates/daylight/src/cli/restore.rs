@@ -9,8 +9,9 @@ use telemetry::Op;
 
 /// Make a data folder from a backup
 ///
-/// The data folder must be empty or not exist. All files are copied, so that it shares none with the backup. After an interrupted restore
-/// no server opens the folder: delete it and restore again.
+/// The data folder must be empty or not exist. All files are copied, so that it shares none with the backup. Only regular files are taken,
+/// with the size and the digest that the backup names; links are never followed. After an interrupted restore no server opens the folder:
+/// delete it and restore again.
 #[derive(Debug, clap::Args)]
 pub(super) struct Restore {
     /// The folder that `daylight backup` wrote
@@ -28,12 +29,9 @@ impl Restore {
             let report = if self.verify { Some(store::check(data, true, progress)?) } else { None };
             Ok((done, report, data.display().to_string()))
         })?;
-        let problems: Vec<String> = report
-            .iter()
-            .flat_map(|report| &report.problems)
-            .map(|problem| plain(&problem.to_string()).to_string())
-            .collect();
-        let Restored { seq, at, blobs, size_bytes, missing, cached_files } = done;
+        let Restored { seq, at, blobs, size_bytes, missing, refused, cached_files } = done;
+        let found = report.iter().flat_map(|report| &report.problems).map(ToString::to_string);
+        let problems: Vec<String> = refused.into_iter().chain(found).map(|text| plain(&text).to_string()).collect();
         let (seq, at) = (seq.0, at.map(|at| at.to_string()));
         if context.flags.json {
             let all = serde_json::json!({

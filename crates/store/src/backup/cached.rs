@@ -1,6 +1,7 @@
 //! Copies the cached files of upstreams. They may change meanwhile: a file that does not match its row is downloaded again.
 
-use super::files::{Outcome, Transfer, blob_files};
+use super::files::{Outcome, Transfer, Wanted, blob_files};
+use crate::blob_files::names;
 use crate::database_files::with_suffix;
 use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
@@ -16,42 +17,44 @@ pub(crate) fn copy_cached(
     transfer: &Transfer<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<u64, Error> {
-    if !from.cache().is_file() {
+    let disk = transfer.source();
+    if disk.size(&from.cache()).map_err(Error::io("look at", &from.cache()))?.is_none() {
         return Ok(0);
     }
     let new = with_suffix(&to.cache(), ".new");
     if from.is_backup() {
         // Nothing writes to this database, and its file system may have no locks.
-        std::fs::copy(from.cache(), &new).map_err(Error::io("copy", &from.cache()))?;
+        super::copy_file(disk, &from.cache(), &new)?;
     } else {
         copy_database(&from.cache(), &new, &mut |_| ())?;
     }
     let (source, copy) = (from.cached(), to.cached());
     RealDisk.make_folder(&copy).map_err(Error::io("make", &copy))?;
-    let names = |folder| RealDisk.list(folder).map_err(Error::io("list", folder));
     let mut kept = 0;
-    let now = if source.is_dir() { names(&source)? } else { Vec::new() };
+    let now = names(disk, &source)?;
     for name in &now {
         let (source, copy) = (source.join(name), copy.join(name));
         RealDisk.make_folder(&copy).map_err(Error::io("make", &copy))?;
-        let files = blob_files(&source)?;
+        let files = blob_files(disk, &source)?;
         let mut present = HashSet::new();
         for (done, (digest, path)) in files.iter().enumerate() {
             let Some(digest) = digest else { continue };
-            // A file that is evicted meanwhile is missing, which is harmless.
-            if transfer.file(path, &by_digest(&copy, digest), true)? != Outcome::Missing {
-                present.insert(*digest);
+            let wanted = Wanted { path, digest, size_bytes: None };
+            match transfer.file(wanted, &by_digest(&copy, digest), true)? {
+                Outcome::New | Outcome::Present => drop(present.insert(*digest)),
+                // A file that is evicted meanwhile is missing, which is harmless, and a damaged one is downloaded again.
+                Outcome::Missing | Outcome::Refused(_) => {}
             }
             progress(Progress { done: done as u64 + 1, total: files.len() as u64, of: "cached" });
         }
-        for (digest, path) in blob_files(&copy)? {
+        for (digest, path) in blob_files(&RealDisk, &copy)? {
             if digest.is_none_or(|digest| !present.contains(&digest)) {
                 RealDisk.unlink(&path).map_err(Error::io("remove", &path))?;
             }
         }
         kept += present.len() as u64;
     }
-    for name in names(&copy)?.iter().filter(|name| !now.contains(name)) {
+    for name in names(&RealDisk, &copy)?.iter().filter(|name| !now.contains(name)) {
         let folder = copy.join(name);
         RealDisk.remove_folder(&folder).map_err(Error::io("remove", &folder))?;
     }

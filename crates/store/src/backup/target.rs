@@ -3,13 +3,14 @@
 use super::files::blob_files;
 use crate::catalog::JournalReads as _;
 use crate::digest::Digest;
-use crate::disk::{Disk, RealDisk};
+use crate::disk::{Disk, RealDisk, regular};
 use crate::error::Error;
 use crate::layout::{FORM, Layout, MARKER};
 use crate::record::Seq;
 use crate::sqlite::Sqlite;
+use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// A backup has this file until it is complete: there may be blobs that no truth names.
@@ -35,8 +36,10 @@ fn resolved(path: &Path) -> Result<PathBuf, Error> {
 /// Locks a backup until the returned file is dropped; `None`: its file system has no locks, like some network file systems.
 pub(crate) fn lock_target(layout: &Layout) -> Result<Option<File>, Error> {
     let path = layout.data().join("daylight.lock");
-    let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-    let file = file.map_err(Error::io("open", &path))?;
+    // A link would lead to a file of somebody else, and opening a FIFO may wait.
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().create(true).truncate(false).write(true).custom_flags(flags).open(&path);
+    let file = regular(file).map_err(Error::io("open", &path))?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Err(Error::Locked(layout.data().to_owned())),
@@ -133,7 +136,7 @@ impl Target {
             remove(&self.layout.blob(digest).file)?;
         }
         if self.interrupted {
-            for (digest, path) in blob_files(&self.layout.blobs_by_digest())? {
+            for (digest, path) in blob_files(&RealDisk, &self.layout.blobs_by_digest())? {
                 if digest.is_none_or(|digest| unwanted(&digest)) {
                     remove(&path)?;
                 }

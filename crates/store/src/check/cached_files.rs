@@ -22,7 +22,7 @@ pub(super) fn check_cached_files(
     report: &mut Report,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<(), Error> {
-    if !layout.cache().is_file() {
+    if !matches!(disk.size(&layout.cache()), Ok(Some(_))) {
         return Ok(());
     }
     let Ok((name, files)) = rows(layout) else { return Ok(()) };
@@ -36,7 +36,7 @@ pub(super) fn check_cached_files(
     for CachedRow { digest, size_bytes, path } in files.into_iter().skip(first).step_by(step) {
         let file = by_digest(&folder, &digest).file;
         // A file that is missing or truncated is no problem: it is downloaded again.
-        let there = disk.size(&file).map_err(Error::io("look at", &file))? == Some(size_bytes);
+        let there = matches!(disk.size(&file), Ok(Some(size)) if size == size_bytes);
         if there && (all || size_bytes <= SAMPLE_MAX_BYTES) {
             let found = disk.open(&file).and_then(sha256).map_err(Error::io("read", &file))?;
             if found != digest.to_string() {

@@ -21,7 +21,11 @@ const VERSIONS_AT: u64 = 18;
 impl Sqlite {
     /// Opens a copy that [`copy_database`] made. No process writes to it, so no lock is taken and no other file is made.
     pub(crate) fn copied(path: &Path) -> Result<Self, Error> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let flags =
+            OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        // With this flag no folder on the way may be a link either, and the user may have named a folder by one.
+        let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+        let path = folder.zip(path.file_name()).map_or_else(|| path.to_owned(), |(folder, name)| folder.join(name));
         let opened = Connection::open_with_flags_and_vfs(path, flags, WITHOUT_LOCKS);
         Ok(Self::with(opened.map_err(Error::sqlite("open the copy of the truth"))?))
     }

@@ -287,6 +287,6 @@ fn two_threads_may_need_the_same_new_folder_at_once() {
         std::fs::create_dir_all(&place.inner).unwrap();
         std::fs::write(&place.file, "b").unwrap();
     }
-    let done = Transfer::new(&from, &to, true).blobs(&wanted, &[], &mut |_| ()).unwrap();
+    let done = Transfer::linking(&from, &to).blobs(&wanted, &[], &mut |_| ()).unwrap();
     assert_eq!((done.new_blobs, done.missing.len()), (512, 0));
 }

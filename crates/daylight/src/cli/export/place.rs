@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use store::disk::{Disk as _, RealDisk};
+use store::disk::{Disk as _, RealDisk, is_irregular};
 
 /// What happened to a file.
 pub(super) enum Placed {
@@ -26,12 +26,14 @@ pub(super) fn download(
     sum: &str,
     fetch: impl FnOnce(BodySink<'_>) -> Result<Option<SystemTime>, anyhow::Error>,
 ) -> Result<Placed, anyhow::Error> {
-    match File::open(&path) {
+    match RealDisk.open(&path) {
         Ok(present) => {
             let found = sha256(present).with_context(|| format!("cannot read `{}`", path.display()))?;
             return Ok(if found == sum { Placed::Present } else { Placed::Conflict(path) });
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        // A link or a pipe, which is not read.
+        Err(error) if is_irregular(&error) => return Ok(Placed::Conflict(path)),
         Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", path.display())),
     }
     let arriving = arriving(&path)?;
@@ -65,7 +67,9 @@ pub(super) fn download(
 
 /// Writes a generated file. It replaces an earlier one if `replace` allows it.
 pub(super) fn write(path: PathBuf, bytes: &[u8], replace: bool) -> Result<Placed, anyhow::Error> {
-    match std::fs::read(&path) {
+    let mut present = Vec::new();
+    match RealDisk.open(&path).and_then(|mut file| file.read_to_end(&mut present)).map(|_| present) {
+        Err(error) if is_irregular(&error) => return Ok(Placed::Conflict(path)),
         Ok(present) if present == bytes => return Ok(Placed::Present),
         Ok(_) if !replace => return Ok(Placed::Conflict(path)),
         Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -6,6 +6,7 @@ use super::source::SourceKind;
 use crate::cli::import::origin::credible;
 use format::gem::listing;
 use std::path::Path;
+use store::disk::{Disk as _, RealDisk};
 use telemetry::Millis;
 
 /// Most bytes of an `/info` that are read: more than that of any gem.
@@ -38,10 +39,12 @@ fn from_gemstash(folder: &Path, gems: &mut [Gem]) -> Option<String> {
 
 fn from_info(infos: &Path, gem: &mut Gem) {
     let file = infos.join(&gem.name);
-    if !file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= LONGEST_INFO) {
+    // A link may lead out of the folder.
+    let Ok(file) = RealDisk.open(&file) else { return };
+    if !file.metadata().is_ok_and(|metadata| metadata.len() <= LONGEST_INFO) {
         return;
     }
-    let Ok(info) = std::fs::read_to_string(file) else { return };
+    let Ok(info) = std::io::read_to_string(file) else { return };
     let moments = listing::moments(&info);
     for version in &mut gem.versions {
         let full_name = version.package.full_name();

@@ -14,7 +14,10 @@ pub(super) const DATABASE: &str = "gemstash.db";
 
 /// When each version was pushed, by its full name. The moments have no zone there, and are read as UTC.
 pub(super) fn dates(base: &Path) -> Result<HashMap<String, Millis>, rusqlite::Error> {
-    let database = Connection::open_with_flags(base.join(DATABASE), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    // A link may lead out of the folder, which the user may name by a link. With this flag no folder on the way may be one.
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let base = base.canonicalize().unwrap_or_else(|_| base.to_owned());
+    let database = Connection::open_with_flags(base.join(DATABASE), flags)?;
     let mut statement = database.prepare("SELECT full_name, created_at FROM versions")?;
     let rows = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, created(row)?)))?;
     rows.filter_map(|row| row.map(|(name, at)| Some((name, at?))).transpose()).collect()

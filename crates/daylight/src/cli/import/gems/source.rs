@@ -4,10 +4,14 @@ use crate::cli::failure::Failure;
 use crate::cli::import::folder::{Files, files};
 use anyhow::Context as _;
 use std::fmt;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use store::disk::{Disk as _, RealDisk, is_irregular};
 
 /// Most folders within each other that are searched.
 const DEPTH: usize = 16;
+/// Longest properties of a gem, in bytes.
+const PROPERTIES_MAX: u64 = 64 << 10;
 
 /// What a folder is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,10 +104,13 @@ fn resources(folder: &Path, private: &Path, with_yanked: bool) -> Result<Source,
 /// Whether a Gemstash lists a gem in its index. The properties are YAML with Ruby's symbols as keys, one on a line.
 fn indexed(gem: &Path) -> Result<bool, anyhow::Error> {
     let properties = gem.with_file_name("properties.yaml");
-    let text = match std::fs::read_to_string(&properties) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        read => read.with_context(|| format!("cannot read `{}`", properties.display()))?,
-    };
+    let mut text = String::new();
+    let read = RealDisk.open(&properties).and_then(|file| file.take(PROPERTIES_MAX).read_to_string(&mut text));
+    match read {
+        // A link may lead out of the folder.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound || is_irregular(&error) => {}
+        read => drop(read.with_context(|| format!("cannot read `{}`", properties.display()))?),
+    }
     Ok(!text.lines().any(|line| line.trim_end() == ":indexed: false"))
 }
 
