@@ -156,3 +156,67 @@ fn on_a_full_disk_what_is_purged_or_cleaned_up_gives_its_bytes_back_and_writing_
     world.anon().file("gems-private", "gems/lamp-3.0.gem").expect(200);
     drop(fill);
 }
+
+#[test]
+fn without_a_floor_a_full_disk_has_room_for_what_frees_space_and_that_frees_it_at_once() {
+    let world = World::start_on_small_disk(DISK, "[store]\nfree_space_floor_bytes = 0\n");
+    let admin = world.admin();
+    let mut hours = Hours { world: &world, passed: 0 };
+    for version in ["1.0", "2.0", "3.0"] {
+        hours.pass();
+        admin.push("gems-private", &Gem::new("lamp", version).payload(&noise(3 << 20, version))).expect(200);
+    }
+    let thief = world.person("thief", &["write"], &[]);
+    let fill = Ballast::fill(&world, 0);
+    is_full(&thief, &Gem::new("wick", "1.0").payload(&noise(1 << 20, "wick")));
+    admin.ask("DELETE", "/api/v1/tokens/thief", &[], b"").expect(204);
+    assert_eq!(thief.push("gems-private", &Gem::new("oil", "1")).status, 401);
+    is_full(&admin, &Gem::new("wick", "1.0"));
+    let health = world.anon().get("/health/ready").expect(200).text().to_owned();
+    assert!(health.contains("degraded: read-only: "), "{health}");
+    // A filled disk again: the reserve was used, and other programs took its space.
+    let fill = fill.again();
+    let purge = json!({ "what": "lamp:1.0", "why": "a secret was in it", "apply": true });
+    let purged = admin.post_json("/api/v1/repositories/gems-private/purge", &purge);
+    assert!([200, 507].contains(&purged.status), "{}", purged.text());
+    drop(fill);
+    admin.push("gems-private", &Gem::new("wick", "1.0")).expect(200);
+    let fill = Ballast::fill(&world, 0);
+    let before = free(&world);
+    let purge = json!({ "what": "lamp:2.0", "why": "a secret was in it", "apply": true });
+    admin.post_json("/api/v1/repositories/gems-private/purge", &purge).expect(200);
+    let purged = free(&world);
+    assert!(purged >= before + (3 << 20), "{before} bytes were free, and {purged} are");
+    drop(fill);
+    admin.push("gems-private", &Gem::new("lamp", "4.0")).expect(200);
+    admin.patch_json("/api/v1/repositories/gems-private", &json!({ "keep_versions": 1 })).expect(200);
+    let _fill = Ballast::fill(&world, 0);
+    let before = free(&world);
+    let cleanup = json!({ "repositories": ["gems-private"], "no_undo": true, "apply": true });
+    admin.post_json("/api/v1/cleanup", &cleanup).expect(200);
+    let cleaned = free(&world);
+    assert!(cleaned >= before + (3 << 20), "{before} bytes were free, and {cleaned} are");
+    admin.push("gems-private", &Gem::new("wick", "2.0")).expect(200);
+    world.anon().file("gems-private", "gems/lamp-3.0.gem").expect(404);
+    world.anon().file("gems-private", "gems/lamp-4.0.gem").expect(200);
+}
+
+#[test]
+fn a_server_starts_on_a_disk_without_a_free_byte_serves_and_says_so() {
+    let made = "\"$2\" init --data . > ../made 2>&1;";
+    let filled = "cat /dev/zero > ballast 2> ../filled || true;";
+    // Without the reserve, for example because it was used.
+    for spent in ["", "rm -f reserve;"] {
+        let before = format!("{made} {spent} {filled}");
+        let world = World::start_on_small_disk_after(&before, DISK, "[store]\nfree_space_floor_bytes = 0\n");
+        world.anon().file("gems-private", "versions").expect(200);
+        let said = world.admin().push("gems-private", &Gem::new("lamp", "1.0"));
+        assert_eq!(said.status, 507, "{}", said.text());
+        let health = world.anon().get("/health/ready").expect(200).text().to_owned();
+        assert!(health.contains("degraded: read-only: "), "{health}");
+        assert!(world.log().contains("free space is below the floor"), "{}", world.log());
+        std::fs::remove_file(world.data_on_small_disk().join("ballast")).unwrap();
+        world.admin().push("gems-private", &Gem::new("lamp", "1.0")).expect(200);
+        world.anon().file("gems-private", "gems/lamp-1.0.gem").expect(200);
+    }
+}

@@ -101,11 +101,16 @@ impl World {
 
     /// Starts it on an empty file system of this size, with this configuration file.
     pub(crate) fn start_on_small_disk(bytes: u64, text: &str) -> Self {
+        Self::start_on_small_disk_after("", bytes, text)
+    }
+
+    /// The same after commands of a shell in its folder. `$2` is the program.
+    pub(crate) fn start_on_small_disk_after(before: &str, bytes: u64, text: &str) -> Self {
         let mut world = Self { server: None, folder: TempDir::new().unwrap(), settings: &[], flags: &[] };
         world.configure(text);
         let (file, log) = (world.file(), world.folder.path().join("log"));
         let settings = [("DAYLIGHT_CONFIG", file.to_str().unwrap())];
-        let server = Server::spawn_on_small_disk(&world.data(), bytes, ADMIN, &settings, &log);
+        let server = Server::spawn_on_small_disk(&world.data(), bytes, before, ADMIN, &settings, &log);
         world.server = Some(server.ready());
         world
     }
@@ -174,6 +179,11 @@ impl World {
     /// Restarts it in place, and waits until it has.
     pub(crate) fn restart(&mut self) {
         self.server.as_mut().unwrap().restart();
+    }
+
+    /// Waits until it has restarted in place by itself.
+    pub(crate) fn await_restart(&mut self) {
+        self.server.as_mut().unwrap().await_restart();
     }
 
     /// Makes it reload, and waits until its log has this text.

@@ -68,19 +68,22 @@ impl Server {
     }
 
     /// Starts it with `data` on a file system of its own (tmpfs) of this size, which no other process sees. Its clock
-    /// can be set.
+    /// can be set. `before`: commands that run in the folder first.
     pub(crate) fn spawn_on_small_disk(
         data: &Path,
         bytes: u64,
+        before: &str,
         admin: &str,
         settings: &[(&str, &str)],
         log: &Path,
     ) -> Self {
         std::fs::create_dir_all(data).unwrap();
-        let script =
-            "mount -t tmpfs -o size=$0 none \"$1\"; exec \"$2\" serve --data \"$1\" --listen 127.0.0.1:0 --conformance";
+        let script = format!(
+            "mount -t tmpfs -o size=$0 none \"$1\"; cd \"$1\"; {before}
+             exec \"$2\" serve --data \"$1\" --listen 127.0.0.1:0 --conformance"
+        );
         let mut command = Command::new("unshare");
-        command.args(["--user", "--map-root-user", "--mount", "bash", "-euc", script, &bytes.to_string()]);
+        command.args(["--user", "--map-root-user", "--mount", "bash", "-euc", &script, &bytes.to_string()]);
         command.arg(data).arg(env!("CARGO_BIN_EXE_daylight")).stdin(Stdio::null());
         // The search path of the programs that create the file system.
         Self::run(command, admin, &[settings, &[("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")]].concat(), log)
@@ -139,8 +142,13 @@ impl Server {
 
     /// Requests a restart (SIGUSR2), and waits until it listens again.
     pub(crate) fn restart(&mut self) {
-        let before = self.address.take();
         self.signal(Signal::USR2);
+        self.await_restart();
+    }
+
+    /// Waits until it listens again after a restart in place.
+    pub(crate) fn await_restart(&mut self) {
+        let before = self.address.take();
         self.await_address();
         assert_eq!(self.address, before, "it listens elsewhere");
     }

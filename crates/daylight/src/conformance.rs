@@ -97,10 +97,13 @@ pub(crate) async fn answer(
     crate::access::refuse_cross_site(&request.headers)?;
     let (repository, _) = app.repositories.find(repository, event).await?;
     match call {
-        ConformanceCall::SetTime => {
+        ConformanceCall::SetTime | ConformanceCall::JumpTime => {
             let body = request.upload.collect(MOMENT_MAX, event).await?;
             let moment = moment(&body)?;
-            app.clock.set(Some(moment));
+            match call {
+                ConformanceCall::JumpTime => app.clock.jump(moment),
+                _ => app.clock.set(Some(moment)),
+            }
             app.time_was_set.notify_one();
             app.recorder.machine().wake();
             app.repositories.wake_hints();

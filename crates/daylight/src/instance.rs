@@ -134,6 +134,7 @@ impl Instance {
             first_seen_max_bytes: settings.upstream.first_seen_bytes,
             floor_bytes: settings.store.free_space_floor_bytes,
             log: log.clone(),
+            clock_jump: settings.store.clock_jump,
             blob_life: BlobLife {
                 horizon: settings.store.horizon,
                 undo: settings.store.undo,
@@ -157,6 +158,11 @@ impl Instance {
         let urls = PublicUrls::new(&settings.server, url, settings.telemetry.client_addresses, log.clone());
         let (repositories, access, first) =
             back.block_on(open_repositories(settings, &store, workers, &clock, &recorder, &log, from))?;
+        let mut event = Event::job("last_uses", clock.now());
+        match back.block_on(store.begin_uses(clock.now(), &mut event)) {
+            Err(error) if error.is_disk_full() => last_uses.lose(),
+            begun => begun?,
+        }
         insight.begin(surroundings(settings, &repositories));
         tail.set_facts(facts_of(&repositories));
         let access = Arc::new(access);
@@ -282,10 +288,18 @@ async fn open_repositories(
         let first =
             first_start::prepare(store, admin_token, first_repositories, &repositories, &access, from, &mut job)
                 .await?;
-        declared_repositories::set_default_upstreams(&settings.upstream, &repositories, log, &mut job).await?;
-        declared_repositories::apply(&settings.repositories, &repositories, info_format, log, &mut job).await?;
-        store.begin_uses(clock.now(), &mut job).await?;
-        conformance::prepare(settings, &access, &repositories, &mut job).await?;
+        let configured = async {
+            declared_repositories::set_default_upstreams(&settings.upstream, &repositories, log, &mut job).await?;
+            declared_repositories::apply(&settings.repositories, &repositories, info_format, log, &mut job).await?;
+            conformance::prepare(settings, &access, &repositories, &mut job).await
+        };
+        match (configured.await, store.read_only()) {
+            (Err(error), Some(why)) => log.error(
+                "the server is read-only, so the configuration is not in force",
+                &[("why", &why), ("cause", &format!("{error:#}"))],
+            ),
+            (configured, _) => configured?,
+        }
         anyhow::Ok((repositories, access, first))
     }
     .await;

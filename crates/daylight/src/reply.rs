@@ -258,6 +258,11 @@ pub(crate) fn text(text: impl Into<Bytes>) -> Reply {
     reply
 }
 
+/// The answer of the readiness probe while the server cannot read its data.
+pub(crate) fn not_ready(body: String) -> Reply {
+    Reply { status: StatusCode::SERVICE_UNAVAILABLE, ..text(body) }
+}
+
 /// Metrics, in the text format of Prometheus.
 pub(crate) fn metrics(page: Bytes) -> Reply {
     let mut reply = text(page);

@@ -56,6 +56,7 @@ fn of_reason(reason: Reason) -> StatusCode {
         R::BoundFull
         | R::WaitersFull
         | R::StorePoisoned
+        | R::ClockDoubted
         | R::TooManyConnections
         | R::UpstreamPaused
         | R::UpstreamLeftAlone => StatusCode::SERVICE_UNAVAILABLE,

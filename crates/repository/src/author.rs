@@ -52,7 +52,7 @@ impl<'a> Author<'a> {
 
     /// A batch of changes by this author. The store commits all of them or none.
     pub fn batch(self, at: Millis, expect: Vec<Expect>, changes: Vec<Change>) -> Batch {
-        Batch { by: self.by.to_owned(), from: self.from.to_string(), at, expect, changes, holds: Vec::new() }
+        Batch { by: self.by.to_owned(), from: self.from.to_string(), at, expect, changes, ..Batch::default() }
     }
 }
 

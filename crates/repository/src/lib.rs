@@ -90,6 +90,7 @@ pub use crate::record::{ExceptionRecord, IndexBase, PolicyRecord, RemoteRecord, 
 pub use crate::references::References;
 pub use crate::repositories::cached::{Cached, FormerFiles};
 pub use crate::repositories::change::ChangedRepository;
+pub use crate::repositories::clock::ClockReport;
 pub use crate::repositories::followed::{FollowedState, HeldBackState};
 pub use crate::repositories::foresee::Foreseen;
 pub use crate::repositories::holding::Held;

@@ -3,6 +3,7 @@
 pub(crate) mod cached;
 pub(crate) mod change;
 pub(crate) mod cleanup;
+pub(crate) mod clock;
 pub(crate) mod contents;
 mod file_removal;
 pub(crate) mod followed;

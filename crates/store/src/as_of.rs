@@ -94,7 +94,7 @@ pub(crate) fn last_change_by<C: Catalog + ?Sized>(truth: &mut C, moment: Millis)
     let mut through = 0;
     for bit in (0..u64::BITS - last.leading_zeros()).rev() {
         let next = through | 1 << bit;
-        let row = if next <= last { truth.journal(Seq(next - 1), 1)?.pop() } else { None };
+        let row = if next <= last { truth.dated_journal(Seq(next - 1), 1)?.pop() } else { None };
         if row.is_some_and(|row| row.at <= moment) {
             through = next;
         }

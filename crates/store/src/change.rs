@@ -3,7 +3,7 @@
 use crate::digest::Digest;
 use crate::entry::{Entry, State};
 use crate::error::Error;
-use crate::record::{RepositoryId, RepositoryRecord};
+use crate::record::{RepositoryId, RepositoryRecord, Seq};
 use crate::token::TokenRecord;
 use serde::{Deserialize, Serialize};
 use telemetry::Millis;
@@ -64,6 +64,12 @@ pub enum Change {
         /// Its new value; null: the default.
         value: serde_json::Value,
     },
+    /// Rows were made while the clock was ahead: the rows from `first` up to this one count as of the moment of this one. Rows with
+    /// the new moments of what they changed follow in the same batch.
+    Redate {
+        /// The first of them.
+        first: Seq,
+    },
     /// The bytes of blobs were deleted, because nothing had named them for long enough. Each is named by earlier rows.
     Collected {
         /// Their digests.
@@ -79,7 +85,7 @@ impl Change {
             | Change::Unit { repository, .. }
             | Change::FirstSeen { repository, .. } => Some(*repository),
             Change::Repository { id, .. } => Some(*id),
-            Change::Token { .. } | Change::Setting { .. } | Change::Collected { .. } => None,
+            Change::Token { .. } | Change::Setting { .. } | Change::Redate { .. } | Change::Collected { .. } => None,
         }
     }
 
@@ -96,7 +102,7 @@ impl Change {
             Change::Repository { record, .. } => &[("repository", &record.name)],
             Change::Token { record } => &[("token", &record.name)],
             Change::Setting { key, .. } => &[("setting", key)],
-            Change::Collected { .. } => &[],
+            Change::Redate { .. } | Change::Collected { .. } => &[],
         };
         match names.iter().find(|(_, name)| name.contains('\0')) {
             Some((what, name)) => Err(Error::Nul { what, name: (*name).to_owned() }),
@@ -132,7 +138,28 @@ impl Change {
             | Change::Unit { .. }
             | Change::FirstSeen { .. }
             | Change::Setting { .. }
+            | Change::Redate { .. }
             | Change::Collected { .. } => {}
+        }
+    }
+
+    /// Replaces the moments after `limit` by it, everywhere in the change. Settings and facts are opaque.
+    pub fn date_by(&mut self, limit: Millis) {
+        match self {
+            Change::Entry { entry, .. } => {
+                entry.published = entry.published.min(limit);
+                entry.changed = entry.changed.min(limit);
+                entry.origin.iter_mut().for_each(|origin| origin.at = origin.at.min(limit));
+            }
+            Change::Repository { record, .. } => {
+                record.created = record.created.min(limit);
+                record.removed = record.removed.map(|at| at.min(limit));
+            }
+            Change::Token { record } => {
+                record.created = record.created.min(limit);
+                record.revoked = record.revoked.map(|at| at.min(limit));
+            }
+            _ => {}
         }
     }
 }

@@ -87,6 +87,11 @@ impl Committer {
         self.truth
     }
 
+    /// An error while the clock cannot be believed.
+    pub(crate) fn check_clock(&self) -> Result<(), Error> {
+        self.clock.check()
+    }
+
     /// The uses of a blob, with every change so far.
     pub(crate) fn blob_uses(&mut self, digest: &Digest) -> Result<Vec<BlobUse>, Error> {
         Ok(self.truth.blob_uses(digest, digest)?.into_iter().map(|(_, one)| one).collect())
@@ -95,8 +100,9 @@ impl Committer {
     /// Measures the disk, and returns a check of whether a batch may be written. Settings and tokens may be changed on a
     /// nearly full disk, because such a change may be what frees space.
     pub(crate) fn admission(&self) -> impl Fn(&Batch) -> Result<(), Error> + use<> {
-        let space = self.space.check();
+        let (space, clock) = (self.space.check(), self.clock.check());
         move |batch| match &space {
+            _ if clock.is_err() && !decides_about_clock(batch) => clock.clone(),
             Err(Error::DiskNearlyFull { .. }) if !writes_content(batch) => Ok(()),
             space => space.clone(),
         }
@@ -115,7 +121,10 @@ impl Committer {
         let made = || batches.iter().zip(&answers).filter_map(|(batch, answer)| Some((batch, answer.as_ref().ok()?)));
         for (batch, last) in made() {
             if !batch.changes.is_empty() {
-                self.clock.advance(batch.at);
+                match redates(batch) {
+                    true => self.clock.believe_clock(batch.at),
+                    false => self.clock.advance(batch.at),
+                }
             }
             self.last.fetch_max(last.0, Ordering::AcqRel);
             self.raise(batch, *last);
@@ -189,6 +198,8 @@ impl Committer {
                 }
                 Change::Token { .. } => self.revisions.raise(Unit::Tokens),
                 Change::Setting { .. } => self.revisions.raise(Unit::Settings),
+                // The rows that follow raise what changes. Dates of upstreams' versions in memory change with the next start.
+                Change::Redate { .. } => {}
                 // No answer changes: no path leads to these bytes.
                 Change::Collected { .. } => {}
             }
@@ -198,6 +209,19 @@ impl Committer {
     fn failpoint(&self, point: Failpoint) -> Result<(), Error> {
         self.space.point(point).map_err(Error::io("commit to", Path::new("truth.sqlite")))
     }
+}
+
+/// The setting that says by how many milliseconds the clock of the machine is corrected.
+pub(crate) const CLOCK_CORRECTION: &str = "clock_correction_ms";
+
+fn redates(batch: &Batch) -> bool {
+    batch.changes.iter().any(|change| matches!(change, Change::Redate { .. }))
+}
+
+/// Whether a batch is the decision which of the clock and the journal is right.
+fn decides_about_clock(batch: &Batch) -> bool {
+    redates(batch)
+        || batch.changes.iter().any(|change| matches!(change, Change::Setting { key, .. } if key == CLOCK_CORRECTION))
 }
 
 /// Whether a batch publishes something. The last free space is reserved for other changes, so that a token can always be revoked,
@@ -210,6 +234,7 @@ fn writes_content(batch: &Batch) -> bool {
         Change::Entry { entry, .. } => entry.state == State::Withdrawn,
         // A withdrawal also changes the facts of the folder that lists the entry.
         Change::Unit { .. } => withdraws,
+        Change::Redate { .. } => true,
         Change::FirstSeen { .. } => false,
     };
     !batch.changes.iter().all(small)

@@ -47,6 +47,8 @@ impl Deletion {
     pub(crate) fn turn(&self, committer: &mut Committer, blobs: &[Digest], now: Millis) -> Result<Deleted, Error> {
         let until = Tick::now().plus(TURN_TIME);
         let mut deleted = Deleted::default();
+        // Nothing is deleted by a clock that may be wrong.
+        committer.check_clock()?;
         let Some(_lock) = self.blobs.layout().try_collect()? else {
             return Ok(Deleted { paused: true, ..deleted });
         };

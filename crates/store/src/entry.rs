@@ -92,6 +92,9 @@ pub enum Withdrawal {
     Cleanup {
         /// The rule's name in the settings.
         rule: String,
+        /// Whether it was removed for its space: that cannot be undone, and the bytes are deleted at once.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        no_undo: bool,
     },
     /// An admin removed it with its bytes. That can never be undone.
     Purged {
@@ -105,9 +108,9 @@ impl Withdrawal {
     pub fn keep(&self) -> Keep {
         match self {
             Self::Retracted => Keep::Horizon,
-            Self::Deleted | Self::Cleanup { .. } => Keep::Undo,
+            Self::Deleted | Self::Cleanup { no_undo: false, .. } => Keep::Undo,
             Self::Pruned => Keep::Nothing,
-            Self::Purged { .. } => Keep::Purged,
+            Self::Purged { .. } | Self::Cleanup { no_undo: true, .. } => Keep::Purged,
         }
     }
 }

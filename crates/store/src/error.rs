@@ -1,5 +1,6 @@
 //! The errors of the store. They can be cloned, because several callers may wait for one operation.
 
+use crate::clock_doubt::ClockDoubt;
 use crate::digest::Digest;
 use crate::layout::Layout;
 use crate::record::Seq;
@@ -107,6 +108,9 @@ pub enum Error {
         /// The error of SQLite.
         source: Arc<rusqlite::Error>,
     },
+    /// The clock and the journal disagree, and nobody has decided which is right.
+    #[error("{0}, so nothing is written until somebody decides which is right")]
+    Clock(ClockDoubt),
     /// A stored row is not in the format that this version writes.
     #[error("the row `{seq}` of the journal or of a derived table cannot be read: {why}", seq = seq.0)]
     Row {
@@ -190,6 +194,11 @@ impl Error {
                 None => "try again in a moment".into(),
             }),
             Self::DiskNearlyFull { .. } => Some("free space on the disk, or make the disk larger".into()),
+            Self::Clock(_) => Some(
+                "set the machine's clock right, and everything is written again; or, if it is right, run \
+                 `daylight repair clock --clock-is-right`, and if it cannot be set, `daylight repair clock --rows-are-right`"
+                    .into(),
+            ),
             Self::Poisoned => Some("check the disk and the system's log, then restart".into()),
             Self::Nul { .. } => Some("choose a name without it".into()),
             Self::BlobMissing(_) => Some("run `daylight check` to see what else is missing".into()),
@@ -228,7 +237,11 @@ impl Error {
             Self::DiskNearlyFull { .. } | Self::NoRoom { .. } => true,
             Self::Io { source, .. } => matches!(source.kind(), StorageFull | QuotaExceeded),
             // SQLite has rolled the transaction back.
-            Self::Sqlite { source, .. } => source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
+            Self::Sqlite { source, .. } => {
+                let extended = source.sqlite_error().map(|error| error.extended_code);
+                source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+                    || extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
+            }
             _ => false,
         }
     }

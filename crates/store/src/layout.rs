@@ -6,7 +6,7 @@
 //!   collecting.lock  exclusive while blobs are deleted, shared by backups, which need all blobs
 //!   version          the version of this layout: `1`
 //!   backed-up        written at the end of each backup, so its time is that of the last one; holds the last change in the backup
-//!   reserve          bytes that are set aside for changes on a full disk; may be deleted at any time
+//!   reserve          bytes that are set aside for changes and a start on a full disk; may be deleted at any time
 //!   node             the identity of this folder: 128 random bits, written once and in no backup
 //!   truth.sqlite     the truth: current state and journal (with -wal and -shm while it is open)
 //!   truth.sqlite.old the truth that a `rebuild` replaced (then .old2 and so on)

@@ -42,6 +42,10 @@ pub struct StoreOptions {
     pub first_seen_max_bytes: u64,
     /// Bytes of the disk that must stay free. With less free space no content is written.
     pub floor_bytes: u64,
+    /// The largest difference of the clock to the journal, or to the time since the machine's boot, that needs no decision.
+    pub clock_jump: Duration,
+    /// Whether some bytes are set aside for changes on a full disk.
+    pub reserve: bool,
     /// How long unreferenced blobs are kept.
     pub blob_life: BlobLife,
     /// How often new journal rows are copied into segments.
@@ -70,6 +74,8 @@ impl StoreOptions {
             known_folders_max_bytes: 16 << 20,
             first_seen_max_bytes: 64 << 20,
             floor_bytes: 256 << 20,
+            clock_jump: Duration::from_secs(5 * 60),
+            reserve: true,
             blob_life: BlobLife::default(),
             ship_every: Duration::from_millis(500),
             disk: Arc::new(RealDisk),

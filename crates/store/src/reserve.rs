@@ -2,7 +2,7 @@
 //!
 //! Every such change is a row of the journal, and a row needs some pages of the database. These changes are still written when
 //! free space is below the floor, but other programs may use the last bytes. Then the file is removed, and these changes use its
-//! space.
+//! space, as does a start of the server.
 
 use crate::disk::Disk;
 use std::io;
@@ -10,18 +10,15 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Enough for some hundred small changes.
-const MAX_BYTES: u64 = 4 << 20;
-/// The largest part of the floor that the file takes.
-const PART_OF_FLOOR: u64 = 4;
 /// Bytes that are written at a time.
 const PIECE: usize = 64 << 10;
 
-/// The file `reserve` of the data folder. Without a floor there is none.
+/// The file `reserve` of the data folder.
 #[derive(Debug)]
 pub(crate) struct Reserve {
     disk: Arc<dyn Disk>,
     path: PathBuf,
+    /// 0: there is no file.
     size_bytes: u64,
     /// Whether the file exists, as far as is known.
     present: AtomicBool,
@@ -30,14 +27,14 @@ pub(crate) struct Reserve {
 }
 
 impl Reserve {
-    pub(crate) fn new(disk: Arc<dyn Disk>, path: PathBuf, floor_bytes: u64) -> Self {
-        Self {
-            disk,
-            path,
-            size_bytes: MAX_BYTES.min(floor_bytes / PART_OF_FLOOR),
-            present: AtomicBool::new(false),
-            turn: Mutex::default(),
-        }
+    pub(crate) fn new(disk: Arc<dyn Disk>, path: PathBuf, size_bytes: u64) -> Self {
+        let present = size_bytes > 0 && disk.size(&path).is_ok_and(|found| found == Some(size_bytes));
+        Self { disk, path, size_bytes, present: AtomicBool::new(present), turn: Mutex::default() }
+    }
+
+    /// The bytes that are missing in the file.
+    pub(crate) fn missing_bytes(&self) -> u64 {
+        if self.present.load(Ordering::Acquire) { 0 } else { self.size_bytes }
     }
 
     /// Makes the file if it is missing. The caller knows that there is space.
@@ -67,6 +64,7 @@ impl Reserve {
     /// Removes the file. Returns whether it existed, so that a retry may succeed.
     pub(crate) fn release(&self) -> bool {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        self.present.swap(false, Ordering::AcqRel) && self.disk.unlink(&self.path).is_ok()
+        self.present.store(false, Ordering::Release);
+        self.size_bytes > 0 && self.disk.unlink(&self.path).is_ok()
     }
 }

@@ -63,7 +63,7 @@ pub fn restore(from: &Path, data: &Path, progress: &mut dyn FnMut(Progress)) -> 
     copy_file(&source, &from.truth(), &to.truth())?;
     let mut truth = Sqlite::copied(&to.truth())?;
     let seq = truth.last()?;
-    let at = truth.journal(Seq(seq.0.saturating_sub(1)), 1)?.first().map(|row| row.at);
+    let at = truth.dated_journal(Seq(seq.0.saturating_sub(1)), 1)?.first().map(|row| row.at);
     let wanted = all_blobs(&mut truth)?;
     drop(truth);
     let transfer = Transfer::verifying(&source, &from, &to);

@@ -4,6 +4,7 @@
 use crate::catalog::Catalog;
 use crate::disk::Disk;
 use crate::error::Error;
+use crate::journal_clock::JournalClock;
 use crate::layout::Layout;
 use crate::pool::lock;
 use crate::recent_rows::RecentRows;
@@ -27,6 +28,8 @@ pub(crate) struct Shipment {
     pub(crate) recorder: Arc<Recorder>,
     /// The log of rows that are not shipped yet.
     pub(crate) recent: Arc<RecentRows>,
+    /// Looked at as often as the disk, so that the log tells of a jump even if nothing is written.
+    pub(crate) clock: Arc<JournalClock>,
     /// The last committed row.
     pub(crate) last: Arc<AtomicU64>,
     /// The last row up to which segments have all rows.
@@ -127,6 +130,7 @@ impl Shipment {
     fn run(&mut self) -> Result<Seq, Error> {
         // Only updates the figures: a segment is small, so it is shipped even on a nearly full disk.
         let _ = self.space.check();
+        let _ = self.clock.check();
         self.last_backup.store(self.layout.last_backup_seconds(), Ordering::Relaxed);
         let until = self.last.load(Ordering::Acquire);
         if self.shipped.load(Ordering::Acquire) < until || self.young >= SEGMENT_ROWS {

@@ -1,5 +1,6 @@
 //! Decides whether anything may be written: the free space is above the floor, and no sync has ever failed.
 
+use crate::clock_doubt::ClockDoubt;
 use crate::disk::{Disk, Failpoint, RealDisk};
 use crate::error::Error;
 use crate::reserve::Reserve;
@@ -14,12 +15,21 @@ use telemetry::{Bound, BoundName, Log};
 /// if the free space is unknown.
 pub fn above_floor(folder: &Path, floor_bytes: u64) -> io::Result<()> {
     match RealDisk.space(folder) {
-        Ok(space) if space.free < floor_bytes => {
+        // What the reserve released is for changes that free space.
+        Ok(space) if space.free < floor_bytes.max(RESERVE_MAX_BYTES + LEAST_BYTES) => {
             Err(io::Error::new(io::ErrorKind::StorageFull, "free space on the disk is below the floor"))
         }
         _ => Ok(()),
     }
 }
+
+/// The reserve is a quarter of the floor within these limits: enough for some hundred small changes.
+const RESERVE_MIN_BYTES: u64 = 1 << 20;
+const RESERVE_MAX_BYTES: u64 = 4 << 20;
+/// Without a floor, too, no content is written with less free space.
+const LEAST_BYTES: u64 = 64 << 10;
+/// A start makes files of this size together, if the databases were closed.
+const START_BYTES: u64 = 256 << 10;
 
 /// Every write checks this first. A failed sync says nothing about which bytes reached the disk, and the kernel may report it
 /// only once. So after a failed sync nothing is written until a restart reads the disk again.
@@ -40,17 +50,21 @@ pub(crate) struct Space {
     log: Log,
 }
 
-/// The reason why nothing is written. Everything can still be read.
+/// The reason why nothing, or no content, is written. Everything can still be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ReadOnly {
     /// A sync failed.
     #[error("a sync of the disk failed, and nothing is written until a restart")]
     Poisoned,
+    /// The clock and the journal disagree.
+    #[error("{0}, and nothing is written until `daylight repair clock` decides which is right")]
+    Clock(ClockDoubt),
     /// The disk was full.
     #[error("the disk is full")]
     Full,
-    /// Free space is below the floor. The remaining space is reserved for changes of settings and tokens.
-    #[error("free space on the disk is below `store.free_space_floor_bytes`")]
+    /// Free space is below the floor, or almost none is left. The remaining space is reserved for changes that free space, and for
+    /// those of settings and tokens.
+    #[error("free space on the disk is below `store.free_space_floor_bytes`, or almost none is left")]
     Low,
 }
 
@@ -61,7 +75,7 @@ const HYSTERESIS_BYTES: u64 = 64 << 20;
 impl Space {
     pub(crate) fn new(disk: Arc<dyn Disk>, folder: PathBuf, floor_bytes: u64, log: Log) -> Self {
         let bound = Bound::new(BoundName::Disk, "", u64::MAX);
-        let reserve = Reserve::new(disk.clone(), folder.join("reserve"), floor_bytes);
+        let reserve = Reserve::new(disk.clone(), folder.join("reserve"), 0);
         Self {
             disk,
             folder,
@@ -76,6 +90,23 @@ impl Space {
         }
     }
 
+    /// The same with a reserve for changes on a full disk.
+    pub(crate) fn with_reserve(mut self) -> Self {
+        let size_bytes = (self.floor_bytes / 4).clamp(RESERVE_MIN_BYTES, RESERVE_MAX_BYTES);
+        self.reserve = Reserve::new(self.disk.clone(), self.folder.join("reserve"), size_bytes);
+        self
+    }
+
+    /// Frees the reserve if there is no room for the files that a start makes. Returns whether there is still none.
+    pub(crate) fn make_room(&self) -> bool {
+        let is_cramped = || self.disk.space(&self.folder).is_ok_and(|space| space.free < START_BYTES);
+        if !is_cramped() {
+            return false;
+        }
+        self.use_reserve();
+        is_cramped()
+    }
+
     pub(crate) fn bound(&self) -> Arc<Bound> {
         self.bound.clone()
     }
@@ -87,15 +118,17 @@ impl Space {
         self.free_bytes.store(space.free, Ordering::Relaxed);
         self.bound.set_capacity(space.total.saturating_sub(self.floor_bytes));
         self.bound.observe(space.total.saturating_sub(space.free));
-        let figures: [(&str, &dyn std::fmt::Display); 2] =
-            [("free_bytes", &space.free), ("floor_bytes", &self.floor_bytes)];
-        if space.free < self.floor_bytes {
+        // Content does not use the space of a reserve that was released.
+        let missing_bytes = self.reserve.missing_bytes();
+        let floor_bytes = self.floor_bytes.max(LEAST_BYTES).saturating_add(missing_bytes);
+        let figures: [(&str, &dyn std::fmt::Display); 2] = [("free_bytes", &space.free), ("floor_bytes", &floor_bytes)];
+        if space.free < floor_bytes {
             self.bound.reject();
             let text = "free space is below the floor: no packages, files of upstreams or events are written";
             self.low.begin(|| self.log.error(text, &figures));
-            return Err(Error::DiskNearlyFull { free_bytes: space.free, floor_bytes: self.floor_bytes });
+            return Err(Error::DiskNearlyFull { free_bytes: space.free, floor_bytes });
         }
-        if space.free - self.floor_bytes >= HYSTERESIS_BYTES.min(self.floor_bytes / 16) {
+        if space.free - floor_bytes >= HYSTERESIS_BYTES.min(self.floor_bytes / 16) {
             self.low.end(|| self.log.info("free space is above the floor again: everything is written", &figures));
             // Without the reserve everything works until the disk is full. The next check tries again.
             let _ = self.reserve.make();
@@ -111,6 +144,11 @@ impl Space {
     /// The floor.
     pub(crate) fn floor_bytes(&self) -> u64 {
         self.floor_bytes
+    }
+
+    /// Whether free space is below the floor, as of the last check.
+    pub(crate) fn is_low(&self) -> bool {
+        self.low.is_on() || self.full.is_on()
     }
 
     /// Frees the reserved bytes. Returns whether that made space.

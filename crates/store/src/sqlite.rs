@@ -13,12 +13,14 @@ mod history;
 mod holding;
 mod holding_tables;
 mod outdated;
+mod redated;
 mod schema;
 mod settings;
 mod transactions;
 mod units;
 
 pub use connection::Sqlite;
+pub(crate) use connection::{WITHOUT_SHARED_FILE, connect};
 pub(crate) use copy::copy_database;
 #[cfg(test)]
 pub(crate) use earlier::as_written_by_form;

@@ -28,17 +28,22 @@ use crate::blob_life::BlobLife;
 use crate::blobs::Blobs;
 use crate::cache::{Cache, CacheBounds, LastVerified, PresenceCache};
 use crate::catalog::{Batch, Catalog, CommitError};
+use crate::change::Change;
 use crate::check::{Report, check_on};
+use crate::clock_doubt::ClockDoubt;
+use crate::committer::CLOCK_CORRECTION;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::first_seen_budget::FirstSeenBudget;
 use crate::group_membership::GroupMembership;
 use crate::holdings::Holdings;
 use crate::journal_clock::JournalClock;
+use crate::lane::Lane;
 use crate::layout::Layout;
 use crate::next_looks::NeededLooks;
 use crate::pool::{Pool, lock};
 use crate::progress::Progress;
+use crate::readable::{Readability, Unreadable};
 use crate::record::Seq;
 use crate::revision::Revisions;
 use crate::shipper::Shipper;
@@ -64,6 +69,9 @@ pub struct Store {
     writer: Writer,
     shipper: Shipper,
     readers: Pool<Box<dyn Catalog>>,
+    readability: Arc<Readability>,
+    /// Other file operations of SQLite, where the usual ones need space that the disk does not have.
+    vfs: Option<&'static str>,
     blobs: Arc<Blobs>,
     blob_threads: Arc<Pool<Arc<Blobs>>>,
     cache: Pool<Cache>,
@@ -119,7 +127,51 @@ impl Store {
 
     /// Why nothing is written, if the store is read-only.
     pub fn read_only(&self) -> Option<ReadOnly> {
-        self.space.read_only()
+        self.space.read_only().or_else(|| self.journal_clock.doubt().map(ReadOnly::Clock))
+    }
+
+    /// By how many milliseconds the clock of the machine is corrected, because somebody decided that it is wrong; 0: it is believed.
+    pub fn clock_correction(&self) -> i64 {
+        self.journal_clock.correction()
+    }
+
+    /// Why the clock cannot be believed, if that is so.
+    pub fn clock_doubt(&self) -> Option<ClockDoubt> {
+        self.journal_clock.doubt()
+    }
+
+    /// The time of the machine's clock, whether it is believed or not.
+    pub fn machine_now(&self) -> Millis {
+        self.journal_clock.of_machine()
+    }
+
+    /// Believes the clock of the machine, where no row is later than it. Otherwise a batch with [`crate::Change::Redate`] does that.
+    pub fn believe_clock(&self) {
+        self.journal_clock.believe_clock(Millis(i64::MAX));
+    }
+
+    /// Lets time go on from where the rows are, whatever the clock of the machine says. Returns the change that makes the decision last
+    /// over a restart.
+    pub fn believe_rows(&self) -> Change {
+        self.journal_clock.believe_rows();
+        self.clock_setting()
+    }
+
+    /// The change that records the decision about the clock.
+    pub fn clock_setting(&self) -> Change {
+        let correction = self.journal_clock.correction();
+        let value = if correction > 0 { correction.into() } else { serde_json::Value::Null };
+        Change::Setting { key: CLOCK_CORRECTION.to_owned(), value }
+    }
+
+    /// Why the truth cannot be read, if that is so. Opens the database at most once in two seconds, and not at all after a read that
+    /// met damage.
+    pub async fn unreadable(&self, event: &mut Event) -> Result<Option<Unreadable>, Error> {
+        if let Some(known) = self.readability.known() {
+            return Ok(known);
+        }
+        let (readability, vfs, path) = (self.readability.clone(), self.vfs, self.layout.truth());
+        self.read(Lane::Single, event, move |_| Ok(readability.look(vfs, &path))).await
     }
 
     /// The counters that stamps are compared with.

@@ -114,7 +114,7 @@ pub(crate) fn setting(key: &str, value: serde_json::Value) -> Change {
 }
 
 pub(crate) fn batch(expect: Vec<Expect>, changes: Vec<Change>) -> Batch {
-    Batch { by: "tester".into(), from: "cli".into(), at: Millis(5), expect, changes, holds: Vec::new() }
+    Batch { by: "tester".into(), from: "cli".into(), at: Millis(5), expect, changes, ..Batch::default() }
 }
 
 pub(crate) fn made(catalog: &mut impl Catalog, changes: Vec<Change>) -> Seq {

@@ -27,7 +27,7 @@ use telemetry::{Clock, Event, Millis, Recorder};
 
 pub(crate) fn options(data: &Path) -> StoreOptions {
     let clock = Clock::at(Millis(1_000));
-    StoreOptions { floor_bytes: 0, ..StoreOptions::new(data, clock.clone(), Recorder::silent(clock)) }
+    StoreOptions { floor_bytes: 0, reserve: false, ..StoreOptions::new(data, clock.clone(), Recorder::silent(clock)) }
 }
 
 pub(crate) fn open(data: &Path) -> Arc<Store> {

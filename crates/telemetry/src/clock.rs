@@ -61,6 +61,10 @@ impl Tick {
 pub struct Clock {
     /// 0: the time of the machine; otherwise the set time in milliseconds since the epoch.
     set: Arc<AtomicI64>,
+    /// How far a test has made the time of day jump, in milliseconds.
+    jumped: Arc<AtomicI64>,
+    /// Milliseconds that are added to the time of the machine, whose clock is known to be wrong.
+    correction: Arc<AtomicI64>,
 }
 
 impl Clock {
@@ -76,12 +80,43 @@ impl Clock {
         self.set.store(at.map_or(0, |at| at.0), Ordering::Relaxed);
     }
 
+    /// Makes the time of day jump to `at`, as when the clock of the machine is set, and stand still there. With [`Clock::set`] the time
+    /// passes until then.
+    pub fn jump(&self, at: Millis) {
+        self.jumped.fetch_add(at.0.saturating_sub(self.of_machine().0), Ordering::Relaxed);
+        self.set(Some(at));
+    }
+
     /// The time of day.
     pub fn now(&self) -> Millis {
+        Millis(self.of_machine().0.saturating_add(self.correction.load(Ordering::Relaxed)))
+    }
+
+    /// The time of day without a correction.
+    pub fn of_machine(&self) -> Millis {
         match self.set.load(Ordering::Relaxed) {
             0 => Millis(i64::try_from(of_day().as_millis()).unwrap_or(i64::MAX)),
             at => Millis(at),
         }
+    }
+
+    /// Adds this many milliseconds to the time of the machine from now on.
+    pub fn correct(&self, by_ms: i64) {
+        self.correction.store(by_ms, Ordering::Relaxed);
+    }
+
+    /// Milliseconds that are added to the time of the machine.
+    pub fn correction(&self) -> i64 {
+        self.correction.load(Ordering::Relaxed)
+    }
+
+    /// The time of the machine less the time since its boot, in milliseconds. It changes only if the clock of the machine is set: both
+    /// clocks go on while the machine sleeps, and both are slewed alike (`clock_gettime(2)`, `CLOCK_BOOTTIME`).
+    pub fn offset(&self) -> i64 {
+        let boot = clock_gettime(ClockId::Boottime);
+        let boot = boot.tv_sec.saturating_mul(1000).saturating_add(boot.tv_nsec / 1_000_000);
+        let of_day = i64::try_from(of_day().as_millis()).unwrap_or(i64::MAX);
+        of_day.saturating_sub(boot).saturating_add(self.jumped.load(Ordering::Relaxed))
     }
 
     /// The time of day at `tick`, which was just read. This thread reads the time of day of the machine only every
@@ -97,7 +132,7 @@ impl Clock {
                     SEEN.set((seen, nanos));
                 }
                 let nanos = nanos.saturating_add(tick.since(seen)).saturating_sub(seen.since(tick));
-                Millis((nanos / 1_000_000).cast_signed())
+                Millis((nanos / 1_000_000).cast_signed().saturating_add(self.correction()))
             }
             at => Millis(at),
         }
@@ -134,6 +169,19 @@ mod tests {
             assert!(before.0 - 1 <= at.0 && at.0 <= after.0 + 1, "{before} {at} {after}");
         }
         assert_eq!(Clock::at(Millis(5)).at_tick(Tick::now()), Millis(5));
+    }
+
+    #[test]
+    fn the_offset_of_the_clock_changes_by_a_jump_and_not_by_time_that_passes() {
+        let (clock, jump) = (Clock::at(Millis(5)), 3_600_000);
+        let near = |offset: i64, before: i64| (offset - before).abs() < 60_000;
+        let before = clock.offset();
+        clock.set(Some(Millis(jump)));
+        assert!(near(clock.offset(), before));
+        clock.jump(Millis(3 * jump));
+        assert!(near(clock.offset(), before + 2 * jump));
+        clock.correct(-2 * jump);
+        assert_eq!((clock.now(), clock.of_machine()), (Millis(jump), Millis(3 * jump)));
     }
 
     #[test]

@@ -84,6 +84,7 @@ closed! {
         BoundFull "bound_full" "A pool or queue was full";
         WaitersFull "waiters_full" "Too many requests wait for an upstream: in all, for this repository, or of this client";
         DiskNearlyFull "disk_nearly_full" "Free disk space is below the floor, so writing has stopped";
+        ClockDoubted "clock_doubted" "The machine's clock and the journal disagree, so nothing is written until somebody decides which is right";
         StorePoisoned "store_poisoned" "A sync failed; nothing is written until a restart";
         BlobMissing "blob_missing" "A row points at bytes that are not on disk";
         BrokeOff "broke_off" "A download broke off while it was being sent to the client";

@@ -20,6 +20,9 @@ pub(super) struct CleanupRequest {
     /// Whether to carry the plan out.
     #[serde(default)]
     apply: bool,
+    /// Whether the removal cannot be undone, so that the bytes are deleted at once.
+    #[serde(default)]
+    no_undo: bool,
 }
 
 /// The body of a POST for a purge.
@@ -42,7 +45,8 @@ pub(super) async fn cleanup(
 ) -> Result<Value, Error> {
     let by = body.apply.then(|| caller.actor());
     use_recording::record_all(app, event).await?;
-    let Cleanups { plans, frees } = app.repositories.cleanup(&body.repositories, by, event).await?;
+    let Cleanups { plans, frees } = app.repositories.cleanup(&body.repositories, by, body.no_undo, event).await?;
+    free_now(app, body.apply, event).await;
     let plans: Vec<Value> = plans.iter().map(to_json).collect();
     Ok(with_frees(json!({ "applied": body.apply, "repositories": plans }), frees))
 }
@@ -56,6 +60,7 @@ pub(super) async fn purge(
 ) -> Result<Value, Error> {
     let by = body.apply.then(|| caller.actor());
     let purge = app.repositories.purge(name, &body.what, &body.why, by, event).await?;
+    free_now(app, body.apply, event).await;
     let sum = purge.plan.rules.first();
     let answer = json!({
         "applied": body.apply,
@@ -66,6 +71,14 @@ pub(super) async fn purge(
         "also_in": purge.also_in,
     });
     Ok(with_frees(answer, purge.frees))
+}
+
+/// Deletes the bytes that nothing keeps any more, so that a removal frees space before it is acknowledged. What remains, for example
+/// because a backup is running, is deleted in a later round.
+async fn free_now(app: &App, applied: bool, event: &mut Event) {
+    if applied && let Err(error) = app.store.collect_due(event).await {
+        app.log.warn("the bytes of removed files are not deleted yet", &[("cause", &error)]);
+    }
 }
 
 fn to_json(plan: &CleanupPlan) -> Value {

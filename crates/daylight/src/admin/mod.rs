@@ -3,6 +3,7 @@
 mod ask;
 mod browse;
 mod cleanup;
+mod clock;
 mod collisions;
 mod contents;
 mod events;
@@ -23,6 +24,8 @@ mod requests;
 mod tail;
 mod tokens;
 mod upstreams;
+
+pub(crate) use clock::Right;
 
 use crate::app::App;
 use crate::config::SMALL_BODY_BYTES;
@@ -111,6 +114,7 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::RestoreContents => contents::restore(app, name, path, &caller, event).await,
         Verb::Cleanup => cleanup::cleanup(app, body(request, event).await?, &caller, event).await,
         Verb::Purge => cleanup::purge(app, name, body(request, event).await?, &caller, event).await,
+        Verb::Clock => clock::repair(app, body(request, event).await?, by, event).await,
         Verb::Missing => not_found::list(app, name, query, event).await,
         Verb::ForgetAllMissing | Verb::ForgetMissing => not_found::forget(app, name, path, event).await,
         Verb::Journal => journal::list(app, query, event).await,
@@ -136,6 +140,17 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,
     }
+}
+
+/// Decides about the clock on behalf of `by`, or only reports, for a command on a data folder.
+pub(crate) async fn decide_about_clock(
+    app: &App,
+    right: Right,
+    by: Option<Author<'_>>,
+    event: &mut Event,
+) -> Result<Value, Error> {
+    let before = clock::decide(app, right, by, event).await?;
+    Ok(clock::to_json(before, by.is_some(), false))
 }
 
 /// Why there is no repository of that name. Only admins learn that one was removed.

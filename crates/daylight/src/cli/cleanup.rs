@@ -20,6 +20,9 @@ pub(super) struct Cleanup {
     /// Names of repositories [default: all that have rules]
     #[arg(value_name = "REPO")]
     repositories: Vec<String>,
+    /// Delete without undo, and free the bytes at once: for a full disk
+    #[arg(long)]
+    no_undo: bool,
     #[command(flatten)]
     flags: PlanFlags,
 }
@@ -50,7 +53,7 @@ struct Rule {
 impl Cleanup {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = Api::patient(context)?;
-        let answer = cleanup(&api, self.repositories, self.flags.yes)?;
+        let answer = cleanup(&api, self.repositories, self.no_undo, self.flags.yes)?;
         if api.print_json(&answer, context)? {
             return Ok(());
         }
@@ -86,8 +89,10 @@ fn none(plans: &[Plan], context: &mut Context<'_>) -> Result<(), anyhow::Error> 
 
 /// A plan is one call: bytes that several repositories keep come free only with the last of them. A cleanup is one call for each
 /// repository, so that there is progress to show; a wrong name is refused before the first of them.
-fn cleanup(api: &Api, names: Vec<String>, apply: bool) -> Result<Value, anyhow::Error> {
-    let call = |names: &[String]| api.post("/api/v1/cleanup", &json!({ "repositories": names, "apply": apply }));
+fn cleanup(api: &Api, names: Vec<String>, no_undo: bool, apply: bool) -> Result<Value, anyhow::Error> {
+    let call = |names: &[String]| {
+        api.post("/api/v1/cleanup", &json!({ "repositories": names, "apply": apply, "no_undo": no_undo }))
+    };
     let names = if names.is_empty() { with_rules(api)? } else { names };
     if !apply {
         return call(&names);

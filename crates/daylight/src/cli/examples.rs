@@ -72,6 +72,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("restore", &["daylight restore /mnt/backup --data /var/lib/daylight --verify"]),
     ("check", &["daylight check --data /var/lib/daylight", "daylight check --index gems-private"]),
     ("rebuild", &["daylight rebuild --data /var/lib/daylight"]),
+    (
+        "repair clock",
+        &[
+            "daylight repair clock --clock-is-right",
+            "daylight repair clock --rows-are-right --data /var/lib/daylight --yes",
+        ],
+    ),
     ("upgrade", &["daylight upgrade --rehearse --data /var/lib/daylight"]),
     (
         "completions",

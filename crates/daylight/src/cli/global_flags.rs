@@ -5,7 +5,7 @@ use super::failure::Failure;
 use clap::{Command, CommandFactory};
 
 /// The commands that call a running server.
-const CALLERS: [&str; 13] = [
+const CALLERS: [&str; 14] = [
     "repo",
     "policy",
     "cleanup",
@@ -19,9 +19,11 @@ const CALLERS: [&str; 13] = [
     "import",
     "export",
     "check",
+    "repair",
 ];
 /// The commands that read the configuration of a server and work on its data folder.
-const FOLDER_COMMANDS: [&str; 8] = ["serve", "init", "config", "backup", "restore", "check", "rebuild", "upgrade"];
+const FOLDER_COMMANDS: [&str; 9] =
+    ["serve", "init", "config", "backup", "restore", "check", "rebuild", "repair", "upgrade"];
 /// The flags that only [`CALLERS`] take.
 const CALLER_FLAGS: [&str; 2] = ["server", "server_trust"];
 /// The flags that only [`FOLDER_COMMANDS`] take.

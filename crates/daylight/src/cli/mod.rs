@@ -29,6 +29,7 @@ mod policy;
 mod progress;
 mod purge;
 mod rebuild;
+mod repair;
 mod repo;
 mod repository_client;
 mod restore;
@@ -80,6 +81,7 @@ enum Verb {
     Restore(restore::Restore),
     Check(check::Check),
     Rebuild(rebuild::Rebuild),
+    Repair(repair::Repair),
     Upgrade(upgrade::Upgrade),
     Completions(completions::Completions),
     Manual(manual::Manual),
@@ -146,6 +148,7 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
         Verb::Restore(restore) => restore.run(context),
         Verb::Check(check) => check.run(context),
         Verb::Rebuild(rebuild) => rebuild.run(context),
+        Verb::Repair(repair) => repair.run(context),
         Verb::Upgrade(upgrade) => upgrade.run(context),
         Verb::Completions(completions) => completions.run(context),
         Verb::Manual(manual) => manual.run(context),

@@ -11,7 +11,7 @@ use std::io::stdin;
 
 /// Delete a file, a package or a version and its bytes permanently
 ///
-/// The bytes are deleted within a minute, also from views of earlier moments. A purge cannot be undone, and the same path or version
+/// The bytes are deleted at once, also from views of earlier moments. A purge cannot be undone, and the same path or version
 /// cannot be published again, not even with the same bytes. In a remote repository only the cached file is deleted.
 #[derive(Debug, clap::Args)]
 pub(super) struct Purge {

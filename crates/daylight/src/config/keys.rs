@@ -204,6 +204,8 @@ keys! {
         undo: Duration = |_| (DAY * 7, "a mistake is noticed within a week".into());
         /// How long the garbage collector waits between finding unused bytes and deleting them.
         collect_after: Duration = |_| (DAY, "an operator who notices a mistake can still stop the server".into());
+        /// The largest jump of the machine's clock that needs no decision. After a larger one, and at a start that far behind the last change, nothing is written until `daylight repair clock`.
+        clock_jump: Duration = |_| (Duration::from_secs(5 * 60), "more than a clock is ever wrong by itself".into());
     }
 
     /// How upstreams are called, and the upstreams of the first remote repositories.

@@ -58,6 +58,7 @@ calls! {
     RestoreContents    "restoreContents"    POST   "repositories/{name}/contents/{path}"   ""              => OK "Restored"     "Restore the files of the last removal at a path; for gems, the versions of NAME[:VERSION] that a cleanup removed";
     Cleanup            "cleanup"            POST   "cleanup"                           "CleanupRequest" => OK "Cleanup"     "List the files that the rules of repositories no longer keep; with `apply`, remove them";
     Purge              "purge"              POST   "repositories/{name}/purge"         "PurgeRequest"  => OK "Purge"        "List the files that a purge of a path, a package or a version removes; with `apply`, remove them and their bytes permanently";
+    Clock              "repairClock"        POST   "clock"                             "ClockRepair"   => OK "Clock"        "Compare the machine's clock with the journal; with `apply`, decide which of them is right";
     Missing            "listMissing"        GET    "repositories/{name}/not-found"         ""              => OK "Missing"      "List the missing files of a remote repository's upstream";
     ForgetAllMissing   "forgetAllMissing"   DELETE "repositories/{name}/not-found"         ""              => OK "Forgotten"    "Remove all facts about missing files";
     ForgetMissing      "forgetMissing"      DELETE "repositories/{name}/not-found/{path}"  ""              => OK "Forgotten"    "Remove the facts that a path and the paths below it are missing";

@@ -2,6 +2,7 @@
 //! keeps it.
 
 use crate::record::RepositoryRecord;
+use store::Withdrawal;
 use telemetry::Millis;
 
 /// The rules of a repository at a moment.
@@ -10,14 +11,26 @@ pub(crate) struct CleanupRules {
     versions: Option<u64>,
     /// Versions that were used at this moment or later are kept.
     used_since: Option<Millis>,
+    /// Whether a removal cannot be undone.
+    no_undo: bool,
 }
 
 impl CleanupRules {
     /// The rules of a repository at `now`; `None`: it has none.
     pub(crate) fn of(record: &RepositoryRecord, now: Millis) -> Option<Self> {
         let used_since = record.keep_unused_s.map(|seconds| before(now, seconds));
-        let rules = Self { versions: record.keep_versions, used_since };
+        let rules = Self { versions: record.keep_versions, used_since, no_undo: false };
         (rules.versions.is_some() || rules.used_since.is_some()).then_some(rules)
+    }
+
+    /// The same rules with removals that cannot be undone, if `no_undo` is set.
+    pub(crate) fn without_undo(self, no_undo: bool) -> Self {
+        Self { no_undo, ..self }
+    }
+
+    /// The reason of the removals.
+    pub(crate) fn withdrawal(&self) -> Withdrawal {
+        Withdrawal::Cleanup { rule: self.name().to_owned(), no_undo: self.no_undo }
     }
 
     /// Whether a rule depends on last uses.

@@ -7,6 +7,7 @@ pub fn store_reason(error: &store::Error) -> Reason {
     match error {
         store::Error::DiskNearlyFull { .. } => Reason::DiskNearlyFull,
         full if full.is_disk_full() => Reason::DiskNearlyFull,
+        store::Error::Clock(_) => Reason::ClockDoubted,
         store::Error::Poisoned => Reason::StorePoisoned,
         store::Error::Busy(_) => Reason::BoundFull,
         store::Error::BlobMissing(_) => Reason::BlobMissing,

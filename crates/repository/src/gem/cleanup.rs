@@ -10,7 +10,7 @@ use crate::gem::info_lines::facts;
 use crate::repository::Repository;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::{Entry, Lane, State, Withdrawal};
+use store::{Entry, Lane, State};
 use telemetry::{Event, Millis};
 
 /// Number of gems that one read of the store returns.
@@ -72,6 +72,6 @@ fn surplus(entries: &[Entry], rules: CleanupRules, uses: Option<&Uses>, at: Mill
         Some(Dated { published: first_published(&builds)?, used, what: builds })
     });
     let gone = rules.surplus(dated.collect()).into_iter().flat_map(|version| version.what);
-    let rule = Withdrawal::Cleanup { rule: rules.name().to_owned() };
+    let rule = rules.withdrawal();
     Ok(gone.map(|entry| entry.withdrawn(rule.clone(), at)).collect())
 }

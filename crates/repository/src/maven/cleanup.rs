@@ -13,7 +13,7 @@ use crate::tree::{Tree, folder};
 use crate::visible;
 use format::maven::path::Artifact;
 use std::collections::BTreeMap;
-use store::{Entry, Lane, Withdrawal, Withdrawals};
+use store::{Entry, Lane, Withdrawals};
 use telemetry::{Event, Millis};
 
 /// Number of folders that one read of the store returns.
@@ -94,14 +94,10 @@ async fn release(
         false => at,
     };
     let size_bytes = files.iter().map(|entry| entry.hashes.size_bytes).sum();
-    let (rule, mut withdrawals) = (withdrawal(rules), Withdrawals::default());
+    let (rule, mut withdrawals) = (rules.withdrawal(), Withdrawals::default());
     files.iter().for_each(|entry| withdrawals.add(tree.repository.id, &entry.withdrawn(rule.clone(), at)));
     let what = Release { files: files.len() as u64, size_bytes, name, folder, withdrawals };
     Ok(Some(Dated { what, published, used }))
-}
-
-fn withdrawal(rules: CleanupRules) -> Withdrawal {
-    Withdrawal::Cleanup { rule: rules.name().to_owned() }
 }
 
 async fn withdraw(
@@ -112,7 +108,7 @@ async fn withdraw(
     at: Millis,
     event: &mut Event,
 ) -> Result<u64, Error> {
-    let rule = withdrawal(rules);
+    let rule = rules.withdrawal();
     let withdrawn = |rows: &[Entry]| {
         let seen = visible(rows, tree.repository.whole(at)).map(|seen| seen.entry());
         Ok(seen.map(|entry| entry.withdrawn(rule.clone(), at)).collect())

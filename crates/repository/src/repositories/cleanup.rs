@@ -20,8 +20,18 @@ const PAGE: usize = 1_000;
 
 impl Repositories {
     /// Plans the cleanup of these repositories; with no names, of all that have rules. `by`: the caller on whose behalf
-    /// it removes versions; `None`: it only plans.
-    pub async fn cleanup(&self, names: &[String], by: Option<Actor<'_>>, event: &mut Event) -> Result<Cleanups, Error> {
+    /// it removes versions; `None`: it only plans. `no_undo`: what it removes cannot be restored, and its bytes are deleted at once.
+    pub async fn cleanup(
+        &self,
+        names: &[String],
+        by: Option<Actor<'_>>,
+        no_undo: bool,
+        event: &mut Event,
+    ) -> Result<Cleanups, Error> {
+        // Ages by a clock that may be wrong remove nothing, cached files included.
+        if let (Some(_), Some(doubt)) = (by, self.store.clock_doubt()) {
+            return Err(store::Error::Clock(doubt).into());
+        }
         let _turn = event.waited(Op::TurnWait, self.cleaning.lock()).await;
         let mut all = Vec::new();
         for name in names {
@@ -34,7 +44,7 @@ impl Repositories {
         let mut plans = Vec::new();
         for repository in all {
             let at = self.store.now();
-            let rules = CleanupRules::of(&repository.record, at);
+            let rules = CleanupRules::of(&repository.record, at).map(|rules| rules.without_undo(no_undo));
             let without = rules.is_none() && repository.record.retention.is_none();
             if without && names.is_empty() {
                 continue;

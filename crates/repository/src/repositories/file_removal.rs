@@ -71,7 +71,7 @@ impl Removed<'_> {
             None if self.format == Format::Gem => ("yanked", String::new()),
             Some(Withdrawal::Deleted) | None => ("deleted", String::new()),
             Some(Withdrawal::Pruned) => ("removed by the retention of snapshots", String::new()),
-            Some(Withdrawal::Cleanup { rule }) => ("removed by a cleanup", format!(", by the rule `{rule}`")),
+            Some(Withdrawal::Cleanup { rule, .. }) => ("removed by a cleanup", format!(", by the rule `{rule}`")),
             Some(Withdrawal::Purged { why }) => ("purged", format!(", because: {why}")),
         };
         let by = self.row.map(author).unwrap_or_default();

@@ -25,6 +25,7 @@ pub const CHANGE_KINDS: &[&str] = &[
     "repository",
     "token",
     "setting",
+    "redate",
     "collect",
 ];
 
@@ -171,6 +172,7 @@ fn kind_of(change: &Change, at: Millis) -> &'static str {
         Change::Repository { .. } => "repository",
         Change::Token { .. } => "token",
         Change::Setting { .. } => "setting",
+        Change::Redate { .. } => "redate",
         Change::Collected { .. } => "collect",
     }
 }

@@ -66,7 +66,7 @@ impl Trial {
             at: Millis(0),
             expect: vec![],
             changes: vec![change],
-            holds: Vec::new(),
+            ..Batch::default()
         };
         let id = RepositoryId(store.commit(batch, &mut event).await.unwrap().0);
         let threads = Threads::Working("work");

@@ -20,7 +20,10 @@ impl Remote {
 impl Repository {
     /// Whether a negative answer with this TTL is still valid, given the hints.
     pub(crate) fn counts_as_missing(&self, file: &File<'_>, until: Millis, now: Millis) -> bool {
-        now < until
+        let since = Ttl::of(self, file).missing_since(until);
+        // The clock was set back after an answer of the future.
+        since <= now
+            && now < until
             && self.shared.due.since(file.path).is_none_or(|since| Ttl::of(self, file).missing_since(until) >= since)
     }
 }

@@ -20,6 +20,8 @@ use telemetry::{Bound, Log};
 #[derive(Debug)]
 pub(crate) struct Cache {
     path: PathBuf,
+    /// Other file operations of SQLite.
+    vfs: Option<&'static str>,
     pub(super) connection: Connection,
     pub(super) file_cache: FileCache,
     pub(super) bounds: CacheBounds,
@@ -48,14 +50,15 @@ impl Cache {
     /// Opens the database. Creates it if it does not exist, and replaces one that cannot be read.
     pub(crate) fn open(
         path: &Path,
+        vfs: Option<&'static str>,
         mut file_cache: FileCache,
         bounds: CacheBounds,
         holdings: Arc<Holdings>,
         renewed: Arc<AtomicU64>,
         log: Log,
     ) -> Result<Self, Error> {
-        let connection = match connect(path) {
-            Err(error) if is_corrupt(&error) => renew(path, &renewed, &log, &error)?,
+        let connection = match connect(vfs, path) {
+            Err(error) if is_corrupt(&error) => renew(vfs, path, &renewed, &log, &error)?,
             connected => connected.map_err(Error::sqlite("open the cache"))?,
         };
         file_cache.use_folder(folder_name(&connection).map_err(Error::sqlite("open the cache"))?)?;
@@ -63,6 +66,7 @@ impl Cache {
         let presence = PresenceCache::new(bounds.folders_bytes);
         let mut cache = Self {
             path: path.to_owned(),
+            vfs,
             connection,
             file_cache,
             bounds,
@@ -97,7 +101,7 @@ impl Cache {
                 // the log of the new one.
                 let nothing = Connection::open_in_memory().map_err(Error::sqlite("open the cache"))?;
                 drop(std::mem::replace(&mut self.connection, nothing));
-                self.connection = renew(&self.path, &self.renewed, &self.log, &error)?;
+                self.connection = renew(self.vfs, &self.path, &self.renewed, &self.log, &error)?;
                 self.file_cache.use_folder(folder_name(&self.connection).map_err(Error::sqlite("open the cache"))?)?;
                 self.presence.clear();
                 self.holdings.clear_cached();
@@ -109,11 +113,17 @@ impl Cache {
     }
 }
 
-fn renew(path: &Path, renewed: &AtomicU64, log: &Log, why: &rusqlite::Error) -> Result<Connection, Error> {
+fn renew(
+    vfs: Option<&str>,
+    path: &Path,
+    renewed: &AtomicU64,
+    log: &Log,
+    why: &rusqlite::Error,
+) -> Result<Connection, Error> {
     renewed.fetch_add(1, Ordering::Relaxed);
     log.warn("the cache cannot be read and is replaced by an empty one", &[("path", &path.display()), ("error", why)]);
     remove_database(path)?;
-    connect(path).map_err(Error::sqlite("open the cache"))
+    connect(vfs, path).map_err(Error::sqlite("open the cache"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The tables of the cache database, and how it is opened.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 
 /// `user_version`. A cache with another schema version is replaced by an empty one.
@@ -87,8 +87,8 @@ const SCHEMA: &str = "
 ";
 
 /// Opens the database, and creates its tables if they are missing.
-pub(super) fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open(path)?;
+pub(super) fn connect(vfs: Option<&str>, path: &Path) -> rusqlite::Result<Connection> {
+    let connection = crate::sqlite::connect(vfs, path, OpenFlags::default())?;
     connection.execute_batch(
         "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
          PRAGMA journal_size_limit = 16777216;",

@@ -94,6 +94,8 @@ pub struct Batch {
     pub expect: Vec<Expect>,
     /// The new states.
     pub changes: Vec<Change>,
+    /// The authors and sources of the changes, where they are others than those of the batch: one for each change, or none.
+    pub authors: Vec<Option<(String, String)>>,
     /// Keep the bytes that the batch publishes from being deleted until the batch is decided.
     pub holds: Vec<Hold>,
 }
@@ -127,8 +129,13 @@ impl Batch {
     }
 
     /// The moment of the rows: the batch's own, or that of the last change (`last`) if that is later. A batch with an index line
-    /// cannot get another moment.
+    /// cannot get another moment, and one that redates rows has its own.
     pub(crate) fn moment(&self, last: Millis) -> Result<Millis, Conflict> {
+        // Its rows count as of its own moment, and so do those before it.
+        let redates = self.changes.iter().any(|change| matches!(change, Change::Redate { .. }));
+        if redates {
+            return Ok(self.at);
+        }
         if self.at >= last || self.changes.is_empty() {
             return Ok(self.at.max(last));
         }

@@ -16,8 +16,21 @@ pub trait JournalReads {
     /// The moment of the last change; `None`: there is none.
     fn last_moment(&mut self) -> Result<Option<Millis>, Error>;
 
-    /// The rows after `after`.
+    /// The rows after `after`, as they were written.
     fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error>;
+
+    /// The moment as of which the row `seq` counts, which was written at `at`: a later row may redate it
+    /// ([`Change::Redate`]). All other reads here return such moments.
+    fn moment_of(&mut self, seq: Seq, at: Millis) -> Result<Millis, Error>;
+
+    /// The rows after `after`, with the moments as of which they count.
+    fn dated_journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error> {
+        let mut rows = self.journal(after, limit)?;
+        for row in &mut rows {
+            row.at = self.moment_of(row.seq, row.at)?;
+        }
+        Ok(rows)
+    }
 
     /// The rows after `after` as they are stored, each one line of JSON. Segments contain the same bytes. Ends after `limit`
     /// rows, or before the row that would exceed `max_bytes`, but returns at least one.

@@ -41,8 +41,8 @@ impl JournalRow {
     /// The version that is written, and the newest one that can be read.
     pub const VERSION: u32 = 2;
 
-    /// A change of a batch as number `seq`, made at the moment `at`. A new repository takes this number as its id.
-    pub(crate) fn new(seq: Seq, at: Millis, batch: &Batch, change: &Change) -> Self {
+    /// The change number `index` of a batch as number `seq`, made at the moment `at`. A new repository takes this number as its id.
+    pub(crate) fn new(seq: Seq, at: Millis, batch: &Batch, index: usize, change: &Change) -> Self {
         let mut change = change.clone();
         if at != batch.at {
             change.move_moments(batch.at, at);
@@ -50,7 +50,9 @@ impl JournalRow {
         if let Change::Repository { id: id @ RepositoryId(0), .. } = &mut change {
             *id = RepositoryId(seq.0);
         }
-        Self { v: Self::VERSION, seq, at, by: batch.by.clone(), from: batch.from.clone(), change }
+        let own = batch.authors.get(index).cloned().flatten();
+        let (by, from) = own.unwrap_or_else(|| (batch.by.clone(), batch.from.clone()));
+        Self { v: Self::VERSION, seq, at, by, from, change }
     }
 
     /// An error unless the row directly follows `last` and has a version that this program can replay.

@@ -83,6 +83,12 @@ impl Model {
         self.uses.insert(place, ended);
     }
 
+    /// No use and no deletion of a blob is later than the moment of a row that redates others.
+    pub(super) fn redate_uses(&mut self, at: Millis) {
+        self.uses.values_mut().flatten().for_each(|end| end.at = end.at.min(at));
+        self.collected.values_mut().for_each(|collected| *collected = (*collected).min(at));
+    }
+
     pub(super) fn track_collected(&mut self, digest: &Digest, at: Millis) {
         let of = |(of, ..): &(Digest, RepositoryId, String)| of == digest;
         let live = self.uses.iter().filter(|(place, ended)| of(place) && ended.is_none());

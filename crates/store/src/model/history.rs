@@ -23,10 +23,14 @@ impl JournalReads for Model {
         Ok(self.journal.iter().filter(|row| row.seq > after).take(limit).cloned().collect())
     }
 
+    fn moment_of(&mut self, seq: Seq, at: Millis) -> Result<Millis, Error> {
+        Ok(self.dated(seq, at))
+    }
+
     fn journal_text(&mut self, after: Seq, limit: usize, max_bytes: usize) -> Result<Vec<(Seq, String)>, Error> {
         let (mut rows, mut size) = (Vec::new(), 0_usize);
-        for row in self.journal(after, limit)? {
-            let text = text(&row)?;
+        for row in self.journal.iter().filter(|row| row.seq > after).take(limit) {
+            let text = text(row)?;
             size = size.saturating_add(text.len());
             if size > max_bytes && !rows.is_empty() {
                 break;
@@ -43,7 +47,11 @@ impl JournalReads for Model {
             _ => false,
         };
         let rows = self.journal.iter().rev().skip_while(|row| row.seq > through);
-        Ok(rows.filter(|row| is(&row.change)).take(1).find(|row| row.change.leaves_something()).cloned())
+        Ok(rows
+            .filter(|row| is(&row.change))
+            .take(1)
+            .find(|row| row.change.leaves_something())
+            .map(|row| JournalRow { at: self.dated(row.seq, row.at), ..row.clone() }))
     }
 
     fn authors_as_of(&mut self, of: &[(RepositoryId, Subject<'_>, Seq)]) -> Result<Vec<Option<Authorship>>, Error> {
@@ -71,7 +79,7 @@ impl JournalReads for Model {
                 Change::FirstSeen { repository, unit, whole, seen, .. } if *repository == id && unit == of => {
                     rows.retain(|_| !whole);
                     let seen = serde_json::value::to_raw_value(seen).map_err(Error::row(row.seq))?;
-                    rows.push(FirstSeen { seq: row.seq, at: row.at, whole: *whole, seen });
+                    rows.push(FirstSeen { seq: row.seq, at: self.dated(row.seq, row.at), whole: *whole, seen });
                 }
                 _ => {}
             }

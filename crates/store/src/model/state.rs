@@ -49,6 +49,13 @@ impl Model {
         self.journal.last().map(|row| row.at)
     }
 
+    /// The moment as of which a row counts.
+    pub(super) fn dated(&self, seq: Seq, at: Millis) -> Millis {
+        let later = self.journal.iter().filter(|later| later.seq > seq);
+        let redated = later.filter(|later| matches!(later.change, Change::Redate { first } if first <= seq));
+        redated.map(|later| later.at).chain([at]).min().unwrap_or(at)
+    }
+
     /// The entries of a repository, ordered by key.
     pub(super) fn entries_of(&self, repository: RepositoryId) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(move |((id, _), _)| *id == repository).map(|(_, entry)| entry)
@@ -79,6 +86,7 @@ impl Model {
             Change::Collected { blobs } => blobs.iter().for_each(|digest| self.track_collected(digest, row.at)),
             // Reads take it from the journal.
             Change::FirstSeen { .. } => {}
+            Change::Redate { .. } => self.redate_uses(row.at),
             Change::Repository { id, record } => {
                 self.repositories.insert(id, record);
             }

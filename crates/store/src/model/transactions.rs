@@ -16,8 +16,8 @@ impl Transactions for Model {
                 return Err(Conflict(broken));
             }
             let at = batch.moment(self.moment().unwrap_or(Millis(i64::MIN)))?;
-            for change in &batch.changes {
-                self.apply(JournalRow::new(Seq(self.seq().0 + 1), at, batch, change));
+            for (index, change) in batch.changes.iter().enumerate() {
+                self.apply(JournalRow::new(Seq(self.seq().0 + 1), at, batch, index, change));
             }
             Ok(self.seq())
         };

@@ -19,6 +19,7 @@ impl Sqlite {
                 self.apply_entry(row.seq, *repository, entry)?;
                 self.track(row)
             }
+            Change::Redate { first } => self.redate(row, *first),
             Change::Collected { .. } => self.track(row),
             Change::Unit { repository, unit, facts } => self.apply_unit(row.seq, *repository, unit, facts),
             Change::FirstSeen { repository, unit, uncounted, .. } => {

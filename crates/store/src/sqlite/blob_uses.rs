@@ -116,6 +116,7 @@ impl Sqlite {
         match &row.change {
             Change::Entry { repository, entry } => self.track_entry(row.seq, row.at, *repository, entry),
             Change::Collected { blobs } => blobs.iter().try_for_each(|digest| self.track_collected(digest, row.at)),
+            Change::Redate { .. } => self.redate_uses(row),
             _ => Ok(()),
         }
     }

@@ -7,8 +7,13 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Params, Row};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::cell::OnceCell;
 use std::path::Path;
 use telemetry::{Millis, give_way};
+
+/// Keeps the index of the write-ahead log in memory and not in a file, for a disk without any free space. No other process can open
+/// the database meanwhile.
+pub(crate) const WITHOUT_SHARED_FILE: &str = "unix-excl";
 
 /// A connection to the truth.
 #[derive(Debug)]
@@ -16,12 +21,19 @@ pub struct Sqlite {
     pub(super) connection: Connection,
     /// The moment of the last change, if this connection wrote it. Saves the writer a read per transaction.
     pub(super) moment: Option<Millis>,
+    /// Whether there is a table of redated rows, once that is known.
+    pub(super) redates: OnceCell<bool>,
 }
 
 impl Sqlite {
     /// Opens the only connection that writes. Creates the database if it does not exist.
     pub fn writer(path: &Path) -> Result<Self, Error> {
-        let connection = Connection::open(path).map_err(Error::sqlite("open the truth"))?;
+        Self::writer_by(None, path)
+    }
+
+    /// The same with other file operations of SQLite.
+    pub(crate) fn writer_by(vfs: Option<&str>, path: &Path) -> Result<Self, Error> {
+        let connection = connect(vfs, path, OpenFlags::default()).map_err(Error::sqlite("open the truth"))?;
         schema::set_up(&connection, path)?;
         let mut writer = Self::with(connection);
         writer.set_up_blob_uses()?;
@@ -30,16 +42,21 @@ impl Sqlite {
 
     /// Opens a connection that only reads. The database must exist.
     pub fn reader(path: &Path) -> Result<Self, Error> {
+        Self::reader_by(None, path)
+    }
+
+    /// The same with other file operations of SQLite.
+    pub(crate) fn reader_by(vfs: Option<&str>, path: &Path) -> Result<Self, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(Error::sqlite("open the truth"))?;
+        let connection = connect(vfs, path, flags).map_err(Error::sqlite("open the truth"))?;
         let pragmas = "PRAGMA busy_timeout = 5000; PRAGMA query_only = ON;";
         connection.execute_batch(pragmas).map_err(Error::sqlite("set up a reader of the truth"))?;
         Ok(Self::with(connection))
     }
 
     /// The same with this many bytes of memory for pages of the database.
-    pub fn reader_with(path: &Path, cache_bytes: u64) -> Result<Self, Error> {
-        let reader = Self::reader(path)?;
+    pub(crate) fn with_memory(self, cache_bytes: u64) -> Result<Self, Error> {
+        let reader = self;
         // SQLite reads a negative number as KiB, and a positive one as pages.
         let kibibytes = -i64::try_from(cache_bytes >> 10).unwrap_or(i64::MAX).max(1);
         let set = reader.connection.pragma_update(None, "cache_size", kibibytes);
@@ -52,7 +69,7 @@ impl Sqlite {
         // Plans do not depend on values. Otherwise SQLite prepares some statements again whenever a value changes, such as that
         // in `lower(?)`, which costs more than running them. Without this setting everything works as well, only slower.
         let _ = connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true);
-        Self { connection, moment: None }
+        Self { connection, moment: None, redates: OnceCell::new() }
     }
 
     /// Reads rows with one column, which is JSON.
@@ -86,6 +103,14 @@ impl Sqlite {
         let failed = Error::sqlite("write the truth");
         self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(values)).map_err(failed)?;
         Ok(())
+    }
+}
+
+/// Opens a database, with the usual file operations of SQLite or others.
+pub(crate) fn connect(vfs: Option<&str>, path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    match vfs {
+        Some(vfs) => Connection::open_with_flags_and_vfs(path, flags, vfs),
+        None => Connection::open_with_flags(path, flags),
     }
 }
 

@@ -74,6 +74,10 @@ impl JournalReads for Sqlite {
         rows.iter().map(|(seq, body)| serde_json::from_str(body).map_err(Error::row(*seq))).collect()
     }
 
+    fn moment_of(&mut self, seq: Seq, at: Millis) -> Result<Millis, Error> {
+        self.dated(seq, at)
+    }
+
     fn journal_text(&mut self, after: Seq, limit: usize, max_bytes: usize) -> Result<Vec<(Seq, String)>, Error> {
         let failed = Error::sqlite("read the journal");
         let sql = "SELECT seq, body FROM journal WHERE seq > ? ORDER BY seq LIMIT ?";
@@ -93,7 +97,8 @@ impl JournalReads for Sqlite {
 
     fn row_as_of(&mut self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<JournalRow>, Error> {
         let row: Option<JournalRow> = self.row_body_as_of(id, of, through)?;
-        Ok(row.filter(|row| row.change.leaves_something()))
+        let row = row.filter(|row| row.change.leaves_something());
+        row.map(|row| Ok(JournalRow { at: self.dated(row.seq, row.at)?, ..row })).transpose()
     }
 
     fn authors_as_of(&mut self, of: &[(RepositoryId, Subject<'_>, Seq)]) -> Result<Vec<Option<Authorship>>, Error> {
@@ -101,7 +106,8 @@ impl JournalReads for Sqlite {
         let snapshot = self.connection.unchecked_transaction().map_err(Error::sqlite("read the journal"))?;
         let read = |(id, of, through): &(RepositoryId, Subject<'_>, Seq)| {
             let row: Option<AuthoredRow> = self.row_body_as_of(*id, *of, *through)?;
-            Ok(row.filter(|row| row.facts.is_some()).map(|AuthoredRow { seq, at, by, .. }| Authorship { seq, at, by }))
+            let author = |AuthoredRow { seq, at, by, .. }| Ok(Authorship { seq, at: self.dated(seq, at)?, by });
+            row.filter(|row| row.facts.is_some()).map(author).transpose()
         };
         let found = of.iter().map(read).collect::<Result<_, Error>>()?;
         snapshot.finish().map_err(Error::sqlite("read the journal"))?;
@@ -149,7 +155,8 @@ impl JournalReads for Sqlite {
         {
             give_way();
             let body: String = row.get(0).map_err(&failed)?;
-            rows.push(serde_json::from_str(&body).map_err(Error::row(through))?);
+            let row: FirstSeen = serde_json::from_str(&body).map_err(Error::row(through))?;
+            rows.push(FirstSeen { at: self.dated(row.seq, row.at)?, ..row });
         }
         rows.reverse();
         Ok(rows)

@@ -133,6 +133,11 @@ const REPOSITORY_CHANGES: &str = "
         ORDER BY seq DESC LIMIT 1), 0));
 ";
 
+/// The rows from `first` up to `seq` count as of `at`, unless their own moment is earlier. This table was added later. Earlier programs
+/// cannot read the rows that it is derived from.
+const REDATED: &str = "CREATE TABLE IF NOT EXISTS redated
+    (seq INTEGER PRIMARY KEY, first INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;";
+
 /// Sets the pragmas that durability depends on, creates the tables of a new database and adds missing ones to an old one.
 pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<(), Error> {
     let failed = Error::sqlite("set up the truth");
@@ -173,6 +178,7 @@ pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<(), Error> 
     if connection.query_row(column, [], |_| Ok(())).optional().map_err(&failed)?.is_none() {
         connection.execute_batch(&format!("BEGIN IMMEDIATE; {OUTLINE_ORIGIN} COMMIT;")).map_err(&failed)?;
     }
+    connection.execute_batch(&format!("BEGIN IMMEDIATE; {REDATED} COMMIT;")).map_err(&failed)?;
     add_holdings(connection).map_err(failed)
 }
 

@@ -73,9 +73,9 @@ impl Sqlite {
             if let (Ok(at), false) = (&decided, batch.changes.is_empty()) {
                 moment = *at;
             }
-            for change in batch.changes.iter().filter(|_| decided.is_ok()) {
+            for (index, change) in batch.changes.iter().enumerate().filter(|_| decided.is_ok()) {
                 last.0 += 1;
-                self.apply(&JournalRow::new(last, moment, batch, change))?;
+                self.apply(&JournalRow::new(last, moment, batch, index, change))?;
             }
             answers.push(decided.map(|_| last));
         }

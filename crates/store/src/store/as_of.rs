@@ -34,7 +34,7 @@ impl Store {
     /// The moment of the change `through`. The smallest moment if there is none.
     pub async fn changed_at(&self, through: Seq, event: &mut Event) -> Result<Millis, Error> {
         let Some(before) = through.0.checked_sub(1).map(Seq) else { return Ok(Millis(i64::MIN)) };
-        let row = self.read(Lane::Single, event, move |truth| truth.journal(before, 1)).await?.pop();
+        let row = self.read(Lane::Single, event, move |truth| truth.dated_journal(before, 1)).await?.pop();
         Ok(row.map_or(Millis(i64::MIN), |row| row.at))
     }
 

@@ -166,7 +166,7 @@ impl Store {
     /// Removes the cached file and facts for a path of an upstream: the next request goes to the upstream. `false`: nothing was cached.
     pub async fn forget_cached(&self, of: Origin, path: &str, event: &mut Event) -> Result<bool, Error> {
         let path = path.to_owned();
-        self.cached(Op::CacheWrite, event, move |cache| cache.forget(of, &path)).await
+        self.freeing(event, move |cache| cache.forget(of, &path)).await
     }
 
     /// The number and size of the cached files of an upstream. Read from memory.
@@ -245,6 +245,20 @@ impl Store {
     pub async fn folder_presence(&self, folder: &str, event: &mut Event) -> Result<Arc<FolderPresence>, Error> {
         let folder = folder.to_owned();
         self.cached(Op::CacheRead, event, move |cache| cache.folder(&folder)).await
+    }
+
+    /// A change that frees space, or that another one needs for it. On a full disk it uses the space of the reserve.
+    pub(super) async fn freeing<T: Send + 'static>(
+        &self,
+        event: &mut Event,
+        work: impl Fn(&mut Cache) -> Result<T, Error> + Clone + Send + 'static,
+    ) -> Result<T, Error> {
+        match self.cached(Op::CacheWrite, event, work.clone()).await {
+            Err(error) if error.is_disk_full() && self.space.use_reserve() => {
+                self.cached(Op::CacheWrite, event, work).await
+            }
+            done => done,
+        }
     }
 
     /// Runs an operation on the cache's thread.

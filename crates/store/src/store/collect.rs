@@ -136,6 +136,8 @@ impl Store {
         let names = self.names(&folder, event).await?;
         let inner: Vec<String> = names.into_iter().filter(|name| byte(name).is_some()).collect();
         let looks = &self.collector.next_looks;
+        // Without free space it does not wait.
+        let wait = if self.space.is_low() { Duration::ZERO } else { self.blob_life.collect_after };
         for some in inner.chunks(FOLDERS_MAX) {
             let Found { unneeded, blobs, empty: now_empty, ends } = self.look(outer, some.to_vec(), now, event).await?;
             done.blobs += blobs;
@@ -143,11 +145,11 @@ impl Store {
             empty.extend(now_empty.iter().map(|inner| folder.join(inner)));
             for (digest, purged) in unneeded {
                 match marks.remove(&digest) {
-                    Some(at) if at.plus(self.blob_life.collect_after) > now && !purged => {
-                        looks.need(first, at.plus(self.blob_life.collect_after));
+                    Some(at) if at.plus(wait) > now && !purged => {
+                        looks.need(first, at.plus(wait));
                         done.marked += 1;
                     }
-                    None if !self.blob_life.collect_after.is_zero() && !purged => add.push(digest),
+                    None if !wait.is_zero() && !purged => add.push(digest),
                     // The mark stays until the blob is deleted, because this round may end early.
                     marked => due.push((digest, marked)),
                 }
@@ -155,7 +157,7 @@ impl Store {
         }
         self.remove_folders(empty, event).await?;
         if !add.is_empty() {
-            looks.need(first, now.plus(self.blob_life.collect_after));
+            looks.need(first, now.plus(wait));
         }
         done.marked += add.len() as u64;
         // The remaining marks belong to blobs that are needed again or deleted.

@@ -75,6 +75,7 @@ fn search(
             rows_left = rows_left.saturating_sub(1);
             bytes_left = bytes_left.saturating_sub(text.len());
             let row: JournalRow = serde_json::from_str(&text).map_err(Error::row(seq))?;
+            let row = JournalRow { at: truth.moment_of(seq, row.at)?, ..row };
             if wanted(&row) {
                 page.rows.push(row);
             }

@@ -8,7 +8,7 @@ use telemetry::{Event, Millis, Op};
 impl Store {
     /// Starts or continues recording uses at `now`.
     pub async fn begin_uses(&self, now: Millis, event: &mut Event) -> Result<(), Error> {
-        self.cached(Op::CacheWrite, event, move |cache| cache.begin_uses(now)).await
+        self.freeing(event, move |cache| cache.begin_uses(now)).await
     }
 
     /// Records that these were used on a day, by its number since 1970. `lost`: some uses up to this moment are not recorded.
@@ -18,7 +18,7 @@ impl Store {
         lost: Option<Millis>,
         event: &mut Event,
     ) -> Result<(), Error> {
-        self.cached(Op::CacheWrite, event, move |cache| cache.record_uses(&uses, lost)).await
+        self.freeing(event, move |cache| cache.record_uses(&uses, lost)).await
     }
 
     /// Removes the last uses of these names, which no longer exist.
@@ -26,7 +26,7 @@ impl Store {
         if names.is_empty() {
             return Ok(());
         }
-        self.cached(Op::CacheWrite, event, move |cache| cache.forget_uses(id, &names)).await
+        self.freeing(event, move |cache| cache.forget_uses(id, &names)).await
     }
 
     /// Stops the recording: all uses until now are recorded.

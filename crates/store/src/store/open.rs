@@ -5,7 +5,7 @@ use super::collect::CollectorFigures;
 use crate::blobs::Blobs;
 use crate::cache::{Cache, CacheBounds, FileCache, boot_id};
 use crate::catalog::Catalog;
-use crate::committer::Committer;
+use crate::committer::{CLOCK_CORRECTION, Committer};
 use crate::deletion::Deletion;
 use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
@@ -22,7 +22,7 @@ use crate::revision::Revisions;
 use crate::segments::{self, Segment};
 use crate::shipper::{Shipment, Shipper};
 use crate::space::Space;
-use crate::sqlite::{Sqlite, rows_to_fill};
+use crate::sqlite::{Sqlite, WITHOUT_SHARED_FILE, rows_to_fill};
 use crate::writer::Writer;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -34,12 +34,24 @@ impl Store {
         let StoreOptions { clock, recorder, log, disk, .. } = options;
         let layout = Layout::new(&options.data);
         let lock = layout.lock()?;
-        let space = Arc::new(Space::new(disk.clone(), options.data, options.floor_bytes, log.clone()));
+        let space = Space::new(disk.clone(), options.data, options.floor_bytes, log.clone());
+        let space = Arc::new(if options.reserve { space.with_reserve() } else { space });
+        let vfs = space.make_room().then_some(WITHOUT_SHARED_FILE);
+        if vfs.is_some() {
+            let text =
+                "the disk is full: no other process, such as `daylight backup`, can read the databases until a restart";
+            log.warn(text, &[("hint", &"free space on the disk, and restart the server")]);
+        }
         layout.claim(&*disk, &space)?;
+        // Says in the log whether content can be written.
+        let _ = space.check();
         let node = node::read_or_make(&*disk, &layout, &space)?;
         let blobs = Arc::new(Blobs::open(disk.clone(), layout.clone(), space.clone())?);
-        let Opened { mut truth, last: seq, segments } = open_truth(&*disk, &layout, &space, &log)?;
-        let journal_clock = Arc::new(JournalClock::new(clock.clone(), truth.last_moment()?, log.clone()));
+        let Opened { mut truth, last: seq, segments } = open_truth(&*disk, vfs, &layout, &space, &log)?;
+        let jump_ms = i64::try_from(options.clock_jump.as_millis()).unwrap_or(i64::MAX);
+        let correction = truth.setting(CLOCK_CORRECTION)?.and_then(|value| value.as_i64()).unwrap_or_default();
+        let journal_clock =
+            Arc::new(JournalClock::new(clock.clone(), truth.last_moment()?, jump_ms, correction, log.clone()));
         let gaps = segments::gaps(&segments);
         let last_at_start = segments::last_row(&segments);
         let whole_until = gaps.first().map_or(last_at_start, |gap| gap.after);
@@ -62,6 +74,7 @@ impl Store {
         let cache_bounds = CacheBounds { files, presence, folders_bytes: options.known_folders_max_bytes };
         let cache = Cache::open(
             &layout.cache(),
+            vfs,
             file_cache,
             cache_bounds.clone(),
             holdings.clone(),
@@ -75,13 +88,13 @@ impl Store {
         figure(&recorder, Metric::gauge("journal_shipped_seq", doc), &shipped);
         let doc = "How often the cache database could not be read and was replaced by an empty one";
         figure(&recorder, Metric::counter("cache_renewed_total", doc), &renewed);
-        space_figures(&recorder, &space);
+        space_figures(&recorder, &space, &journal_clock);
         let last_backup = Arc::new(AtomicU64::new(layout.last_backup_seconds()));
         let doc = "When the last backup of the data folder ended, in seconds since 1970; 0 if none is known";
         figure(&recorder, Metric::gauge("backup_timestamp_seconds", doc), &last_backup);
 
         let connections = (0..options.readers.max(1))
-            .map(|_| Sqlite::reader_with(&layout.truth(), options.reader_cache_bytes).map(boxed))
+            .map(|_| Sqlite::reader_by(vfs, &layout.truth())?.with_memory(options.reader_cache_bytes).map(boxed))
             .collect::<Result<_, _>>()?;
         let for_readers = PoolOptions {
             threads: Threads::Working("truth-reader"),
@@ -108,13 +121,14 @@ impl Store {
         };
         let cache = Pool::start(for_cache, &recorder, vec![cache])?;
         let shipment = Shipment {
-            truth: reader(&layout)?,
+            truth: boxed(Sqlite::reader_by(vfs, &layout.truth())?),
             disk: disk.clone(),
             space: space.clone(),
             layout: layout.clone(),
             log: log.clone(),
             recorder: recorder.clone(),
             recent: recent.clone(),
+            clock: journal_clock.clone(),
             last: last.clone(),
             shipped: shipped.clone(),
             last_backup,
@@ -154,6 +168,8 @@ impl Store {
             writer,
             shipper,
             readers,
+            readability: Arc::default(),
+            vfs,
             blobs,
             blob_threads: Arc::new(blob_threads),
             cache,
@@ -197,7 +213,7 @@ fn figure(recorder: &Recorder, metric: Metric, of: &Arc<AtomicU64>) {
     recorder.figure(metric, move || of.load(Ordering::Acquire) as f64);
 }
 
-fn space_figures(recorder: &Recorder, space: &Arc<Space>) {
+fn space_figures(recorder: &Recorder, space: &Arc<Space>, clock: &Arc<JournalClock>) {
     let figure = |metric, read: fn(&Space) -> u64| {
         let space = space.clone();
         recorder.figure(metric, move || read(&space) as f64);
@@ -206,12 +222,10 @@ fn space_figures(recorder: &Recorder, space: &Arc<Space>) {
     figure(Metric::gauge("disk_free_bytes", doc), Space::free_bytes);
     let doc = "Free bytes below which no packages, cached files or events are written";
     figure(Metric::gauge("disk_floor_bytes", doc), Space::floor_bytes);
-    let doc = "1 while nothing is written: the disk is full or below the floor, or a sync failed";
-    figure(Metric::gauge("read_only", doc), |space| u64::from(space.read_only().is_some()));
-}
-
-fn reader(layout: &Layout) -> Result<Box<dyn Catalog>, Error> {
-    Sqlite::reader(&layout.truth()).map(boxed)
+    let doc = "1 while nothing is written: the disk is full or below the floor, a sync failed, or the clock is doubted";
+    let (space, clock) = (space.clone(), clock.clone());
+    let read_only = move || f64::from(u8::from(space.read_only().is_some() || clock.doubt().is_some()));
+    recorder.figure(Metric::gauge("read_only", doc), read_only);
 }
 
 fn boxed(reader: Sqlite) -> Box<dyn Catalog> {
@@ -226,7 +240,7 @@ struct Opened {
     segments: Vec<Segment>,
 }
 
-fn open_truth(disk: &dyn Disk, layout: &Layout, space: &Space, log: &Log) -> Result<Opened, Error> {
+fn open_truth(disk: &dyn Disk, vfs: Option<&str>, layout: &Layout, space: &Space, log: &Log) -> Result<Opened, Error> {
     space.make_folder(&layout.segments())?;
     // The last process may have been killed between the rename of a segment and the sync of the folder.
     space.sync_folder(&layout.segments())?;
@@ -240,7 +254,7 @@ fn open_truth(disk: &dyn Disk, layout: &Layout, space: &Space, log: &Log) -> Res
     if let Some(Seq(rows)) = rows {
         log.info("migrating the database to the current schema: this may take minutes", &[("rows", &rows)]);
     }
-    let mut truth: Box<dyn Catalog> = Box::new(Sqlite::writer(&layout.truth())?);
+    let mut truth: Box<dyn Catalog> = Box::new(Sqlite::writer_by(vfs, &layout.truth())?);
     if rows.is_some() {
         let took_ms = Tick::now().since(began) / 1_000_000;
         log.info("the database has the current schema", &[("took_ms", &took_ms)]);

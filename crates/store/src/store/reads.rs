@@ -271,6 +271,8 @@ impl Store {
         event: &mut Event,
         read: impl FnOnce(&mut dyn Catalog) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        self.readers.run(lane, Op::TruthRead, event, |truth| read(&mut **truth)).await?
+        let done = self.readers.run(lane, Op::TruthRead, event, |truth| read(&mut **truth)).await?;
+        self.readability.note(&done);
+        done
     }
 }

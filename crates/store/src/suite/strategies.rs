@@ -49,7 +49,8 @@ fn any_change() -> impl Strategy<Value = Change> {
     let gone = prop::collection::vec(0..4u32, 1..3).prop_map(|numbers| Change::Collected {
         blobs: numbers.into_iter().map(|number| crate::Hashes::of(format!("a-{number}").as_bytes()).sha256).collect(),
     });
-    prop_oneof![1 => gone, 4 => an_entry, 1 => a_unit, 1 => a_sight, 2 => a_repository, 1 => a_token, 1 => a_setting]
+    let redated = (1..9u64).prop_map(|first| Change::Redate { first: Seq(first) });
+    prop_oneof![1 => redated, 1 => gone, 4 => an_entry, 1 => a_unit, 1 => a_sight, 2 => a_repository, 1 => a_token, 1 => a_setting]
 }
 
 pub(crate) fn any_batch() -> impl Strategy<Value = Batch> {

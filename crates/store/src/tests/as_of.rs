@@ -10,7 +10,7 @@ use telemetry::Millis;
 
 /// Compares a catalog as of each of its changes with a model that has only the changes up to it.
 fn assert_as_of_each_change(catalog: &mut impl Catalog) {
-    let journal = catalog.journal(Seq(0), usize::MAX >> 1).unwrap();
+    let journal = catalog.dated_journal(Seq(0), usize::MAX >> 1).unwrap();
     for through in 0..=journal.len() {
         let mut model = Model::default();
         model.replay(&journal[..through]).unwrap();

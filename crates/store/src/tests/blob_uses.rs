@@ -47,7 +47,7 @@ pub(crate) fn a_blob_is_used_until_each_entry_that_named_it_ends(mut catalog: im
     let reasons = [
         (Withdrawal::Pruned, Keep::Nothing),
         (Withdrawal::Deleted, Keep::Undo),
-        (Withdrawal::Cleanup { rule: "keep-versions".into() }, Keep::Undo),
+        (Withdrawal::Cleanup { rule: "keep-versions".into(), no_undo: false }, Keep::Undo),
         (Withdrawal::Purged { why: "a secret".into() }, Keep::Purged),
     ];
     made(&mut catalog, vec![publish("rack", 9), withdraw("rack", 9)]);

@@ -115,7 +115,7 @@ async fn bytes_go_after_their_period_and_two_looks_and_live_ones_stay() {
     let reasons = [
         (Withdrawal::Retracted, 400 * DAY),
         (Withdrawal::Deleted, 7 * DAY),
-        (Withdrawal::Cleanup { rule: "keep-versions".into() }, 7 * DAY),
+        (Withdrawal::Cleanup { rule: "keep-versions".into(), no_undo: false }, 7 * DAY),
         (Withdrawal::Pruned, Duration::ZERO),
     ];
     let live = world.publish(9).await;

@@ -36,7 +36,7 @@ fn touched(store: &Store, model: &mut Model, batch: &Batch) -> Vec<(String, Stam
             }
             Change::Repository { .. } | Change::Setting { .. } => stamp(Unit::Settings),
             Change::Token { .. } => stamp(Unit::Tokens),
-            Change::Collected { .. } => {}
+            Change::Redate { .. } | Change::Collected { .. } => {}
         }
     }
     stamps

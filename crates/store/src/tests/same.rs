@@ -13,6 +13,10 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
     assert_eq!(one.tokens().unwrap(), other.tokens().unwrap());
     assert_eq!(one.first_seen_bytes().unwrap(), other.first_seen_bytes().unwrap());
     let journal = one.journal(Seq(0), usize::MAX >> 1).unwrap();
+    assert_eq!(
+        one.dated_journal(Seq(0), usize::MAX >> 1).unwrap(),
+        other.dated_journal(Seq(0), usize::MAX >> 1).unwrap()
+    );
     assert_eq!(journal, other.journal(Seq(0), usize::MAX >> 1).unwrap());
     for (limit, max_bytes) in [(usize::MAX >> 1, usize::MAX), (2, usize::MAX), (9, 1), (9, 1000)] {
         let text = |catalog: &mut dyn Catalog| catalog.journal_text(Seq(1), limit, max_bytes).unwrap();
@@ -85,7 +89,7 @@ pub(crate) fn assert_same(one: &mut impl Catalog, other: &mut impl Catalog) {
                     assert_eq!(one.collected(digest).unwrap(), other.collected(digest).unwrap());
                 }
             }
-            Change::Repository { .. } | Change::Token { .. } => {}
+            Change::Repository { .. } | Change::Token { .. } | Change::Redate { .. } => {}
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn open(folder: &Path, max_bytes: u64, boot: i64) -> Cache {
     let file_cache = FileCache::new(Arc::new(RealDisk), folder.join("cached"), boot);
     let files = Bound::new(BoundName::Cached, "", max_bytes);
     let bounds = CacheBounds { files, presence: Bound::new(BoundName::Facts, "", 5 * 160), folders_bytes: 1 << 20 };
-    Cache::open(&folder.join("cache.sqlite"), file_cache, bounds, Arc::default(), Arc::default(), Log::silent())
+    Cache::open(&folder.join("cache.sqlite"), None, file_cache, bounds, Arc::default(), Arc::default(), Log::silent())
         .unwrap()
 }
 
