@@ -43,8 +43,11 @@ pub struct Restored {
 /// that the backup names are taken. The databases are opened after they are copied.
 pub fn restore(from: &Path, data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Restored, Error> {
     let (from, to) = (Layout::new(from), Layout::new(data));
+    if !from.is_backup() {
+        return Err(Error::NoBackup(from.data().to_owned()));
+    }
     let source = Confined::open(from.data()).map_err(Error::io("open", from.data()))?;
-    if !from.is_backup() || source.size(&from.truth()).map_err(Error::io("look at", &from.truth()))?.is_none() {
+    if source.size(&from.truth()).map_err(Error::io("look at", &from.truth()))?.is_none() {
         return Err(Error::NoBackup(from.data().to_owned()));
     }
     if are_nested(from.data(), data)? {
