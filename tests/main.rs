@@ -40,6 +40,7 @@ mod gem_groups;
 mod gem_settings;
 mod gem_upstream;
 mod groups;
+mod growing_gems;
 mod holdings;
 mod hooks;
 mod hostile;

@@ -23,7 +23,7 @@ fn name(at: usize) -> String {
     format!("{}-{at}", "lamp".repeat(50))
 }
 
-fn grown() -> World {
+pub(crate) fn grown() -> World {
     let world = World::start();
     let admin = world.admin();
     std::thread::scope(|scope| {

@@ -265,6 +265,9 @@ pub enum Error {
         /// The parse error.
         source: serde_json::Error,
     },
+    /// A part of an index in memory or in the data folder is damaged. The index is made again.
+    #[error("its content cannot be decoded")]
+    Undecodable,
     /// A defect of Daylight: the task that worked on the request ended without a result.
     #[error("the server gave up the work on this request because of a defect")]
     GivenUp,
@@ -333,7 +336,7 @@ impl Error {
             Error::Shadows(shadows) => shadows.reason(),
             Error::Unsupported(_) => Reason::Unsupported,
             Error::Hidden(_) => Reason::HiddenByPolicy,
-            Error::Unreadable { .. } => Reason::Io,
+            Error::Unreadable { .. } | Error::Undecodable => Reason::Io,
             Error::Missing { .. } | Error::Guarded { .. } => Reason::NoSuchFile,
             Error::Upstream(failure) => failure.reason,
             Error::TooManyWait(_) => Reason::WaitersFull,

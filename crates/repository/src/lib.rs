@@ -70,6 +70,7 @@ pub use crate::gem::upstream::check::IndexCheck;
 pub use crate::gem::{Found as GemFound, Question as GemQuestion};
 pub use crate::hints::announcement::Announcement;
 pub use crate::hints::figures::HintFigures;
+pub use crate::index::derived_file::can_read_derived;
 pub use crate::index::document::Index;
 pub use crate::index::rope::PIECE;
 pub use crate::listed::{ListedFile, ListedVersion, Page, PageRequest};

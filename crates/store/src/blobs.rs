@@ -141,8 +141,14 @@ impl Blobs {
         derived::keep(&*self.disk, &self.space, &self.layout.derived(repository, name), parts)
     }
 
-    pub(crate) fn derived(&self, repository: RepositoryId, name: &str) -> Option<Bytes> {
+    pub(crate) fn derived(&self, repository: RepositoryId, name: &str) -> std::io::Result<Option<Bytes>> {
         derived::read(&*self.disk, &self.layout.derived(repository, name))
+    }
+
+    pub(crate) fn forget_derived(&self, repository: RepositoryId, name: &str) -> Result<(), Error> {
+        let _turn = lock(&self.writing_derived);
+        let path = self.layout.derived(repository, name).file;
+        self.disk.unlink(&path).map_err(Error::io("remove", &path))
     }
 
     /// Makes a folder and syncs its name, once per process.

@@ -119,9 +119,14 @@ impl Layout {
         self.data.join("events")
     }
 
+    /// The folder with a folder of derived files for each repository.
+    pub(crate) fn all_derived(&self) -> PathBuf {
+        self.data.join("indexes")
+    }
+
     /// A derived file of a repository.
     pub(crate) fn derived(&self, repository: RepositoryId, name: &str) -> NestedFile {
-        let outer = self.data.join("indexes");
+        let outer = self.all_derived();
         let inner = outer.join(repository.0.to_string());
         let file = inner.join(name);
         NestedFile { outer, inner, file }

@@ -75,6 +75,7 @@ pub use catalog::{
 pub use change::Change;
 pub use check::{Problem, Report, check};
 pub use clock_doubt::ClockDoubt;
+pub use derived::{CanRead, DamagedIndex, damaged_indexes, remove_damaged_indexes};
 pub use digest::{Digest, Hashes};
 pub use entry::{Entry, EntryOrigin, State, Withdrawal};
 pub use error::Error;

@@ -19,8 +19,23 @@ use store::{RepositoryKind, Staged};
 use telemetry::{Event, Layer, Op};
 
 impl Repositories {
-    /// Answers one question to a hosted gem repository.
+    /// Answers one question to a gem repository. An index that turns out to be damaged is dropped, and the second attempt
+    /// makes it from rows.
     pub(crate) async fn gems(
+        &self,
+        question: &Question<'_>,
+        ask: &Ask<'_>,
+        upload: Option<Staged>,
+        by: Actor<'_>,
+        event: &mut Event,
+    ) -> Result<Any, Error> {
+        match self.gems_once(question, ask, upload, by, event).await {
+            Err(Error::Undecodable) => Box::pin(self.gems_once(question, ask, None, by, event)).await,
+            found => found,
+        }
+    }
+
+    async fn gems_once(
         &self,
         question: &Question<'_>,
         ask: &Ask<'_>,

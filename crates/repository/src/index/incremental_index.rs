@@ -166,11 +166,8 @@ impl Context {
         if turn.source.is_some() || turn.looked {
             return Ok(turn);
         }
-        let bytes = self.store.derived(turn.repository, T::FILE, event).await?;
         turn.looked = true;
-        let Some(bytes) = bytes else { return Ok(turn) };
-        let read = move |(): &mut ()| T::read(bytes);
-        let read = self.workers.run(Lane::Index, Op::IndexRender, event, read).await?;
+        let read = self.read_derived(turn.repository, T::FILE, event, T::read).await?;
         let Some((source, mark)) = read else { return Ok(turn) };
         if source.through() == mark.through && Mark::of(&self.store, mark.through, event).await? == Some(mark) {
             turn.source = Some(source);
@@ -178,16 +175,26 @@ impl Context {
         Ok(turn)
     }
 
-    /// Changes the data on a thread that may block.
+    /// Changes the data on a thread that may block. Data that cannot be decoded is dropped, and the next attempt makes it
+    /// from rows.
     pub(crate) async fn change_index<T: IndexSource, R: Send + 'static>(
         &self,
         mut turn: Turn<T>,
         event: &mut Event,
         change: impl FnOnce(&mut T) -> Result<R, Error> + Send + 'static,
     ) -> Result<(Turn<T>, R), Error> {
-        let change = move |(): &mut ()| {
-            let done = change(turn.made_mut()?)?;
-            Ok((turn, done))
+        let log = self.recorder.log();
+        let change = move |(): &mut ()| match change(turn.made_mut()?) {
+            Ok(done) => Ok((turn, done)),
+            Err(error) => {
+                if matches!(error, Error::Undecodable) {
+                    let fields: [(&str, &dyn std::fmt::Display); 2] =
+                        [("index", &T::FILE), ("repository", &turn.repository.0)];
+                    log.error("an index in memory is damaged and is made again", &fields);
+                    turn.clear();
+                }
+                Err(error)
+            }
         };
         self.workers.run(Lane::Index, Op::IndexRender, event, change).await?
     }

@@ -1,6 +1,7 @@
 //! Large indexes of any format as ropes in memory, and caches with bounds and stamps.
 
 pub(crate) mod bounded_cache;
+pub(crate) mod derived_file;
 pub(crate) mod document;
 pub(crate) mod incremental_index;
 pub(crate) mod name_key;

@@ -4,16 +4,23 @@
 use crate::index::rope::form;
 use crate::repositories::Repositories;
 use crate::repository::RepositoryTable;
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use store::RepositoryKind;
 use telemetry::{Event, Job, Millis};
 
 /// The name of the file.
-const FILE: &str = "hooks";
+pub(crate) const FILE: &str = "hooks";
 
+/// The content of the file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Head {
+pub(crate) struct Head {
     last: Millis,
+}
+
+/// Reads the file; `None`: it is not valid.
+pub(crate) fn read_head(bytes: Bytes) -> Option<Head> {
+    form::read(bytes).map(|(head, _)| head)
 }
 
 impl Repositories {
@@ -21,8 +28,7 @@ impl Repositories {
     pub(crate) async fn restore_hints(&self, event: &mut Event) {
         let known = self.known.load_full();
         for repository in known.by_name.values().filter(|one| one.record.kind != RepositoryKind::Hosted) {
-            let Ok(Some(bytes)) = self.store.derived(repository.id, FILE, event).await else { continue };
-            if let Some((Head { last }, _)) = form::read::<Head>(bytes) {
+            if let Ok(Some(Head { last })) = self.context.read_derived(repository.id, FILE, event, read_head).await {
                 repository.shared.hints.restore(last);
             }
         }

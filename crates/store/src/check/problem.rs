@@ -1,5 +1,6 @@
 //! The results of a check.
 
+use crate::derived::DamagedIndex;
 use crate::digest::Digest;
 use crate::orphans::Orphans;
 use crate::record::Seq;
@@ -51,6 +52,8 @@ pub enum Problem {
         /// The digest of its bytes, hexadecimal.
         found: String,
     },
+    /// A saved index cannot be read or decoded. The server makes it again.
+    IndexDamaged(DamagedIndex),
     /// A file that the store did not put there.
     Stray(PathBuf),
 }
@@ -71,6 +74,9 @@ impl fmt::Display for Problem {
             }
             Self::CachedFileDamaged { path, digest, found } => {
                 write!(f, "the cached file `{digest}` of `{path}` has the digest `{found}`")
+            }
+            Self::IndexDamaged(DamagedIndex { path, why }) => {
+                write!(f, "the saved index `{}` is damaged: {why}", path.display())
             }
             Self::Stray(path) => write!(f, "the file `{}` does not belong in the data folder", path.display()),
         }

@@ -52,7 +52,7 @@ impl Store {
         self.blob_threads.run(Lane::Index, Op::IndexKeep, event, keep).await?
     }
 
-    /// Reads a file that [`Store::keep_derived`] wrote. `None`: it is missing or damaged.
+    /// Reads a file that [`Store::keep_derived`] wrote. `None`: there is none, or it is damaged and [forgotten](Store::forget_derived).
     pub async fn derived(
         &self,
         repository: RepositoryId,
@@ -60,6 +60,28 @@ impl Store {
         event: &mut Event,
     ) -> Result<Option<Bytes>, Error> {
         let read = move |blobs: &mut Arc<Blobs>| blobs.derived(repository, name);
-        self.blob_threads.run(Lane::Index, Op::IndexRead, event, read).await
+        match self.blob_threads.run(Lane::Index, Op::IndexRead, event, read).await? {
+            Ok(content) => Ok(content),
+            Err(error) => {
+                self.forget_derived(repository, name, error.to_string(), event).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Logs that such a file cannot be used, and removes it: its data is computed again.
+    pub async fn forget_derived(
+        &self,
+        repository: RepositoryId,
+        name: &'static str,
+        why: String,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let path = self.layout.derived(repository, name).file;
+        self.log.warn("a saved index is damaged and is made again", &[("file", &path.display()), ("why", &why)]);
+        let forget = move |blobs: &mut Arc<Blobs>| blobs.forget_derived(repository, name);
+        // The next one replaces a file that cannot be removed.
+        let _ = self.blob_threads.run(Lane::Index, Op::IndexRead, event, forget).await?;
+        Ok(())
     }
 }

@@ -19,7 +19,12 @@ pub(super) fn check(verify: bool, context: &mut Context<'_>) -> Result<(), anyho
     let data = &settings.store.data;
     let mut event = Event::job("check", Clock::default().now());
     let bar = Bar::new();
-    let report = event.time(Op::Check, || store::check(data, verify, &mut |progress| bar.show(progress)));
+    let report = event.time(Op::Check, || {
+        let mut report = store::check(data, verify, &mut |progress| bar.show(progress))?;
+        let damaged = store::damaged_indexes(data, &repository::can_read_derived)?;
+        report.problems.extend(damaged.into_iter().map(Problem::IndexDamaged));
+        Ok::<_, store::Error>(report)
+    });
     drop(bar);
     let (report, took) = (report?, Duration::from_nanos(event.tally(Op::Check).nanos));
     if context.flags.json {
@@ -93,10 +98,15 @@ fn advice(report: &Report) -> String {
             .to_owned()
     } else if any(|problem| matches!(problem, Problem::Journal(_))) {
         "`daylight rebuild` makes the database again from the segments".to_owned()
-    } else if any(|problem| !matches!(problem, Problem::Stray(_) | Problem::CachedFileDamaged { .. })) {
+    } else if any(|problem| {
+        !matches!(problem, Problem::Stray(_) | Problem::CachedFileDamaged { .. } | Problem::IndexDamaged(_))
+    }) {
         "the server works without these segments, but a rebuild needs them: copy them from a backup".to_owned()
     } else if any(|problem| matches!(problem, Problem::CachedFileDamaged { .. })) {
         "the disk may be failing; the server fetches a damaged cached file again when it reads it".to_owned()
+    } else if any(|problem| matches!(problem, Problem::IndexDamaged(_))) {
+        "the server makes damaged indexes again from the rows at their first use; `daylight rebuild` removes them, too"
+            .to_owned()
     } else {
         "nothing uses these files; move them away".to_owned()
     }

@@ -6,25 +6,32 @@ use crate::gem::upstream::index::Known;
 use crate::gem::upstream::listing::Dates;
 use crate::index::rope::form;
 use crate::repository::Repository;
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use telemetry::{Event, Job};
 
 /// The name of the file.
-const FILE: &str = "dates";
+pub(crate) const FILE: &str = "dates";
 /// They are saved during operation when one in this number is new.
 const NEW: usize = 10;
 
+/// The content of the file.
 #[derive(Debug, Serialize, Deserialize)]
-struct Head {
+pub(crate) struct Head {
     /// The upstream of the dates.
     origin: i64,
     gems: Vec<(String, Dates)>,
 }
 
+/// Reads the file; `None`: it is not valid.
+pub(crate) fn read_head(bytes: Bytes) -> Option<Head> {
+    form::read(bytes).map(|(head, _)| head)
+}
+
 /// Loads the saved dates.
 pub(crate) async fn read(context: &Context, repository: &Repository, known: &mut Known, event: &mut Event) {
-    let Ok(Some(bytes)) = context.store.derived(repository.id, FILE, event).await else { return };
-    let Some((Head { origin, gems }, _)) = form::read::<Head>(bytes) else { return };
+    let head = context.read_derived(repository.id, FILE, event, read_head).await;
+    let Ok(Some(Head { origin, gems })) = head else { return };
     if origin == repository.origin.number() {
         known.listing.set_dates(gems);
     }

@@ -19,8 +19,8 @@ use telemetry::{Event, Job, Op};
 use tokio::sync::OwnedMutexGuard;
 
 /// The names of the files in the data folder.
-const PIECES: &str = "upstream_pieces";
-const FILE: &str = "upstream_file";
+pub(crate) const PIECES: &str = "upstream_pieces";
+pub(crate) const FILE: &str = "upstream_file";
 /// All pieces are saved again after this number of new pieces.
 const MUCH: usize = 16;
 
@@ -35,7 +35,7 @@ pub(crate) struct Saved {
 
 /// The header of the file with the pieces.
 #[derive(Debug, Serialize, Deserialize)]
-struct PiecesHead {
+pub(crate) struct PiecesHead {
     mark: Mark,
     /// The unit of the rows that the log is made from.
     unit: String,
@@ -45,7 +45,7 @@ struct PiecesHead {
 
 /// The header of the file with the state of the upstream's file.
 #[derive(Debug, Serialize, Deserialize)]
-struct FileHead {
+pub(crate) struct FileHead {
     mark: Mark,
     unit: String,
     etag: Option<String>,
@@ -120,17 +120,16 @@ impl Follow {
     pub(crate) async fn saved(&self, event: &mut Event) -> Result<Saved, Error> {
         let (id, store, unit) = (self.remote.repository.id, &self.remote.remotes.store, rows::unit(&self.remote));
         let mut saved = Saved::default();
-        if let Some((head, bytes)) = store.derived(id, PIECES, event).await?.and_then(form::read::<PiecesHead>)
+        if let Some((head, pieces)) = self.context.read_derived(id, PIECES, event, read_pieces).await?
             && head.unit == unit
             && Mark::of(store, head.mark.through, event).await? == Some(head.mark)
         {
-            saved.pieces = pieces(&head.pieces, bytes).unwrap_or_default();
+            saved.pieces = pieces;
             *event.waited(Op::TurnWait, self.index().saving.lock()).await = saved.pieces.len();
         }
-        if let Some((head, bytes)) = store.derived(id, FILE, event).await?.and_then(form::read::<FileHead>)
+        if let Some((head, kept)) = self.context.read_derived(id, FILE, event, read_file).await?
             && head.unit == unit
             && Mark::of(store, head.mark.through, event).await?.as_ref() == Some(&head.mark)
-            && let Some(kept) = Kept::read(&bytes)
         {
             let FileHead { mark, etag, opaque_etags, held, .. } = head;
             let file = UpstreamFile { kept: Some(kept), etag, opaque_etags, held, ..UpstreamFile::default() };
@@ -145,10 +144,19 @@ fn is_much(pieces: usize, written: usize) -> bool {
     pieces >= written + MUCH || pieces < written || written == 0 && pieces > 0
 }
 
-/// Splits the bytes into pieces of these lengths; `None`: there are too few bytes.
-fn pieces(lens: &[(usize, u32)], mut bytes: Bytes) -> Option<Vec<Coded>> {
+/// Reads the file with the pieces; `None`: it is not valid.
+pub(crate) fn read_pieces(bytes: Bytes) -> Option<(PiecesHead, Vec<Coded>)> {
+    let (head, mut bytes): (PiecesHead, Bytes) = form::read(bytes)?;
     let piece = |(len, crc): &(usize, u32)| {
-        (*len <= bytes.len()).then(|| Coded { deflate: bytes.split_to(*len), crc: *crc, len: PIECE as u64 })
+        let deflate = (*len <= bytes.len()).then(|| bytes.split_to(*len))?;
+        Some(Coded { deflate, crc: *crc, len: PIECE as u64 }).filter(|coded| coded.bytes().is_ok())
     };
-    lens.iter().map(piece).collect()
+    let pieces = head.pieces.iter().map(piece).collect::<Option<_>>()?;
+    Some((head, pieces))
+}
+
+/// Reads the file with the state of the upstream's file; `None`: it is not valid.
+pub(crate) fn read_file(bytes: Bytes) -> Option<(FileHead, Kept)> {
+    let (head, bytes) = form::read(bytes)?;
+    Some((head, Kept::read(&bytes)?))
 }

@@ -153,7 +153,7 @@ impl<const N: usize> Chunks<N> {
             chunks.push(Chunk { units, files });
         }
         let names = chunks.iter().flat_map(|chunk| &chunk.units).map(|unit| &unit.name);
-        let whole = chunks.iter().all(Chunk::adds_up) && names.is_sorted_by(|a, b| a < b) && bytes.is_empty();
+        let whole = chunks.iter().all(Chunk::is_whole) && names.is_sorted_by(|a, b| a < b) && bytes.is_empty();
         whole.then_some(Self(chunks))
     }
 }
@@ -199,9 +199,11 @@ impl<const N: usize> Chunk<N> {
         Ok(self.units.iter().map(unit).collect())
     }
 
-    fn adds_up(&self) -> bool {
+    /// Whether its lengths add up and its files can be decoded.
+    fn is_whole(&self) -> bool {
         let len = |at: usize| self.units.iter().map(|unit| u64::from(unit.parts[at].len)).sum::<u64>();
-        !self.units.is_empty() && (0..N).all(|at| len(at) == self.files[at].len)
+        let adds_up = !self.units.is_empty() && (0..N).all(|at| len(at) == self.files[at].len);
+        adds_up && self.files.iter().all(|file| file.bytes().is_ok())
     }
 }
 

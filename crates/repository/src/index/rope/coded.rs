@@ -42,11 +42,19 @@ impl Coded {
         self.len += other.len;
     }
 
-    /// Decodes the bytes.
+    /// Decodes the bytes. An error: the data is not whole. Then a stream in which other parts follow would not be either.
     pub(crate) fn bytes(&self) -> Result<Vec<u8>, Error> {
-        let mut bytes = vec![0; usize::try_from(self.len).map_err(|_| Error::GivenUp)?];
-        DeflateDecoder::new(&self.deflate[..]).read_exact(&mut bytes).map_err(|_| Error::GivenUp)?;
-        Ok(bytes)
+        let mut bytes = Vec::with_capacity(usize::try_from(self.len).map_err(|_| Error::Undecodable)?);
+        let mut decoder = DeflateDecoder::new((&self.deflate[..]).chain(&LAST[..]));
+        let read = (&mut decoder).take(self.len + 1).read_to_end(&mut bytes).map_err(|_| Error::Undecodable)?;
+        let ends = decoder.total_in() == (self.deflate.len() + LAST.len()) as u64;
+        let whole = read as u64 == self.len && ends && crc32fast::hash(&bytes) == self.crc;
+        if whole { Ok(bytes) } else { Err(Error::Undecodable) }
+    }
+
+    /// Whether the data decodes to these bytes.
+    pub(crate) fn is_of(&self, bytes: &[u8]) -> bool {
+        self.bytes().is_ok_and(|own| own == bytes)
     }
 }
 

@@ -125,8 +125,11 @@ impl Log {
             let mut piece = bytes.split_to(end);
             let deflate = piece.split_off(PIECE);
             log.sums.add(&piece);
-            let crc = crc32fast::hash(&piece);
-            log.whole.push((piece, Coded { deflate, crc, len: PIECE as u64 }));
+            let coded = Coded { deflate, crc: crc32fast::hash(&piece), len: PIECE as u64 };
+            if !coded.is_of(&piece) {
+                return None;
+            }
+            log.whole.push((piece, coded));
         }
         if bytes.len() >= PIECE {
             return None;

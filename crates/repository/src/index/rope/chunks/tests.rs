@@ -67,6 +67,44 @@ proptest! {
     }
 }
 
+/// A name of 60 random characters. A thousand of them are longer than the buffer of an encoder when they are compressed.
+fn random_name(at: usize) -> String {
+    let mut state = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(b"abcdefghijklmnopqrstuvwxyz0123456789_-"[(state >> 33) as usize % 38])
+    };
+    (0..60).map(next).collect()
+}
+
+#[test]
+fn long_random_names_that_come_one_after_the_other_are_all_there() {
+    let (mut model, mut chunks) = (BTreeMap::new(), Chunks::<1>::new());
+    for from in (0..2 * UNITS + 100).step_by(50) {
+        let part = |name: &str| [ChunkPart { bytes: format!("{name}\n").into_bytes(), count: 1 }];
+        let news: BTreeMap<_, _> = (from..from + 50).map(random_name).map(|name| (name.clone(), part(&name))).collect();
+        model.extend(news.clone());
+        chunks.change(news).unwrap();
+        let said: String = model.keys().map(|name| format!("{name}\n")).collect();
+        assert!(gunzip(&gzip(chunks.file(0).1)) == said.as_bytes(), "after {from}");
+    }
+}
+
+#[test]
+fn a_part_without_its_end_is_not_read() {
+    let mut chunks = Chunks::new();
+    chunks.append((0..3).map(|number| (name(number), parts(number, 1))).collect()).unwrap();
+    for cut in 1..12 {
+        let (mut written, bytes) = chunks.parts();
+        written[0].files[0].0 -= cut;
+        let shorter = bytes[0].slice(..bytes[0].len() - cut);
+        let bytes = [shorter, bytes[1].clone()].concat();
+        assert!(Chunks::<2>::read(written, bytes.into()).is_none(), "{cut} bytes are missing");
+    }
+}
+
 #[test]
 fn only_the_chunk_of_what_changes_is_made_again() {
     let mut chunks = Chunks::new();
