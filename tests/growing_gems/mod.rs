@@ -1,6 +1,7 @@
-//! Gem repositories that grow: damaged indexes heal.
+//! Gem repositories that grow: every index is whole at each step, and damaged ones heal.
 
 mod damaged;
+mod growth;
 
 use crate::world::Person;
 use flate2::read::GzDecoder;

@@ -215,6 +215,38 @@ fn a_cell_is_found_in_any_page() {
     assert_eq!((segment.text(Column::At, 0).unwrap(), segment.number(Column::Path, 0).unwrap()), (String::new(), 0));
 }
 
+/// `DAYLIGHT_GROWTH` is the number of rows (`make torture`: 1,000,000).
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test that increases the number for `make torture`")]
+fn whatever_is_in_many_rows_every_segment_is_read_back() {
+    const AT_MOST: usize = 20_000;
+    let mut left = std::env::var("DAYLIGHT_GROWTH").map_or(6_000, |rows| rows.parse().unwrap());
+    let mut rng = TestRng::deterministic_rng(Default::default());
+    for (segment, longest) in [0, 8, 200].into_iter().cycle().enumerate() {
+        let count = AT_MOST.min(left).min(1_000 << segment.min(10));
+        if count == 0 {
+            break;
+        }
+        left -= count;
+        // At 0, all cells of most columns are the same; otherwise all texts and numbers are random.
+        let mut rows = Rows::random(&mut rng, count, 2);
+        if longest > 0 {
+            let mut text = || {
+                let length = rng.random_range(0..=longest);
+                (0..length).map(|_| char::from(rng.random_range(b' '..=b'~'))).collect()
+            };
+            rows.texts.values_mut().for_each(|cells| cells.fill_with(&mut text));
+            rows.numbers
+                .iter_mut()
+                .filter(|(column, _)| !matches!(column, Column::At | Column::Weight))
+                .for_each(|(_, cells)| cells.fill_with(|| rng.random_range(i64::MIN / 2..i64::MAX / 2)));
+        }
+        let expected = Rows::join(std::slice::from_ref(&rows));
+        let (_folder, path, _) = written(&[rows]);
+        assert!(Rows::of(&Segment::open(&path).unwrap()).unwrap() == expected, "segment {segment} of {count} rows");
+    }
+}
+
 #[test]
 fn no_rows_make_no_file() {
     let folder = tempfile::tempdir().unwrap();
