@@ -1,7 +1,9 @@
-//! Gem repositories that grow: every index is whole at each step, and damaged ones heal.
+//! Gem repositories that grow: every index is whole at each step, damaged ones heal, and `/versions` and `/info` change
+//! together.
 
 mod damaged;
 mod growth;
+mod together;
 
 use crate::world::Person;
 use flate2::read::GzDecoder;

@@ -1,7 +1,8 @@
 //! Commits batches for the writer's thread: one transaction, then the revisions, then the log of recent rows.
 //!
 //! The order ensures durability: blobs were synced before the batch arrived, then COMMIT, then the revisions, then the log, then
-//! the reply.
+//! the reply. Readers see the rows at a moment during COMMIT, which may go on for long after it (a checkpoint writes and syncs), so
+//! no stamp of what changes holds from before COMMIT until the revisions are raised.
 
 use crate::blob_life::BlobUse;
 use crate::catalog::{Batch, Catalog, Conflict};
@@ -17,7 +18,7 @@ use crate::journal_clock::JournalClock;
 use crate::pool::lock;
 use crate::recent_rows::RecentRows;
 use crate::record::{RepositoryId, Seq};
-use crate::revision::{Revisions, Unit};
+use crate::revision::{Changing, Revisions, Unit};
 use crate::space::Space;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -44,6 +45,8 @@ struct Written {
     answers: Vec<Result<Seq, Conflict>>,
     /// The new rows, as they are stored.
     rows: Vec<(Seq, String)>,
+    /// Dropped once the revisions are raised.
+    changing: Changing,
 }
 
 impl Committer {
@@ -116,7 +119,7 @@ impl Committer {
         if full && !batches.iter().any(writes_content) && self.space.use_reserve() {
             written = self.transact(batches, before);
         }
-        let Written { answers, rows } = self.space.wrote(written)?;
+        let Written { answers, rows, changing } = self.space.wrote(written)?;
         self.failpoint(Failpoint::AfterCommit)?;
         let made = || batches.iter().zip(&answers).filter_map(|(batch, answer)| Some((batch, answer.as_ref().ok()?)));
         for (batch, last) in made() {
@@ -135,6 +138,7 @@ impl Committer {
             *lock(&self.membership) = GroupMembership::new(self.space.synced(self.truth.repositories())?);
             made().for_each(|(batch, last)| self.raise(batch, *last));
         }
+        drop(changing);
         let counts = |change: &Change| matches!(change, Change::FirstSeen { .. } | Change::Repository { .. });
         if made().any(|(batch, _)| batch.changes.iter().any(counts)) {
             // If this read fails, the next change repeats it.
@@ -166,42 +170,69 @@ impl Committer {
                 return Err(error);
             }
         };
+        let mut changing = self.revisions.changing();
+        for batch in batches {
+            // Only indexes of lines are compared with their units; in a tree, answers about all of it would be computed for nothing.
+            let lined = |change: &Change| matches!(change, Change::Entry { entry, .. } if entry.line.is_some());
+            let lined = batch.changes.iter().any(lined);
+            self.each_unit(batch, |unit| {
+                if lined || !matches!(unit, Unit::All(_)) {
+                    changing.add(unit);
+                }
+            });
+        }
         // After a failed COMMIT it is unknown whether the changes are durable. As after a failed sync, only a restart shows which
         // are.
         match self.truth.commit() {
             Err(error) if error.is_disk_full() => Err(error),
-            committed => self.space.synced(committed).map(|()| Written { answers, rows }),
+            committed => self.space.synced(committed).map(|()| Written { answers, rows, changing }),
         }
     }
 
     /// Raises the revisions that the changes of a batch affect.
     fn raise(&self, batch: &Batch, last: Seq) {
+        self.each_unit(batch, |unit| self.revisions.raise(unit));
         let first = last.0 + 1 - batch.changes.len() as u64;
-        let membership = lock(&self.membership);
         for (number, change) in (first..).zip(&batch.changes) {
             match change {
-                Change::Entry { repository, entry } => {
-                    for id in membership.with_groups(*repository) {
-                        self.revisions.raise(Unit::Of(id, &entry.unit));
-                        self.revisions.raise(Unit::All(id));
-                    }
-                }
-                Change::Unit { repository, unit, .. } | Change::FirstSeen { repository, unit, .. } => {
-                    for id in membership.with_groups(*repository) {
-                        self.revisions.raise(Unit::Of(id, unit));
-                    }
-                }
                 Change::Repository { id, .. } => {
                     let id = if id.0 == 0 { RepositoryId(number) } else { *id };
-                    membership.with_groups(id).into_iter().for_each(|id| self.revisions.raise(Unit::All(id)));
+                    let all = lock(&self.membership).with_groups(id);
+                    all.into_iter().for_each(|id| self.revisions.raise(Unit::All(id)));
                     self.revisions.raise(Unit::Settings);
                 }
                 Change::Token { .. } => self.revisions.raise(Unit::Tokens),
                 Change::Setting { .. } => self.revisions.raise(Unit::Settings),
                 // The rows that follow raise what changes. Dates of upstreams' versions in memory change with the next start.
                 Change::Redate { .. } => {}
+                Change::Entry { .. } | Change::Unit { .. } | Change::FirstSeen { .. } => {}
                 // No answer changes: no path leads to these bytes.
                 Change::Collected { .. } => {}
+            }
+        }
+    }
+
+    /// Calls `each` with the units of repositories and groups whose content a batch changes.
+    fn each_unit(&self, batch: &Batch, mut each: impl FnMut(Unit<'_>)) {
+        let membership = lock(&self.membership);
+        for change in &batch.changes {
+            match change {
+                Change::Entry { repository, entry } => {
+                    for id in membership.with_groups(*repository) {
+                        each(Unit::Of(id, &entry.unit));
+                        each(Unit::All(id));
+                    }
+                }
+                Change::Unit { repository, unit, .. } | Change::FirstSeen { repository, unit, .. } => {
+                    for id in membership.with_groups(*repository) {
+                        each(Unit::Of(id, unit));
+                    }
+                }
+                Change::Repository { .. }
+                | Change::Token { .. }
+                | Change::Setting { .. }
+                | Change::Redate { .. }
+                | Change::Collected { .. } => {}
             }
         }
     }

@@ -1,10 +1,14 @@
 //! Freshness without invalidation: a fixed array of counters that writers raise and readers compare.
 //!
 //! The slot of a unit is a hash of its repository and name. A collision only costs a miss. At start every slot has the number of the last
-//! change. After COMMIT and before the reply, the writer raises the slot of each changed unit.
+//! change. After COMMIT and before the reply, the writer raises the slot of each changed unit. During COMMIT some readers see the old
+//! rows and others the new ones, so from before COMMIT until then no stamp of these units holds ([`Changing`]): a client that has seen a new
+//! row in one answer sees it in every other.
 
 use crate::record::{RepositoryId, Seq};
+use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use telemetry::Millis;
 
@@ -51,6 +55,34 @@ impl Stamp {
     }
 }
 
+/// Added to a slot for each commit that is changing it.
+const CHANGING: u64 = 1 << 48;
+
+/// The units that a commit is changing. No stamp of them holds until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Changing {
+    revisions: Arc<Revisions>,
+    slots: HashSet<usize>,
+}
+
+impl Changing {
+    /// Adds a unit, before the commit.
+    pub(crate) fn add(&mut self, unit: Unit<'_>) {
+        let slot = self.revisions.slot(&unit);
+        if self.slots.insert(slot) {
+            self.revisions.slots[slot].fetch_add(CHANGING, Ordering::AcqRel);
+        }
+    }
+}
+
+impl Drop for Changing {
+    fn drop(&mut self) {
+        for slot in &self.slots {
+            self.revisions.slots[*slot].fetch_sub(CHANGING, Ordering::AcqRel);
+        }
+    }
+}
+
 /// The counters.
 #[derive(Debug)]
 pub struct Revisions {
@@ -88,12 +120,17 @@ impl Revisions {
         Some(Stamp { slots, used: units.len() as u8, fresh_until })
     }
 
-    /// Whether none of the stamp's units has changed, and it has not expired.
+    /// Whether none of the stamp's units has changed or is being changed, and it has not expired.
     pub fn holds(&self, stamp: &Stamp, now: Millis) -> bool {
         now < stamp.fresh_until
             && stamp.slots[..usize::from(stamp.used)]
                 .iter()
-                .all(|(slot, value)| self.slots[*slot as usize].load(Ordering::Acquire) == *value)
+                .all(|(slot, value)| *value < CHANGING && self.slots[*slot as usize].load(Ordering::Acquire) == *value)
+    }
+
+    /// Begins a commit that changes no unit yet.
+    pub(crate) fn changing(self: &Arc<Self>) -> Changing {
+        Changing { revisions: self.clone(), slots: HashSet::new() }
     }
 
     /// Raises `unit`: earlier stamps of it no longer hold. The writer calls this after COMMIT and before the reply. A download
@@ -118,6 +155,27 @@ mod tests {
         revisions.raise(Unit::Of(repository, "rack"));
         assert!(!revisions.holds(&stamp, Millis(0)));
         assert!(revisions.holds(&revisions.stamp(&units, LATER).unwrap(), Millis(0)));
+    }
+
+    #[test]
+    fn no_stamp_of_a_unit_holds_while_a_commit_changes_it() {
+        let revisions = Arc::new(Revisions::new(Seq(7)));
+        let unit = Unit::Of(RepositoryId(1), "rack");
+        let stamp = || revisions.stamp(&[unit], LATER).unwrap();
+        let holds = |stamp: &Stamp| revisions.holds(stamp, Millis(0));
+        let before = stamp();
+        let mut changing = revisions.changing();
+        changing.add(unit);
+        changing.add(unit);
+        let meanwhile = stamp();
+        assert!(!holds(&before) && !holds(&meanwhile));
+        drop(changing);
+        assert!(holds(&before) && !holds(&meanwhile), "nothing was changed");
+        let mut changing = revisions.changing();
+        changing.add(unit);
+        revisions.raise(unit);
+        drop(changing);
+        assert!(!holds(&before) && !holds(&meanwhile) && holds(&stamp()));
     }
 
     #[test]

@@ -45,12 +45,21 @@ impl Store {
         lock(&self.membership).with_groups(id).into_iter().for_each(|id| self.revisions.raise(Unit::Of(id, unit)));
     }
 
-    /// Does the same for many units, and for answers that were made from all units.
-    pub fn upstream_index_changed(&self, id: RepositoryId, units: &[&str]) {
-        for id in lock(&self.membership).with_groups(id) {
-            units.iter().for_each(|unit| self.revisions.raise(Unit::Of(id, unit)));
-            self.revisions.raise(Unit::All(id));
-        }
+    /// Does the same for many units and for answers that were made from all units, around the `change` itself: no answer from before
+    /// it is used once another one may show it.
+    pub fn change_upstream_index<T>(&self, id: RepositoryId, units: &[&str], change: impl FnOnce() -> T) -> T {
+        let ids = lock(&self.membership).with_groups(id);
+        let each = |act: &mut dyn FnMut(Unit<'_>)| {
+            for id in &ids {
+                units.iter().for_each(|unit| act(Unit::Of(*id, unit)));
+                act(Unit::All(*id));
+            }
+        };
+        let mut changing = self.revisions.changing();
+        each(&mut |unit| changing.add(unit));
+        let changed = change();
+        each(&mut |unit| self.revisions.raise(unit));
+        changed
     }
 
     /// The hosts of an upstream with their zones, as [`Store::pin`] recorded them.

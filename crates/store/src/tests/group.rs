@@ -3,16 +3,18 @@
 use super::{job, options};
 use crate::disk::{Disk, DiskFile, DiskFolder, Failpoint, RealDisk, SpaceBytes};
 use crate::suite::{R, batch, publish};
-use crate::{Seq, Store, StoreOptions};
+use crate::{Seq, Stamp, Store, StoreOptions, Unit};
 use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use telemetry::Millis;
 
-/// The machine's disk, on which each commit waits until the test releases it.
+/// The machine's disk, on which each commit waits at a point until the test releases it.
 #[derive(Debug)]
 struct Gate {
+    at: Failpoint,
     arrived: Sender<()>,
     through: Mutex<Receiver<()>>,
 }
@@ -54,7 +56,7 @@ impl Disk for Gate {
         RealDisk.space(path)
     }
     fn point(&self, point: Failpoint) -> io::Result<()> {
-        if point == Failpoint::BeforeCommit {
+        if point == self.at {
             self.arrived.send(()).unwrap();
             self.through.lock().unwrap().recv().unwrap();
         }
@@ -62,13 +64,41 @@ impl Disk for Gate {
     }
 }
 
+/// A store whose commits wait at that point. A message arrives when one waits there, and one lets it continue.
+fn gated(data: &Path, at: Failpoint) -> (Arc<Store>, Receiver<()>, Sender<()>) {
+    let (arrived, arrivals) = channel();
+    let (let_through, through) = channel();
+    let disk = Arc::new(Gate { at, arrived, through: Mutex::new(through) });
+    (Store::open(StoreOptions { disk, ..options(data) }).unwrap(), arrivals, let_through)
+}
+
+#[tokio::test]
+async fn whoever_can_see_a_change_finds_no_answer_from_before_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, arrivals, let_through) = gated(folder.path(), Failpoint::AfterCommit);
+    let units = [Unit::Of(R, "rack"), Unit::All(R)];
+    let stamps = || units.map(|unit| store.revisions().stamp(&[unit], Millis(i64::MAX)).unwrap());
+    let holds = |stamps: &[Stamp; 2]| stamps.iter().any(|stamp| store.revisions().holds(stamp, Millis(0)));
+    let before = stamps();
+    let change = batch(vec![], vec![publish("rack", 1)]);
+    let writing = {
+        let store = store.clone();
+        tokio::spawn(async move { store.commit(change, &mut job()).await.unwrap() })
+    };
+    tokio::task::yield_now().await;
+    arrivals.recv().unwrap();
+    assert_eq!(store.unit(R, "rack", crate::Lane::Change, &mut job()).await.unwrap().entries.len(), 1, "visible");
+    let meanwhile = stamps();
+    assert!(!holds(&before) && !holds(&meanwhile));
+    let_through.send(()).unwrap();
+    writing.await.unwrap();
+    assert!(!holds(&before) && !holds(&meanwhile) && holds(&stamps()));
+}
+
 #[tokio::test]
 async fn commits_that_wait_share_one_transaction_and_readers_see_it_only_when_it_is_made() {
     let folder = tempfile::tempdir().unwrap();
-    let (arrived, arrivals) = channel();
-    let (let_through, through) = channel();
-    let disk = Arc::new(Gate { arrived, through: Mutex::new(through) });
-    let store = Store::open(StoreOptions { disk, ..options(folder.path()) }).unwrap();
+    let (store, arrivals, let_through) = gated(folder.path(), Failpoint::BeforeCommit);
     let commit = |number| {
         let store = store.clone();
         tokio::spawn(
@@ -101,10 +131,7 @@ async fn commits_that_wait_share_one_transaction_and_readers_see_it_only_when_it
 #[tokio::test]
 async fn who_asks_as_of_a_moment_waits_for_what_is_being_written_and_is_told_the_same_ever_after() {
     let folder = tempfile::tempdir().unwrap();
-    let (arrived, arrivals) = channel();
-    let (let_through, through) = channel();
-    let disk = Arc::new(Gate { arrived, through: Mutex::new(through) });
-    let store = Store::open(StoreOptions { disk, ..options(folder.path()) }).unwrap();
+    let (store, arrivals, let_through) = gated(folder.path(), Failpoint::BeforeCommit);
     let moment = batch(vec![], vec![]).at;
     assert_eq!(store.last_change_by(moment, &mut job()).await.unwrap(), Seq(0), "no commit runs, and none waits");
     let change = batch(vec![], vec![publish("rack", 1)]);

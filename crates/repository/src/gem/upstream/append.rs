@@ -31,8 +31,9 @@ impl Follow {
             known.file = file;
             Ok(known)
         };
-        self.index().replace(self.context.workers.run(Lane::Index, Op::IndexRender, event, make).await??);
-        self.remote.remotes.store.upstream_index_changed(self.remote.repository.id, &[]);
+        let known = self.context.workers.run(Lane::Index, Op::IndexRender, event, make).await??;
+        let (store, id) = (&self.remote.remotes.store, self.remote.repository.id);
+        store.change_upstream_index(id, &[], || self.index().replace(known));
         Ok(())
     }
 
@@ -61,8 +62,8 @@ impl Follow {
             followed.forget();
             return Err(written.err().unwrap_or(Error::GivenUp));
         };
-        let changed = names.clone();
-        let added = followed.change(origin, |known| {
+        let (changed, touched) = (names.clone(), names.iter().map(String::as_str).collect::<Vec<_>>());
+        let add = |known: &mut Known| {
             match from {
                 Lines::Correcting => known.corrects(&lines),
                 Lines::Relayed | Lines::Made => known.forgives(&lines),
@@ -70,13 +71,13 @@ impl Follow {
             known.add(lines.into(), at, from, false)?;
             (known.file, known.held_back) = (file, None);
             known.settle(last, Some(changed))
-        });
+        };
+        let (store, id) = (&self.remote.remotes.store, self.remote.repository.id);
+        let added = store.change_upstream_index(id, &touched, || followed.change(origin, add));
         added.unwrap_or(Ok(()))?;
         if from != Lines::Correcting {
             self.hold_against_hints(&changes);
         }
-        let touched: Vec<&str> = names.iter().map(String::as_str).collect();
-        self.remote.remotes.store.upstream_index_changed(self.remote.repository.id, &touched);
         followed.ahead.want(names);
         Ok(())
     }

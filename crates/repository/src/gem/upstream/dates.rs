@@ -52,7 +52,7 @@ impl RemoteGems<'_> {
         let dated = self.end().and_then(|end| self.known(|known| known.listing.gem_by(name, end)));
         let Ok(Some(dated)) = dated else { return listed };
         if seen(&dated, view) != seen(&listed, view) || of_now() != before {
-            self.local.store.upstream_index_changed(self.remote.repository.id, &[name]);
+            self.local.store.change_upstream_index(self.remote.repository.id, &[name], || ());
         }
         dated
     }
