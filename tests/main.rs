@@ -95,6 +95,7 @@ mod protocols;
 mod public_url;
 mod raw_hosted;
 mod readme;
+mod raw_remote;
 mod rebuild;
 mod refusals;
 mod remote;

@@ -141,7 +141,7 @@ fn who_may_not_write_writes_nothing_and_names_that_hurt_are_refused() {
     world.person("reader", &["read"], &[]).put("tools", "a", b"x").expect(403);
     world.person("writer", &["read", "write"], &[]).put("tools", "a", b"x").expect(201);
     world.person("writer-2", &["read", "write"], &[]).delete("tools", "a").expect(403);
-    for path in ["a/%2e%2e/b", "a%00", "a%5cb", "a/b.", "a/%20b", "c:/x", &"x".repeat(256), &"y/".repeat(600)] {
+    for path in ["a/%2e%2e/b", "a%00", "a%5cb", "a/b.", "a/%20b", "c%7c/x", &"x".repeat(256), &"y/".repeat(600)] {
         world.admin().put("tools", path, b"x").expect(404);
     }
     world.admin().put("tools", "two//slashes", b"x").expect(201);

@@ -8,9 +8,16 @@ use format::maven::prefixes::Prefixes;
 use format::maven::{Version, catalog, snapshot};
 use format::tree::{self, Checksum};
 
-/// A path: its parsed parts are in it, and render to the same path.
+/// A path: its parsed parts are in it, and render to the same path. A query is sent unchanged behind it.
 pub(crate) fn tree(bytes: &[u8]) {
-    let Some(whole) = text(bytes).filter(|path| tree::check(path).is_ok()) else { return };
+    if let Some((path, Some(query))) = text(bytes).map(tree::split_query)
+        && tree::check_raw(path).is_ok()
+        && tree::is_query(query)
+    {
+        let sent = client::escaped(&format!("{path}?{query}"));
+        assert_eq!(sent.split_once('?'), Some((&*client::escaped(path), query)));
+    }
+    let Some(whole) = text(bytes).filter(|path| tree::check_raw(path).is_ok()) else { return };
     assert!(whole.split('/').all(|name| !matches!(name, "" | "." | "..")) && !whole.contains('\0'));
     assert!(whole.starts_with(path::unit(whole)) && !path::unit(whole).ends_with('/'));
     sent_upstream(whole);

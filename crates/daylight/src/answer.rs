@@ -61,13 +61,14 @@ pub(crate) async fn answer(
 async fn below(
     app: &App,
     request: &mut Request,
-    url: Content,
+    mut url: Content,
     audience: &mut Audience,
     event: &mut Event,
 ) -> Result<Reply, Error> {
     let (repository, settings) = app.access.repository(&app.repositories, &url.repository, request, event).await?;
     audience.format = Some(repository.format); // the client may know that it exists
     let reading = event.time(Op::Route, || url.read(repository.format, repository.record.kind))?;
+    let kept = url.keep_query(&repository, request.query());
     publishing::refuse_changes(app, &repository, &url, &reading, request, event).await?;
     if reading.brings == Brings::Form {
         app.receive(FORM_BYTES, request, event).await?;
@@ -78,7 +79,7 @@ async fn below(
         About::Account(account) => accounts::answer(app, account, &repository, request, event).await,
         About::Content(scope, question) => {
             let Reading { brings, needs_token, .. } = reading;
-            let asked = Asked { url: &url, scope, question, brings, needs_token, repository, settings, place };
+            let asked = Asked { url: &url, kept, scope, question, brings, needs_token, repository, settings, place };
             content(app, request, asked, event).await
         }
     }
@@ -88,6 +89,8 @@ async fn below(
 struct Asked<'a> {
     url: &'a Content,
     scope: Scope,
+    /// Why its query cannot be kept.
+    kept: Result<(), repository::Error>,
     question: Result<Question<'a>, Unread>,
     brings: Brings,
     needs_token: bool,
@@ -98,7 +101,7 @@ struct Asked<'a> {
 
 /// Answers a request for content of a repository.
 async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut Event) -> Result<Reply, Error> {
-    let Asked { url, scope, question, brings, needs_token, repository, settings, place } = asked;
+    let Asked { url, kept, scope, question, brings, needs_token, repository, settings, place } = asked;
     let who = app.access.content(request, scope, &repository, event).await?;
     let repository = match url.as_of {
         Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,
@@ -106,6 +109,7 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
     };
     let question = question.map_err(|why| url.unread(why, &repository))?;
     if needs_token && who.token.is_none() {
+    kept?;
         return Err(access::Error::AccountMissing.into());
     }
     let form = match brings {

@@ -167,7 +167,7 @@ impl Instance {
         tail.set_facts(facts_of(&repositories));
         let access = Arc::new(access);
         let app = Arc::new(App {
-            pages: pages(settings, &store, &access, &recorder),
+            pages: pages(settings, &store, &access, &repositories, &recorder),
             access,
             repositories,
             store,
@@ -310,10 +310,20 @@ async fn open_repositories(
     opened
 }
 
-fn pages(settings: &Settings, store: &Store, access: &Arc<Access>, recorder: &Arc<Recorder>) -> Pages<Stamp> {
-    let (revisions, access) = (store.revisions().clone(), access.clone());
+fn pages(
+    settings: &Settings,
+    store: &Store,
+    access: &Arc<Access>,
+    repositories: &Repositories,
+    recorder: &Arc<Recorder>,
+) -> Pages<Stamp> {
+    let (revisions, access, facts) = (store.revisions().clone(), access.clone(), repositories.facts());
+    // A name may stand for another repository by now: then no page of the former one holds, and a request that makes a
+    // page has read the table again.
+    let ignores = |(kind, format): (_, Format)| kind == RepositoryKind::Hosted || !format.has_queries();
+    let ignores = move |name: &str| facts(name).is_some_and(ignores);
     let hooks = PageHooks {
-        canon: route::canon,
+        canon: Box::new(move |path, query| route::canon(path, query, &ignores)),
         class: Box::new(move |headers| access.class(headers)),
         holds: Box::new(move |stamp, now| revisions.holds(stamp, now)),
     };

@@ -47,7 +47,7 @@ pub struct Content {
     pub as_of: Option<AsOf>,
     /// The name as the URL has it, with the moment.
     pub segment: String,
-    /// The path below it.
+    /// The path below it, with the query where the repository keeps it.
     pub path: String,
     /// Whether a slash ended it.
     pub is_folder: bool,
@@ -56,6 +56,18 @@ pub struct Content {
 }
 
 impl Content {
+    /// Makes a query that the repository keeps a part of the path. `Err`: it cannot be kept, or would be lost. The error is told to
+    /// clients that may read the repository.
+    pub(crate) fn keep_query(&mut self, repository: &Repository, query: Option<&str>) -> Result<(), repository::Error> {
+        let reads = matches!(self.method, Method::GET | Method::HEAD);
+        let is_file = !self.path.is_empty() && !self.path.ends_with('/');
+        let Some(query) = query.filter(|query| reads && is_file && !query.is_empty()) else { return Ok(()) };
+        if repository.keeps_query(&self.path, query)? {
+            self.path = format!("{}?{query}", self.path);
+        }
+        Ok(())
+    }
+
     /// What the format of the repository, which is of this kind, reads in the method and the path. An account has no past, and reading one may make a key.
     pub fn read(&self, format: Format, kind: RepositoryKind) -> Result<Reading<Question<'_>>, Error> {
         let reading = format.read(kind, self.method.as_str(), &self.path);
@@ -114,12 +126,19 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
     }
 }
 
-/// The key of a page. Below a repository only calls under `api` depend on a query; elsewhere it is left out, so that made-up
-/// queries make no pages.
-pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>) -> PageUrl<'a> {
-    // An escape may hide an `api`.
-    let content = path.starts_with("/repository/") && !path.contains("/api/") && !path.contains('%');
-    PageUrl { path: path.into(), query: query.filter(|_| !content) }
+/// The key of a page. Below a repository only calls under `api` depend on a query, and raw files of upstreams; elsewhere it is left
+/// out, so that made-up queries make no pages. `ignores`: whether the repository of a name ignores queries for files.
+pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>, ignores: impl Fn(&str) -> bool) -> PageUrl<'a> {
+    // An escape may hide an `api`, or another name.
+    let may_depend = |segment: &str| {
+        let name = segment.split_once('@').map_or(segment, |(name, _)| name);
+        path.contains("/api/") || path.contains('%') || !ignores(name)
+    };
+    let depends = |_: &&str| match path.strip_prefix("/repository/") {
+        Some(below) => may_depend(below.split('/').next().unwrap_or(below)),
+        None => true,
+    };
+    PageUrl { path: path.into(), query: query.filter(|query| !query.is_empty()).filter(depends) }
 }
 
 fn below_repository(method: &Method, segment: &str, path: String, is_folder: bool) -> Result<Route, Error> {
@@ -136,6 +155,10 @@ fn below_repository(method: &Method, segment: &str, path: String, is_folder: boo
     };
     if as_of.is_some() && !matches!(*method, Method::GET | Method::HEAD) {
         return Err(not_allowed(method, "GET, HEAD"));
+    }
+    // No name has a `?`: in a path it would be taken for the beginning of a query.
+    if path.contains('?') {
+        return Err(Error::NoSuchRoute(Event::text(&format!("{segment}/{path}"))));
     }
     let (repository, segment) = (name.to_owned(), segment.to_owned());
     Ok(Route::Content(Content { repository, as_of, segment, path, is_folder, method: method.clone() }))
@@ -220,13 +243,18 @@ mod tests {
 
     #[test]
     fn a_query_that_nothing_reads_stands_for_the_same_page() {
-        let canon = |path, query| canon(path, Some(query)).query;
-        assert_eq!(canon("/repository/gems/info/rack", "x=1"), None);
+        let canon = |path, query| canon(path, Some(query), |name| name == "gems").query;
+        assert_eq!(
+            (canon("/repository/gems/info/rack", "x=1"), canon("/repository/gems@seq-1/names", "x=1")),
+            (None, None)
+        );
         assert_eq!(canon("/repository/gems/api/v1/dependencies", "gems=rack"), Some("gems=rack"));
         assert_eq!(canon("/repository/gems/%61pi/v1/dependencies", "gems=rack"), Some("gems=rack"));
         assert_eq!(canon("/api/v1/repositories", "after=a"), Some("after=a"));
     }
 
+        assert_eq!((canon("/repository/tools/a", "x=1"), canon("/repository/tools/a", "")), (Some("x=1"), None));
+        assert_eq!(canon("/repository//gems/names", "x=1"), Some("x=1"));
     #[test]
     fn what_could_be_read_in_two_ways_is_nothing() {
         for raw in [

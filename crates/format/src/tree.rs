@@ -32,6 +32,12 @@ pub enum Hurtful {
 
 /// Whether a file may have this path. The path is decoded and has no slash at either end.
 pub fn check(path: &str) -> Result<(), Hurtful> {
+    check_raw(path).and_then(|()| if path.contains(':') { Err(Hurtful::Character) } else { Ok(()) })
+}
+
+/// The same for a raw file, whose names may have colons, as those of versions with an epoch in Arch
+/// (`lamp-1:2.0-1-any.pkg.tar.zst`) and of the projects of the Open Build Service (`home:/jane:/`).
+pub fn check_raw(path: &str) -> Result<(), Hurtful> {
     if path.is_empty() || path.len() > LONGEST {
         return Err(Hurtful::Length);
     }
@@ -49,13 +55,25 @@ pub fn check(path: &str) -> Result<(), Hurtful> {
 /// Whether an ASCII byte is not allowed in names. Nearly every path has only ASCII bytes. The code has no branches, so
 /// that the processor checks 16 of them at once.
 fn odd(byte: u8) -> bool {
-    let between = matches!(byte, b'\\' | b':' | b'*' | b'?' | b'"' | b'<' | b'>' | b'|');
+    let between = matches!(byte, b'\\' | b'*' | b'?' | b'"' | b'<' | b'>' | b'|');
     between | byte.is_ascii_control()
 }
 
 /// Whether another character is not allowed.
 fn far(c: char) -> bool {
     c.is_control() || c == '\u{feff}'
+}
+
+/// A path without its query, and the query. No name has a `?`, so the first one begins the query.
+pub fn split_query(path: &str) -> (&str, Option<&str>) {
+    path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)))
+}
+
+/// Whether a query may be a part of a path: at most [`LONGEST`] visible ASCII characters that a URL may hold
+/// (RFC 3986 3.4, and what clients send besides).
+pub fn is_query(query: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'#' | b'<' | b'>' | b'\\');
+    !query.is_empty() && query.len() <= LONGEST && query.bytes().all(fits)
 }
 
 /// The folder of a path, without a slash at its end; empty at the root.
@@ -99,8 +117,23 @@ mod tests {
         ] {
             assert_eq!(check(bad), Err(why), "{bad}");
         }
+        for raw in ["extra/lamp-1:2.0-1-any.pkg.tar.zst", "core:/stable:/v1.30/deb/Release", "a/:b"] {
+            assert_eq!((check(raw), check_raw(raw)), (Err(Hurtful::Character), Ok(())), "{raw}");
+        }
+        assert_eq!((check_raw("a?b"), check_raw("a:/../b")), (Err(Hurtful::Character), Err(Hurtful::Name)));
         assert_eq!(check(&"a/".repeat(512)), Err(Hurtful::Name));
         assert_eq!(check(&format!("{}a", "a/".repeat(512))), Err(Hurtful::Length));
         assert_eq!(check(&"a".repeat(256)), Err(Hurtful::Length));
+    }
+    #[test]
+    fn a_query_is_told_from_the_path_and_holds_nothing_that_a_url_does_not() {
+        assert_eq!(split_query("a/b?c=d/e?f"), ("a/b", Some("c=d/e?f")));
+        assert_eq!(split_query("a/b"), ("a/b", None));
+        for good in ["platform=linux", "a[b]=c&d=%20+;/?:@", "flag"] {
+            assert!(is_query(good), "{good}");
+        }
+        for bad in ["", "a b", "a\nb", "a#b", "a\\b", "<a>", "\u{fc}", &"a".repeat(LONGEST + 1)] {
+            assert!(!is_query(bad), "{bad:?}");
+        }
     }
 }

@@ -47,7 +47,7 @@ pub use listen::tls::Tls;
 pub use listen::{Options, run};
 pub use pages::accept_encoding::takes_gzip;
 pub use pages::browser::opens_pages;
-pub use pages::{ClassOf, PUBLIC, PageHooks, PageUrl, Pages, StampHolds};
+pub use pages::{CanonicalUrl, ClassOf, PUBLIC, PageHooks, PageUrl, Pages, StampHolds};
 pub use reply::{Body, Ranges, Reply, UnchangedDates};
 pub use request::upload::{Upload, UploadError};
 pub use request::{Request, SocketEnds};

@@ -2,6 +2,7 @@
 
 pub(crate) mod hint;
 pub(crate) mod purged;
+pub(crate) mod query_refused;
 pub(crate) mod refused_upload;
 pub(crate) mod shadows;
 mod store_reason;
@@ -178,6 +179,9 @@ pub enum Error {
     /// A setting is invalid.
     #[error(transparent)]
     Setting(#[from] crate::bad_setting::BadSetting),
+    /// The query of a request would be lost, or cannot be kept.
+    #[error(transparent)]
+    Query(#[from] query_refused::QueryRefused),
     /// No index protocol has the name.
     #[error("there is no index protocol `{0}`")]
     NoSuchProtocol(String),
@@ -323,7 +327,7 @@ impl Error {
             Error::Taken(_) | Error::TakenByWithdrawn(_) => Reason::VersionTaken,
             Error::ProtocolOff(_) => Reason::ProtocolOff,
             Error::BadName(_) | Error::NoSuchFormat(_) | Error::NoSuchProtocol(_) => Reason::InputInvalid,
-            Error::Setting(_) | Error::Future(_) | Error::Input(_) => Reason::InputInvalid,
+            Error::Setting(_) | Error::Query(_) | Error::Future(_) | Error::Input(_) => Reason::InputInvalid,
             Error::BeforeItsTime { .. } => Reason::BeforeItsTime,
             Error::Unkept(_) | Error::BytesDeleted(..) => Reason::Unkept,
             Error::Purged(purged) => purged.reason(),

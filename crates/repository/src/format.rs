@@ -7,6 +7,7 @@ use crate::gem::rules::GemRules;
 use crate::maven::rules::MavenRules;
 use crate::raw::rules::RawRules;
 use crate::record::RepositoryRecord;
+use format::tree::{self, Hurtful};
 use serde_json::Value;
 
 /// A package format.
@@ -48,9 +49,22 @@ impl Format {
         self.rules().is_tree()
     }
 
+    /// Whether a repository of the format may have a file at this path, which may end with a query.
+    pub(crate) fn check_path(self, path: &str) -> Result<(), Hurtful> {
+        match (self, tree::split_query(path)) {
+            (Format::Raw, (path, query)) if query.is_none_or(tree::is_query) => tree::check_raw(path),
+            (Format::Raw | Format::Maven | Format::Gem, _) => tree::check(path),
+        }
+    }
+
     /// The settings that only hosted repositories of this format have, as the API shows them.
     pub fn hosted_settings(self, record: &RepositoryRecord) -> Value {
         self.rules().hosted_settings(record)
+    }
+
+    /// Whether an upstream may have another file for each query of a path.
+    pub fn has_queries(self) -> bool {
+        self.rules().has_queries()
     }
 
     /// Whether repositories of the format have an `/info`. If so, `info_format` is a setting of theirs.

@@ -6,7 +6,7 @@ use telemetry::Millis;
 /// The requested page of a list.
 #[derive(Debug, Clone, Copy)]
 pub struct PageRequest<'a> {
-    /// A path: the list has this path and everything below it. Empty: everything.
+    /// A path: the list has this path, with any query, and everything below it. Empty: everything.
     pub path: &'a str,
     /// The list begins after this key, in byte order.
     pub after: &'a str,
@@ -57,7 +57,7 @@ pub struct ListedVersion {
 
 impl PageRequest<'_> {
     pub(crate) fn has(&self, path: &str) -> bool {
-        let below = |rest: &str| rest.is_empty() || rest.starts_with('/');
+        let below = |rest: &str| rest.is_empty() || rest.starts_with(['/', '?']);
         self.path.is_empty() || path.strip_prefix(self.path).is_some_and(below)
     }
 

@@ -67,7 +67,8 @@ impl Question<'_> {
     pub fn has_parameters(&self) -> bool {
         match self {
             Question::Gem(question) => question.has_parameters(),
-            Question::Tree(_) | Question::ClientSettings => false,
+            Question::Tree(question) => question.has_query(),
+            Question::ClientSettings => false,
         }
     }
 

@@ -1,6 +1,7 @@
 //! One repository with its present settings, and the table of all repositories.
 
 mod past;
+mod query;
 pub(crate) mod shared;
 
 use crate::as_of::Past;

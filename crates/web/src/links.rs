@@ -1,6 +1,7 @@
 //! The URLs of pages. Only this file writes them; the router of the program reads them, and a test compares the two.
 
 use format::percent::{self, segment};
+use format::tree::split_query;
 
 /// The URLs of the pages of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,9 +63,11 @@ impl Links {
         format!("{}?after={}", self.browse(repository, path), segment(after))
     }
 
-    /// A file, as clients get it.
+    /// A file, as clients get it. The path may end with a query.
     pub fn file(&self, repository: &str, path: &str) -> String {
-        format!("{}/repository/{}/{}", self.base, segment(repository), self::path(path))
+        let (path, query) = split_query(path);
+        let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+        format!("{}/repository/{}/{}{query}", self.base, segment(repository), self::path(path))
     }
 
     /// The packages of a repository.

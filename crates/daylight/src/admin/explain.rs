@@ -102,6 +102,8 @@ pub(super) async fn explain(
         Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,
         None => repository,
     };
+    let mut url = url.clone();
+    let kept = url.keep_query(&repository, query);
     let question = match url.read(repository.format, repository.record.kind)?.about {
         About::Account(_) | About::Content(_, Err(Unread::NotAllowed(_))) => return Ok(None),
         About::Content(_, Ok(question)) if question.has_parameters() && query.is_none() => return Ok(None),
@@ -112,7 +114,10 @@ pub(super) async fn explain(
     let ask = Ask { repository, settings, question, parameters, place: Arc::default() };
     let mut explained = *Event::job("GET", app.clock.now());
     (explained.subject, explained.path) = (ask.subject(), format!("/repository/{}/{}", url.segment, url.path));
-    let foreseen = app.repositories.foresee(&ask, caller.actor(), &mut explained).await;
+    let foreseen = match kept {
+        Ok(()) => app.repositories.foresee(&ask, caller.actor(), &mut explained).await,
+        Err(error) => Foreseen::Answer { answer: Box::new(Err(error)), hint: None },
+    };
     explained.tallies().for_each(|(op, tally)| event.add_all(op, tally));
     let (answer, hint) = match foreseen {
         Foreseen::Answer { answer, hint } => (answer.map_err(Error::from), hint),

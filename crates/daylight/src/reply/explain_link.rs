@@ -83,8 +83,8 @@ mod tests {
             "http://here.test/prefix/explain?repository=maven&path=org/a/1/a-1.jar"
         );
         assert_eq!(
-            get("/repository/maven/a%20b%26path=x%23y%3Fz"),
-            "http://here.test/prefix/explain?repository=maven&path=a%20b%26path%3Dx%23y%3Fz"
+            get("/repository/maven/a%20b%26path=x%23y"),
+            "http://here.test/prefix/explain?repository=maven&path=a%20b%26path%3Dx%23y"
         );
         assert_eq!(
             get("/repository/maven@2026-11-01/a"),

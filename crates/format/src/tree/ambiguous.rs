@@ -2,12 +2,13 @@
 //!
 //! Some servers, or proxies in front of them, decode a path twice (`%252e` becomes `.`), drop the characters after a
 //! `;` (path parameters, RFC 3986 3.3: Tomcat and Jetty serve `/a;x/b` as `/a/b`), or build a new URL from the decoded
-//! path, which then ends at a `#` (nginx, `proxy_pass` with `$uri`).
+//! path, which then ends at a `#` (nginx, `proxy_pass` with `$uri`). On NTFS `a::$DATA` is the content of `a`.
 
 /// Whether some server may read `path` as the path of another file.
 pub fn is_ambiguous(path: &str) -> bool {
     // The code has no branches, because nearly every path has none of these characters.
-    path.bytes().fold(false, |found, byte| found | matches!(byte, b'%' | b';' | b'#'))
+    let odd = path.bytes().fold(false, |found, byte| found | matches!(byte, b'%' | b';' | b'#' | b'$'));
+    odd && (path.contains(['%', ';', '#']) || path.contains(":$"))
 }
 
 /// Whether some server may read `path` as one that leaves its folder or has other folders: `a/..;/b`, `a/%2e./b`,
@@ -83,9 +84,20 @@ mod tests {
             assert!(may_leave_its_folder(path), "{path}");
         }
         assert!(may_leave_its_folder("..%20;x/b"));
-        for path in ["a;b/c", "100%/b", "a/%zz", "a%2eb/c#", "a/...;/b", "%2561", "..a;/b"] {
+        for path in [
+            "lamp.zip::$DATA",
+            "a:$I30:$INDEX_ALLOCATION",
+            "a;b/c",
+            "100%/b",
+            "a/%zz",
+            "a%2eb/c#",
+            "a/...;/b",
+            "%2561",
+            "..a;/b",
+        ] {
             assert!(!may_leave_its_folder(path) && is_ambiguous(path), "{path}");
         }
         assert!(!is_ambiguous("org/example/lamp/1.0+b/lamp-1.0+b~x@y,z=1.jar"));
+        assert!(!is_ambiguous("org/lamp/Lamp$Wick-1:2.class"));
     }
 }

@@ -33,13 +33,15 @@ pub const PUBLIC: u64 = 0;
 
 /// From the headers of a request to its access class, and when that expires.
 pub type ClassOf = dyn Fn(&HeaderMap) -> Option<(u64, Millis)> + Send + Sync;
+/// From a path and a query to the URL of the page.
+pub type CanonicalUrl = dyn for<'a> Fn(&'a str, Option<&'a str>) -> PageUrl<'a> + Send + Sync;
 /// Whether a stamp holds at a moment.
 pub type StampHolds<S> = dyn Fn(&S, Millis) -> bool + Send + Sync;
 
 /// Functions of the program that the pages call for every request, so none may wait or take a lock.
 pub struct PageHooks<S> {
     /// The page for a path and a query.
-    pub canon: for<'a> fn(&'a str, Option<&'a str>) -> PageUrl<'a>,
+    pub canon: Box<CanonicalUrl>,
     /// The access class of the credentials in these headers, never [`PUBLIC`], and when they expire. `None` if there
     /// are no credentials or the table in memory does not contain them: that is a cache miss and never a refusal.
     pub class: Box<ClassOf>,

@@ -26,7 +26,7 @@ impl World {
         let revisions = Arc::new(Mutex::new(vec![0; 8]));
         let seen = revisions.clone();
         let hooks = PageHooks {
-            canon: |path, query| PageUrl { path: path.into(), query: query.filter(|_| path != "/plain") },
+            canon: Box::new(|path, query| PageUrl { path: path.into(), query: query.filter(|_| path != "/plain") }),
             class: Box::new(|headers| match headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes) {
                 None => Some((0, LATER)),
                 Some(b"a") => Some((1, Millis(10))),

@@ -11,6 +11,7 @@ impl Error {
             Error::NoSuchRepository(_) => Some("`daylight repo list` shows all repositories".into()),
             Error::Invalid(error) => error.hint().map(Into::into),
             Error::Setting(error) => Some(error.hint().into()),
+            Error::Query(error) => Some(error.hint()),
             Error::BadName(error) => Some(error.hint().into()),
             Error::Store(error) | Error::Unsaved(error) => error.hint(),
             Error::OtherCase { there, .. } => Some(format!("publish it as `{there}`, or under another name")),

@@ -46,6 +46,9 @@ pub(crate) trait FormatRules: Sync {
     /// Its name in settings and journal rows.
     fn name(&self) -> &'static str;
 
+    /// Whether an upstream may have another file for each query of a path.
+    fn has_queries(&self) -> bool;
+
     /// Checks the settings that only repositories of this format have, and normalises them. It is called for every
     /// repository; `own` says whether the repository is of this format.
     fn settle(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting>;

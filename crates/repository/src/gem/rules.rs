@@ -31,6 +31,10 @@ impl FormatRules for GemRules {
         "gem"
     }
 
+    fn has_queries(&self) -> bool {
+        false
+    }
+
     fn settle(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting> {
         if let Some(name) = &record.info_format {
             let there_is_none =

@@ -13,7 +13,7 @@ use crate::tree::file::File;
 use crate::upstream::PATIENCE;
 use std::sync::Arc;
 use store::FolderPresence;
-use telemetry::{Counter, Event, Millis, Op};
+use telemetry::{Counter, Event, MemberRecord, MemberSaid, Millis, Op, Reason};
 
 /// Returns the file from the first member that has it. Hosted members are asked first, because that is done in process
 /// and no other member answers for their files. Next comes the member that is known to have the folder, then all others
@@ -70,6 +70,14 @@ impl Group<'_> {
                 nothing.guarded = guard.text().map(|name| self.guards(name));
             }
             leaves.retain(|leaf| !guard.blocks(leaf));
+        }
+        if file.has_query() {
+            for leaf in leaves.iter().filter(|leaf| !leaf.keeps_queries()) {
+                let detail = "it does not pass queries on to its upstream".to_owned();
+                let record = MemberRecord::new(&leaf.record.name, MemberSaid::NotAsked, Some(Reason::InputInvalid));
+                event.absorb(MemberRecord { detail, ..record });
+            }
+            leaves.retain(|leaf| leaf.keeps_queries());
         }
         Ok(leaves)
     }

@@ -65,6 +65,7 @@ impl Group<'_> {
         if self.lacks(leaf, file.folder, now, event).await? {
             return Err(Error::NoSuchFile(file.path.to_owned()));
         }
+        let file = &file.without_query();
         let tree = Tree { store: self.store, context: self.context, repository: leaf };
         tree_fetch::fetch(tree, self.inventory, file, now, event).await
     }

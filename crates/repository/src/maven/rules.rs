@@ -40,6 +40,10 @@ impl FormatRules for MavenRules {
         "maven"
     }
 
+    fn has_queries(&self) -> bool {
+        false
+    }
+
     fn settle(&self, _: &mut RepositoryRecord, _: bool) -> Result<(), BadSetting> {
         Ok(())
     }

@@ -4,5 +4,6 @@ use crate::raw::layout::RawPath;
 
 /// The guarded paths.
 pub(crate) fn paths(path: RawPath<'_>) -> impl Iterator<Item = &str> + Clone {
+    let path = path.without_query();
     [Some(path.0), path.checksum().map(|(of, _)| of.0)].into_iter().flatten()
 }

@@ -8,6 +8,7 @@ use format::tree;
 
 /// Why `file` is hidden regardless of its age.
 pub(crate) fn hidden(file: RawPath<'_>, rules: &Rules) -> Option<Hidden> {
+    let file = file.without_query();
     if tree::is_ambiguous(file.0) {
         return rules.cannot_classify(file.0);
     }

@@ -11,7 +11,7 @@ pub(crate) const FILES: HintedFiles = HintedFiles { documents, about, tells: |_,
 /// The hint: a path, or a folder. Raw files have no versions.
 pub(crate) fn hint(said: &Announcement) -> Hint {
     let path = said.path.as_deref().unwrap_or_default().trim_matches('/');
-    match tree::check(path) {
+    match tree::check_raw(path) {
         Ok(()) => Hint { package: path.to_owned(), ..Hint::anything() },
         Err(_) => Hint::anything(),
     }

@@ -5,4 +5,5 @@ pub(crate) mod hidden_paths;
 pub(crate) mod hinted;
 pub(crate) mod layout;
 pub(crate) mod past;
+pub(crate) mod query;
 pub(crate) mod rules;

@@ -2,6 +2,7 @@
 
 use crate::bad_setting::BadSetting;
 use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
+use crate::raw::query;
 use crate::record::RepositoryRecord;
 use format::tree;
 use serde_json::{Value, json};
@@ -16,8 +17,12 @@ impl FormatRules for RawRules {
         "raw"
     }
 
-    fn settle(&self, _: &mut RepositoryRecord, _: bool) -> Result<(), BadSetting> {
-        Ok(())
+    fn has_queries(&self) -> bool {
+        true
+    }
+
+    fn settle(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting> {
+        query::settle(record, own)
     }
 
     fn settle_hosted(&self, record: &mut RepositoryRecord, own: bool) -> Result<(), BadSetting> {

@@ -41,4 +41,7 @@ pub struct RemoteRecord {
     /// Whether groups use its list of path prefixes to decide which member to ask first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefixes: Option<bool>,
+    /// What becomes of the queries of requests, if it is not the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
 }

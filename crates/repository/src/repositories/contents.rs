@@ -13,7 +13,6 @@ use crate::tree::{remove, restore};
 use crate::upstream::row::OfUpstream;
 use crate::visible;
 use crate::visible::removed;
-use format::tree;
 use std::sync::Arc;
 use store::{Entry, Frees, RepositoryKind, State};
 use telemetry::{Event, Millis};
@@ -223,7 +222,7 @@ impl Repositories {
 
 fn checked(repository: &Repository, path: &str) -> Result<(), Error> {
     let refused = |_| Error::NoSuchPath { path: Event::text(path), format: repository.format.as_str() };
-    tree::check(path).map_err(refused)
+    repository.format.check_path(path).map_err(refused)
 }
 
 fn listed(entry: &Entry) -> ListedFile {

@@ -84,7 +84,22 @@ impl<'a> File<'a> {
                 return Self { path, folder: read.unit(), layout: Layout::Gem(read) };
             }
         };
-        Self { path, folder: tree::folder(path), layout }
+        Self { path, folder: tree::folder(tree::split_query(path).0), layout }
+    }
+
+    /// The same file without the query that an upstream is asked with.
+    pub(crate) fn without_query(&self) -> File<'a> {
+        match &self.layout {
+            Layout::Raw(path) => {
+                Self { path: path.without_query().0, layout: Layout::Raw(path.without_query()), ..*self }
+            }
+            Layout::Maven(_) | Layout::Gem(_) => *self,
+        }
+    }
+
+    /// Whether an upstream is asked with a query.
+    pub(crate) fn has_query(&self) -> bool {
+        self.without_query().path.len() < self.path.len()
     }
 
     /// The file whose checksum this is, in formats whose checksums are computed.
@@ -261,7 +276,8 @@ impl<'a> File<'a> {
     /// Whether an HTML page can be the file. Otherwise an HTML answer is a login page, a portal, or an error with the
     /// status 200; or it lists a folder and would reveal names that a policy hides.
     pub(crate) fn may_be_html(&self) -> bool {
-        let name = self.path.rsplit('/').next().unwrap_or(self.path);
+        let path = self.without_query().path;
+        let name = path.rsplit('/').next().unwrap_or(path);
         match name.rsplit_once('.') {
             Some((_, ending)) => matches!(ending, "html" | "htm" | "xhtml"),
             None => self.may_be_folder(),

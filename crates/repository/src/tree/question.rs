@@ -37,7 +37,7 @@ pub(crate) fn read<'a>(
         "DELETE" => (Scope::Delete, Cost::Upload),
         _ => return Err("GET, HEAD, POST, PUT, DELETE"),
     };
-    let file = || match format::tree::check(path) {
+    let file = || match format.check_path(path) {
         Ok(()) => Ok(File::read(format, path)),
         Err(_) => Err(Unread::NoSuchPath),
     };
@@ -65,6 +65,11 @@ impl Question<'_> {
             Question::Fetch(file) => Some(file.path),
             Question::Root | Question::Deploy(_) | Question::Delete(_) => None,
         }
+    /// Whether the answer depends on a query.
+    pub(crate) fn has_query(&self) -> bool {
+        matches!(self, Question::Fetch(file) if file.has_query())
+    }
+
     }
 
     /// The path of the file whose checksum the question requests.

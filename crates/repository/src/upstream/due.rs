@@ -46,13 +46,13 @@ impl Due {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The date of the last hint about a path or a folder above it.
+    /// The date of the last hint about a path, the same path without its query, or a folder above it.
     pub(crate) fn since(&self, path: &str) -> Option<Millis> {
         if !self.any.load(Ordering::Relaxed) {
             return None;
         }
         let paths = self.paths();
-        let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
+        let folders = path.match_indices(['/', '?']).map(|(at, _)| &path[..at]);
         folders.chain(["", path]).filter_map(|path| paths.get(path).copied()).max()
     }
 

@@ -145,7 +145,7 @@ impl<'a> FetchJob<'a> {
             return Err(Failure::page().into());
         }
         let name = answer.header("content-encoding").unwrap_or_default();
-        let Some(coding) = ContentCoding::read(self.file.path, name) else {
+        let Some(coding) = ContentCoding::read(self.file.without_query().path, name) else {
             let text = format!("the upstream answered with a coding that was not asked for: {}", Event::text(name));
             return Err(Failure::new(Reason::UpstreamInvalid, text).into());
         };

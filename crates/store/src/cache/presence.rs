@@ -42,9 +42,10 @@ pub(crate) struct MissingPaths {
     pub(crate) next: Option<String>,
 }
 
-/// The folder of a path, and the name in it.
+/// The folder of a path, and the name in it. A `?`, and everything after it, belongs to the name.
 pub(crate) fn split(path: &str) -> (&str, &str) {
-    path.rsplit_once('/').unwrap_or(("", path))
+    let names = path.find('?').map_or(path, |at| &path[..at]);
+    names.rfind('/').map_or(("", path), |at| (&path[..at], &path[at + 1..]))
 }
 
 impl Cache {

@@ -130,7 +130,9 @@ impl LevelRequest {
                     continue;
                 }
                 let Some(rest) = path(&row).strip_prefix(above.as_str()) else { continue };
-                let name = rest.split_once('/').map_or_else(|| rest.to_owned(), |(folder, _)| format!("{folder}/"));
+                // A slash after a `?` ends no folder.
+                let folder = rest.split_once('/').map(|(folder, _)| folder).filter(|folder| !folder.contains('?'));
+                let name = folder.map_or_else(|| rest.to_owned(), |folder| format!("{folder}/"));
                 step = if name.ends_with('/') { 1 } else { (step * 2).min(FILES) };
                 after = behind(&name);
                 children.push((name, row));

@@ -55,6 +55,7 @@ fn the_document_has_the_settings_that_are_read() {
         missing_s: Some(1),
         max_bytes: Some(1),
         prefixes: Some(true),
+        query: text(),
     };
     assert_eq!(keys(&serde_json::to_value(remote).unwrap()), properties("Remote"));
     let retention = Retention { builds: Some(1), days: Some(1), released_days: Some(1) };

@@ -131,6 +131,7 @@ impl Repository {
             ("uses prefixes", remote("prefixes")),
             ("hook secret", self.hook_secret.clone()),
         ];
+            ("queries", remote("query")),
         let index = match (&self.index, self.format.as_str(), self.kind.as_str()) {
             (Some(index), ..) => index.lines(&self.name),
             (None, "gem", "remote") => vec![("index", "not fetched since the start".to_owned())],

@@ -57,6 +57,9 @@ pub(super) struct SettingFlags {
     /// Whether groups ask this repository last for names that are not in the `.meta/prefixes.txt` of its upstream (Maven)
     #[arg(long, value_name = "true|false", help_heading = "Remote repositories")]
     prefixes: Option<bool>,
+    /// What to do with a request that has a query (raw files): refuse it, or pass the query on and keep a file for each query
+    #[arg(long, value_parser = ["refuse", "keep"], help_heading = "Remote repositories")]
+    query: Option<String>,
     /// Where the server finds the secret that signs hooks for it (`POST /hooks/NAME`): `env:NAME` or `file:PATH`; `none` removes it
     #[arg(long, value_name = "REFERENCE", help_heading = "Remote repositories and groups")]
     hook_secret: Option<String>,
@@ -142,6 +145,7 @@ impl SettingFlags {
         ];
         let policy = [
             ("cooldown_s", self.cooldown),
+            ("query", self.query.map(Value::from)),
             ("deny", list(self.deny)),
             ("allow", list(self.allow)),
             ("private_prefixes", list(self.private_prefix)),

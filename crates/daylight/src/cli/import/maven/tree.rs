@@ -50,7 +50,7 @@ pub(super) fn read(folder: &Path, accepted: Paths) -> Result<ArtifactTree, anyho
         };
         if accepted == Paths::Raw {
             // An export that was interrupted leaves files with such names.
-            match tree::check(relative).is_ok() && !relative.ends_with(".arriving") {
+            match tree::check_raw(relative).is_ok() && !relative.ends_with(".arriving") {
                 true => drop(found.insert(relative.to_owned(), file)),
                 false => left_out += 1,
             }
