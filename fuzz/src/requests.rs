@@ -26,10 +26,11 @@ pub(crate) fn route(bytes: &[u8]) {
         let Ok(Route::Content(content)) = route::read(&method, raw) else { continue };
         assert!(!content.repository.is_empty() && !content.repository.contains('/'));
         let plain = |segment: &str| !segment.is_empty() && segment != "." && segment != "..";
-        assert!(content.path.is_empty() || content.path.split('/').all(plain), "{:?}", content.path);
+        let path = content.path.strip_suffix('/').unwrap_or(&content.path);
+        assert!(path.is_empty() || path.split('/').all(plain), "{path:?}");
         assert!(!content.path.contains(|c: char| c.is_ascii_control() || c == '\\'));
-        if format::tree::check(&content.path).is_ok() {
-            super::trees::sent_upstream(&content.path);
+        if format::tree::check_raw(path).is_ok() {
+            super::trees::sent_upstream(path);
         }
         if let Some(question) = format::gem::path::read(&content.path) {
             assert!(!format!("{question:?}").contains(".."), "{question:?}");

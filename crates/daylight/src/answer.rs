@@ -9,14 +9,15 @@ use crate::reply::receipt::{self, Receipt};
 use crate::route::{self, Content, Route};
 use crate::write_headers::WriteHeaders;
 use crate::{
-    access, accounts, admin, conformance, hooks, ivy, metrics, origin_headers, overview, publishing, reply, site,
-    upload, write_headers,
+    access, accounts, admin, conformance, folder_page, hooks, ivy, metrics, origin_headers, overview, publishing,
+    reply, site, upload, write_headers,
 };
 use bytes::Bytes;
 use front::{Reply, Request, client};
 use http::{HeaderValue, header};
 use repository::{
-    About, Ask, Brings, Found, Parameters, People, Place, Question, Reading, Repository, Scope, ServerUrl, Unread,
+    About, Ask, Brings, Found, Parameters, People, Place, Question, Reading, Repository, Scope, ServerUrl, TreeFound,
+    Unread,
 };
 use std::sync::Arc;
 use store::Stamp;
@@ -67,8 +68,8 @@ async fn below(
 ) -> Result<Reply, Error> {
     let (repository, settings) = app.access.repository(&app.repositories, &url.repository, request, event).await?;
     audience.format = Some(repository.format); // the client may know that it exists
-    let reading = event.time(Op::Route, || url.read(repository.format, repository.record.kind))?;
     let kept = url.keep_query(&repository, request.query());
+    let reading = event.time(Op::Route, || url.read(repository.format, repository.record.kind))?;
     publishing::refuse_changes(app, &repository, &url, &reading, request, event).await?;
     if reading.brings == Brings::Form {
         app.receive(FORM_BYTES, request, event).await?;
@@ -88,9 +89,9 @@ async fn below(
 /// A request for content of a repository, once it has a place.
 struct Asked<'a> {
     url: &'a Content,
-    scope: Scope,
     /// Why its query cannot be kept.
     kept: Result<(), repository::Error>,
+    scope: Scope,
     question: Result<Question<'a>, Unread>,
     brings: Brings,
     needs_token: bool,
@@ -108,8 +109,8 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
         None => repository,
     };
     let question = question.map_err(|why| url.unread(why, &repository))?;
-    if needs_token && who.token.is_none() {
     kept?;
+    if needs_token && who.token.is_none() {
         return Err(access::Error::AccountMissing.into());
     }
     let form = match brings {
@@ -155,6 +156,7 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
     let stamp = stamp.map(|stamp| until.map_or(stamp, |until| stamp.until(until)));
     let mut reply = match answer {
         Ok(Found::Root) => Box::pin(overview::of_repository(app, &ask, &who, request, event)).await?,
+        Ok(Found::Tree(TreeFound::Folder(list))) => Box::pin(folder_page::of(app, list, &ask, event)).await?,
         Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request, receipt)),
         Err(error) if front::opens_pages(request) => return Err(error.into()), // as a web page
         Err(error) => app.missing(error, &ask, url, event)?, // a proven absence is an answer, and may be a page

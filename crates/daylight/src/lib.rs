@@ -20,6 +20,7 @@ mod duration;
 pub mod elsewhere;
 pub mod error;
 mod first_start;
+mod folder_page;
 mod growing_body;
 mod handler;
 mod handover;

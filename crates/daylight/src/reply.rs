@@ -47,7 +47,7 @@ const _: () = assert!(repository::PIECE as u64 == Checkpoints::EVERY);
 pub(crate) fn found(found: Found, ask: &Ask<'_>, request: &Request, receipt: Option<Receipt<'_>>) -> Reply {
     let private = ask.repository.record.private;
     match found {
-        Found::Root => text("Daylight\n"),
+        Found::Root | Found::Tree(TreeFound::Folder(_)) => text("Daylight\n"),
         Found::Tree(TreeFound::Content(file)) => content(file, private),
         Found::Tree(TreeFound::Removed(_)) => no_content(),
         Found::Tree(TreeFound::Kept { new, published: at, notice }) => match receipt {

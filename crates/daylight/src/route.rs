@@ -38,7 +38,7 @@ pub enum Route {
     Site(SiteUrl),
 }
 
-/// A path below a repository, decoded, without doubled slashes and without one at the beginning.
+/// A path below a repository, decoded, without doubled slashes and without one at the beginning. That of a folder ends with a slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Content {
     /// The repository's name, not looked up yet.
@@ -49,8 +49,6 @@ pub struct Content {
     pub segment: String,
     /// The path below it, with the query where the repository keeps it.
     pub path: String,
-    /// Whether a slash ended it.
-    pub is_folder: bool,
     /// The method.
     pub method: Method,
 }
@@ -113,7 +111,10 @@ pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
         return Ok(Route::Conformance(call, name.to_owned()));
     }
     match segments.as_slice() {
-        ["repository", name, below @ ..] => below_repository(method, name, below.join("/"), raw.ends_with('/')),
+        ["repository", name, below @ ..] => {
+            let slash = if !below.is_empty() && path.ends_with('/') { "/" } else { "" };
+            below_repository(method, name, below.join("/") + slash)
+        }
         ["api", "v1", ..] => admin::read(method, &segments.split_off(2)).map(Route::Admin),
         ["hooks", below @ ..] => hook(method, below).unwrap_or_else(|| Err(Error::NoSuchRoute(Event::text(raw)))),
         ["health", "live"] if got => Ok(Route::Live),
@@ -141,7 +142,7 @@ pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>, ignores: impl Fn(
     PageUrl { path: path.into(), query: query.filter(|query| !query.is_empty()).filter(depends) }
 }
 
-fn below_repository(method: &Method, segment: &str, path: String, is_folder: bool) -> Result<Route, Error> {
+fn below_repository(method: &Method, segment: &str, path: String) -> Result<Route, Error> {
     // Clients of Artifactory append properties to the name of the repository, too. No name has this character.
     if let Some((name, _)) = segment.split_once(';') {
         let below = format::tree::without_parameters(&path).unwrap_or_else(|| path.clone());
@@ -153,15 +154,15 @@ fn below_repository(method: &Method, segment: &str, path: String, is_folder: boo
         Some((name, moment)) => (name, Some(moment::as_of(moment)?)),
         None => (segment, None),
     };
-    if as_of.is_some() && !matches!(*method, Method::GET | Method::HEAD) {
-        return Err(not_allowed(method, "GET, HEAD"));
-    }
     // No name has a `?`: in a path it would be taken for the beginning of a query.
     if path.contains('?') {
         return Err(Error::NoSuchRoute(Event::text(&format!("{segment}/{path}"))));
     }
+    if as_of.is_some() && !matches!(*method, Method::GET | Method::HEAD) {
+        return Err(not_allowed(method, "GET, HEAD"));
+    }
     let (repository, segment) = (name.to_owned(), segment.to_owned());
-    Ok(Route::Content(Content { repository, as_of, segment, path, is_folder, method: method.clone() }))
+    Ok(Route::Content(Content { repository, as_of, segment, path, method: method.clone() }))
 }
 
 /// A hook; `None`: no hook has this path.
@@ -250,11 +251,19 @@ mod tests {
         );
         assert_eq!(canon("/repository/gems/api/v1/dependencies", "gems=rack"), Some("gems=rack"));
         assert_eq!(canon("/repository/gems/%61pi/v1/dependencies", "gems=rack"), Some("gems=rack"));
+        assert_eq!((canon("/repository/tools/a", "x=1"), canon("/repository/tools/a", "")), (Some("x=1"), None));
+        assert_eq!(canon("/repository//gems/names", "x=1"), Some("x=1"));
         assert_eq!(canon("/api/v1/repositories", "after=a"), Some("after=a"));
     }
 
-        assert_eq!((canon("/repository/tools/a", "x=1"), canon("/repository/tools/a", "")), (Some("x=1"), None));
-        assert_eq!(canon("/repository//gems/names", "x=1"), Some("x=1"));
+    #[test]
+    fn the_path_of_a_folder_ends_with_a_slash_and_an_escaped_question_mark_is_in_none() {
+        let path = |raw| content(&Method::GET, raw).1;
+        assert_eq!((path("/repository/m/a/b"), path("/repository/m/a//b//")), ("a/b".into(), "a/b/".into()));
+        assert_eq!((path("/repository/m"), path("/repository/m/")), (String::new(), String::new()));
+        assert!(matches!(read(&Method::GET, "/repository/m/a%3Fb"), Err(Error::NoSuchRoute(_))));
+    }
+
     #[test]
     fn what_could_be_read_in_two_ways_is_nothing() {
         for raw in [

@@ -53,6 +53,8 @@ pub struct SettingsPatch {
     layout: Option<String>,
     /// Whether a file may be published again with other bytes.
     replaceable: Option<bool>,
+    /// Whether the folders of a tree of files are listed.
+    listing: Option<bool>,
     /// Changes of the retention of snapshots; null removes a setting.
     retention: Option<Map<String, Value>>,
     /// How many versions of each package cleanup keeps; null removes the rule.
@@ -194,6 +196,7 @@ impl SettingsPatch {
             record.layout = Some(layout.clone());
         }
         record.replaceable = self.replaceable.unwrap_or(record.replaceable);
+        record.listing = self.listing.or(record.listing);
         if let Some(changes) = &self.retention {
             record.retention = Some(merge("retention", &record.retention.unwrap_or_default(), changes)?);
         }

@@ -118,7 +118,7 @@ pub(crate) fn read(
 
 /// Refuses the upload of a file whose path or type says that it is none.
 fn check_form(headers: &HeaderMap, url: &Content, query: &str) -> Result<(), WriteRefusal> {
-    if url.is_folder {
+    if url.path.ends_with('/') {
         return Err(WriteRefusal::Folder);
     }
     if !query.is_empty() {

@@ -8,6 +8,20 @@ const SEGMENT_AND_DOT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').r
 /// The characters that are escaped in a segment of a path.
 const SEGMENT: &AsciiSet = &SEGMENT_AND_DOT.remove(b'.');
 
+/// The characters that are escaped in a link: no segment of a path can hold them (RFC 3986 3.3).
+const LINK: &AsciiSet = &SEGMENT
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=');
+
 /// The decoded bytes of `text`. `None` for a broken escape, which the library would leave unchanged.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = |at: usize| text.as_bytes().get(at + 1..at + 3);
@@ -20,6 +34,13 @@ pub fn segment(text: &str) -> String {
     // A segment that consists of dots would mean the folder itself or its parent.
     let dots = text.bytes().all(|byte| byte == b'.');
     utf8_percent_encode(text, if dots { SEGMENT_AND_DOT } else { SEGMENT }).to_string()
+}
+
+/// A link to the file of this name in the same folder. As few characters as possible are escaped, because Ivy ignores
+/// links that differ from their texts. The part of a name before a colon would be a scheme (RFC 3986 4.2).
+pub fn relative(name: &str) -> String {
+    let here = if name.contains(':') { "./" } else { "" };
+    format!("{here}{}", utf8_percent_encode(name, LINK))
 }
 
 /// The pairs of an `application/x-www-form-urlencoded` text: a body that `gem` sends, or a query.
@@ -73,6 +94,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_link_leads_to_the_name_in_the_same_folder(name in "[^/]{1,12}") {
+            let link = relative(&name);
+            prop_assert!(!link.starts_with(|c| "/?#".contains(c)) && !link.split('/').next().unwrap().contains(':'));
+            prop_assert_eq!(decode(link.strip_prefix("./").unwrap_or(&link)).unwrap(), name.as_bytes());
+        }
+
         #[test]
         fn what_is_written_as_a_segment_is_read_again(text in any::<String>()) {
             prop_assert_eq!(decode(&segment(&text)).unwrap(), text.as_bytes());

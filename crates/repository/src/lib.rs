@@ -105,6 +105,7 @@ pub use crate::scope::Scope;
 pub use crate::search::answer::{SearchAnswer, SearchHit, SearchRequest};
 pub use crate::search::query::{LONGEST_QUERY, SearchQuery};
 pub use crate::tree::Found as TreeFound;
+pub use crate::tree::folder_list::{FolderList, FolderRow};
 pub use crate::upstream::UpstreamLimits;
 pub use crate::upstream::checksum_policy::ChecksumPolicy;
 pub use crate::upstream::failure::Failure;

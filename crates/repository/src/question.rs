@@ -41,7 +41,7 @@ pub enum Question<'a> {
 
 impl Format {
     /// Reads a method, by its name, and a path below a repository of this format and kind. The path is decoded and does
-    /// not begin with a slash. `Err` lists the methods that the path takes; a client needs no token to learn them.
+    /// not begin with a slash; that of a folder ends with one. `Err` lists the methods that the path takes; a client needs no token to learn them.
     pub fn read<'a>(
         self,
         kind: RepositoryKind,
@@ -49,7 +49,10 @@ impl Format {
         path: &'a str,
     ) -> Result<Reading<Question<'a>>, &'static str> {
         match self {
-            Format::Gem => gem::question::read(method, path).map(|reading| reading.map(Question::Gem)),
+            Format::Gem => {
+                let path = path.trim_end_matches('/');
+                gem::question::read(method, path).map(|reading| reading.map(Question::Gem))
+            }
             Format::Maven => {
                 let read = maven::question::read(kind, method, path)?;
                 Ok(read.map(|question| match question {

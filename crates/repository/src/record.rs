@@ -54,6 +54,9 @@ pub struct RepositoryRecord {
     /// Whether a published file may be replaced by one with other bytes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaceable: bool,
+    /// Whether the folders of a tree of files are listed, if it is not the default.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listing: Option<bool>,
     /// The retention of the builds of a snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retention: Option<Retention>,
@@ -109,6 +112,7 @@ impl RepositoryRecord {
             versions: None,
             layout: None,
             replaceable: false,
+            listing: None,
             retention: None,
             keep_versions: None,
             keep_unused_s: None,

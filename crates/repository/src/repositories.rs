@@ -6,6 +6,7 @@ pub(crate) mod cleanup;
 pub(crate) mod clock;
 pub(crate) mod contents;
 mod file_removal;
+mod folder_lists;
 pub(crate) mod followed;
 pub(crate) mod following;
 pub(crate) mod foresee;
@@ -110,7 +111,7 @@ pub struct Repositories {
     /// Open large files of hosted repositories and groups, each with the name of its package for the event. The open
     /// files of remote repositories have a table of their own.
     opened: OpenFiles<RepositoryId, (Found, Text)>,
-    /// Bytes of documents that groups are merging.
+    /// Bytes of documents that groups are merging, and of lists of folders.
     merging: Arc<Bound>,
     /// Held while the table of repositories is read again, so that an older table never replaces a newer one.
     reading: Mutex<()>,

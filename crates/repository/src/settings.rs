@@ -39,6 +39,10 @@ pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
     for one in Format::ALL {
         one.rules().settle(record, *one == format)?;
     }
+    record.listing = record.listing.filter(|listed| !listed);
+    if record.listing.is_some() && !format.is_tree() {
+        return Err(BadSetting::not_for("listing", record, "repositories of Maven and of raw files").into());
+    }
     members(record)?;
     if let Some(policy) = record.policy.take() {
         record.policy = settle::settle(*policy, record.kind, format)?.map(Box::new);

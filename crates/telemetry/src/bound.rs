@@ -83,7 +83,7 @@ bounds! {
     BlobThreads "blob.threads" Operations ["store.blob_threads"] "Operations on blobs, waiting or running";
     WorkThreads "work.threads" Jobs ["server.workers"] "Jobs that render, hash or read packages, waiting or running";
     Folders "folders" Bytes ["server.folders_bytes"] "File names of folders in which a requested file was missing";
-    Merging "merging" Bytes ["server.merging_bytes"] "Members' documents that are being merged for groups";
+    Merging "merging" Bytes ["server.merging_bytes"] "Members' documents that are being merged for groups, and lists of folders that are being made or sent";
     OpenFiles "files.open" Files ["server.open_files"] "Files that are kept open for the next request";
     FileThreads "file.threads" Reads ["server.file_threads"] "Reads of files for responses; only reads that need a thread wait";
     FileBuffers "file.buffers" Buffers ["server.file_buffers"] "Buffers of 64 KiB for files in responses";

@@ -8,6 +8,7 @@ mod assets;
 mod browse;
 mod document;
 mod explanation;
+pub mod folder;
 mod home;
 mod links;
 mod moment;

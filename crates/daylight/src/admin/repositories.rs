@@ -41,6 +41,9 @@ pub(super) fn to_json(app: &App, server: &str, repository: &Repository) -> Value
         }
         RepositoryKind::Hosted => repository.format.hosted_settings(record),
     };
+    if repository.format.is_tree() {
+        value["listing"] = record.listing.unwrap_or(true).into();
+    }
     if let Some(index) = repository.followed() {
         value["index"] = index_json(index);
     }

@@ -113,7 +113,7 @@ keys! {
         folders_bytes: u64 = Shares::folders_bytes, 0..=1_099_511_627_776;
         /// Memory for the state of recently pushed gems, in bytes. With it the next push of a gem reads no rows.
         pushed_gems_bytes: u64 = Shares::pushed_gems_bytes, 0..=1_099_511_627_776;
-        /// Memory for the documents that groups merge at once, such as `maven-metadata.xml`, in bytes. Further merges are answered with 503.
+        /// Memory for the documents that groups merge at once, such as `maven-metadata.xml`, and for lists of folders, in bytes. Further ones are answered with 503.
         merging_bytes: u64 = |_| (64 << 20, "four of the largest merges, 16 MiB each".into()), 1_048_576..=1_099_511_627_776;
         /// Cached answers that are compressed at once or wait for it. Further ones are compressed after a later request.
         max_compressions: u64 = |_| (256, "one thread compresses them in about a second".into()), 1..=1_000_000;

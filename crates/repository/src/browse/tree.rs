@@ -32,15 +32,7 @@ impl Repositories {
         part: PageRequest<'_>,
         event: &mut Event,
     ) -> Result<Level, Error> {
-        let (id, request) = (repository.id, request(part));
-        let (children, next) = match repository.as_of {
-            Some(past) => self.store.children_then(id, request, past.through, event).await?,
-            None => {
-                let children = self.store.children(id, request, event).await?;
-                let next = children.last().filter(|_| children.len() == part.limit).map(|last| last.name.clone());
-                (children, next)
-            }
-        };
+        let (children, next) = repository.children(&self.store, request(part), event).await?;
         let view = repository.view(self.clock.now());
         let mut items = Vec::with_capacity(children.len());
         for Child { name, first } in children {

@@ -16,6 +16,7 @@ use crate::repository::Repository;
 use crate::tree::document::{Document, LeftOut, MemberDocument};
 use crate::tree::file::File;
 use crate::upstream::PATIENCE;
+use crate::upstream::failure::Failure;
 use crate::workers::aside;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,6 +31,31 @@ pub(crate) async fn fetch(
     now: Millis,
     event: &mut Event,
 ) -> Result<Content, Error> {
+    Ok(merge(group, asked, document, now, event).await?.0)
+}
+
+/// Returns the merged document if it has the parts of all members; otherwise the failure of one of them.
+pub(crate) async fn fetch_whole(
+    group: Group<'_>,
+    asked: &File<'_>,
+    document: &'static dyn Document,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Content, Error> {
+    match merge(group, asked, document, now, event).await? {
+        (content, None) => Ok(content),
+        (_, Some(failed)) => Err(failed),
+    }
+}
+
+/// The merged document, and why it lacks parts, if it does.
+async fn merge(
+    group: Group<'_>,
+    asked: &File<'_>,
+    document: &'static dyn Document,
+    now: Millis,
+    event: &mut Event,
+) -> Result<(Content, Option<Error>), Error> {
     let leaves: Vec<_> = group.hosted().chain(group.remote()).collect();
     let (file, checksum) = match asked.checksum() {
         Some((of, checksum)) => (of, Some(checksum)),
@@ -44,9 +70,9 @@ pub(crate) async fn fetch(
     if gathered.parts.is_empty() {
         return Err(gathered.nothing.error(asked.path));
     }
-    let content = together(group, &file, document, gathered, now, event).await?;
+    let (content, failed) = together(group, &file, document, gathered, now, event).await?;
     let sum = checksum.and_then(|checksum| content.sum(checksum));
-    Ok(sum.unwrap_or(content))
+    Ok((sum.unwrap_or(content), failed))
 }
 
 /// The documents of the members, in order.
@@ -108,8 +134,8 @@ async fn together(
     Gathered { parts, nothing, late }: Gathered,
     now: Millis,
     event: &mut Event,
-) -> Result<Content, Error> {
-    let failed = nothing.failed.as_ref().map(Error::reason).or_else(|| late.then_some(Reason::UpstreamTimeout));
+) -> Result<(Content, Option<Error>), Error> {
+    let failed = nothing.failed.or_else(|| late.then(|| Failure::late().into()));
     let first = parts.first().ok_or(Error::GivenUp)?.content.clone();
     let untils = parts
         .iter()
@@ -166,16 +192,26 @@ async fn together(
             None => (first, Some(Reason::TooLarge)),
         }
     };
-    let lacks = failed.or(lacks);
-    Ok(Content {
+    let reason = failed.as_ref().map(Error::reason).or(lacks);
+    let failed = failed.or_else(|| lacks.map(lacking));
+    let content = Content {
         // The document of another member may have an earlier date. A client that compares dates would take the new
         // answer for unchanged.
         modified: None,
         lasting: false,
-        fresh_until: if lacks.is_some() { Some(now) } else { until },
-        freshness: freshness(&said, lacks),
+        fresh_until: if reason.is_some() { Some(now) } else { until },
+        freshness: freshness(&said, reason),
         ..content
-    })
+    };
+    Ok((content, failed))
+}
+
+/// The error where the whole document is needed, and a part of it is missing for this reason.
+fn lacking(reason: Reason) -> Error {
+    match reason {
+        Reason::TooLarge => Error::Unsupported("the documents of the members are too large to be merged".into()),
+        _ => Failure::new(reason, "the document of a member cannot be merged".into()).into(),
+    }
 }
 
 /// Records what the merged document lacks of the document of a member.

@@ -2,6 +2,7 @@
 
 pub(crate) mod cleanup;
 pub(crate) mod client_settings;
+pub(crate) mod folder_versions;
 pub(crate) mod group_document;
 pub(crate) mod guard;
 pub(crate) mod hidden_paths;

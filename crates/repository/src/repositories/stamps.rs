@@ -73,7 +73,8 @@ impl Repositories {
         let file = match question {
             tree::Question::Root => return Some(ask.settings),
             tree::Question::Fetch(file) => file,
-            tree::Question::Deploy(_) | tree::Question::Delete(_) => return None,
+            // A list may be large, and each change below the folder may change it.
+            tree::Question::Folder(_) | tree::Question::Deploy(_) | tree::Question::Delete(_) => return None,
         };
         let unit = match kind {
             RepositoryKind::Remote => Unit::Of(id, file.folder),

@@ -37,6 +37,10 @@ impl Repositories {
                 let content = self.fetch(ask, file, event).await?;
                 Ok(Found::Tree(tree::Found::Content(content)))
             }
+            tree::Question::Folder(path) => {
+                let list = Box::pin(self.list_folder(ask, path, event)).await?;
+                Ok(Found::Tree(tree::Found::Folder(Arc::new(list))))
+            }
             tree::Question::Deploy(file) => {
                 event.layer = Layer::Hosted;
                 let staged = upload.ok_or(Error::GivenUp)?;

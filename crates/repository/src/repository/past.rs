@@ -9,7 +9,7 @@ use crate::error::purged::Purged;
 use crate::repository::Repository;
 use serde_json::Value;
 use std::sync::Arc;
-use store::{Entry, Lane, Store, Withdrawal};
+use store::{Child, Entry, Lane, LevelRequest, Store, Withdrawal};
 use telemetry::Event;
 
 impl Repository {
@@ -48,6 +48,25 @@ impl Repository {
                 Err(Purged::Gone { what: key, at: changed }.into())
             }
             _ => Ok(()),
+        }
+    }
+
+    /// A part of the children of a folder, as [`Store::children`] and [`Store::children_then`] have them, and the name after
+    /// which the next part begins.
+    pub(crate) async fn children(
+        &self,
+        store: &Store,
+        request: LevelRequest,
+        event: &mut Event,
+    ) -> Result<(Vec<Child<Entry>>, Option<String>), store::Error> {
+        let limit = request.limit;
+        match self.as_of {
+            Some(past) => store.children_then(self.id, request, past.through, event).await,
+            None => {
+                let children = store.children(self.id, request, event).await?;
+                let next = children.last().filter(|_| children.len() == limit).map(|last| last.name.clone());
+                Ok((children, next))
+            }
         }
     }
 

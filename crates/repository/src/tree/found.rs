@@ -1,6 +1,8 @@
 //! The answer of a repository that is a tree of files.
 
 use crate::content::Content;
+use crate::tree::folder_list::FolderList;
+use std::sync::Arc;
 use telemetry::Millis;
 
 /// The answer of a repository that is a tree of files. Clones share the bytes.
@@ -9,6 +11,8 @@ use telemetry::Millis;
 pub enum Found {
     /// A file.
     Content(Content),
+    /// The list of a folder.
+    Folder(Arc<FolderList>),
     /// The upload is published.
     Kept {
         /// Whether the path was empty before.

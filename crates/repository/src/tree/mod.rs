@@ -11,6 +11,7 @@ pub(crate) mod folder;
 pub(crate) mod found;
 pub(crate) mod readable;
 
+pub(crate) mod folder_list;
 pub(crate) mod inventory;
 pub(crate) mod prefix_index;
 pub(crate) mod purge;

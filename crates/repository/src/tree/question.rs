@@ -15,6 +15,8 @@ pub enum Question<'a> {
     Root,
     /// The file at this path.
     Fetch(File<'a>),
+    /// The list of the folder at this path.
+    Folder(&'a str),
     /// Publish the upload at this path.
     Deploy(File<'a>),
     /// Delete the file at this path, or all files below it.
@@ -30,8 +32,11 @@ pub(crate) fn read<'a>(
 ) -> Result<Reading<Question<'a>>, &'static str> {
     let hosted = kind == RepositoryKind::Hosted;
     let got = matches!(method, "GET" | "HEAD");
+    let folder = path.strip_suffix('/');
+    let path = folder.unwrap_or(path);
     let (scope, cost) = match method {
         "GET" | "HEAD" if path.is_empty() => (Scope::Read, Cost::Page),
+        "GET" | "HEAD" if folder.is_some() => (Scope::Read, Cost::Index),
         "GET" | "HEAD" => (Scope::Read, Cost::Download),
         "POST" | "PUT" => (Scope::Write, Cost::Upload),
         "DELETE" => (Scope::Delete, Cost::Upload),
@@ -44,6 +49,7 @@ pub(crate) fn read<'a>(
     let allow = if hosted { "GET, HEAD, PUT, DELETE" } else { "GET, HEAD" };
     let question = match method {
         _ if got && path.is_empty() => Ok(Question::Root),
+        _ if got && folder.is_some() => file().map(|file| Question::Folder(file.path)),
         _ if got => file().map(Question::Fetch),
         "PUT" if hosted => file().map(Question::Deploy),
         "DELETE" if hosted => file().map(Question::Delete),
@@ -59,24 +65,24 @@ impl Question<'_> {
         self.file().is_some_and(|path| format::tree::checksum_of(path).is_some())
     }
 
-    /// The path of the one published file that the question requests.
-    pub(crate) fn file(&self) -> Option<&str> {
-        match self {
-            Question::Fetch(file) => Some(file.path),
-            Question::Root | Question::Deploy(_) | Question::Delete(_) => None,
-        }
     /// Whether the answer depends on a query.
     pub(crate) fn has_query(&self) -> bool {
         matches!(self, Question::Fetch(file) if file.has_query())
     }
 
+    /// The path of the one published file that the question requests.
+    pub(crate) fn file(&self) -> Option<&str> {
+        match self {
+            Question::Fetch(file) => Some(file.path),
+            Question::Root | Question::Folder(_) | Question::Deploy(_) | Question::Delete(_) => None,
+        }
     }
 
     /// The path of the file whose checksum the question requests.
     pub(crate) fn checksum_of(&self) -> Option<&str> {
         match self {
             Question::Fetch(file) => file.checksum().or_else(|| file.kept_checksum()).map(|(of, _)| of.path),
-            Question::Root | Question::Deploy(_) | Question::Delete(_) => None,
+            Question::Root | Question::Folder(_) | Question::Deploy(_) | Question::Delete(_) => None,
         }
     }
 
@@ -84,6 +90,7 @@ impl Question<'_> {
     pub(crate) fn subject(&self) -> Subject {
         match self {
             Question::Root => subject("root", ""),
+            Question::Folder(path) => subject("folder", path),
             Question::Fetch(file) => file.subject("file"),
             Question::Deploy(file) => file.subject("deploy"),
             Question::Delete(file) => file.subject("delete"),

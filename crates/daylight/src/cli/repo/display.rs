@@ -33,6 +33,7 @@ pub(super) struct Repository {
     layout: String,
     #[serde(default)]
     replaceable: bool,
+    listing: Option<bool>,
     #[serde(default)]
     retention: Map<String, Value>,
     #[serde(default)]
@@ -105,6 +106,7 @@ impl Repository {
             ("versions", self.versions.clone()),
             ("layout", if self.layout == "maven" { String::new() } else { self.layout.clone() }),
             ("files", if self.replaceable { "may be replaced".to_owned() } else { String::new() }),
+            ("folders", if self.listing == Some(false) { "not listed".to_owned() } else { String::new() }),
             ("keeps builds", text(&self.retention, "builds")),
             ("keeps days", text(&self.retention, "days")),
             ("keeps versions", self.keep_versions.map(|versions| versions.to_string()).unwrap_or_default()),
@@ -129,9 +131,9 @@ impl Repository {
             ("TTL of 404 answers", seconds(&self.remote, "missing_s")),
             ("most bytes", remote("max_bytes")),
             ("uses prefixes", remote("prefixes")),
+            ("queries", remote("query")),
             ("hook secret", self.hook_secret.clone()),
         ];
-            ("queries", remote("query")),
         let index = match (&self.index, self.format.as_str(), self.kind.as_str()) {
             (Some(index), ..) => index.lines(&self.name),
             (None, "gem", "remote") => vec![("index", "not fetched since the start".to_owned())],

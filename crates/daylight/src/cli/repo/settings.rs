@@ -88,6 +88,9 @@ pub(super) struct SettingFlags {
     /// Whether another file can be published at the path of an existing file
     #[arg(long, value_name = "true|false", help_heading = "Hosted repositories of raw files")]
     replaceable: Option<bool>,
+    /// Whether folders are listed, for callers that may read the repository
+    #[arg(long, value_name = "true|false", help_heading = "Maven and raw files")]
+    listing: Option<bool>,
     /// Cleanup keeps the N versions of each package that were published last, or `none`
     #[arg(long, value_name = "N", value_parser = number, help_heading = "Cleanup")]
     keep_versions: Option<Value>,
@@ -142,10 +145,10 @@ impl SettingFlags {
             ("missing_s", self.missing),
             ("max_bytes", self.max_bytes),
             ("prefixes", self.prefixes.map(Value::from)),
+            ("query", self.query.map(Value::from)),
         ];
         let policy = [
             ("cooldown_s", self.cooldown),
-            ("query", self.query.map(Value::from)),
             ("deny", list(self.deny)),
             ("allow", list(self.allow)),
             ("private_prefixes", list(self.private_prefix)),
@@ -159,6 +162,7 @@ impl SettingFlags {
             ("versions", self.versions.map(Value::from)),
             ("layout", self.layout.map(Value::from)),
             ("replaceable", self.replaceable.map(Value::from)),
+            ("listing", self.listing.map(Value::from)),
             ("retention", object(retention)),
             ("hook_secret", text(self.hook_secret)),
             ("keep_versions", self.keep_versions),
