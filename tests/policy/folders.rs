@@ -20,9 +20,11 @@ fn shore() -> (World, Upstream) {
 #[test]
 fn no_upstream_is_asked_for_the_folder_of_a_name_that_is_ours() {
     let (world, far) = shore();
-    for path in ["org/example/lamp", "org/example/lamp/", "org/example/lamp/9", "org/example/lamp/9/deep"] {
+    for path in ["org/example/lamp", "org/example/lamp/9", "org/example/lamp/9/", "org/example/lamp/9/deep"] {
         world.anon().file("all", path).expect(404);
     }
+    let own = world.anon().file("all", "org/example/lamp/").expect(200);
+    assert!(own.text().contains("\"1/\"") && !own.text().contains("\"9/\""), "{}", own.text());
     assert_eq!(far.asked(), []);
 }
 
@@ -54,10 +56,10 @@ fn a_listing_of_a_folder_is_no_file_of_a_repository_of_maven_s() {
     // A server that redirects to the same path with a slash at its end reveals that this is a folder.
     far.says("/org/other/oil", Says::redirect("/org/other/oil/"));
     for repository in ["far", "all"] {
-        world.anon().file(repository, "org/other/oil/").expect(404);
+        world.anon().file(repository, "org/other/oil").expect(404);
     }
     // In a raw repository an HTML page may be the requested file.
     let remote = json!({ "urls": [far.url()] });
     world.make(&json!({ "name": "files", "format": "raw", "kind": "remote", "remote": remote }));
-    world.anon().file("files", "org/other/oil/").expect(200);
+    world.anon().file("files", "org/other/oil").expect(200);
 }

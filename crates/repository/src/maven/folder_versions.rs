@@ -7,6 +7,7 @@ use crate::tree::remote as tree_remote;
 use crate::upstream::Remote;
 use crate::upstream::first_seen::history::FolderHistory;
 use crate::upstream::first_seen::store::FirstSeenStore;
+use crate::upstream::refused;
 use crate::workers::{Workers, aside};
 use format::maven::metadata::Metadata;
 use std::collections::BTreeMap;
@@ -23,6 +24,9 @@ pub(crate) struct FolderVersions {
 /// The versions that the metadata of a remote repository lists in a folder. None: it has no such metadata.
 pub(crate) async fn of_remote(remote: &Remote, folder: &str, event: &mut Event) -> Result<FolderVersions, Error> {
     let Some(path) = metadata_in(folder) else { return Ok(FolderVersions::default()) };
+    if let Some(why) = refused::never_asked(&remote.repository, &remote.repository.file(folder)) {
+        return Err(why);
+    }
     let content = tree_remote::fetch(remote, &remote.repository.file(&path), event).await;
     let mut found = read(&remote.remotes.workers, content, event).await?;
     if !found.dated.is_empty() {
@@ -42,6 +46,13 @@ pub(crate) async fn of_group(
     let Some(path) = metadata_in(folder) else { return Ok(FolderVersions::default()) };
     let file = group.repository.file(&path);
     let Some(document) = file.document() else { return Ok(FolderVersions::default()) };
+    // A folder that the policy of every upstream denies is asked of none.
+    let whys: Vec<_> = group.remote().map(|leaf| refused::never_asked(leaf, &leaf.file(folder))).collect();
+    if whys.iter().all(Option::is_some)
+        && let Some(Some(why)) = whys.into_iter().next()
+    {
+        return Err(why);
+    }
     let content = merged::fetch_whole(group, &file, document, now, event).await;
     let mut found = read(&group.context.workers, content, event).await?;
     if !found.dated.is_empty() {

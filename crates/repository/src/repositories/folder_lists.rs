@@ -66,7 +66,11 @@ impl Repositories {
                 }
                 // The name of a folder with hosted files is that of a hosted package or of a part of one.
                 if has_upstreams && !making.has_files {
-                    making.add_versions(folder_versions::of_group(group, path, now, event).await?)?;
+                    match folder_versions::of_group(group, path, now, event).await {
+                        // The policy keeps the name from upstreams, so the hosted members have all of it.
+                        Err(Error::Hidden(_)) if !making.rows.is_empty() => {}
+                        versions => making.add_versions(versions?)?,
+                    }
                 }
             }
         }
