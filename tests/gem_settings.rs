@@ -64,7 +64,7 @@ fn cases(client: Client) -> Vec<Case> {
         None => vec![case(0, Some(1), 0, false)],
         Some(number) => {
             let private =
-                |kind: usize| case(kind, Some(number + 2 * kind), number / 3 + kind, (number + kind) % 2 == 0);
+                |kind: usize| case(kind, Some(number + 2 * kind), number / 3 + kind, (number + kind).is_multiple_of(2));
             vec![private(0), private(1), private(2), case(number, None, number + 1, number % 2 == 1)]
         }
     }

@@ -109,6 +109,7 @@ fn batch(repository: RepositoryId, at: Millis, entries: Vec<Entry>) -> Batch {
         expect: Vec::new(),
         changes: changes.collect(),
         holds: Vec::new(),
+        authors: Vec::new(),
     }
 }
 

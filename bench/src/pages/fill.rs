@@ -178,5 +178,5 @@ fn published(
 
 fn batch(at: Millis, changes: Vec<Change>) -> Batch {
     let (by, from) = ("daylight".to_owned(), "cli".to_owned());
-    Batch { by, from, at, expect: Vec::new(), changes, holds: Vec::new() }
+    Batch { by, from, at, expect: Vec::new(), changes, holds: Vec::new(), authors: Vec::new() }
 }

@@ -24,6 +24,7 @@ pub struct Staged {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all bytes arrive")]
 enum StagedBytes {
     Arriving(TemporaryBlob),
     Kept(KeptBlob),

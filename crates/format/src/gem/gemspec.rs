@@ -135,7 +135,7 @@ impl Gemspec<'_> {
                     into.push(text.clone());
                     true
                 }
-                Value::List(items) => items.iter().fold(true, |fine, item| gather(item, into) && fine),
+                Value::List(items) => items.iter().filter(|item| !gather(item, into)).count() == 0, // gathers all
                 Value::Map(_) => false,
             }
         }

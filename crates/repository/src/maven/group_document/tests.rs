@@ -81,7 +81,11 @@ fn catalogs_are_joined_without_what_only_hosted_members_answer_for() {
     let catalog = |hosted, all: &[Archetype]| part(hosted, &catalog::render(all.to_vec()));
     let (ours, theirs) = (archetype("lamp", "ours"), archetype("lamp", "theirs"));
     let (oil, evil) = (archetype("oil", ""), Archetype { version: "9".into(), ..theirs.clone() });
-    let parts = [catalog(true, &[ours.clone()]), catalog(false, &[oil.clone(), theirs, evil]), part(false, "<html/>")];
+    let parts = [
+        catalog(true, std::slice::from_ref(&ours)),
+        catalog(false, &[oil.clone(), theirs, evil]),
+        part(false, "<html/>"),
+    ];
     let names = ["org/example/lamp", "org/example/oil"].map(str::to_owned);
     assert_eq!(MavenDocument::Catalog.listed(&parts), HashSet::from(names.clone()));
     let read = |guarded: &[String]| {
