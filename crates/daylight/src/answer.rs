@@ -34,7 +34,9 @@ pub(crate) async fn answer(
     let brings_small_body = match &route {
         Route::Hook(_) => true,
         // A stranger is refused at once.
-        Route::Admin(admin) if admin.verb.takes_body() => app.access.holder(&request.headers, event).await?.is_some(),
+        Route::Admin(admin) if admin.verb.takes_body() => {
+            Box::pin(app.access.holder(&request.headers, event)).await?.is_some()
+        }
         _ => false,
     };
     if brings_small_body {

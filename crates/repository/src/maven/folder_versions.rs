@@ -3,11 +3,11 @@
 use crate::content::{Content, Freshness, rows_of};
 use crate::error::Error;
 use crate::group::{Group, merged};
+use crate::maven::hidden_paths::hidden_folder;
 use crate::tree::remote as tree_remote;
 use crate::upstream::Remote;
 use crate::upstream::first_seen::history::FolderHistory;
 use crate::upstream::first_seen::store::FirstSeenStore;
-use crate::upstream::refused;
 use crate::workers::{Workers, aside};
 use format::maven::metadata::Metadata;
 use std::collections::BTreeMap;
@@ -24,10 +24,14 @@ pub(crate) struct FolderVersions {
 /// The versions that the metadata of a remote repository lists in a folder. None: it has no such metadata.
 pub(crate) async fn of_remote(remote: &Remote, folder: &str, event: &mut Event) -> Result<FolderVersions, Error> {
     let Some(path) = metadata_in(folder) else { return Ok(FolderVersions::default()) };
-    if let Some(why) = refused::never_asked(&remote.repository, &remote.repository.file(folder)) {
-        return Err(why);
+    let file = remote.repository.file(&path);
+    if file.document().is_none() {
+        return Ok(FolderVersions::default());
     }
-    let content = tree_remote::fetch(remote, &remote.repository.file(&path), event).await;
+    if let Some(why) = hidden_folder(folder, &remote.repository.rules) {
+        return Err(why.into());
+    }
+    let content = tree_remote::fetch(remote, &file, event).await;
     let mut found = read(&remote.remotes.workers, content, event).await?;
     if !found.dated.is_empty() {
         found.add_dates(&dates(remote, folder, event).await?);
@@ -47,11 +51,9 @@ pub(crate) async fn of_group(
     let file = group.repository.file(&path);
     let Some(document) = file.document() else { return Ok(FolderVersions::default()) };
     // A folder that the policy of every upstream denies is asked of none.
-    let whys: Vec<_> = group.remote().map(|leaf| refused::never_asked(leaf, &leaf.file(folder))).collect();
-    if whys.iter().all(Option::is_some)
-        && let Some(Some(why)) = whys.into_iter().next()
-    {
-        return Err(why);
+    let whys: Option<Vec<_>> = group.remote().map(|leaf| hidden_folder(folder, &leaf.rules)).collect();
+    if let Some(why) = whys.and_then(|whys| whys.into_iter().next()) {
+        return Err(why.into());
     }
     let content = merged::fetch_whole(group, &file, document, now, event).await;
     let mut found = read(&group.context.workers, content, event).await?;
