@@ -13,7 +13,7 @@ crate::world::with_each_client!([bundler_installs_with_the_saved_file_and_the_to
 /// The source that Gemfiles name. Nobody answers there.
 const ELSEWHERE: &str = "http://127.0.0.1:1/";
 /// The source that Gemfiles name if they name no other. No test reaches it.
-const PUBLIC: &str = concat!("https://rubygems", ".org/");
+const PUBLIC: &str = "https://rubygems.org/";
 /// The hosts by which clients reach the server.
 const HOSTS: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
 /// Repositories of each kind, a public and a private one.

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 /// The source that Gemfiles name if they name no other: the one registry that the tree names, in pieces.
-const PUBLIC: &str = concat!("https://rubygems", ".org/");
+const PUBLIC: &str = "https://rubygems.org/";
 
 /// A settings file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
