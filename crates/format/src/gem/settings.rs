@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-/// The source that Gemfiles name if they name no other: the one registry that the tree names, in pieces.
+/// The source that Gemfiles name if they name no other.
 const PUBLIC: &str = "https://rubygems.org/";
 
 /// A settings file.
