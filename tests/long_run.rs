@@ -207,7 +207,10 @@ fn what_is_live_after_500_days_downloads_and_what_went_says_when() {
         live.take(path);
         world.anon().get(&format!("/repository/{path}")).expect(404);
         let then = world.anon().get(&on_the_evening_of(0, path)).expect(410);
-        assert!(then.text().contains(&format!("{how} on {}T", date(*day))), "{path}: {}", then.text());
+        // The purge of that day may have marked the bytes of builds that were deleted just before.
+        let days = if path.starts_with("builds/") { day - 1..=*day } else { *day..=*day };
+        let on = |day: i64| then.text().contains(&format!("{how} on {}T", date(day)));
+        assert!(days.into_iter().any(on), "{path}: {}", then.text());
     }
     for path in ["files/a.txt", "files/c.txt"] {
         let then = world.anon().get(&on_the_evening_of(0, path)).expect(410);

@@ -102,12 +102,21 @@ fn check_lists_files_of_0_bytes_with_the_command_that_purges_them() {
     let admin = world.admin();
     admin.put("tools", "it's/.nojekyll", b"").expect(201);
     admin.put("releases", JAR, b"").expect(201);
-    admin.put("tools", "full", b"x").expect(201);
+    for (path, bytes) in [("full", &b"x"[..]), ("marked", b""), ("marked/deep/below", b"below")] {
+        admin.put("tools", path, bytes).expect(201);
+    }
     world.stop();
     let checked = world.run("check");
     let said = String::from_utf8_lossy(&checked.stdout).into_owned();
     assert!(checked.status.success(), "{said}");
-    assert!(said.contains("2 published files have 0 bytes"), "{said}");
-    assert!(said.contains(&format!("daylight purge releases {JAR} --why 0-bytes --yes\n")), "{said}");
-    assert!(said.contains("daylight purge tools 'it'\\''s/.nojekyll' --why 0-bytes --yes\n"), "{said}");
+    assert!(said.contains("3 published files have 0 bytes"), "{said}");
+    assert!(said.contains(&format!("daylight purge --why 0-bytes --yes -- releases {JAR}\n")), "{said}");
+    assert!(said.contains("daylight purge --why 0-bytes --yes -- tools 'it'\\''s/.nojekyll'\n"), "{said}");
+    // The marker of a folder goes, and the files below it stay.
+    world.resume();
+    let purge = json!({ "what": "marked", "why": "0-bytes", "apply": true });
+    let purged = world.admin().post_json("/api/v1/repositories/tools/purge", &purge).expect(200);
+    assert_eq!(purged.json()["files"], 1, "{}", purged.text());
+    world.anon().file("tools", "marked").expect(404);
+    assert_eq!(world.anon().file("tools", "marked/deep/below").expect(200).body, b"below");
 }

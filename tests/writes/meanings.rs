@@ -8,8 +8,9 @@ use std::process::Command;
 const RANGES: &str = "`Content-Range`, `Range`, `X-Ms-Range`, `OC-Chunked`, `Upload-Offset`, `Upload-Complete: ?0`, `Upload-Incomplete: ?1`";
 const CODED: &str =
     "`Content-Encoding` other than `identity`; `X-Amz-Content-Sha256: STREAMING-…`, `X-Amz-Decoded-Content-Length`";
-const COPIES: &str =
-    "`X-Amz-Copy-Source`, `X-Amz-Copy-Source-Range`, `X-Goog-Copy-Source`, `X-Ms-Copy-Source`, `X-Copy-From`";
+const COPIES: &str = "`X-Amz-Copy-Source`, `X-Amz-Copy-Source-Range`, `X-Goog-Copy-Source`, `X-Ms-Copy-Source`, `X-Copy-From`, \
+     `X-Object-Manifest`, `X-Symlink-Target`";
+const CONDITIONS: &str = "`If`, `X-Goog-If-Generation-Match`, `X-Goog-If-Metageneration-Match`";
 const METHODS: &str = "`X-HTTP-Method-Override`, `X-HTTP-Method`, `X-Method-Override`";
 const ARCHIVES: &str = "`X-Explode-Archive: true`, `X-Explode-Archive-Atomic: true`";
 const IGNORED: &str = "`If-Range`, `If-Modified-Since`, `Expect` other than `100-continue`, `X-Result-Detail`, `Last-Modified`, \
@@ -56,6 +57,16 @@ const ROWS: &[(&str, &[Trial])] = &[
             ("X-Goog-Copy-Source: a/b", "PUT PATH", 400),
             ("X-Ms-Copy-Source: http://a/b", "PUT PATH", 400),
             ("X-Copy-From: a/b", "PUT PATH", 400),
+            ("X-Object-Manifest: a/b", "PUT PATH", 400),
+            ("X-Symlink-Target: a/b", "PUT PATH", 400),
+        ],
+    ),
+    (
+        CONDITIONS,
+        &[
+            ("If: ([\"a\"])", "PUT PATH", 400),
+            ("X-Goog-If-Generation-Match: 0", "PUT PATH", 400),
+            ("X-Goog-If-Metageneration-Match: 1", "DELETE THERE", 400),
         ],
     ),
     (
@@ -107,9 +118,20 @@ const ROWS: &[(&str, &[Trial])] = &[
             ("", "POST /repository/gems-private;x=1/api/v1/gems", 400),
         ],
     ),
-    ("a slash at the end of the path", &[("", "PUT PATH/", 400), ("", "PUT PATH/folder/", 400)]),
+    (
+        "a slash at the end of the path",
+        &[("", "PUT PATH/", 400), ("", "PUT PATH/folder/", 400), ("", "DELETE THERE/", 400)],
+    ),
     ("slashes in a row", &[("", "PUT double//PATH", 201)]),
-    ("a query", &[("", "PUT PATH?partNumber=1&uploadId=a", 400), ("", "PUT PATH?append", 400), ("", "PUT PATH?", 201)]),
+    (
+        "a query",
+        &[
+            ("", "PUT PATH?partNumber=1&uploadId=a", 400),
+            ("", "PUT PATH?append", 400),
+            ("", "DELETE THERE?tagging", 400),
+            ("", "PUT PATH?", 201),
+        ],
+    ),
     (
         "`%2F`, `%5C`, `%00`, `.` and `..` in the path",
         &[

@@ -201,17 +201,19 @@ impl Upstream {
     /// as long as all pauses together are short enough.
     async fn ask(&self, path: &str, ask: &Ask<'_>, event: &mut Event) -> Result<Arriving, Error> {
         let mut left = if ask.conditions.has_answer { Duration::ZERO } else { self.hosts.wait_for_retry() };
+        let mut least = PAUSE_MIN;
         loop {
             let mut paused_until = None;
             let said = self.ask_each(path, ask, &mut paused_until, event).await;
             let now = self.hosts.now();
             let pause = paused_until.map(|until: Millis| u64::try_from(until.0.saturating_sub(now.0)).unwrap_or(0));
-            // A host that asks for no time at all is not called without end.
-            let pause = pause.map(|millis| Duration::from_millis(millis).max(PAUSE_MIN));
+            // A host that asks for little time again and again gets ever fewer calls.
+            let pause = pause.map(|millis| Duration::from_millis(millis).max(least));
             let Some(pause) = pause.filter(|pause| *pause <= left) else { return said };
             // It holds a connection and a slot.
             drop(said);
             left = left.saturating_sub(pause);
+            least *= 2;
             event.upstream_mut().pauses += 1;
             event.during(Op::UpstreamPause, sleep(pause)).await;
         }

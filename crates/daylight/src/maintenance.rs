@@ -47,6 +47,10 @@ async fn collect(app: &App, all: bool) {
     let done = if all { app.store.collect(&mut job).await } else { app.store.collect_due(&mut job).await };
     match &done {
         Ok(done) => {
+            if done.collected > 0 {
+                // An open file keeps its space.
+                app.repositories.close_stale_files();
+            }
             job.detail = format!("{} of {} blobs deleted, {} marked", done.collected, done.blobs, done.marked);
             if done.collected > 0 {
                 let figures: [(&str, &dyn std::fmt::Display); 2] =

@@ -38,8 +38,10 @@ const OTHER: &str = "names a method beside that of the request";
 const METHOD: &str = "use the method itself";
 const ARCHIVE: &str = "means that the files in an archive are stored, and here the archive would be";
 const MEMBERS: &str = "unpack the archive, and upload its files";
+const CONDITION: &str = "is a condition that is not known here";
+const STANDARD: &str = "use `If-Match`, `If-None-Match` or `If-Unmodified-Since`";
 
-const MEANINGS: [Meaning; 22] = [
+const MEANINGS: [Meaning; 27] = [
     ("content-range", any, PART, WHOLE),
     ("range", any, PART, WHOLE),
     ("oc-chunked", any, PART, WHOLE),
@@ -55,6 +57,11 @@ const MEANINGS: [Meaning; 22] = [
     ("x-goog-copy-source", any, COPY, DOWNLOAD),
     ("x-ms-copy-source", any, COPY, DOWNLOAD),
     ("x-copy-from", any, COPY, DOWNLOAD),
+    ("x-object-manifest", any, COPY, DOWNLOAD),
+    ("x-symlink-target", any, COPY, DOWNLOAD),
+    ("if", any, CONDITION, STANDARD),
+    ("x-goog-if-generation-match", any, CONDITION, STANDARD),
+    ("x-goog-if-metageneration-match", any, CONDITION, STANDARD),
     ("x-http-method-override", any, OTHER, METHOD),
     ("x-http-method", any, OTHER, METHOD),
     ("x-method-override", any, OTHER, METHOD),
@@ -100,9 +107,16 @@ pub(crate) fn read(
             return Err(WriteRefusal::Header { header, means, hint });
         }
     }
-    let is_file = brings == Brings::File && !matches!(question, Question::Gem(_));
-    if is_file {
-        check_form(headers, url, query)?;
+    if !matches!(question, Question::Gem(_)) {
+        if url.path.ends_with('/') {
+            return Err(WriteRefusal::Folder);
+        }
+        if !query.is_empty() {
+            return Err(WriteRefusal::Query);
+        }
+        if brings == Brings::File {
+            check_form(headers)?;
+        }
     }
     let conditions = Some(conditions(headers)).filter(|conditions| !conditions.is_empty());
     if conditions.is_some() && !question.takes_conditions() {
@@ -112,20 +126,16 @@ pub(crate) fn read(
         return Ok(WriteHeaders { conditions, ..WriteHeaders::default() });
     }
     let digests = UploadDigests::read(headers)?;
-    let by_digest = headers.get(CHECKSUM_DEPLOY).is_some_and(|value| value.to_str().is_ok_and(is_true));
+    let by_digest = headers.get_all(CHECKSUM_DEPLOY).iter().any(|value| value.to_str().is_ok_and(is_true));
     Ok(WriteHeaders { conditions, digests, by_digest })
 }
 
-/// Refuses the upload of a file whose path or type says that it is none.
-fn check_form(headers: &HeaderMap, url: &Content, query: &str) -> Result<(), WriteRefusal> {
-    if url.path.ends_with('/') {
-        return Err(WriteRefusal::Folder);
-    }
-    if !query.is_empty() {
-        return Err(WriteRefusal::Query);
-    }
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    if kind.trim_start().get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/")) {
+/// Refuses the upload of a file whose type says that it is none.
+fn check_form(headers: &HeaderMap) -> Result<(), WriteRefusal> {
+    let kinds = headers.get_all(header::CONTENT_TYPE).iter().filter_map(|kind| kind.to_str().ok());
+    let is_multipart =
+        |kind: &str| kind.trim_start().get(..10).is_some_and(|kind| kind.eq_ignore_ascii_case("multipart/"));
+    if kinds.into_iter().any(is_multipart) {
         let means = "means that the body is a form or has several parts, and it would be stored with their delimiters";
         return Err(WriteRefusal::Header {
             header: "content-type",

@@ -18,10 +18,10 @@ pub enum WriteRefusal {
         hint: &'static str,
     },
     /// The path ends with a slash.
-    #[error("the path ends with a slash, so it names a folder, and only files are uploaded")]
+    #[error("the path ends with a slash, so it names a folder, and only files are changed")]
     Folder,
     /// The URL has a query.
-    #[error("an upload has no query, and servers that read one store something else")]
+    #[error("a change of a file has no query, and servers that read one change something else")]
     Query,
     /// The call of the RubyGems API takes no conditions.
     #[error("this call takes no conditions")]
@@ -70,7 +70,7 @@ impl WriteRefusal {
         match self {
             Self::Header { hint, .. } => hint,
             Self::Folder => "folders exist while files are in them; upload the files",
-            Self::Query => "upload it to the same URL without the query",
+            Self::Query => "send it to the same URL without the query",
             Self::Conditions => "send it without `If-Match`, `If-None-Match` and `If-Unmodified-Since`",
             Self::MalformedDigest { .. } => {
                 "nothing was stored; send the digest in the form of its header, or leave the header out"

@@ -76,7 +76,13 @@ pub(super) async fn purge(
 /// Deletes the bytes that nothing keeps any more, so that a removal frees space before it is acknowledged. What remains, for example
 /// because a backup is running, is deleted in a later round.
 async fn free_now(app: &App, applied: bool, event: &mut Event) {
-    if applied && let Err(error) = app.store.collect_due(event).await {
+    if !applied {
+        return;
+    }
+    let collected = app.store.collect_due(event).await;
+    // An open file keeps its space.
+    app.repositories.close_stale_files();
+    if let Err(error) = collected {
         app.log.warn("the bytes of removed files are not deleted yet", &[("cause", &error)]);
     }
 }

@@ -6,6 +6,9 @@ use super::xml::{Element, Unreadable, Writer};
 /// Maximum size of a catalog, in bytes. That of the central repository had some 15 MB in 2026.
 pub const LONGEST: usize = 32 << 20;
 
+/// Maximum number of entries. A group looks up the folder of each.
+pub const ENTRIES_MAX: usize = 100_000;
+
 /// One version of an archetype.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Archetype {
@@ -37,13 +40,20 @@ impl Archetype {
     }
 }
 
-/// Reads a catalog of at most [`LONGEST`] bytes, one entry after the other. An entry without coordinates is left out.
+/// Reads a catalog of at most [`LONGEST`] bytes and [`ENTRIES_MAX`] entries, one entry after the other. An entry without coordinates is left out.
 /// The repository that an entry may name is not read: it would lead clients past the server that they use.
 pub fn read(bytes: &[u8]) -> Result<Vec<Archetype>, Unreadable> {
     let mut archetypes = Vec::new();
     let path = ["archetype-catalog", "archetypes", "archetype"];
-    Element::read_each(bytes, LONGEST, path, |element| archetypes.extend(Archetype::of(&element)))?;
-    Ok(archetypes)
+    let mut entries = 0;
+    let read = |element: Element| {
+        entries += 1;
+        if entries <= ENTRIES_MAX {
+            archetypes.extend(Archetype::of(&element));
+        }
+    };
+    Element::read_each(bytes, LONGEST, path, read)?;
+    if entries > ENTRIES_MAX { Err(Unreadable::TooMany(ENTRIES_MAX)) } else { Ok(archetypes) }
 }
 
 /// Renders these archetypes, sorted by their coordinates. Of several with the same ones the first is taken.

@@ -24,6 +24,9 @@ pub enum Unreadable {
     /// It has too many elements, or they are nested too deeply.
     #[error("it has more than {ELEMENTS} elements, or more than {DEPTH} in each other")]
     Large,
+    /// It lists more than this number of entries.
+    #[error("it has more than {0} entries")]
+    TooMany(usize),
     /// It is not XML.
     #[error("it is not XML: {0}")]
     Broken(String),

@@ -30,7 +30,11 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Any, Error> {
         match self.gems_once(question, ask, upload, by, event).await {
-            Err(Error::Undecodable) => Box::pin(self.gems_once(question, ask, None, by, event)).await,
+            Err(Error::Undecodable)
+                if !matches!(question, Question::Push | Question::Yank | Question::Unyank | Question::Own(..)) =>
+            {
+                Box::pin(self.gems_once(question, ask, None, by, event)).await
+            }
             found => found,
         }
     }

@@ -178,7 +178,8 @@ impl<'a> Making<'a> {
     ) -> Result<(Vec<Child<Entry>>, Option<String>), Error> {
         self.reads += 1;
         if self.reads > READS_MAX {
-            return Err(self.too_large());
+            // A folder without visible files does not exist.
+            return Err(if self.rows.is_empty() { self.nothing() } else { self.too_deep() });
         }
         let request = LevelRequest { folder: folder.to_owned(), after: after.to_owned(), limit: PART };
         let repository: &Repository = tree.repository;
@@ -187,6 +188,13 @@ impl<'a> Making<'a> {
 
     fn too_large(&self) -> Error {
         Error::Unsupported(format!("the folder `{}` is too large to be listed: at most {ROWS_MAX} rows are", self.path))
+    }
+
+    fn too_deep(&self) -> Error {
+        let path = self.path;
+        Error::Unsupported(format!(
+            "the folder `{path}` cannot be listed: too many of its subfolders have no visible file"
+        ))
     }
 
     fn nothing(&self) -> Error {

@@ -83,7 +83,9 @@ impl Repositories {
         let until = self.until(ask);
         let stamp = |unit: Unit<'_>| self.store.revisions().stamp(&[unit], until);
         let made = stamp(unit)?.join(&ask.settings)?;
-        // The owner of a name depends on hosted members and upstreams. An answer about many names is never a page.
+        // The owner of a name depends on hosted members and upstreams. Of answers about many names only rendered documents are pages.
+        let lists_names = file.document().is_some_and(|document| document.is_rendered());
+        let made = if lists_names { made.join(&stamp(Unit::All(id))?)? } else { made };
         match kind {
             RepositoryKind::Group => file.guarded().try_fold(made, |made, name| match name {
                 Guarded::Folder(folder) => made.join(&stamp(Unit::Of(id, folder))?),

@@ -37,7 +37,8 @@ impl Repository {
         if !tree::is_query(query) {
             return Err(QueryRefused::Odd { path }.into());
         }
-        if Event::has_secret(query) {
+        // After a `=`, as a value: a token may be the whole query.
+        if Event::has_secret(&format!("?={query}")) {
             return Err(QueryRefused::Secret { path }.into());
         }
         Ok(true)

@@ -1,4 +1,6 @@
 //! Purges a file of a hosted tree, or all files below a path, including files that were deleted before.
+//!
+//! A path that is both, as the marker of a folder is in object stores, is that of the file: what is below it stays.
 
 use crate::actor::Actor;
 use crate::cleanup::purge::purged;
@@ -20,8 +22,10 @@ pub(crate) async fn purge(
     at: Millis,
     event: &mut Event,
 ) -> Result<Vec<Entry>, Error> {
-    let below =
-        |entry: &Entry| entry.key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let is_file = tree.store.entry(tree.repository.id, path, event).await?.is_some();
+    let below = |entry: &Entry| {
+        entry.key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || (!is_file && rest.starts_with('/')))
+    };
     let which = |rows: &[Entry]| -> Vec<Entry> {
         rows.iter().filter(|entry| below(entry)).filter_map(|entry| purged(entry, why, at)).collect()
     };

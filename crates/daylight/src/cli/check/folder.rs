@@ -77,7 +77,7 @@ fn write_empty_files(files: &[(String, String)], context: &mut Context<'_>) -> R
         files.len()
     )?;
     for (repository, path) in files.iter().take(EMPTY_MAX) {
-        let line = format!("  daylight purge {} {} --why 0-bytes --yes", word(repository), word(path));
+        let line = format!("  daylight purge --why 0-bytes --yes -- {} {}", word(repository), word(path));
         writeln!(context.out, "{}", plain(&line))?;
     }
     if files.len() > EMPTY_MAX {
