@@ -148,7 +148,7 @@ fn names_with_colons_are_fetched_as_pacman_and_apt_ask_for_them_and_may_be_publi
         admin.delete("ours", &own).expect(204);
     }
     for path in ["a?b", "a%3Fb", "a%00b", "a:/../b"] {
-        assert_eq!(admin.put("ours", path, b"x").status == 201, path == "a?b", "{path}");
+        assert_ne!(admin.put("ours", path, b"x").status, 201, "{path}");
     }
     // Maven's coordinates have no colons.
     admin.put("maven-releases", "org/lamp/1:0/lamp-1:0.jar", b"x").expect(404);

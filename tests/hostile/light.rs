@@ -70,7 +70,8 @@ fn anonymous_readers_of_versions_that_nobody_knew_fill_no_more_than_the_budget()
         }
     });
     let metrics = world.anon().get("/metrics").expect(200);
-    assert!(bound(metrics.text(), "used", "upstream.first_seen") <= BUDGET);
+    let used = bound(metrics.text(), "used", "upstream.first_seen");
+    assert!(used <= BUDGET, "{used}");
 }
 
 #[test]

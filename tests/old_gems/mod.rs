@@ -100,7 +100,7 @@ fn limits_hold_for_gems_of_upstreams_and_the_refusal_is_not_that_of_a_push() {
         (gem("itself", made::gem("name: itself\nemail: &a [*a]")), "an alias of a value that it is in"),
         (gem("bomb", made::package(&made::packed(made::bomb(64), made::gzip(b"")))), "is larger than"),
         (gem("objects", made::gem("name: objects\nx: !ruby/object:OpenStruct {a: b}")), "is not allowed in a gem"),
-        (gem("cut", made::gem("name: cut")[..1000].to_vec()), "cut short"),
+        (gem("cut", made::gem("name: cut")[..1000].to_vec()), "has no `data.tar.gz`"),
         (gem("other", made::gem("name: lamp")), "says that it is lamp 2.0.0"),
     ];
     let (_shelf, world) = world_of(&gems.iter().map(|(gem, _)| gem.clone()).collect::<Vec<_>>());

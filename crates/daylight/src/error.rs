@@ -3,7 +3,7 @@
 
 use crate::access;
 use crate::audience::Words;
-use crate::config::SMALL_BODY_BYTES;
+use crate::config::{FORM_BYTES, SMALL_BODY_BYTES};
 use crate::elsewhere::{self, Elsewhere};
 use insight::NotAnswered;
 use repository::RepositoryRemoval;
@@ -182,7 +182,7 @@ impl Error {
             Error::Question(mistake) => return mistake.hint.clone(),
             Error::NotAnswered(error) => return error.hint().map(str::to_owned),
             Error::Elsewhere(elsewhere) => return elsewhere.hint(words),
-            Error::Upload(front::UploadError::TooLarge { limit }) if *limit > SMALL_BODY_BYTES => {
+            Error::Upload(front::UploadError::TooLarge { limit }) if ![FORM_BYTES, SMALL_BODY_BYTES].contains(limit) => {
                 "the setting `server.max_upload_bytes` is the limit; the person who runs the server can raise it".into()
             }
             Error::Upload(front::UploadError::TooSlow) => {

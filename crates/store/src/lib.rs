@@ -79,6 +79,7 @@ pub use derived::{CanRead, DamagedIndex, damaged_indexes, remove_damaged_indexes
 pub use digest::{Digest, Hashes};
 pub use entry::{Entry, EntryOrigin, State, Withdrawal};
 pub use error::Error;
+pub use first_seen_budget::Admitted;
 pub use hashing::Hashing;
 pub use holds::Hold;
 pub use lane::Lane;

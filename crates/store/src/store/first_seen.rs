@@ -3,7 +3,7 @@
 use super::Store;
 use crate::catalog::{Catalog, FirstSeen};
 use crate::error::Error;
-use crate::first_seen_budget::cost;
+use crate::first_seen_budget::{Admitted, cost};
 use crate::lane::Lane;
 use crate::record::{RepositoryId, Seq};
 use telemetry::Event;
@@ -32,9 +32,15 @@ impl Store {
         self.first_seen.bound().capacity()
     }
 
-    /// Whether the budget of a repository admits a row with this many bytes of JSON. A refusal is counted. `was_full`: the budget
-    /// was used up before, so more free space is required.
-    pub fn admits_first_seen(&self, id: RepositoryId, unit: &str, seen_bytes: usize, was_full: bool) -> bool {
-        self.first_seen.admits(id, cost(FRAME_BYTES + unit.len() + seen_bytes, unit), was_full)
+    /// Admits a row with this many bytes of JSON, if the budget of the repository has room. It counts until the result is dropped,
+    /// after its commit. A refusal is counted. `was_full`: the budget was used up before, so more free space is required.
+    pub fn admit_first_seen(
+        &self,
+        id: RepositoryId,
+        unit: &str,
+        seen_bytes: usize,
+        was_full: bool,
+    ) -> Option<Admitted> {
+        self.first_seen.admit(id, cost(FRAME_BYTES + unit.len() + seen_bytes, unit), was_full)
     }
 }

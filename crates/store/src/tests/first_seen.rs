@@ -69,7 +69,7 @@ async fn a_budget_is_what_the_rows_take_and_is_the_same_after_a_rebuild() {
     let (store, used) = open();
     let mut rows = 0;
     let versions = |row: u32| (0..row % 60).map(|number| format!("1.{row}.{number}")).collect::<Vec<_>>();
-    while store.admits_first_seen(R, "org/example/lamp//seen/0", 500, false) {
+    while store.admit_first_seen(R, "org/example/lamp//seen/0", 500, false).is_some() {
         store
             .commit(batch(vec![], vec![seen(&format!("org/example/lamp{rows}//seen/0"), &versions(rows))]), &mut job())
             .await

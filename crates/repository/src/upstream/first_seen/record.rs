@@ -104,7 +104,8 @@ async fn write(
     let unreadable = |source| Error::Unreadable { key: unit.to_owned(), source };
     let seen = serde_json::to_value(says).map_err(unreadable)?;
     let was_full = first.is_some_and(|first| first.full);
-    let fits = remote.remotes.store.admits_first_seen(id, unit, seen.to_string().len(), was_full);
+    let admitted = remote.remotes.store.admit_first_seen(id, unit, seen.to_string().len(), was_full);
+    let fits = admitted.is_some();
     let mut batch = Author::SERVER.batch(Millis(0), Vec::new(), Vec::new());
     batch.expect.push(Expect::RepositoryLives(id));
     if first.is_none() || was_full == fits {
