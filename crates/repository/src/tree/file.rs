@@ -1,8 +1,9 @@
 //! A path of a tree, as the format of its repository reads it.
 //!
-//! This is the one place that distinguishes the formats of trees. Each fact about a path is a method here, and each arm
-//! is one call into the folder of a format, so a format that lacks a fact does not compile.
+//! This and `file/publishing.rs` are the one place that distinguishes the formats of trees. Each fact about a path is a method
+//! here, and each arm is one call into the folder of a format, so a format that lacks a fact does not compile.
 
+mod publishing;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +16,6 @@ use crate::policy::hidden::Hidden;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::policy::rules::Rules;
 use crate::raw::{self, layout::RawPath};
-use crate::record::RepositoryRecord;
 use crate::repository::Repository;
 use crate::tree::Tree;
 use crate::tree::document::Document;
@@ -114,22 +114,6 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The file whose checksum this is by its ending, in formats that store checksums as ordinary files.
-    pub(crate) fn kept_checksum(&self) -> Option<(File<'a>, Checksum)> {
-        match &self.layout {
-            Layout::Maven(_) | Layout::Gem(_) => None,
-            Layout::Raw(path) => {
-                let (of, checksum) = path.checksum()?;
-                Some((Self { path: of.0, folder: self.folder, layout: Layout::Raw(of) }, checksum))
-            }
-        }
-    }
-
-    /// Whether the format stores checksums as ordinary files.
-    pub(crate) fn keeps_checksums(&self) -> bool {
-        matches!(self.layout, Layout::Raw(_))
-    }
-
     /// The source of its bytes in a hosted repository; `None`: the format has no such file.
     pub(crate) fn provenance(&self) -> Option<Provenance<'a>> {
         if let Some((of, checksum)) = self.checksum() {
@@ -175,14 +159,6 @@ impl<'a> File<'a> {
             Layout::Maven(_) | Layout::Raw(_) | Layout::Gem(_) => self.is_immutable().unwrap_or(true),
         };
         !repository.record.replaceable && immutable
-    }
-
-    /// Whether the settings of a hosted repository let a file be published at its path.
-    pub(crate) fn check_layout(&self, record: &RepositoryRecord) -> Result<(), Error> {
-        match &self.layout {
-            Layout::Maven(path) => path.check_layout(record),
-            Layout::Raw(_) | Layout::Gem(_) => Ok(()),
-        }
     }
 
     /// Whether an index states its digest, so that its own age does not matter.
@@ -281,22 +257,6 @@ impl<'a> File<'a> {
         match name.rsplit_once('.') {
             Some((_, ending)) => matches!(ending, "html" | "htm" | "xhtml"),
             None => self.may_be_folder(),
-        }
-    }
-
-    /// Whether the settings of a hosted repository accept its version.
-    pub(crate) fn check_version(&self, record: &RepositoryRecord) -> Result<(), Error> {
-        match &self.layout {
-            Layout::Maven(path) => path.check_version(record),
-            Layout::Raw(_) | Layout::Gem(_) => Ok(()),
-        }
-    }
-
-    /// The name in its path that no client could ask for: an expression, a range, or a version that stands for another.
-    pub(crate) fn placeholder(&self) -> Option<&'a str> {
-        match &self.layout {
-            Layout::Maven(path) => path.placeholder(),
-            Layout::Raw(_) | Layout::Gem(_) => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Purges a file of a hosted tree, or all files below a path, including files that were deleted before.
 //!
-//! A path that is both, as the marker of a folder is in object stores, is that of the file: what is below it stays.
+//! A path that is both, as the marker of a folder is in object stores, is that of the file: the files below it stay.
 
 use crate::actor::Actor;
 use crate::cleanup::purge::purged;
