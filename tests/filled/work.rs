@@ -36,11 +36,16 @@ fn downloads_calls_and_waiting_requests_beyond_their_limits_are_rejected() {
     upstream.says_otherwise(Says::bytes("bytes").silent());
     (0..9).for_each(|number| remote(&world, &format!("r{number}"), "raw", &upstream.url()));
     let mut held: Vec<Connection> = (0..8).map(|number| begin(&world, &format!("r{number}/a/file"))).collect();
-    let figures = await_used(&world, BoundName::Flights, 8.0);
-    let (name, which) = (BoundName::UpstreamCalls, figures.number_of(&upstream));
+    await_used(&world, BoundName::Flights, 8.0);
+    // A download begins before its call.
+    while upstream.asked().is_empty() {
+        std::thread::yield_now();
+    }
+    let (name, which) = (BoundName::UpstreamCalls, Figures::of(&world).number_of(&upstream));
+    let waiting = format!("bound_waiting{{bound=\"upstream.calls\",which=\"{which}\"}}");
+    let figures = (0..10_000).map(|_| Figures::of(&world)).find(|figures| figures.value(&waiting) >= 1.0).unwrap();
     let calls = figures.governed(name, &which, "upstream.max_calls").bound(name, &which);
     assert!(calls.used == calls.limit, "{calls:?}");
-    assert!(figures.value(&format!("bound_waiting{{bound=\"upstream.calls\",which=\"{which}\"}}")) >= 1.0);
     world.anon().file("r8", "a/file").expect(503);
     world.anon().file("r0", "a/other").expect(503);
     // A client has a quarter of the places for waiting requests.
