@@ -69,7 +69,9 @@ impl WriteRefusal {
     pub(crate) fn hint(&self) -> &'static str {
         match self {
             Self::Header { hint, .. } => hint,
-            Self::Folder => "folders exist while files are in them; upload the files",
+            Self::Folder => {
+                "a folder exists while files are in it: upload the files, or delete its path without the slash"
+            }
             Self::Query => "send it to the same URL without the query",
             Self::Conditions => "send it without `If-Match`, `If-None-Match` and `If-Unmodified-Since`",
             Self::MalformedDigest { .. } => {
