@@ -1,4 +1,4 @@
-//! docs/serving-a-team.md, run as it is written: systemd as the first process of a machine of its own, Daylight in the sandbox of its unit,
+//! docs/serving-a-team.md and docs/serving-options.md, run as they are written: systemd as the first process of a machine of its own, Daylight in the sandbox of its unit,
 //! and real web servers in front of it.
 
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 #[test]
-fn a_team_server_stands_as_the_page_says_behind_each_web_server() {
+fn a_team_server_stands_as_the_pages_say_behind_each_web_server() {
     let tree = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap();
     let (folder, script) = (TempDir::new().unwrap(), |name: &str| tree.join("tests/serving").join(name));
     let said = folder.path().join("said");
@@ -21,10 +21,10 @@ fn a_team_server_stands_as_the_page_says_behind_each_web_server() {
     };
     let ran = command
         .arg(env!("CARGO_BIN_EXE_daylight"))
-        .arg(tree.join("docs/serving-a-team.md"))
         .arg(tree.join("packaging"))
         .arg(script("drive"))
         .arg(&said)
+        .args(["serving-a-team", "serving-options"].map(|page| tree.join(format!("docs/{page}.md"))))
         .output()
         .unwrap();
     let printed = std::fs::read_to_string(&said).unwrap_or_default();

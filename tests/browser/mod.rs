@@ -161,7 +161,7 @@ fn each_task_can_be_done_with_the_keyboard_alone() {
             { "task": "open the link of a refused build", "scripts": false, "steps": [
                 ["open", HIDDEN], ["reads", "Hidden until"], ["tab", ["pre", "daylight policy allow maven"]],
             ] },
-            { "task": "ask why a file is answered so", "scripts": false, "steps": [
+            { "task": "ask why a client got an answer", "scripts": false, "steps": [
                 ["open", "/explain"], ["tab", ["input", "Repository"]], ["type", "gems"], ["press", "Tab"],
                 ["type", "lamp:1.2.0"], ["follow", "Enter"], ["reads", "Hidden until"],
             ] },

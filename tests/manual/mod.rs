@@ -59,7 +59,7 @@ pages! {
 }
 
 /// Pages that are run in another way: on a machine of their own, by `tests/serving.rs`.
-const ELSEWHERE: &[&str] = &["docs/serving-a-team.md"];
+const ELSEWHERE: &[&str] = &["docs/serving-a-team.md", "docs/serving-options.md"];
 
 #[test]
 fn every_page_with_commands_is_run() {

@@ -29,7 +29,7 @@ fn the_alerts_of_the_manual_are_valid_and_fire_when_they_should() {
 
 #[test]
 fn the_alerts_of_the_manual_name_metrics_that_it_describes() {
-    let manual = include_str!("../../docs/monitoring.md");
+    let manual = include_str!("../../docs/metrics.md");
     let names = rules().split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     for name in names.filter(|name| name.starts_with("daylight_") || name.starts_with("process_")) {
         assert!(manual.contains(&format!("\n| `{name}` |")), "{name} is in an alert and not in the table");

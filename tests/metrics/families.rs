@@ -6,7 +6,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use telemetry::{BoundName, CacheName, PoolName};
 
-const MANUAL: &str = include_str!("../../docs/monitoring.md");
+const MANUAL: &str = include_str!("../../docs/metrics.md");
 
 #[track_caller]
 pub(super) fn faultless(page: &str) {
@@ -66,7 +66,7 @@ fn the_manual_has_every_metric_with_its_type_and_no_other() {
     let answer = curl(&world, &certificate.file(), "/metrics", &[]);
     let page = String::from_utf8(answer.stdout).unwrap();
     faultless(&page);
-    let told: BTreeMap<&str, &str> = rows("\n## Metrics\n").map(|row| (row[0].trim_matches('`'), row[1])).collect();
+    let told: BTreeMap<&str, &str> = rows("\n## All metrics\n").map(|row| (row[0].trim_matches('`'), row[1])).collect();
     assert_eq!(told, types(&page));
     let expires = page
         .lines()
@@ -89,7 +89,7 @@ fn the_manual_has_the_labels_of_every_metric() {
         let keys = rest.split(',').filter_map(|label| label.split_once('=')).map(|(key, _)| key.to_owned());
         labels.entry(name.to_owned()).or_default().extend(keys.filter(|key| key != "le"));
     }
-    for row in rows("\n## Metrics\n") {
+    for row in rows("\n## All metrics\n") {
         let told: BTreeSet<String> = row[2]
             .split(", ")
             .filter(|label| !label.is_empty())
@@ -107,7 +107,7 @@ fn cell(setting: Option<&str>) -> String {
 
 #[test]
 fn the_manual_has_every_bound_with_its_unit_and_its_setting() {
-    let told: Vec<String> = rows("\n### Bounds\n").map(|row| row.join(" ")).collect();
+    let told: Vec<String> = rows("\n## Bounds\n").map(|row| row.join(" ")).collect();
     let declared = BoundName::ALL.iter().map(|bound| {
         format!("`{}` {} {} {}", bound.as_str(), bound.unit().as_str(), cell(bound.setting()), bound.doc())
     });
@@ -119,7 +119,7 @@ fn the_manual_has_every_cache_and_every_pool_with_its_setting() {
     let told = |heading| rows(heading).map(|row| row.join(" ")).collect::<Vec<_>>();
     let caches =
         CacheName::ALL.iter().map(|cache| format!("`{}` {} {}", cache.as_str(), cell(cache.setting()), cache.doc()));
-    assert_eq!(told("\n### Caches\n"), caches.collect::<Vec<_>>());
+    assert_eq!(told("\n## Caches\n"), caches.collect::<Vec<_>>());
     let pools = PoolName::ALL.iter().map(|pool| format!("`{}` {} {}", pool.as_str(), cell(pool.setting()), pool.doc()));
-    assert_eq!(told("\n### Pools\n"), pools.collect::<Vec<_>>());
+    assert_eq!(told("\n## Pools\n"), pools.collect::<Vec<_>>());
 }

@@ -1,4 +1,4 @@
-//! Daylight: a package repository server that can show why it gave each answer.
+//! Daylight: a package repository server that can tell, for every request, why the client got this file, a 404 or a refusal.
 
 pub mod access;
 mod accounts;

@@ -49,7 +49,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// A package repository server that can show why it gave each answer
+/// A package repository server that can tell, for every request, why the client got this file, a 404 or a refusal
 #[derive(Debug, Parser)]
 #[command(name = "daylight", version)]
 #[command(after_help = "Start a server with `daylight serve`. `daylight COMMAND --help` describes each command.")]

@@ -24,7 +24,7 @@ use telemetry::Event;
 use usage::Usage;
 use web::{Document, DocumentPage, Link, Links};
 
-const TITLE: &str = "Daylight, a package repository server that can show why it gave each answer";
+const TITLE: &str = "Daylight, a package repository server that can tell, for every request, why the client got this file, a 404 or a refusal";
 /// The most packages that the page of a repository lists.
 const PACKAGES: usize = 10;
 

@@ -21,7 +21,7 @@ pub(super) async fn answer(app: &App, query: &str, request: &Request, event: &mu
         let reader = Reader { caller, is_local };
         Some(Box::pin(explain::value(app, &form, &reader, request, event)).await?)
     };
-    let shell = shell::of(app, "Why is it answered so?", request, event).await?;
+    let shell = shell::of(app, "Why did I get this answer?", request, event).await?;
     let server = app.urls.of(request).url();
     shell::page(&ExplainPage { shell: &shell, form: &form, found: found.as_ref(), server: &server }, event).await
 }
