@@ -1,7 +1,7 @@
 //! What scripts add to pages. `scripts/web` builds them.
 
 use super::{base, content, walk};
-use crate::world::{World, browser_package};
+use crate::world::{World, npm_package};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +21,7 @@ fn pages_have_the_scripts_that_were_built() {
 fn the_scripts_have_no_type_errors() {
     let project = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/tsconfig.json");
     let mut check = Command::new("node");
-    check.arg(browser_package("typescript/bin/tsc")).arg("--project").arg(project);
+    check.arg(npm_package("browser", "typescript/bin/tsc")).arg("--project").arg(project);
     let ran = check.output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
 }

@@ -8,6 +8,7 @@ mod languages;
 mod links;
 pub(crate) mod page;
 mod pages;
+mod pipelines;
 mod runner;
 mod session;
 mod settings;
@@ -35,6 +36,7 @@ pages! {
     as_of: "docs/as-of.md" => pages::as_of;
     backup: "docs/backup.md" => pages::backup;
     build_tools: "docs/build-tools.md" => pages::build_tools;
+    ci: "docs/ci.md" => pages::ci;
     command_line: "docs/command-line.md" => pages::command_line;
     configuration: "docs/configuration.md" => pages::plain;
     data_folder: "docs/data-folder.md" => pages::data_folder;

@@ -52,6 +52,18 @@ pub(super) fn readme() -> Stage {
     Stage::on(world).name("--remote \"$(ruby -e 'print Gem.default_sources.first')\"", &public).keep(gems).keep(central)
 }
 
+/// Pipelines are run as their own runners run them.
+pub(super) fn ci() -> Stage {
+    let ((world, gems), central) = (with_index(), Central::open());
+    upstream(&world, "maven-central", &central.url());
+    let url = format!("http://{}", world.address());
+    Stage::on(world)
+        .name("https://packages.example", &url)
+        .reads("yaml", super::pipelines::run)
+        .keep(gems)
+        .keep(central)
+}
+
 pub(super) fn keeping_and_deleting() -> Stage {
     Stage::on(lamps()).after(|stage| {
         let listed = stage.world.admin().get("/api/v1/repositories/maven-releases").expect(200).json();

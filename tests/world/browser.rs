@@ -14,17 +14,13 @@ pub(crate) fn browser(script: &str, mut given: Value) -> Value {
     given["chromium"] = json!(CHROMIUM);
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/browser").join(script);
     let mut command = Command::new("node");
-    command.arg(script).arg(given.to_string()).env("NODE_PATH", packages());
+    command.arg(script).arg(given.to_string()).env("NODE_PATH", npm_package("browser", ""));
     let ran = command.output().unwrap_or_else(|error| panic!("the node that `scripts/setup test` installs: {error}"));
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     serde_json::from_slice(&ran.stdout).unwrap()
 }
 
-/// A file of the packages that `scripts/setup test` installs.
-pub(crate) fn browser_package(path: &str) -> PathBuf {
-    packages().join(path)
-}
-
-fn packages() -> PathBuf {
-    cache().join("tools/browser/node_modules")
+/// A file of the npm packages that `scripts/setup test` installs for `tests/SET`.
+pub(crate) fn npm_package(set: &str, path: &str) -> PathBuf {
+    cache().join("tools").join(set).join("node_modules").join(path)
 }

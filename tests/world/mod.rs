@@ -21,7 +21,7 @@ mod super_pom;
 mod upstream;
 mod watched;
 
-pub(crate) use browser::{browser, browser_package};
+pub(crate) use browser::{browser, npm_package};
 pub(crate) use central::Central;
 pub(crate) use client::{Client, with_each_client};
 pub(crate) use engines::engines;
