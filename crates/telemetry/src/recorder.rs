@@ -13,7 +13,7 @@ use crate::scrapes::Scrapes;
 use crate::shard::Shards;
 use crate::sink_worker::{Marker, SinkRecord, SinkWorker};
 use crate::totals::{Counter, Totals};
-use crate::upstream_calls::UpstreamCalls;
+use crate::upstream_calls::{RecentCalls, UpstreamCalls};
 use crate::{
     Bound, BoundName, Census, ClientAddresses, Clock, Event, Full, JobMemory, LoopMonitor, MachineMonitor, Millis,
     Outcome, PoolName, PoolThreads, Sink, Tick,
@@ -301,6 +301,19 @@ impl Recorder {
     /// The calls to all hosts that are not in settings: redirects lead to them.
     pub fn other_upstream_calls(&self) -> &Arc<UpstreamCalls> {
         &self.other_upstreams
+    }
+
+    /// The figures of the last quarter of an hour of these hosts, in their order.
+    pub fn recent_calls<'a>(&self, hosts: impl IntoIterator<Item = &'a str>) -> Vec<RecentCalls> {
+        let (now, totals, upstreams) = (Tick::now(), self.totals(), self.upstreams());
+        let of = |host: &str| {
+            let calls = upstreams.iter().find(|calls| calls.host() == host).map(|calls| calls.recent(now));
+            let calls = calls.filter(|calls| calls.count() > 0);
+            let quantile = |quantile| calls.as_ref().map(|calls| calls.quantile(quantile));
+            let wait_share = totals.counts.upstream_waits.share(host, now);
+            RecentCalls { p50: quantile(0.5), p95: quantile(0.95), wait_share }
+        };
+        hosts.into_iter().map(of).collect()
     }
 
     pub(crate) fn upstreams(&self) -> Vec<Arc<UpstreamCalls>> {

@@ -5,6 +5,7 @@ use crate::glance::{Figures, Glance};
 use crate::repository_counts::{FormatOf, Place, Repositories};
 use crate::repository_times::{RepositoryTimes, TimesOf};
 use crate::request_counts::{RequestKind, Requests, Route};
+use crate::upstream_waits::UpstreamWaits;
 use crate::{Class, Event, Histogram, Kind, Layer, Op, Outcome, Reason, Tally};
 
 /// Things that are counted and have no event of their own.
@@ -75,6 +76,7 @@ pub(crate) struct Counts {
     pub(crate) sent_bytes: [u64; Layer::COUNT],
     pub(crate) repositories: Repositories,
     pub(crate) repository_times: RepositoryTimes,
+    pub(crate) upstream_waits: UpstreamWaits,
     pub(crate) ops: Vec<Durations>,
     /// The runs of each op that changed nothing.
     pub(crate) vain: Vec<u64>,
@@ -93,6 +95,7 @@ impl Default for Counts {
             sent_bytes: [0; Layer::COUNT],
             repositories: Repositories::default(),
             repository_times: RepositoryTimes::default(),
+            upstream_waits: UpstreamWaits::default(),
             ops: vec![Durations::default(); Op::COUNT],
             vain: vec![0; Op::COUNT],
             durations: vec![Durations::default(); Layer::COUNT],
@@ -171,6 +174,7 @@ impl Counts {
         self.sent_bytes[layer] += figures.bytes_out;
         let limit = self.durations[layer].record(figures.duration);
         self.requests.add(kind, limit, figures.duration, figures.bytes_in, figures.bytes_out);
+        self.upstream_waits.add(event);
         if figures.status != 0 {
             self.first_bytes[layer].record(figures.first_byte);
         }
@@ -199,6 +203,7 @@ impl Counts {
         add_each(&mut self.sent_bytes, &other.sent_bytes);
         self.repositories.merge(&other.repositories);
         self.repository_times.merge(&other.repository_times, &mut self.repositories);
+        self.upstream_waits.merge(&other.upstream_waits);
         merge_each(&mut self.ops, &other.ops);
         add_each(&mut self.vain, &other.vain);
         merge_each(&mut self.durations, &other.durations);

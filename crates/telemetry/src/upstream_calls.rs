@@ -1,7 +1,8 @@
 //! The results of the calls to one host of upstreams.
 
 use crate::durations::{Durations, RoundDurations};
-use crate::{Reason, Tick};
+use crate::recent::Recent;
+use crate::{Histogram, Reason, Tick};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -12,6 +13,20 @@ pub struct UpstreamCalls {
     host: String,
     received_bytes: AtomicU64,
     counts: Mutex<CallCounts>,
+    /// The durations in [`CallCounts`], of the last quarter of an hour.
+    recent: Mutex<Recent<Histogram>>,
+}
+
+/// The calls to a host in the last quarter of an hour, and what requests waited for it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RecentCalls {
+    /// Half of the calls took no longer until the head of the response, in nanoseconds. `None`: there were no calls.
+    pub p50: Option<u64>,
+    /// The same of 95 % of the calls.
+    pub p95: Option<u64>,
+    /// The part of the time of all requests that they waited for this host, 0 to 1; more than 1 for all hosts together where members of a
+    /// group are asked at the same time. `None`: there were no requests.
+    pub wait_share: Option<f64>,
 }
 
 /// The counts of calls.
@@ -61,7 +76,12 @@ impl CallCounts {
 
 impl UpstreamCalls {
     pub(crate) fn new(host: &str) -> Self {
-        Self { host: host.to_owned(), received_bytes: AtomicU64::new(0), counts: Mutex::default() }
+        Self {
+            host: host.to_owned(),
+            received_bytes: AtomicU64::new(0),
+            counts: Mutex::default(),
+            recent: Mutex::default(),
+        }
     }
 
     /// The host, as `name:port`.
@@ -79,6 +99,7 @@ impl UpstreamCalls {
             500.. => Some(Reason::UpstreamFailed),
             _ => None,
         };
+        self.took(nanos);
         self.change(|counts| {
             counts.statuses[usize::from(status / 100).clamp(1, 5)] += 1;
             counts.record(status, nanos);
@@ -89,6 +110,7 @@ impl UpstreamCalls {
     /// The call that started at `began` got no response.
     pub fn failed(&self, reason: Reason, began: Tick) {
         let nanos = Tick::now().since(began);
+        self.took(nanos);
         self.change(|counts| {
             counts.statuses[0] += 1;
             counts.record(0, nanos);
@@ -112,6 +134,22 @@ impl UpstreamCalls {
 
     pub(crate) fn counts(&self) -> CallCounts {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The durations of the last quarter of an hour.
+    pub(crate) fn recent(&self, now: Tick) -> Histogram {
+        let mut all = Histogram::default();
+        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.until(now).for_each(|minute| all.merge(minute));
+        all
+    }
+
+    /// A call took so long until now.
+    fn took(&self, nanos: u64) {
+        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(minute) = recent.at(Tick::now()) {
+            minute.record(nanos);
+        }
     }
 
     fn change(&self, change: impl FnOnce(&mut CallCounts)) {

@@ -4,9 +4,10 @@ use crate::app::App;
 use crate::error::Error;
 use client::{Circuit, HostState};
 use serde_json::{Value, json};
-use telemetry::Event;
+use telemetry::{Event, RecentCalls};
 
-fn to_json((state, repositories): &(HostState, Vec<String>)) -> Value {
+fn to_json((state, repositories): &(HostState, Vec<String>), recent: &RecentCalls) -> Value {
+    let millis = |nanos: Option<u64>| nanos.map(|nanos| (nanos / 1_000) as f64 / 1e3);
     let (circuit, failures, open_until) = match state.circuit {
         Circuit::Closed { failures } => ("closed", failures, None),
         Circuit::Open { until, .. } => ("open", 0, Some(until.to_string())),
@@ -20,6 +21,9 @@ fn to_json((state, repositories): &(HostState, Vec<String>)) -> Value {
         "failures": failures,
         "open_until": open_until,
         "paused_until": state.paused_until.map(|until| until.to_string()),
+        "p50_ms": millis(recent.p50),
+        "p95_ms": millis(recent.p95),
+        "wait_share": recent.wait_share,
         "calls": state.calls,
         "calls_max": state.calls_max,
         "waiting": state.waiting,
@@ -29,6 +33,8 @@ fn to_json((state, repositories): &(HostState, Vec<String>)) -> Value {
 }
 
 pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
-    let hosts: Vec<Value> = app.repositories.upstreams(event).await?.iter().map(to_json).collect();
+    let hosts = app.repositories.upstreams(event).await?;
+    let recent = app.recorder.recent_calls(hosts.iter().map(|(state, _)| &*state.host));
+    let hosts: Value = hosts.iter().zip(&recent).map(|(host, recent)| to_json(host, recent)).collect();
     Ok(json!({ "upstreams": hosts }))
 }

@@ -1,7 +1,6 @@
 //! `daylight ask`: questions about stored events, answered by a running server.
 
 mod answer;
-mod cells;
 mod show;
 
 use super::api::Api;

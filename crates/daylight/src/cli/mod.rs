@@ -6,6 +6,7 @@
 mod api;
 mod ask;
 mod backup;
+mod cells;
 mod check;
 mod cleanup;
 mod completions;

@@ -1,13 +1,16 @@
 //! `daylight upstreams`: the state of the hosts of upstreams, from a running server.
 
 use super::api::{Api, decode};
+use super::cells::milliseconds;
 use super::context::Context;
 use super::table;
 use serde::Deserialize;
 
 /// Show the state of the upstream hosts of a running server
 ///
-/// After repeated failures the circuit of a host opens: the server does not call it for a while, and answers from its cache.
+/// P50 and P95 are times of the calls of the last 15 minutes until the head of the response. WAITS is the part of the time of all requests of
+/// these 15 minutes that they waited for the host. After repeated failures the circuit of a host opens: the server does not call it for a
+/// while, and answers from its cache.
 #[derive(Debug, clap::Args)]
 pub(super) struct Upstreams;
 
@@ -24,6 +27,9 @@ struct Upstream {
     circuit: String,
     open_until: Option<String>,
     paused_until: Option<String>,
+    p50_ms: Option<f64>,
+    p95_ms: Option<f64>,
+    wait_share: Option<f64>,
     calls: u64,
     calls_max: u64,
     waiting: u64,
@@ -44,11 +50,12 @@ impl Upstreams {
             return Ok(());
         }
         let rows = decode::<UpstreamList>(answer)?.upstreams.into_iter().map(row).collect();
-        Ok(table::write(context.out, ["HOST", "REPOSITORIES", "STATE", "CALLS", "WAITING", "LAST ERROR"], rows)?)
+        let head = ["HOST", "REPOSITORIES", "STATE", "P50", "P95", "WAITS", "CALLS", "QUEUED", "LAST ERROR"];
+        Ok(table::write(context.out, head, rows)?)
     }
 }
 
-fn row(upstream: Upstream) -> [String; 6] {
+fn row(upstream: Upstream) -> [String; 9] {
     let state = match (upstream.circuit.as_str(), upstream.open_until, upstream.paused_until) {
         ("open", Some(until), _) => format!("circuit open until {until}"),
         ("trial", ..) => "circuit half open".to_owned(),
@@ -57,5 +64,8 @@ fn row(upstream: Upstream) -> [String; 6] {
     };
     let calls = format!("{} of {}", upstream.calls, upstream.calls_max);
     let last = upstream.last_error.map_or_else(|| "none".to_owned(), |last| format!("{} {}", last.at, last.what));
-    [upstream.host, upstream.repositories.join(","), state, calls, upstream.waiting.to_string(), last]
+    let took = |millis: Option<f64>| millis.map_or_else(|| "-".to_owned(), milliseconds);
+    let waits = upstream.wait_share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", share * 100.0));
+    let (p50, p95, queued) = (took(upstream.p50_ms), took(upstream.p95_ms), upstream.waiting.to_string());
+    [upstream.host, upstream.repositories.join(","), state, p50, p95, waits, calls, queued, last]
 }
