@@ -84,10 +84,11 @@ fn each_event_is_a_line_until_ctrl_c() {
     let mut programs = Tail::begin(&world, &["--json", "layer=hosted and method=GET"]);
     let paths = ["info/lamp", "info/oil"].map(|path| format!("/repository/{FIRST}/{path}"));
     for path in &paths {
-        world.anon().get(path).expect(404);
+        let answer = world.anon().get(path).expect(404);
         let line = people.line();
         let cells: Vec<&str> = line.split_whitespace().collect();
-        assert_eq!((cells[1], cells[2]), ("404", "GET"), "{line}");
+        let id = answer.header("daylight-event").unwrap();
+        assert_eq!((cells[1], cells[2], cells[3]), (id, "404", "GET"), "{line}");
         assert!(line.contains(&format!("  hosted  {FIRST}  {path}  not_found  ")), "{line}");
         let event: Value = serde_json::from_str(&programs.line()).unwrap();
         assert_eq!((event["path"].as_str(), event["status"].as_u64()), (Some(path.as_str()), Some(404)));

@@ -35,9 +35,10 @@ impl Widths {
         let (took, sent) = (millis(event["duration_ms"].as_f64().unwrap_or_default()), bytes(number("bytes_out")));
         let (outcome, reason, weight) = (text("outcome"), text("reason"), number("weight"));
         let mut line = format!(
-            "{time}  {status:>3}  {method:<methods$}  {took:>9}  {sent:>9}  {layer:<6}  {repository:<repositories$}  {path}",
+            "{time}  {id}  {status:>3}  {method:<methods$}  {took:>9}  {sent:>9}  {layer:<6}  {repository:<repositories$}  {path}",
             methods = self.method,
             repositories = self.repository,
+            id = text("id"),
             layer = text("layer"),
             path = text("path"),
         );
@@ -86,27 +87,27 @@ mod tests {
     fn columns_stay_aligned_and_only_grow() {
         let mut widths = Widths::default();
         let hit = json!({
-            "at": "2026-11-01T12:00:00.123Z", "method": "GET", "status": 200, "layer": "page", "outcome": "answered",
+            "id": "6888033c0f6f3c00", "at": "2026-11-01T12:00:00.123Z", "method": "GET", "status": 200, "layer": "page", "outcome": "answered",
             "repository": "gems", "path": "/repository/gems/info/rack", "duration_ms": 0.041, "bytes_out": 900, "weight": 1,
         });
         let failed = json!({
-            "at": "2026-11-01T12:00:01.000Z", "method": "GET", "status": 504, "layer": "group", "outcome": "failed",
+            "id": "6888033c0f6f3c01", "at": "2026-11-01T12:00:01.000Z", "method": "GET", "status": 504, "layer": "group", "outcome": "failed",
             "reason": "upstream_timeout", "repository": "company-maven", "path": "/repository/company-maven/a\u{1b}[2J",
             "duration_ms": 10_012.0, "bytes_out": 212, "weight": 7,
         });
         let job = json!({
-            "at": "2026-11-01T12:00:02.000Z", "method": "collect", "status": 0, "outcome": "answered", "duration_ms": 12.0,
+            "id": "6888033c0f6f3c02", "at": "2026-11-01T12:00:02.000Z", "method": "collect", "status": 0, "outcome": "answered", "duration_ms": 12.0,
             "bytes_out": 0, "weight": 1,
         });
         let lines = [&hit, &failed, &job, &hit].map(|event| widths.line(event));
         assert_eq!(
             lines,
             [
-                "12:00:00.123  200  GET       41 us      900 B  page    gems      /repository/gems/info/rack",
-                "12:00:01.000  504  GET     10.01 s      212 B  group   company-maven  /repository/company-maven/a\u{fffd}[2J  failed  \
+                "12:00:00.123  6888033c0f6f3c00  200  GET       41 us      900 B  page    gems      /repository/gems/info/rack",
+                "12:00:01.000  6888033c0f6f3c01  504  GET     10.01 s      212 B  group   company-maven  /repository/company-maven/a\u{fffd}[2J  failed  \
                  upstream_timeout  x7",
-                "12:00:02.000    -  collect    12.0 ms        0 B",
-                "12:00:00.123  200  GET          41 us      900 B  page    gems           /repository/gems/info/rack",
+                "12:00:02.000  6888033c0f6f3c02    -  collect    12.0 ms        0 B",
+                "12:00:00.123  6888033c0f6f3c00  200  GET          41 us      900 B  page    gems           /repository/gems/info/rack",
             ]
         );
         assert_eq!([0, 1023, 1024, 5 << 20, 3 << 40].map(bytes), ["0 B", "1023 B", "1.0 KiB", "5.0 MiB", "3.0 TiB"]);
