@@ -10,7 +10,7 @@ use super::sampled::{ROWS_MAX, Sample, Taken};
 use crate::column::{Column, LINE};
 use crate::part::{Part, Unreadable};
 use std::sync::Arc;
-use telemetry::thread_nanos;
+use telemetry::{Millis, thread_nanos};
 
 /// The fewest stored events of each side that are compared.
 const ROWS_MIN: usize = 30;
@@ -126,21 +126,44 @@ impl Contrast {
         }
     }
 
+    /// By how much the time to compare with is earlier, in milliseconds.
+    fn earlier(&self) -> u64 {
+        if let Some(Compare::Earlier(by)) = self.question.compare { by } else { 0 }
+    }
+
+    /// Refuses a side with too few rows. Its time is earlier by so many milliseconds than that of the question.
+    fn enough(&self, rows: usize, earlier: u64, [one, many]: [&str; 2], hint: &str) -> Result<(), NotAnswered> {
+        let [from, to] = [self.question.from, self.question.to].map(|at| Millis(at.0.saturating_sub_unsigned(earlier)));
+        let is_within = |part: &Arc<dyn Part>| part.span().from < to.0 && from.0 <= part.span().to;
+        let few = match rows {
+            ROWS_MIN.. => return Ok(()),
+            0 if !self.parts.iter().any(is_within) => format!("no event is stored of the time from {from} to {to}"),
+            0 => format!("no stored event {one}"),
+            1 => format!("only 1 stored event {one}"),
+            _ => format!("only {rows} stored events {many}"),
+        };
+        let message = format!("{few}; a comparison needs {ROWS_MIN} events of each side");
+        Err(NotAnswered::TooFew { message, hint: hint.to_owned() })
+    }
+
     /// The comparison so far.
     pub(super) fn answer(&mut self) -> Result<Answer, NotAnswered> {
         let began = thread_nanos();
         let [selected, base] = &self.sample.sides;
         if self.is_done() {
-            enough(
-                selected.rows,
-                ["matches the filter", "match the filter"],
-                "choose a longer time or another filter",
-            )?;
-            let hint = match self.question.compare {
-                Some(Compare::Earlier(_)) => "choose a longer time, or an earlier one of which events are stored",
-                _ => "choose a longer time, or a filter that fewer events match",
+            let hint = "choose a longer time or another filter";
+            self.enough(selected.rows, 0, ["matches the filter", "match the filter"], hint)?;
+            let (words, hint) = match self.question.compare {
+                Some(Compare::Earlier(_)) => (
+                    ["matches the filter in the earlier time", "match the filter in the earlier time"],
+                    "choose a longer time, an earlier one of which events are stored, or `compare rest`, which needs none",
+                ),
+                _ => (
+                    ["is there to compare with", "are there to compare with"],
+                    "choose a longer time, or a filter that fewer events match",
+                ),
             };
-            enough(base.rows, ["is there to compare with", "are there to compare with"], hint)?;
+            self.enough(base.rows, self.earlier(), words, hint)?;
         }
         let side = |side: usize| {
             let sums = &self.sample.sides[side];
@@ -168,18 +191,6 @@ impl Contrast {
             ..Answer::empty(&self.question)
         })
     }
-}
-
-/// Refuses a side with too few rows.
-fn enough(rows: usize, [one, many]: [&str; 2], hint: &str) -> Result<(), NotAnswered> {
-    let few = match rows {
-        ROWS_MIN.. => return Ok(()),
-        0 => format!("no stored event {one}"),
-        1 => format!("only 1 stored event {one}"),
-        _ => format!("only {rows} stored events {many}"),
-    };
-    let message = format!("{few}; a comparison needs {ROWS_MIN} events of each side");
-    Err(NotAnswered::TooFew { message, hint: hint.to_owned() })
 }
 
 /// The parts in an order whose every beginning is spread over all of them: by the mirrored bits of their places.

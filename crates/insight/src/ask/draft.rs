@@ -14,7 +14,7 @@ pub(super) const WAIT_MS: u64 = 1000;
 const WAIT_MAX_MS: u64 = 30_000;
 /// The shortest stretch of a series, in milliseconds.
 const PER_MIN: u64 = 1000;
-/// The time of a question that names none: the last hour, in milliseconds.
+/// The time of a question that names none: the last hour, in milliseconds. With `compare -5m` it is the last five minutes.
 const LAST_HOUR: u64 = 3_600_000;
 
 /// The most comparisons of all filters of a question.
@@ -51,9 +51,14 @@ impl Draft {
             })
         };
         let to = self.to.as_ref().map_or(Ok(now), moment)?;
+        let compare = self.compare.as_ref().map(compare).transpose()?;
         let from = match &self.from {
             Some(from) => moment(from)?,
-            None => Millis(to.0.saturating_sub_unsigned(LAST_HOUR).max(0)),
+            None => {
+                // A time that reaches into the earlier one would be compared with itself.
+                let length = if let Some(Compare::Earlier(by)) = compare { LAST_HOUR.min(by) } else { LAST_HOUR };
+                Millis(to.0.saturating_sub_unsigned(length).max(0))
+            }
         };
         if from >= to {
             let place = [&self.from, &self.to].into_iter().flatten().map(|(_, place)| place).next();
@@ -76,7 +81,6 @@ impl Draft {
         };
         let one = by.is_empty() && self.compare.is_none();
         let limit = limit(self.limit, self.per.as_ref().map(|(_, place)| (per, place)), (from, to), one)?;
-        let compare = self.compare.map(compare).transpose()?;
         let wait_ms = wait_ms(self.wait_ms)?;
         let order =
             self.order.map_or(Ok(Order { measure: 0, ascending: false }), |order| place_of(order, &measures))?;
@@ -165,15 +169,15 @@ fn limit(
     Ok(limit)
 }
 
-fn compare(compare: At<String>) -> Result<Compare, Mistake> {
+fn compare(compare: &At<String>) -> Result<Compare, Mistake> {
     let (text, place) = compare;
     if text == "rest" {
         return Ok(Compare::Rest);
     }
     let earlier = text.strip_prefix('-').and_then(times::stretch).filter(|earlier| *earlier > 0);
     earlier.map(Compare::Earlier).ok_or_else(|| {
-        let message = format!("`{}` is no comparison: write `rest`, or a time such as `-1d`", clipped(&text));
-        Mistake::new(&place, message).meant(nearest(&text, &["rest"]))
+        let message = format!("`{}` is no comparison: write `rest`, or a time such as `-1d`", clipped(text));
+        Mistake::new(place, message).meant(nearest(text, &["rest"]))
     })
 }
 
