@@ -25,7 +25,7 @@ fn ask(world: &World, question: Value) -> Value {
 
 /// The answer for which this holds: the last byte of a response may arrive before the server has recorded it.
 #[track_caller]
-fn ask_until(world: &World, question: &Value, holds: impl Fn(&Value) -> bool) -> Value {
+pub(crate) fn ask_until(world: &World, question: &Value, holds: impl Fn(&Value) -> bool) -> Value {
     let began = Instant::now();
     loop {
         let answer = ask(world, question.clone());

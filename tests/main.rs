@@ -12,6 +12,7 @@ mod agents;
 mod api;
 mod as_of;
 mod asking;
+mod at_night;
 mod backup;
 mod browser;
 mod browsing;

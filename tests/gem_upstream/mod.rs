@@ -26,7 +26,7 @@ use crate::world::{FIRST, World};
 use serde_json::json;
 
 /// The remote repository.
-const REMOTE: &str = "upstream-gems";
+pub(crate) const REMOTE: &str = "upstream-gems";
 const START: &str = "2026-11-02T12:00:00Z";
 const LATER: &str = "2026-11-02T13:00:00Z";
 const AFTER_A_WEEK: &str = "2026-11-10T13:00:00Z";

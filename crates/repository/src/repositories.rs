@@ -5,7 +5,7 @@ pub(crate) mod change;
 pub(crate) mod cleanup;
 pub(crate) mod clock;
 pub(crate) mod contents;
-mod file_removal;
+pub(crate) mod file_removal;
 mod folder_lists;
 pub(crate) mod followed;
 pub(crate) mod following;

@@ -19,7 +19,8 @@ pub(super) struct Explain {
     /// Name of the repository
     #[arg(required_unless_present = "event")]
     repository: Option<String>,
-    /// Path below the repository, or the path of its URL, `/repository/NAME/...`
+    /// Path below the repository, the path of its URL, `/repository/NAME/...`, or the name of a package or version: `rack`, `rack:3.0`,
+    /// `org.example:lamp`
     #[arg(required_unless_present = "event")]
     path: Option<String>,
     /// The repository at an earlier moment: a day (its end, in UTC), a time such as 2026-11-01T12:00:00Z, or a change `seq-N` of the

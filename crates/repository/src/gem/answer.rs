@@ -9,7 +9,9 @@ use crate::gem::group::GroupGems;
 use crate::gem::hosted::Hosted;
 use crate::gem::parameters::Yanked;
 use crate::gem::upstream::RemoteGems;
-use crate::gem::{Found, Question, client_settings, dependencies, describe, download, info, names, owners, parameters};
+use crate::gem::{
+    Found, Question, client_settings, dependencies, describe, download, info, left_out, names, owners, parameters,
+};
 use crate::gem::{push, specs, unyank, versions, yank};
 use crate::package::listed::Among;
 use crate::question::Ask;
@@ -113,6 +115,12 @@ impl Repositories {
             Question::Yank => self.yank(hosted, ask, by, event).await,
             Question::Unyank => self.unyank(hosted, ask, by, event).await,
         };
+        if let Question::Info(name) = *question
+            && !repository.asks
+            && let Some(text) = left_out::of_hosted(hosted, name, now(), event).await?
+        {
+            event.detail = text;
+        }
         found.map(Any::Gem)
     }
 

@@ -20,6 +20,7 @@ pub(crate) mod indexes;
 pub(crate) mod info;
 pub(crate) mod info_lines;
 pub(crate) mod layout;
+pub(crate) mod left_out;
 pub(crate) mod names;
 pub(crate) mod owners;
 pub(crate) mod ownership;

@@ -56,12 +56,7 @@ impl Hidden {
 
     /// The text about a list of `all` versions without the `hidden` ones. It names the first of them, each with the rule.
     pub(crate) fn describe(all: usize, hidden: &[Hidden]) -> String {
-        let named = hidden.iter().take(NAMED).map(ToString::to_string).collect::<Vec<_>>().join("; ");
-        let more = match hidden.len().saturating_sub(NAMED) {
-            0 => String::new(),
-            more => format!("; and {more} more"),
-        };
-        format!("left out are {} of {all} versions: {named}{more}", hidden.len())
+        left_out(all, &hidden.iter().map(ToString::to_string).collect::<Vec<_>>())
     }
 
     /// The name of the rule that hides it. A closed list.
@@ -147,6 +142,16 @@ impl fmt::Display for Hidden {
             _ => f.write_str("; its age is unknown"),
         }
     }
+}
+
+/// The text about a list of `all` versions without some of them. `why` has a sentence for each of these, of which the first are shown.
+pub(crate) fn left_out(all: usize, why: &[String]) -> String {
+    let more = match why.len().saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    let named = why.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ");
+    format!("left out are {} of {all} versions: {named}{more}", why.len())
 }
 
 /// A duration in words: `7 days`, `12 hours`, `90 seconds`, in the largest unit that divides it.

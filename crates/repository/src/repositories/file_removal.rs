@@ -64,15 +64,27 @@ impl Repositories {
     }
 }
 
+/// What was done to a withdrawn entry: it was "yanked".
+pub(crate) fn verb_of(withdrawal: Option<&Withdrawal>, format: Format) -> &'static str {
+    match withdrawal {
+        Some(Withdrawal::Retracted) => "yanked",
+        // Earlier versions of this program recorded no reason, and withdrew only yanked versions.
+        None if format == Format::Gem => "yanked",
+        Some(Withdrawal::Deleted) | None => "deleted",
+        Some(Withdrawal::Pruned) => "removed by the retention of snapshots",
+        Some(Withdrawal::Cleanup { .. }) => "removed by a cleanup",
+        Some(Withdrawal::Purged { .. }) => "purged",
+    }
+}
+
 impl Removed<'_> {
     fn text(&self, life: &BlobLife) -> String {
-        let (did, why) = match &self.entry.withdrawal {
-            Some(Withdrawal::Retracted) => ("yanked", String::new()),
-            None if self.format == Format::Gem => ("yanked", String::new()),
-            Some(Withdrawal::Deleted) | None => ("deleted", String::new()),
-            Some(Withdrawal::Pruned) => ("removed by the retention of snapshots", String::new()),
-            Some(Withdrawal::Cleanup { rule, .. }) => ("removed by a cleanup", format!(", by the rule `{rule}`")),
-            Some(Withdrawal::Purged { why }) => ("purged", format!(", because: {why}")),
+        let withdrawal = self.entry.withdrawal.as_ref();
+        let did = verb_of(withdrawal, self.format);
+        let why = match withdrawal {
+            Some(Withdrawal::Cleanup { rule, .. }) => format!(", by the rule `{rule}`"),
+            Some(Withdrawal::Purged { why }) => format!(", because: {why}"),
+            _ => String::new(),
         };
         let by = self.row.map(author).unwrap_or_default();
         let bytes = match self.deleted {

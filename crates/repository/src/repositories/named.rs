@@ -2,6 +2,7 @@
 
 use crate::format::Format;
 use crate::repository::Repository;
+use format::gem;
 use std::borrow::Cow;
 
 /// The path: `what` itself, or the folder of `G:A` or `G:A:V`.
@@ -15,7 +16,8 @@ pub(crate) fn path_of<'a>(repository: &Repository, what: &'a str) -> Cow<'a, str
 }
 
 impl Repository {
-    /// The path of the file to explain: `path` itself, or the main file of the version with that name.
+    /// The path of the file to explain: `path` itself, the main file of the version with that name, or the list of the versions of the
+    /// package with that name.
     pub fn explained_path<'a>(&self, path: &'a str) -> Cow<'a, str> {
         if path.contains('/') {
             return Cow::Borrowed(path);
@@ -25,6 +27,9 @@ impl Repository {
             (Format::Gem, [name, version]) => Cow::Owned(format!("gems/{name}-{version}.gem")),
             (Format::Gem, [file]) if is_full_name(file) => {
                 Cow::Owned(format!("gems/{}.gem", file.strip_suffix(".gem").unwrap_or(file)))
+            }
+            (Format::Gem, [name]) if !name.is_empty() && gem::path::read(name).is_none() => {
+                Cow::Owned(format!("info/{name}"))
             }
             (Format::Maven, [_, artifact, version]) if !version.ends_with("-SNAPSHOT") => {
                 Cow::Owned(format!("{}/{artifact}-{version}.pom", path_of(self, path)))

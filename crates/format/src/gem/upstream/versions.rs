@@ -173,6 +173,26 @@ impl Versions {
         })
     }
 
+    /// The tokens of a name that were listed, and no longer were when the text ended at `end`, the last removed first.
+    pub fn removed(&self, name: &str, end: usize) -> Vec<String> {
+        let lines = self.lines_at(&self.offsets_of(name, end));
+        // When each listed token was removed: `None` if it still is listed.
+        let mut ever: HashMap<&str, Option<usize>> = HashMap::new();
+        let changes = lines.iter().filter_map(|line| Entry::read(line)).collect::<Vec<_>>();
+        for (at, (gone, token)) in changes.iter().flat_map(|entry| entry.tokens()).enumerate() {
+            match ever.get_mut(token) {
+                Some(removed) => *removed = gone.then_some(at),
+                // A gem without versions has `-0`, which was never listed.
+                None if gone => {}
+                None => drop(ever.insert(token, None)),
+            }
+        }
+        let mut removed: Vec<(usize, &str)> =
+            ever.into_iter().filter_map(|(token, removed)| Some((removed?, token))).collect();
+        removed.sort_unstable_by(|one, other| other.cmp(one));
+        removed.into_iter().map(|(_, token)| token.to_owned()).collect()
+    }
+
     /// Whether this is the only line of a name.
     pub fn says_only(&self, name: &str, line: &str) -> bool {
         matches!(&self.lines_of(name)[..], [only] if **only == *line.as_bytes())

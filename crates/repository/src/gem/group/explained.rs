@@ -6,6 +6,7 @@ use crate::gem::Question;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::group::owner::Holder;
 use crate::gem::group::{GroupGems, Member};
+use crate::gem::left_out;
 use crate::group::is_hosted;
 use format::gem::spelling::{READINGS, readings};
 use telemetry::{Event, MemberRecord, MemberSaid, Reason};
@@ -123,6 +124,7 @@ impl GroupGems<'_> {
             }
             told.push(self.whose(name, &holders, &members, &owners));
             for place in owners {
+                self.tell_left_out(place, question, event).await?;
                 told.extend(self.explain_member(place, question, event).await?);
             }
         }
@@ -148,6 +150,21 @@ impl GroupGems<'_> {
             [_] if others() == 0 => format!("`{name}` belongs to {of}, the only member that lists it"),
             [_] => format!("`{name}` belongs to {of}, which listed it first or is earlier in the order of members"),
         }
+    }
+
+    /// Adds the versions that the `/info` of a member leaves out to the record of this member.
+    async fn tell_left_out(self, place: usize, question: &Question<'_>, event: &mut Event) -> Result<(), Error> {
+        let (Some(leaf), Question::Info(name)) = (self.leaves().get(place), question) else { return Ok(()) };
+        let text = match self.member(leaf)? {
+            Member::Hosted(hosted) => left_out::of_hosted(hosted, name, self.now(), event).await?,
+            Member::Remote(remote, local) => self.remote(&remote, local).left_out(name),
+        };
+        if let Some(record) = event.members.iter_mut().find(|record| record.member == *leaf.record.name)
+            && let Some(text) = text
+        {
+            record.detail = text;
+        }
+        Ok(())
     }
 
     /// The source of a remote member's answer.

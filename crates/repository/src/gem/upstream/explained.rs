@@ -5,14 +5,9 @@ use crate::gem::Question;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::forbidden::forbidden;
 use crate::gem::upstream::listing::{Listed, ListedVersion};
-use crate::gem::upstream::view::token_rows;
 use crate::upstream::Remembered;
-use crate::visible::hidden;
 use format::gem::upstream::full_name::candidates_by;
 use telemetry::Event;
-
-/// Maximum number of hidden versions that are shown with their reasons.
-const HIDDEN_MAX: usize = 5;
 
 impl RemoteGems<'_> {
     /// Adds the sources of an answer to the event.
@@ -64,12 +59,7 @@ impl RemoteGems<'_> {
             told.push(format!("{hidden}, so its upstream is not asked for it"));
             return told;
         }
-        let (rows, view) = (token_rows(name, &listed), self.remote.repository.view(self.now()));
-        let reasons: Vec<String> = hidden(&rows, view).map(|(_, why)| why.to_string()).collect();
-        told.extend(reasons.iter().take(HIDDEN_MAX).cloned());
-        if reasons.len() > HIDDEN_MAX {
-            told.push(format!("{} more are hidden", reasons.len() - HIDDEN_MAX));
-        }
+        told.extend(self.left_out(name));
         told.push(self.of_file(&format!("info/{name}"), |known| known.md5 == *md5, "that MD5", event).await);
         told
     }

@@ -34,6 +34,7 @@ fn what_is_said_of_a_name_is_its_tokens_and_the_last_md5() {
     assert_eq!(names, ["b", "a", "c", "d"]);
     assert!(index.ever_said("a", "x") && index.ever_said("a", "z") && !index.ever_said("a", "w"));
     assert!(!index.ever_said("e", "x"));
+    assert_eq!((index.removed("c", usize::MAX).len(), index.removed("e", usize::MAX).len()), (1, 0));
     let line = |hidden: &dyn Fn(&str) -> bool| index.said("a").unwrap().line("a", hidden, "m");
     assert_eq!((line(&|token| token == "3"), line(&|_| true)), ("a 2-java m".into(), "a -0 m".into()));
 }
@@ -55,6 +56,10 @@ fn what_many_lines_of_a_name_say_is_found_in_one_pass() {
     assert_eq!(&index.text().pieces().concat()[at..][..3 + MANY.to_string().len()], format!("a -{MANY}").as_bytes());
     assert!(at > end, "a version that is removed and added in one line is listed");
     assert_eq!((index.withdrawn("a", "0", end), index.withdrawn("b", "0", 0)), (None, None));
+    index.push("a -7 x\na -9,-7,7 y\na -7 z\nb -0 w\n".into()).unwrap();
+    let removed = [7, 9, MANY].map(|token| token.to_string());
+    assert_eq!(index.removed("a", usize::MAX), removed, "the last removed first");
+    assert_eq!((index.removed("a", end).len(), index.removed("b", usize::MAX).len()), (0, 0));
 }
 
 #[test]

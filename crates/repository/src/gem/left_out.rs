@@ -1,0 +1,43 @@
+//! The versions of a gem that its `/info` leaves out, and why, for `daylight explain`: hidden ones and removed ones. Clients get no list
+//! of them.
+
+use crate::error::Error;
+use crate::gem::hosted::Hosted;
+use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::view::token_rows;
+use crate::policy::hidden::left_out;
+use crate::repositories::file_removal::verb_of;
+use crate::visible::{hidden, removed};
+use telemetry::{Event, Millis};
+
+/// Of a hosted gem. `None`: its `/info` has every version.
+pub(crate) async fn of_hosted(
+    hosted: Hosted<'_>,
+    name: &str,
+    now: Millis,
+    event: &mut Event,
+) -> Result<Option<String>, Error> {
+    let rows = hosted.repository.unit(hosted.store, name, event).await?;
+    let mut why: Vec<String> = hidden(&rows, hosted.repository.view(now)).map(|(_, why)| why.to_string()).collect();
+    for entry in removed(&rows) {
+        let what = entry.key.replacen(&format!("{name}-"), &format!("{name}:"), 1);
+        why.push(format!("`{what}` was {}", verb_of(entry.withdrawal.as_ref(), hosted.repository.format)));
+    }
+    Ok((!why.is_empty()).then(|| left_out(rows.len(), &why)))
+}
+
+impl RemoteGems<'_> {
+    /// Of a gem of an upstream, as far as its index tells. `None`: its `/info` has every version that was ever listed, or the index is not
+    /// known yet.
+    pub(crate) fn left_out(self, name: &str) -> Option<String> {
+        let end = self.end().ok()?;
+        let known = self.known(|known| (known.listing.gem_by(name, end), known.listing.log().removed(name, end)));
+        let (listed, gone) = known.ok()?;
+        let rows = token_rows(name, listed.as_ref()?);
+        let view = self.remote.repository.view(self.now());
+        let mut why: Vec<String> = hidden(&rows, view).map(|(_, why)| why.to_string()).collect();
+        why.extend(gone.iter().map(|token| format!("the upstream yanked `{name}:{token}`")));
+        let all = rows.len() + gone.len();
+        (!why.is_empty()).then(|| left_out(all, &why))
+    }
+}
