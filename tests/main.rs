@@ -14,6 +14,7 @@ mod as_of;
 mod asking;
 mod at_night;
 mod backup;
+mod bots;
 mod browser;
 mod browsing;
 mod build_tools;

@@ -77,11 +77,13 @@ pub(crate) struct Told {
     pub(crate) until: Option<Millis>,
 }
 
-/// A version from its line; `None`: its number or its dependencies cannot be parsed.
+/// A version from its line; `None`: its number or its dependencies cannot be parsed. If the line has no date, the date is the one from which
+/// its age is counted: the cooldowns of Dependabot and Renovate need one (Dependabot fails without, Renovate 44 never offers the version).
 fn published(row: &InfoRow) -> Option<json::Published> {
     let package = upstream::package(&row.name, &row.line)?;
     let sha256 = row.checksum.map(|checksum| store::Digest(checksum.0).to_string()).unwrap_or_default();
-    let at = row.created_at.map(|seconds| Millis(seconds.saturating_mul(1000)).to_string()).unwrap_or_default();
+    let at = row.created_at.map_or_else(|| row.moment(), |seconds| Millis(seconds.saturating_mul(1000)));
+    let at = if at == Millis(0) { String::new() } else { at.to_string() };
     Some(json::Published { package, sha256, at })
 }
 
