@@ -4,6 +4,7 @@ use super::languages::repositories;
 use super::stage::Stage;
 use crate::world::{ADMIN, Central, FIRST, Gem, Says, Upstream, World, promtool, write};
 use serde_json::json;
+use std::time::Duration;
 
 const POM: &str = "<project><modelVersion>4.0.0</modelVersion><groupId>com.acme</groupId><artifactId>lamp</artifactId>\
                    <version>1.0</version></project>";
@@ -257,5 +258,27 @@ pub(super) fn troubleshooting() -> Stage {
     world.admin().push(FIRST, &Gem::new("acme-lamp", "1.0.0")).expect(200);
     // Nobody is asked for what a hosted member has.
     world.admin().put("maven-releases", "org/example/lamp/1.0/lamp-1.0.jar", b"lit").expect(201);
-    Stage::on(world).data("/srv/daylight").keep(index)
+    let late = slow_member(&world);
+    Stage::on(world).data("/srv/daylight").keep(index).keep(late)
+}
+
+/// Adds a member to the group `maven` that takes more than a second for each file. Forty requests have waited for it, and more have not.
+fn slow_member(world: &World) -> Upstream {
+    let late = Upstream::start();
+    world.remote("company", &late.url());
+    let members = json!({"members": ["maven-releases", "maven-snapshots", "company"]});
+    world.admin().patch_json("/api/v1/repositories/maven", &members).expect(200);
+    let anon = &world.anon();
+    std::thread::scope(|scope| {
+        for number in 0..40 {
+            let path = format!("org/example/oil{number}/1.0/oil{number}-1.0.jar");
+            late.says(&format!("/{path}"), Says::bytes("oily").drips(1, Duration::from_millis(400)));
+            scope.spawn(move || anon.file("maven", &path).expect(200));
+        }
+    });
+    for _ in 0..40 {
+        anon.file("maven", "org/example/lamp/1.0/lamp-1.0.jar").expect(200);
+        anon.file(FIRST, "info/acme-lamp").expect(200);
+    }
+    late
 }
