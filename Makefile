@@ -22,6 +22,7 @@ help:
 
 build:
 	@scripts/setup build
+	@[ -e "$${CARGO_TARGET_DIR:-target}/release/daylight" ] || echo 'The first build takes some 10 minutes on two cores.'
 	@scripts/web
 	cargo build --release --locked
 

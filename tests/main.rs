@@ -18,6 +18,7 @@ mod bots;
 mod browser;
 mod browsing;
 mod build_tools;
+mod building;
 mod cleanup;
 mod clock;
 mod command_line;

@@ -12,5 +12,11 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=../../web");
     println!("cargo::rustc-env=WEB_STYLE_HASH={:016x}", embed::hash(&fs::read("assets/style.css")?));
     let out = env::var_os("OUT_DIR").ok_or_else(|| io::Error::other("cargo sets no OUT_DIR"))?;
-    embed::embed(Path::new("../../web/dist/daylight.js"), Path::new(&out))
+    let built = Path::new("../../web/dist/daylight.js");
+    if !built.exists() {
+        println!(
+            "cargo::warning=web pages get no scripts, as web/dist/daylight.js is not there: `scripts/web` builds it, before cargo"
+        );
+    }
+    embed::embed(built, Path::new(&out))
 }
