@@ -21,6 +21,7 @@ mod build_tools;
 mod building;
 mod cleanup;
 mod clock;
+mod cold_start;
 mod command_line;
 mod conformance;
 mod contents;

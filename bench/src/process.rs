@@ -65,6 +65,7 @@ impl Server {
         let mut child = command
             .env_clear()
             .env("DAYLIGHT_ADMIN_TOKEN", TOKEN)
+            .env("DAYLIGHT_UPSTREAM_RUBYGEMS", "none")
             .envs(settings.iter().copied())
             .stdout(Stdio::piped())
             .stderr(fs::File::create(folder.join("daylight.log"))?)

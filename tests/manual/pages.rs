@@ -49,8 +49,8 @@ pub(super) fn readme() -> Stage {
     let (world, gems, central) = (World::start(), index(), Central::open());
     upstream(&world, "maven-central", &central.url());
     world.admin().put("maven-releases", "com/acme/lamp/1.0/lamp-1.0.pom", POM.as_bytes()).expect(201);
-    let public = format!("--remote {}", gems.url(FIRST));
-    Stage::on(world).name("--remote \"$(ruby -e 'print Gem.default_sources.first')\"", &public).keep(gems).keep(central)
+    upstream(&world, "rubygems", &gems.url(FIRST));
+    Stage::on(world).keep(gems).keep(central)
 }
 
 /// Pipelines are run as their own runners run them.

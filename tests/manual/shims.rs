@@ -31,6 +31,7 @@ const SHIMS: [(&str, &str, &str); 7] = [
 /// A server that a page starts is stopped as soon as it listens, on any port; whatever else the program does, it does.
 const DAYLIGHT: &str = r#"
 [ "${1-}" = serve ] || exec "$REAL" "$@"
+export DAYLIGHT_UPSTREAM_RUBYGEMS="${DAYLIGHT_UPSTREAM_RUBYGEMS-none}"
 arguments=()
 while [ $# -gt 0 ]; do
   if [ "$1" = --listen ]; then shift; else arguments+=("$1"); fi

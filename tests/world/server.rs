@@ -91,8 +91,8 @@ impl Server {
 
     fn run(mut command: Command, admin: &str, settings: &[(&str, &str)], log: &Path) -> Self {
         command.env_clear().env("DAYLIGHT_ADMIN_TOKEN", admin).env("RUST_BACKTRACE", "1");
-        // Many tests read the events of all requests.
-        command.env("DAYLIGHT_TELEMETRY_JSON_LINES", "on");
+        // No test asks a public server. Many read the events of all requests.
+        command.env("DAYLIGHT_UPSTREAM_RUBYGEMS", "none").env("DAYLIGHT_TELEMETRY_JSON_LINES", "on");
         for (name, value) in settings {
             // An empty value removes the variable.
             if value.is_empty() {

@@ -1,6 +1,6 @@
 //! Applies the repositories that the configuration declares, at each start and on each reload.
 
-use crate::config::{DeclaredRepository, Upstream, UpstreamUrl};
+use crate::config::{DeclaredRepository, OptionalUpstream, Upstream, UpstreamUrl};
 use crate::first_start::{MAVEN_CENTRAL, RUBYGEMS};
 use crate::settings_patch::credential_guard;
 use format::gem::info::FormatVersion;
@@ -46,7 +46,8 @@ pub(crate) async fn set_default_upstreams(
     event: &mut Event,
 ) -> Result<(), Error> {
     let maven_central = Some(&upstream.maven_central).filter(|url| **url != UpstreamUrl::maven_central());
-    let named = [(MAVEN_CENTRAL, "maven", maven_central), (RUBYGEMS, "gem", upstream.rubygems.0.as_ref())];
+    let rubygems = upstream.rubygems.0.as_ref().filter(|_| upstream.rubygems != OptionalUpstream::rubygems());
+    let named = [(MAVEN_CENTRAL, "maven", maven_central), (RUBYGEMS, "gem", rubygems)];
     for (name, format, url) in named {
         let Some(UpstreamUrl(url)) = url else { continue };
         // A repository of another format only has the same name.

@@ -280,7 +280,8 @@ async fn open_repositories(
             Hosts::new(recorder.clone(), upstreams::hosts(&settings.upstream)),
             &mut job,
         )
-        .await?;
+        .await?
+        .with_default_gems(settings.upstream.rubygems.0.as_ref().map(|url| url.0.clone()));
         let access = Access::open(store.clone(), clock.clone(), &mut job).await?;
         let info_format = conformance::info_format(settings.conformance);
         let first_repositories = first_start::first_repositories(info_format, &settings.upstream);

@@ -121,6 +121,8 @@ pub struct Repositories {
     cleaning: Mutex<()>,
     /// The state that all remote repositories share.
     pub(crate) remotes: Arc<Remotes>,
+    /// The URL of the default upstream of gems.
+    pub(crate) default_gems: Option<String>,
 }
 
 impl Repositories {
@@ -192,9 +194,17 @@ impl Repositories {
             changing,
             cleaning: Mutex::default(),
             remotes,
+            default_gems: None,
         };
         repositories.restore_hints(event).await;
         Ok(repositories)
+    }
+
+    /// The same with a default upstream of gems. Nobody chose it, so until it was first reached, a group lists the gems of
+    /// its other members.
+    #[must_use]
+    pub fn with_default_gems(self, url: Option<String>) -> Self {
+        Self { default_gems: url, ..self }
     }
 
     /// Saves the parts of the large indexes that the data folder does not have yet. Call it before the store is closed.

@@ -210,10 +210,10 @@ keys! {
 
     /// How upstreams are called, and the upstreams of the first remote repositories.
     upstream: Upstream {
-        /// URL of the upstream of the repository `maven-central`. If it is set, every start puts it into force.
+        /// URL of the upstream of the repository `maven-central`. If another one than the default is set, every start puts it into force.
         maven_central: UpstreamUrl = |_| (UpstreamUrl::maven_central(), "a complete public mirror of Maven Central".into());
-        /// URL of the upstream of the repository `rubygems`, which has none without it. If it is set, every start puts it into force.
-        rubygems: OptionalUpstream = |_| (OptionalUpstream::default(), "you choose the gem server to trust".into());
+        /// URL of the upstream of the repository `rubygems`; `none`: a new data folder has none. If another one than the default is set, every start puts it into force.
+        rubygems: OptionalUpstream = |_| (OptionalUpstream::rubygems(), "the public index of gems".into());
         /// Disk space of one repository for the record of when each version was first seen at its upstream, in bytes. When it is full,
         /// further versions stay hidden by a cooldown and are missing in views of earlier moments. The lines of an upstream's gem
         /// index have a budget of the same size for each day.

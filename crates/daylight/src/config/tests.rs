@@ -263,6 +263,8 @@ fn a_wrong_declaration_of_a_repository_is_refused_with_its_line() {
 #[test]
 fn an_upstream_is_a_url_that_holds_no_password() {
     let (settings, _) = from_environment(&[]).unwrap();
+    assert_eq!(settings.upstream.rubygems, OptionalUpstream::rubygems());
+    let (settings, _) = from_environment(&[("DAYLIGHT_UPSTREAM_RUBYGEMS", "none")]).unwrap();
     assert_eq!(settings.upstream.rubygems, OptionalUpstream(None));
     let (settings, _) = from_environment(&[("DAYLIGHT_UPSTREAM_RUBYGEMS", "http://127.0.0.1:9/gems/")]).unwrap();
     assert_eq!(settings.upstream.rubygems.0.unwrap().0, "http://127.0.0.1:9/gems");

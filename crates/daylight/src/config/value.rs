@@ -187,20 +187,30 @@ impl Value for UpstreamUrl {
     }
 }
 
-/// The URL of an upstream that may be left out.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The URL of an upstream, or none.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionalUpstream(pub Option<UpstreamUrl>);
 
+impl OptionalUpstream {
+    /// The word for none.
+    const NONE: &str = "none";
+
+    /// The public index of gems.
+    pub(crate) fn rubygems() -> Self {
+        Self(Some(UpstreamUrl("https://rubygems.org".to_owned())))
+    }
+}
+
 impl Value for OptionalUpstream {
-    const EXPECTS: &'static str = "a URL, such as `https://gems.example`";
+    const EXPECTS: &'static str = "a URL, such as `https://gems.example`, or `none`";
     const QUOTED: bool = true;
 
     fn parse(text: &str) -> Option<Self> {
-        UpstreamUrl::parse(text).map(|url| Self(Some(url)))
+        if text == Self::NONE { Some(Self(None)) } else { UpstreamUrl::parse(text).map(|url| Self(Some(url))) }
     }
 
     fn json(&self) -> serde_json::Value {
-        self.0.as_ref().map_or_else(|| "".into(), Value::json)
+        self.0.as_ref().map_or_else(|| Self::NONE.into(), Value::json)
     }
 }
 

@@ -61,6 +61,9 @@ impl GroupGems<'_> {
     /// Records the state of each member's index, for the answer with a whole index.
     pub(crate) fn tell_all(self, event: &mut Event) {
         for leaf in self.leaves() {
+            if event.members.iter().any(|record| record.member == *leaf.record.name) {
+                continue; // its index was never seen
+            }
             let failed = match is_hosted(leaf) {
                 true => None,
                 false => leaf.shared.followed.read(leaf.origin, |known| known.failed).flatten(),

@@ -39,6 +39,7 @@ use crate::question::Ask;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::upstream::Remote;
+use crate::upstream::failure::Failure;
 use std::sync::Arc;
 use telemetry::Millis;
 
@@ -86,6 +87,15 @@ impl<'a> GroupGems<'a> {
         'a: 'm,
     {
         RemoteGems { remote, context: self.local.context, local, index: &local.repository.shared.followed }
+    }
+
+    /// Why the index of this member may be missing from the lists of the group: it is the default upstream, and all looks
+    /// at it have failed. `None`: it may not be missing.
+    pub(crate) fn why_missing(self, leaf: &Repository) -> Option<Failure> {
+        let url = leaf.record.remote.as_ref()?.urls.first()?;
+        let is_default = self.repositories.default_gems.as_ref() == Some(url);
+        let is_known = || leaf.shared.followed.read(leaf.origin, |_| ()).is_some();
+        leaf.shared.followed.failure_after(0).filter(|_| is_default && !is_known())
     }
 
     /// Whether the member is a remote repository without an upstream URL.

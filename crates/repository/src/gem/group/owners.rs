@@ -7,8 +7,11 @@ use crate::gem::upstream::follow::Follow;
 use crate::group::concurrent::Concurrent;
 use crate::group::is_hosted;
 use crate::repository::Repository;
+use crate::upstream::TRIAL_PATIENCE;
+use std::pin::pin;
 use std::sync::Arc;
 use telemetry::{Event, Op};
+use tokio::time::timeout;
 
 /// How recently an upstream's index must have been checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,9 +75,23 @@ impl<'a> GroupGems<'a> {
         let width = first.remote.remotes.width;
         let look = |(place, follower): (usize, Follow)| async move {
             let mut event = follower.remote.part();
-            let done = match recent {
-                Recent::JustNow => follower.ready_for_new(&mut event).await,
-                Recent::Known | Recent::Usual => follower.ready(&mut event).await,
+            let missing = self.why_missing(&self.leaves()[place]).filter(|_| recent == Recent::Usual);
+            let mut ready = pin!(async {
+                match recent {
+                    Recent::JustNow => follower.ready_for_new(&mut event).await,
+                    Recent::Known | Recent::Usual => follower.ready(&mut event).await,
+                }
+            });
+            // There is an answer without it. The look continues.
+            let early = match &missing {
+                Some(_) => timeout(TRIAL_PATIENCE, &mut ready).await.ok(),
+                None => None,
+            };
+            let arrives = || follower.index().arrivals.has(follower.remote.repository.origin);
+            let done = match (early, missing) {
+                (Some(done), _) => done,
+                (None, Some(failure)) if !arrives() => Err(failure.into()),
+                (None, _) => ready.await,
             };
             (place, done.and_then(|()| if follower.is_known() { Ok(()) } else { Err(Error::GivenUp) }))
         };

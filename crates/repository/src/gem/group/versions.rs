@@ -55,15 +55,30 @@ impl GroupGems<'_> {
         Ok(self.dated(index))
     }
 
-    /// Checks the indexes of all remote members. This fails if one of them is unknown.
+    /// Checks the indexes of all remote members. This fails if one of them is unknown, except for the default upstream
+    /// where hosted members have gems: a new server is of use before it reaches that. A client that gets no gem at all
+    /// would not say why.
     pub(crate) async fn look_at_all(self, event: &mut Event) -> Result<(), Error> {
         let unknown = self.look(Recent::Usual, event).await;
         self.tell_unknown(&unknown, event);
-        if let Some((_, error)) = unknown.into_iter().next() {
+        let may_be_missing = |place: usize| self.why_missing(&self.leaves()[place]).is_some();
+        let is_partial = unknown.iter().all(|(place, _)| may_be_missing(*place))
+            && (unknown.is_empty() || self.has_hosted_gems(event).await?);
+        if let Some((_, error)) = unknown.into_iter().next().filter(|_| !is_partial) {
             return Err(error);
         }
         self.tell_all(event);
         Ok(())
+    }
+
+    /// Whether a hosted member has or had a gem.
+    async fn has_hosted_gems(self, event: &mut Event) -> Result<bool, Error> {
+        for leaf in self.leaves().iter().filter(|leaf| is_hosted(leaf)) {
+            if !self.local.store.units_ever(leaf.id, "", 1, event).await?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether the log has the answer. A preview of other settings and an as-of view are rendered without it.
@@ -83,7 +98,13 @@ impl GroupGems<'_> {
         let (mut stale, mut again): (Option<Freshness>, Option<Millis>) = (None, None);
         for leaf in self.leaves().iter().filter(|leaf| !is_hosted(leaf)) {
             let known = leaf.shared.followed.read(leaf.origin, |known| (known.tried, known.checked, known.failed));
-            let Some((tried, checked, failed)) = known else { continue };
+            let Some((tried, checked, failed)) = known else {
+                if let Some(failure) = self.why_missing(leaf) {
+                    stale = stale.or(Some(Freshness { how: How::Stale(failure.reason), age_s: 0 }));
+                    again = soonest(again, Some(self.now()));
+                }
+                continue;
+            };
             again = soonest(again, Some(tried.plus(LOOK_EVERY)));
             let age_s = self.now().0.saturating_sub(checked.0).max(0).cast_unsigned() / 1000;
             if let Some(why) = failed.filter(|_| stale.is_none_or(|stale| stale.age_s < age_s)) {

@@ -23,6 +23,11 @@ impl Arrivals {
         self.0.subscribe().wait_for(is_of).await.ok().and_then(|shown| shown.clone()).map(|(_, index)| index)
     }
 
+    /// Whether the file of this upstream can be read already.
+    pub(crate) fn has(&self, of: Origin) -> bool {
+        self.0.borrow().as_ref().is_some_and(|(origin, _)| *origin == of)
+    }
+
     /// Makes it readable for requests.
     pub(crate) fn show(&self, of: Origin, index: ArrivingIndex) {
         self.0.send_replace(Some((of, index)));
