@@ -26,11 +26,10 @@ impl RemoteGems<'_> {
         let (rows, mut news) = (token_rows(name, &listed), false);
         let mut dates: Vec<(Box<str>, Millis)> = Vec::new();
         for (row, version) in rows.iter().zip(&listed.versions).filter(|(_, version)| version.from_start) {
-            let Some(told) = told.get(version.token.as_str()) else { continue };
-            // A version that was seen existed.
-            let told = *told.min(&version.seen);
-            let is_known = version.dated && told == version.since;
-            if is_known || told > version.since || view.finds_young(row) {
+            // A version that was seen existed. Without a date it is as old as is known without `/info`.
+            let told = told.get(version.token.as_str()).map_or(version.since, |told| *told.min(&version.seen));
+            let is_known = version.asked && told == version.since;
+            if is_known || told > version.since || view.finds_young(&row.proven(version)) {
                 dates.push((version.token.as_str().into(), told));
                 news |= !is_known;
             }

@@ -30,7 +30,8 @@ pub(crate) struct Listing {
     first: usize,
     oldest: usize,
     written: Option<Millis>,
-    /// The publication dates of versions in the first file, from the `/info` files that clients requested.
+    /// The publication dates of versions in the first file, from the `/info` files that clients requested. A version without a
+    /// date there has the one that was known before.
     dates: HashMap<String, Dates>,
     dated: usize,
     /// How many of the dates are not saved, and a mark that identifies the set of dates.
@@ -80,12 +81,20 @@ pub(crate) struct Moments {
     pub(crate) from_start: bool,
     /// Whether `since` is a date from the upstream. If not, it is the first sight.
     pub(crate) dated: bool,
+    /// Whether `/info` was read for the date of a version that was listed at the first look.
+    pub(crate) asked: bool,
 }
 
 impl Moments {
-    /// The date for policies.
+    /// The date for policies, once `/info` was read.
     pub(crate) fn age(self) -> Since {
         if self.dated { Since::Moment(self.since) } else { Since::FirstSeen(self.since) }
+    }
+
+    /// The date for the policies of lists. `/info` may prove that a version of the first look is old, and lists do not
+    /// wait for it: they name the version until `/info` was read.
+    pub(crate) fn age_in_lists(self) -> Since {
+        if self.from_start && !self.asked { Since::Always } else { self.age() }
     }
 }
 
@@ -114,13 +123,14 @@ pub(crate) struct ListedVersion {
     pub(crate) seen: Millis,
     pub(crate) from_start: bool,
     pub(crate) dated: bool,
+    pub(crate) asked: bool,
 }
 
 impl ListedVersion {
     /// The known facts about its age.
     pub(crate) fn moments(&self) -> Moments {
-        let Self { since, seen, from_start, dated, .. } = *self;
-        Moments { since, seen, from_start, dated }
+        let Self { since, seen, from_start, dated, asked, .. } = *self;
+        Moments { since, seen, from_start, dated, asked }
     }
 
     /// The date for policies.
@@ -313,13 +323,15 @@ impl Listing {
         let from_start = at < self.first;
         let told = dates.filter(|_| from_start).and_then(|dates| dates.get(token));
         let date = told.copied().or_else(|| self.written.filter(|_| at < self.oldest));
-        Moments { since: date.unwrap_or(seen), seen, from_start, dated: date.is_some() }
+        // A version whose `/info` has no date keeps that of its first sight.
+        let date = date.filter(|date| *date < seen);
+        Moments { since: date.unwrap_or(seen), seen, from_start, dated: date.is_some(), asked: told.is_some() }
     }
 }
 
 impl ListedVersion {
-    fn of(token: &str, Moments { since, seen, from_start, dated }: Moments) -> Self {
-        Self { token: token.to_owned(), since, seen, from_start, dated }
+    fn of(token: &str, Moments { since, seen, from_start, dated, asked }: Moments) -> Self {
+        Self { token: token.to_owned(), since, seen, from_start, dated, asked }
     }
 }
 

@@ -37,9 +37,14 @@ impl<'a> TokenRow<'a> {
             name: offer.name,
             token,
             since: moments.since,
-            age: moments.age(),
+            age: moments.age_in_lists(),
         };
         offer.versions.iter().map(row)
+    }
+
+    /// The same row with the age that is proven, whether `/info` was read or not.
+    pub(crate) fn proven(self, version: &ListedVersion) -> Self {
+        Self { age: version.age(), ..self }
     }
 }
 
@@ -75,10 +80,10 @@ pub(crate) struct VisibleGems {
     pub(crate) until: Option<Millis>,
 }
 
-/// The versions of a gem as rows.
+/// The versions of a gem as rows of a list.
 pub(crate) fn token_rows<'a>(name: &'a str, gem: &'a Listed) -> Vec<TokenRow<'a>> {
     let row = |version: &'a ListedVersion| {
-        let (token, since, age) = (version.token.as_str(), version.since, version.age());
+        let (token, since, age) = (version.token.as_str(), version.since, version.moments().age_in_lists());
         TokenRow { name, token, since, age }
     };
     gem.versions.iter().map(row).collect()

@@ -14,7 +14,7 @@ fn a_version_is_as_old_as_the_file_that_listed_it_first_or_as_its_first_sight() 
     let written = Millis(moment("2026-11-01T00:00:00Z").unwrap() * 1000);
     let version = |token: &str, since, from_start, dated| {
         let seen = if from_start { start } else { later };
-        ListedVersion { token: token.into(), since, seen, from_start, dated }
+        ListedVersion { token: token.into(), since, seen, from_start, dated, asked: since == Millis(1) }
     };
     let a = [version("2", written, true, true), version("3", start, true, false), version("4", later, false, false)];
     assert_eq!(listing.gem("a").unwrap().versions, a);
@@ -24,6 +24,12 @@ fn a_version_is_as_old_as_the_file_that_listed_it_first_or_as_its_first_sight() 
     let a = [version("2", written, true, true), version("3", Millis(1), true, true), version("4", later, false, false)];
     assert_eq!(listing.gem("a").unwrap().versions, a);
     assert_eq!(listing.gem("d"), None);
+    // Lists name a version of the first file until its `/info` was read. Without a date there, it is as old as its first sight.
+    let in_lists = |listing: &Listing, name: &str| listing.gem(name).unwrap().versions[0].moments().age_in_lists();
+    assert_eq!((in_lists(&listing, "c"), in_lists(&listing, "b")), (Since::Always, Since::Always));
+    let mut asked = listing.clone();
+    asked.date("c", vec![("1".into(), start)]);
+    assert_eq!(in_lists(&asked, "c"), Since::FirstSeen(start));
     // A line that changes only the MD5 makes no version younger. A version that disappeared and returns is new.
     let mut again = listing.clone();
     again
