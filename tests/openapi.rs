@@ -125,6 +125,9 @@ fn what_is_answered_has_the_keys_that_the_document_says() {
         ("g/lamp", "Package"),
         ("g/lamp/1.0.0", "PackageVersion"),
         ("g/oil/dependents", "Dependents"),
+        ("g/lamp/downloads", "Downloads"),
+        ("g/lamp/difference?from=1.0.0&to=1.0.0", "Difference"),
+        ("g/lamp/1.0.0/readme", "Readme"),
     ] {
         fits(&document, schema, &admin.get(&format!("/api/v1/packages/{below}")).expect(200).json());
     }

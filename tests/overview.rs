@@ -43,7 +43,7 @@ fn the_front_page_lists_the_repositories_that_the_caller_may_read_as_text_or_as_
 #[test]
 fn the_front_page_tells_what_to_type_first_until_something_is_published() {
     let world = World::start();
-    let first = || page(&world.anon(), "/", &[]).text().contains("Nothing is published here yet");
+    let first = || page(&world.anon(), "/", &[]).text().contains("Nothing of your own is published here yet");
     assert!(first());
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
     assert!(!first());
@@ -56,7 +56,7 @@ fn the_first_page_shows_sizes_and_the_first_lines_until_each_is_followed() {
     upstream.file("/a/b.txt", "content");
     world.make(&json!({ "name": "far", "format": "raw", "kind": "remote", "remote": { "urls": [upstream.url()] } }));
     let seen = || page(&world.anon(), "/", &[HTML]).text().to_owned();
-    let (push, fetch) = ("Nothing is published here yet", "Nothing was fetched through this server yet");
+    let (push, fetch) = ("Nothing of your own is published here yet", "Nothing was fetched through this server yet");
     let first = seen();
     assert!(first.contains(push) && first.contains(fetch) && first.contains("mvn -s settings.xml package"), "{first}");
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
@@ -66,7 +66,7 @@ fn the_first_page_shows_sizes_and_the_first_lines_until_each_is_followed() {
     let third = seen();
     assert!(!third.contains(push) && !third.contains(fetch), "{third}");
     let row = third.split("<tr>").find(|row| row.contains("/repository/far/")).unwrap();
-    assert!(row.contains("<td class=\"number\">1</td>") && row.contains(">7 B<"), "{row}");
+    assert!(row.contains("data-label=\"Files\">1</td>") && row.contains(">7 B<"), "{row}");
     assert!(third.contains("Nothing is wrong."), "{third}");
 }
 

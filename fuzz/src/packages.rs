@@ -3,7 +3,7 @@
 use super::text;
 use flate2::{Compression, write::GzEncoder};
 use format::gem::info::{self, FormatVersion};
-use format::gem::{Kind, Limits, Package, Requirement, Version, name, package as gem, path, quick, versions};
+use format::gem::{Kind, Limits, Package, Requirement, Version, content, name, package as gem, path, quick, versions};
 use sha2::{Digest as _, Sha256};
 use std::io::Write as _;
 
@@ -18,6 +18,9 @@ const LIMITS: Limits = Limits {
     facts_bytes: 1 << 13,
     metadata_pairs: 8,
     dependencies: 8,
+    content_bytes: 1 << 12,
+    content_files: 4,
+    readme_bytes: 1 << 8,
     list_items: 8,
 };
 
@@ -39,6 +42,14 @@ pub(crate) fn archive(bytes: &[u8]) {
         at += 512 + size.min(bytes.len()).next_multiple_of(512);
     }
     read(&bytes);
+}
+
+/// The unpacked content of a file: the answer keeps to the limits.
+pub(crate) fn content(bytes: &[u8]) {
+    let Ok(content) = content::read(around(&[("data.tar.gz", &packed(bytes))]).as_slice(), &LIMITS) else { return };
+    assert!(content.files.len() <= LIMITS.content_files);
+    // Each byte that is not UTF-8 becomes three.
+    assert!(content.readme.is_none_or(|readme| readme.text.len() <= 3 * LIMITS.readme_bytes));
 }
 
 /// The `metadata.gz` of a file with correct checksums.
@@ -162,11 +173,15 @@ fn sums(metadata: &[u8]) -> Vec<u8> {
     packed(format!("SHA256:\n  metadata.gz: '{}'\n  data.tar.gz: '{}'\n", hex(metadata), hex(b"")).as_bytes())
 }
 
-/// An archive of correct headers around these members.
+/// A file with this gemspec and these checksums.
 fn with(metadata: &[u8], checksums: &[u8]) -> Vec<u8> {
+    around(&[("metadata.gz", metadata), ("data.tar.gz", b""), ("checksums.yaml.gz", checksums)])
+}
+
+/// An archive of correct headers around these members.
+fn around(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut archive = Vec::new();
-    for (name, bytes) in [("metadata.gz", metadata), ("data.tar.gz", b"".as_slice()), ("checksums.yaml.gz", checksums)]
-    {
+    for (name, bytes) in members {
         let mut header = [0; 512];
         header[..name.len()].copy_from_slice(name.as_bytes());
         header[124..136].copy_from_slice(format!("{:011o}\0", bytes.len()).as_bytes());

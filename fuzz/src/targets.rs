@@ -23,6 +23,7 @@ pub(crate) type Target = fn(&[u8]);
 pub(crate) const ALL: &[(&str, Target)] = &[
     ("package", packages::package),
     ("archive", packages::archive),
+    ("content", packages::content),
     ("gzip", packages::gzip),
     ("gemspec", packages::gemspec),
     ("checksums", packages::checksums),

@@ -291,6 +291,6 @@ fn a_version_tells_what_its_pom_declares_and_its_files() {
     let listed = world.anon().get("/api/v1/packages/ours").expect(200).json();
     assert_eq!(
         listed["packages"][0],
-        json!({ "package": "org.example:lamp", "latest": "1.0", "visible": 1, "hidden": 0 })
+        json!({ "package": "org.example:lamp", "latest": "1.0", "latest_is": "release", "visible": 1, "hidden": 0 })
     );
 }

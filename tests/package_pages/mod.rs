@@ -5,8 +5,10 @@ mod gems;
 mod hostile;
 mod kept;
 mod maven;
+mod more;
 mod private;
 mod size;
+mod truth;
 mod usage;
 
 use crate::world::{Answer, FIRST, Person, World};
@@ -61,6 +63,7 @@ fn told(person: &Person, repository: &str, package: &str) -> Option<Value> {
     let has = |text: &str| assert!(shown.contains(&escaped(text)), "the page lacks {text:?}:\n{shown}\n{value:#}");
     for version in value["versions"].as_array().unwrap() {
         has(text(version, "version"));
+        assert!(!shown.contains("does not answer:"), "{shown}");
         for key in ["published", "by", "gone"] {
             version[key].as_str().into_iter().for_each(has);
         }

@@ -11,9 +11,18 @@ fn a_private_repository_is_answered_as_one_that_does_not_exist() {
     world.admin().push("vault", &Gem::new("lamp", "1.0.0")).expect(200);
     let reader = world.person("reader", &["read"], &["vault"]);
     let others = [world.anon(), world.holder("wrong"), world.person("other", &["read"], &[FIRST])];
-    for path in
-        [call("vault", "lamp"), call("vault", "lamp/1.0.0"), "/api/v1/packages/vault".into(), page("vault", "lamp")]
-    {
+    for path in [
+        call("vault", "lamp"),
+        call("vault", "lamp/1.0.0"),
+        "/api/v1/packages/vault".into(),
+        page("vault", "lamp"),
+        call("vault", "lamp/downloads"),
+        call("vault", "lamp/difference?from=1.0.0&to=1.0.0"),
+        call("vault", "lamp/1.0.0/readme"),
+        page("vault", "lamp?downloads=true"),
+        page("vault", "lamp?from=1.0.0&to=1.0.0"),
+        page("vault", "lamp/1.0.0?readme=true"),
+    ] {
         reader.get(&path).expect(200);
         for other in &others {
             let (there, nowhere) = (other.get(&path), other.get(&path.replace("vault", "vaulx")));

@@ -38,6 +38,8 @@ const WALLS: &[Wall] = &[
             ("daylight/src/site/browse.rs", "hands the query of a list to the code that reads parts of lists"),
             ("daylight/src/admin/browse.rs", "hands the query of a list to the code that reads parts of lists"),
             ("daylight/src/site/search.rs", "reads its own parameters from the query"),
+            ("daylight/src/site/difference.rs", "reads its own parameters from the query"),
+            ("daylight/src/site/version.rs", "hands the query to the code that reads choices"),
             ("daylight/src/site/packages.rs", "hands the query of a list to the code that reads parts of lists"),
             ("daylight/src/site/package.rs", "hands the query of a list to the code that reads parts of lists"),
             ("daylight/src/admin/packages.rs", "hands the query of a list to the code that reads parts of lists"),

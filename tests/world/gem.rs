@@ -17,6 +17,9 @@ pub(crate) struct Gem {
     declared: Option<String>,
     /// What it says about itself, in place of its author, summary, description, licence and home page.
     about: Option<String>,
+    /// Pairs of its metadata, and further files.
+    pairs: Vec<(String, String)>,
+    files: Vec<(String, Vec<u8>)>,
     /// Its file, if it is not built here.
     file: Option<Vec<u8>>,
 }
@@ -32,6 +35,8 @@ impl Gem {
             platform: "ruby".to_owned(),
             declared: None,
             about: None,
+            pairs: Vec::new(),
+            files: Vec::new(),
             file: None,
         }
     }
@@ -68,6 +73,20 @@ impl Gem {
         self
     }
 
+    /// Adds a pair to its metadata: a link.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the benchmarks need none"))]
+    pub(crate) fn links(mut self, key: &str, url: &str) -> Self {
+        self.pairs.push((key.to_owned(), format!("{url:?}")));
+        self
+    }
+
+    /// Adds a file to its content.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the benchmarks need none"))]
+    pub(crate) fn with(mut self, path: &str, bytes: &[u8]) -> Self {
+        self.files.push((path.to_owned(), bytes.to_vec()));
+        self
+    }
+
     /// Sets its file.
     #[cfg_attr(not(test), expect(dead_code, reason = "the benchmarks need none"))]
     pub(crate) fn made_of(mut self, bytes: Vec<u8>) -> Self {
@@ -101,8 +120,10 @@ impl Gem {
         if let Some(file) = &self.file {
             return file.clone();
         }
-        let data =
-            gzip(&tar(&[(&format!("lib/{}.rb", self.name), self.code().as_bytes()), ("payload", &self.payload)]));
+        let (path, code) = (format!("lib/{}.rb", self.name), self.code());
+        let more = self.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice()));
+        let files = [(path.as_str(), code.as_bytes()), ("payload", &self.payload)].into_iter().chain(more);
+        let data = gzip(&tar(&files.collect::<Vec<_>>()));
         let metadata = gzip(self.metadata().as_bytes());
         let sums = format!(
             "---\nSHA256:\n  metadata.gz: {}\n  data.tar.gz: {}\n",
@@ -136,13 +157,17 @@ impl Gem {
         write!(
             yaml,
             "description: {}\nemail:\nexecutables: []\nextensions: []\nextra_rdoc_files: []\nfiles:\n- lib/{}.rb\n\
-             homepage: {}\nlicenses:\n- {}\nmetadata: {{}}\nrequire_paths:\n- lib\nrequired_ruby_version: {any}\
+             homepage: {}\nlicenses:\n- {}\nmetadata:{}\nrequire_paths:\n- lib\nrequired_ruby_version: {any}\
              required_rubygems_version: {any}requirements: []\nrubygems_version: 3.3.15\nspecification_version: 4\n\
              summary: {}\ntest_files: []\n",
             about(""),
             self.name,
             about(""),
             about("MIT"),
+            match self.pairs.is_empty() {
+                true => " {}".to_owned(),
+                false => self.pairs.iter().map(|(key, value)| format!("\n  {key}: {value}")).collect(),
+            },
             about("One of many")
         )
         .unwrap();

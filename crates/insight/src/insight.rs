@@ -110,6 +110,12 @@ impl Insight {
         self.keep.parts(from, to)
     }
 
+    /// The moment of the oldest event since `from` that is kept. `None`: none is.
+    pub fn kept_since(&self, from: Millis) -> Option<Millis> {
+        let parts = self.keep.parts(from, Millis(i64::MAX));
+        parts.iter().map(|part| Millis(part.span().from.max(from.0))).min()
+    }
+
     /// The event with this id, as a JSON object with the keys of [`telemetry::Event::json`]. Operations that share a column are in the
     /// key of that column, unless the event was stored whole.
     ///

@@ -77,9 +77,11 @@ pub use crate::listed::{ListedFile, ListedVersion, Page, PageRequest};
 pub use crate::maven::version_policy::VersionPolicy;
 pub use crate::name::{BadName, RepositoryName};
 pub use crate::origin::OriginClaim;
-pub use crate::package::details::{DeclaredDependency, DeclaredFacts, VersionDetails, VersionFile};
+pub use crate::package::details::{
+    ComparedFile, ComparedFiles, DeclaredDependency, DeclaredFacts, LinkKind, VersionDetails, VersionFile,
+};
 pub use crate::package::listed::{Dependent, Dependents, ListedPackage};
-pub use crate::package::rows::{PackageMember, PackageRows, VersionRow};
+pub use crate::package::rows::{Latest, MemberPart, PackageMember, PackageRows, VersionRow};
 pub use crate::package::standing::{Gone, Shadowed, Standing};
 pub use crate::parameters::{Parameters, People, ServerUrl};
 pub use crate::policy::hidden::{Hidden, Why};
@@ -113,3 +115,4 @@ pub use crate::visible::{Row, Visible, hidden, next_change, shown, visible};
 pub use crate::waiters::{ClassPlace, Place, Waiters, WaitersLimits};
 pub use crate::workers::{Workers, after_others};
 pub use crate::write_conditions::{EntityTags, WriteConditions};
+pub use ::format::gem::content::Content as GemContent;

@@ -95,6 +95,21 @@ impl Links {
         format!("{}/packages/{}/{}", self.base, segment(repository), segment(package))
     }
 
+    /// The downloads of a package by day.
+    pub fn downloads(&self, repository: &str, package: &str) -> String {
+        format!("{}?downloads=true", self.package(repository, package))
+    }
+
+    /// The difference of two versions of a package.
+    pub fn difference(&self, repository: &str, package: &str, from: &str, to: &str) -> String {
+        format!("{}?from={}&to={}", self.package(repository, package), segment(from), segment(to))
+    }
+
+    /// The README of a version.
+    pub fn readme(&self, repository: &str, package: &str, version: &str) -> String {
+        format!("{}?readme=true", self.version(repository, package, version))
+    }
+
     /// The versions of a package after `version` in the list, which has the newest first.
     pub fn package_after(&self, repository: &str, package: &str, version: &str) -> String {
         format!("{}?after={}", self.package(repository, package), segment(version))

@@ -15,6 +15,9 @@ pub struct Package {
     pub format: &'static str,
     /// The latest release that clients get; without one, the latest version.
     pub latest: Option<String>,
+    /// The meaning of `latest`: `release`; `version`: there is no release; `newest_cached`, `newest_known`: an upstream may have newer
+    /// ones.
+    pub latest_is: &'static str,
     /// What the latest release declares about itself.
     pub about: Option<About>,
     /// How clients use the latest release.
@@ -49,6 +52,8 @@ pub struct VersionLine {
     pub by: Option<String>,
     /// Its original publication elsewhere.
     pub origin: Option<Origin>,
+    /// Of an upstream's version: its publication as the upstream states it.
+    pub stated: Option<Moment>,
     /// Of an upstream's version: the date that its age counts from.
     pub dated: Option<Moment>,
     /// Of an upstream's version: when this server first saw it.
@@ -102,7 +107,10 @@ pub struct Member {
     pub repository: String,
     /// Whether its versions are a part of the answer.
     pub answers: bool,
-    /// Why not, or why its versions are not known.
+    /// Its part: `answers`; `has_none`; `unknown`: no version is known here, and its upstream may have some; `outranked`: it has
+    /// versions, and another member answers; `not_asked`: it is not asked for the name; `failed`: its versions could not be read.
+    pub part: &'static str,
+    /// Why it has this part.
     pub why: Option<String>,
 }
 
@@ -124,12 +132,23 @@ pub struct About {
     pub description: Option<String>,
     /// The home page as declared.
     pub homepage: Option<String>,
+    /// Links to other pages about it.
+    pub links: Vec<AboutLink>,
     /// The names of licences.
     pub licenses: Vec<String>,
     /// The authors.
     pub authors: Vec<String>,
     /// The packaging, in formats that have one.
     pub packaging: Option<String>,
+}
+
+/// A link to a page about a package, with `http` or `https`.
+#[derive(Debug, Clone, Serialize)]
+pub struct AboutLink {
+    /// `changelog`, `source`, `documentation` or `bugs`.
+    pub kind: &'static str,
+    /// The URL.
+    pub url: String,
 }
 
 /// A page about a package.
@@ -143,12 +162,53 @@ pub struct PackagePage<'a> {
 }
 
 impl About {
-    /// The home page, if it is a link that a browser may follow: `http` or `https`.
+    /// The home page, if it is a link that a browser may follow.
     pub fn link(&self) -> Option<&str> {
-        let link = self.homepage.as_deref()?.trim();
+        AboutLink::checked(self.homepage.as_deref()?)
+    }
+}
+
+impl AboutLink {
+    /// The text, if it is a link that a browser may follow: `http` or `https`.
+    pub fn checked(text: &str) -> Option<&str> {
+        let link = text.trim();
         let scheme = link.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
         let is_web = matches!(scheme.as_deref(), Some("http" | "https"));
         (is_web && !link.contains(|c: char| c.is_control() || c.is_whitespace())).then_some(link)
+    }
+
+    /// The content of the page, in words.
+    pub fn words(&self) -> &'static str {
+        match self.kind {
+            "changelog" => "Changelog",
+            "source" => "Source code",
+            "documentation" => "Documentation",
+            _ => "Bugs",
+        }
+    }
+}
+
+/// The meaning of a latest version in words.
+pub(crate) fn latest_words(latest_is: &str) -> &'static str {
+    match latest_is {
+        "newest_cached" => "the newest cached version",
+        "newest_known" => "the newest version known here",
+        "version" => "the latest version; there is no release",
+        _ => "the latest release",
+    }
+}
+
+impl Member {
+    /// Its part in words.
+    pub fn words(&self) -> &'static str {
+        match self.part {
+            "answers" => "answers",
+            "has_none" => "has none",
+            "unknown" => "nothing of it is known here",
+            "outranked" => "has it, and another member answers",
+            "not_asked" => "is not asked for it",
+            _ => "could not be read",
+        }
     }
 }
 
@@ -161,6 +221,24 @@ impl Package {
     /// The URL of the next part of the list.
     pub fn next_url(&self, links: &Links) -> Option<String> {
         self.next.as_ref().map(|next| links.package_after(&self.repository, &self.package, next))
+    }
+
+    /// The meaning of its latest version in words.
+    pub fn latest_words(&self) -> &'static str {
+        latest_words(self.latest_is)
+    }
+
+    /// The URL of the README of the latest version, in formats that have one.
+    pub fn readme_url(&self, links: &Links) -> Option<String> {
+        let latest = self.latest.as_deref().filter(|_| self.format == "gem")?;
+        Some(links.readme(&self.repository, &self.package, latest))
+    }
+
+    /// Two versions to compare: the newest that clients get, and the one before.
+    fn pair(&self) -> Option<(&str, &str)> {
+        let mut visible = self.versions.iter().filter(|line| line.state == "visible").map(|line| line.version.as_str());
+        let newest = visible.next()?;
+        Some((visible.next()?, newest))
     }
 
     /// How many versions are in other parts of the list.
@@ -198,9 +276,21 @@ impl VersionLine {
         }
     }
 
-    /// The date for a list: of the first publication, or the first sight.
-    pub fn date(&self) -> Option<&Moment> {
-        let origin = self.origin.as_ref().map(|origin| &origin.at);
-        origin.or(self.published.as_ref()).or(self.dated.as_ref()).or(self.first_seen.as_ref())
+    /// The date for a list, and what happened then: its first publication, or else the first that is known of it here.
+    pub fn date(&self) -> Option<(&'static str, &Moment)> {
+        let origin = self.origin.as_ref().map(|origin| ("published elsewhere", &origin.at));
+        let stated = || self.stated.as_ref().map(|at| ("published, says its upstream", at));
+        let here = || self.published.as_ref().map(|at| ("published here", at));
+        origin.or_else(here).or_else(stated).or_else(|| self.first_known())
+    }
+
+    /// When it was first seen or cached here, whichever was first.
+    pub fn first_known(&self) -> Option<(&'static str, &Moment)> {
+        let cached = self.cached.as_ref().map(|at| ("first cached", at));
+        let seen = self.first_seen.as_ref().map(|at| ("first seen here", at));
+        match (cached, seen) {
+            (Some(cached), Some(seen)) => Some(if cached.1 <= seen.1 { cached } else { seen }),
+            (cached, seen) => cached.or(seen),
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Lists of packages: of a repository, and of the dependents of a package.
 
+use crate::package::latest_words;
 use crate::version::Dependency;
 use crate::{Links, Shell};
 use askama::Template;
@@ -25,6 +26,8 @@ pub struct ListedPackage {
     pub package: String,
     /// The latest release that clients get; without one, the latest version.
     pub latest: Option<String>,
+    /// The meaning of `latest`, as of a package.
+    pub latest_is: &'static str,
     /// The number of its versions that clients get.
     pub visible: Option<usize>,
     /// The number of its versions that a policy hides.
@@ -77,6 +80,13 @@ pub struct DependentsPage<'a> {
     pub shell: &'a Shell,
     /// The dependents.
     pub list: &'a Dependents,
+}
+
+impl ListedPackage {
+    /// The meaning of its latest version in words, where it is not the latest release.
+    pub fn latest_words(&self) -> Option<&'static str> {
+        (self.latest_is != "release").then(|| latest_words(self.latest_is))
+    }
 }
 
 impl Packages {

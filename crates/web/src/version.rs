@@ -18,8 +18,10 @@ pub struct Version {
     /// The line of the list of versions.
     #[serde(flatten)]
     pub line: VersionLine,
-    /// The latest release that clients get.
+    /// The latest release that clients get; without one, the latest version.
     pub latest: Option<String>,
+    /// The meaning of `latest`, as of a package.
+    pub latest_is: &'static str,
     /// What it declares about itself; null: that is not known here, or clients do not get it.
     pub about: Option<About>,
     /// Its parent.
@@ -110,7 +112,29 @@ impl Version {
         path.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// The URL of the latest release, if this is another version.
+    /// The meaning of the latest version in words, at the begin of a sentence.
+    pub fn latest_words(&self) -> &'static str {
+        match self.latest_is {
+            "newest_cached" => "The newest cached version is",
+            "newest_known" => "The newest version known here is",
+            "version" => "There is no release; the latest version is",
+            _ => "The latest release is",
+        }
+    }
+
+    /// The URL of its README, in formats that have one, if clients get it.
+    pub fn readme_url(&self, links: &Links) -> Option<String> {
+        let may_have = self.format == "gem" && self.line.state == "visible";
+        may_have.then(|| links.readme(&self.repository, &self.package, &self.line.version))
+    }
+
+    /// The URL of the difference to the latest version, if this is another one.
+    pub fn difference_url(&self, links: &Links) -> Option<String> {
+        let latest = self.latest.as_deref().filter(|latest| *latest != self.line.version)?;
+        Some(links.difference(&self.repository, &self.package, &self.line.version, latest))
+    }
+
+    /// The URL of the latest version, if this is another one.
     pub fn latest_url(&self, links: &Links) -> Option<String> {
         let latest = self.latest.as_deref().filter(|latest| *latest != self.line.version)?;
         Some(links.version(&self.repository, &self.package, latest))

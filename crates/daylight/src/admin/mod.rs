@@ -132,6 +132,9 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::Packages
         | Verb::Package
         | Verb::Dependents
+        | Verb::Downloads
+        | Verb::Difference
+        | Verb::Readme
         | Verb::PackageVersion
         | Verb::Browse
         | Verb::BrowseBelow

@@ -110,6 +110,8 @@ fn query_parameter(name: &str) -> Value {
             json!({ "type": "string", "maxLength": repository::LONGEST_QUERY }),
         ),
         "by" => ("The name of the token that made the change.", json!({ "type": "string" })),
+        "from" => ("The version that is compared.", json!({ "type": "string" })),
+        "to" => ("The version with which it is compared.", json!({ "type": "string" })),
         "kind" => ("What the change did.", json!({ "type": "string", "enum": repository::CHANGE_KINDS })),
         "since" => ("Changes of this moment and later ones.", json!({ "type": "string" })),
         "until" => ("Changes up to this moment.", json!({ "type": "string" })),

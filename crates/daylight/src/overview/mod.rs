@@ -17,7 +17,7 @@ use format::percent::segment;
 use front::{Reply, Request};
 use home::LISTED;
 use listed::{about, first_steps, may_read};
-use repository::{Ask, ListedPackage, PackagesAsk, Repository, RepositoryTable, Scope, ServerUrl};
+use repository::{Ask, Latest, ListedPackage, PackagesAsk, Repository, RepositoryTable, Scope, ServerUrl};
 use std::sync::Arc;
 use store::RepositoryKind;
 use telemetry::Event;
@@ -42,7 +42,9 @@ pub(crate) async fn of_server(app: &App, request: &Request, event: &mut Event) -
     let is_empty = |one: &&&Arc<Repository>| app.repositories.holds(one).files == 0;
     let hosted = || listed.iter().filter(|one| one.record.kind == RepositoryKind::Hosted);
     if !hidden && hosted().count() > 0 && hosted().all(|one| is_empty(&one)) {
-        document.heading("Nothing is published here yet. The output of the first start has an admin token; with it");
+        document.heading(
+            "Nothing of your own is published here yet. The output of the first start has an admin token; with it",
+        );
         document.lines(first_steps(&server, &table));
     }
     document.heading("Repositories: each page has the lines with which clients use it");
@@ -134,10 +136,14 @@ async fn list_packages(
     let origin = server.strip_suffix(links.home().trim_end_matches('/')).unwrap_or(server);
     let link = |one: &ListedPackage| Link {
         url: format!("{origin}{}", links.package(ask.parameters.segment, &one.package)),
-        about: one
-            .latest
-            .as_ref()
-            .map_or_else(|| "no version for clients".to_owned(), |latest| format!("{latest} is the latest")),
+        about: one.latest.as_ref().map_or_else(
+            || "no version for clients".to_owned(),
+            |latest| match one.latest_is {
+                Latest::Cached => format!("{latest} is the newest cached version"),
+                Latest::Known => format!("{latest} is the newest version known here"),
+                Latest::Release | Latest::Version => format!("{latest} is the latest"),
+            },
+        ),
     };
     let all = format!("{origin}{}", links.packages(ask.parameters.segment));
     document.heading("Packages: each page has the versions, and the lines with which clients use them");

@@ -73,6 +73,9 @@ calls! {
     Packages           "listPackages"       GET    "packages/{name}"                       ""              => OK "Packages"     "List the packages of a repository, with the number of versions that clients get and that a policy hides";
     Package            "showPackage"        GET    "packages/{name}/{package}"             ""              => OK "Package"      "Show the versions of a package: who published them and when, and of versions that clients do not get the reason";
     Dependents         "listDependents"     GET    "packages/{name}/{package}/dependents"  ""              => OK "Dependents"   "List the packages of a repository whose latest version depends on a package; with `next` continue with the packages that were not examined yet";
+    Downloads          "showDownloads"      GET    "packages/{name}/{package}/downloads"   ""              => OK "Downloads"    "Show how often clients downloaded a package through a repository, by day, from stored events";
+    Difference         "showDifference"     GET    "packages/{name}/{package}/difference"  ""              => OK "Difference"   "Show the dependencies and files in which two versions of a package differ";
+    Readme             "showReadme"         GET    "packages/{name}/{package}/{version}/readme" ""         => OK "Readme"       "Show the README of a version of a gem that is published or cached here";
     PackageVersion     "showVersion"        GET    "packages/{name}/{package}/{version}"   ""              => OK "PackageVersion" "Show a version of a package: files, digests, declared dependencies, and the lines with which clients use it";
     Tokens             "listTokens"         GET    "tokens"                            ""              => OK "Tokens"       "List the tokens";
     AddToken           "addToken"           POST   "tokens"                            "NewToken"      => CREATED "MadeToken"    "Create a token; its secret is only in this answer";
@@ -118,7 +121,18 @@ impl AdminVerb {
     /// repository is public, otherwise the scope `read` for it.
     pub(crate) fn reads_repository(self) -> bool {
         use AdminVerb as V;
-        matches!(self, V::Packages | V::Package | V::Dependents | V::PackageVersion | V::Browse | V::BrowseBelow)
+        matches!(
+            self,
+            V::Packages
+                | V::Package
+                | V::Dependents
+                | V::Downloads
+                | V::Difference
+                | V::Readme
+                | V::PackageVersion
+                | V::Browse
+                | V::BrowseBelow
+        )
     }
 
     /// The parameters of its query.
@@ -133,6 +147,7 @@ impl AdminVerb {
             | AdminVerb::Browse
             | AdminVerb::BrowseBelow => &["after", "limit"],
             AdminVerb::Journal => &["repository", "by", "kind", "since", "until", "after", "before", "limit"],
+            AdminVerb::Difference => &["from", "to"],
             AdminVerb::Search => &["q", "repository", "after", "limit"],
             AdminVerb::RemoveRepository => &["confirm"],
             AdminVerb::Tail => &["where", "all"],

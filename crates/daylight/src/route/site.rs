@@ -80,8 +80,11 @@ mod tests {
         let page = SiteUrl::Package(name.into(), package.into());
         assert_eq!(read(links.dependents_after(name, package, package)), Route::Site(page.clone()));
         assert_eq!(read(links.package(name, package)), Route::Site(page.clone()));
+        assert_eq!(read(links.downloads(name, package)), Route::Site(page.clone()));
+        assert_eq!(read(links.difference(name, package, version, "2.0")), Route::Site(page.clone()));
         assert_eq!(read(links.package_after(name, package, version)), Route::Site(page));
         let page = SiteUrl::Version(name.into(), package.into(), version.into());
+        assert_eq!(read(links.readme(name, package, version)), Route::Site(page.clone()));
         assert_eq!(read(links.version(name, package, version)), Route::Site(page));
         assert_eq!(read(links.metrics()), Route::Metrics);
         assert_eq!(read(links.explain("maven", "a/b")), Route::Site(SiteUrl::Explain));

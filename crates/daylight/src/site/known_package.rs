@@ -3,10 +3,13 @@
 use crate::app::App;
 use crate::error::Error;
 use crate::read_repository::ReadRepository;
-use repository::{DeclaredFacts, Gone, PackageMember, PackageRows, Repository, RepositoryTable, Standing, VersionRow};
+use repository::{
+    DeclaredFacts, Gone, Latest, LinkKind, MemberPart, PackageMember, PackageRows, Repository, RepositoryTable,
+    Standing, VersionRow,
+};
 use std::sync::Arc;
 use telemetry::{Event, Millis};
-use web::{About, HiddenBy, Member, Moment, Origin, VersionLine};
+use web::{About, AboutLink, HiddenBy, Member, Moment, Origin, VersionLine};
 
 /// All versions of a package of which something is known. The versions that only members have which the caller may not read, and
 /// which do not answer, are left out.
@@ -69,6 +72,7 @@ impl<'a> Words<'a> {
             published: row.published.map(moment),
             by: row.by.clone(),
             origin,
+            stated: row.stated.map(moment),
             dated: row.dated.map(moment),
             first_seen: row.seen.map(moment),
             cached: row.cached.map(moment),
@@ -124,7 +128,8 @@ impl<'a> Words<'a> {
         let read = members.iter().filter(|one| self.read.may_read(&one.member));
         let tell = |one: &PackageMember| Member {
             repository: one.member.record.name.clone(),
-            answers: one.answers,
+            answers: one.part == MemberPart::Answers,
+            part: part(one.part),
             why: one.why.clone().filter(|_| self.reads_all),
         };
         read.map(tell).collect()
@@ -138,8 +143,40 @@ pub(super) fn moment(at: Millis) -> Moment {
 
 /// What a version declares about itself.
 pub(super) fn about(declared: &DeclaredFacts) -> About {
-    let DeclaredFacts { summary, description, homepage, licenses, authors, packaging, .. } = declared.clone();
-    About { summary, description, homepage, licenses, authors, packaging }
+    let DeclaredFacts { summary, description, homepage, licenses, authors, packaging, links, .. } = declared.clone();
+    let link = |(kind, url): (LinkKind, String)| {
+        let kind = match kind {
+            LinkKind::Changelog => "changelog",
+            LinkKind::Source => "source",
+            LinkKind::Documentation => "documentation",
+            LinkKind::Bugs => "bugs",
+        };
+        AboutLink::checked(&url).map(|url| AboutLink { kind, url: url.to_owned() })
+    };
+    let links = links.into_iter().filter_map(link).collect();
+    About { summary, description, homepage, links, licenses, authors, packaging }
+}
+
+/// The meaning of a latest version.
+pub(super) fn latest_is(latest: Latest) -> &'static str {
+    match latest {
+        Latest::Release => "release",
+        Latest::Version => "version",
+        Latest::Known => "newest_known",
+        Latest::Cached => "newest_cached",
+    }
+}
+
+/// The part of a member in an answer.
+fn part(part: MemberPart) -> &'static str {
+    match part {
+        MemberPart::Answers => "answers",
+        MemberPart::HasNone => "has_none",
+        MemberPart::Unknown => "unknown",
+        MemberPart::Outranked => "outranked",
+        MemberPart::NotAsked => "not_asked",
+        MemberPart::Failed => "failed",
+    }
 }
 
 /// The state of a version that is not published any more.

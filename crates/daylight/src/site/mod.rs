@@ -2,11 +2,14 @@
 
 mod asset;
 pub(crate) mod browse;
+pub(crate) mod difference;
+pub(crate) mod downloads;
 mod explain;
 mod known_package;
 pub(crate) mod local;
 pub(crate) mod package;
 pub(crate) mod packages;
+pub(crate) mod readme;
 pub(crate) mod search;
 pub(crate) mod shell;
 mod sign_in;

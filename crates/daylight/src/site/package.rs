@@ -1,7 +1,7 @@
 //! A package: its versions and how clients use it; and the list of packages of a repository.
 
-use super::known_package::{Words, about, rows};
-use super::{packages, shell};
+use super::known_package::{Words, about, latest_is, rows};
+use super::{difference, downloads, packages, shell};
 use crate::admin::pagination::{self, PageQuery};
 use crate::app::App;
 use crate::error::Error;
@@ -29,6 +29,12 @@ pub(super) async fn answer(
     let page = pagination::read_or(query, SHOWN)?;
     if pagination::flag(query, "dependents")? {
         return packages::dependents_page(app, &read, package, &page, request, event).await;
+    }
+    if pagination::flag(query, "downloads")? {
+        return downloads::page(app, &read, package, request, event).await;
+    }
+    if let Some((from, to)) = difference::asked(query) {
+        return Box::pin(difference::page(app, &read, package, (&from, &to), request, event)).await;
     }
     let package = show(app, &read, package, &page, request, event).await?;
     let shell = shell::of(app, format!("{} in {}", package.package, package.repository), request, event).await?;
@@ -69,6 +75,7 @@ pub(crate) async fn show(
         package: name.to_owned(),
         format: read.repository.format.as_str(),
         latest: rows.latest.clone(),
+        latest_is: latest_is(rows.latest_is),
         about: about_latest,
         snippets,
         total,
@@ -85,5 +92,10 @@ fn notes(rows: &PackageRows) -> Vec<String> {
         "An upstream may have versions that are not known here yet: this page calls no upstream, and clients do."
             .to_owned()
     });
-    lacks.into_iter().collect()
+    let undated = rows.undated.then(|| {
+        "No client has requested this gem yet, so the dates of its versions are not known here. The first request reads them, and \
+         hides the versions that are too young."
+            .to_owned()
+    });
+    lacks.into_iter().chain(undated).collect()
 }

@@ -1,5 +1,6 @@
 //! Lists of packages: of a repository, and of the dependents of a package.
 
+use super::known_package::latest_is;
 use super::shell;
 use crate::admin::pagination::{self, PageQuery};
 use crate::app::App;
@@ -48,6 +49,7 @@ pub(crate) async fn list(
     let listed = |one: repository::ListedPackage| ListedPackage {
         package: one.package,
         latest: one.latest,
+        latest_is: latest_is(one.latest_is),
         visible: one.visible,
         hidden: one.hidden,
     };

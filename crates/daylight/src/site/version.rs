@@ -1,7 +1,8 @@
 //! One version of a package: its files, its declarations, and how clients use it.
 
-use super::known_package::{Words, about, moment, rows};
-use super::shell;
+use super::known_package::{Words, about, latest_is, moment, rows};
+use super::{readme, shell};
+use crate::admin::pagination;
 use crate::app::App;
 use crate::error::Error;
 use crate::overview::VersionUsage;
@@ -22,6 +23,9 @@ pub(super) async fn answer(
     event: &mut Event,
 ) -> Result<Reply, Error> {
     let read = ReadRepository::named(app, name, request, event).await?;
+    if pagination::flag(request.query().unwrap_or_default(), "readme")? {
+        return readme::page(app, &read, package, version, request, event).await;
+    }
     let version = show(app, &read, package, version, request, event).await?;
     let title = format!("{} {} in {}", version.package, version.line.version, version.repository);
     let shell = shell::of(app, title, request, event).await?;
@@ -72,6 +76,7 @@ pub(crate) async fn show(
         format: read.repository.format.as_str(),
         line: words.line(&row),
         latest: all.latest,
+        latest_is: latest_is(all.latest_is),
         about: facts.map(about),
         parent: parent.map(|(package, version)| Parent { package, version }),
         requires: requires.map(|(name, versions)| Requires { name, versions }).collect(),

@@ -66,6 +66,11 @@ impl<R: Read> Archive<R> {
         Ok(Some((name, size)))
     }
 
+    /// The bytes that it is read from.
+    pub(crate) fn reader(&self) -> &R {
+        &self.reader
+    }
+
     /// Reads from the current member. Returns 0 at its end.
     pub(crate) fn read(&mut self, buffer: &mut [u8]) -> Result<usize, Invalid> {
         let wanted = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());

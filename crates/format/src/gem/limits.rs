@@ -17,6 +17,12 @@ pub struct Limits {
     pub metadata_pairs: usize,
     /// Dependencies of both kinds together. Each index of the gem contains those of all versions.
     pub dependencies: usize,
+    /// Unpacked bytes of the content that are read for people, and files of it.
+    pub content_bytes: u64,
+    /// See `content_bytes`.
+    pub content_files: usize,
+    /// Bytes of a README.
+    pub readme_bytes: usize,
     /// Items of every other list: authors, licences, executables, constraints of one requirement.
     pub list_items: usize,
 }
@@ -32,6 +38,9 @@ impl Default for Limits {
             facts_bytes: 256 << 10,
             metadata_pairs: 128,
             dependencies: 1000,
+            content_bytes: 64 << 20,
+            content_files: 5000,
+            readme_bytes: 256 << 10,
             list_items: 256,
         }
     }

@@ -9,6 +9,7 @@
 
 mod archive;
 pub mod call;
+pub mod content;
 pub mod dependencies;
 pub mod document;
 mod facts;

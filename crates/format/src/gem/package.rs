@@ -1,6 +1,6 @@
 //! Reads the file that `gem build` writes: a tar archive of the gemspec, the content and their checksums.
 //!
-//! The content (`data.tar.gz`) is only hashed and never unpacked. All other members are small.
+//! The content (`data.tar.gz`) is only hashed; [`super::content`] unpacks it for people. All other members are small.
 
 use super::archive::Archive;
 use super::invalid::quoted;
@@ -16,7 +16,7 @@ use std::io::Read;
 const METADATA: &str = "metadata.gz";
 /// The gemspec of RubyGems before 1.0, uncompressed.
 const PLAIN_METADATA: &str = "metadata";
-const DATA: &str = "data.tar.gz";
+pub(super) const DATA: &str = "data.tar.gz";
 const CHECKSUMS: &str = "checksums.yaml.gz";
 const SIGNATURES: [&str; 3] = ["metadata.gz.sig", "data.tar.gz.sig", "checksums.yaml.gz.sig"];
 
@@ -29,6 +29,21 @@ pub fn read(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
 /// the rules for new names. Bytes after its end are not read.
 pub fn read_installable(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
     read_by(reader, limits, Standard::Install)
+}
+
+/// Reads only the gemspec of a package whose bytes are proven, up to its end. The content is not read if it comes later, as
+/// RubyGems writes it.
+pub fn read_gemspec(reader: impl Read, limits: &Limits) -> Result<Package, Invalid> {
+    let mut archive = Archive::new(reader, Standard::Install);
+    while let Some((name, size)) = archive.next()? {
+        let Some(name) = [METADATA, PLAIN_METADATA].into_iter().find(|known| *known == name) else { continue };
+        if size > limits.member_bytes {
+            return Err(Invalid::MemberTooLarge { member: name, limit_bytes: limits.member_bytes });
+        }
+        let metadata = member(&mut archive, name, true)?.yaml(limits, Standard::Install)?;
+        return gemspec::read(&metadata, limits, Standard::Install).map(|(package, _)| package);
+    }
+    Err(Invalid::MissingMember(METADATA))
 }
 
 fn read_by(reader: impl Read, limits: &Limits, standard: Standard) -> Result<Package, Invalid> {

@@ -1,17 +1,32 @@
 //! The content and the declarations of a version of a gem.
 
+use crate::actor::Actor;
+use crate::content::{Content, Source};
 use crate::error::Error;
+use crate::found::Found;
 use crate::gem::info_lines::facts;
 use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::gemspec::SharedFile;
+use crate::gem::{self, Question as GemQuestion};
 use crate::group::is_hosted;
-use crate::package::details::{DeclaredDependency, DeclaredFacts, VersionDetails, VersionFile};
+use crate::package::details::{DeclaredDependency, DeclaredFacts, LinkKind, VersionDetails, VersionFile};
 use crate::package::rows::VersionRow;
-use crate::question::Ask;
+use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
-use format::gem::upstream::package;
-use format::gem::{Kind, Package, Requirement};
-use store::Hashes;
-use telemetry::Event;
+use crate::tree;
+use format::gem::content::{self, Content as GemContent};
+use format::gem::{Kind, Limits, Package, Requirement, package, upstream};
+use std::io::{Cursor, Read};
+use store::{Hashes, Lane};
+use telemetry::{Event, Op};
+
+/// The links in the metadata of a gemspec (rubygems.org, "Metadata").
+const LINKS: [(LinkKind, &str); 4] = [
+    (LinkKind::Changelog, "changelog_uri"),
+    (LinkKind::Source, "source_code_uri"),
+    (LinkKind::Documentation, "documentation_uri"),
+    (LinkKind::Bugs, "bug_tracker_uri"),
+];
 
 impl Repositories {
     /// The content and the declarations of a version that clients get; of others nothing beside the row is told.
@@ -48,7 +63,53 @@ impl Repositories {
         // An `/info` that is not cached only leaves the facts out.
         let info = gems.whole_info(name, event).await.ok()?;
         let line = info.rows.iter().find(|line| line.token == row.version)?;
-        package(name, &line.line)
+        upstream::package(name, &line.line)
+    }
+
+    /// Adds what a cached package declares. It says more than the line of `/info`: the summary, the licences, the links.
+    pub(crate) async fn add_cached_facts(&self, ask: &Ask<'_>, name: &str, of: &mut VersionDetails, event: &mut Event) {
+        if is_hosted(&of.row.member) || of.row.cached.is_none() || !of.row.standing.is_visible() {
+            return;
+        }
+        let Some(gem) = self.opened_gem(ask, &format!("{name}-{}", of.row.version), event).await else { return };
+        let read = move |(): &mut ()| package::read_gemspec(gem, &Limits::default()).ok();
+        let found = self.context.workers.run(Lane::Index, Op::PackageRead, event, read).await;
+        let is_it = |gem: &Package| gem.name == name && gem.number.as_str() == of.row.number;
+        if let Some(gem) = found.ok().flatten().filter(is_it) {
+            of.declared = Some(declared(gem));
+        }
+    }
+
+    /// The files in a gem that clients get; `None`: they do not, or it is not in the cache, or it cannot be unpacked.
+    pub(crate) async fn content_of_gem(
+        &self,
+        ask: &Ask<'_>,
+        full_name: &str,
+        event: &mut Event,
+    ) -> Result<Option<GemContent>, Error> {
+        let Some(gem) = self.opened_gem(ask, full_name, event).await else { return Ok(None) };
+        let read = move |(): &mut ()| content::read(gem, &Limits::default()).ok();
+        Ok(self.context.workers.run(Lane::Index, Op::PackageRead, event, read).await?)
+    }
+
+    /// A gem as clients get it, opened; `None`: they do not, or it is not in the cache. A page waits for no download, and reads at most
+    /// twice the bytes that are unpacked of a content.
+    async fn opened_gem(&self, ask: &Ask<'_>, full_name: &str, event: &mut Event) -> Option<Box<dyn Read + Send>> {
+        let ask = Ask { question: Question::Gem(GemQuestion::Gem(full_name)), ..ask.clone() };
+        let mut own = Event::job("GET", self.clock.now());
+        let found = self.dispatch(&ask, None, Actor::NOBODY, &mut own).await;
+        own.tallies().for_each(|(op, tally)| event.add_all(op, tally));
+        let source = match found.ok()? {
+            Found::Gem(gem::Found::File { file, .. }) => Source::File(file),
+            Found::Tree(tree::Found::Content(Content { source, .. })) => source,
+            _ => return None,
+        };
+        let most = 2 * Limits::default().content_bytes;
+        match source {
+            Source::File(file) => Some(Box::new(SharedFile { file, at: 0 }.take(most))),
+            Source::Memory(bytes) => Some(Box::new(Cursor::new(bytes))),
+            Source::Growing(_) => None,
+        }
     }
 
     async fn cached_file(&self, row: &VersionRow, file: VersionFile, event: &mut Event) -> Result<VersionFile, Error> {
@@ -60,7 +121,8 @@ impl Repositories {
 }
 
 fn declared(package: Package) -> DeclaredFacts {
-    let link = package.metadata.get("homepage_uri").filter(|uri| !uri.is_empty()).cloned();
+    let link = |key: &str| package.metadata.get(key).filter(|uri| !uri.is_empty()).cloned();
+    let links = LINKS.into_iter().filter_map(|(kind, key)| Some((kind, link(key)?)));
     let needs = |name: &str, of: &Requirement| (!of.is_any()).then(|| (name.to_owned(), words(of)));
     let requires = [needs("Ruby", &package.required_ruby), needs("RubyGems", &package.required_rubygems)];
     let dependency = |one: &format::gem::Dependency| DeclaredDependency {
@@ -77,7 +139,8 @@ fn declared(package: Package) -> DeclaredFacts {
     DeclaredFacts {
         summary: Some(package.summary.clone()).filter(|summary| !summary.is_empty()),
         description: package.description.clone().filter(|text| *text != package.summary),
-        homepage: link.or_else(|| package.homepage.clone()),
+        homepage: link("homepage_uri").or_else(|| package.homepage.clone()),
+        links: links.collect(),
         licenses: package.licenses.clone(),
         authors: package.authors.clone(),
         packaging: None,

@@ -2,7 +2,6 @@
 
 use crate::error::Error;
 use crate::gem::Found;
-use crate::gem::packages::latest;
 use crate::gem::upstream::RemoteGems;
 use crate::group::is_hosted;
 use crate::listed::Page;
@@ -89,8 +88,9 @@ impl Repositories {
 pub(crate) fn listed(package: String, of: &PackageRows) -> Option<ListedPackage> {
     let visible = of.rows.iter().filter(|row| row.standing.is_visible()).count();
     let hidden = of.rows.iter().filter(|row| matches!(row.standing, Standing::Hidden(_))).count();
-    let latest = of.latest.clone().or_else(|| latest(&of.rows));
-    (visible + hidden > 0 || of.may_lack).then_some(ListedPackage { package, latest, visible: Some(visible), hidden })
+    let (latest, latest_is) = (of.latest.clone(), of.latest_is);
+    let listed = ListedPackage { package, latest, latest_is, visible: Some(visible), hidden };
+    (visible + hidden > 0 || of.may_lack).then_some(listed)
 }
 
 /// The first names after `after` in the pieces of `/names`, which are in byte order behind a first line that is a header.

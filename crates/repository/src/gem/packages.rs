@@ -6,11 +6,11 @@ use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::hosted::Hosted;
 use crate::gem::upstream::RemoteGems;
-use crate::gem::upstream::view::token_rows;
+use crate::gem::upstream::view::{TokenRow, token_rows};
 use crate::group::is_hosted;
 use crate::package::listed::Among;
 use crate::package::published::{PublishedPackage, PublishedVersion, VersionName};
-use crate::package::rows::{PackageMember, PackageRows, VersionRow};
+use crate::package::rows::{MemberPart, PackageMember, PackageRows, VersionRow};
 use crate::package::standing::{Gone, Shadowed, Standing};
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
@@ -54,7 +54,7 @@ impl Repositories {
                 let index = &ask.repository.shared.followed;
                 let gems = RemoteGems { remote: &remote, context: local.context, local, index };
                 match remote_rows(gems, name, event).await {
-                    Ok(rows) => PackageRows { rows, ..PackageRows::default() },
+                    Ok((rows, undated)) => PackageRows { rows, undated, ..PackageRows::default() },
                     Err(Error::Unasked) => PackageRows { may_lack: true, ..PackageRows::default() },
                     Err(error) => return Err(error),
                 }
@@ -62,7 +62,8 @@ impl Repositories {
             RepositoryKind::Group => GroupGems { repositories: self, ask, local, among }.rows(name, event).await?,
         };
         package.settle(newest_first);
-        package.latest = latest(&package.rows);
+        let (latest, is_release) = latest(&package.rows);
+        package.set_latest(latest, is_release);
         Ok(package)
     }
 }
@@ -129,8 +130,9 @@ fn version_of(number: &str, platform: &str) -> String {
     full_name("", number, platform).trim_start_matches('-').to_owned()
 }
 
-/// The rows of an upstream's gem, from its cached `/info`; without one, from its index.
-async fn remote_rows(gems: RemoteGems<'_>, name: &str, event: &mut Event) -> Result<Vec<VersionRow>, Error> {
+/// The rows of an upstream's gem, from its cached `/info`; without one, from its index. And whether `/info` may have dates
+/// that hide some of them.
+async fn remote_rows(gems: RemoteGems<'_>, name: &str, event: &mut Event) -> Result<(Vec<VersionRow>, bool), Error> {
     gems.ready(event).await?;
     let (repository, now, end) = (&gems.remote.repository, gems.now(), gems.end()?);
     let view = repository.view(now);
@@ -143,9 +145,10 @@ async fn remote_rows(gems: RemoteGems<'_>, name: &str, event: &mut Event) -> Res
             for row in &info.rows {
                 let Some(standing) = Standing::of(shown(row, view)) else { continue };
                 let seen = seen.get(row.token.as_str()).copied();
-                let checksum = row.checksum.as_ref().map(ToString::to_string);
+                let stated_sha256 = row.checksum.as_ref().map(ToString::to_string);
+                let stated = row.created_at.map(|seconds| Millis(seconds.saturating_mul(1000)));
                 let version = listed_row(&row.token, row.moment(), seen, standing, repository);
-                rows.push(VersionRow { stated_sha256: checksum, ..version });
+                rows.push(VersionRow { stated, stated_sha256, ..version });
             }
         }
         None => {
@@ -167,7 +170,10 @@ async fn remote_rows(gems: RemoteGems<'_>, name: &str, event: &mut Event) -> Res
     for row in &mut rows {
         row.cached = cached.get(&row.version).copied();
     }
-    Ok(rows)
+    let in_doubt = |row: &TokenRow<'_>, version| !view.finds_young(row) && view.finds_young(&row.proven(version));
+    let undated =
+        told.is_none() && token_rows(name, &listed).iter().zip(&listed.versions).any(|(row, of)| in_doubt(row, of));
+    Ok((rows, undated))
 }
 
 fn listed_row(
@@ -221,10 +227,12 @@ impl GroupGems<'_> {
         };
         for place in &owners {
             let leaf = &self.leaves()[*place];
-            let rows = self.member_rows(leaf, name, event).await;
-            let why = rows.as_ref().err().map(ToString::to_string);
+            let rows = self.member_rows(leaf, name, event).await.map(|(rows, undated)| {
+                package.undated |= undated;
+                rows
+            });
             package.may_lack |= matches!(rows, Err(Error::Unasked));
-            package.members.push(PackageMember { member: leaf.clone(), answers: why.is_none(), why });
+            package.members.push(PackageMember::of_rows(leaf, &rows));
             package.rows.extend(rows.unwrap_or_default());
         }
         let group = &self.local.repository.record.name;
@@ -234,19 +242,19 @@ impl GroupGems<'_> {
             let hint = Some(format!(
                 "`daylight repo set {group} --shared {name}` has this member answer for the versions that the others lack"
             ));
-            let mut rows = self.member_rows(leaf, name, event).await.unwrap_or_default();
+            let (mut rows, _) = self.member_rows(leaf, name, event).await.unwrap_or_default();
             for row in &mut rows {
                 row.standing = Standing::Shadowed(Box::new(Shadowed { why: why.clone(), hint: hint.clone() }));
             }
             package.rows.extend(rows);
-            package.members.push(PackageMember { member: leaf.clone(), answers: false, why: Some(why) });
+            package.members.push(PackageMember { member: leaf.clone(), part: MemberPart::Outranked, why: Some(why) });
         }
         for leaf in self.leaves() {
             let is_unknown = self.follower(leaf).is_some_and(|follower| !follower.is_known());
             if is_unknown && !package.members.iter().any(|one| one.member.id == leaf.id) {
                 package.may_lack = true;
                 let why = Some("no client has requested the index of its upstream yet".to_owned());
-                package.members.push(PackageMember { member: leaf.clone(), answers: false, why });
+                package.members.push(PackageMember { member: leaf.clone(), part: MemberPart::Unknown, why });
             }
         }
         Ok(package)
@@ -257,12 +265,12 @@ impl GroupGems<'_> {
         leaf: &Arc<Repository>,
         name: &str,
         event: &mut Event,
-    ) -> Result<Vec<VersionRow>, Error> {
+    ) -> Result<(Vec<VersionRow>, bool), Error> {
         if !is_hosted(leaf) && Self::is_unset(leaf) {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), false));
         }
         if is_hosted(leaf) {
-            return self.repositories.hosted_gem_rows(leaf, name, event).await;
+            return Ok((self.repositories.hosted_gem_rows(leaf, name, event).await?, false));
         }
         let local = self.repositories.hosted(leaf, self.local.settings).ok_or(Error::GivenUp)?;
         let local = Hosted { through: Some(self.local.repository.id), ..local };
@@ -280,9 +288,10 @@ fn newest_first(one: VersionName<'_>, other: VersionName<'_>) -> Ordering {
     by_number.then_with(|| first.cmp(&second)).then_with(|| one.version.cmp(other.version))
 }
 
-/// The first release that clients get, in a list with the newest first; without one, the first version.
-pub(crate) fn latest(rows: &[VersionRow]) -> Option<String> {
+/// The first release that clients get, in a list with the newest first; without one, the first version. And whether it is a release.
+fn latest(rows: &[VersionRow]) -> (Option<String>, bool) {
     let visible = || rows.iter().filter(|row| row.standing.is_visible());
     let is_release = |row: &&VersionRow| Version::parse(&row.number).is_ok_and(|number| !number.prerelease());
-    visible().find(is_release).or_else(|| visible().next()).map(|row| row.version.clone())
+    let release = visible().find(is_release);
+    (release.or_else(|| visible().next()).map(|row| row.version.clone()), release.is_some())
 }

@@ -6,7 +6,9 @@ use crate::found::Found;
 use crate::group::is_hosted;
 use crate::maven::layout::MavenPath;
 use crate::maven::packages::folder_of;
-use crate::package::details::{DeclaredDependency, DeclaredFacts, VersionDetails, VersionFile};
+use crate::package::details::{
+    ComparedFile, ComparedFiles, DeclaredDependency, DeclaredFacts, LinkKind, VersionDetails, VersionFile,
+};
 use crate::package::listed::Among;
 use crate::package::rows::VersionRow;
 use crate::question::{Ask, Question};
@@ -108,6 +110,22 @@ impl Repositories {
     }
 }
 
+/// The files of a version by name, with a `*` for the version. `None`: it has none that clients get.
+pub(crate) fn compared_artifacts(package: &str, of: &VersionDetails) -> Option<ComparedFiles> {
+    let own = format!("{}-{}", artifact(package), of.row.version);
+    let one = |file: &VersionFile| {
+        let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+        let name = match name.strip_prefix(&own) {
+            Some(rest) => format!("{}-*{rest}", artifact(package)),
+            None => name.to_owned(),
+        };
+        let hashes = file.hashes.as_ref()?;
+        Some(ComparedFile { name, size_bytes: hashes.size_bytes, sha256: hashes.sha256.to_string() })
+    };
+    let files: Vec<_> = of.files.iter().filter_map(one).collect();
+    (!files.is_empty()).then_some(ComparedFiles { files, is_cut: of.more_files })
+}
+
 /// The artifact of `G:A`.
 fn artifact(package: &str) -> &str {
     package.split_once(':').map_or(package, |(_, artifact)| artifact)
@@ -121,11 +139,13 @@ fn facts(declared: Declared) -> DeclaredFacts {
         optional: one.optional,
         classifier: one.classifier,
     });
+    let issues = declared.issues.map(|url| (LinkKind::Bugs, url));
     let parent = |Coordinates { group, artifact, version }| (format!("{group}:{artifact}"), version);
     DeclaredFacts {
         summary: declared.name,
         description: declared.description,
         homepage: declared.url,
+        links: declared.source.into_iter().map(|url| (LinkKind::Source, url)).chain(issues).collect(),
         licenses: declared.licenses,
         authors: declared.developers,
         packaging: Some(declared.packaging),

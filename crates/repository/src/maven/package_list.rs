@@ -45,7 +45,8 @@ impl Repositories {
             let visible = found.rows.iter().filter(|row| row.standing.is_visible()).count();
             let hidden = found.rows.iter().filter(|row| matches!(row.standing, Standing::Hidden(_))).count();
             if visible + hidden > 0 {
-                rows.push(ListedPackage { package, latest: found.latest, visible: Some(visible), hidden });
+                let (latest, latest_is) = (found.latest, found.latest_is);
+                rows.push(ListedPackage { package, latest, latest_is, visible: Some(visible), hidden });
             }
         }
         Ok(Page { rows, next })

@@ -7,7 +7,7 @@ use crate::maven::listing::{self, Version as Listed};
 use crate::maven::upstream::filtered_metadata::dated_versions;
 use crate::package::listed::Among;
 use crate::package::published::{PublishedPackage, PublishedVersion, VersionName};
-use crate::package::rows::{PackageMember, PackageRows, VersionRow};
+use crate::package::rows::{MemberPart, PackageMember, PackageRows, VersionRow};
 use crate::package::standing::{Gone, Shadowed, Standing};
 use crate::question::Ask;
 use crate::repositories::Repositories;
@@ -65,7 +65,8 @@ impl Repositories {
         found.settle(newest_first);
         let visible = found.rows.iter().filter(|row| row.standing.is_visible()).map(|row| row.version.as_str());
         let listed = metadata::versions("", "", visible, 0);
-        found.latest = listed.release.or(listed.latest);
+        let is_release = listed.release.is_some();
+        found.set_latest(listed.release.or(listed.latest), is_release);
         Ok(found)
     }
 
@@ -125,7 +126,8 @@ impl Repositories {
             let Some(standing) = Standing::of(shown(&version, view)) else { continue };
             let dated = Some(version.age.since).filter(|since| *since < version.age.seen);
             let seen = Some(version.age.seen);
-            rows.push(VersionRow { dated, seen, ..VersionRow::new(&version.version, standing, repository) });
+            let row = VersionRow::new(&version.version, standing, repository);
+            rows.push(VersionRow { stated: dated, dated, seen, ..row });
         }
         let (above, artifact) = folder.rsplit_once('/').unwrap_or(("", folder));
         let (prefix, mut after) = (format!("{folder}/"), String::new());
@@ -180,14 +182,14 @@ impl Repositories {
             if is_hosted(leaf) {
                 let rows = self.listed_rows(leaf, folder, event).await?;
                 if !rows.is_empty() {
-                    found.members.push(PackageMember { member: leaf.clone(), answers: true, why: None });
+                    found.members.push(PackageMember { member: leaf.clone(), part: MemberPart::Answers, why: None });
                 }
                 found.rows.extend(rows);
                 continue;
             }
             if let Some(why) = refused::never_asked(leaf, &file) {
                 let why = Some(why.to_string());
-                found.members.push(PackageMember { member: leaf.clone(), answers: false, why });
+                found.members.push(PackageMember { member: leaf.clone(), part: MemberPart::NotAsked, why });
                 continue;
             }
             let (mut rows, may_lack) = self.upstream_rows(ask, leaf, folder, event).await?;
@@ -200,14 +202,16 @@ impl Repositories {
                     let (why, hint) = (why.clone(), error.hint());
                     row.standing = Standing::Shadowed(Box::new(Shadowed { why, hint }));
                 }
-                found.members.push(PackageMember { member: leaf.clone(), answers: false, why: Some(why) });
+                let part = if rows.is_empty() { MemberPart::NotAsked } else { MemberPart::Outranked };
+                found.members.push(PackageMember { member: leaf.clone(), part, why: Some(why) });
                 found.rows.extend(rows);
                 continue;
             }
             found.may_lack |= may_lack;
             if may_lack || !rows.is_empty() {
                 let why = may_lack.then(|| "the list of its upstream is not in the cache".to_owned());
-                found.members.push(PackageMember { member: leaf.clone(), answers: !rows.is_empty(), why });
+                let part = if rows.is_empty() { MemberPart::Unknown } else { MemberPart::Answers };
+                found.members.push(PackageMember { member: leaf.clone(), part, why });
             }
             found.rows.extend(rows);
         }

@@ -28,6 +28,26 @@ pub struct VersionFile {
     pub at: Option<Millis>,
 }
 
+/// The files in which versions are compared: of a gem those inside it, of an artifact its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ComparedFiles {
+    /// The files by name, which is the same in other versions.
+    pub files: Vec<ComparedFile>,
+    /// Whether there are more.
+    pub is_cut: bool,
+}
+
+/// A file in which versions are compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComparedFile {
+    /// Its name, which is the same in other versions.
+    pub name: String,
+    /// Its size.
+    pub size_bytes: u64,
+    /// Its digest, hexadecimal.
+    pub sha256: String,
+}
+
 /// What a version declares about itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DeclaredFacts {
@@ -37,6 +57,8 @@ pub struct DeclaredFacts {
     pub description: Option<String>,
     /// The home page, as declared: it can be any text.
     pub homepage: Option<String>,
+    /// Other pages about it, as declared.
+    pub links: Vec<(LinkKind, String)>,
     /// The names of licences.
     pub licenses: Vec<String>,
     /// The authors.
@@ -49,6 +71,19 @@ pub struct DeclaredFacts {
     pub requires: Vec<(String, String)>,
     /// Its dependencies, in order.
     pub dependencies: Vec<DeclaredDependency>,
+}
+
+/// The content of a page that a package links to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LinkKind {
+    /// What changed in each version.
+    Changelog,
+    /// The source code.
+    Source,
+    /// The documentation.
+    Documentation,
+    /// Bugs and other issues.
+    Bugs,
 }
 
 /// A declared dependency.

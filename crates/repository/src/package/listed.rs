@@ -1,6 +1,7 @@
 //! Lists of packages.
 
 use crate::package::details::DeclaredDependency;
+use crate::package::rows::Latest;
 use crate::repository::Repository;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -53,6 +54,8 @@ pub struct ListedPackage {
     pub package: String,
     /// The latest release that clients get; without one, the latest version. `None`: they get none, or it is not known here.
     pub latest: Option<String>,
+    /// The meaning of `latest`.
+    pub latest_is: Latest,
     /// The number of its versions that clients get, if it is known here.
     pub visible: Option<usize>,
     /// The number of its versions that a policy hides.

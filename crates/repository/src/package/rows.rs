@@ -1,5 +1,6 @@
 //! A version of a package as one member of a repository has it.
 
+use crate::error::Error;
 use crate::package::published::{PublishedVersion, VersionName};
 use crate::package::standing::{Gone, Standing};
 use crate::repository::Repository;
@@ -25,6 +26,8 @@ pub struct VersionRow {
     pub published: Option<Millis>,
     /// Its original publication elsewhere, as an upload claimed it.
     pub origin: Option<Box<EntryOrigin>>,
+    /// Of an upstream's version: its publication as the upstream states it.
+    pub stated: Option<Millis>,
     /// Of an upstream's version: the date that its age counts from, if that is known.
     pub dated: Option<Millis>,
     /// Of an upstream's version: when this server first saw it.
@@ -46,10 +49,41 @@ pub struct VersionRow {
 pub struct PackageMember {
     /// The member as it is seen through the group.
     pub member: Arc<Repository>,
-    /// Whether its versions are a part of the answer.
-    pub answers: bool,
-    /// Why not, or why its versions are not known.
+    /// Its part of the answer.
+    pub part: MemberPart,
+    /// Why it has this part.
     pub why: Option<String>,
+}
+
+/// The part of a member in what a group tells about a package.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemberPart {
+    /// Its versions are a part of the answer.
+    Answers,
+    /// It has no version.
+    HasNone,
+    /// No version of it is known here, and its upstream may have some.
+    Unknown,
+    /// It has versions, and another member answers.
+    Outranked,
+    /// It is not asked for the name.
+    NotAsked,
+    /// Its versions could not be read.
+    Failed,
+}
+
+/// The meaning of the latest version of a package.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Latest {
+    /// The latest release.
+    #[default]
+    Release,
+    /// The latest version: there is no release.
+    Version,
+    /// The newest version that is known here. An upstream may have newer ones.
+    Known,
+    /// The same, from the cache.
+    Cached,
 }
 
 /// All versions of a package.
@@ -59,10 +93,14 @@ pub struct PackageRows {
     pub rows: Vec<VersionRow>,
     /// The latest release that clients get; without one, the latest version.
     pub latest: Option<String>,
+    /// The meaning of `latest`.
+    pub latest_is: Latest,
     /// Of a group: its members that have or may have the package.
     pub members: Vec<PackageMember>,
     /// Whether an upstream may have versions that are not known here.
     pub may_lack: bool,
+    /// Whether dates are not known here yet that may hide versions by a cooldown.
+    pub undated: bool,
 }
 
 impl VersionRow {
@@ -75,6 +113,7 @@ impl VersionRow {
             standing,
             published: None,
             origin: None,
+            stated: None,
             dated: None,
             seen: None,
             cached: None,
@@ -126,7 +165,32 @@ fn rank(standing: &Standing) -> u8 {
     }
 }
 
+impl PackageMember {
+    /// A member that answers with the rows that were read of it.
+    pub(crate) fn of_rows(member: &Arc<Repository>, rows: &Result<Vec<VersionRow>, Error>) -> Self {
+        let (part, why) = match rows {
+            Ok(rows) if rows.is_empty() => (MemberPart::HasNone, None),
+            Ok(_) => (MemberPart::Answers, None),
+            Err(Error::Unasked) => (MemberPart::Unknown, Some(Error::Unasked.to_string())),
+            Err(error) => (MemberPart::Failed, Some(error.to_string())),
+        };
+        Self { member: member.clone(), part, why }
+    }
+}
+
 impl PackageRows {
+    /// Sets the latest version, which is a release or, without one, is not.
+    pub(crate) fn set_latest(&mut self, latest: Option<String>, is_release: bool) {
+        let row = self.rows.iter().find(|row| Some(&row.version) == latest.as_ref());
+        self.latest_is = match (self.may_lack, row.is_some_and(|row| row.cached.is_some()), is_release) {
+            (true, true, _) => Latest::Cached,
+            (true, false, _) => Latest::Known,
+            (false, _, true) => Latest::Release,
+            (false, _, false) => Latest::Version,
+        };
+        self.latest = latest;
+    }
+
     /// Keeps one row for each version: of the members in order the first that clients get, or else the first. `order` sorts versions,
     /// the newest first.
     pub(crate) fn settle(&mut self, order: impl Fn(VersionName<'_>, VersionName<'_>) -> Ordering) {

@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::gem::packages::ANY_QUESTION;
 use crate::listed::Page;
-use crate::package::details::VersionDetails;
+use crate::maven::package_details::compared_artifacts;
+use crate::package::details::{ComparedFile, ComparedFiles, VersionDetails};
 use crate::package::listed::{Among, Dependent, Dependents, ListedNames, ListedPackage};
 use crate::package::published::{PublishedPackage, PublishedVersion, VersionName};
 use crate::package::rows::{PackageRows, VersionRow};
@@ -14,6 +15,7 @@ use crate::question::Ask;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::workers::after_others;
+use format::gem::content::Content as GemContent;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use store::{Stamp, Unit};
@@ -51,6 +53,15 @@ impl Repository {
     /// Whether its content belongs to packages.
     pub fn lists_packages(&self) -> bool {
         self.format != Format::Raw
+    }
+
+    /// The kind of file in events whose answers count as downloads of a package.
+    pub fn download(&self) -> &'static str {
+        match self.format {
+            Format::Gem => "gem",
+            Format::Maven => "artifact",
+            Format::Raw => "file",
+        }
     }
 }
 
@@ -124,7 +135,48 @@ impl Repositories {
         row: VersionRow,
         event: &mut Event,
     ) -> Result<VersionDetails, Error> {
-        self.version_among(of, package, row, Among::All, event).await
+        let mut details = self.version_among(of, package, row, Among::All, event).await?;
+        if of.repository.format == Format::Gem {
+            Box::pin(self.add_cached_facts(&of.ask(), package, &mut details, event)).await;
+        }
+        Ok(details)
+    }
+
+    /// The files in a version of a gem; `None`: clients do not get it, or it is not in the cache.
+    pub async fn gem_content(
+        &self,
+        of: &PackagesAsk,
+        package: &str,
+        row: &VersionRow,
+        event: &mut Event,
+    ) -> Result<Option<GemContent>, Error> {
+        match of.repository.format {
+            Format::Gem if row.standing.is_visible() => {
+                let full_name = format!("{package}-{}", row.version);
+                Box::pin(self.content_of_gem(&of.ask(), &full_name, event)).await
+            }
+            Format::Gem | Format::Maven | Format::Raw => Ok(None),
+        }
+    }
+
+    /// The files in which a version of a package is compared; `None`: they are not known here, or clients do not get it.
+    pub async fn compared_files(
+        &self,
+        of: &PackagesAsk,
+        package: &str,
+        details: &VersionDetails,
+        event: &mut Event,
+    ) -> Result<Option<ComparedFiles>, Error> {
+        if of.repository.format != Format::Gem {
+            return Ok(compared_artifacts(package, details));
+        }
+        let content = self.gem_content(of, package, &details.row, event).await?;
+        Ok(content.map(|content| {
+            let files = content.files.into_iter();
+            let files =
+                files.map(|file| ComparedFile { name: file.path, size_bytes: file.size_bytes, sha256: file.sha256 });
+            ComparedFiles { files: files.collect(), is_cut: content.is_cut }
+        }))
     }
 
     async fn version_among(

@@ -24,6 +24,10 @@ pub struct Declared {
     pub description: Option<String>,
     /// The home page.
     pub url: Option<String>,
+    /// The page of its source code.
+    pub source: Option<String>,
+    /// The page of its issues.
+    pub issues: Option<String>,
     /// The names of its licences.
     pub licenses: Vec<String>,
     /// The developers, by name or id.
@@ -64,6 +68,8 @@ impl Declared {
             name: text(&root, "name"),
             description: text(&root, "description"),
             url: text(&root, "url"),
+            source: root.child("scm").and_then(|scm| text(scm, "url")),
+            issues: root.child("issueManagement").and_then(|issues| text(issues, "url")),
             licenses: listed("licenses", "license").filter_map(|one| text(one, "name")).collect(),
             developers: listed("developers", "developer").filter_map(developer).collect(),
             dependencies: listed("dependencies", "dependency")

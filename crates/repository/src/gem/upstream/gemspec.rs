@@ -43,9 +43,9 @@ impl RemoteGems<'_> {
 }
 
 /// Reads a file by offset, because other requests read it at the same time.
-struct SharedFile {
-    file: Arc<File>,
-    at: u64,
+pub(crate) struct SharedFile {
+    pub(crate) file: Arc<File>,
+    pub(crate) at: u64,
 }
 
 impl Read for SharedFile {

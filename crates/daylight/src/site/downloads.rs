@@ -1,0 +1,108 @@
+//! The downloads of a package by day, counted from stored events.
+
+use super::known_package::{moment, rows};
+use super::shell;
+use crate::app::App;
+use crate::error::Error;
+use crate::read_repository::ReadRepository;
+use front::{Reply, Request};
+use insight::{Answer, Caller, Column, Figure, Filter, Is, Measure, Order, Question, Value};
+use telemetry::{Event, Millis, Op, Tick, under_way};
+use tokio::sync::oneshot;
+use web::{Day, Downloads, DownloadsPage};
+
+/// The days that are told, with the present one.
+const DAYS: i64 = 30;
+const DAY_MS: i64 = 86_400_000;
+/// How long a page waits for the count, in milliseconds.
+const WAIT_MS: u64 = 5000;
+
+/// The page about the downloads of a package.
+pub(super) async fn page(
+    app: &App,
+    read: &ReadRepository,
+    package: &str,
+    request: &Request,
+    event: &mut Event,
+) -> Result<Reply, Error> {
+    let downloads = show(app, read, package, event).await?;
+    let title = format!("Downloads of {} from {}", downloads.package, downloads.repository);
+    let shell = shell::of(app, title, request, event).await?;
+    shell::page(&DownloadsPage { shell: &shell, downloads: &downloads }, event).await
+}
+
+/// The downloads of a package of which something is known.
+pub(crate) async fn show(
+    app: &App,
+    read: &ReadRepository,
+    package: &str,
+    event: &mut Event,
+) -> Result<Downloads, Error> {
+    rows(app, read, package, event).await?;
+    let now = app.clock.now();
+    let today = now.0.div_euclid(DAY_MS);
+    let first = Millis((today - DAYS + 1) * DAY_MS);
+    let since = app.insight.kept_since(first);
+    let answer = ask(app, read, question(read, package, (first, now)), event).await?;
+    let counted = |day: i64| {
+        let of_day =
+            |row: &&Vec<Figure>| matches!(row.first(), Some(Figure::Moment(at)) if at.0.div_euclid(DAY_MS) == day);
+        match answer.rows.iter().find(of_day).and_then(|row| row.get(1)) {
+            Some(Figure::Whole(count)) => u64::try_from(*count).unwrap_or_default(),
+            Some(Figure::Fraction(count)) => count.round() as u64,
+            _ => 0,
+        }
+    };
+    let day = |day: i64| {
+        let is_known = since.is_some_and(|since| since.0.div_euclid(DAY_MS) <= day);
+        let text = Millis(day * DAY_MS).to_string();
+        Day { day: text.get(..10).unwrap_or(&text).to_owned(), downloads: is_known.then(|| counted(day)) }
+    };
+    let days: Vec<Day> = (today - DAYS + 1..=today).rev().map(day).collect();
+    Ok(Downloads {
+        repository: read.segment.clone(),
+        package: package.to_owned(),
+        known_since: since.map(moment),
+        exact: answer.exact,
+        complete: answer.complete >= 1.0 && answer.unreadable.is_empty(),
+        total: days.iter().filter_map(|day| day.downloads).sum(),
+        days,
+    })
+}
+
+/// Whole files of the package that were sent: gems, or artifacts of Maven beside their POMs.
+fn question(read: &ReadRepository, package: &str, (from, to): (Millis, Millis)) -> Question {
+    let test = |column, value| Filter::Test { column, is: Is::Equal, value };
+    let text = |column, value: &str| test(column, Value::Text(value.into()));
+    let filter = Filter::All(vec![
+        text(Column::Repository, &read.repository.record.name),
+        text(Column::Package, package),
+        text(Column::File, read.repository.download()),
+        text(Column::Method, "GET"),
+        test(Column::Status, Value::Number(200)),
+    ]);
+    Question {
+        from,
+        to: Millis(to.0 + 1),
+        filter,
+        by: Vec::new(),
+        measures: vec![Measure::Count],
+        per: DAY_MS.unsigned_abs(),
+        order: Order { measure: 0, ascending: false },
+        limit: 1,
+        compare: None,
+        wait_ms: WAIT_MS,
+    }
+}
+
+/// Questions of readers share the limit of their token; those without a token share one.
+async fn ask(app: &App, read: &ReadRepository, question: Question, event: &mut Event) -> Result<Answer, Error> {
+    let id = read.caller.token.as_ref().map_or(0, |token| token.class);
+    let (answered, answer) = oneshot::channel();
+    let (began, _waiting) = (Tick::now(), under_way(Op::AskWait));
+    // The client may have left.
+    app.insight.ask(question, Caller { id, hints: Vec::new() }, move |answer| drop(answered.send(answer)));
+    let answer = answer.await;
+    event.add(Op::AskWait, Tick::now().since(began));
+    Ok(answer.map_err(|_| Error::GivenUp)??)
+}

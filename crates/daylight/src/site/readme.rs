@@ -1,0 +1,46 @@
+//! The README of a version of a package: of gems, from the package that is published or cached here.
+
+use super::known_package::rows;
+use super::shell;
+use crate::app::App;
+use crate::error::Error;
+use crate::read_repository::ReadRepository;
+use front::{Reply, Request};
+use telemetry::Event;
+use web::{Readme, ReadmePage};
+
+/// The page with the README of a version.
+pub(super) async fn page(
+    app: &App,
+    read: &ReadRepository,
+    package: &str,
+    version: &str,
+    request: &Request,
+    event: &mut Event,
+) -> Result<Reply, Error> {
+    let readme = show(app, read, package, version, event).await?;
+    let title = format!("README of {} {} in {}", readme.package, readme.version, readme.repository);
+    let shell = shell::of(app, title, request, event).await?;
+    shell::page(&ReadmePage { shell: &shell, readme: &readme }, event).await
+}
+
+/// The README of a version.
+pub(crate) async fn show(
+    app: &App,
+    read: &ReadRepository,
+    package: &str,
+    version: &str,
+    event: &mut Event,
+) -> Result<Readme, Error> {
+    let all = rows(app, read, package, event).await?;
+    event.subject.version = version.into();
+    let row = all.rows.iter().find(|row| row.version == version);
+    let row = row.ok_or_else(|| repository::Error::NoSuchVersion(format!("{package}:{version}")))?;
+    // Artifacts have none.
+    let content = app.repositories.gem_content(&read.packages(), package, row, event).await?;
+    let found = content.and_then(|content| content.readme);
+    let cut = found.as_ref().is_some_and(|readme| readme.is_cut);
+    let (name, text) = found.map(|readme| (readme.name, readme.text)).unzip();
+    let (package, version) = (package.to_owned(), version.to_owned());
+    Ok(Readme { repository: read.segment.clone(), package, version, name, text, cut })
+}
