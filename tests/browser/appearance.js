@@ -32,6 +32,40 @@ function tooWide(page) {
   });
 }
 
+/** The headings and the title that show marks of a text in place of its meaning. */
+function marks(page) {
+  return page.evaluate(() => [document.title, ...[...document.querySelectorAll('h1, h2, h3')].map((one) => one.textContent)]
+    .filter((text) => text.includes('`')).map((text) => `a backtick in a heading: ${text}`));
+}
+
+/** The texts that other elements cover or that are cut off without a way to scroll to them. */
+function covered(page) {
+  return page.evaluate(() => {
+    const wrong = [];
+    for (const one of document.querySelectorAll('pre, h1, h2, h3, td, th, dd, button, label')) {
+      if (one.closest('.hidden, [hidden], dialog')) continue;
+      const style = getComputedStyle(one);
+      if (one.scrollWidth > one.clientWidth + 1 && ['hidden', 'clip'].includes(style.overflowX)) wrong.push(`cut off: ${one.outerHTML.slice(0, 160)}`);
+    }
+    // A button that lies over a block covers none of its lines.
+    for (const button of document.querySelectorAll('copy-button button')) {
+      const block = button.closest('copy-button').nextElementSibling;
+      const text = document.createRange();
+      text.selectNodeContents(block);
+      const over = button.getBoundingClientRect();
+      const frame = block.getBoundingClientRect();
+      for (const line of text.getClientRects()) {
+        const [right, left] = [Math.min(line.right, frame.right), Math.max(line.left, frame.left)];
+        if (right > over.left && left < over.right && line.bottom > over.top && line.top < over.bottom) {
+          wrong.push(`covered by a button: ${block.textContent.slice(0, 80)}`);
+          break;
+        }
+      }
+    }
+    return wrong;
+  });
+}
+
 run(async (browser) => {
   const wrong = [];
   let looks = 0;
@@ -49,7 +83,7 @@ run(async (browser) => {
         wrong.push(...(await violations(page)).map(here));
         looks += 1;
       }
-      wrong.push(...(await tooWide(page)).map((what) => `${path}: ${what}`));
+      for (const look of [tooWide, marks, covered]) wrong.push(...(await look(page)).map((what) => `${path}, ${width} px: ${what}`));
     }
     wrong.push(...seen.map((what) => `${path}: ${what}`));
     await page.context().close();

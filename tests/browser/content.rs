@@ -24,7 +24,13 @@ pub(super) fn fill(world: &World) {
         let change = json!({ "members": members, "policy": { "cooldown_s": COOLDOWN_S } });
         admin.patch_json(&format!("/api/v1/repositories/{group}"), &change).expect(200);
     }
-    let old = ["1.0.0", "1.0.1", "1.1.0"].map(|version| Gem::new("lamp", version).needs("wick", "~> 0.9"));
+    let readme =
+        "# Lamp\n\nA light for caves. It burns `wick` and a long_word_that_fits_no_line_of_a_telephone_at_all.\n";
+    let lamp = |version: &str| {
+        let gem = Gem::new("lamp", version).needs("wick", "~> 0.9").with("README.md", readme.as_bytes());
+        gem.links("changelog_uri", "https://example.com/lamp/blob/main/CHANGELOG.md#a-long-name-without-a-break")
+    };
+    let old = ["1.0.0", "1.0.1", "1.1.0"].map(lamp);
     let native = Gem::new("lamp", "1.1.0").platform("x86_64-linux").needs("wick", "~> 0.9");
     // A list that is long enough to be filtered.
     let wicks = (0..25).map(|minor| Gem::new("wick", &format!("0.{minor}.0")));

@@ -36,6 +36,10 @@ const PAGES: &[(&str, u16)] = &[
     ("/packages/maven/org.example.lantern:lantern-core", 200),
     ("/packages/maven/org.example.lantern:lantern-core/2.0", 200),
     ("/packages/gems/wick?dependents=true", 200),
+    ("/packages/gems/lamp?downloads=true", 200),
+    ("/packages/gems/lamp?from=1.0.0&to=1.1.0", 200),
+    ("/packages/gems/lamp/1.1.0?readme=true", 200),
+    ("/packages/maven/org.example.lantern:lantern-core?from=1.0&to=1.1", 200),
     ("/packages/gems/none", 404),
     ("/explain", 200),
     ("/explain?repository=gems&path=gems/lamp-1.1.0.gem", 200),
@@ -86,6 +90,15 @@ fn a_page_with_a_fault_is_found() {
         ("document.querySelector('main').append(new Image())", "axe image-alt"),
         ("document.querySelector('h1').style.color = '#ccc'", "axe color-contrast"),
         ("document.querySelector('h1').style.width = '500px'", "wide on a screen of 360 px"),
+        ("document.querySelector('h1').append('`x`')", "a backtick in a heading"),
+        (
+            "Object.assign(document.querySelector('h1').style, { width: '5px', overflow: 'hidden', whiteSpace: 'nowrap' })",
+            "cut off",
+        ),
+        (
+            "Object.assign(document.querySelector('pre'), { textContent: 'x'.repeat(400) }).style.paddingTop = '0'",
+            "covered by a button",
+        ),
         ("console.log('hello')", "console: hello"),
         (
             "document.body.append(Object.assign(document.createElement('script'), { text: '1' }))",
