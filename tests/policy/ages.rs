@@ -4,7 +4,7 @@
 use super::{WEEK_S, set, set_day, set_time, world};
 use crate::as_of::last_change;
 use crate::world::{Answer, Says, Upstream, World};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const METADATA: &str = "org/example/lamp/maven-metadata.xml";
 const OLD: &str = "Wed, 01 Jan 2020 12:00:00 GMT";
@@ -209,13 +209,33 @@ fn a_pinned_version_without_a_date_is_as_old_as_the_list_of_its_artifact_that_is
 }
 
 #[test]
+fn a_version_that_only_a_young_list_dates_is_said_to_be_not_older_than_can_be_proven() {
+    let (world, far) = shore();
+    has(&far, "1.0", None);
+    // A release of yesterday dates the whole list, which is no date of this version.
+    lists(&far, ["1.0", "9.9"], "20261031120000");
+    let refused = get(&world, &path("1.0", "pom")).expect(403);
+    let expected = "not older than can be proven: its upstream had it by 2026-10-31T12:00:00.000Z";
+    assert!(refused.text().contains(expected) && !refused.text().contains("is from"), "{}", refused.text());
+    let explained = format!("/api/v1/explain?repository=far&path={}", path("1.0", "pom"));
+    let explained = world.admin().get(&explained).expect(200).json();
+    assert_eq!((&explained["rule"]["existed_by"], &explained["rule"]["first_seen"]), (&json!(true), &Value::Null));
+    let page = world.admin().get(&format!("/explain?repository=far&path={}", path("1.0", "pom"))).expect(200);
+    assert!(
+        page.text().contains("not older than can be proven") && page.text().contains("Existed by"),
+        "{}",
+        page.text()
+    );
+}
+
+#[test]
 fn a_version_that_nothing_dates_is_refused_as_of_unknown_age() {
     let (world, far) = shore();
     has(&far, "1.0", None);
     for _ in 0..3 {
         for ending in ["pom", "jar"] {
             let refused = get(&world, &path("1.0", ending)).expect(403);
-            assert!(refused.text().contains("its age is unknown"), "{}", refused.text());
+            assert!(refused.text().contains("not older than can be proven"), "{}", refused.text());
             assert!(refused.text().contains("so it counts from 2026-11-01"), "{}", refused.text());
             assert!(!refused.text().contains("this one is from"), "{}", refused.text());
         }
@@ -223,7 +243,7 @@ fn a_version_that_nothing_dates_is_refused_as_of_unknown_age() {
     assert_eq!(far.count(&format!("/{METADATA}")), 1, "that there is none is remembered");
     let explained =
         world.admin().get(&format!("/api/v1/explain?repository=far&path={}", path("1.0", "jar"))).expect(200);
-    assert!(explained.text().contains("its age is unknown"), "{}", explained.text());
+    assert!(explained.text().contains("not older than can be proven"), "{}", explained.text());
     // No upstream is called for a version that is hidden regardless of its age.
     set(&world, "far", &json!({ "deny": ["org.example:oil"] })).expect(200);
     get(&world, "org/example/oil/1.0/oil-1.0.pom").expect(403);

@@ -73,9 +73,12 @@ pub struct HidingRule {
     /// The moment that the age of the version counts from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
-    /// Whether that moment is when this server first saw the version, as its age is unknown.
+    /// Whether that moment is when this server first saw the version, as nothing dates it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub first_seen: bool,
+    /// Whether the version existed by that moment, and may be older than can be proven.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub existed_by: bool,
     /// The moment from which on it is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,

@@ -75,14 +75,15 @@ pub(super) fn value(
 
 /// The rule that hides a version.
 fn rule(hidden: &Hidden) -> HidingRule {
-    let first_seen = matches!(hidden.why, Why::Young { since: Since::FirstSeen(_), .. });
+    let is_since = |is: fn(&Since) -> bool| matches!(&hidden.why, Why::Young { since, .. } if is(since));
     HidingRule {
         repository: hidden.repository.clone(),
         package: hidden.what.clone(),
         kind: hidden.rule().into(),
         text: hidden.rule_in_words(),
         since: hidden.since().map(|since| since.to_string()),
-        first_seen,
+        first_seen: is_since(|since| matches!(since, Since::FirstSeen(_))),
+        existed_by: is_since(|since| matches!(since, Since::By(_))),
         until: hidden.until().map(|until| until.to_string()),
         command: hidden.command(),
     }

@@ -73,7 +73,7 @@ impl Hidden {
     /// The date that its age counts from, if it is hidden because of its age.
     pub fn since(&self) -> Option<Millis> {
         match self.why {
-            Why::Young { since: Since::Moment(since) | Since::FirstSeen(since), .. } => Some(since),
+            Why::Young { since: Since::Moment(since) | Since::By(since) | Since::FirstSeen(since), .. } => Some(since),
             _ => None,
         }
     }
@@ -133,13 +133,20 @@ impl fmt::Display for Hidden {
             (Since::Moment(since), Some(until)) => {
                 write!(f, "; this one is from {since}, and is shown from {until} on")
             }
+            (Since::By(by), Some(until)) => {
+                write!(
+                    f,
+                    "; this one is not older than can be proven: its upstream had it by {by}, and it is shown from {until} on"
+                )
+            }
             (Since::FirstSeen(seen), Some(until)) => {
                 write!(
                     f,
-                    "; its age is unknown, so it counts from {seen}, when this server first saw it, and is shown from {until} on"
+                    "; this one is not older than can be proven: nothing dates it, so it counts from {seen}, when this server first saw it, \
+                     and it is shown from {until} on"
                 )
             }
-            _ => f.write_str("; its age is unknown"),
+            _ => f.write_str("; this one is not older than can be proven: nothing dates it"),
         }
     }
 }
@@ -187,9 +194,16 @@ mod tests {
             Hidden { why, ..hidden.clone() }.to_string()
         };
         assert!(unknown(Since::FirstSeen(Millis(0)), Some(Millis(60_000))).ends_with(
-            "; its age is unknown, so it counts from 1970-01-01T00:00:00.000Z, when this server first saw it, and is shown from 1970-01-01T00:01:00.000Z on"
+            "; this one is not older than can be proven: nothing dates it, so it counts from 1970-01-01T00:00:00.000Z, when this server first \
+             saw it, and it is shown from 1970-01-01T00:01:00.000Z on"
         ));
-        assert!(unknown(Since::Unknown, None).ends_with("1 minute old; its age is unknown"));
+        assert!(unknown(Since::By(Millis(0)), Some(Millis(60_000))).ends_with(
+            "not older than can be proven: its upstream had it by 1970-01-01T00:00:00.000Z, and it is shown from 1970-01-01T00:01:00.000Z on"
+        ));
+        assert!(
+            unknown(Since::Unknown, None)
+                .ends_with("1 minute old; this one is not older than can be proven: nothing dates it")
+        );
         assert!(hidden.hint().contains("daylight policy allow gems rack:3.0.0"));
         assert_eq!(hidden.rule_in_words(), "versions are hidden until they are 7 days old");
         let command = |what: &str| Hidden { what: what.into(), ..hidden.clone() }.command();

@@ -28,6 +28,8 @@ pub enum Since {
     Always,
     /// This moment.
     Moment(Millis),
+    /// It existed by this moment. It may be older, and that cannot be proven.
+    By(Millis),
     /// Its age is unknown. It was first seen at this moment, and counts from then.
     FirstSeen(Millis),
     /// Its age is unknown, so it counts as too young.

@@ -218,7 +218,9 @@ impl Policy {
         let until = match what.since {
             Since::Always => return None,
             Since::Unknown => self.cooldown.map(|_| None)?,
-            Since::Moment(since) | Since::FirstSeen(since) => Some(Millis(since.0.saturating_add(self.cooldown?))),
+            Since::Moment(since) | Since::By(since) | Since::FirstSeen(since) => {
+                Some(Millis(since.0.saturating_add(self.cooldown?)))
+            }
         };
         // A view as of a change has no moment in its URL.
         let at = view.as_of.map_or(view.now, |as_of| as_of.min(view.now));

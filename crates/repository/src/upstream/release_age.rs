@@ -24,7 +24,11 @@ pub(crate) struct AgeRecord {
 impl AgeRecord {
     /// The date that its age counts from.
     pub(crate) fn age(self) -> Since {
-        if self.since < self.seen { Since::Moment(self.since) } else { Since::FirstSeen(self.since) }
+        match (self.since < self.seen, self.open) {
+            (true, false) => Since::Moment(self.since),
+            (true, true) => Since::By(self.since),
+            (false, _) => Since::FirstSeen(self.since),
+        }
     }
 }
 
@@ -85,6 +89,8 @@ mod tests {
         assert_eq!(age(date(10)), Since::Moment(Millis(10)));
         assert_eq!(age(date(5000)), Since::FirstSeen(NOW));
         assert_eq!(age(None), Since::FirstSeen(NOW));
+        let listed = KnownAge::Nothing.told(ReportedDate { date: date(10), bound: true }, NOW);
+        assert_eq!(listed.age(), Since::By(Millis(10)), "a list names versions that are older than itself");
     }
 
     #[test]

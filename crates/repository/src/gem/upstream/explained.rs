@@ -4,7 +4,7 @@
 use crate::gem::Question;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::forbidden::forbidden;
-use crate::gem::upstream::listing::{Listed, ListedVersion};
+use crate::gem::upstream::listing::{Dated, Listed, ListedVersion};
 use crate::upstream::Remembered;
 use format::gem::upstream::full_name::candidates_by;
 use telemetry::Event;
@@ -80,7 +80,11 @@ impl RemoteGems<'_> {
             return vec![format!("`/versions` does not list `{full_name}`")];
         };
         let ListedVersion { token, since, seen, dated, .. } = version;
-        let dated = if dated { format!(", and the upstream dates it {since}") } else { String::new() };
+        let dated = match dated {
+            Dated::On => format!(", and the upstream dates it {since}"),
+            Dated::By => format!(", and the upstream had it by {since}"),
+            Dated::No => String::new(),
+        };
         let mut told =
             vec![format!("`/versions` lists `{token}` of `{name}`; it was first seen here on {seen}{dated}")];
         told.push(self.of_file(&format!("gems/{name}-{token}.gem"), |_| true, "", event).await);

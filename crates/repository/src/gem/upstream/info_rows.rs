@@ -57,7 +57,7 @@ impl InfoRow {
     /// The date that its age counts from.
     pub(crate) fn moment(&self) -> Millis {
         match self.since {
-            Since::Moment(since) | Since::FirstSeen(since) => since,
+            Since::Moment(since) | Since::By(since) | Since::FirstSeen(since) => since,
             Since::Always | Since::Unknown => Millis(0),
         }
     }

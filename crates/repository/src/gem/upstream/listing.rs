@@ -79,16 +79,30 @@ pub(crate) struct Moments {
     pub(crate) seen: Millis,
     /// Whether it was listed at the first look. Then it may be older than `since`.
     pub(crate) from_start: bool,
-    /// Whether `since` is a date from the upstream. If not, it is the first sight.
-    pub(crate) dated: bool,
+    pub(crate) dated: Dated,
     /// Whether `/info` was read for the date of a version that was listed at the first look.
     pub(crate) asked: bool,
+}
+
+/// The source of the date that an age counts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dated {
+    /// The first sight here: the upstream gives no date that is believed.
+    No,
+    /// The date of the upstream's first file, which listed the version by then.
+    By,
+    /// The date of the version.
+    On,
 }
 
 impl Moments {
     /// The date for policies, once `/info` was read.
     pub(crate) fn age(self) -> Since {
-        if self.dated { Since::Moment(self.since) } else { Since::FirstSeen(self.since) }
+        match self.dated {
+            Dated::On => Since::Moment(self.since),
+            Dated::By => Since::By(self.since),
+            Dated::No => Since::FirstSeen(self.since),
+        }
     }
 
     /// The date for the policies of lists. `/info` may prove that a version of the first look is old, and lists do not
@@ -122,7 +136,7 @@ pub(crate) struct ListedVersion {
     pub(crate) since: Millis,
     pub(crate) seen: Millis,
     pub(crate) from_start: bool,
-    pub(crate) dated: bool,
+    pub(crate) dated: Dated,
     pub(crate) asked: bool,
 }
 
@@ -322,10 +336,15 @@ impl Listing {
         let seen = self.row_of(at).map_or(Millis(0), |seen| seen.at);
         let from_start = at < self.first;
         let told = dates.filter(|_| from_start).and_then(|dates| dates.get(token));
-        let date = told.copied().or_else(|| self.written.filter(|_| at < self.oldest));
-        // A version whose `/info` has no date keeps that of its first sight.
-        let date = date.filter(|date| *date < seen);
-        Moments { since: date.unwrap_or(seen), seen, from_start, dated: date.is_some(), asked: told.is_some() }
+        let written = self.written.filter(|_| at < self.oldest);
+        // A version whose `/info` has no date keeps the date that it had.
+        let (since, dated) = match (told.copied(), written) {
+            (Some(told), _) if told >= seen => (seen, Dated::No),
+            (Some(told), written) if written != Some(told) => (told, Dated::On),
+            (_, Some(written)) => (written, Dated::By),
+            (_, None) => (seen, Dated::No),
+        };
+        Moments { since, seen, from_start, dated, asked: told.is_some() }
     }
 }
 

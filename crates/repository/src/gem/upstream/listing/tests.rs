@@ -16,12 +16,20 @@ fn a_version_is_as_old_as_the_file_that_listed_it_first_or_as_its_first_sight() 
         let seen = if from_start { start } else { later };
         ListedVersion { token: token.into(), since, seen, from_start, dated, asked: since == Millis(1) }
     };
-    let a = [version("2", written, true, true), version("3", start, true, false), version("4", later, false, false)];
+    let a = [
+        version("2", written, true, Dated::By),
+        version("3", start, true, Dated::No),
+        version("4", later, false, Dated::No),
+    ];
     assert_eq!(listing.gem("a").unwrap().versions, a);
-    assert_eq!(listing.gem("c").unwrap().versions, [version("1", start, true, false)]);
+    assert_eq!(listing.gem("c").unwrap().versions, [version("1", start, true, Dated::No)]);
     // The upstream's date of a later version is not believed.
     listing.date("a", vec![("3".into(), Millis(1)), ("4".into(), Millis(1))]);
-    let a = [version("2", written, true, true), version("3", Millis(1), true, true), version("4", later, false, false)];
+    let a = [
+        version("2", written, true, Dated::By),
+        version("3", Millis(1), true, Dated::On),
+        version("4", later, false, Dated::No),
+    ];
     assert_eq!(listing.gem("a").unwrap().versions, a);
     assert_eq!(listing.gem("d"), None);
     // Lists name a version of the first file until its `/info` was read. Without a date there, it is as old as its first sight.
@@ -48,7 +56,7 @@ fn a_version_is_as_old_as_the_file_that_listed_it_first_or_as_its_first_sight() 
             true,
         )
         .unwrap();
-    assert_eq!(young.gem("a").unwrap().versions, [version("1", start, true, false)]);
+    assert_eq!(young.gem("a").unwrap().versions, [version("1", start, true, Dated::No)]);
     let grown = |moment: Millis| listing.grown_since(moment);
     assert_eq!((grown(Millis(0)), grown(start), grown(later)), (44 - 4, 44 - 4, 0));
     // As of a moment.
