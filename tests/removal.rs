@@ -16,14 +16,14 @@ fn restore(world: &World, name: &str, body: &serde_json::Value) -> Answer {
 }
 
 /// Runs a command of the program on a terminal, with these answers to its prompts.
-fn on_terminal(world: &World, command: &[&str], answers: &[(&str, &str)]) -> crate::world::Said {
+pub(crate) fn on_terminal(world: &World, command: &[&str], answers: &[(&str, &str)]) -> crate::world::Said {
     let [server, token] = surroundings(world);
     let head = ["env", &server, &token, env!("CARGO_BIN_EXE_daylight")];
     Ruby::here().asked(&[&head[..], command].concat(), answers)
 }
 
 /// Runs the same command without a terminal. Returns the output and the exit code.
-fn alone(world: &World, command: &str) -> (String, Option<i32>) {
+pub(crate) fn alone(world: &World, command: &str) -> (String, Option<i32>) {
     let [server, token] = surroundings(world);
     let said = std::process::Command::new("env")
         .args([&server, &token, env!("CARGO_BIN_EXE_daylight")])

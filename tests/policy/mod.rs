@@ -8,6 +8,7 @@ mod cooldown;
 mod folders;
 mod gems;
 mod origin;
+mod refused;
 mod upstreams;
 
 use crate::world::{Answer, FIRST, World};

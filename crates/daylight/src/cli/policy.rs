@@ -1,11 +1,15 @@
 //! `daylight policy`: lets single versions through that the cooldown of a repository hides.
 
+mod refused;
+
 use super::api::{Api, REPOSITORIES, decode};
 use super::context::Context;
 use super::{failure, table};
 use crate::duration;
 use format::percent::segment;
+use refused::Refused;
 use serde::Deserialize;
+use serde_json::Value;
 use telemetry::Clock;
 
 /// Let single versions through the cooldown of a repository
@@ -20,11 +24,24 @@ pub(super) struct Policy {
 #[derive(Debug, clap::Subcommand)]
 enum PolicyVerb {
     /// Let a version through although it is younger than the cooldown
+    ///
+    /// With --refused it lets all versions through that requests were refused in that time, after listing them: all that one build needs.
     Allow {
-        /// The repository whose policy hides the version; the refused answer names it
+        /// The repository whose policy hides the version; the refused answer names it. With --refused also the repository that the build
+        /// asks
         repository: String,
         /// The version: `org.example:lamp:1.2`, `rack:3.0.0`, or a path; `*` matches any text
-        package: String,
+        #[arg(required_unless_present = "refused", conflicts_with = "refused")]
+        package: Option<String>,
+        /// All versions that requests were refused within this time: 15m, 2h
+        #[arg(long, value_name = "TIME", value_parser = since)]
+        refused: Option<String>,
+        /// Only requests with the token of this name
+        #[arg(long, value_name = "TOKEN", requires = "refused")]
+        by: Option<String>,
+        /// With --refused: do not ask at a terminal
+        #[arg(long, requires = "refused")]
+        yes: bool,
         /// The reason, which `daylight policy list` shows
         #[arg(long, value_name = "REASON")]
         why: String,
@@ -71,11 +88,15 @@ impl Policy {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = Api::new(context)?;
         match self.verb {
-            PolicyVerb::Allow { repository, package, why, until } => {
-                let body = serde_json::json!({ "package": package, "why": why, "until": until });
-                let answer = api.post(&format!("{REPOSITORIES}/{}/exceptions", segment(&repository)), &body)?;
+            PolicyVerb::Allow { repository, package, refused, by, yes, why, until } => {
+                let allowed = Allowed { why, until };
+                if let Some(since) = refused {
+                    return Refused { repository, since, by, yes }.allow(&api, &allowed, context);
+                }
+                let package = package.unwrap_or_default();
+                let answer = allow(&api, &repository, &package, &allowed)?;
                 api.print_json(&answer, context)?;
-                let until = until.map_or_else(String::new, |until| format!(" until {until}"));
+                let until = allowed.until.map_or_else(String::new, |until| format!(" until {until}"));
                 writeln!(context.err, "`{}` is let through{until}", failure::plain(&package))?;
             }
             PolicyVerb::List { repository } => {
@@ -96,9 +117,26 @@ impl Policy {
     }
 }
 
+/// The reason and the end of exceptions.
+struct Allowed {
+    why: String,
+    until: Option<String>,
+}
+
+/// Lets a version through.
+fn allow(api: &Api, repository: &str, package: &str, Allowed { why, until }: &Allowed) -> Result<Value, anyhow::Error> {
+    let body = serde_json::json!({ "package": package, "why": why, "until": until });
+    api.post(&format!("{REPOSITORIES}/{}/exceptions", segment(repository)), &body)
+}
+
 fn row(exception: Exception) -> [String; 5] {
     let Exception { package, who, made, until, why } = exception;
     [package, who, made, until.unwrap_or_else(|| "-".to_owned()), why]
+}
+
+/// The beginning of a time, as questions write it: `-900s`.
+fn since(text: &str) -> Result<String, String> {
+    duration::parse(text).map(|time| format!("-{}s", time.as_secs().max(1)))
 }
 
 /// A moment, or a duration from now.
