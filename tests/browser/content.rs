@@ -21,7 +21,7 @@ pub(super) fn fill(world: &World) {
     let admin = world.admin();
     // No upstream is called.
     for (group, members) in [("gems", [FIRST].as_slice()), ("maven", &["maven-releases", "maven-snapshots"])] {
-        let change = json!({ "members": members, "policy": { "cooldown_s": COOLDOWN_S } });
+        let change = json!({ "include_hosted": true, "members": members, "policy": { "cooldown_s": COOLDOWN_S } });
         admin.patch_json(&format!("/api/v1/repositories/{group}"), &change).expect(200);
     }
     let readme =

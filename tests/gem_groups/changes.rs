@@ -158,14 +158,14 @@ fn a_push_a_yank_a_denial_and_a_claim_cost_their_lines() {
     assert_eq!(open.news(&shop.world), ["gem-7 1.1.0"]);
     // The first policy of a group, another one, and none again.
     assert_eq!(group.news(&shop.world).len(), 3);
-    shop.set(GROUP, &json!({ "policy": { "deny": ["gem-8"] } }));
+    shop.set(GROUP, &json!({ "include_hosted": true, "policy": { "deny": ["gem-8"] } }));
     assert_eq!(group.news(&shop.world), ["gem-8 -1.0.0"]);
-    shop.set(GROUP, &json!({ "policy": { "deny": ["gem-8", "ours:1.1.0"] } }));
+    shop.set(GROUP, &json!({ "include_hosted": true, "policy": { "deny": ["gem-8", "ours:1.1.0"] } }));
     assert_eq!(group.news(&shop.world), ["ours -1.1.0"]);
-    shop.set(GROUP, &json!({ "policy": { "deny": null } }));
+    shop.set(GROUP, &json!({ "include_hosted": true, "policy": { "deny": null } }));
     assert_eq!(group.news(&shop.world), ["gem-8 1.0.0", "ours 1.1.0"]);
     // The same for the policies of a member.
-    shop.set(PUBLIC, &json!({ "policy": { "deny": ["gem-9"] } }));
+    shop.set(PUBLIC, &json!({ "include_hosted": true, "policy": { "deny": ["gem-9"] } }));
     assert_eq!(group.news(&shop.world), ["gem-9 -1.0.0"]);
     shop.set(FIRST, &json!({ "claims": ["gem-10"] }));
     assert_eq!(group.news(&shop.world), ["gem-10 -1.0.0"]);
@@ -201,7 +201,7 @@ fn the_end_of_a_cooldown_costs_its_line_at_its_moment() {
     let [_, mut group] = shop.readers();
     // All listed versions are eight days old.
     shop.pass(8 * 1440);
-    shop.set(GROUP, &json!({ "policy": { "cooldown_s": 7 * 86_400 } }));
+    shop.set(GROUP, &json!({ "include_hosted": true, "policy": { "cooldown_s": 7 * 86_400 } }));
     assert_eq!(group.news(&shop.world), [""; 0]);
     shop.gain("gem-7 1.1.0");
     shop.pass(2);
@@ -218,7 +218,7 @@ fn the_end_of_a_cooldown_costs_its_line_at_its_moment() {
 fn a_compaction_of_an_upstream_costs_clients_the_lines_of_what_it_took_away() {
     let mut shop = Shop::new();
     let [mut open, mut group] = shop.readers();
-    shop.set(GROUP, &json!({ "policy": { "deny": ["gem-8"] } }));
+    shop.set(GROUP, &json!({ "include_hosted": true, "policy": { "deny": ["gem-8"] } }));
     assert_eq!(group.news(&shop.world), ["gem-8 -1.0.0"]);
     (0..50).for_each(|number| shop.gain(&format!("gem-{number} 1.1.0")));
     shop.pass(2);
@@ -243,7 +243,7 @@ fn a_compaction_of_an_upstream_costs_clients_the_lines_of_what_it_took_away() {
 fn a_restart_costs_clients_nothing_and_a_lost_file_one_whole() {
     let mut shop = Shop::new();
     let [mut open, mut group] = shop.readers();
-    shop.set(GROUP, &json!({ "policy": { "deny": ["gem-8"] } }));
+    shop.set(GROUP, &json!({ "include_hosted": true, "policy": { "deny": ["gem-8"] } }));
     assert_eq!(group.news(&shop.world), ["gem-8 -1.0.0"]);
     for version in ["1.1.0", "1.2.0"] {
         shop.world.stop();

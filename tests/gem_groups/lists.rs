@@ -73,7 +73,7 @@ fn a_list_changes_with_the_rules_of_the_group_and_of_its_members() {
     assert_eq!(names(), "---\nlamp\noil\nwick\n");
     let deny = |repository: &str, names: &[&str]| {
         let names = if names.is_empty() { Value::Null } else { json!(names) };
-        let policy = json!({ "policy": { "deny": names } });
+        let policy = json!({ "include_hosted": true, "policy": { "deny": names } });
         scene.world.admin().patch_json(&format!("/api/v1/repositories/{repository}"), &policy).expect(200);
     };
     let specs = scene.get("specs.4.8.gz").expect(200).body;

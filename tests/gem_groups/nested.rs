@@ -50,7 +50,7 @@ fn both(tokens: &[&str]) -> (Vec<String>, Vec<String>) {
 fn what_the_outer_group_denies_is_seen_through_the_inner_one() {
     let scene = scene();
     assert_eq!(listed(&scene, OUTER, "lamp"), both(&["1.0.0", "2.0.0"]));
-    rule(&scene, OUTER, &json!({ "policy": { "deny": ["lamp:2.0.0", "oil"] } }));
+    rule(&scene, OUTER, &json!({ "include_hosted": true, "policy": { "deny": ["lamp:2.0.0", "oil"] } }));
     assert_eq!(listed(&scene, OUTER, "lamp"), both(&["1.0.0"]));
     assert_eq!(listed(&scene, OUTER, "oil"), both(&[]));
     assert_eq!(listed(&scene, GROUP, "lamp"), both(&["1.0.0", "2.0.0"]));
@@ -59,7 +59,7 @@ fn what_the_outer_group_denies_is_seen_through_the_inner_one() {
         assert!(get(&scene, OUTER, path).status >= 400, "{path}");
         get(&scene, GROUP, path).expect(200);
     }
-    rule(&scene, GROUP, &json!({ "policy": { "deny": ["lamp:1.0.0"] } }));
+    rule(&scene, GROUP, &json!({ "include_hosted": true, "policy": { "deny": ["lamp:1.0.0"] } }));
     assert_eq!(listed(&scene, OUTER, "lamp"), both(&[]));
     assert_eq!(listed(&scene, GROUP, "lamp"), both(&["2.0.0"]));
     assert_eq!(listed(&scene, REMOTE, "lamp"), both(&["1.0.0", "2.0.0"]));
@@ -69,7 +69,7 @@ fn what_the_outer_group_denies_is_seen_through_the_inner_one() {
 #[test]
 fn what_is_too_young_for_the_outer_group_is_shown_when_it_is_old_enough() {
     let scene = scene();
-    rule(&scene, OUTER, &json!({ "policy": { "cooldown_s": 12 * 3600 } }));
+    rule(&scene, OUTER, &json!({ "include_hosted": true, "policy": { "cooldown_s": 12 * 3600 } }));
     // A version that was first seen two minutes after noon is too young.
     assert_eq!(listed(&scene, OUTER, "lamp"), both(&[]));
     scene.at("2026-11-03T11:00:00Z");

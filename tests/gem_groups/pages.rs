@@ -55,13 +55,13 @@ fn an_answer_follows_each_change_of_what_it_is_made_of() {
         scene.world.admin().patch_json(&format!("/api/v1/repositories/{repository}"), &settings).expect(200);
     };
     for repository in [REMOTE, GROUP] {
-        set(repository, json!({ "policy": { "deny": ["lamp:1.1.0"] } }));
+        set(repository, json!({ "include_hosted": true, "policy": { "deny": ["lamp:1.1.0"] } }));
         assert!(!info("lamp").contains("1.1.0"), "{repository}");
         assert!(matches!(again(&scene, "gems/lamp-1.1.0.gem"), 403 | 404), "{repository}");
-        set(repository, json!({ "policy": { "deny": null } }));
+        set(repository, json!({ "include_hosted": true, "policy": { "deny": null } }));
         assert!(info("lamp").contains("1.1.0"), "{repository}");
     }
-    set(GROUP, json!({ "policy": { "cooldown_s": 86_400 } }));
+    set(GROUP, json!({ "include_hosted": true, "policy": { "cooldown_s": 86_400 } }));
     assert_eq!(info("lamp"), "---\n");
     scene.at("2026-11-03T12:02:00Z");
     assert!(info("lamp").contains("1.1.0") && names("names").contains("lamp"));

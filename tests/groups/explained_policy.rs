@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 /// A policy with a cooldown of a week.
 fn cooldown() -> Value {
-    json!({ "policy": { "cooldown_s": 604_800 } })
+    json!({ "include_hosted": true, "policy": { "cooldown_s": 604_800 } })
 }
 
 /// A policy that hides a group of packages.
 fn denied() -> Value {
-    json!({ "policy": { "deny": ["org.example"] } })
+    json!({ "include_hosted": true, "policy": { "deny": ["org.example"] } })
 }
 
 /// A file that `near` has and `far` was proven not to have.
@@ -56,7 +56,7 @@ fn metadata_tells_which_versions_policy_leaves_out_and_why() {
     let metadata = "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><versioning><versions>\
                     <version>1.0</version><version>2.0</version></versions></versioning></metadata>";
     scene.near.file(&format!("/{path}"), metadata);
-    change(&scene, "all", &json!({ "policy": { "deny": ["org.example:lamp:2.0"] } }));
+    change(&scene, "all", &json!({ "include_hosted": true, "policy": { "deny": ["org.example:lamp:2.0"] } }));
     let answer = scene.get(path).expect(200);
     assert!(!answer.text().contains("2.0"), "{}", answer.text());
     for told in [event(&scene.world, &answer), explained(&scene.world, "all", path)] {
@@ -93,6 +93,9 @@ fn a_preview_of_a_policy_shows_what_it_would_hide() {
     assert_eq!(preview_of(&scene.world, 1, &denied())["changes"], hidden);
     // The policy of a member applies in the groups that contain it.
     assert_eq!(preview(&scene.world, "near", &denied())["changes"], hidden);
-    assert_eq!(preview(&scene.world, "near", &json!({ "policy": { "deny": ["org.other"] } }))["changes"], json!([]));
+    assert_eq!(
+        preview(&scene.world, "near", &json!({ "include_hosted": true, "policy": { "deny": ["org.other"] } }))["changes"],
+        json!([])
+    );
     scene.get(JAR).expect(200);
 }

@@ -161,7 +161,9 @@ impl<'a> Trial<'a> {
             Rule::EndThat(which) => {
                 drop(self.admin.ask("DELETE", &format!("{path}/exceptions/{}", which.pattern()), &[], b""));
             }
-            _ => drop(self.admin.patch_json(&path, &json!({ "policy": rule.setting() })).expect(200)),
+            _ => drop(
+                self.admin.patch_json(&path, &json!({ "include_hosted": true, "policy": rule.setting() })).expect(200),
+            ),
         }
         self.policies[at].set(rule, self.now);
         self.quiet = true;
@@ -193,7 +195,9 @@ impl<'a> Trial<'a> {
                 let layouts = LAYOUTS[at - GROUPS.start];
                 self.layouts[at - GROUPS.start] = layout % layouts.len();
                 let path = format!("/api/v1/repositories/{}", self.name(at));
-                self.admin.patch_json(&path, &json!({ "members": self.group(at)["members"] })).expect(200);
+                self.admin
+                    .patch_json(&path, &json!({ "include_hosted": true, "members": self.group(at)["members"] }))
+                    .expect(200);
                 self.quiet = true;
             }
             Step::Policy(at, rule) => self.set_policy(at, rule),

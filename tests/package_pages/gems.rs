@@ -105,9 +105,10 @@ impl Scene {
             }
             Step::Policy(place, which) => {
                 let path = format!("/api/v1/repositories/{}", REPOSITORIES[place]);
-                let none = json!({ "policy": { "cooldown_s": null, "deny": null, "allow": null } });
+                let none =
+                    json!({ "include_hosted": true, "policy": { "cooldown_s": null, "deny": null, "allow": null } });
                 self.world.admin().patch_json(&path, &none).expect(200);
-                self.world.admin().patch_json(&path, &json!({ "policy": policy(which) }));
+                self.world.admin().patch_json(&path, &json!({ "include_hosted": true, "policy": policy(which) }));
             }
             Step::Allow(place, name, number) => {
                 let number = VERSIONS[number].split('-').next().unwrap();
@@ -226,7 +227,10 @@ fn a_version_tells_who_published_it_when_and_the_command_that_lets_it_through() 
     world.admin().push(FIRST, &oil).expect(200);
     set_time(&world, &day(11));
     let path = format!("/api/v1/repositories/{FIRST}");
-    world.admin().patch_json(&path, &json!({ "policy": { "cooldown_s": 7 * 86_400 } })).expect(200);
+    world
+        .admin()
+        .patch_json(&path, &json!({ "include_hosted": true, "policy": { "cooldown_s": 7 * 86_400 } }))
+        .expect(200);
     let lamp = told(&world.anon(), FIRST, "lamp").unwrap();
     assert_eq!((&lamp["latest"], &lamp["total"], &lamp["visible"]), (&json!("1.0.0"), &json!(2), &json!(1)));
     let [young, old] = &lamp["versions"].as_array().unwrap()[..] else { panic!("{lamp}") };

@@ -42,7 +42,7 @@ fn a_push_a_yank_and_a_policy_are_seen_at_once_on_the_page_of_a_gem_and_of_its_g
     admin.yank(FIRST, "lamp", "1.0.0").expect(200);
     both("visible", &["1.1.0"]);
     both("yanked", &["1.0.0"]);
-    let deny = json!({ "policy": { "deny": ["lamp:1.1.0"] } });
+    let deny = json!({ "include_hosted": true, "policy": { "deny": ["lamp:1.1.0"] } });
     admin.patch_json("/api/v1/repositories/all", &deny).expect(200);
     assert_eq!(shown(&world, "all", "lamp", "hidden"), ["1.1.0"]);
     assert_eq!(shown(&world, FIRST, "lamp", "visible"), ["1.1.0"], "the policy of the group is not that of the member");

@@ -108,9 +108,10 @@ impl Scene {
             }
             Step::Policy(place, which) => {
                 let path = format!("/api/v1/repositories/{}", REPOSITORIES[place]);
-                let none = json!({ "policy": { "cooldown_s": null, "deny": null, "allow": null } });
+                let none =
+                    json!({ "include_hosted": true, "policy": { "cooldown_s": null, "deny": null, "allow": null } });
                 self.world.admin().patch_json(&path, &none).expect(200);
-                self.world.admin().patch_json(&path, &json!({ "policy": policy(which) }));
+                self.world.admin().patch_json(&path, &json!({ "include_hosted": true, "policy": policy(which) }));
             }
             Step::Allow(place, artifact, version) => {
                 let path = format!("/api/v1/repositories/{}/exceptions", REPOSITORIES[place]);

@@ -47,7 +47,7 @@ fn a_group_names_no_member_that_the_caller_may_not_read_and_lists_no_versions_th
     world.admin().push(FIRST, &Gem::new("lamp", "2.0.0")).expect(200);
     world.admin().push("vault", &Gem::new("lamp", "1.0.0")).expect(200);
     world.admin().push("other", &Gem::new("oil", "1.0.0")).expect(200);
-    let deny = json!({ "policy": { "deny": ["oil:1.*"] } });
+    let deny = json!({ "include_hosted": true, "policy": { "deny": ["oil:1.*"] } });
     world.admin().patch_json("/api/v1/repositories/other", &deny).expect(200);
     let guest = world.person("guest", &["read"], &["all"]);
     let seen = guest.get(&call("all", "lamp")).expect(200);
@@ -70,7 +70,7 @@ fn a_group_inside_a_group_that_the_caller_may_not_read_is_not_named_by_its_polic
     world.make(&json!({ "name": "inner", "format": "gem", "members": [FIRST], "private": true }));
     world.make(&json!({ "name": "outer", "format": "gem", "members": ["inner"], "private": false }));
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
-    let deny = json!({ "policy": { "deny": ["lamp"] } });
+    let deny = json!({ "include_hosted": true, "policy": { "deny": ["lamp"] } });
     world.admin().patch_json("/api/v1/repositories/inner", &deny).expect(200);
     for path in [call("outer", "lamp"), call("outer", "lamp/1.0.0"), page("outer", "lamp")] {
         let seen = world.anon().get(&path).expect(200);

@@ -7,6 +7,7 @@ mod clients;
 mod cooldown;
 mod folders;
 mod gems;
+mod hosted;
 mod origin;
 mod refused;
 mod upstreams;
@@ -31,9 +32,11 @@ fn set_time(world: &World, moment: &str) {
     world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
 }
 
-/// Changes the named parts of a repository's policy.
+/// Changes the named parts of a repository's policy, which may hide versions of hosted members.
 pub(crate) fn set(world: &World, repository: &str, policy: &Value) -> Answer {
-    world.admin().patch_json(&format!("/api/v1/repositories/{repository}"), &json!({ "policy": policy }))
+    world
+        .admin()
+        .patch_json(&format!("/api/v1/repositories/{repository}"), &json!({ "include_hosted": true, "policy": policy }))
 }
 
 /// Adds an exception.

@@ -5,7 +5,7 @@ use crate::first_start::{MAVEN_CENTRAL, RUBYGEMS};
 use crate::settings_patch::credential_guard;
 use format::gem::info::FormatVersion;
 use repository::RepositoryRecord;
-use repository::{Author, BadSetting, ChangedRepository, Error, FormerFiles, Repositories};
+use repository::{Author, BadSetting, ChangedRepository, Decisions, Error, FormerFiles, HiddenHosted, Repositories};
 use telemetry::{Event, Log};
 
 /// A repository cannot be as the file declares it.
@@ -70,8 +70,12 @@ async fn set(
     log: &Log,
     event: &mut Event,
 ) -> Result<(), Error> {
-    let ChangedRepository { repository: set, former, .. } =
-        repositories.set_deciding(name, change, FormerFiles::KeepVerified, Author::SERVER, event).await?;
+    let decisions = Decisions { former_files: FormerFiles::KeepVerified, include_hosted: true };
+    let ChangedRepository { repository: set, former, hidden, .. } =
+        repositories.set_deciding(name, change, decisions, Author::SERVER, event).await?;
+    if let Some(hidden) = hidden {
+        tell_hidden(name, &hidden, log);
+    }
     if let Some(cached) = former {
         let (lost_files, lost_bytes) = cached.lost(FormerFiles::KeepVerified);
         if cached.verified_files + lost_files == 0 {
@@ -91,6 +95,15 @@ async fn set(
         );
     }
     Ok(())
+}
+
+/// The policy of a group hides versions of its hosted members.
+fn tell_hidden(name: &str, hidden: &HiddenHosted, log: &Log) {
+    let members = hidden.members.join(", ");
+    log.warn(
+        "the policy of a group applies to its hosted members, too",
+        &[("repository", &name), ("members", &members), ("versions", &hidden.versions), ("hidden", &hidden.describe())],
+    );
 }
 
 /// Sets the first URL of an upstream, unless that would send credentials to another host.
@@ -121,10 +134,16 @@ async fn apply_one(
     let existing = match repositories.find(&definition.name, event).await {
         Ok((existing, _)) => existing,
         Err(Error::NoSuchRepository(_)) => {
-            match repositories.add(definition.record(info_format)?, Author::SERVER, event).await {
+            let record = definition.record(info_format)?;
+            let hidden = repositories.hidden_by_new(&record, event).await?;
+            match repositories.add(record, Author::SERVER, event).await {
                 // Another process created it first. The declared settings are applied to it.
                 Err(Error::NameTaken(name)) => repositories.find(&name, event).await?.0,
-                added => return added.map(drop),
+                added => {
+                    added?;
+                    hidden.iter().for_each(|hidden| tell_hidden(&definition.name, hidden, log));
+                    return Ok(());
+                }
             }
         }
         Err(error) => return Err(error),

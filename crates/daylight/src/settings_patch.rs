@@ -4,7 +4,7 @@
 use crate::config::references::References;
 use crate::duration;
 use format::gem::info::FormatVersion;
-use repository::{BadSetting, Error, Format, FormerFiles, Ownership, Protocol};
+use repository::{BadSetting, Decisions, Error, Format, FormerFiles, Ownership, Protocol};
 use repository::{RemoteRecord, RepositoryRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,9 @@ pub struct RepositoryDefinition {
     kind: Option<String>,
     #[serde(flatten)]
     settings: Map<String, Value>,
+    /// Not a setting: whether the policy of a group may hide versions of hosted members.
+    #[serde(default)]
+    pub(crate) include_hosted: bool,
 }
 
 /// Settings to change. A setting that is not named keeps its value.
@@ -76,6 +79,8 @@ pub struct SettingsPatch {
     unclaim: Vec<String>,
     /// Not a setting: whether verified releases stay in the cache when the upstream gets another URL.
     keep_cached: Option<bool>,
+    /// Not a setting: whether the policy of a group may hide versions of hosted members.
+    include_hosted: bool,
 }
 
 impl RepositoryDefinition {
@@ -132,13 +137,14 @@ impl SettingsPatch {
         Ok(self.remote.as_ref().map_or(Ok(()), |changes| credential_guard::check_references(changes, references))?)
     }
 
-    /// What happens to the cached files when the upstream gets another URL.
-    pub fn former_files(&self) -> FormerFiles {
-        match self.keep_cached {
+    /// What may be taken away by the changes.
+    pub fn decisions(&self) -> Decisions {
+        let former_files = match self.keep_cached {
             None => FormerFiles::Undecided,
             Some(true) => FormerFiles::KeepVerified,
             Some(false) => FormerFiles::Drop,
-        }
+        };
+        Decisions { former_files, include_hosted: self.include_hosted }
     }
 
     /// Whether the URLs of the upstream are among the changes.

@@ -6,11 +6,11 @@ pub(crate) mod query_refused;
 pub(crate) mod refused_upload;
 pub(crate) mod shadows;
 mod store_reason;
+pub(crate) mod unconfirmed;
 pub(crate) mod unrestorable;
 
 pub use store_reason::store_reason;
 
-use crate::repositories::cached::Cached;
 use format::gem::{Fault, Invalid};
 use telemetry::{Millis, Reason};
 
@@ -55,18 +55,9 @@ pub enum Error {
     /// The uploaded bytes are not a valid package.
     #[error("{}", refused(.0))]
     Invalid(#[from] format::gem::Invalid),
-    /// A change of the upstream's URL would delete cached files, and the request does not say whether it may.
-    #[error(
-        "the cache of `{name}` has {} files ({} bytes) of its present upstream, and drops them with another URL; {} of them ({} bytes) are \
-         releases with verified checksums, which can be kept",
-        cached.files, cached.size_bytes, cached.verified_files, cached.verified_bytes
-    )]
-    WouldLoseCached {
-        /// The repository's name.
-        name: String,
-        /// The files in the cache.
-        cached: Cached,
-    },
+    /// A change of settings takes something away, and the request does not confirm it.
+    #[error(transparent)]
+    Unconfirmed(#[from] unconfirmed::Unconfirmed),
     /// The name exists in another spelling. Clients that store files by name would confuse the two.
     #[error(
         "There was a problem saving your gem: `{name}` differs only in case from `{there}`, which has versions here"
@@ -333,7 +324,7 @@ impl Error {
             Error::Purged(purged) => purged.reason(),
             Error::FirstSeenFull(_) => Reason::FirstSeenFull,
             Error::TooManyNames => Reason::TooLarge,
-            Error::WouldLoseCached { .. } | Error::NameTaken(_) | Error::Contended(_) | Error::OtherCase { .. } => {
+            Error::Unconfirmed(_) | Error::NameTaken(_) | Error::Contended(_) | Error::OtherCase { .. } => {
                 Reason::Conflict
             }
             Error::NothingHeldBack(_) => Reason::Conflict,

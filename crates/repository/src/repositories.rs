@@ -12,6 +12,7 @@ pub(crate) mod following;
 pub(crate) mod foresee;
 pub(crate) mod former;
 pub(crate) mod frees;
+pub(crate) mod hidden_hosted;
 pub(crate) mod hiding;
 pub(crate) mod hints;
 pub(crate) mod holding;

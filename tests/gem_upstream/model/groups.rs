@@ -187,7 +187,7 @@ impl<'a> Trial<'a> {
             Step::Layout(which, layout) => {
                 self.layouts[which] = layout;
                 let group = GROUPS.start + which;
-                self.set(group, &json!({ "members": self.members(group) }));
+                self.set(group, &json!({ "include_hosted": true, "members": self.members(group) }));
                 self.read_stands(group);
                 self.wait(1);
             }
@@ -198,7 +198,10 @@ impl<'a> Trial<'a> {
             }
             Step::Rule(which, rule) => {
                 self.rules[which].set(rule);
-                self.set(GROUPS.start + which, &json!({ "policy": self.rules[which].setting() }));
+                self.set(
+                    GROUPS.start + which,
+                    &json!({ "include_hosted": true, "policy": self.rules[which].setting() }),
+                );
             }
             Step::Wait(seconds) => self.wait(seconds),
             Step::Ask(group, ask) => self.ask(group, ask),

@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::route::Content;
 use crate::settings_patch::SettingsPatch;
-use repository::{Cached, FormerFiles, Repository, RepositoryTable};
+use repository::{Cached, FormerFiles, HiddenHosted, Repository, RepositoryTable};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use store::RepositoryId;
@@ -55,7 +55,7 @@ pub(super) async fn show(
     caller: &Caller,
     event: &mut Event,
 ) -> Result<Value, Error> {
-    let former_files = body.former_files();
+    let former_files = body.decisions().former_files;
     let before = app.repositories.table(event).await?;
     let after = app.repositories.with_settings(name, |record| body.apply(record), event).await?;
     let id = app.repositories.find(name, event).await?.0.id;
@@ -97,6 +97,9 @@ pub(super) async fn show(
     {
         value["cached"] = cached_json(cached, former_files);
     }
+    if let Some(hidden) = app.repositories.hidden_hosted(&before, &after, name, event).await? {
+        value["hosted"] = hosted_json(&hidden);
+    }
     if let Some(changes) = owners {
         value["owners"] = changes_json(changes);
     }
@@ -120,6 +123,12 @@ pub(super) fn cached_json(cached: Cached, decided: FormerFiles) -> Value {
         "verified_files": cached.verified_files, "verified_bytes": cached.verified_bytes,
         "lost_files": lost_files, "lost_bytes": lost_bytes,
     })
+}
+
+/// The versions of hosted members that the policy of a group hides.
+pub(super) fn hosted_json(hidden: &HiddenHosted) -> Value {
+    let HiddenHosted { members, versions, named, .. } = hidden;
+    json!({ "members": members, "versions": versions, "named": named, "text": hidden.describe() })
 }
 
 /// Whether a URL names this repository, or a group that contains it.

@@ -4,13 +4,15 @@ use super::cleanup::pruned_json;
 use super::exceptions;
 use super::frees::with_frees;
 use super::pagination::{self, PageQuery};
-use super::preview::cached_json;
+use super::preview::{cached_json, hosted_json};
 use crate::app::App;
 use crate::conformance;
 use crate::duration;
 use crate::error::Error;
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
-use repository::{Author, ChangedRepository, FollowedState, Held, HeldBackState, HintFigures, IndexCheck, Repository};
+use repository::{
+    Author, ChangedRepository, FollowedState, Held, HeldBackState, HintFigures, IndexCheck, Repository, Unconfirmed,
+};
 use serde_json::{Value, json};
 use std::time::Duration;
 use store::RepositoryKind;
@@ -127,6 +129,11 @@ pub(super) async fn add(
 ) -> Result<Value, Error> {
     body.settings()?.check_references(&app.references)?;
     let record = body.record(conformance::info_format(app.conformance))?;
+    let hidden = app.repositories.hidden_by_new(&record, event).await?;
+    if let Some(hidden) = hidden.filter(|_| !body.include_hosted) {
+        let (name, hidden) = (record.name, Box::new(hidden));
+        return Err(repository::Error::from(Unconfirmed::WouldHideHosted { name, hidden }).into());
+    }
     let made = app.repositories.add(record, by, event).await?;
     Ok(to_json(app, server, &made))
 }
@@ -141,8 +148,8 @@ pub(super) async fn change(
 ) -> Result<Value, Error> {
     body.check_references(&app.references)?;
     let info_format = body.info_format()?;
-    let set = app.repositories.set_deciding(name, |record| body.apply(record), body.former_files(), by, event);
-    let ChangedRepository { repository: mut changed, former, frees, pruned } = set.await?;
+    let set = app.repositories.set_deciding(name, |record| body.apply(record), body.decisions(), by, event);
+    let ChangedRepository { repository: mut changed, former, frees, pruned, hidden } = set.await?;
     if body.changes_urls() {
         app.repositories.pin_anew(name, event).await?;
     }
@@ -151,7 +158,10 @@ pub(super) async fn change(
     }
     let mut answer = to_json(app, server, &changed);
     if let Some(former) = former.filter(|former| former.files > 0) {
-        answer["cached"] = cached_json(former, body.former_files());
+        answer["cached"] = cached_json(former, body.decisions().former_files);
+    }
+    if let Some(hidden) = &hidden {
+        answer["hosted"] = hosted_json(hidden);
     }
     if let Some(pruned) = pruned.as_ref().and_then(pruned_json) {
         answer["pruned"] = pruned;

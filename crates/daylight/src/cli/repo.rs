@@ -2,8 +2,10 @@
 
 mod cached_files;
 mod collisions;
+mod confirm_hosted;
 mod contents;
 mod display;
+mod hidden_hosted;
 mod hooks;
 mod index;
 mod preview;
@@ -231,7 +233,7 @@ impl Repo {
                 ] {
                     body.extend(value.map(|value| (key.to_owned(), value)));
                 }
-                if body.is_empty() {
+                if body.keys().all(|key| key == "include_hosted") {
                     return Err(Failure::usage(
                         "`daylight repo set` needs a setting to change",
                         "`daylight repo set --help` lists the settings",
@@ -241,9 +243,11 @@ impl Repo {
                 let decided = (keep_cached || yes).then(|| keep_cached.into());
                 body.extend(decided.map(|keep_cached| ("keep_cached".to_owned(), keep_cached)));
                 if preview {
-                    return preview::show(&api, &name, &Value::Object(body), context);
+                    let answer = preview::ask(&api, &name, &Value::Object(body))?;
+                    return preview::show(&api, answer, context);
                 }
                 cached_files::decide(&api, &name, &mut body, context)?;
+                confirm_hosted::decide(&api, &name, &mut body, context)?;
                 let rules = ["keep_versions", "keep_unused"]
                     .iter()
                     .any(|rule| body.get(*rule).is_some_and(|set| !set.is_null()));
@@ -254,6 +258,7 @@ impl Repo {
                 if let Some(cached) = answer.get("cached") {
                     writeln!(context.err, "{}", decode::<CachedFiles>(cached.clone())?.done())?;
                 }
+                hidden_hosted::tell(&answer, context)?;
                 if let Some(pruned) = answer.get("pruned") {
                     decode::<Pruned>(pruned.clone())?.report(&name.to_string(), context)?;
                 }

@@ -62,6 +62,10 @@ fn one(table: &DeValue<'_>, place: String) -> Result<DeclaredRepository, Error> 
     let definition: RepositoryDefinition =
         serde_json::from_value(Value::Object(written.clone())).map_err(|error| not(error.to_string()))?;
     definition.record(FormatVersion::default()).map_err(|error| refused(&error))?;
+    if written.contains_key("include_hosted") {
+        let text = "`include_hosted` is no setting: the table confirms what its policy hides".to_owned();
+        return Err(Error::Repository { place, message: text, hint: Some("leave the line out".to_owned()) });
+    }
     Ok(DeclaredRepository { place, definition, written })
 }
 

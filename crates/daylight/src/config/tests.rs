@@ -249,6 +249,8 @@ fn a_wrong_declaration_of_a_repository_is_refused_with_its_line() {
     assert!(refused("[[repository]]\nname = \"a\"\n").starts_with(":1: missing field `format`"));
     let odd = refused("[[repository]]\nname = \"a\"\nformat = \"gem\"\ncolour = 1\n");
     assert!(odd.starts_with(":1: the settings: unknown field `colour`"), "{odd}");
+    let odd = refused("[[repository]]\nname = \"a\"\nformat = \"gem\"\ninclude_hosted = true\n");
+    assert!(odd.starts_with(":1: `include_hosted` is no setting"), "{odd}");
     let odd = refused("[[repository]]\nname = \"a\"\nformat = \"gem\"\nprivate = 2026-01-01\n");
     assert_eq!(odd, ":1: no setting of a repository is a datetime");
     let twice = "[[repository]]\nname = \"a\"\nformat = \"gem\"\n";

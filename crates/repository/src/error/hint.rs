@@ -32,9 +32,7 @@ impl Error {
             Error::VersionRefused { .. } => {
                 Some("publish it to a repository for such versions; `daylight repo list` shows all repositories".into())
             }
-            Error::WouldLoseCached { .. } => Some(
-                "`keep_cached` true keeps these releases, false drops all files (`daylight repo set`: `--keep-cached`, `--yes`)".into(),
-            ),
+            Error::Unconfirmed(unconfirmed) => Some(unconfirmed.hint()),
             Error::NoSuchFormat(_) => {
                 let names: Vec<_> = Format::ALL.iter().map(|format| format.as_str()).collect();
                 Some(format!("there are: {}", names.join(", ")))

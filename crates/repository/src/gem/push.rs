@@ -15,7 +15,6 @@ use crate::policy::package_version::{PackageVersion, Since};
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::visible;
-use crate::visible::shown;
 use crate::workers::aside;
 use crate::write_conditions::{Present, WriteConditions};
 use format::gem::{self, Package, info::FormatVersion};
@@ -88,8 +87,9 @@ pub(crate) async fn push(
         let published = from.is_published();
         let (entry, seq, state) = build_entry(set, from, &upload, &hashes, &now, event).await?;
         let at = entry.changed;
-        let young = shown(&entry, repository.view(at)).err().flatten().filter(|hidden| hidden.until().is_some());
-        let young = young.map(|hidden| format!("\nNobody sees it yet: {hidden}")).unwrap_or_default();
+        let what = PackageVersion::gem(&package.name, package.number.as_str(), Since::Moment(entry.first_published()));
+        let unseen = repositories.unseen(&repository, &what, by.admin, event).await?;
+        let unseen = unseen.map(|unseen| format!("\n{unseen}")).unwrap_or_default();
         let mut expect = vec![
             // The line contains the MD5 of `/info` in the format of the settings.
             repository.unchanged(),
@@ -110,7 +110,7 @@ pub(crate) async fn push(
                 }
                 return Ok(Found::Said(match published {
                     true => format!("Gem was already pushed: {}; its origin was set", spoken(&package)),
-                    false => format!("Successfully registered gem: {}{young}", spoken(&package)),
+                    false => format!("Successfully registered gem: {}{unseen}", spoken(&package)),
                 }));
             }
             Err(CommitError::Conflict(conflict)) => match conflict.0 {

@@ -162,7 +162,7 @@ pub(crate) fn left_out(all: usize, why: &[String]) -> String {
 }
 
 /// A duration in words: `7 days`, `12 hours`, `90 seconds`, in the largest unit that divides it.
-fn span(millis: i64) -> String {
+pub(crate) fn span(millis: i64) -> String {
     let seconds = millis / 1000;
     let (count, unit) = [(86_400, "day"), (3_600, "hour"), (60, "minute")]
         .into_iter()

@@ -4,6 +4,7 @@
 //! [`rules`] decides, [`hidden`] has the reason in words, and [`settle`] checks the settings.
 
 pub(crate) mod hidden;
+pub(crate) mod hidden_hosted;
 pub(crate) mod package_version;
 pub(crate) mod pattern;
 pub(crate) mod prefix;

@@ -76,6 +76,11 @@ impl Rules {
         self.layers.iter().any(|policy| policy.cooldown.is_some())
     }
 
+    /// The longest cooldown, in milliseconds.
+    pub(crate) fn cooldown(&self) -> Option<i64> {
+        self.layers.iter().filter_map(|policy| policy.cooldown).max()
+    }
+
     /// Why this is hidden; `None`: it is visible. A reason that does not end with a cooldown comes first, whichever layer has it: a
     /// client that was told of a cooldown would wait in vain. A file is refused in the same order (`upstream/refused.rs`).
     pub fn hides(&self, what: &PackageVersion<'_>, view: View<'_>) -> Option<Hidden> {

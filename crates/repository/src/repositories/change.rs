@@ -3,7 +3,9 @@
 use crate::author::Author;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
+use crate::error::unconfirmed::Unconfirmed;
 use crate::gem::{compact, reformat};
+use crate::policy::hidden_hosted::HiddenHosted;
 use crate::record::{IndexBase, RepositoryRecord};
 use crate::repositories::cached::{Cached, FormerFiles};
 use crate::repositories::{Repositories, members};
@@ -17,6 +19,15 @@ use telemetry::{Event, Job, Millis, Op};
 /// Maximum number of attempts of a change of settings that conflicts with concurrent changes.
 pub(crate) const TRIES: usize = 100;
 
+/// Decisions about what a change of settings takes away. Without them such a change is refused.
+#[derive(Debug, Clone, Copy)]
+pub struct Decisions {
+    /// The fate of the cached files of the former upstream, in case the URL changes.
+    pub former_files: FormerFiles,
+    /// Whether a policy of a group may hide versions of its hosted members.
+    pub include_hosted: bool,
+}
+
 /// A repository after a change of its settings.
 #[derive(Debug)]
 pub struct ChangedRepository {
@@ -28,6 +39,8 @@ pub struct ChangedRepository {
     pub frees: Option<Frees>,
     /// The builds of snapshots that new rules delete.
     pub pruned: Option<crate::cleanup::PrunePlan>,
+    /// The versions of hosted members that the change hides.
+    pub hidden: Option<HiddenHosted>,
 }
 
 impl Repositories {
@@ -96,27 +109,29 @@ impl Repositories {
         by: Author<'_>,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
-        Ok(self.set_deciding(name, change, FormerFiles::Undecided, by, event).await?.repository)
+        let decisions = Decisions { former_files: FormerFiles::Undecided, include_hosted: false };
+        Ok(self.set_deciding(name, change, decisions, by, event).await?.repository)
     }
 
-    /// The same, with a decision about the cached files of the former upstream in case the URL changes.
+    /// The same, with decisions about what the change takes away.
     pub async fn set_deciding(
         &self,
         name: &str,
         change: impl Fn(&mut RepositoryRecord) -> Result<(), Error> + Send,
-        former_files: FormerFiles,
+        decisions: Decisions,
         by: Author<'_>,
         event: &mut Event,
     ) -> Result<ChangedRepository, Error> {
         let turn = event.waited(Op::TurnWait, self.changing.lock()).await;
         let mut tries = 0;
-        let (repository, origin, former) = loop {
+        let former_files = decisions.former_files;
+        let (repository, origin, former, hidden) = loop {
             let known = self.table(event).await?;
             let repository = known.named(name)?.clone();
             let mut record = repository.record.clone();
             change(&mut record)?;
             if record == repository.record {
-                return Ok(ChangedRepository { repository, former: None, frees: None, pruned: None });
+                return Ok(ChangedRepository { repository, former: None, frees: None, pruned: None, hidden: None });
             }
             record.date_members(&repository.record, self.store.now());
             self.check(&mut record, event).await?;
@@ -127,10 +142,16 @@ impl Repositories {
                 false => Some(self.cached(&repository, event).await?),
             };
             if let Some(cached) = former.filter(|cached| cached.files > 0 && former_files == FormerFiles::Undecided) {
-                return Err(Error::WouldLoseCached { name: name.to_owned(), cached });
+                return Err(Unconfirmed::WouldLoseCached { name: name.to_owned(), cached }.into());
+            }
+            let after = self.table_with(&known, Some(&repository), record.clone())?;
+            let hidden = self.hidden_hosted(&known, &after, name, event).await?;
+            if let Some(hidden) = hidden.as_ref().filter(|_| !decisions.include_hosted) {
+                let (name, hidden) = (name.to_owned(), Box::new(hidden.clone()));
+                return Err(Unconfirmed::WouldHideHosted { name, hidden }.into());
             }
             if self.change(&repository, vec![known.unchanged()], record, by, event).await? {
-                break (repository, origin, former);
+                break (repository, origin, former, hidden);
             }
             tries += 1;
             if tries == TRIES {
@@ -156,7 +177,7 @@ impl Repositories {
             }
             self.prune_later(set.clone());
         }
-        Ok(ChangedRepository { repository: set, former, frees, pruned })
+        Ok(ChangedRepository { repository: set, former, frees, pruned, hidden })
     }
 
     /// Deletes the pinned networks of the hosts of a repository's upstream. The next call to each host pins its network

@@ -9,7 +9,7 @@ use crate::repositories::list::{self, ReadRecord};
 use crate::repositories::{Repositories, members};
 use crate::repository::{Repository, RepositoryTable};
 use std::sync::Arc;
-use store::{Entry, RepositoryKind};
+use store::{Entry, RepositoryId, RepositoryKind};
 use telemetry::{Event, MemberRecord, MemberSaid};
 
 /// The predicted answer to a question.
@@ -97,11 +97,25 @@ impl Repositories {
         record.date_members(&repository.record, self.store.now());
         self.check(&mut record, event).await?;
         members::check(&record, &known, &[])?;
-        let others = known.by_name.values().filter(|one| one.id != repository.id);
-        let read = |one: &Repository, record| ReadRecord { id: one.id, record, stored: one.stored.clone() };
-        let mut records: Vec<_> = others.map(|one| read(one, one.record.clone())).collect();
-        records.push(read(&repository, record));
-        list::build_table(records, known.at, Some(&known), &self.room, known.stamp)
+        self.table_with(&known, Some(&repository), record)
+    }
+
+    /// The repositories with other settings of one of them, or with a new one.
+    pub(crate) fn table_with(
+        &self,
+        known: &RepositoryTable,
+        changed: Option<&Repository>,
+        record: RepositoryRecord,
+    ) -> Result<RepositoryTable, Error> {
+        let id = changed.map_or(RepositoryId(0), |one| one.id);
+        let stored =
+            changed.map_or_else(|| Ok(Arc::new(record.stored()?)), |one| Ok::<_, Error>(one.stored.clone()))?;
+        let others = known.by_name.values().filter(|one| one.id != id);
+        let read =
+            |one: &Arc<Repository>| ReadRecord { id: one.id, record: one.record.clone(), stored: one.stored.clone() };
+        let mut records: Vec<_> = others.map(read).collect();
+        records.push(ReadRecord { id, record, stored });
+        list::build_table(records, known.at, Some(known), &self.room, known.stamp)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::content::Content;
 use crate::error::Error;
 use crate::found::Found;
 use crate::group;
+use crate::policy::package_version::Since;
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::repository::Repository;
@@ -48,8 +49,13 @@ impl Repositories {
                 let (claimed, conditions) = (ask.parameters.origin, ask.parameters.conditions);
                 let (upload, now) = (Deployment { staged, claimed, conditions }, || self.store.now());
                 let deployed = Box::pin(tree::deploy::deploy(tree, file, upload, by, now, event)).await?;
-                let Deployed { new, published } = deployed;
-                let notice = hidden.filter(|_| new).map(|hidden| hidden.notice(by.admin));
+                let Deployed { new, published, since } = deployed;
+                let hides = hidden.filter(|_| new).map(|hidden| hidden.notice(by.admin));
+                let unseen = match since.and_then(|since| file.named(Since::Moment(since))) {
+                    Some(what) => self.unseen(&ask.repository, &what, by.admin, event).await?,
+                    None => None,
+                };
+                let notice = hides.into_iter().chain(unseen).reduce(|one, other| format!("{one}; {other}"));
                 if let Some(notice) = &notice {
                     event.detail.clone_from(notice);
                 }

@@ -36,6 +36,8 @@ pub(crate) struct Deployed {
     pub(crate) new: bool,
     /// When the bytes were published here.
     pub(crate) published: Millis,
+    /// The date that the age of a new file counts from; `None`: no file was published.
+    pub(crate) since: Option<Millis>,
 }
 
 /// Takes the upload as the file.
@@ -59,14 +61,14 @@ pub(crate) async fn deploy(
         }
         Some(Provenance::Generated) if file.is_metadata() => {
             file.take_metadata(tree, &upload.staged, by, &now, event).await?;
-            Ok(Deployed { new: true, published: now() })
+            Ok(Deployed { new: true, published: now(), since: None })
         }
         Some(Provenance::Generated) => Err(Error::MadeHere(file.path.to_owned())),
         Some(Provenance::ChecksumOf(of, checksum)) => {
             let digest = uploaded_digest(checksum, &upload.staged, event).await?;
             let unreadable = || RefusedUpload::ChecksumUnreadable { path: file.path.to_owned(), checksum };
             take_checksum(tree, (&of, checksum, &digest.ok_or_else(unreadable)?), by, &now, event).await?;
-            Ok(Deployed { new: true, published: now() })
+            Ok(Deployed { new: true, published: now(), since: None })
         }
         Some(Provenance::Uploaded) => publish(tree, file, upload, origin, by, now, event).await,
     }
@@ -111,14 +113,14 @@ async fn publish(
     let wanted = Wanted { hashes: &arrived, origin: origin.as_ref(), conditions, kept: kept.as_ref() };
     let (mut there, mut early) = look(tree, file, wanted, event).await?;
     if let There::Same(published) = there {
-        return Ok(Deployed { new: false, published });
+        return Ok(Deployed { new: false, published, since: None });
     }
     let publication = file.publication(tree, &staged, event).await?;
     let KeptBlob { hashes, hold } = staged.keep(event).await?;
     for _ in 0..TRIES {
         let at = now();
         let expect = match there {
-            There::Same(published) => return Ok(Deployed { new: false, published }),
+            There::Same(published) => return Ok(Deployed { new: false, published, since: None }),
             There::Nothing { .. } => Expect::KeyFreeInAnyCase { repository: id, key: path.to_owned() },
             There::Other { seq, .. } => Expect::UnitAt { repository: id, unit: folder.to_owned(), seq },
         };
@@ -149,6 +151,7 @@ async fn publish(
             origin: its_origin,
             withdrawal: None,
         };
+        let since = Some(entry.first_published());
         listing.expect.extend([Expect::RepositoryLives(id), expect].into_iter().chain(early.expect));
         listing.changes.extend([Change::Entry { repository: id, entry }].into_iter().chain(early.changes));
         let ListingChanges { expect, changes } = listing;
@@ -158,7 +161,7 @@ async fn publish(
                 if let Some(publication) = &publication {
                     publication.published(tree, folder);
                 }
-                return Ok(Deployed { new: !matches!(there, There::Other { live: true, .. }), published });
+                return Ok(Deployed { new: !matches!(there, There::Other { live: true, .. }), published, since });
             }
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::RepositoryLives(_)) => {
                 return Err(Error::NoSuchRepository(repository.record.name.clone()));

@@ -2,6 +2,7 @@
 
 use super::cached_files::CachedFiles;
 use super::collisions::OwnerChanges;
+use super::hidden_hosted::HiddenHosted;
 use super::pruned::Pruned;
 use crate::cli::api::{Api, REPOSITORIES, decode};
 use crate::cli::context::Context;
@@ -17,6 +18,7 @@ struct SettingsPreview {
     left_out: u64,
     changes: Vec<Change>,
     cached: Option<CachedFiles>,
+    hosted: Option<HiddenHosted>,
     pruned: Option<Pruned>,
     owners: Option<OwnerChanges>,
 }
@@ -35,12 +37,17 @@ struct Resolution {
     member: Option<String>,
 }
 
-pub(super) fn show(api: &Api, name: &str, settings: &Value, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-    let answer = api.post(&format!("{REPOSITORIES}/{}/preview", segment(name)), settings)?;
+/// The answer of the API, which changes nothing.
+pub(super) fn ask(api: &Api, name: &str, settings: &Value) -> Result<Value, anyhow::Error> {
+    api.post(&format!("{REPOSITORIES}/{}/preview", segment(name)), settings)
+}
+
+/// Shows the answer.
+pub(super) fn show(api: &Api, answer: Value, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
     if api.print_json(&answer, context)? {
         return Ok(());
     }
-    let SettingsPreview { since, paths, left_out, changes, cached, pruned, owners } = decode(answer)?;
+    let SettingsPreview { since, paths, left_out, changes, cached, hosted, pruned, owners } = decode(answer)?;
     let count = changes.len();
     if count > 0 {
         let rows =
@@ -49,6 +56,9 @@ pub(super) fn show(api: &Api, name: &str, settings: &Value, context: &mut Contex
     }
     if let Some(cached) = cached {
         writeln!(context.err, "{}", cached.preview())?;
+    }
+    if let Some(hosted) = hosted {
+        writeln!(context.err, "{}", hosted.summary())?;
     }
     if let Some(owners) = owners {
         owners.preview(context)?;

@@ -79,6 +79,10 @@ pub(super) struct SettingFlags {
     /// `none`
     #[arg(long, value_name = "PATTERN", help_heading = "Policy")]
     shared: Vec<String>,
+    /// Of a group: hide versions of its hosted members, too. Without this flag a cooldown, or a rule that hides versions of theirs, is
+    /// confirmed at a terminal or refused
+    #[arg(long, help_heading = "Policy")]
+    include_hosted: bool,
     /// Which versions can be published
     #[arg(long, value_parser = ["mixed", "releases", "snapshots"], help_heading = "Hosted repositories of Maven")]
     versions: Option<String>,
@@ -168,6 +172,7 @@ impl SettingFlags {
             ("keep_versions", self.keep_versions),
             ("keep_unused", self.keep_unused),
             ("policy", object(policy)),
+            ("include_hosted", self.include_hosted.then(|| true.into())),
             ("claim", (!self.claim.is_empty()).then(|| json!(self.claim))),
         ])
     }
