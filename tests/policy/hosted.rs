@@ -111,6 +111,17 @@ fn a_terminal_is_asked_with_the_figures_of_the_preview_and_others_say_include_ho
 }
 
 #[test]
+fn the_former_name_of_only_is_taken_with_a_warning() {
+    let (world, _far) = house();
+    for (flag, warned) in [("--only", false), ("--allow", true)] {
+        let (said, code) = alone(&world, &format!("repo set far {flag} org.example"));
+        assert!(code == Some(0) && said.contains("warning: `--allow` is `--only` now") == warned, "{said}");
+        assert_eq!(shown(&world, "far")["policy"]["allow"], json!(["org.example"]), "{flag}");
+        change(&world, "far", &json!({ "policy": { "allow": null } })).expect(200);
+    }
+}
+
+#[test]
 fn tables_of_the_configuration_are_applied_and_the_log_tells_what_they_hide() {
     let table = |policy: &str| {
         format!(

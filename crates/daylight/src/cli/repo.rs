@@ -182,6 +182,7 @@ impl Repo {
             }
             RepoVerb::Add { name, format, kind, private, read, settings } => {
                 let kind = kind.unwrap_or_else(|| settings.kind().to_owned());
+                settings.warn(context)?;
                 let mut body = settings.body();
                 for (key, value) in [("name", name.as_str().into()), ("format", format.into()), ("kind", kind.into())] {
                     body.insert(key.to_owned(), value);
@@ -220,6 +221,7 @@ impl Repo {
                     let text = format!("`{}` is named by `--claim` and by `--unclaim`", failure::plain(gem));
                     return Err(Failure::usage(text, "name each gem with one of the two flags").into());
                 }
+                settings.warn(context)?;
                 let mut body = settings.body();
                 let protocols: Map<String, Value> = protocol.into_iter().map(|(name, on)| (name, on.into())).collect();
                 let private = read.map(|read| (read == "token").into());

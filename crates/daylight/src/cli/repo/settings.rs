@@ -1,5 +1,6 @@
 //! The settings of a repository as flags of `repo add` and `repo set`, and as the body of an API call.
 
+use crate::cli::context::Context;
 use crate::duration;
 use serde_json::{Map, Value, json};
 
@@ -71,6 +72,9 @@ pub(super) struct SettingFlags {
     deny: Vec<String>,
     /// Pattern of packages to show, while all others are hidden; repeat the flag for all patterns; `none` shows everything
     #[arg(long, value_name = "PATTERN", help_heading = "Policy")]
+    only: Vec<String>,
+    /// The former name of --only
+    #[arg(long, value_name = "PATTERN", hide = true)]
     allow: Vec<String>,
     /// Prefix of package names that upstreams are never asked for, such as `com.example`; repeat the flag for all prefixes; or `none`
     #[arg(long, value_name = "PREFIX", help_heading = "Policy")]
@@ -123,6 +127,14 @@ impl SettingFlags {
         }
     }
 
+    /// Tells of flags that have another name now.
+    pub(super) fn warn(&self, context: &mut Context<'_>) -> std::io::Result<()> {
+        match &self.allow[..] {
+            [] => Ok(()),
+            _ => writeln!(context.err, "warning: `--allow` is `--only` now; the former name will go"),
+        }
+    }
+
     /// Whether the flags claim this gem.
     pub(super) fn claims(&self, gem: &str) -> bool {
         self.claim.iter().any(|claimed| claimed == gem)
@@ -154,7 +166,7 @@ impl SettingFlags {
         let policy = [
             ("cooldown_s", self.cooldown),
             ("deny", list(self.deny)),
-            ("allow", list(self.allow)),
+            ("allow", list([self.only, self.allow].concat())),
             ("private_prefixes", list(self.private_prefix)),
             ("shared", list(self.shared)),
         ];
