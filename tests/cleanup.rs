@@ -198,6 +198,22 @@ fn what_is_used_stays_and_the_rule_waits_until_uses_were_recorded_for_long_enoug
 }
 
 #[test]
+fn a_cleanup_of_the_last_version_of_a_name_keeps_the_name_and_says_what_gives_it_back() {
+    let (world, upstream) = (world(), Upstream::start());
+    world.tree("libs", "maven");
+    world.remote("far", &upstream.url());
+    world.make(&json!({"name": "all", "format": "maven", "members": ["libs", "far"]}));
+    world.admin().put("libs", "org/lamp/1.0/lamp-1.0.jar", b"lit").expect(201);
+    set(&world, "libs", &json!({"keep_unused": "90d"}));
+    set_time(&world, "1980-04-20T12:00:00Z");
+    assert_eq!(cleanup(&world, "libs", false)["repositories"][0]["kept_names"], json!([]));
+    let kept = json!([{"name": "org:lamp", "group": "all", "commands": ["daylight repo set all --shared org:lamp"]}]);
+    assert_eq!(cleanup(&world, "libs", true)["repositories"][0]["kept_names"], kept);
+    world.anon().get("/repository/all/org/lamp/2.0/lamp-2.0.jar").expect(404);
+    assert_eq!(upstream.total(), 0);
+}
+
+#[test]
 fn cached_files_that_nobody_uses_are_dropped_and_fetched_again_when_somebody_asks() {
     let (world, upstream) = (world(), Upstream::start());
     world.make(&json!({"name": "far", "format": "raw", "remote": {"urls": [upstream.url()]}, "keep_unused": "30d"}));

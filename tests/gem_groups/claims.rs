@@ -136,3 +136,24 @@ fn who_may_not_know_of_a_private_group_is_not_told_its_name() {
     let event = world.event(refused.header("Daylight-Event").unwrap());
     assert_eq!(event["detail"], "`far` has the name in the group `everything`");
 }
+
+#[test]
+fn a_yank_of_the_last_version_keeps_the_name_and_says_which_commands_give_it_back() {
+    let upstream = StandIn::with(&["rack 3.0.0"]);
+    let world = with_group(&upstream);
+    assert!(said(&world, &["repo", "set", FIRST, "--claim", "rack"]).0);
+    for version in ["2.0.0", "2.0.1"] {
+        world.admin().push(FIRST, &Gem::new("rack", version)).expect(200);
+    }
+    assert!(!world.admin().yank(FIRST, "rack", "2.0.0").expect(200).text().contains("--claim"));
+    let yanked = world.admin().yank(FIRST, "rack", "2.0.1").expect(200);
+    let told = yanked.text();
+    let [ours, theirs] = ["repo set gems-private --unclaim rack", "repo set far --claim rack"];
+    assert!(told.contains(&format!("`daylight {ours}` and `daylight {theirs}` give the name back")), "{told}");
+    let names = |world: &World| world.anon().file(GROUP, "versions").text().to_owned();
+    assert!(!names(&world).contains("rack 3.0.0"), "{}", names(&world));
+    for command in [ours, theirs] {
+        assert!(said(&world, &command.split(' ').collect::<Vec<_>>()).0, "{command}");
+    }
+    assert!(names(&world).contains("rack 3.0.0"), "{}", names(&world));
+}

@@ -1,6 +1,6 @@
 //! Names of hosted members: no upstream can add a version to them, or learns of them.
 
-use super::{JAR, Scene, group};
+use super::{JAR, Scene, command, group};
 use crate::maven_hosted::all;
 use crate::world::{Upstream, hex};
 use serde_json::json;
@@ -168,4 +168,54 @@ fn a_private_prefix_of_one_word_is_asked_of_no_upstream_either() {
         assert!(matches!(status, 403 | 404), "{status}: {path}");
     }
     assert_eq!(scene.near.total() + scene.far.total(), before);
+}
+
+/// What a removal tells of the name of the lamp, and whether it stays ours until the command of the answer has run.
+fn stays_until_given_back(scene: &Scene, notice: &str) {
+    let gives_back = "daylight repo set all --shared org.example:oil --shared org.example:lamp";
+    assert!(notice.contains("`org.example:lamp`") && notice.contains(&format!("`{gives_back}`")), "{notice}");
+    let jar = format!("{LAMP}/9.9/lamp-9.9.jar");
+    scene.get(&jar).expect(404);
+    assert_eq!(scene.near.count_of("lamp"), 0);
+    let arguments: Vec<&str> = gives_back.split(' ').skip(1).collect();
+    assert!(command(&scene.world, &arguments).status.success());
+    assert_eq!(scene.get(&jar).expect(200).text(), "evil");
+}
+
+/// A name with two versions, which an upstream has, too, and a group that shares another name.
+fn published() -> Scene {
+    let scene = Scene::new();
+    squat(&scene.near);
+    let shared = json!({ "policy": { "shared": ["org.example:oil"] } });
+    scene.world.admin().patch_json("/api/v1/repositories/all", &shared).expect(200);
+    for number in ["1.0", "1.1"] {
+        scene.world.admin().put("ours", &format!("{LAMP}/{number}/lamp-{number}.jar"), b"ours").expect(201);
+    }
+    scene
+}
+
+#[test]
+fn a_deletion_keeps_a_name_and_says_which_command_gives_it_back_to_upstreams() {
+    let scene = published();
+    let one = scene.world.admin().delete("ours", &format!("{LAMP}/1.0/lamp-1.0.jar")).expect(204);
+    assert_eq!(one.header("daylight-notice"), None, "a version is left");
+    let publisher = scene.world.person("publisher", &["read", "delete"], &["ours"]);
+    let last = publisher.delete("ours", &format!("{LAMP}/1.1")).expect(204);
+    let notice = last.header("daylight-notice").unwrap().to_owned();
+    assert_eq!(scene.world.event(last.header("daylight-event").unwrap())["detail"], notice);
+    stays_until_given_back(&scene, &notice);
+}
+
+#[test]
+fn a_deletion_by_an_administrator_and_a_purge_say_the_same() {
+    let scene = published();
+    let deleted = command(&scene.world, &["repo", "delete", "ours", LAMP]);
+    stays_until_given_back(&scene, &String::from_utf8_lossy(&deleted.stderr));
+    let scene = published();
+    let why = ["--why", "a key", "--yes"];
+    let purged = command(&scene.world, &[&["purge", "ours", "org.example:lamp"], &why[..]].concat());
+    stays_until_given_back(&scene, &String::from_utf8_lossy(&purged.stderr));
+    // A name that is shared is not ours alone.
+    let shared = command(&scene.world, &["repo", "delete", "ours", LAMP, "--json"]);
+    assert!(!String::from_utf8_lossy(&shared.stdout).contains("--shared"), "{shared:?}");
 }

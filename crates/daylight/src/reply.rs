@@ -49,7 +49,7 @@ pub(crate) fn found(found: Found, ask: &Ask<'_>, request: &Request, receipt: Opt
     match found {
         Found::Root | Found::Tree(TreeFound::Folder(_)) => text("Daylight\n"),
         Found::Tree(TreeFound::Content(file)) => content(file, private),
-        Found::Tree(TreeFound::Removed(_)) => no_content(),
+        Found::Tree(TreeFound::Removed { notice }) => removed(notice),
         Found::Tree(TreeFound::Kept { new, published: at, notice }) => match receipt {
             Some(receipt) => receipt.put(published(new, notice), ask, at),
             None => published(new, notice),
@@ -64,6 +64,15 @@ fn published(new: bool, notice: Option<String>) -> Reply {
     let Some(notice) = notice else { return Reply::new(status) };
     let mut reply = Reply { status, ..text(format!("{notice}\n")) };
     put(&mut reply.headers, NOTICE, notice);
+    reply
+}
+
+/// Files were deleted. The reply has no body, so names that stay with the repository are told in a header alone.
+fn removed(notice: Option<String>) -> Reply {
+    let mut reply = no_content();
+    if let Some(notice) = notice {
+        put(&mut reply.headers, NOTICE, notice);
+    }
     reply
 }
 

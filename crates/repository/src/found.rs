@@ -21,9 +21,8 @@ impl Found {
         match self {
             Found::Tree(tree::Found::Content(content)) => content.fresh_until,
             Found::Gem(found) => found.fresh_until(),
-            Found::Tree(tree::Found::Folder(_) | tree::Found::Kept { .. } | tree::Found::Removed(_)) | Found::Root => {
-                None
-            }
+            Found::Tree(tree::Found::Folder(_) | tree::Found::Kept { .. } | tree::Found::Removed { .. })
+            | Found::Root => None,
         }
     }
 

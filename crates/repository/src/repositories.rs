@@ -18,6 +18,7 @@ pub(crate) mod hints;
 pub(crate) mod holding;
 pub(crate) mod journal;
 pub(crate) mod kept_hints;
+pub(crate) mod kept_names;
 pub(crate) mod list;
 pub(crate) mod members;
 mod named;

@@ -13,7 +13,7 @@ use crate::record::RepositoryRecord;
 use crate::repository::shared::Shared;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use store::{Expect, Origin, RepositoryId, Seq, Stamp};
+use store::{Expect, Origin, RepositoryId, RepositoryKind, Seq, Stamp};
 use telemetry::Millis;
 
 /// One repository with its present settings.
@@ -111,6 +111,15 @@ impl RepositoryTable {
     /// The repository of that name.
     pub(crate) fn named(&self, name: &str) -> Result<&Arc<Repository>, Error> {
         self.by_name.get(name).ok_or_else(|| Error::NoSuchRepository(name.to_owned()))
+    }
+
+    /// The groups that have this repository among their members, by name.
+    pub(crate) fn groups_with(&self, member: RepositoryId) -> Vec<&Arc<Repository>> {
+        let is_in = |group: &Repository| group.leaves.iter().any(|leaf| leaf.id == member);
+        let all = self.by_name.values();
+        let mut groups: Vec<_> = all.filter(|one| one.record.kind == RepositoryKind::Group && is_in(one)).collect();
+        groups.sort_by(|one, other| one.record.name.cmp(&other.record.name));
+        groups
     }
 
     /// Expects that the settings of no repository have changed, for decisions that depend on several.

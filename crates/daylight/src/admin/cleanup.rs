@@ -1,6 +1,7 @@
 //! `/api/v1/cleanup` and `/api/v1/repositories/NAME/purge`: plans of removals, and the removal.
 
 use super::frees::with_frees;
+use super::kept_names::with_kept_names;
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
@@ -70,7 +71,7 @@ pub(super) async fn purge(
         "names": sum.map(|sum| sum.names.as_slice()).unwrap_or_default(),
         "also_in": purge.also_in,
     });
-    Ok(with_frees(answer, purge.frees))
+    Ok(with_kept_names(with_frees(answer, purge.frees), &purge.kept_names))
 }
 
 /// Deletes the bytes that nothing keeps any more, so that a removal frees space before it is acknowledged. What remains, for example
@@ -98,12 +99,13 @@ fn to_json(plan: &CleanupPlan) -> Value {
             "names": rule.names,
         })
     });
-    json!({
+    let value = json!({
         "repository": plan.repository,
         "has_rules": plan.has_rules,
         "rules": rules.collect::<Vec<_>>(),
         "waits_until": plan.waits_until.map(|until| until.to_string()),
-    })
+    });
+    with_kept_names(value, &plan.kept_names)
 }
 
 /// The builds of snapshots that changed rules delete; `None`: all are kept.

@@ -1,6 +1,7 @@
 //! `/api/v1/repositories/NAME/contents`: the files of a Maven or raw repository, and the versions of hosted gems.
 
 use super::frees::with_frees;
+use super::kept_names::with_kept_names;
 use super::pagination::{self, PageQuery};
 use crate::access::Caller;
 use crate::app::App;
@@ -57,8 +58,8 @@ pub(super) async fn remove(
     caller: &Caller,
     event: &mut Event,
 ) -> Result<Value, Error> {
-    let (removed, frees) = app.repositories.withdraw(name, path, caller.actor(), event).await?;
-    Ok(with_frees(json!({ "removed": removed }), frees))
+    let removed = app.repositories.withdraw(name, path, caller.actor(), event).await?;
+    Ok(with_kept_names(with_frees(json!({ "removed": removed.files }), removed.frees), &removed.kept_names))
 }
 
 pub(super) async fn restore(

@@ -13,6 +13,7 @@ pub(crate) mod explained;
 mod findings;
 mod frees;
 mod journal;
+mod kept_names;
 mod not_found;
 mod openapi;
 mod packages;

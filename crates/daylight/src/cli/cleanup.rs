@@ -4,6 +4,7 @@ use super::api::{Api, PlanFlags, REPOSITORIES, decode};
 use super::context::Context;
 use super::failure::plain;
 use super::frees;
+use super::kept_names;
 use super::progress::Bar;
 use format::percent::segment;
 use serde::Deserialize;
@@ -58,9 +59,11 @@ impl Cleanup {
             return Ok(());
         }
         let frees = frees::sentence(&answer);
+        let plans = answer["repositories"].as_array().cloned().unwrap_or_default();
         let answer: Answer = decode(answer)?;
-        for plan in &answer.repositories {
+        for (plan, answered) in answer.repositories.iter().zip(&plans) {
             show(plan, self.flags.yes, context)?;
+            kept_names::write(answered, context.out)?;
         }
         if answer.repositories.iter().all(|plan| plan.rules.is_empty()) {
             return none(&answer.repositories, context);

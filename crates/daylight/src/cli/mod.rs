@@ -23,6 +23,7 @@ mod global_flags;
 mod import;
 mod init;
 mod journal;
+mod kept_names;
 mod manual;
 mod orphan_blobs;
 mod parallel;

@@ -4,6 +4,7 @@ use super::api::{Api, PlanFlags, REPOSITORIES, decode};
 use super::context::Context;
 use super::failure::{Failure, plain};
 use super::frees;
+use super::kept_names;
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -50,6 +51,7 @@ impl Purge {
         let answer = self.call(&api, true)?;
         api.print_json(&answer, context)?;
         let frees = frees::sentence(&answer);
+        let answered = answer.clone();
         let answer: Answer = decode(answer)?;
         let (what, name) = (plain(&self.what), plain(&self.repository));
         writeln!(context.err, "purged `{what}` from `{name}`: {}", answer.summary())?;
@@ -57,7 +59,7 @@ impl Purge {
         if let Some(frees) = frees {
             writeln!(context.err, "{frees}")?;
         }
-        Ok(())
+        Ok(kept_names::write(&answered, context.err)?)
     }
 
     fn call(&self, api: &Api, apply: bool) -> Result<Value, anyhow::Error> {

@@ -1,5 +1,7 @@
 //! The versions and files that a cleanup of a repository removes, by rule.
 
+use crate::repositories::kept_names::KeptName;
+use std::collections::BTreeSet;
 use store::{Entry, Frees, RepositoryId, Withdrawals};
 use telemetry::Millis;
 
@@ -29,6 +31,10 @@ pub struct CleanupPlan {
     /// The rule for unused versions removes nothing before this moment, because last uses have not been recorded for
     /// long enough.
     pub waits_until: Option<Millis>,
+    /// The names that stay with the repository although a cleanup left nothing of them.
+    pub kept_names: Vec<KeptName>,
+    /// The units of the entries to withdraw.
+    pub(crate) units: BTreeSet<String>,
     /// The entries to withdraw.
     pub(crate) withdrawals: Withdrawals,
     /// The sum of the sizes of the cached files to delete.
@@ -71,13 +77,14 @@ impl RulePlan {
 impl CleanupPlan {
     pub(crate) fn new(repository: &str) -> Self {
         let (rules, withdrawals) = (Vec::new(), Withdrawals::default());
-        let repository = repository.to_owned();
-        Self { repository, has_rules: true, rules, waits_until: None, withdrawals, cached_bytes: 0 }
+        let (repository, units, kept_names) = (repository.to_owned(), BTreeSet::new(), Vec::new());
+        Self { repository, has_rules: true, rules, waits_until: None, kept_names, units, withdrawals, cached_bytes: 0 }
     }
 
     /// Adds an entry, in its withdrawn state, that the rule removes.
     pub(crate) fn withdraw(&mut self, rule: &'static str, repository: RepositoryId, entry: &Entry) {
         self.add(rule, &entry.key, 1, entry.hashes.size_bytes);
+        self.units.insert(entry.unit.clone());
         self.withdrawals.add(repository, entry);
     }
 

@@ -1,6 +1,7 @@
 //! The files that a purge removes.
 
 use crate::cleanup::CleanupPlan;
+use crate::repositories::kept_names::KeptName;
 use std::collections::BTreeSet;
 use store::{Entry, Frees, State, Withdrawal};
 use telemetry::Millis;
@@ -17,6 +18,8 @@ pub struct PurgePlan {
     pub also_in: BTreeSet<String>,
     /// The space that becomes free, and when.
     pub frees: Frees,
+    /// The names that stay with the repository although nothing of them is left.
+    pub kept_names: Vec<KeptName>,
 }
 
 /// The entry after a purge; `None`: it was purged already.

@@ -43,7 +43,7 @@ impl Error {
             }
             Error::Guarded { name, group, .. } => Some(format!(
                 "publish the version in the hosted member that `daylight explain` names, or give up the protection of the name: \
-                 `daylight repo set {group} --shared {name}` has upstreams asked for it as well"
+                 `daylight repo set {group} --shared {name}`, with the patterns that are shared already, has upstreams asked for it as well"
             )),
             Error::TooManyWait(_) => Some("an upstream is slow: try again in a moment; the setting `server.max_waiting` is the limit".into()),
             Error::Purged(Purged::Nothing { .. }) => Some(

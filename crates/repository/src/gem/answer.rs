@@ -16,7 +16,9 @@ use crate::gem::{push, specs, unyank, versions, yank};
 use crate::package::listed::Among;
 use crate::question::Ask;
 use crate::repositories::Repositories;
+use crate::repositories::kept_names::KeptName;
 use crate::tree;
+use std::collections::BTreeSet;
 use store::{RepositoryKind, Staged};
 use telemetry::{Event, Layer, Op};
 
@@ -128,7 +130,11 @@ impl Repositories {
         let yanked = named(ask, event)?;
         let _place = event.waited(Op::TurnWait, hosted.indexes.changing.read()).await;
         let reload = async |event: &mut Event| self.again(&ask.repository, event).await;
-        yank::yank(hosted, &yanked, by, || self.store.now(), reload, event).await
+        let said = yank::yank(hosted, &yanked, by, || self.store.now(), reload, event).await?;
+        let kept = self.kept_of_units(&ask.repository, BTreeSet::from([yanked.name.clone()]), event).await;
+        let Some(notice) = KeptName::notice(&kept, by.admin) else { return Ok(Found::Said(said)) };
+        event.detail.clone_from(&notice);
+        Ok(Found::Said(format!("{said}\n{notice}")))
     }
 
     async fn unyank(

@@ -13,7 +13,7 @@ use crate::repository::Repository;
 use crate::upstream::{PATIENCE, TRIAL_PATIENCE};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::{Lane, RepositoryId, RepositoryKind, Stamp};
+use store::{Lane, RepositoryId, Stamp};
 use telemetry::{Event, Op};
 use tokio::time::timeout;
 
@@ -30,13 +30,7 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<(), Error> {
         let table = self.table(event).await?;
-        let is_in = |group: &Repository| group.leaves.iter().any(|leaf| leaf.id == repository.id);
-        let mut groups: Vec<&Arc<Repository>> = table
-            .by_name
-            .values()
-            .filter(|one| one.record.kind == RepositoryKind::Group && is_in(one) && !repository.record.claims(name))
-            .collect();
-        groups.sort_by(|one, other| one.record.name.cmp(&other.record.name));
+        let groups = if repository.record.claims(name) { Vec::new() } else { table.groups_with(repository.id) };
         let what = PackageVersion::gem(name, "", Since::Always).upstream();
         // For a shared name, each version is that of the first member that has it. A private name has no upstream.
         let is_shadowed = |leaf: &&Arc<Repository>| {

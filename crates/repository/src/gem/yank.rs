@@ -2,7 +2,6 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
-use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, render_info};
 use crate::gem::owners::may_withdraw;
@@ -18,7 +17,7 @@ use telemetry::{Event, Millis, Op};
 /// Maximum number of attempts of a yank that conflicts with other changes.
 const TRIES: usize = 100;
 
-/// Yanks a version. `reload` returns the repository with its present settings.
+/// Yanks a version. Returns what the client is told. `reload` returns the repository with its present settings.
 pub(crate) async fn yank(
     hosted: Hosted<'_>,
     what: &Yanked,
@@ -26,7 +25,7 @@ pub(crate) async fn yank(
     now: impl Fn() -> Millis,
     reload: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<String, Error> {
     let Hosted { store, context, push_cache, repository, .. } = hosted;
     let Yanked { name, number, platform } = what;
     by.may_change(name)?;
@@ -51,7 +50,7 @@ pub(crate) async fn yank(
                 let mut withdrawn = Withdrawals::default();
                 withdrawn.add(id, &gone);
                 let frees = store.frees(withdrawn, event).await.unwrap_or_default();
-                return Ok(Found::Said(format!("Successfully deleted gem: {name} ({version})\n{frees}")));
+                return Ok(format!("Successfully deleted gem: {name} ({version})\n{frees}"));
             }
             Err(CommitError::Conflict(conflict))
                 if matches!(conflict.0, Expect::UnitAt { .. } | Expect::NoChangeAfter(_)) => {}

@@ -48,6 +48,7 @@ pub(crate) async fn cleanup(
                 uses.forget(vec![what.name.clone()], event).await?;
             }
             plan.add(rules.name(), &what.name, what.files, what.size_bytes);
+            plan.units.insert(what.folder);
             plan.withdrawals.append(what.withdrawals);
         }
     }

@@ -56,6 +56,9 @@ impl Repositories {
             if repository.record.retention.is_some() {
                 self.cleanup_snapshots(&repository, by, &mut plan, event).await?;
             }
+            if by.is_some() {
+                plan.kept_names = self.kept_of_units(&repository, std::mem::take(&mut plan.units), event).await;
+            }
             plans.push(plan);
         }
         let (mut withdrawals, mut cached_bytes) = (Withdrawals::default(), 0);

@@ -7,6 +7,7 @@ use crate::gem;
 use crate::gem::contents::Shown;
 use crate::listed::{ListedFile, Page, PageRequest};
 use crate::repositories::Repositories;
+use crate::repositories::kept_names::KeptName;
 use crate::repositories::named::path_of;
 use crate::repository::Repository;
 use crate::tree::{remove, restore};
@@ -19,6 +20,17 @@ use telemetry::{Event, Millis};
 
 /// Number of paths that are read or forgotten in one step.
 const PAGE: usize = 1_000;
+
+/// What a deletion removed.
+#[derive(Debug)]
+pub struct RemovedFiles {
+    /// How many files.
+    pub files: u64,
+    /// How many bytes come free, and when.
+    pub frees: Frees,
+    /// The names that stay with the repository although nothing of them is left.
+    pub kept_names: Vec<KeptName>,
+}
 
 impl Repositories {
     /// The visible files of a hosted tree, or versions of hosted gems; of a remote repository, the cached files.
@@ -70,21 +82,20 @@ impl Repositories {
         Ok(part.listed(&rows, |entry| &entry.key, shown))
     }
 
-    /// Deletes the file at `path`, or all files below it. Returns how many there were and how much space becomes free.
-    /// An upstream's file is fetched again at the next request.
+    /// Deletes the file at `path`, or all files below it. An upstream's file is fetched again at the next request.
     pub async fn withdraw(
         &self,
         name: &str,
         path: &str,
         by: Actor<'_>,
         event: &mut Event,
-    ) -> Result<(u64, Frees), Error> {
+    ) -> Result<RemovedFiles, Error> {
         let repository = self.tree_repository(name, event).await?;
         let path = &*path_of(&repository, path);
         checked(&repository, path)?;
         if repository.record.kind == RepositoryKind::Remote {
             let (files, size_bytes) = self.forget_files(&repository, path, event).await?;
-            return Ok((files, self.frees_cached(size_bytes)));
+            return Ok(RemovedFiles { files, frees: self.frees_cached(size_bytes), kept_names: Vec::new() });
         }
         let at = self.store.now();
         let files = remove::remove(self.files(&repository), &repository.file(path), None, by, at, event).await?;
@@ -93,7 +104,9 @@ impl Repositories {
             below && entry.state == State::Withdrawn && entry.changed == at
         };
         // The deletion is committed, even if the figure cannot be read.
-        Ok((files, self.frees_below(repository.id, path, gone, event).await.unwrap_or_default()))
+        let frees = self.frees_below(repository.id, path, gone, event).await.unwrap_or_default();
+        let kept_names = self.kept_below(&repository, path, at, event).await;
+        Ok(RemovedFiles { files, frees, kept_names })
     }
 
     /// Restores what the last deletion of `path`, or of anything below it, removed. Returns the number of files. In

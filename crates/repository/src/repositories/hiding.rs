@@ -11,7 +11,6 @@ use crate::repository::Repository;
 use crate::tree::file::{File, Guarded, Provenance};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use store::RepositoryKind;
 use telemetry::Event;
 
 /// A name that a first upload hides in a group.
@@ -57,12 +56,9 @@ impl Repositories {
             return Ok(None);
         }
         let table = self.table(event).await?;
-        let is_in = |group: &Repository| group.leaves.iter().any(|leaf| leaf.id == ask.repository.id);
         let asks = |leaf: &&Arc<Repository>| !is_hosted(leaf) && !leaf.rules.shares(&name);
-        let groups = table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Group && is_in(one));
-        let mut groups: Vec<_> = groups.filter(|one| one.leaves.iter().any(|leaf| asks(&leaf))).collect();
-        groups.sort_by(|one, other| one.record.name.cmp(&other.record.name));
-        for repository in groups {
+        let groups = table.groups_with(ask.repository.id).into_iter();
+        for repository in groups.filter(|one| one.leaves.iter().any(|leaf| asks(&leaf))) {
             let group = self.group(repository, &ask.place);
             let mut is_first = true;
             for leaf in group.hosted() {

@@ -57,7 +57,7 @@ impl Repositories {
                 let path = path_of(&repository, what);
                 self.purge_cached(&repository, &path, by.is_some(), &mut plan, event).await?;
                 let frees = self.frees_cached(plan.cached_bytes);
-                return Ok(PurgePlan { plan, also_in: BTreeSet::new(), frees });
+                return Ok(PurgePlan { plan, also_in: BTreeSet::new(), frees, kept_names: Vec::new() });
             }
             (RepositoryKind::Hosted, Format::Gem) => {
                 let hosted = self.hosted(&repository, &settings).ok_or(Error::GivenUp)?;
@@ -77,7 +77,11 @@ impl Repositories {
         }
         let frees = self.frees_of(std::mem::take(&mut plan.withdrawals), by.is_some(), event).await?;
         let also_in = self.shared_with(&repository, &entries, event).await?;
-        Ok(PurgePlan { plan, also_in, frees })
+        let kept_names = match by {
+            Some(_) => self.kept_of(&repository, &entries, event).await,
+            None => Vec::new(),
+        };
+        Ok(PurgePlan { plan, also_in, frees, kept_names })
     }
 
     /// Restores versions of a gem that a cleanup removed. Returns how many.

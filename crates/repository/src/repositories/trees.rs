@@ -8,6 +8,7 @@ use crate::group;
 use crate::policy::package_version::Since;
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
+use crate::repositories::kept_names::KeptName;
 use crate::repository::Repository;
 use crate::tree::deploy::{Deployed, Deployment};
 use crate::tree::file::File;
@@ -63,10 +64,14 @@ impl Repositories {
             }
             tree::Question::Delete(file) => {
                 event.layer = Layer::Hosted;
-                let removed =
-                    Box::pin(tree::remove::remove(tree, file, ask.parameters.conditions, by, self.store.now(), event));
-                let removed = removed.await?;
-                Ok(Found::Tree(tree::Found::Removed(removed)))
+                let (conditions, at) = (ask.parameters.conditions, self.store.now());
+                Box::pin(tree::remove::remove(tree, file, conditions, by, at, event)).await?;
+                let kept = Box::pin(self.kept_below(&ask.repository, file.path, at, event)).await;
+                let notice = KeptName::notice(&kept, by.admin);
+                if let Some(notice) = &notice {
+                    event.detail.clone_from(notice);
+                }
+                Ok(Found::Tree(tree::Found::Removed { notice }))
             }
         }
     }

@@ -22,6 +22,9 @@ pub enum Found {
         /// The effect on other clients, if there is one.
         notice: Option<String>,
     },
-    /// This number of files was deleted.
-    Removed(u64),
+    /// Files were deleted.
+    Removed {
+        /// The names that stay with the repository although nothing of them is left, if there are some.
+        notice: Option<String>,
+    },
 }

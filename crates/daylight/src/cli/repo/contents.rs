@@ -3,7 +3,7 @@
 use crate::cli::api::{Api, REPOSITORIES, decode};
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
-use crate::cli::{failure, frees, table};
+use crate::cli::{failure, frees, kept_names, table};
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::json;
@@ -111,7 +111,7 @@ pub(super) fn delete(api: &Api, name: &str, path: &str, context: &mut Context<'_
     if let Some(frees) = frees::sentence(&answer) {
         writeln!(context.err, "{frees}")?;
     }
-    Ok(())
+    Ok(kept_names::write(&answer, context.err)?)
 }
 
 pub(super) fn restore(api: &Api, name: &str, path: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
