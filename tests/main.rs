@@ -134,6 +134,7 @@ mod upstream;
 mod views;
 mod warm;
 mod whole_events;
+mod whose_names;
 mod world;
 mod writes;
 mod year;

@@ -34,7 +34,7 @@ fn version(folder: &Path, artifact: &str, version: &str) {
     put(&format!("{artifact}-{version}.jar"), &jar);
     put(&format!("{artifact}-{version}.jar.sha1"), &hex(&Sha1::digest(&jar)).to_uppercase());
     put(&format!("{artifact}-{version}.pom"), &pom);
-    put("_remote.repositories", "#x");
+    put("_remote.repositories", &format!("#x\n{artifact}-{version}.jar>=\n{artifact}-{version}.pom>=\n"));
     write(&folder.join(format!("org/example/{artifact}/maven-metadata.xml")), "<metadata/>");
 }
 

@@ -201,6 +201,7 @@ fn a_tree_of_maven_keeps_the_dates_of_its_files_and_metadata() {
     file("2.0-SNAPSHOT/lamp-2.0-SNAPSHOT-doc.jar", MAY);
     let updated = "<metadata><versioning><lastUpdated>20240601120000</lastUpdated></versioning></metadata>";
     write(&base.join("maven-metadata-local.xml"), updated);
+    write(&base.join("1.0/_remote.repositories"), "lamp-1.0.jar>=\n");
     assert_eq!(import(&world, "maven", folder.path(), "trees"), [5, 0, 5, 0, 0]);
     let expected = [
         ("1.0/lamp-1.0.jar", "Wed, 01 May 2024 12:00:00 GMT"),

@@ -54,6 +54,7 @@ pub(crate) const ALL: &[(&str, Target)] = &[
     ("catalog", trees::catalog),
     ("prefixes", trees::prefixes),
     ("checksum", trees::checksum),
+    ("tracking", trees::tracking),
     ("event_log", events::event_log),
     ("event_segment", kept_events::event_segment),
     ("question", kept_events::question),

@@ -5,6 +5,7 @@ use format::maven::metadata::{self, Metadata};
 use format::maven::path::{self, Kind};
 use format::maven::pom::Pom;
 use format::maven::prefixes::Prefixes;
+use format::maven::tracking::Tracking;
 use format::maven::{Version, catalog, snapshot};
 use format::tree::{self, Checksum};
 
@@ -155,4 +156,15 @@ pub(crate) fn checksum(bytes: &[u8]) {
         assert!(text(bytes).is_none_or(|text| text.to_ascii_lowercase().contains(&digest)));
         assert_eq!(checksum.read(digest.as_bytes()), Some(digest));
     }
+}
+
+/// `_remote.repositories`: lines in another order say the same, and more lines never say less.
+pub(crate) fn tracking(bytes: &[u8]) {
+    let read = Tracking::read(bytes);
+    assert!(read.downloaded.iter().all(|id| !id.is_empty() && !id.contains(['\n', '>'])));
+    let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+    lines.reverse();
+    assert_eq!(Tracking::read(&lines.join(&b'\n')), read);
+    let more = Tracking::read(&[bytes, b"\nlamp-1.0.jar>=\nlamp-1.0.pom>central="].concat());
+    assert!(more.installed && more.downloaded.contains("central") && more.downloaded.is_superset(&read.downloaded));
 }

@@ -223,14 +223,14 @@ pub(super) fn hooks() -> Stage {
 
 pub(super) fn moving_in() -> Stage {
     let (world, old) = (World::start(), index());
-    let folders = ["/srv/geminabox", "/mnt/gems", "/srv/tools", "/mnt/maven", "/mnt/tools"];
+    let folders = ["/srv/geminabox", "/mnt/gems", "/srv/tools", "/mnt/maven", "/mnt/tools", "/srv/reposilite/releases"];
     let stage = folders.into_iter().fold(Stage::on(world), Stage::folder);
     write(&stage.path("/srv/tools/lamp.zip"), "lamp");
     let folder = stage.path("/srv/geminabox");
     let lamp = Gem::new("acme-lamp", "1.0.0");
     std::fs::create_dir_all(folder.join("gems")).unwrap();
     std::fs::write(folder.join("gems").join(lamp.file()), lamp.bytes()).unwrap();
-    write(&stage.home().join(".m2/repository/com/acme/lamp/1.0/lamp-1.0.pom"), POM);
+    write(&stage.path("/srv/reposilite/releases/com/acme/lamp/1.0/lamp-1.0.pom"), POM);
     let url = old.url(FIRST);
     stage.name("http://nexus.example/repository/gems-hosted", url.trim_end_matches('/')).keep(old).after(|stage| {
         let admin = stage.world.admin();

@@ -19,6 +19,7 @@ pub(crate) mod holding;
 pub(crate) mod journal;
 pub(crate) mod kept_hints;
 pub(crate) mod kept_names;
+pub(crate) mod known_names;
 pub(crate) mod list;
 pub(crate) mod members;
 mod named;

@@ -14,6 +14,7 @@ mod findings;
 mod frees;
 mod journal;
 mod kept_names;
+mod names;
 mod not_found;
 mod openapi;
 mod packages;
@@ -52,6 +53,10 @@ pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event
     }
     if admin.verb == Verb::Ask {
         return Ok(reply::of_json(ask::answer(app, request, event).await?));
+    }
+    if admin.verb == Verb::Names {
+        let value = names::show(app, &admin, request, event).await?;
+        return Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)));
     }
     if admin.verb == Verb::Explain {
         let query = request.query().unwrap_or_default().to_owned();
@@ -121,8 +126,8 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::Journal => journal::list(app, query, event).await,
         Verb::Requests => Ok(requests::list(app)),
         Verb::Upstreams => upstreams::list(app, event).await,
-        // Readers of the repository may make it: see `answer`.
-        Verb::Explain => Err(Error::GivenUp),
+        // Readers of the repository, and publishers in it, may make them: see `answer`.
+        Verb::Explain | Verb::Names => Err(Error::GivenUp),
         Verb::Event => events::show(app, name, event).await,
         // It does not answer with a value: see `answer`.
         Verb::Tail => Ok(Value::Null),

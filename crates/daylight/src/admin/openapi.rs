@@ -60,6 +60,10 @@ fn operation(call: &AdminCall) -> Value {
             hosts of upstreams and times need the scope `observe`."
                 .into();
         operation["security"] = json!([{}, { "token": [Scope::Read.as_str()] }]);
+    } else if call.verb == AdminVerb::Names {
+        operation["description"] =
+            "Needs a token with the scope `write` for the repository. Private members are named to callers who may read them.".into();
+        operation["security"] = json!([{ "token": [Scope::Write.as_str()] }]);
     } else if call.verb.reads_repository() {
         operation["description"] =
             "Needs no token if the repository is public, otherwise one with the scope `read` for it. \

@@ -65,7 +65,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("tail", &["daylight tail", "daylight tail layer=group", "daylight tail --all --out events.jsonl"]),
     ("ask", &["daylight ask count", "daylight ask count by repository, outcome"]),
     ("import gems", &["daylight import gems /srv/geminabox/data --into gems-private"]),
-    ("import maven", &["daylight import maven /srv/nexus-export --into maven-releases"]),
+    (
+        "import maven",
+        &[
+            "daylight import maven /srv/nexus-export --into maven-releases --claim",
+            "daylight import maven ~/.m2/repository --into maven-releases --dry-run",
+        ],
+    ),
     ("import raw", &["daylight import raw /srv/files --into tools"]),
     ("export", &["daylight export gems-private /srv/gems", "daylight export maven-releases /srv/maven"]),
     ("backup", &["daylight backup /mnt/backup --data /var/lib/daylight"]),

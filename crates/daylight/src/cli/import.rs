@@ -9,7 +9,7 @@ mod report;
 
 use super::context::Context;
 use super::repository_client::RepositoryClient;
-use flags::{ImportFlags, Paths};
+use flags::{ImportFlags, NameFlags, Paths};
 use telemetry::Tick;
 
 /// Upload the packages of another server from a folder
@@ -38,6 +38,12 @@ enum ImportVerb {
     },
     /// Upload all artifacts of a folder in Maven layout: a local repository, or the files of another server
     ///
+    /// A name (`GROUP:ARTIFACT`) that is imported is yours from then on: groups ask no upstream for it. So the import first decides whose
+    /// each name is. What was installed on this machine is yours, as `_remote.repositories` in the folder says. What was downloaded, or is
+    /// cached here of an upstream, is others': it is left out, and builds get it from there. If the folder says nothing about a name, as the
+    /// folder of another server, the name is undecided, and nothing is uploaded without `--claim`. No name is sent to an upstream without
+    /// `--ask-upstreams`.
+    ///
     /// Files are compared with the checksum files beside them. Checksums and metadata are not uploaded, because the server makes its own.
     /// Files that the repository has with the same bytes are not uploaded again, so that an interrupted import can be continued.
     ///
@@ -46,6 +52,8 @@ enum ImportVerb {
     Maven {
         #[command(flatten)]
         import: ImportFlags,
+        #[command(flatten)]
+        names: NameFlags,
         /// Upload files that do not follow Maven's layout, too: the repository has `--layout any`
         #[arg(long)]
         any_layout: bool,
@@ -67,13 +75,13 @@ impl Import {
             &self.verb;
         let repository = RepositoryClient::new(&import.into, context)?;
         let report = match &self.verb {
-            ImportVerb::Gems { import, with_yanked } => gems::import(import, *with_yanked, &repository, context)?,
-            ImportVerb::Maven { import, any_layout } => {
+            ImportVerb::Gems { import, with_yanked } => Some(gems::import(import, *with_yanked, &repository, context)?),
+            ImportVerb::Maven { import, names, any_layout } => {
                 let paths = if *any_layout { Paths::AnyLayout } else { Paths::Maven };
-                maven::import(import, paths, &repository, context)?
+                maven::import(import, paths, Some(names), &repository, context)?
             }
-            ImportVerb::Raw { import } => maven::import(import, Paths::Raw, &repository, context)?,
+            ImportVerb::Raw { import } => maven::import(import, Paths::Raw, None, &repository, context)?,
         };
-        report.write(began, context)
+        report.map_or(Ok(()), |report| report.write(began, context))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! In reading order: [`path`] parses paths, and [`snapshot`] the builds of a snapshot. [`Version`] has the order of
 //! versions, [`metadata`] the listing of each level, and [`pom`] the description of an artifact. [`catalog`],
-//! [`prefixes`] and [`settings`] are the documents at the root of a repository.
+//! [`prefixes`] and [`settings`] are the documents at the root of a repository. [`tracking`] is a file of clients.
 
 pub mod catalog;
 pub mod metadata;
@@ -12,6 +12,7 @@ pub mod pom;
 pub mod prefixes;
 pub mod settings;
 pub mod snapshot;
+pub mod tracking;
 mod version;
 mod xml;
 

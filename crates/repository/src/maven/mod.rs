@@ -12,6 +12,7 @@ pub(crate) mod layout_policy;
 pub(crate) mod listing;
 pub(crate) mod listing_changes;
 pub(crate) mod metadata;
+pub(crate) mod name_pattern;
 pub(crate) mod package_details;
 pub(crate) mod package_list;
 pub(crate) mod package_version;

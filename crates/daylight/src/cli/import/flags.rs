@@ -15,6 +15,21 @@ pub(super) struct ImportFlags {
     pub(super) jobs: u8,
 }
 
+/// Flags about the names of a Maven folder.
+#[derive(Debug, clap::Args)]
+pub(super) struct NameFlags {
+    /// Import undecided names as your own. With GROUP or GROUP:ARTIFACT, which may have `*`: the names that match, even if others have
+    /// them, too; repeat the flag for several
+    #[arg(long, value_name = "GROUP:ARTIFACT", num_args = 0..=1, default_missing_value = "")]
+    pub(super) claim: Vec<String>,
+    /// Ask the upstreams of the repository's groups for undecided names. They learn these names
+    #[arg(long)]
+    pub(super) ask_upstreams: bool,
+    /// Show which names would be imported, and upload nothing
+    #[arg(long)]
+    pub(super) dry_run: bool,
+}
+
 /// Which files of a folder are uploaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Paths {

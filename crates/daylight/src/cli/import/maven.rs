@@ -1,11 +1,13 @@
 //! `daylight import maven` and `daylight import raw`: uploads a tree of files.
 
 mod checksums;
+mod decision;
 mod metadata_dates;
+mod names;
 mod tree;
 mod upload;
 
-use super::flags::{ImportFlags, Paths};
+use super::flags::{ImportFlags, NameFlags, Paths};
 use super::report::{ImportReport, LeftOut};
 use crate::cli::context::Context;
 use crate::cli::import::origin::Claims;
@@ -13,20 +15,36 @@ use crate::cli::parallel;
 use crate::cli::progress::Bar;
 use crate::cli::repository_client::RepositoryClient;
 use store::Progress;
+use tree::ArtifactTree;
 use upload::MavenUploader;
 
+/// Uploads a folder. `None`: it was only to be shown what would be uploaded.
 pub(super) fn import(
     flags: &ImportFlags,
     paths: Paths,
+    names: Option<&NameFlags>,
     repository: &RepositoryClient,
     context: &mut Context<'_>,
-) -> Result<ImportReport, anyhow::Error> {
-    let tree = tree::read(&flags.dir, paths)?;
-    let total = tree.folders.iter().map(|folder| folder.len() as u64).sum();
-    writeln!(context.err, "`{}` has {total} files in {} folders", flags.dir.display(), tree.folders.len())?;
+) -> Result<Option<ImportReport>, anyhow::Error> {
+    let mut tree = tree::read(&flags.dir, paths)?;
+    let files = |tree: &ArtifactTree| tree.folders.iter().map(|folder| folder.len() as u64).sum();
+    let found: u64 = files(&tree);
+    writeln!(context.err, "`{}` has {found} files in {} folders", flags.dir.display(), tree.folders.len())?;
     if tree.left_out > 0 {
         writeln!(context.err, "{} other files are left out", tree.left_out)?;
     }
+    let mut decided = None;
+    if let Some(flags_of_names) = names {
+        let decision = names::decide(&tree, flags_of_names, repository, context)?;
+        if !decision.goes_on(flags, flags_of_names, context)? {
+            return Ok(None);
+        }
+        for folder in &mut tree.folders {
+            folder.retain(|file| decision.is_ours(&file.path));
+        }
+        decided = Some(decision.to_json());
+    }
+    let total = files(&tree);
     let (bar, claims) = (Bar::new(), Claims::new());
     let (sender, files) = std::sync::mpsc::channel();
     let mut done = 0;
@@ -44,10 +62,11 @@ pub(super) fn import(
     drop(bar);
     let outcomes = all?.into_iter().flatten().collect();
     let left_out = LeftOut { key: "left_out", files: tree.left_out, links_outside: tree.links_outside };
-    Ok(ImportReport {
+    Ok(Some(ImportReport {
         source: if paths == Paths::Raw { "a folder of files" } else { "a Maven repository" }.to_owned(),
         noun: "files",
         outcomes,
         left_out,
-    })
+        names: decided,
+    }))
 }

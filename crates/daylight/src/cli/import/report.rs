@@ -4,6 +4,7 @@ use crate::cli::context::Context;
 use crate::cli::failure::{Failure, plain};
 use crate::cli::import::origin::OriginOutcome;
 use http::StatusCode;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 use telemetry::Tick;
 
@@ -64,6 +65,8 @@ pub(super) struct ImportReport {
     pub(super) outcomes: Vec<FileOutcome>,
     /// The files that were left out.
     pub(super) left_out: LeftOut,
+    /// Whose the names of a Maven folder are, for the JSON report.
+    pub(super) names: Option<Value>,
 }
 
 /// Files of a folder that an import does not upload.
@@ -80,7 +83,7 @@ pub(super) struct LeftOut {
 impl ImportReport {
     /// Writes the report. Refused files are named, and make the import fail.
     pub(super) fn write(self, began: Tick, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let Self { source, noun, outcomes, left_out } = self;
+        let Self { source, noun, outcomes, left_out, names } = self;
         let outside = left_out.links_outside;
         let count = |is: fn(&FileOutcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
         let uploaded = count(|outcome| matches!(outcome, FileOutcome::Uploaded(_)));
@@ -95,11 +98,14 @@ impl ImportReport {
             let refused = refused
                 .iter()
                 .map(|(file, reason)| serde_json::json!({ "file": file.display().to_string(), "reason": reason }));
-            let all = serde_json::json!({
+            let mut all = serde_json::json!({
                 "source": source, "uploaded": uploaded, "there": there, left_out.key: left_out.files, "outside": outside,
                 "origins": { "set": set, "there": kept, "unknown": unknown, "not_allowed": not_allowed },
                 "refused": refused.collect::<Vec<_>>(), "seconds": seconds,
             });
+            if let Some(names) = names {
+                all["names"] = names;
+            }
             writeln!(context.out, "{all:#}")?;
         } else {
             for (file, reason) in &refused {

@@ -4,9 +4,13 @@ use super::metadata_dates::MetadataDates;
 use crate::cli::failure::Failure;
 use crate::cli::import::flags::Paths;
 use crate::cli::import::folder::{Files, files};
+use anyhow::Context as _;
 use format::maven::path::{self, Kind};
+use format::maven::tracking::{TRACKING, TRACKING_MAX, Tracking};
 use format::tree::{self, Checksum};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use telemetry::Millis;
 
@@ -32,6 +36,8 @@ pub(super) struct ArtifactFile {
 pub(super) struct ArtifactTree {
     /// The files of each version.
     pub(super) folders: Vec<Vec<ArtifactFile>>,
+    /// Where the files of a folder came from, as a client has it there.
+    pub(super) tracked: HashMap<String, Tracking>,
     /// How many files are neither artifacts nor checksums nor metadata.
     pub(super) left_out: u64,
     /// How many links lead out of the folder.
@@ -41,7 +47,7 @@ pub(super) struct ArtifactTree {
 /// Finds the files of a folder.
 pub(super) fn read(folder: &Path, accepted: Paths) -> Result<ArtifactTree, anyhow::Error> {
     let (mut found, mut checksums) = (BTreeMap::new(), HashMap::<String, Vec<_>>::new());
-    let (mut left_out, mut updated) = (0, MetadataDates::default());
+    let (mut left_out, mut updated, mut tracked) = (0, MetadataDates::default(), HashMap::new());
     let Files { paths, links_outside } = files(folder, folder, DEPTH, &|_| true)?;
     for file in paths {
         let Some(relative) = file.strip_prefix(folder).ok().and_then(Path::to_str) else {
@@ -57,6 +63,9 @@ pub(super) fn read(folder: &Path, accepted: Paths) -> Result<ArtifactTree, anyho
             continue;
         }
         updated.read(relative, &file);
+        if relative.ends_with(TRACKING) {
+            tracked.insert(path::unit(relative).to_owned(), tracking(&file)?);
+        }
         // Other servers have their own data in folders with such names.
         let hidden = relative.split('/').any(|name| name.starts_with('.'));
         let leftover = LEFTOVERS.iter().any(|ending| relative.ends_with(ending));
@@ -95,7 +104,15 @@ pub(super) fn read(folder: &Path, accepted: Paths) -> Result<ArtifactTree, anyho
         });
     }
     left_out += copies.len() as u64;
-    Ok(ArtifactTree { folders: folders.into_values().collect(), left_out, links_outside })
+    Ok(ArtifactTree { folders: folders.into_values().collect(), tracked, left_out, links_outside })
+}
+
+/// Reads where the files of a folder came from.
+fn tracking(file: &Path) -> Result<Tracking, anyhow::Error> {
+    let mut bytes = Vec::new();
+    let unread = || format!("cannot read `{}`", file.display());
+    File::open(file).and_then(|file| file.take(TRACKING_MAX as u64).read_to_end(&mut bytes)).with_context(unread)?;
+    Ok(Tracking::read(&bytes))
 }
 
 /// Whether clients leave a file of this name in each folder of their local repositories.

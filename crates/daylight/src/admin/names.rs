@@ -1,0 +1,62 @@
+//! `/api/v1/repositories/NAME/names`: whose the names of a folder are, as far as that is known, before it is imported.
+
+use crate::access::{self, Caller};
+use crate::app::App;
+use crate::error::Error;
+use crate::route::Admin;
+use front::Request;
+use repository::{KnownName, Repository, Scope, name_of_folder};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use telemetry::Event;
+
+/// The body of the call.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+struct NamesRequest {
+    /// The folders of the names: `org/example/lamp`.
+    folders: Vec<String>,
+    /// Whether the upstreams are asked, which tells them the names.
+    #[serde(default)]
+    ask_upstreams: bool,
+}
+
+/// Answers a call of somebody who may publish in the repository.
+pub(super) async fn show(app: &App, admin: &Admin, request: &mut Request, event: &mut Event) -> Result<Value, Error> {
+    let found = app.access.repository(&app.repositories, &admin.name, request, event).await;
+    if found.is_err() && app.access.token(request, event).await?.is_none() {
+        return Err(access::Error::CredentialsMissing { scope: Scope::Write, repository: None }.into());
+    }
+    let (repository, _) = found?;
+    let caller = app.access.content(request, Scope::Write, &repository, event).await?;
+    event.subject.repository = repository.record.name.as_str().into();
+    let NamesRequest { folders, ask_upstreams } = super::body(request, event).await?;
+    let known = app.repositories.known_names(&repository, &folders, ask_upstreams, event).await?;
+    let names: Vec<Value> = known.iter().map(|name| to_json(name, ask_upstreams, &caller)).collect();
+    Ok(json!({ "names": names }))
+}
+
+/// Members that are private are named only to callers who may read them.
+fn to_json(known: &KnownName, asked: bool, caller: &Caller) -> Value {
+    let may_know = |member: &&Arc<Repository>| {
+        !member.record.private || caller.token.as_ref().is_some_and(|token| token.allows(Scope::Read, Some(member.id)))
+    };
+    let named = |members: &[Arc<Repository>]| -> Vec<String> {
+        members.iter().filter(may_know).map(|member| member.record.name.clone()).collect()
+    };
+    let listed = match known.listed_by.is_empty() {
+        false => Some(true),
+        true => (asked && known.is_sure).then_some(false),
+    };
+    json!({
+        "folder": known.folder,
+        "name": name_of_folder(&known.folder),
+        "hosted": known.hosted,
+        "private": known.private,
+        "cached": !known.cached_by.is_empty(),
+        "cached_by": named(&known.cached_by),
+        "listed": listed,
+        "listed_by": named(&known.listed_by),
+    })
+}

@@ -1,0 +1,242 @@
+//! Whose each name of a folder is: ours, which is imported; others', which builds get from upstreams; or undecided.
+
+use crate::cli::context::Context;
+use crate::cli::failure::{Failure, plain};
+use crate::cli::import::flags::{ImportFlags, NameFlags};
+use format::tree;
+use repository::name_of_folder;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// How many names of one kind are printed.
+const SHOWN: usize = 10;
+
+/// The known facts about a name.
+#[derive(Debug, Default)]
+pub(super) struct Evidence {
+    /// How many files it has in the folder.
+    pub(super) files: u64,
+    /// Whether a file was installed on this machine.
+    pub(super) installed: bool,
+    /// The ids of the repositories that files were downloaded from.
+    pub(super) downloaded: BTreeSet<String>,
+    /// Whether a pattern claims it.
+    pub(super) claimed: bool,
+    /// Whether upstreams were asked.
+    pub(super) asked: bool,
+    /// What the server knows.
+    pub(super) said: Said,
+}
+
+/// What the server knows about a name.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Said {
+    pub(super) folder: String,
+    hosted: bool,
+    private: bool,
+    cached: bool,
+    cached_by: Vec<String>,
+    listed: Option<bool>,
+    listed_by: Vec<String>,
+}
+
+/// Whose a name is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Whose {
+    Ours,
+    Others,
+    Undecided,
+}
+
+/// Whose a name is, and why.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Verdict {
+    whose: Whose,
+    why: String,
+}
+
+impl Verdict {
+    pub(super) fn is_undecided(&self) -> bool {
+        self.whose == Whose::Undecided
+    }
+}
+
+impl Evidence {
+    /// Whose the name is. `all`: undecided names are claimed.
+    pub(super) fn verdict(&self, all: bool) -> Verdict {
+        let of = |whose, why: &str| Verdict { whose, why: why.to_owned() };
+        let Said { hosted, private, cached, cached_by, listed, listed_by, .. } = &self.said;
+        match () {
+            () if self.claimed => of(Whose::Ours, "claimed"),
+            () if *private => of(Whose::Ours, "kept from upstreams by a private prefix"),
+            () if *cached => of(Whose::Others, &format!("cached of {}", upstreams(cached_by))),
+            () if !self.downloaded.is_empty() => {
+                let ids: Vec<_> = self.downloaded.iter().map(|id| format!("`{id}`")).collect();
+                let too = if self.installed { ", and installed on this machine, too" } else { "" };
+                of(Whose::Others, &format!("downloaded from {}{too}", ids.join(" and ")))
+            }
+            () if self.installed => of(Whose::Ours, "installed on this machine"),
+            () if *hosted => of(Whose::Ours, "published here before"),
+            () if *listed == Some(true) => of(Whose::Others, &format!("in {}", upstreams(listed_by))),
+            () if *listed == Some(false) => of(Whose::Ours, "in no upstream"),
+            () if all => of(Whose::Ours, "claimed"),
+            () if self.asked => of(Whose::Undecided, "an upstream gave no answer"),
+            () => of(Whose::Undecided, "the folder does not say where it came from"),
+        }
+    }
+}
+
+/// The remote members of these names; none: the caller may not know them.
+fn upstreams(members: &[String]) -> String {
+    let members: Vec<_> = members.iter().map(|member| format!("`{member}`")).collect();
+    if members.is_empty() { "an upstream".to_owned() } else { members.join(" and ") }
+}
+
+/// The decision about all names of a folder.
+#[derive(Debug)]
+pub(super) struct Decision {
+    /// The names and their numbers of files.
+    verdicts: BTreeMap<Verdict, Vec<(String, u64)>>,
+    /// The folders of the names that are not imported.
+    left_out: HashSet<String>,
+}
+
+impl Decision {
+    /// From the folder of each name, and its number of files.
+    pub(super) fn new(all: impl Iterator<Item = (String, u64, Verdict)>) -> Self {
+        let (mut verdicts, mut left_out) = (BTreeMap::<_, Vec<_>>::new(), HashSet::new());
+        for (folder, files, verdict) in all {
+            let name = name_of_folder(&folder).unwrap_or_else(|| folder.clone());
+            if verdict.whose != Whose::Ours {
+                left_out.insert(folder);
+            }
+            verdicts.entry(verdict).or_default().push((name, files));
+        }
+        Self { verdicts, left_out }
+    }
+
+    /// Whether the file at this path is imported.
+    pub(super) fn is_ours(&self, path: &str) -> bool {
+        !self.left_out.contains(folder_of(path))
+    }
+
+    /// How many names and files are decided in this way.
+    fn count(&self, whose: Whose) -> (usize, u64) {
+        let rows = || self.of(whose).flat_map(|(_, names)| names);
+        (rows().count(), rows().map(|(_, files)| files).sum())
+    }
+
+    fn of(&self, whose: Whose) -> impl Iterator<Item = (&str, &[(String, u64)])> {
+        let all = self.verdicts.iter().filter(move |(verdict, _)| verdict.whose == whose);
+        all.map(|(verdict, names)| (verdict.why.as_str(), names.as_slice()))
+    }
+
+    /// The names for the report.
+    pub(super) fn to_json(&self) -> Value {
+        let rows = |whose| {
+            let row = |why: &str, (name, files): &(String, u64)| json!({ "name": name, "files": files, "why": why });
+            let mut rows: Vec<Value> =
+                self.of(whose).flat_map(|(why, names)| names.iter().map(move |name| row(why, name))).collect();
+            rows.sort_by(|one, other| one["name"].as_str().cmp(&other["name"].as_str()));
+            rows
+        };
+        json!({ "ours": rows(Whose::Ours), "others": rows(Whose::Others), "undecided": rows(Whose::Undecided) })
+    }
+
+    /// Shows the decision. Returns whether to import: an error where it cannot be, `false` where it was only to be shown.
+    pub(super) fn goes_on(
+        &self,
+        import: &ImportFlags,
+        flags: &NameFlags,
+        context: &mut Context<'_>,
+    ) -> Result<bool, anyhow::Error> {
+        let ((ours, _), (others, _), (undecided, _)) =
+            (self.count(Whose::Ours), self.count(Whose::Others), self.count(Whose::Undecided));
+        // Without names there is only one thing to do.
+        let nothing = ours == 0 && others > 0;
+        let stops = (undecided > 0 && flags.claim.is_empty()) || nothing;
+        if !context.flags.json {
+            self.write(context)?;
+        } else if flags.dry_run || stops {
+            writeln!(context.out, "{:#}", json!({ "dry_run": flags.dry_run, "names": self.to_json() }))?;
+        }
+        if flags.dry_run {
+            return Ok(false);
+        }
+        let dir = import.dir.display();
+        if undecided > 0 && flags.claim.is_empty() {
+            let text = format!("`{dir}` has {undecided} undecided name{}: nothing was uploaded", plural(undecided));
+            let hint = "`--claim` imports them as yours, `--claim GROUP:ARTIFACT` the matching ones; `--ask-upstreams` asks the upstreams, \
+                        which learn the names";
+            return Err(Failure::new(text, Some(hint.to_owned())).into());
+        }
+        if nothing {
+            let text =
+                format!("nothing of `{dir}` is yours: builds get its {others} name{} from upstreams", plural(others));
+            let hint = "`--claim GROUP:ARTIFACT` imports the names that match as yours, and hides the upstreams' versions of them";
+            return Err(Failure::new(text, Some(hint.to_owned())).into());
+        }
+        Ok(true)
+    }
+
+    fn write(&self, context: &mut Context<'_>) -> std::io::Result<()> {
+        for (whose, title) in [
+            (Whose::Ours, "yours, imported"),
+            (Whose::Others, "others', left out"),
+            (Whose::Undecided, "undecided, left out"),
+        ] {
+            let (names, files) = self.count(whose);
+            if names > 0 {
+                writeln!(context.out, "{title}: {names} name{} with {files} files", plural(names))?;
+            }
+            for (why, names) in self.of(whose) {
+                let shown: Vec<String> = names.iter().take(SHOWN).map(|(name, _)| plain(name)).collect();
+                let more = match names.len().saturating_sub(SHOWN) {
+                    0 => String::new(),
+                    more => format!(" and {more} more (`--json` has them)"),
+                };
+                writeln!(context.out, "  {}: {}{more}", plain(why), shown.join(", "))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The folder of the name that a file belongs to: `org/example/lamp`. Empty: it belongs to none.
+pub(super) fn folder_of(path: &str) -> &str {
+    Some(tree::folder(tree::folder(path))).filter(|folder| folder.contains('/')).unwrap_or_default()
+}
+
+fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_decides_in_an_order_in_which_no_public_name_becomes_ours_by_itself() {
+        let said = |change: fn(&mut Said)| {
+            let mut said = Said::default();
+            change(&mut said);
+            Evidence { said, ..Evidence::default() }
+        };
+        let central = || BTreeSet::from(["central".to_owned()]);
+        let whose = |evidence: &Evidence| [false, true].map(|all| evidence.verdict(all).whose);
+        use Whose::{Others, Ours, Undecided};
+        assert_eq!(whose(&Evidence::default()), [Undecided, Ours]);
+        assert_eq!(whose(&Evidence { installed: true, ..Evidence::default() }), [Ours; 2]);
+        let both = Evidence { installed: true, downloaded: central(), ..Evidence::default() };
+        assert_eq!(whose(&both), [Others; 2], "a patched build of a public library");
+        assert_eq!(whose(&Evidence { claimed: true, ..both }), [Ours; 2]);
+        assert_eq!(whose(&Evidence { installed: true, ..said(|said| said.cached = true) }), [Others; 2]);
+        assert_eq!(whose(&Evidence { downloaded: central(), ..said(|said| said.hosted = true) }), [Others; 2]);
+        assert_eq!(whose(&Evidence { downloaded: central(), ..said(|said| said.private = true) }), [Ours; 2]);
+        assert_eq!(whose(&said(|said| said.hosted = true)), [Ours; 2], "the same import again");
+        assert_eq!(whose(&said(|said| said.listed = Some(true))), [Others; 2]);
+        assert_eq!(whose(&said(|said| said.listed = Some(false))), [Ours; 2]);
+        assert_eq!(whose(&Evidence { asked: true, ..Evidence::default() }), [Undecided, Ours]);
+    }
+}

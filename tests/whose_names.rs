@@ -1,0 +1,189 @@
+//! Whose the names of an imported Maven folder are: public names stay with their upstreams, and nothing is uploaded before that is decided.
+
+use crate::world::{Central, Person, Release, Upstream, World, write};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+const GROUP: &str = "com/acme";
+
+/// Runs the import as the holder of a token.
+fn import(world: &World, by: &Person, folder: &Path, into: &str, more: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
+    command.args(["import", "maven", folder.to_str().unwrap(), "--into", into]).args(more);
+    command.arg("--server").arg(format!("http://{}", world.address()));
+    command.env_clear().env("DAYLIGHT_TOKEN", by.secret()).stdin(Stdio::null()).output().unwrap()
+}
+
+#[track_caller]
+fn told(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+}
+
+/// The names of a report that are decided in this way.
+fn names(report: &Value, whose: &str) -> Vec<String> {
+    let rows = report["names"][whose].as_array().unwrap();
+    rows.iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The artifacts that a hosted repository has.
+fn held(world: &World, repository: &str) -> Vec<String> {
+    let packages = world.admin().get(&format!("/api/v1/packages/{repository}")).expect(200).json();
+    let packages = packages["packages"].as_array().unwrap().iter();
+    let mut names: Vec<String> = packages.map(|one| one["package"].as_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+/// A version with the file in which Maven keeps where its files came from; `None`: without that file.
+fn version(folder: &Path, artifact: &str, number: &str, from: Option<&str>) {
+    let put = |name: &str, text: &str| write(&folder.join(format!("{GROUP}/{artifact}/{number}/{name}")), text);
+    let pom = format!("{artifact}-{number}.pom");
+    put(&pom, &format!("<project><artifactId>{artifact}</artifactId></project>"));
+    if let Some(from) = from {
+        put("_remote.repositories", &format!("#NOTE: This is a file of Maven.\n#Sat Nov 28\n{pom}>{from}=\n"));
+    }
+}
+
+/// A server with a group `all` of `ours` (hosted) and `near` (remote), of which it has `com.acme:lamp` cached; and a folder with a
+/// name for each kind of evidence.
+fn scene() -> (World, Upstream, TempDir) {
+    let (world, near, folder) = (World::start(), Upstream::start(), TempDir::new().unwrap());
+    world.tree("ours", "maven");
+    world.remote("near", &near.url());
+    world.make(&json!({ "name": "all", "format": "maven", "members": ["ours", "near"] }));
+    near.file(&format!("/{GROUP}/lamp/1.0/lamp-1.0.pom"), "<project/>");
+    world.anon().file("all", &format!("{GROUP}/lamp/1.0/lamp-1.0.pom")).expect(200);
+    for (artifact, from) in [
+        ("bulb", Some("")),
+        ("lamp", None),
+        ("oil", Some("central-8fac3ebd6edbaca3c794783fa38088af0aa128e7")),
+        ("wick", None),
+    ] {
+        version(folder.path(), artifact, "1.0", from);
+    }
+    (world, near, folder)
+}
+
+#[test]
+fn a_name_that_nobody_can_decide_about_stops_an_import_before_its_first_upload_and_leaves_the_house_only_if_asked_to() {
+    let (world, near, folder) = scene();
+    let before = near.total();
+    let run = |more: &[&str]| import(&world, &world.admin(), folder.path(), "ours", more);
+
+    let stopped = run(&[]);
+    let (out, err) = (String::from_utf8_lossy(&stopped.stdout), String::from_utf8_lossy(&stopped.stderr));
+    assert!(!stopped.status.success());
+    assert!(err.contains("1 undecided name") && err.contains("--claim") && err.contains("--ask-upstreams"), "{err}");
+    assert!(out.contains("undecided") && out.contains("com.acme:wick"), "{out}");
+    let planned = told(&run(&["--dry-run", "--json"]));
+    assert_eq!(planned["dry_run"], true);
+    assert_eq!(names(&planned, "ours"), ["com.acme:bulb"]);
+    assert_eq!(names(&planned, "others"), ["com.acme:lamp", "com.acme:oil"]);
+    assert_eq!(names(&planned, "undecided"), ["com.acme:wick"]);
+    let why = planned["names"]["others"].to_string();
+    assert!(why.contains("cached of `near`") && why.contains("downloaded from `central`"), "{why}");
+    assert_eq!(held(&world, "ours"), Vec::<String>::new());
+    assert_eq!(near.total(), before, "no name left the house");
+
+    // With the answers of the upstreams there is nothing to decide any more.
+    near.file(&format!("/{GROUP}/wick/maven-metadata.xml"), "<metadata><artifactId>wick</artifactId></metadata>");
+    let asked = told(&run(&["--ask-upstreams", "--dry-run", "--json"]));
+    assert_eq!(names(&asked, "others"), ["com.acme:lamp", "com.acme:oil", "com.acme:wick"]);
+    let of_others = near.asked().iter().filter(|asked| asked.path.contains("bulb")).count();
+    assert_eq!(of_others, 0, "the name of what was installed here is not sent");
+    version(folder.path(), "shade", "1.0", None);
+    let asked = told(&run(&["--ask-upstreams", "--json"]));
+    assert_eq!(
+        (names(&asked, "ours").join(" "), &asked["uploaded"]),
+        ("com.acme:bulb com.acme:shade".into(), &2.into())
+    );
+    assert_eq!(held(&world, "ours"), ["com.acme:bulb", "com.acme:shade"]);
+    // An upstream that does not answer decides nothing.
+    version(folder.path(), "stand", "1.0", None);
+    near.unplug();
+    assert_eq!(names(&told(&run(&["--ask-upstreams", "--dry-run", "--json"])), "undecided"), ["com.acme:stand"]);
+}
+
+#[test]
+fn a_claim_makes_undecided_names_ours_and_a_pattern_others_too() {
+    let (world, near, folder) = scene();
+    // The token of somebody who publishes is enough, and it is told of no repository that it may not read.
+    for private in ["all", "near"] {
+        world.admin().patch_json(&format!("/api/v1/repositories/{private}"), &json!({ "private": true })).expect(200);
+    }
+    let publisher = world.person("publisher", &["read", "write"], &["ours"]);
+    let run = |more: &[&str]| import(&world, &publisher, folder.path(), "ours", more);
+    let typed_wrong = run(&["--claim", "com.acmee"]);
+    assert!(String::from_utf8_lossy(&typed_wrong.stderr).contains("`com.acmee` matches no name"), "{typed_wrong:?}");
+    let all = told(&run(&["--claim", "--json"]));
+    assert_eq!(names(&all, "ours"), ["com.acme:bulb", "com.acme:wick"]);
+    assert!(!all.to_string().contains("near") && all.to_string().contains("cached of an upstream"), "{all}");
+    assert_eq!(held(&world, "ours"), ["com.acme:bulb", "com.acme:wick"]);
+    near.file(&format!("/{GROUP}/lamp/2.0/lamp-2.0.pom"), "<project/>");
+    world.admin().file("all", &format!("{GROUP}/lamp/2.0/lamp-2.0.pom")).expect(200);
+
+    // The same again needs no flag: the names are ours now.
+    assert_eq!(told(&run(&["--json"]))["there"], 2);
+    let patched = told(&run(&["--claim", "com.acme:l*", "--json"]));
+    assert_eq!(names(&patched, "others"), ["com.acme:oil"]);
+    world.admin().file("all", &format!("{GROUP}/lamp/2.0/lamp-2.0.pom")).expect(404);
+    world
+        .person("reader", &["read"], &["ours"])
+        .post_json("/api/v1/repositories/ours/names", &json!({ "folders": ["com/acme/lamp"] }))
+        .expect(403);
+}
+
+#[test]
+fn a_folder_with_nothing_but_public_names_is_not_imported_and_says_how_it_would_be() {
+    let (world, _near, _) = scene();
+    let folder = TempDir::new().unwrap();
+    version(folder.path(), "oil", "1.0", Some("nexus"));
+    let refused = import(&world, &world.admin(), folder.path(), "ours", &[]);
+    let err = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && err.contains("--claim GROUP:ARTIFACT"), "{err}");
+    let out = String::from_utf8_lossy(&refused.stdout);
+    assert!(out.contains("downloaded from `nexus`: com.acme:oil"), "{out}");
+    // A name that no upstream is ever asked for cannot be a public one.
+    let private = json!({ "policy": { "private_prefixes": ["com.acme"] } });
+    world.admin().patch_json("/api/v1/repositories/all", &private).expect(200);
+    assert!(import(&world, &world.admin(), folder.path(), "ours", &[]).status.success());
+}
+
+/// A real build fills a local repository with public artifacts and installs three of its own there.
+#[track_caller]
+fn brings_in_what_a_build_installed(release: Release) {
+    let (central, world) = (Central::open(), World::start());
+    let urls = json!({ "remote": { "urls": [central.url()] } });
+    world.admin().patch_json("/api/v1/repositories/maven-central", &urls).expect(200);
+    let machine = central.machine(release);
+    machine.settings(&central.url(), &[], "");
+    let built = machine.project("lantern", &[("version", "1.0.0"), ("build", "1")]);
+    built.maven(&["install", "-DskipTests"]).good();
+    let report = told(&import(&world, &world.admin(), &machine.local(Path::new("")), "maven-releases", &["--json"]));
+    assert!(names(&report, "others").len() > 50, "{report}");
+    let ours = names(&report, "ours");
+    assert!(ours.len() >= 3 && ours.iter().all(|name| name.starts_with("example.lantern:")), "{ours:?}");
+    assert_eq!(held(&world, "maven-releases"), ours);
+    assert!(report["names"]["others"].to_string().contains("downloaded from `mirror`"), "{report}");
+    // Central is still asked for the names of the plugins that were downloaded.
+    let plugin = "org/apache/maven/plugins/maven-install-plugin/maven-metadata.xml";
+    world.anon().file("maven", plugin).expect(200);
+    world.anon().file("maven", "example/lantern/lantern-app/1.0.0/lantern-app-1.0.0.jar").expect(200);
+}
+
+#[test]
+fn of_a_local_repository_of_maven_3_8_only_what_was_installed_comes_in() {
+    brings_in_what_a_build_installed(Release::Three8);
+}
+
+#[test]
+fn of_a_local_repository_of_maven_3_10_only_what_was_installed_comes_in() {
+    brings_in_what_a_build_installed(Release::Three10);
+}
+
+#[test]
+fn of_a_local_repository_of_maven_4_only_what_was_installed_comes_in() {
+    brings_in_what_a_build_installed(Release::Four);
+}
