@@ -170,6 +170,16 @@ fn a_private_prefix_of_one_word_is_asked_of_no_upstream_either() {
     assert_eq!(scene.near.total() + scene.far.total(), before);
 }
 
+#[test]
+fn an_upload_that_hides_files_that_builds_have_fetched_says_whose_they_are_also_where_nobody_asked_for_metadata() {
+    let scene = Scene::new();
+    scene.far.file(&format!("/{LAMP}/9.9/lamp-9.9.jar"), "far");
+    // A build whose versions are fixed asks for no metadata.
+    scene.get(&format!("{LAMP}/9.9/lamp-9.9.jar")).expect(200);
+    let put = scene.world.admin().put("ours", &format!("{LAMP}/1.0/lamp-1.0.jar"), b"ours").expect(201);
+    assert!(put.header("daylight-notice").unwrap().ends_with("hides the versions of that name that `far` has"));
+}
+
 /// What a removal tells of the name of the lamp, and whether it stays ours until the command of the answer has run.
 fn stays_until_given_back(scene: &Scene, notice: &str) {
     let gives_back = "daylight repo set all --shared org.example:oil --shared org.example:lamp";

@@ -33,6 +33,24 @@ fn a_path_that_is_hosted_is_nobody_else_s_also_when_it_is_deleted() {
 }
 
 #[test]
+fn an_upload_that_hides_a_fetched_file_of_an_upstream_says_so_and_its_deletion_says_what_shows_it_again() {
+    let (world, upstream) = files();
+    upstream.file("/tools/lamp.zip", "theirs");
+    assert_eq!(world.anon().file("files", "tools/lamp.zip").expect(200).text(), "theirs");
+    let put = world.admin().put("ours", "tools/lamp.zip", b"ours").expect(201);
+    let notice = put.header("daylight-notice").unwrap();
+    assert!(notice.ends_with("and hides the file at that path that `theirs` has"), "{notice}");
+    assert_eq!(world.admin().put("ours", "tools/oil.zip", b"ours").expect(201).header("daylight-notice"), None);
+    let deleted = world.admin().delete("ours", "tools/lamp.zip").expect(204);
+    let gives_back = "daylight repo set files --shared tools/lamp.zip";
+    assert!(deleted.header("daylight-notice").unwrap().contains(gives_back), "{:?}", deleted.header("daylight-notice"));
+    world.anon().file("files", "tools/lamp.zip").expect(404);
+    let arguments: Vec<&str> = gives_back.split(' ').skip(1).collect();
+    assert!(super::command(&world, &arguments).status.success());
+    assert_eq!(world.anon().file("files", "tools/lamp.zip").expect(200).text(), "theirs");
+}
+
+#[test]
 fn what_maven_would_merge_is_a_file_like_others_there() {
     let (world, upstream) = files();
     let path = "org/example/lamp/maven-metadata.xml";

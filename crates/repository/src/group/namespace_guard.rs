@@ -61,16 +61,26 @@ impl Group<'_> {
     ) -> Result<GuardedName<'a>, Error> {
         for leaf in self.hosted() {
             for name in file.guarded() {
-                let has = match name {
-                    Guarded::Folder(folder) => self.ever_had_versions_below(leaf, folder, now, event).await?,
-                    Guarded::Path(path) => self.ever_had_file(leaf, path, now, event).await?,
-                };
-                if has {
+                if self.ever_had(leaf, name, now, event).await? {
                     return Ok(GuardedName { name: file.guarded_name(name), by: leaf.record.name.clone() });
                 }
             }
         }
         Ok(GuardedName::default())
+    }
+
+    /// Whether a hosted member has, or ever had, something under a name.
+    pub(crate) async fn ever_had(
+        self,
+        leaf: &Repository,
+        name: Guarded<'_>,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<bool, Error> {
+        match name {
+            Guarded::Folder(folder) => self.ever_had_versions_below(leaf, folder, now, event).await,
+            Guarded::Path(path) => self.ever_had_file(leaf, path, now, event).await,
+        }
     }
 
     /// Whether a hosted member has, or ever had, a file at a path.

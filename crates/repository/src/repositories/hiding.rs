@@ -1,5 +1,5 @@
-//! What an upload hides, and what hides it: of an artifact that a hosted repository has, groups ask no upstream, and the policy of a group
-//! may hide the new version.
+//! What an upload hides, and what hides it: of an artifact or a raw file that a hosted repository has, groups ask no upstream, and the
+//! policy of a group may hide the new version.
 
 use crate::error::Error;
 use crate::group::{Group, is_hosted};
@@ -16,8 +16,10 @@ use telemetry::Event;
 /// A name that a first upload hides in a group.
 #[derive(Debug)]
 pub(crate) struct HiddenName {
-    /// The name: `org.example:lamp`.
+    /// The name: `org.example:lamp`, or the path of a raw file.
     name: String,
+    /// The hidden versions or the hidden file.
+    what: &'static str,
     /// The group.
     group: Arc<Repository>,
     /// Its remote members that are known to have something of the name.
@@ -34,8 +36,8 @@ impl HiddenName {
         };
         let known: Vec<_> = self.known.iter().filter(seen).map(|one| format!("`{}`", one.record.name)).collect();
         let hides = match known.is_empty() {
-            true => "and hides the versions of that name that upstreams may have".to_owned(),
-            false => format!("and hides the versions of that name that {} has", known.join(" and ")),
+            true => format!("and hides {} that upstreams may have", self.what),
+            false => format!("and hides {} that {} has", self.what, known.join(" and ")),
         };
         format!("from now on {group} no upstream for `{}`, {hides}", self.name)
     }
@@ -50,7 +52,7 @@ impl Repositories {
         file: &File<'_>,
         event: &mut Event,
     ) -> Result<Option<HiddenName>, Error> {
-        let Some(guarded @ Guarded::Folder(folder)) = file.guarded().next() else { return Ok(None) };
+        let Some(guarded) = file.guarded().next() else { return Ok(None) };
         let Some(name) = file.guarded_name(guarded) else { return Ok(None) };
         if file.provenance() != Some(Provenance::Uploaded) {
             return Ok(None);
@@ -62,14 +64,23 @@ impl Repositories {
             let group = self.group(repository, &ask.place);
             let mut is_first = true;
             for leaf in group.hosted() {
-                let has = is_first && group.ever_had_versions_below(leaf, folder, self.clock.now(), event).await?;
+                let has = is_first && group.ever_had(leaf, guarded, self.clock.now(), event).await?;
                 is_first &= !has;
             }
             if is_first {
-                let presence = self.store.folder_presence(folder, event).await?;
-                let has = |leaf: &&Arc<Repository>| presence.upstream(leaf.origin).is_some_and(|proven| proven.has);
-                let known = repository.leaves.iter().filter(asks).filter(has).cloned().collect();
-                return Ok(Some(HiddenName { name: name.to_string(), group: repository.clone(), known }));
+                let mut known = Vec::new();
+                for leaf in repository.leaves.iter().filter(asks) {
+                    if self.is_known_to_have(leaf, guarded, event).await? {
+                        known.push(Arc::clone(leaf));
+                    }
+                }
+                let what = match guarded {
+                    Guarded::Folder(_) => "the versions of that name",
+                    // Nobody else has the path, as far as is known, so nothing is hidden.
+                    Guarded::Path(_) if known.is_empty() => continue,
+                    Guarded::Path(_) => "the file at that path",
+                };
+                return Ok(Some(HiddenName { name: name.to_string(), what, group: repository.clone(), known }));
             }
         }
         Ok(None)
