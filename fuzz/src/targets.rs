@@ -51,6 +51,7 @@ pub(crate) const ALL: &[(&str, Target)] = &[
     ("order", trees::order),
     ("metadata", trees::metadata),
     ("pom", trees::pom),
+    ("settings", trees::settings),
     ("catalog", trees::catalog),
     ("prefixes", trees::prefixes),
     ("checksum", trees::checksum),

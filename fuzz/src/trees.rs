@@ -5,6 +5,7 @@ use format::maven::metadata::{self, Metadata};
 use format::maven::path::{self, Kind};
 use format::maven::pom::Pom;
 use format::maven::prefixes::Prefixes;
+use format::maven::settings::{self, Use};
 use format::maven::tracking::Tracking;
 use format::maven::{Version, catalog, snapshot};
 use format::tree::{self, Checksum};
@@ -129,6 +130,16 @@ pub(crate) fn pom(bytes: &[u8]) {
         let made = metadata::plugins([plugin]);
         assert_eq!(Metadata::read(made.render().as_bytes()).map(|read| read.plugins.len() <= 1), Ok(true));
     }
+}
+
+/// A user's settings file: settings that were added to it are not added again.
+pub(crate) fn settings(bytes: &[u8]) {
+    let offered = settings::render("maven", "https://packages.example/repository/maven/", Use::Instead);
+    let bytes = &bytes[..bytes.len().min(1 << 16)];
+    let Ok(merged) = settings::merge(bytes, &offered) else { return };
+    assert!(merged.bytes.len() >= bytes.len());
+    let again = settings::merge(&merged.bytes, &offered).expect("a settings file");
+    assert!(again.added.is_empty() && again.bytes == merged.bytes);
 }
 
 /// `archetype-catalog.xml`: the rendered document is parsed to the same.

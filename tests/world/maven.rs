@@ -51,6 +51,11 @@ impl Machine {
         self.saves(&text);
     }
 
+    /// The home folder, with its settings file.
+    pub(crate) fn home(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Saves a settings file.
     pub(crate) fn saves(&self, text: &str) {
         write(&self.folder.path().join("settings.xml"), text);

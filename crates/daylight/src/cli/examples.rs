@@ -74,6 +74,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     ("import raw", &["daylight import raw /srv/files --into tools"]),
     ("export", &["daylight export gems-private /srv/gems", "daylight export maven-releases /srv/maven"]),
+    ("settings", &["daylight settings maven > daylight-settings.xml", "daylight settings maven --merge"]),
     ("backup", &["daylight backup /mnt/backup --data /var/lib/daylight"]),
     ("restore", &["daylight restore /mnt/backup --data /var/lib/daylight --verify"]),
     ("check", &["daylight check --data /var/lib/daylight", "daylight check --index gems-private"]),

@@ -5,7 +5,7 @@ use super::failure::Failure;
 use clap::{Command, CommandFactory};
 
 /// The commands that call a running server.
-const CALLERS: [&str; 14] = [
+const CALLERS: [&str; 15] = [
     "repo",
     "policy",
     "cleanup",
@@ -18,6 +18,7 @@ const CALLERS: [&str; 14] = [
     "ask",
     "import",
     "export",
+    "settings",
     "check",
     "repair",
 ];

@@ -36,6 +36,7 @@ mod repo;
 mod repository_client;
 mod restore;
 mod serve;
+mod settings;
 mod table;
 mod tail;
 mod target;
@@ -79,6 +80,7 @@ enum Verb {
     Ask(ask::Ask),
     Import(import::Import),
     Export(export::Export),
+    Settings(settings::Settings),
     Backup(backup::Backup),
     Restore(restore::Restore),
     Check(check::Check),
@@ -146,6 +148,7 @@ fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
         Verb::Ask(ask) => ask.run(context),
         Verb::Import(import) => import.run(context),
         Verb::Export(export) => export.run(context),
+        Verb::Settings(settings) => settings.run(context),
         Verb::Backup(backup) => backup.run(context),
         Verb::Restore(restore) => restore.run(context),
         Verb::Check(check) => check.run(context),

@@ -8,6 +8,7 @@ use super::spelling::nearest;
 use client::Secret;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Our variables that are no keys of the configuration.
@@ -33,6 +34,7 @@ pub struct Environment {
     variables: BTreeMap<String, String>,
     /// The other variables, for settings that refer to them.
     references: References,
+    home: Option<PathBuf>,
 }
 
 impl fmt::Debug for Environment {
@@ -75,6 +77,11 @@ impl Environment {
     /// `DAYLIGHT_TOKEN`: the token of commands that call a server.
     pub fn token(&self) -> Option<Secret> {
         self.secret(TOKEN)
+    }
+
+    /// `HOME`: the home folder of the user.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
     }
 
     /// `DAYLIGHT_SERVER`: the server that they call.
@@ -137,9 +144,10 @@ impl Environment {
 impl FromIterator<(String, String)> for Environment {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(variables: I) -> Self {
         let ours = |name: &str| name.starts_with("DAYLIGHT_") || SYSTEMD.contains(&name);
-        let (variables, others) =
+        let (variables, others): (_, BTreeMap<_, _>) =
             variables.into_iter().filter(|(_, value)| !value.is_empty()).partition(|(name, _)| ours(name));
-        Self { variables, references: References::new(others) }
+        let home = others.get("HOME").map(PathBuf::from);
+        Self { variables, references: References::new(others), home }
     }
 }
 

@@ -1,5 +1,12 @@
 //! `settings.xml`: the client settings for a repository, ready to be saved.
 
+mod merge;
+mod mirrors;
+mod outline;
+mod splice;
+
+pub use merge::{Added, Merged, SETTINGS_LONGEST, Unmerged, merge};
+
 use super::xml::Writer;
 
 /// The environment variable with the token in the settings.
@@ -17,13 +24,19 @@ pub enum Use {
 /// Renders the settings for the repository `name` at this URL.
 pub fn render(name: &str, url: &str, how: Use) -> String {
     let mut writer = Writer::new("settings", " xmlns=\"http://maven.apache.org/SETTINGS/1.0.0\"");
-    writer.comment("Save this as ~/.m2/settings.xml, or run `mvn -s FILE`.");
+    writer.comment("Use it as `mvn -s FILE`, or let `daylight settings` add it to the settings.xml that you have.");
     writer.comment(&format!("Where a token is needed, it is taken from {TOKEN} in the environment."));
     writer.element("servers", |servers| {
         servers.element("server", |server| {
             server.leaf("id", Some(name));
             server.leaf("username", Some("token"));
             server.leaf("password", Some(&format!("${{env.{TOKEN}}}")));
+            // Without it Maven 3.8 sends most requests for a private repository twice. Later releases ignore it.
+            server.element("configuration", |configuration| {
+                configuration.element("httpConfiguration", |http| {
+                    http.element("all", |all| all.leaf("usePreemptive", Some("true")));
+                });
+            });
         });
     });
     match how {
