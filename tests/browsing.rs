@@ -117,7 +117,7 @@ fn a_hidden_version_is_shown_with_its_reason_and_a_member_that_may_not_be_read_i
     assert_eq!(detail(&secret), detail(&none));
     let reader = world.person("reader", &["read"], &["quiet"]);
     assert_eq!(names(&level(&reader, "quiet/org/example/lamp")), ["3.0/"]);
-    world.person("other", &["read"], &["open"]).get("/api/v1/browse/quiet").expect(404);
+    world.person("other", &["read"], &["open"]).get("/api/v1/browse/quiet").expect(403);
     let outer = world.person("outer", &["read"], &["both"]);
     let joined = level(&outer, "both/org/example/lamp");
     assert_eq!(names(&joined), ["1.0/", "2.0/", "3.0/"]);

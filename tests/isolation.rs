@@ -37,7 +37,7 @@ fn private_bytes_go_to_nobody_who_may_not_read_them_also_when_they_are_warm() {
     let outsiders: [(Person, u16); 4] = [
         (world.anon(), 401),
         (world.holder("daylight_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA"), 401),
-        (world.person("neighbour", &["read", "write", "delete"], &[FIRST]), 404),
+        (world.person("neighbour", &["read", "write", "delete"], &[FIRST]), 403),
         (world.person("blind", &["write"], &["vault"]), 403),
     ];
     let mut paths = Index::read(&reader, "vault").paths("vault");
@@ -77,7 +77,7 @@ fn nobody_learns_which_private_repositories_there_are() {
     let outsiders: [(Person, u16); 3] = [
         (world.anon(), 401),
         (world.holder("daylight_BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBA"), 401),
-        (world.person("neighbour", &["read", "write", "delete"], &[FIRST]), 404),
+        (world.person("neighbour", &["read", "write", "delete"], &[FIRST]), 403),
     ];
     let below = ["/", "/versions", "/info/lamp", "/gems/lamp-1.0.0.gem", "/api/v1/api_key", "/api/v1/gems/lamp/owners"];
     for (outsider, status) in &outsiders {

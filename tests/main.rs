@@ -137,4 +137,5 @@ mod whole_events;
 mod whose_names;
 mod world;
 mod writes;
+mod wrong_token;
 mod year;

@@ -73,7 +73,8 @@ fn a_hint_names_the_settings_of_the_client_that_reads_it() {
     for agent in ["Apache-Maven/3.9.16 (Java 17)", "Gradle/8.5"] {
         let (kind, said) = asks(agent, jar);
         assert_eq!(kind, "application/problem+json");
-        assert!(said.contains("settings.xml") && !said.contains("GEM_HOST_API_KEY"), "{said}");
+        assert!(said.contains("settings.xml") && said.contains("<repositoryOrigins>"), "{said}");
+        assert!(!said.contains("GEM_HOST_API_KEY"), "{said}");
     }
     for agent in ["RubyGems/3.3.15 x86_64-linux", "bundler/2.3.15", "a-tool/1"] {
         let (kind, said) = asks(agent, gem);

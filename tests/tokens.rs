@@ -21,8 +21,8 @@ fn a_token_is_not_good_for_another_repository_that_takes_the_name() {
     team.get("/repository/vault/info/lamp").expect(404);
     admin.post_json("/api/v1/repositories", &vault).expect(201);
     admin.push("vault", &Gem::new("secret", "1.0.0")).expect(200);
-    team.get("/repository/vault/names").expect(404);
-    team.push("vault", &Gem::new("lamp", "1.0.1")).expect(404);
+    team.get("/repository/vault/names").expect(403);
+    team.push("vault", &Gem::new("lamp", "1.0.1")).expect(403);
 }
 
 #[test]

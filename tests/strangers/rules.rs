@@ -62,12 +62,16 @@ impl Rules {
     pub(super) fn judge(&self, shown: &[Option<usize>], scope: &str, repository: usize) -> Verdict {
         let good = shown.iter().flatten().map(|at| &self.tokens[*at]).find(|token| token.good(self.now));
         let Some(there) = self.repositories.get(&repository) else {
-            return Verdict::Refused(if good.is_some() { 404 } else { 401 });
+            return Verdict::Refused(match good {
+                Some(token) if token.repositories.is_empty() => 404,
+                // As for a private repository that it is not for.
+                Some(_) => 403,
+                None => 401,
+            });
         };
         match good {
             Some(token) if token.allows(scope, there) => Verdict::Allowed,
             _ if scope == "read" && !there.private => Verdict::Allowed,
-            Some(token) if there.private && !token.is_for(there) => Verdict::Refused(404),
             Some(_) => Verdict::Refused(403),
             None => Verdict::Refused(401),
         }

@@ -11,6 +11,7 @@ mod otp;
 pub(crate) mod session;
 mod table;
 mod tokens;
+mod wanted;
 
 pub use caller::Caller;
 pub use change::{CreatedToken, NewToken};

@@ -5,6 +5,7 @@ use super::credentials::{self, Credentials};
 use super::error::Error;
 use super::table::Token;
 use super::tokens::Access;
+use super::wanted::Wanted;
 use front::Request;
 use http::HeaderMap;
 use repository::{Repositories, Repository, Scope};
@@ -35,10 +36,16 @@ pub(crate) fn refuse_unless_from_here(headers: &HeaderMap, server: &str) -> Resu
     if credentials::is_from_here(headers, origin) { Ok(()) } else { Err(Error::CrossSite) }
 }
 
+/// The token is not for the repository of that name, which may not exist.
+fn not_for(token: &Token, scope: Scope, repository: &str) -> Error {
+    let wanted = Wanted::beside(&token.record, scope, repository);
+    Error::RepositoryNotNamed { token: token.record.name.clone(), repository: repository.to_owned(), wanted }
+}
+
 impl Access {
     /// The repository of that name, with the revision of its settings, if the caller may know that it exists. Where some repositories
     /// are private, a caller without a valid token gets the same answer for a private name as for one that does not exist,
-    /// and so does a token for other repositories.
+    /// and so does a token for other repositories: a refusal, which build tools do not cache as they cache a 404.
     pub async fn repository(
         &self,
         repositories: &Repositories,
@@ -56,8 +63,8 @@ impl Access {
         if private {
             let token = self.caller(request, event).await?.token;
             let token = token.ok_or_else(|| Error::PrivateOrMissing(name.to_owned()))?;
-            if found.is_some_and(|repository| !token.is_for(repository.id)) {
-                return Err(missing().into());
+            if !found.map_or_else(|| token.is_for_all(), |repository| token.is_for(repository.id)) {
+                return Err(not_for(&token, Scope::Read, name));
             }
         }
         Ok((found.ok_or_else(missing)?.clone(), known.stamp))
@@ -70,7 +77,7 @@ impl Access {
         }
         match self.caller(request, event).await {
             Ok(caller) => Ok(caller.token.is_some_and(|token| token.is_for(repository.id))),
-            Err(Error::CredentialsUnknown | Error::VariableUnset(_)) => Ok(false),
+            Err(error) if error.is_of_no_token() => Ok(false),
             Err(error) => Err(error),
         }
     }
@@ -79,7 +86,7 @@ impl Access {
     pub async fn token(&self, request: &Request, event: &mut Event) -> Result<Option<Arc<Token>>, Error> {
         match self.caller(request, event).await {
             Ok(caller) => Ok(caller.token),
-            Err(Error::CredentialsUnknown | Error::VariableUnset(_)) => Ok(None),
+            Err(error) if error.is_of_no_token() => Ok(None),
             Err(error) => Err(error),
         }
     }
@@ -113,16 +120,13 @@ impl Access {
                     Ok(caller)
                 }
                 _ if open => Ok(caller),
-                Some(token) if token.scoped(scope) => {
-                    let token = token.record.name.clone();
-                    Err(Error::RepositoryNotNamed { token, scope, repository: name.clone() })
-                }
+                Some(token) if token.scoped(scope) => Err(not_for(token, scope, name)),
                 Some(token) => {
                     let table = self.table(event).await?;
                     let maker = table.maker(token).filter(|maker| maker.allows(scope, Some(repository.id)));
                     let signed_in = maker.map(|maker| maker.record.name.clone());
-                    let token = token.record.name.clone();
-                    Err(Error::ScopeMissing { token, scope, repository: Some(name.clone()), signed_in })
+                    let (wanted, token) = (Wanted::beside(&token.record, scope, name), token.record.name.clone());
+                    Err(Error::ScopeMissing { token, scope, repository: Some(name.clone()), wanted, signed_in })
                 }
                 None => Err(Error::CredentialsMissing { scope, repository: Some(name.clone()) }),
             },
@@ -133,7 +137,7 @@ impl Access {
     /// The caller, for an answer that anyone gets. Credentials that are unknown count as none.
     pub async fn anyone(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
         match self.caller(request, event).await {
-            Err(Error::CredentialsUnknown | Error::VariableUnset(_)) => {
+            Err(error) if error.is_of_no_token() => {
                 let (client, stamp) = (request.recorded_client, self.table(event).await?.stamp);
                 Ok(Caller { token: None, client, stamp })
             }
@@ -187,8 +191,7 @@ impl Access {
         // Not by a cookie: a key that is made here works for more than a session.
         let token = self.bearer(request, event).await?.token.ok_or(Error::AccountMissing)?;
         if !token.is_for(repository.id) {
-            let (token, repository) = (token.record.name.clone(), repository.record.name.clone());
-            return Err(Error::RepositoryNotNamed { token, scope: Scope::Read, repository });
+            return Err(not_for(&token, Scope::Read, &repository.record.name));
         }
         if changes {
             self.check_password(&token, request)?;
@@ -221,7 +224,7 @@ impl Access {
             }
             Some(token) => {
                 let token = token.record.name.clone();
-                Err(Error::ScopeMissing { token, scope, repository: None, signed_in: None })
+                Err(Error::ScopeMissing { token, scope, repository: None, wanted: Box::default(), signed_in: None })
             }
             None => Err(Error::CredentialsMissing { scope, repository: None }),
         }

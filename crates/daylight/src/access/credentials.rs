@@ -16,7 +16,16 @@ const MAX: usize = 1024;
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Credentials {
     candidates: Vec<Digest>,
-    unset: Option<String>,
+    lack: Option<Lack>,
+}
+
+/// Why credentials cannot be a token, as their form shows.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Lack {
+    /// This environment variable should have been the password.
+    Unset(String),
+    /// There is no text where the token stands.
+    Empty,
 }
 
 impl fmt::Debug for Credentials {
@@ -30,14 +39,17 @@ impl Credentials {
     /// Bundler is often told `https://TOKEN@host/` or `https://TOKEN:x-oauth-basic@host/`. `None`: there are none.
     pub fn read(headers: &HeaderMap) -> Option<Self> {
         let header = headers.get(header::AUTHORIZATION)?.as_bytes();
-        if header.is_empty() || header.len() > MAX {
+        if header.is_empty() || header.eq_ignore_ascii_case(b"bearer") {
+            return Some(Self { lack: Some(Lack::Empty), ..Self::default() });
+        }
+        if header.len() > MAX {
             return Some(Self::default());
         }
         let (scheme, rest) = match header.iter().position(|byte| *byte == b' ') {
             Some(at) => (&header[..at], header[at + 1..].trim_ascii()),
             None => (&b""[..], header),
         };
-        let mut unset = None;
+        let mut lack = None;
         let candidates = if scheme.eq_ignore_ascii_case(b"basic") {
             let pair = STANDARD.decode(rest).unwrap_or_default();
             if pair == b":" {
@@ -45,22 +57,22 @@ impl Credentials {
             }
             let colon = pair.iter().position(|byte| *byte == b':').unwrap_or(pair.len());
             let (user, password) = (&pair[..colon], pair.get(colon + 1..).unwrap_or_default());
-            unset = unset_variable(password);
+            lack = if password.is_empty() { Some(Lack::Empty) } else { unset_variable(password).map(Lack::Unset) };
             [password, user].into_iter().filter(|text| !text.is_empty()).map(hash).collect()
         } else {
             vec![hash(rest)]
         };
-        Some(Self { candidates, unset })
+        Some(Self { candidates, lack })
     }
 
     /// The credentials of a request with this secret.
     pub(super) fn of_secret(secret: &Secret) -> Self {
-        Self { candidates: vec![hash(secret.expose().as_bytes())], unset: None }
+        Self { candidates: vec![hash(secret.expose().as_bytes())], lack: None }
     }
 
     /// The credentials whose hash is this.
     pub(super) fn of_hash(hash: Digest) -> Self {
-        Self { candidates: vec![hash], unset: None }
+        Self { candidates: vec![hash], lack: None }
     }
 
     /// The hashes, the most likely first.
@@ -68,9 +80,9 @@ impl Credentials {
         &self.candidates
     }
 
-    /// The environment variable whose value should have been the password.
-    pub(super) fn unset(self) -> Option<String> {
-        self.unset
+    /// Why no text in them is a token, where their form shows it. The user name may be one all the same.
+    pub(super) fn lack(self) -> Option<Lack> {
+        self.lack
     }
 }
 
@@ -148,14 +160,17 @@ mod tests {
     }
 
     #[test]
-    fn a_password_that_names_a_variable_is_told_from_others() {
-        let unset = |pair: &str| {
-            let value = format!("Basic {}", STANDARD.encode(pair)).parse().unwrap();
-            Credentials::read(&HeaderMap::from_iter([(header::AUTHORIZATION, value)])).unwrap().unset()
+    fn a_password_that_names_a_variable_or_is_empty_is_told_from_others() {
+        let of = |value: String| {
+            Credentials::read(&HeaderMap::from_iter([(header::AUTHORIZATION, value.parse().unwrap())])).unwrap().lack()
         };
-        assert_eq!(unset("x:${env.DAYLIGHT_TOKEN}").as_deref(), Some("DAYLIGHT_TOKEN"));
+        let basic = |pair: &str| of(format!("Basic {}", STANDARD.encode(pair)));
+        assert!(basic("x:${env.DAYLIGHT_TOKEN}") == Some(Lack::Unset("DAYLIGHT_TOKEN".to_owned())));
         for other in ["x:daylight_x", "x:${env.}", "x:${env.A B}", "x:${env.A", "${env.A}:x"] {
-            assert_eq!(unset(other), None, "{other}");
+            assert!(basic(other).is_none(), "{other}");
+        }
+        for empty in [basic("ci:"), of(String::new()), of("Bearer".to_owned())] {
+            assert!(empty == Some(Lack::Empty));
         }
     }
 

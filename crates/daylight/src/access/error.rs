@@ -1,6 +1,7 @@
 //! Why a request is not allowed, and why a token cannot be changed.
 
 use super::otp::OtpError;
+use super::wanted::Wanted;
 use repository::Scope;
 use telemetry::Reason;
 
@@ -24,6 +25,11 @@ pub enum Error {
     /// Maven sent the name of an environment variable that is not set.
     #[error("the password is the text `${{env.{0}}}`: the variable is not set where Maven runs")]
     VariableUnset(String),
+    /// An empty text stands where the token should.
+    #[error(
+        "the token is empty: no password was sent, and the user name, if there is one, is no token that the server knows"
+    )]
+    TokenEmpty,
     /// A browser sent its stored credentials for a page of another site.
     #[error("a page of another site made a browser send this request, so it is refused")]
     CrossSite,
@@ -53,19 +59,21 @@ pub enum Error {
         scope: Scope,
         /// Where; `None`: the server as a whole.
         repository: Option<String>,
+        /// The token that would have it.
+        wanted: Box<Wanted>,
         /// Of a key that a client made by signing in: the token that it was made with, where that one has the scope. `gem` can then add the
         /// scope to the key.
         signed_in: Option<String>,
     },
-    /// The token has the scope, but is not for this repository.
+    /// The token is not for this repository, which may not exist: a token for other repositories does not learn that.
     #[error("token `{token}` is limited to certain repositories, and `{repository}` is not one of them")]
     RepositoryNotNamed {
         /// The token's name.
         token: String,
-        /// What it would be used for.
-        scope: Scope,
-        /// Where.
+        /// Where it would be used.
         repository: String,
+        /// The token that would be for it.
+        wanted: Box<Wanted>,
     },
     /// The token has the scope, but for some repositories, and this is about the server.
     #[error(
@@ -176,7 +184,7 @@ impl Error {
             Error::Password { why: OtpError::Missing, .. } => Reason::PasswordMissing,
             Error::Password { why: OtpError::Wrong, .. } => Reason::PasswordWrong,
             Error::Password { why: OtpError::TooMany(_), .. } => Reason::TooManyPasswords,
-            Error::CredentialsUnknown | Error::VariableUnset(_) => Reason::CredentialsUnknown,
+            Error::CredentialsUnknown | Error::VariableUnset(_) | Error::TokenEmpty => Reason::CredentialsUnknown,
             Error::CrossSite | Error::FormForged | Error::OnlyPosted => Reason::CrossSite,
             Error::ScopeMissing { .. }
             | Error::RepositoryNotNamed { .. }
@@ -191,6 +199,11 @@ impl Error {
             Error::NoRandomness(_) => Reason::Io,
             Error::GivenUp => Reason::Panicked,
         }
+    }
+
+    /// Whether something was sent that is no valid token. For what anyone may read it counts as nothing.
+    pub(super) fn is_of_no_token(&self) -> bool {
+        matches!(self, Error::CredentialsUnknown | Error::VariableUnset(_) | Error::TokenEmpty)
     }
 
     /// Whether the token is right, and its one-time password is not.

@@ -1,6 +1,7 @@
 //! The remedy for a refused request, in the words of the client that sent it.
 
 use super::error::Error;
+use super::wanted::Wanted;
 use crate::audience::Words;
 use repository::Scope;
 
@@ -9,15 +10,16 @@ impl Error {
     pub fn hint(&self, words: Words) -> Option<String> {
         Some(match self {
             Error::CredentialsMissing { scope, repository } => {
-                format!("{}; {}", make(&[*scope], repository.as_deref()), send(*scope, words))
+                format!("{}; {}", make(&Wanted::only(*scope, repository.as_deref())), send(*scope, words))
             }
             Error::PrivateOrMissing(name) => {
-                format!("{}; {}", make(&[Scope::Read], Some(name)), send(Scope::Read, words))
+                format!("{}; {}", make(&Wanted::only(Scope::Read, Some(name))), send(Scope::Read, words))
             }
             Error::AccountMissing => send(Scope::Write, words).into(),
             Error::CredentialsUnknown => {
                 format!("an administrator sees all tokens with `daylight token list`; {}", replace(words))
             }
+            Error::TokenEmpty => format!("is DAYLIGHT_TOKEN set where the client runs? {}", replace(words)),
             Error::VariableUnset(name) => format!("`export {name}=TOKEN` before `mvn`"),
             Error::ScopeMissing { signed_in: Some(maker), scope, .. } => {
                 format!("sign in with token `{maker}` to add the scope `{scope}` to the key")
@@ -25,12 +27,7 @@ impl Error {
             Error::ScopeMissing { scope: scope @ (Scope::Observe | Scope::Admin), .. } => format!(
                 "use a token with the scope `{scope}`; an administrator makes one: `daylight token create NAME --scope {scope}`"
             ),
-            Error::ScopeMissing { scope, repository, .. } => {
-                // A token that publishes usually reads, too.
-                let both = [Scope::Read, *scope];
-                make(if *scope == Scope::Read { &both[..1] } else { &both }, repository.as_deref())
-            }
-            Error::RepositoryNotNamed { scope, repository, .. } => make(&[*scope], Some(repository)),
+            Error::ScopeMissing { wanted, .. } | Error::RepositoryNotNamed { wanted, .. } => make(wanted),
             Error::OnlyForRepositories { scope, .. } => {
                 format!("use a token with the scope `{scope}` that was made without `--repository`")
             }
@@ -50,11 +47,9 @@ impl Error {
     }
 }
 
-/// How an administrator makes a token with these scopes.
-fn make(scopes: &[Scope], repository: Option<&str>) -> String {
-    let scopes = scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(",");
-    let only = repository.map(|name| format!(" --repository {name}")).unwrap_or_default();
-    format!("an administrator makes a token: `daylight token create NAME --scope {scopes}{only}`")
+/// How an administrator makes a token.
+fn make(wanted: &Wanted) -> String {
+    format!("an administrator makes a token: `daylight token create NAME {wanted}`")
 }
 
 /// Where a client takes its token from.
@@ -71,7 +66,9 @@ fn send(scope: Scope, words: Words) -> &'static str {
         (Words::Gem, _) => "`gem` takes it from GEM_HOST_API_KEY",
         (Words::Maven, _) => {
             "Maven takes it from settings.xml: the `<password>` of a `<server>`, with any `<username>`, and the `<id>` of this `<server>` must \
-             equal the `<id>` of the repository in the POM; Gradle takes it from `credentials` of the repository"
+             equal the `<id>` of the repository in the POM. Is the variable set that `<password>` names? Maven 3.10 sends a token only to URLs whose \
+             scheme, host and port settings.xml has in a mirror or repository with this `<id>`, or in `<repositoryOrigins>` of the `<server>`. \
+             Gradle takes it from `credentials` of the repository"
         }
     }
 }

@@ -35,15 +35,19 @@ impl Token {
         self.record.scopes.iter().any(|had| had == scope.as_str() || had == Scope::Admin.as_str())
     }
 
+    /// Whether it is for all repositories.
+    pub fn is_for_all(&self) -> bool {
+        self.record.repositories.is_empty()
+    }
+
     /// Whether it is for that repository.
     pub fn is_for(&self, repository: RepositoryId) -> bool {
-        self.record.repositories.is_empty() || self.record.repository_ids.contains(&repository)
+        self.is_for_all() || self.record.repository_ids.contains(&repository)
     }
 
     /// Whether it has `scope` in a repository, or (`None`) in all of them.
     pub fn allows(&self, scope: Scope, repository: Option<RepositoryId>) -> bool {
-        let everywhere = self.record.repositories.is_empty();
-        self.scoped(scope) && (everywhere || repository.is_some_and(|id| self.is_for(id)))
+        self.scoped(scope) && (self.is_for_all() || repository.is_some_and(|id| self.is_for(id)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The tokens of the server in memory, read again when one has changed.
 
 use super::caller::Caller;
-use super::credentials::Credentials;
+use super::credentials::{Credentials, Lack};
 use super::error::Error;
 use super::otp::OtpCodes;
 use super::session;
@@ -134,7 +134,11 @@ impl Access {
         };
         let now = self.clock.now();
         let Some(token) = event.time(Op::TokenCheck, || table.find(&credentials, now)) else {
-            return Err(credentials.unset().map_or(Error::CredentialsUnknown, Error::VariableUnset));
+            return Err(match credentials.lack() {
+                Some(Lack::Unset(variable)) => Error::VariableUnset(variable),
+                Some(Lack::Empty) => Error::TokenEmpty,
+                None => Error::CredentialsUnknown,
+            });
         };
         event.token.clone_from(&token.record.name);
         Ok(Caller { token: Some(token), client, stamp: table.stamp })

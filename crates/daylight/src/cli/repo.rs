@@ -8,6 +8,7 @@ mod display;
 mod hidden_hosted;
 mod hooks;
 mod index;
+mod open_members;
 mod preview;
 mod pruned;
 mod removal;
@@ -201,6 +202,7 @@ impl Repo {
                 let told = told.map(|text| failure::plain(text).to_string()).collect::<Vec<_>>().join(", ");
                 let told = if told.is_empty() { told } else { format!(": {told}") };
                 writeln!(context.err, "added `{}`{told}{read}", failure::plain(&name))?;
+                open_members::warn(&api, &answer, context)?;
             }
             RepoVerb::Show { name } => {
                 let mut answer = api.get(&format!("{REPOSITORIES}/{}", segment(&name)))?;
@@ -224,6 +226,7 @@ impl Repo {
                 settings.warn(context)?;
                 let mut body = settings.body();
                 let protocols: Map<String, Value> = protocol.into_iter().map(|(name, on)| (name, on.into())).collect();
+                let closes = read.as_deref() == Some("token");
                 let private = read.map(|read| (read == "token").into());
                 let protocols = (!protocols.is_empty()).then_some(Value::Object(protocols));
                 let unclaim = (!unclaim.is_empty()).then_some(Value::from(unclaim));
@@ -257,6 +260,9 @@ impl Repo {
                 api.print_json(&answer, context)?;
                 let name = failure::plain(&name);
                 writeln!(context.err, "changed `{name}`")?;
+                if closes {
+                    open_members::warn(&api, &answer, context)?;
+                }
                 if let Some(cached) = answer.get("cached") {
                     writeln!(context.err, "{}", decode::<CachedFiles>(cached.clone())?.done())?;
                 }

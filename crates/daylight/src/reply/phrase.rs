@@ -29,6 +29,7 @@ fn of_access(error: &access::Error) -> Option<&'static str> {
         E::PrivateOrMissing(_) => "this repository is private or does not exist; a token is needed",
         E::CredentialsMissing { .. } | E::AccountMissing => "a token is needed",
         E::CredentialsUnknown => "the token is unknown, expired or revoked",
+        E::TokenEmpty => "the token that was sent is empty",
         E::VariableUnset(_) => "the variable of the token is not set where Maven runs",
         E::ScopeMissing { scope: Scope::Read, .. } => "the token lacks the scope read",
         E::ScopeMissing { scope: Scope::Write, .. } => "the token lacks the scope write",

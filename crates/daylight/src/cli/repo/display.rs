@@ -19,10 +19,10 @@ pub(super) struct Repositories {
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Repository {
-    name: String,
+    pub(super) name: String,
     format: String,
     kind: String,
-    private: bool,
+    pub(super) private: bool,
     #[serde(default)]
     protocols: BTreeMap<String, bool>,
     #[serde(default)]

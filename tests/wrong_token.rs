@@ -1,0 +1,117 @@
+//! A token that is good, and not for the repository: the refusal says so, and the next build with a good token succeeds at once.
+
+use crate::maven_settings::{makes_with_house, saves};
+use crate::world::{Central, Client, FIRST, Gem, Release, Ruby, World};
+use serde_json::{Value, json};
+
+crate::world::with_each_client!([the_next_install_with_a_good_token_succeeds]);
+
+/// Maven caches a 404 in its local repository, and no 403.
+#[test]
+fn the_next_build_of_each_maven_with_a_good_token_succeeds() {
+    let central = Central::open();
+    let world = World::start();
+    makes_with_house(&world, "vault");
+    let other = world.person("other", &["read"], &["maven-releases"]);
+    let reader = world.person("reader", &["read"], &["vault"]);
+    for release in Release::ALL {
+        let desk = central.machine(release);
+        let heir = desk.project("heir", &[("group", "com.acme")]);
+        saves(&desk, &world, "vault", other.secret());
+        heir.maven(&["validate"]).bad();
+        saves(&desk, &world, "vault", reader.secret());
+        heir.maven(&["validate"]).good();
+    }
+}
+
+fn the_next_install_with_a_good_token_succeeds(client: Client) {
+    let world = World::start();
+    world.repository("vault", true);
+    world.admin().push("vault", &Gem::new("lamp", "1.0.0")).expect(200);
+    let (other, reader) = (world.person("other", &["read"], &[FIRST]), world.person("reader", &["read"], &["vault"]));
+    let desk = Ruby::with(client);
+    let app = desk.app("app", &world.url("vault"), "gem 'lamp'");
+    let installs = |secret: &str| {
+        app.bundle(&["config", "set", "--local", "127.0.0.1", &format!("x:{secret}")]).good();
+        app.bundle(&["install"])
+    };
+    installs(other.secret()).bad();
+    installs(reader.secret()).good();
+    let url = |secret: &str| world.url("vault").replace("://", &format!("://x:{secret}@"));
+    // `gem fetch` ends with 0 in some releases, whatever happened.
+    let fetches = |secret: &str| {
+        let script = format!("gem fetch lamp --clear-sources --source {}; test -e lamp-1.0.0.gem", url(secret));
+        desk.shell("", &script)
+    };
+    fetches(other.secret()).bad();
+    fetches(reader.secret()).good();
+}
+
+#[test]
+fn it_is_told_that_it_is_for_others_and_which_token_would_do_and_not_whether_the_name_exists() {
+    let world = World::start();
+    world.repository("vault", true);
+    let other = world.person("other", &["read", "write"], &[FIRST]);
+    let told = |name: &str| {
+        let refused =
+            other.ask("GET", &format!("/repository/{name}/names"), &[("Accept", "application/problem+json")], b"");
+        assert_eq!(refused.phrase, "the token is for other repositories");
+        refused.expect(403).json()
+    };
+    let text = |problem: &Value, field: &str| problem[field].as_str().unwrap().to_owned();
+    let (there, not_there) = (told("vault"), told("valut"));
+    for field in ["detail", "hint"] {
+        assert_eq!(text(&there, field).replace("vault", "valut"), text(&not_there, field));
+    }
+    assert!(text(&there, "detail").contains("`other` is limited to certain repositories"), "{there}");
+    let command = format!("--scope read,write --repository {FIRST} --repository vault`");
+    assert!(text(&there, "hint").contains(&command), "what it can do now is lost: {there}");
+}
+
+#[test]
+fn a_token_without_a_scope_is_told_of_one_that_keeps_its_scopes() {
+    let world = World::start();
+    world.repository("vault", true);
+    let publisher = world.person("publisher", &["write", "delete"], &["vault"]);
+    let refused = publisher.get("/repository/vault/names").expect(403);
+    assert!(refused.text().contains("--scope read,write,delete --repository vault`"), "{}", refused.text());
+}
+
+#[test]
+fn an_empty_token_is_told_so() {
+    let world = World::start();
+    world.repository("vault", true);
+    let empty = world.anon();
+    // `ci:`, as `curl --user ci:$DAYLIGHT_TOKEN` sends, and no text at all, as `gem push` sends with an empty GEM_HOST_API_KEY.
+    for header in ["Basic Y2k6", "Bearer"] {
+        for (method, path) in [("GET", "/repository/vault/names"), ("POST", "/repository/gems-private/api/v1/gems")] {
+            let refused = empty.ask(method, path, &[("Authorization", header)], b"").expect(401);
+            assert!(refused.text().contains("the token is empty"), "{}", refused.text());
+            assert!(refused.text().contains("is DAYLIGHT_TOKEN set"), "{}", refused.text());
+        }
+        empty.ask("GET", "/repository/gems-private/names", &[("Authorization", header)], b"").expect(200);
+    }
+}
+
+#[test]
+fn who_closes_a_group_is_told_which_members_stay_open() {
+    let world = World::start();
+    let run = |arguments: &[&str]| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_daylight"))
+            .args(arguments)
+            .env_clear()
+            .env("DAYLIGHT_SERVER", format!("http://{}", world.address()))
+            .env("DAYLIGHT_TOKEN", world.admin().secret())
+            .output()
+            .unwrap();
+        crate::world::Said::from(output).good()
+    };
+    let said = run(&["repo", "set", "maven", "--read", "token"]);
+    for member in ["`maven-releases`", "`maven-snapshots`", "`maven-central`"] {
+        assert!(said.contains("warning: ") && said.contains(member), "{said}");
+    }
+    for name in ["maven-releases", "maven-snapshots", "maven-central"] {
+        world.admin().patch_json(&format!("/api/v1/repositories/{name}"), &json!({ "private": true })).expect(200);
+    }
+    assert!(!run(&["repo", "set", "maven", "--read", "token"]).contains("warning"));
+}
