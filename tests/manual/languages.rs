@@ -23,8 +23,8 @@ pub(super) fn read(stage: &Stage, language: &str, text: &str) -> Result<(), Stri
         "yaml" => said(Command::new("ruby").args(["-ryaml", "-e", "YAML.load_file(ARGV[0])"]).arg(&file)),
         "xml" => maven(stage, text),
         "ini" => sections(text),
-        // There is no current Gradle and no sbt on this machine: the test checks that brackets close, and that the repositories exist.
-        "kotlin" | "groovy" | "scala" => balanced(text).and_then(|()| repositories(stage, text)),
+        // There is no current Gradle, no sbt and no Clojure on this machine: the test checks that brackets close, and that the repositories exist.
+        "kotlin" | "groovy" | "scala" | "clojure" => balanced(text).and_then(|()| repositories(stage, text)),
         "cron" => crontab(text),
         "text" => Err("it is not right below commands that print it; indent text that is not output".to_owned()),
         "" => Err("it has no language: `sh` is run".to_owned()),
