@@ -168,7 +168,7 @@ fn gem_asks_the_repository_and_no_other_source(client: Client) {
             let machine = Ruby::with(client);
             write(
                 &machine.home().join(".gemrc"),
-                &text.replace("//TOKEN@", &format!("//{}@", secret.unwrap_or_default())),
+                &text.replace("//x:TOKEN@", &format!("//x:{}@", secret.unwrap_or_default())),
             );
             let lines = "gem sources --list; gem list --remote; gem fetch oil; gem install --no-document lamp";
             let said = machine.shell("", lines).good();

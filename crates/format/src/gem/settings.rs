@@ -71,9 +71,9 @@ fn bundler(url: &str, private: bool, how: Use) -> String {
     if private {
         lines.push("# It needs a token. Bundler takes it from the environment, or from its own settings, as in".into());
         if let Some(variable) = variable(host) {
-            lines.push(format!("#   export {variable}=TOKEN"));
+            lines.push(format!("#   export {variable}=x:TOKEN"));
         }
-        lines.push(format!("#   bundle config set --global {} TOKEN", quoted(host)));
+        lines.push(format!("#   bundle config set --global {} x:TOKEN", quoted(host)));
     }
     match (how, private) {
         (Use::Instead, false) => lines.push(format!("BUNDLE_MIRROR__ALL: \"{url}\"")),
@@ -122,9 +122,9 @@ fn gem(url: &str, private: bool, how: Use) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The URL with a token in it, which is to be filled in.
+/// The URL with a token in it, which is to be filled in. It is the password: Bundler 2.3 prints the user name in its errors.
 fn with_token(url: &str) -> String {
-    url.replacen("://", "://TOKEN@", 1)
+    url.replacen("://", "://x:TOKEN@", 1)
 }
 
 /// The host of a URL, without its port: Bundler's name for its credentials.
@@ -169,14 +169,14 @@ mod tests {
         let ends = "\nBUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/: \"https://gems.my-team.example:8443/repository/all/\"\n";
         assert!(text.ends_with(ends), "{text}");
         for line in [
-            "export BUNDLE_GEMS__MY___TEAM__EXAMPLE=TOKEN",
-            "bundle config set --global gems.my-team.example TOKEN",
-            "bundle config set --global mirror.all https://TOKEN@gems.my-team.example:8443/repository/all/",
+            "export BUNDLE_GEMS__MY___TEAM__EXAMPLE=x:TOKEN",
+            "bundle config set --global gems.my-team.example x:TOKEN",
+            "bundle config set --global mirror.all https://x:TOKEN@gems.my-team.example:8443/repository/all/",
         ] {
             assert!(text.contains(&format!("\n#   {line}\n")), "{text}");
         }
         let text = SettingsFile::Bundler.render("http://[::1]/repository/all/", true, Use::Instead);
-        assert!(text.contains("--global '[::1]' TOKEN") && !text.contains("export"), "{text}");
+        assert!(text.contains("--global '[::1]' x:TOKEN") && !text.contains("export"), "{text}");
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
     fn gem_is_told_one_source() {
         let sources = |private| SettingsFile::Gem.render(URL, private, Use::Instead);
         assert!(sources(false).ends_with(&format!("\n:sources:\n- {URL}\n")));
-        assert!(sources(true).ends_with("\n:sources:\n- https://TOKEN@gems.my-team.example:8443/repository/all/\n"));
+        assert!(sources(true).ends_with("\n:sources:\n- https://x:TOKEN@gems.my-team.example:8443/repository/all/\n"));
     }
 
     #[test]
