@@ -54,6 +54,9 @@ impl UserFile {
         let folder =
             self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
         fs::create_dir_all(folder).with_context(|| failed(folder))?;
+        // Of two runs at once, the second sees the change of the first.
+        let lock = File::open(folder).with_context(|| failed(folder))?;
+        lock.lock().with_context(|| failed(folder))?;
         if read(&self.path, self.longest).with_context(|| failed(&self.path))? != self.bytes {
             let text = format!("somebody changed `{}` meanwhile, so nothing was changed", self.shown());
             return Err(Failure::new(text, Some("run the command again".to_owned())).into());

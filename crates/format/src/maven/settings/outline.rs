@@ -22,6 +22,9 @@ pub(super) struct Node {
     pub(super) children: Vec<Node>,
 }
 
+/// The parser's own words would quote what stands there, which may be a password with a `<` in it.
+const MALFORMED: &str = "it is not well-formed XML: a tag has no end, or an end tag is not of the element that is open";
+
 /// Why a text is no settings file: the place, in bytes, and the reason.
 pub(super) type Broken = (usize, String);
 
@@ -34,7 +37,7 @@ impl Node {
         let (mut open, mut count) = (vec![Self::default()], 0);
         loop {
             let start = place(reader.buffer_position());
-            let event = reader.read_event().map_err(|why| (place(reader.error_position()), why.to_string()))?;
+            let event = reader.read_event().map_err(|_| (place(reader.error_position()), MALFORMED.to_owned()))?;
             let end = place(reader.buffer_position());
             let named = |tag: &BytesStart<'_>, inside| Self {
                 name: tag.name().as_ref().to_owned(),
@@ -72,7 +75,7 @@ impl Node {
             }
         }
         match (open.pop(), open.pop()) {
-            (Some(unclosed), Some(_)) => Err((unclosed.all.start, format!("`<{}>` is not closed", unclosed.name))),
+            (Some(unclosed), Some(_)) => Err((unclosed.all.start, "this element is not closed".to_owned())),
             (Some(document), None) => root(document, text.len()),
             (None, _) => Err((0, "it has no element".to_owned())),
         }
@@ -106,7 +109,7 @@ impl Node {
 fn root(mut document: Node, length: usize) -> Result<Node, Broken> {
     match (document.children.len(), document.children.pop()) {
         (1, Some(root)) if root.name != "settings" => {
-            Err((root.all.start, format!("its root is `<{}>`, and Maven expects `<settings>`", root.name)))
+            Err((root.all.start, "its root is not `<settings>`".to_owned()))
         }
         (1, Some(root)) => Ok(root),
         (_, Some(second)) => Err((second.all.start, "a second root element".to_owned())),

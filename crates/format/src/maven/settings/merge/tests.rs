@@ -129,6 +129,7 @@ fn a_file_that_is_no_settings_file_is_refused_with_the_line() {
     for (file, line) in [
         ("<settings>\n<servers>\n</settings>", 3),
         ("<settings>\n<servers>", 2),
+        ("<settings>\n<password><hunter2</password></settings>", 2),
         ("<settings>\n</settings>\n<settings/>", 3),
         ("<settings>\n</settings>\nx", 2),
         ("<settings>\n<servers/>\n<servers/></settings>", 3),
@@ -139,6 +140,7 @@ fn a_file_that_is_no_settings_file_is_refused_with_the_line() {
     ] {
         let why = merge(file.as_bytes(), &offered()).unwrap_err();
         assert!(matches!(why, Unmerged::Broken { line: at, .. } if at == line), "{file}: {why:?}");
+        assert!(!format!("{why:?}").contains("hunter2"), "{why:?}");
     }
     assert_eq!(merge(&vec![b' '; SETTINGS_LONGEST + 1], &offered()), Err(Unmerged::Long));
     assert_eq!(merge(b"\xff\xfe<\0", &offered()), Err(Unmerged::Encoding));
