@@ -14,7 +14,7 @@ crate::world::with_each_client!([
 const NOT_NONE: &[(&str, &str)] = &[("DAYLIGHT_UPSTREAM_RUBYGEMS", "")];
 
 /// An address of this test alone, on which nothing listens yet.
-fn address() -> SocketAddr {
+pub(crate) fn address() -> SocketAddr {
     let id = std::process::id();
     let host = format!("127.{}.{}.{}:0", 128 + (id >> 16) % 64, (id >> 8) & 255, id & 255);
     TcpListener::bind(host).unwrap().local_addr().unwrap()

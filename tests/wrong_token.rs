@@ -84,10 +84,13 @@ fn an_empty_token_is_told_so() {
     let empty = world.anon();
     // `ci:`, as `curl --user ci:$DAYLIGHT_TOKEN` sends, and no text at all, as `gem push` sends with an empty GEM_HOST_API_KEY.
     for header in ["Basic Y2k6", "Bearer"] {
-        for (method, path) in [("GET", "/repository/vault/names"), ("POST", "/repository/gems-private/api/v1/gems")] {
+        for (method, path, variable) in [
+            ("GET", "/repository/vault/names", "DAYLIGHT_TOKEN"),
+            ("POST", "/repository/gems-private/api/v1/gems", "GEM_HOST_API_KEY"),
+        ] {
             let refused = empty.ask(method, path, &[("Authorization", header)], b"").expect(401);
             assert!(refused.text().contains("the token is empty"), "{}", refused.text());
-            assert!(refused.text().contains("is DAYLIGHT_TOKEN set"), "{}", refused.text());
+            assert!(refused.text().contains(&format!("is {variable} set")), "{}", refused.text());
         }
         empty.ask("GET", "/repository/gems-private/names", &[("Authorization", header)], b"").expect(200);
     }

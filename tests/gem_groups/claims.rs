@@ -39,12 +39,13 @@ fn gem_push_says_whose_the_name_is_and_how_an_administrator_claims_it() {
     let refused = push("2.0.0").bad();
     assert!(refused.contains("`rack` is a gem of the upstream `far` in the group `everything`"), "{refused}");
     assert!(refused.contains("`daylight repo set gems-private --claim rack`"), "{refused}");
+    assert!(refused.contains("`daylight repo set everything --shared rack`"), "{refused}");
     assert!(world.anon().file(FIRST, "versions").expect(200).text().ends_with("---\n"));
     // The upstream was asked for its index and for nothing else.
     assert_eq!(upstream.asked(), ["/versions"]);
 
     let (good, told) = said(&world, &["repo", "set", FIRST, "--claim", "rack"]);
-    assert!(good, "{told}");
+    assert!(good && told.contains("`rack`: the 2 versions of `far` are not in `everything` any more"), "{told}");
     push("2.0.0").good();
     let (_, told) = said(&world, &["repo", "set", FIRST, "--claim", "lamp", "--unclaim", "rack"]);
     assert!(told.contains("changed"), "{told}");
@@ -53,6 +54,24 @@ fn gem_push_says_whose_the_name_is_and_how_an_administrator_claims_it() {
     // The hosted repository has the name by now.
     push("2.0.1").good();
     assert_eq!(upstream.asked(), ["/versions"]);
+}
+
+#[test]
+fn a_patched_build_of_a_public_gem_is_published_beside_the_public_versions_with_the_command_of_the_refusal() {
+    let upstream = StandIn::with(&["rack 3.0.0", "rack 3.0.1"]);
+    let world = with_group(&upstream);
+    let patched = Gem::new("rack", "3.0.1.1");
+    let refused = world.admin().push(FIRST, &patched).expect(409).text().to_owned();
+    let command = refused.split('`').find(|part| part.contains("--shared")).unwrap();
+    let (good, told) = said(&world, &command.split(' ').skip(1).collect::<Vec<_>>());
+    assert!(good, "{told}");
+    world.admin().push(FIRST, &patched).expect(200);
+    let versions = world.anon().file(GROUP, "versions").expect(200).text().to_owned();
+    let line = versions.lines().rfind(|line| line.starts_with("rack ")).unwrap();
+    assert!(["3.0.0", "3.0.1", "3.0.1.1"].iter().all(|version| line.contains(version)), "{versions}");
+    // A claim of a shared name hides nothing.
+    let (good, told) = said(&world, &["repo", "set", FIRST, "--claim", "rack"]);
+    assert!(good && !told.contains("any more"), "{told}");
 }
 
 #[test]

@@ -80,7 +80,8 @@ fn each_name_of_several_members_has_an_owner_and_a_reason() {
         "wick near shared near+far",
     ];
     assert_eq!(rows(&told), all);
-    assert_eq!((&told["names"], &told["waiting"], &told["unknown"]), (&json!(5), &json!(0), &json!([])));
+    // These two were published before the upstreams were first seen.
+    assert_eq!((&told["names"], &told["waiting"], &told["unknown"]), (&json!(5), &json!(2), &json!([])));
 
     let first = collisions(&world, "?limit=2");
     assert_eq!(
@@ -89,7 +90,7 @@ fn each_name_of_several_members_has_an_owner_and_a_reason() {
     );
     let rest = collisions(&world, "?after=lamp");
     assert_eq!((rows(&rest), &rest["next"]), (all[2..].iter().map(ToString::to_string).collect(), &Value::Null));
-    assert_eq!(rows(&collisions(&world, "?waiting=true")).len(), 0);
+    assert_eq!(rows(&collisions(&world, "?waiting=true")), [all[0], all[2]]);
     for (name, query, status) in
         [(FIRST, "", 400), ("maven", "", 400), (GROUP, "?waiting=maybe", 400), ("nobody", "", 404)]
     {

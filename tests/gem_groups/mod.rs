@@ -12,6 +12,7 @@ mod large;
 mod lists;
 mod member_fails;
 mod nested;
+mod never_reached;
 mod one_url;
 mod pages;
 mod search;

@@ -88,12 +88,14 @@ pub enum Error {
         removal: RepositoryRemoval,
     },
     /// Nothing of the package is known in this server, and its upstream may have it.
-    #[error("nothing of `{package}` is known in `{repository}` yet, and this page calls no upstream")]
+    #[error("nothing of `{package}` is known in `{repository}` yet, and this page calls no upstream{}", trouble.as_ref().map(|trouble| format!("; {trouble}")).unwrap_or_default())]
     NothingKnown {
         /// The repository.
         repository: String,
         /// The package.
         package: String,
+        /// The failure of the upstream, in words for the caller.
+        trouble: Option<String>,
     },
     /// A web page about a package that a repository does not have.
     #[error("`{repository}` has no versions of `{package}`")]
@@ -212,6 +214,9 @@ impl Error {
             }
             Error::HookForged(_) => "sign it with the repository's `hook_secret`; docs/hooks.md explains how".into(),
             Error::NoPackage { .. } => "/search looks for a name in all repositories that you may read".into(),
+            Error::NothingKnown { trouble: Some(_), .. } => {
+                "`daylight upstreams` shows the state of upstreams; until this one answers, no build gets the package".into()
+            }
             Error::NothingKnown { .. } => "the first client that requests it makes it known".into(),
             Error::NoSuchRoute(path) => return elsewhere::below_repositories(path),
             Error::NoSuchEvent(_) => {

@@ -51,6 +51,7 @@ mod status;
 mod supervisor;
 mod upload;
 pub mod upload_digests;
+mod upstream_trouble;
 mod upstreams;
 mod use_recording;
 mod write_headers;

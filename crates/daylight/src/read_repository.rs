@@ -42,6 +42,11 @@ impl ReadRepository {
         !other.record.private || other.id == self.repository.id || allows()
     }
 
+    /// Whether the caller may observe the server.
+    pub(crate) fn observes(&self) -> bool {
+        self.caller.token.as_ref().is_some_and(|token| token.allows(Scope::Observe, None))
+    }
+
     /// The revision of the settings that it was read from.
     pub(crate) fn settings(&self) -> &Stamp {
         &self.settings

@@ -19,7 +19,10 @@ impl Error {
             Error::CredentialsUnknown => {
                 format!("an administrator sees all tokens with `daylight token list`; {}", replace(words))
             }
-            Error::TokenEmpty => format!("is DAYLIGHT_TOKEN set where the client runs? {}", replace(words)),
+            Error::TokenEmpty => {
+                let variable = if words == Words::Gem { "GEM_HOST_API_KEY" } else { "DAYLIGHT_TOKEN" };
+                format!("is {variable} set where the client runs? {}", replace(words))
+            }
             Error::VariableUnset(name) => format!("`export {name}=TOKEN` before `mvn`"),
             Error::ScopeMissing { signed_in: Some(maker), scope, .. } => {
                 format!("sign in with token `{maker}` to add the scope `{scope}` to the key")
@@ -27,6 +30,10 @@ impl Error {
             Error::ScopeMissing { scope: scope @ (Scope::Observe | Scope::Admin), .. } => format!(
                 "use a token with the scope `{scope}`; an administrator makes one: `daylight token create NAME --scope {scope}`"
             ),
+            // The repository may be a group, which a token for others does not learn.
+            Error::RepositoryNotNamed { wanted, .. } if words == Words::Gem => {
+                format!("{}; a group takes no changes: push to a hosted repository, and yank there", make(wanted))
+            }
             Error::ScopeMissing { wanted, .. } | Error::RepositoryNotNamed { wanted, .. } => make(wanted),
             Error::OnlyForRepositories { scope, .. } => {
                 format!("use a token with the scope `{scope}` that was made without `--repository`")

@@ -7,6 +7,7 @@ use crate::class;
 use crate::error::Error;
 use crate::route::{self, Content, Route};
 use crate::status;
+use crate::upstream_trouble;
 use format::percent::{Form, segment};
 use front::Request;
 use http::Method;
@@ -123,8 +124,12 @@ pub(super) async fn explain(
         Foreseen::Answer { answer, hint } => (answer.map_err(Error::from), hint),
         Foreseen::Depends(member) => {
             explained.reason = Some(Reason::UpstreamUnasked);
-            explained.detail = format!("the upstream of `{member}` would be asked");
-            return Ok(Some(Explanation { event: explained, removal_hint: None, error: None, depends: Some(member) }));
+            let all = (true, |_: &Repository| true);
+            let trouble = upstream_trouble::told(app, &ask.repository, Some(&member), all, event).await?;
+            let more = trouble.as_ref().map(|trouble| format!("; {trouble}")).unwrap_or_default();
+            explained.detail = format!("the upstream of `{member}` would be asked{more}");
+            let (depends, fails) = (Some(member), trouble.is_some());
+            return Ok(Some(Explanation { event: explained, removal_hint: None, error: None, depends, fails }));
         }
     };
     let (status, outcome) = status::foreseen(answer.as_ref());
@@ -139,5 +144,5 @@ pub(super) async fn explain(
         let detail = [said, more].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
         (explained.reason, explained.detail) = (Some(error.reason()), detail.join("; "));
     }
-    Ok(Some(Explanation { event: explained, removal_hint: hint, error: answer.err(), depends: None }))
+    Ok(Some(Explanation { event: explained, removal_hint: hint, error: answer.err(), depends: None, fails: false }))
 }

@@ -19,6 +19,8 @@ pub(super) struct Explanation {
     pub(super) error: Option<Error>,
     /// The member whose upstream decides.
     pub(super) depends: Option<String>,
+    /// Whether that upstream fails now.
+    pub(super) fails: bool,
 }
 
 /// The reader of an explanation.
@@ -56,7 +58,7 @@ pub(super) fn value(
     repository: &Repository,
     table: &RepositoryTable,
 ) -> web::Explanation {
-    let Explanation { event, removal_hint, error, depends } = explanation;
+    let Explanation { event, removal_hint, error, depends, fails } = explanation;
     let reason = event.reason;
     let mut value: web::Explanation = serde_json::from_value(event.json()).unwrap_or_default();
     OF_REQUESTS.iter().for_each(|key| drop(value.costs.remove(*key)));
@@ -68,7 +70,7 @@ pub(super) fn value(
         value.rule = Some(rule(hidden));
     }
     if !reader.observes() {
-        withhold(&mut value, error, depends.as_deref(), reader, repository, table);
+        withhold(&mut value, error, depends.as_deref().map(|member| (member, fails)), reader, repository, table);
     }
     value
 }
@@ -93,7 +95,7 @@ fn rule(hidden: &Hidden) -> HidingRule {
 fn withhold(
     value: &mut web::Explanation,
     error: Option<&Error>,
-    depends: Option<&str>,
+    depends: Option<(&str, bool)>,
     reader: &Reader,
     repository: &Repository,
     table: &RepositoryTable,
@@ -107,8 +109,11 @@ fn withhold(
         Some(_) if value.status == 500 => String::new(),                        // the log has the cause
         Some(error) => error.to_string(),
         None => match depends {
-            Some(member) if reads(member) => format!("the upstream of `{member}` would be asked"),
-            Some(_) => "the upstream of a member would be asked".into(),
+            Some((member, fails)) => {
+                let of = if reads(member) { format!("`{member}`") } else { "a member".to_owned() };
+                let fails = if fails { "; it cannot be used at present" } else { "" };
+                format!("the upstream of {of} would be asked{fails}")
+            }
             None if is_open && value.detail.starts_with(SHORTENED) => std::mem::take(&mut value.detail),
             None => String::new(),
         },

@@ -11,7 +11,8 @@ use crate::duration;
 use crate::error::Error;
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
 use repository::{
-    Author, ChangedRepository, FollowedState, Held, HeldBackState, HintFigures, IndexCheck, Repository, Unconfirmed,
+    Author, ChangedRepository, ClaimedOver, FollowedState, Held, HeldBackState, HintFigures, IndexCheck, Repository,
+    Unconfirmed,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -148,6 +149,7 @@ pub(super) async fn change(
 ) -> Result<Value, Error> {
     body.check_references(&app.references)?;
     let info_format = body.info_format()?;
+    let claimed = app.repositories.find(name, event).await?.0.record.claims.clone();
     let set = app.repositories.set_deciding(name, |record| body.apply(record), body.decisions(), by, event);
     let ChangedRepository { repository: mut changed, former, frees, pruned, hidden } = set.await?;
     if body.changes_urls() {
@@ -165,6 +167,14 @@ pub(super) async fn change(
     }
     if let Some(pruned) = pruned.as_ref().and_then(pruned_json) {
         answer["pruned"] = pruned;
+    }
+    let claims: Vec<String> = changed.record.claims.iter().filter(|name| !claimed.contains(name)).cloned().collect();
+    let over = app.repositories.claimed_over(&changed, &claims, event).await?;
+    if !over.is_empty() {
+        let over = over.into_iter().map(|ClaimedOver { name, group, repository, versions }| {
+            json!({ "name": name, "group": group, "repository": repository, "versions": versions })
+        });
+        answer["claimed_over"] = over.collect();
     }
     Ok(match frees {
         Some(frees) => with_frees(answer, frees),

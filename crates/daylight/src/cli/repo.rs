@@ -267,6 +267,7 @@ impl Repo {
                     writeln!(context.err, "{}", decode::<CachedFiles>(cached.clone())?.done())?;
                 }
                 hidden_hosted::tell(&answer, context)?;
+                collisions::tell_claimed_over(&answer, &name.to_string(), context)?;
                 if let Some(pruned) = answer.get("pruned") {
                     decode::<Pruned>(pruned.clone())?.report(&name.to_string(), context)?;
                 }

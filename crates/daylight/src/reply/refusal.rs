@@ -43,7 +43,7 @@ pub(crate) fn refusal(
     {
         problem(status, error, audience.words(), why, id)
     } else {
-        plain(status, error, audience.words(), why)
+        plain(status, error, audience.words(), why, Some(id))
     };
     reply.phrase = phrase(error).map(|phrase| with_link(phrase, why.filter(|_| audience.shows_phrases())));
     let headers = &mut reply.headers;
@@ -73,7 +73,7 @@ pub(crate) fn refusal(
 /// The reply that something is proven not to exist, until it is published. It may be a page, so its words are those of the format, and
 /// `why` is a URL that is the same for all clients.
 pub(crate) fn missing(error: &Error, ask: &Ask<'_>, why: Option<&str>) -> Reply {
-    let mut reply = plain(status::of(error), error, Words::Http, why);
+    let mut reply = plain(status::of(error), error, Words::Http, why, None);
     reply.headers.insert(header::CACHE_CONTROL, asked_again(ask.repository.record.private));
     reply
 }
@@ -105,18 +105,18 @@ pub(crate) fn heading(error: &Error) -> &'static str {
 
 /// For a browser in which a person opened the URL.
 fn web_page(status: StatusCode, error: &Error, shell: &Shell, why: Option<&str>, id: EventId) -> Reply {
-    let (message, hint) = (message(status, error), error.hint(Words::Http));
+    let (message, hint) = (message(status, error, Some(id)), hint(error, Words::Http, Some(id)));
     let (why, event) = (why.map(str::to_owned), id.to_string());
     let refusal = Refusal { status: status.as_u16(), heading: heading(error), message, hint, why, event };
     match web::html(&RefusalPage { shell, refusal: &refusal }) {
         Ok(html) => Reply { status, ..page(html, true) },
-        Err(_) => plain(status, error, Words::Http, refusal.why.as_deref()),
+        Err(_) => plain(status, error, Words::Http, refusal.why.as_deref(), Some(id)),
     }
 }
 
-fn plain(status: StatusCode, error: &Error, words: Words, why: Option<&str>) -> Reply {
-    let mut body = message(status, error);
-    if let Some(hint) = error.hint(words) {
+fn plain(status: StatusCode, error: &Error, words: Words, why: Option<&str>, id: Option<EventId>) -> Reply {
+    let mut body = message(status, error, id);
+    if let Some(hint) = hint(error, words, id) {
         body.push_str("\nhint: ");
         body.push_str(&hint);
     }
@@ -133,8 +133,8 @@ fn plain(status: StatusCode, error: &Error, words: Words, why: Option<&str>) -> 
 /// Of a problem Maven shows `title` and `detail` alone, so where its words are asked for the detail ends with the hint
 /// and the link.
 fn problem(status: StatusCode, error: &Error, words: Words, why: Option<&str>, id: EventId) -> Reply {
-    let hint = error.hint(words);
-    let mut detail = message(status, error);
+    let hint = hint(error, words, Some(id));
+    let mut detail = message(status, error, Some(id));
     if words == Words::Maven {
         hint.iter().for_each(|hint| detail.push_str(&format!("; hint: {hint}")));
         why.iter().for_each(|why| detail.push_str(&format!("; why: {why}")));
@@ -157,18 +157,28 @@ fn problem(status: StatusCode, error: &Error, words: Words, why: Option<&str>, i
     reply
 }
 
+/// The remedy. Of an upstream's failure clients learn no cause, so it names the event, which has the cause: many clients show no headers.
+fn hint(error: &Error, words: Words, id: Option<EventId>) -> Option<String> {
+    let is_of_upstream = matches!(error, Error::Repository(repository::Error::Upstream(_)));
+    error.hint(words).or_else(|| {
+        let id = id.filter(|_| is_of_upstream)?;
+        Some(format!("an administrator finds the cause with `daylight explain --event {id}`"))
+    })
+}
+
 /// The message for the client. The cause of an internal failure is in the event only.
-fn message(status: StatusCode, error: &Error) -> String {
+fn message(status: StatusCode, error: &Error, id: Option<EventId>) -> String {
+    let under = id.map(|id| format!(" `{id}`")).unwrap_or_default();
     match status {
         StatusCode::INTERNAL_SERVER_ERROR if matches!(error, Error::Repository(repository::Error::Unsaved(_))) => {
-            "There was a problem saving your gem. Please try again.\nThe server's log has the cause, under the id in the \
-             header `Daylight-Event`"
-                .into()
+            format!(
+                "There was a problem saving your gem. Please try again.\nThe server's log has the cause, under the id{under}"
+            )
         }
         // Only a caller who may see events gets this.
         StatusCode::INTERNAL_SERVER_ERROR if matches!(error, Error::Unreadable(_)) => error.to_string(),
         StatusCode::INTERNAL_SERVER_ERROR => {
-            "Daylight failed to answer this request; its log has the cause, under the id in the header `Daylight-Event`".into()
+            format!("Daylight failed to answer this request; its log has the cause, under the id{under}")
         }
         _ => error.to_string(),
     }

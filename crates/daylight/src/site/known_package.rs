@@ -3,6 +3,7 @@
 use crate::app::App;
 use crate::error::Error;
 use crate::read_repository::ReadRepository;
+use crate::upstream_trouble;
 use repository::{
     DeclaredFacts, Gone, Latest, LinkKind, MemberPart, PackageMember, PackageRows, Repository, RepositoryTable,
     Standing, VersionRow,
@@ -24,7 +25,11 @@ pub(super) async fn rows(
     rows.rows.retain(|row| !matches!(row.standing, Standing::Shadowed(_)) || read.may_read(&row.member));
     let (repository, package) = (read.repository.record.name.clone(), package.to_owned());
     match (rows.rows.is_empty(), rows.may_lack) {
-        (true, true) => Err(Error::NothingKnown { repository, package }),
+        (true, true) => {
+            let told = (read.observes(), |one: &Repository| read.may_read(one));
+            let trouble = upstream_trouble::told(app, &read.repository, None, told, event).await?;
+            Err(Error::NothingKnown { repository, package, trouble })
+        }
         (true, false) => Err(Error::NoPackage { repository, package }),
         (false, _) => Ok(rows),
     }

@@ -65,11 +65,8 @@ impl Error {
             Error::Hidden(hidden) => Some(hidden.hint()),
             Error::MadeHere(_) => Some("upload the POM and the artifacts only; the server makes metadata and checksums".into()),
             Error::ProtocolOff(_) => Some("an administrator switches it on with `daylight repo set NAME --protocol PROTOCOL=on`".into()),
-            // Anonymous clients read this reply. The remedy is for the operator and stands in the event.
-            Error::Upstream(failure) => Some(match failure.public_hint() {
-                Some(hint) => hint.to_owned(),
-                None => "an administrator finds the cause with `daylight explain --event ID`, with the id in the header `Daylight-Event`".into(),
-            }),
+            // Anonymous clients read this reply. The remedy for the operator stands in the event, which the reply names.
+            Error::Upstream(failure) => failure.public_hint().map(str::to_owned),
             _ => None,
         }
     }

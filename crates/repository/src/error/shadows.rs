@@ -25,10 +25,12 @@ impl Shadows {
     }
 
     pub(super) fn hint(&self) -> String {
-        let Self { name, repository, .. } = self;
+        let Self { name, repository, seen } = self;
+        let group = seen.as_ref().map_or("GROUP", |(group, _)| group);
         format!(
-            "publish it under another name; if `{repository}` is to own `{name}`, an administrator claims the name first: \
-             `daylight repo set {repository} --claim {name}`"
+            "publish it under another name, or an administrator decides first: a patched build beside the public versions: \
+             `daylight repo set {group} --shared {name}`, with the names that are shared already; if `{repository}` is to own \
+             `{name}`, and no public version is to be seen: `daylight repo set {repository} --claim {name}`"
         )
     }
 

@@ -76,9 +76,10 @@ pub(crate) async fn push(
     if let Some(there) = store.unit_in_other_case(repository.id, &package.name, event).await? {
         return Err(Error::OtherCase { name: package.name.clone(), there });
     }
-    if from.is_new() {
-        repositories.refuse_shadowing(repository, &package.name, hosted.settings, by.admin, event).await?;
-    }
+    let not_compared = match from.is_new() {
+        true => repositories.refuse_shadowing(repository, &package.name, hosted.settings, by.admin, event).await?,
+        false => None,
+    };
     let KeptBlob { hashes, hold } = staged.keep(event).await.map_err(Error::Unsaved)?;
     let mut repository = repository.clone();
     for _ in 0..TRIES {
@@ -89,7 +90,7 @@ pub(crate) async fn push(
         let at = entry.changed;
         let what = PackageVersion::gem(&package.name, package.number.as_str(), Since::Moment(entry.first_published()));
         let unseen = repositories.unseen(&repository, &what, by.admin, event).await?;
-        let unseen = unseen.map(|unseen| format!("\n{unseen}")).unwrap_or_default();
+        let notices: String = not_compared.iter().chain(&unseen).map(|notice| format!("\n{notice}")).collect();
         let mut expect = vec![
             // The line contains the MD5 of `/info` in the format of the settings.
             repository.unchanged(),
@@ -110,7 +111,7 @@ pub(crate) async fn push(
                 }
                 return Ok(Found::Said(match published {
                     true => format!("Gem was already pushed: {}; its origin was set", spoken(&package)),
-                    false => format!("Successfully registered gem: {}{unseen}", spoken(&package)),
+                    false => format!("Successfully registered gem: {}{notices}", spoken(&package)),
                 }));
             }
             Err(CommitError::Conflict(conflict)) => match conflict.0 {

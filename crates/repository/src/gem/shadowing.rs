@@ -20,7 +20,7 @@ use tokio::time::timeout;
 impl Repositories {
     /// Refuses the first version of a gem in a hosted repository that does not claim the name, if a group has the name
     /// from an upstream. An upstream whose index was never seen is waited for a short time. If the upstream fails, the
-    /// push is accepted.
+    /// push is accepted, and the result is a notice that the name was not compared with it.
     pub(crate) async fn refuse_shadowing(
         &self,
         repository: &Repository,
@@ -28,7 +28,7 @@ impl Repositories {
         settings: &Stamp,
         is_admin: bool,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<Option<String>, Error> {
         let table = self.table(event).await?;
         let groups = if repository.record.claims(name) { Vec::new() } else { table.groups_with(repository.id) };
         let what = PackageVersion::gem(name, "", Since::Always).upstream();
@@ -38,28 +38,33 @@ impl Repositories {
         };
         let upstreams = groups.iter().flat_map(|group| group.leaves.iter()).filter(is_shadowed);
         self.have_listings(upstreams, settings, event).await;
+        let mut notice = None;
         for group in groups {
             let lists = |leaf: &&Arc<Repository>| {
                 leaf.shared.followed.read(leaf.origin, |known| known.listing.log().has(name)) == Some(true)
             };
-            let Some(upstream) = group.leaves.iter().filter(is_shadowed).find(lists) else { continue };
+            let listing = group.leaves.iter().filter(is_shadowed).find(lists);
+            let never_seen = || group.leaves.iter().filter(is_shadowed).find(|leaf| is_never_seen(leaf));
+            let Some(upstream) = listing.or_else(never_seen) else { continue };
             let hosted = || group.leaves.iter().filter(|leaf| is_hosted(leaf));
             let mut is_ours = hosted().any(|leaf| leaf.record.claims(name));
             for leaf in hosted() {
                 is_ours = is_ours || !self.store.unit(leaf.id, name, Lane::Change, event).await?.entries.is_empty();
             }
-            if !is_ours {
-                event.detail = format!("`{}` has the name in the group `{}`", upstream.record.name, group.record.name);
-                let named = is_admin || (!group.record.private && !upstream.record.private);
-                return Err(Shadows {
-                    name: name.to_owned(),
-                    repository: repository.record.name.clone(),
-                    seen: named.then(|| (group.record.name.clone(), upstream.record.name.clone())),
-                }
-                .into());
+            let named = is_admin || (!group.record.private && !upstream.record.private);
+            let seen = named.then(|| (group.record.name.clone(), upstream.record.name.clone()));
+            if is_ours {
+                continue;
             }
+            if listing.is_none() {
+                notice.get_or_insert_with(|| not_compared(name, seen));
+                continue;
+            }
+            event.detail = format!("`{}` has the name in the group `{}`", upstream.record.name, group.record.name);
+            let (name, repository) = (name.to_owned(), repository.record.name.clone());
+            return Err(Shadows { name, repository, seen }.into());
         }
-        Ok(())
+        Ok(notice)
     }
 
     /// Fetches the indexes of these upstreams that were never seen, several concurrently.
@@ -69,10 +74,8 @@ impl Repositories {
         settings: &Stamp,
         event: &mut Event,
     ) {
-        let is_known = |leaf: &Repository| leaf.shared.followed.read(leaf.origin, |_| ()).is_some();
-        let is_set = |leaf: &Repository| leaf.record.remote.as_ref().is_some_and(|remote| !remote.urls.is_empty());
         let unknown: BTreeMap<RepositoryId, Follow> = upstreams
-            .filter(|leaf| is_set(leaf) && !is_known(leaf))
+            .filter(|leaf| is_never_seen(leaf))
             .filter_map(|leaf| Some((leaf.id, self.follower(leaf, settings)?)))
             .collect();
         if unknown.is_empty() {
@@ -89,4 +92,26 @@ impl Repositories {
         let _looking = event.running(Op::FlightWait);
         while looks.next().await.is_some() {}
     }
+}
+
+/// Whether it has an upstream whose index was never seen.
+fn is_never_seen(leaf: &Repository) -> bool {
+    let is_set = leaf.record.remote.as_ref().is_some_and(|remote| !remote.urls.is_empty());
+    is_set && leaf.shared.followed.read(leaf.origin, |_| ()).is_none()
+}
+
+/// The notice for a push whose name was not compared with an upstream. `seen`: the group and its remote member, if the
+/// caller may see them.
+fn not_compared(name: &str, seen: Option<(String, String)>) -> String {
+    let (of, uses, decides) = match seen {
+        Some((group, member)) => {
+            let decides = format!("an administrator decides with `daylight repo show {group}`");
+            (format!("`{member}`, which was never reached"), format!("`{group}`"), decides)
+        }
+        None => ("an upstream that was never reached".into(), "a group".into(), "an administrator decides".into()),
+    };
+    format!(
+        "The name was not compared with the gems of {of}: if there is a gem `{name}`, everybody who uses {uses} gets yours \
+         in its place until {decides}"
+    )
 }

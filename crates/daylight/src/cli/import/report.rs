@@ -8,11 +8,19 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use telemetry::Tick;
 
+/// Most notices that are shown.
+const NOTICES_SHOWN: usize = 10;
+
 /// What happened to a file.
 #[derive(Debug)]
 pub(super) enum FileOutcome {
     /// It was uploaded.
-    Uploaded(OriginOutcome),
+    Uploaded {
+        /// What became of its origin.
+        origin: OriginOutcome,
+        /// What the server says of it, with its name.
+        notice: Option<String>,
+    },
     /// The server had it already.
     Present(OriginOutcome),
     /// It was refused.
@@ -40,7 +48,7 @@ impl FileOutcome {
     /// What became of its origin.
     fn origin(&self) -> Option<OriginOutcome> {
         match self {
-            FileOutcome::Uploaded(origin) | FileOutcome::Present(origin) => Some(*origin),
+            FileOutcome::Uploaded { origin, .. } | FileOutcome::Present(origin) => Some(*origin),
             FileOutcome::Refused { .. } => None,
         }
     }
@@ -49,7 +57,15 @@ impl FileOutcome {
     fn refusal(&self) -> Option<(&Path, &str)> {
         match self {
             FileOutcome::Refused { file, reason } => Some((file, reason)),
-            FileOutcome::Uploaded(_) | FileOutcome::Present(_) => None,
+            FileOutcome::Uploaded { .. } | FileOutcome::Present(_) => None,
+        }
+    }
+
+    /// What the server says of an uploaded file.
+    fn notice(&self) -> Option<&str> {
+        match self {
+            FileOutcome::Uploaded { notice, .. } => notice.as_deref(),
+            FileOutcome::Present(_) | FileOutcome::Refused { .. } => None,
         }
     }
 }
@@ -86,13 +102,15 @@ impl ImportReport {
         let Self { source, noun, outcomes, left_out, names } = self;
         let outside = left_out.links_outside;
         let count = |is: fn(&FileOutcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
-        let uploaded = count(|outcome| matches!(outcome, FileOutcome::Uploaded(_)));
+        let uploaded = count(|outcome| matches!(outcome, FileOutcome::Uploaded { .. }));
         let there = count(|outcome| matches!(outcome, FileOutcome::Present(_)));
         let dates = |of| outcomes.iter().filter(|outcome| outcome.origin() == Some(of)).count();
         let [set, kept, unknown, not_allowed] =
             [OriginOutcome::Set, OriginOutcome::There, OriginOutcome::Unknown, OriginOutcome::NotAllowed].map(dates);
         let mut refused: Vec<_> = outcomes.iter().filter_map(FileOutcome::refusal).collect();
         refused.sort();
+        let mut notices: Vec<_> = outcomes.iter().filter_map(FileOutcome::notice).collect();
+        notices.sort_unstable();
         let seconds = Tick::now().since(began) as f64 / 1e9;
         if context.flags.json {
             let refused = refused
@@ -103,6 +121,9 @@ impl ImportReport {
                 "origins": { "set": set, "there": kept, "unknown": unknown, "not_allowed": not_allowed },
                 "refused": refused.collect::<Vec<_>>(), "seconds": seconds,
             });
+            if !notices.is_empty() {
+                all["notices"] = notices.into();
+            }
             if let Some(names) = names {
                 all["names"] = names;
             }
@@ -113,6 +134,15 @@ impl ImportReport {
             }
             writeln!(context.out, "uploaded {uploaded} {noun}, {there} were there already, in {seconds:.1} s")?;
             writeln!(context.out, "dates of publication: {set} set, {kept} were there already, {unknown} unknown")?;
+            if !notices.is_empty() {
+                writeln!(context.out, "the server has a notice about {} {noun}:", notices.len())?;
+            }
+            for notice in notices.iter().take(NOTICES_SHOWN) {
+                writeln!(context.out, "  {}", plain(notice).replace('\n', "\n    "))?;
+            }
+            if notices.len() > NOTICES_SHOWN {
+                writeln!(context.out, "  and {} more (`--json` lists all)", notices.len() - NOTICES_SHOWN)?;
+            }
             if outside > 0 {
                 writeln!(
                     context.out,

@@ -32,6 +32,14 @@ struct Collision {
     waiting: Vec<String>,
 }
 
+#[derive(Debug, Deserialize)]
+struct ClaimedOver {
+    name: String,
+    group: String,
+    repository: String,
+    versions: u64,
+}
+
 /// The names that would have another owner.
 #[derive(Debug, Deserialize)]
 pub(super) struct OwnerChanges {
@@ -91,10 +99,28 @@ pub(super) fn show(api: &Api, group: &str, context: &mut Context<'_>) -> Result<
             let member = plain(member);
             writeln!(
                 context.out,
-                "`{name}` belongs to `{owner}`, and `{member}` has begun to list it: `daylight repo set {member} --claim {name}` gives it to \
+                "`{name}` belongs to `{owner}`, and `{member}` lists it, too: `daylight repo set {member} --claim {name}` gives it to \
                  `{member}`, `daylight repo set {owner} --claim {name}` keeps it with `{owner}`"
             )?;
         }
+    }
+    Ok(())
+}
+
+/// Says which versions of upstreams new claims of the repository hide in its groups.
+pub(super) fn tell_claimed_over(
+    answer: &Value,
+    repository: &str,
+    context: &mut Context<'_>,
+) -> Result<(), anyhow::Error> {
+    let Some(all) = answer.get("claimed_over") else { return Ok(()) };
+    for ClaimedOver { name, group, repository: of, versions } in decode::<Vec<ClaimedOver>>(all.clone())? {
+        let [name, group, of] = [&name, &group, &of].map(|text| plain(text));
+        writeln!(
+            context.err,
+            "`{name}`: the {versions} versions of `{of}` are not in `{group}` any more; to have your build beside them instead: \
+             `daylight repo set {group} --shared {name}` and `daylight repo set {repository} --unclaim {name}`"
+        )?;
     }
     Ok(())
 }

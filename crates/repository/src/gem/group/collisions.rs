@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::group::owner::Holder;
+use crate::gem::upstream::listing::Listing;
 use crate::group::is_hosted;
 use crate::repositories::Repositories;
 use std::collections::BTreeSet;
@@ -38,8 +39,8 @@ pub struct Collision {
     pub because: WhyOwner,
     /// The members that have or had it, in order.
     pub members: Vec<String>,
-    /// The members that began to have the name later and come before the owner. An administrator has to decide between
-    /// them.
+    /// The members that began to have the name later and come before the owner, and the upstreams that the name of a
+    /// hosted owner was not compared with. An administrator has to decide between them.
     pub waiting: Vec<String>,
 }
 
@@ -154,18 +155,31 @@ impl KnownMembers {
             return None;
         }
         let (is_shared, is_claimed) = (owners.len() > 1, self.claiming(name).is_some());
-        let is_hosted = is_hosted(&self.leaves[owner]);
-        let waits =
-            |holder: &&Holder| holder.is_hosted == is_hosted && holder.place < owner && !is_shared && !is_claimed;
+        let is_decided = is_shared || is_claimed;
+        let first = holders.iter().find(|holder| holder.place == owner);
+        let waits = |holder: &&Holder| !is_decided && first.is_some_and(|first| self.waits_for(first, holder));
         let waiting: Vec<usize> = holders.iter().filter(waits).map(|holder| holder.place).collect();
+        let hosted_waits = waiting.iter().any(|place| is_hosted(&self.leaves[*place]));
         let because = match () {
             () if is_shared => WhyOwner::Shared,
             () if is_claimed => WhyOwner::Claimed,
+            () if first.is_some_and(|first| first.is_hosted) && !hosted_waits => WhyOwner::Hosted,
             () if !waiting.is_empty() => WhyOwner::FirstSeen,
-            () if is_hosted => WhyOwner::Hosted,
             () => WhyOwner::Order,
         };
         Some(Contest { owner, because, holders, waiting })
+    }
+
+    /// Whether an administrator has to decide between the owner of a name and another member that has it, too: a
+    /// member that precedes the owner and began to have the name later; or an upstream that had the name already when
+    /// it was first seen, while the name of the hosted owner is older than that and so was compared with no upstream.
+    pub(super) fn waits_for(&self, owner: &Holder, other: &Holder) -> bool {
+        if owner.is_hosted == other.is_hosted {
+            return other.place < owner.place;
+        }
+        let seen = self.listed(other.place, Listing::since).flatten().filter(|_| other.began.is_none());
+        // Members that are set after the upstream was seen are a decision.
+        seen.is_some_and(|seen| owner.began.is_some_and(|began| began < seen) && other.stands < seen)
     }
 
     /// The entry of a name that several members have. `None`: not several have it.

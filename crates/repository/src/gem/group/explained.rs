@@ -48,7 +48,11 @@ impl GroupGems<'_> {
             Some(_) => MemberSaid::Failed,
         };
         let reason = error.map(Error::reason).filter(|_| said != MemberSaid::Unknown);
-        event.absorb(MemberRecord::new(&leaf.record.name, said, reason));
+        let detail = match error {
+            Some(Error::Upstream(failure)) => failure.detail(),
+            _ => String::new(),
+        };
+        event.absorb(MemberRecord { detail, ..MemberRecord::new(&leaf.record.name, said, reason) });
     }
 
     /// Records the members whose index was never seen, so that the owner of the name is unknown.
@@ -86,17 +90,22 @@ impl GroupGems<'_> {
         if members.claiming(name) == owners.first().copied() {
             return format!("`{name}` belongs to `{of}`, which claims it");
         }
+        let owned = members.holders(name).into_iter().find(|one| owners.first() == Some(&one.place));
+        let own = &self.leaves()[holder.place].record.name;
+        let command = format!("`daylight repo set {own} --claim {name}` gives this member the name");
         match (is_hosted(owner), holder.is_hosted) {
+            (true, false) if owned.is_some_and(|owned| members.waits_for(&owned, holder)) => format!(
+                "`{name}` belongs to `{of}`, which had it before this upstream was first seen, and waits for an administrator; {command}"
+            ),
             (true, false) => format!("`{name}` belongs to `{of}`, a hosted member that has or had it"),
             _ if owners.first().is_some_and(|owner| *owner < holder.place) => {
                 format!("`{name}` belongs to `{of}`, which precedes it in the order of members")
             }
             _ => {
-                let own = &self.leaves()[holder.place].record.name;
                 let began = holder.began.map(|began| format!(", on {began},")).unwrap_or_default();
                 format!(
                     "`{name}` belongs to `{of}`: this member listed it later{began} and waits for an administrator; \
-                     `daylight repo set {own} --claim {name}` gives this member the name"
+                     {command}"
                 )
             }
         }

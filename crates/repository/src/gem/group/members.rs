@@ -290,7 +290,7 @@ impl KnownMembers {
     }
 
     /// What `read` returns for the index of a member's upstream.
-    fn listed<T>(&self, place: usize, read: impl FnOnce(&Listing) -> T) -> Option<T> {
+    pub(super) fn listed<T>(&self, place: usize, read: impl FnOnce(&Listing) -> T) -> Option<T> {
         match self.listings.get(&place) {
             Some(listing) => Some(read(listing)),
             None => {

@@ -1,4 +1,5 @@
-//! Finds names that wait for a decision: an upstream began to list a name of another member that comes after it.
+//! Finds names that wait for a decision: an upstream began to list a name of another member that comes after it, or had
+//! the name of a hosted member when it was first seen.
 
 use crate::error::Error;
 use crate::gem::group::collisions::Collision;
@@ -67,13 +68,15 @@ impl Repositories {
         // A name may have stopped waiting, for example because a hosted member has it now.
         changed.iter_mut().for_each(|changed| changed.extend(waited.iter().cloned()));
         let now = self.clock.now();
-        let upstreams = match changed {
+        // A name begins to wait for a hosted owner only when an upstream is first seen, or the settings change.
+        let known = match changed {
             Some(_) => KnownMembers::new(&group.leaves, now),
-            None => KnownMembers::of_upstreams(&group.leaves, now),
+            None => KnownMembers::holding(&group.leaves, &self.store, now, event).await?,
         };
+        let waited_before = waited.clone();
         let find = move |(): &mut ()| {
-            let mut names = changed.unwrap_or_else(|| upstreams.contested());
-            names.retain(|name| upstreams.is_waiting(name));
+            let mut names = changed.unwrap_or_else(|| known.contested());
+            names.retain(|name| known.is_waiting(name) || waited_before.contains(name));
             names
         };
         let names = self.context.workers.run(Lane::Index, Op::IndexRender, event, find).await?;

@@ -96,7 +96,10 @@ impl<'a> GemUploader<'a> {
                 let was_there = origin == OriginOutcome::Set && !message(&answer).ends_with(ORIGIN_SET);
                 Ok(FileOutcome::Present(if was_there { OriginOutcome::There } else { origin }))
             }
-            StatusCode::OK => Ok(FileOutcome::Uploaded(origin)),
+            StatusCode::OK => {
+                let notice = message(&answer).split_once('\n').map(|(_, more)| format!("{full_name}: {more}"));
+                Ok(FileOutcome::Uploaded { origin, notice })
+            }
             status if FileOutcome::is_about_the_file(status) => {
                 Ok(FileOutcome::Refused { file: version.file, reason: message(&answer) })
             }

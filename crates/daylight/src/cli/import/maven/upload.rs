@@ -71,7 +71,7 @@ impl<'a> MavenUploader<'a> {
         let send = |headers| connection.put(&path, headers, Content::File(file.clone()));
         let (answer, origin) = self.claims.send(artifact.published, send, |answer| answer.status)?;
         match answer.status {
-            StatusCode::CREATED => Ok(FileOutcome::Uploaded(origin)),
+            StatusCode::CREATED => Ok(FileOutcome::Uploaded { origin, notice: None }),
             status if status.is_success() => Ok(FileOutcome::Present(origin)),
             status if FileOutcome::is_about_the_file(status) => refused(message(&answer)),
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => {
