@@ -60,7 +60,7 @@ pub use crate::error::{Error, store_reason};
 pub use crate::format::Format;
 pub use crate::found::Found;
 pub use crate::gem::account::{Account, AccountVerb, scope_of_key};
-pub use crate::gem::claims::ClaimedOver;
+pub use crate::gem::claimed_over::ClaimedOver;
 pub use crate::gem::found::ArrivingIndex;
 pub use crate::gem::group::collisions::{Collision, Collisions, WhyOwner};
 pub use crate::gem::group::owner_changes::{OwnerChange as NameOwnerChange, OwnerChanges};

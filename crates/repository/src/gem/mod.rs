@@ -4,6 +4,7 @@ pub(crate) mod account;
 pub(crate) mod answer;
 pub(crate) mod answer_once;
 pub(crate) mod change_versions;
+pub(crate) mod claimed_over;
 pub(crate) mod claims;
 pub(crate) mod cleanup;
 pub(crate) mod client_settings;
