@@ -149,3 +149,30 @@ fn a_change_of_a_repository_says_what_it_changed() {
     let last = page(&world, "repository=team&kind=repository&limit=1");
     assert_eq!(last["rows"][0]["what"], "private: true");
 }
+
+#[test]
+fn the_journal_tells_which_exception_a_change_made_and_what_became_of_a_token_and_of_a_yanked_version() {
+    let world = busy();
+    let exceptions = format!("/api/v1/repositories/{FIRST}/exceptions");
+    for package in ["lamp:1.0.0", "oil"] {
+        world.admin().post_json(&exceptions, &json!({ "package": package, "why": "old" })).expect(201);
+    }
+    world.admin().ask("DELETE", &format!("{exceptions}/oil"), &[], b"").expect(204);
+    world.admin().ask("DELETE", "/api/v1/tokens/ci", &[], b"").expect(204);
+    world.person("ci", &["read"], &[]);
+    let form = [("Content-Type", "application/x-www-form-urlencoded")];
+    let unyank = format!("/repository/{FIRST}/api/v1/gems/unyank");
+    world.admin().ask("PUT", &unyank, &form, b"gem_name=lamp&version=1.0.0").expect(200);
+    world.admin().put("tools", "dist/x.zip", b"one").expect(201);
+
+    let what = |query: &str| -> Vec<String> {
+        let told = page(&world, query);
+        told["rows"].as_array().unwrap().iter().map(|row| row["what"].as_str().unwrap_or("-").to_owned()).collect()
+    };
+    let settings = what(&format!("repository={FIRST}&kind=repository"));
+    let wanted = ["added", "policy.exceptions: +lamp:1.0.0", "policy.exceptions: +oil", "policy.exceptions: -oil"];
+    assert_eq!(settings, wanted);
+    assert_eq!(what("kind=token")[1..], ["created, with write, delete", "revoked", "created, with read"]);
+    assert_eq!(what("kind=change"), ["restored", "restored"]);
+    assert_eq!(what("kind=yank"), ["-"]);
+}

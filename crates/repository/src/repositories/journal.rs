@@ -71,7 +71,7 @@ pub struct ListedChange {
     pub version: Option<String>,
     /// The name of the token or of the setting.
     pub name: Option<String>,
-    /// What a change of a repository changed, such as `claims: +rack`.
+    /// What it changed, such as `claims: +rack` of a repository, `revoked` of a token, `restored` of a version.
     pub what: Option<String>,
 }
 
@@ -111,16 +111,17 @@ impl Repositories {
                 && kind.as_deref().is_none_or(|wanted| wanted == kind_of(&row.change, row.at))
                 && ids.as_ref().is_none_or(|ids| row.change.repository().is_some_and(|id| ids.contains(&id)))
         };
-        let page = self.store.search_journal(range, limit, wanted, event).await?;
+        let mut page = self.store.search_journal(range, limit, wanted, event).await?;
         let table = self.table(event).await?;
+        let rows = std::mem::take(&mut page.rows);
         let listed = |row: JournalRow| {
-            let what = what_changed(&row, page.before.get(&row.seq));
+            let what = what_changed(&row, &page);
             let made = row.change.repository().and_then(|id| page.repositories.get(&id).map(|record| (id, record)));
             let now = made.and_then(|(id, _)| table.by_name.values().find(|repository| repository.id == id));
             let name = now.map(|now| now.record.name.clone()).or_else(|| made.map(|(_, record)| record.name.clone()));
             ListedChange { what, ..list(row, name, made.and_then(|(_, record)| Format::named(&record.format))) }
         };
-        let rows = page.rows.into_iter().map(listed).collect();
+        let rows = rows.into_iter().map(listed).collect();
         Ok(match newest {
             true => ListedChanges { rows, next: None, earlier: page.next },
             false => ListedChanges { rows, next: page.next, earlier: None },

@@ -1,30 +1,37 @@
-//! What a row of the journal changed in the settings of a repository, in a few words.
+//! What a row of the journal changed, in a few words: in the settings of a repository, and of tokens and entries.
 
 use serde_json::{Map, Value};
-use store::{Change, JournalRow, RepositoryRecord};
+use store::{Change, JournalPage, JournalRow, RepositoryRecord};
 
 /// Fields that change with others, and say nothing of themselves.
 const DERIVED: [&str; 3] = ["created", "removed", "members_since"];
 
-/// What a change of a repository changed: `added`, `removed`, `claims: +rack`. `None`: the row is of another kind, or the record before
-/// it is not known.
-pub(super) fn what_changed(row: &JournalRow, before: Option<&RepositoryRecord>) -> Option<String> {
-    let Change::Repository { id, record } = &row.change else { return None };
-    if id.0 == row.seq.0 {
-        return Some("added".to_owned());
+/// What a row of this page changed: `added`, `removed`, `claims: +rack`, `restored`. `None`: there is no more to tell, or the record
+/// before it is not known.
+pub(super) fn what_changed(row: &JournalRow, page: &JournalPage) -> Option<String> {
+    match &row.change {
+        Change::Repository { id, .. } if id.0 == row.seq.0 => Some("added".to_owned()),
+        Change::Repository { record, .. } => difference(page.before.get(&row.seq)?, record),
+        Change::Token { record } if record.revoked.is_some() => Some("revoked".to_owned()),
+        Change::Token { record } => Some(format!("created, with {}", record.scopes.join(", "))),
+        Change::Entry { .. } if page.restored.contains(&row.seq) => Some("restored".to_owned()),
+        _ => None,
     }
-    let before = before?;
-    let mut changes = match (before.removed, record.removed) {
+}
+
+/// What a change of a repository changed.
+pub(super) fn difference(before: &RepositoryRecord, after: &RepositoryRecord) -> Option<String> {
+    let mut changes = match (before.removed, after.removed) {
         (None, Some(_)) => vec!["removed".to_owned()],
         (Some(_), None) => vec!["restored".to_owned()],
         _ => Vec::new(),
     };
-    let (old, new) = (flat(before)?, flat(record)?);
+    let (old, new) = (flat(before)?, flat(after)?);
     let names: std::collections::BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     for name in names.into_iter().filter(|name| !DERIVED.contains(&name.as_str())) {
         let [old, new] = [&old, &new].map(|fields| fields.get(name).unwrap_or(&Value::Null));
         if old != new {
-            changes.push(format!("{name}: {}", difference(old, new)));
+            changes.push(format!("{name}: {}", of_values(old, new)));
         }
     }
     Some(changes.join("; "))
@@ -45,12 +52,14 @@ fn flat(record: &RepositoryRecord) -> Option<Map<String, Value>> {
     Some(flat)
 }
 
-/// `+rack -rake` for lists of texts, else the new value.
-fn difference(old: &Value, new: &Value) -> String {
+/// `+rack -rake` for lists of texts and of exceptions, which name a package, else the new value.
+fn of_values(old: &Value, new: &Value) -> String {
     let texts = |value: &Value| -> Option<Vec<String>> {
         match value {
             Value::Null => Some(Vec::new()),
-            Value::Array(all) => all.iter().map(|one| one.as_str().map(str::to_owned)).collect(),
+            Value::Array(all) => {
+                all.iter().map(|one| one.as_str().or_else(|| one["package"].as_str()).map(str::to_owned)).collect()
+            }
             _ => None,
         }
     };
@@ -75,10 +84,12 @@ mod tests {
 
     #[test]
     fn lists_tell_what_came_and_went_and_other_values_are_shown() {
-        assert_eq!(difference(&json!(["rack"]), &json!(["rack", "rake"])), "+rake");
-        assert_eq!(difference(&json!(["rack"]), &Value::Null), "-rack");
-        assert_eq!(difference(&json!(["a", "b"]), &json!(["b", "a"])), "now b, a");
-        assert_eq!(difference(&json!(false), &json!(true)), "true");
-        assert_eq!(difference(&json!(604_800), &Value::Null), "none");
+        assert_eq!(of_values(&json!(["rack"]), &json!(["rack", "rake"])), "+rake");
+        assert_eq!(of_values(&json!(["rack"]), &Value::Null), "-rack");
+        assert_eq!(of_values(&json!(["a", "b"]), &json!(["b", "a"])), "now b, a");
+        let exception = |package: &str| json!({ "package": package, "why": "old" });
+        assert_eq!(of_values(&json!([exception("a")]), &json!([exception("a"), exception("b:1")])), "+b:1");
+        assert_eq!(of_values(&json!(false), &json!(true)), "true");
+        assert_eq!(of_values(&json!(604_800), &Value::Null), "none");
     }
 }

@@ -1,12 +1,13 @@
 //! Searches the journal, page by page.
 
 use super::Store;
-use crate::catalog::{Catalog, JournalRow};
+use crate::catalog::{Catalog, JournalRow, Subject};
 use crate::change::Change;
+use crate::entry::State;
 use crate::error::Error;
 use crate::lane::Lane;
 use crate::record::{RepositoryId, RepositoryRecord, Seq};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use telemetry::{Event, give_way};
 
 /// The number of rows that are read at once. A row has at most some megabytes.
@@ -39,6 +40,8 @@ pub struct JournalPage {
     pub repositories: HashMap<RepositoryId, RepositoryRecord>,
     /// For rows that changed a repository: the record before each. Rows whose record is too far back in the journal are left out.
     pub before: HashMap<Seq, RepositoryRecord>,
+    /// The rows that published an entry again which was withdrawn.
+    pub restored: HashSet<Seq>,
 }
 
 impl Store {
@@ -94,6 +97,7 @@ fn search(
     }
     page.repositories = made(truth, &page.rows)?;
     page.before = before(truth, &page.rows)?;
+    page.restored = restored(truth, &page.rows)?;
     Ok(page)
 }
 
@@ -131,6 +135,25 @@ fn before(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashMap<Seq, R
         through -= count;
     }
     Ok(found)
+}
+
+/// The rows whose entry was withdrawn by the last change before.
+fn restored(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashSet<Seq>, Error> {
+    let mut restored = HashSet::new();
+    for row in rows {
+        let Change::Entry { repository, entry } = &row.change else { continue };
+        if entry.state != State::Live || entry.published == row.at {
+            continue;
+        }
+        give_way();
+        let before = truth.row_as_of(*repository, Subject::Entry(&entry.key), Seq(row.seq.0 - 1))?;
+        if let Some(Change::Entry { entry, .. }) = before.map(|before| before.change)
+            && entry.state == State::Withdrawn
+        {
+            restored.insert(row.seq);
+        }
+    }
+    Ok(restored)
 }
 
 /// The repositories of the rows. A repository's id is the number of the row that created it.
@@ -206,6 +229,21 @@ mod tests {
             let names: Vec<_> = [middle, last].iter().map(|seq| page.before[seq].name.as_str()).collect();
             assert_eq!((names, page.before.len()), (vec!["a", "b"], 2));
         }
+    }
+
+    #[test]
+    fn rows_that_published_a_withdrawn_entry_again_are_told_from_other_changes() {
+        let mut truth = Model::default();
+        let rows = [
+            suite::publish("rack", 1),
+            suite::publish("rack", 1),
+            suite::withdraw("rack", 1),
+            suite::publish("rack", 1),
+        ];
+        rows.into_iter().for_each(|row| suite::made(&mut truth, vec![row]));
+        let range = JournalRange { after: Seq(0), through: Seq(u64::MAX), newest: false };
+        let page = search(&mut truth, range, 10, &|_| true).unwrap();
+        assert_eq!(page.restored, HashSet::from([truth.last().unwrap()]));
     }
 
     #[test]
