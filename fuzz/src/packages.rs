@@ -3,7 +3,9 @@
 use super::text;
 use flate2::{Compression, write::GzEncoder};
 use format::gem::info::{self, FormatVersion};
-use format::gem::{Kind, Limits, Package, Requirement, Version, content, name, package as gem, path, quick, versions};
+use format::gem::{
+    Kind, Limits, Package, Requirement, Version, content, lock, name, package as gem, path, quick, versions,
+};
 use sha2::{Digest as _, Sha256};
 use std::io::Write as _;
 
@@ -84,6 +86,17 @@ pub(crate) fn requirement(bytes: &[u8]) {
     let Some(Ok(requirement)) = text(bytes).map(Requirement::parse) else { return };
     assert_eq!(Requirement::parse(&requirement.to_string()).ok(), Some(requirement.clone()));
     assert!(safe(&requirement.indexed()));
+}
+
+/// A `Gemfile.lock`: each of its versions is a file of a repository, and the lock of these alone has the same.
+pub(crate) fn lock(bytes: &[u8]) {
+    let Some(Ok(versions)) = text(bytes).map(lock::versions) else { return };
+    let again: String = versions.iter().map(|one| format!("    {} ({})\n", one.name, one.version)).collect();
+    assert_eq!(lock::versions(&format!("GEM\n  specs:\n{again}")), Ok(versions.clone()));
+    for one in versions {
+        let full_name = format!("{}-{}", one.name, one.version);
+        assert_eq!(path::read(&format!("gems/{full_name}.gem")), Some(path::Question::Gem(&full_name)));
+    }
 }
 
 /// Reads a file in memory and, if it is a gem, compares its index lines and its URL with its facts.

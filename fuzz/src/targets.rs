@@ -29,6 +29,7 @@ pub(crate) const ALL: &[(&str, Target)] = &[
     ("checksums", packages::checksums),
     ("version", packages::version),
     ("requirement", packages::requirement),
+    ("lock", packages::lock),
     ("upstream_versions", indexes::versions),
     ("upstream_info", indexes::info),
     ("upstream_look", indexes::look),

@@ -15,6 +15,7 @@ mod nested;
 mod never_reached;
 mod one_url;
 mod pages;
+mod policies;
 mod search;
 mod shared;
 mod stand_in;

@@ -49,7 +49,7 @@ pages! {
     keeping_and_deleting: "docs/keeping-and-deleting.md" => pages::keeping_and_deleting;
     moving_in: "docs/moving-in.md" => pages::moving_in;
     monitoring: "docs/monitoring.md" => pages::monitoring;
-    policy: "docs/policy.md" => pages::plain;
+    policy: "docs/policy.md" => pages::policy;
     proxying: "docs/proxying.md" => pages::proxying;
     publishing_files: "docs/publishing-files.md" => pages::plain;
     publishing_gems: "docs/publishing-gems.md" => pages::plain;

@@ -190,6 +190,14 @@ pub(super) fn gems_from_an_upstream() -> Stage {
     Stage::on(world).keep(index).fails("repo accept-index")
 }
 
+pub(super) fn policy() -> Stage {
+    let (world, index) = with_index();
+    world.person("ci", &["read"], &[]);
+    let stage = Stage::on(world).keep(index);
+    write(&stage.home().join("Gemfile.lock"), "GEM\n  remote: https://rubygems.org/\n  specs:\n    lamp (1.1.0)\n");
+    stage
+}
+
 pub(super) fn groups() -> Stage {
     let world = World::start();
     world.tree("partner", "maven");

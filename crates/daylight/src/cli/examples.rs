@@ -39,7 +39,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("repo missing", &["daylight repo missing maven-central"]),
     ("repo forget", &["daylight repo forget maven-central org/example/lamp"]),
     ("repo remove", &["daylight repo remove team-gems"]),
-    ("policy allow", &["daylight policy allow maven-central org.example:lamp:1.2 --why security-fix --until 14d"]),
+    (
+        "policy allow",
+        &[
+            "daylight policy allow maven-central org.example:lamp:1.2 --why security-fix --until 14d",
+            "daylight policy allow gems --lock Gemfile.lock --why locked-before",
+        ],
+    ),
     ("policy list", &["daylight policy list maven-central"]),
     ("policy withdraw", &["daylight policy withdraw maven-central org.example:lamp:1.2"]),
     ("cleanup", &["daylight cleanup", "daylight cleanup maven-releases --yes"]),

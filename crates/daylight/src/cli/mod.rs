@@ -14,6 +14,7 @@ mod config;
 mod context;
 mod examples;
 mod explain;
+mod explained;
 mod export;
 mod failure;
 mod folder;

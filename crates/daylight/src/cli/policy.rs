@@ -1,5 +1,8 @@
 //! `daylight policy`: lets single versions through that the cooldown of a repository hides.
 
+mod effect;
+mod hidden_file;
+mod locked;
 mod refused;
 
 use super::api::{Api, REPOSITORIES, decode};
@@ -7,9 +10,10 @@ use super::context::Context;
 use super::{failure, table};
 use crate::duration;
 use format::percent::segment;
-use refused::Refused;
+use refused::{Versions, Wanted};
 use serde::Deserialize;
 use serde_json::Value;
+use std::path::PathBuf;
 use telemetry::Clock;
 
 /// Let single versions through the cooldown of a repository
@@ -26,21 +30,25 @@ enum PolicyVerb {
     /// Let a version through although it is younger than the cooldown
     ///
     /// With --refused it lets all versions through that requests were refused in that time, after listing them: all that one build needs.
+    /// With --lock it takes the versions of a lock of Bundler, which requests no file of a version that is hidden.
     Allow {
         /// The repository whose policy hides the version; the refused answer names it. With --refused also the repository that the build
-        /// asks
+        /// asks, and with --lock that one
         repository: String,
         /// The version: `org.example:lamp:1.2`, `rack:3.0.0`, or a path; `*` matches any text
-        #[arg(required_unless_present = "refused", conflicts_with = "refused")]
+        #[arg(required_unless_present_any = ["refused", "lock"], conflicts_with_all = ["refused", "lock"])]
         package: Option<String>,
         /// All versions that requests were refused within this time: 15m, 2h
-        #[arg(long, value_name = "TIME", value_parser = since)]
+        #[arg(long, value_name = "TIME", value_parser = since, conflicts_with = "lock")]
         refused: Option<String>,
+        /// All versions of this Gemfile.lock that a cooldown hides
+        #[arg(long, value_name = "FILE")]
+        lock: Option<PathBuf>,
         /// Only requests with the token of this name
         #[arg(long, value_name = "TOKEN", requires = "refused")]
         by: Option<String>,
-        /// With --refused: do not ask at a terminal
-        #[arg(long, requires = "refused")]
+        /// With --refused or --lock: do not ask at a terminal
+        #[arg(long, conflicts_with = "package")]
         yes: bool,
         /// The reason, which `daylight policy list` shows
         #[arg(long, value_name = "REASON")]
@@ -88,16 +96,16 @@ impl Policy {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = Api::new(context)?;
         match self.verb {
-            PolicyVerb::Allow { repository, package, refused, by, yes, why, until } => {
+            PolicyVerb::Allow { repository, package, refused, lock, by, yes, why, until } => {
                 let allowed = Allowed { why, until };
-                if let Some(since) = refused {
-                    return Refused { repository, since, by, yes }.allow(&api, &allowed, context);
+                let refused = refused.map(|since| Wanted::Refused { since, by });
+                if let Some(wanted) = refused.or_else(|| lock.map(Wanted::Lock)) {
+                    return Versions { repository, wanted, yes }.allow(&api, &allowed, context);
                 }
                 let package = package.unwrap_or_default();
                 let answer = allow(&api, &repository, &package, &allowed)?;
                 api.print_json(&answer, context)?;
-                let until = allowed.until.map_or_else(String::new, |until| format!(" until {until}"));
-                writeln!(context.err, "`{}` is let through{until}", failure::plain(&package))?;
+                effect::tell(&api, &repository, &package, &allowed, context)?;
             }
             PolicyVerb::List { repository } => {
                 let answer = api.get(&format!("{REPOSITORIES}/{}", segment(&repository)))?;
@@ -106,6 +114,7 @@ impl Policy {
                 }
                 let rows = decode::<RepositoryPolicy>(answer)?.policy.exceptions.into_iter().map(row).collect();
                 table::write(context.out, ["PACKAGE", "WHO", "MADE", "UNTIL", "WHY"], rows)?;
+                effect::tell_of_others(&api, &repository, context)?;
             }
             PolicyVerb::Withdraw { repository, package } => {
                 api.delete(&format!("{REPOSITORIES}/{}/exceptions/{}", segment(&repository), segment(&package)))?;

@@ -21,6 +21,7 @@ mod invalid;
 pub mod json;
 mod limits;
 pub mod listing;
+pub mod lock;
 pub mod marshal;
 pub mod name;
 pub mod names;

@@ -1,29 +1,42 @@
-//! `policy allow REPO --refused TIME`: lets all versions through that requests of the last minutes were refused.
+//! `policy allow REPO --refused TIME` and `--lock FILE`: lets all versions through that requests of the last minutes were refused, or that
+//! a lock names and a cooldown hides.
 
-use super::{Allowed, allow};
-use crate::cli::api::{Api, decode};
+use super::hidden_file::{HiddenFile, by_version, count};
+use super::{Allowed, allow, locked};
+use crate::cli::api::{Api, REPOSITORIES, decode};
 use crate::cli::context::Context;
+use crate::cli::explained::Explained;
 use crate::cli::failure::{Failure, plain};
 use crate::cli::table;
 use format::percent::{decode as decode_percent, segment};
 use serde::Deserialize;
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use serde_json::json;
 use std::io::stdin;
+use std::path::PathBuf;
 
 /// The most refused paths that are looked at.
 const PATHS_MAX: usize = 1_000;
 /// The most policies on the way to a version.
 const LAYERS_MAX: usize = 16;
 
-/// The requests whose refusals are looked at.
-pub(super) struct Refused {
-    /// A repository that they asked, or that has the policy.
+/// Which versions are wanted.
+pub(super) enum Wanted {
+    /// The versions that requests were refused.
+    Refused {
+        /// Since when, as questions write it: `-900s`.
+        since: String,
+        /// Only requests with this token.
+        by: Option<String>,
+    },
+    /// The versions of this lock.
+    Lock(PathBuf),
+}
+
+/// The versions that are let through together.
+pub(super) struct Versions {
+    /// A repository that was asked, or that has the policy.
     pub(super) repository: String,
-    /// Since when, as questions write it: `-15m`.
-    pub(super) since: String,
-    /// Only those with this token.
-    pub(super) by: Option<String>,
+    pub(super) wanted: Wanted,
     /// Whether nobody is asked.
     pub(super) yes: bool,
 }
@@ -45,45 +58,23 @@ struct RefusedPath {
     count: u64,
 }
 
-#[derive(Debug, Deserialize)]
-struct Explained {
-    rule: Option<Rule>,
-}
-
-/// The rule that hides a version now.
-#[derive(Debug, Deserialize)]
-struct Rule {
-    #[serde(default)]
-    repository: String,
-    package: String,
-    text: String,
-    until: Option<String>,
-    /// There is none for a version that cannot be let through.
-    command: Option<String>,
-}
-
-/// A version that is still hidden.
-struct Version {
-    rule: Rule,
-    requests: u64,
-    /// The repository and the path of one of its files.
-    file: (String, String),
-}
-
-impl Refused {
+impl Versions {
     /// Lists the versions, asks at a terminal, and lets them through.
     pub(super) fn allow(&self, api: &Api, allowed: &Allowed, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let answer = self.events(api)?;
-        let versions = self.versions(api, &answer)?;
-        let rows = versions.iter().map(|Version { rule, requests, .. }| {
-            let until = rule.until.clone().unwrap_or_else(|| "-".to_owned());
+        let files = match &self.wanted {
+            Wanted::Refused { since, by } => self.refused(since, by.as_deref(), api, context)?,
+            Wanted::Lock(path) => locked::hidden(path, &self.repository, api, context)?,
+        };
+        let versions = by_version(files);
+        let rows = versions.iter().map(|HiddenFile { rule, requests, .. }| {
+            let dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
             let then = if rule.command.is_some() { "is let through" } else { "stays hidden" };
             [
                 rule.package.clone(),
-                requests.to_string(),
+                dash(requests.map(|requests| requests.to_string())),
                 rule.repository.clone(),
                 rule.text.clone(),
-                until,
+                dash(rule.until.clone()),
                 then.to_owned(),
             ]
         });
@@ -94,20 +85,9 @@ impl Refused {
                 rows.collect(),
             )?;
         }
-        if !answer.exact || answer.complete < 1.0 || answer.left_out > 0 || answer.rows.len() == PATHS_MAX {
-            writeln!(
-                context.err,
-                "note: not every refused request is known, so other versions may have been refused, too"
-            )?;
-        }
-        let young: Vec<&Version> = versions.iter().filter(|version| version.rule.command.is_some()).collect();
+        let young: Vec<&HiddenFile> = versions.iter().filter(|version| version.rule.command.is_some()).collect();
         if young.is_empty() {
-            api.print_json(&json!([]), context)?;
-            let name = plain(&self.repository);
-            return Ok(writeln!(
-                context.err,
-                "no version that `{name}` refused can be let through; nothing was changed"
-            )?);
+            return self.tell_of_none(api, context);
         }
         if !self.yes && context.can_ask() {
             write!(context.err, "Type `yes` to let {} through: ", count(young.len()))?;
@@ -119,11 +99,12 @@ impl Refused {
             }
         }
         let mut made = Vec::new();
-        for Version { rule, file: (repository, path), .. } in &young {
+        for HiddenFile { rule, file: (repository, path), .. } in &young {
             made.push(allow(api, &rule.repository, &rule.package, allowed)?);
             // Another policy on the way may hide it, too.
             for _ in 0..LAYERS_MAX {
-                let Some(next) = explain(api, repository, path)?.filter(|next| next.command.is_some()) else { break };
+                let rule = Explained::of(api, repository, path)?.rule;
+                let Some(next) = rule.filter(|next| next.command.is_some()) else { break };
                 made.push(allow(api, &next.repository, &next.package, allowed)?);
             }
         }
@@ -133,46 +114,71 @@ impl Refused {
         Ok(writeln!(context.err, "{} {are} let through{until}", count(young.len()))?)
     }
 
-    /// The paths that a policy refused.
-    fn events(&self, api: &Api) -> Result<Answer, anyhow::Error> {
-        let mut filters = vec![json!(["kind", "=", "request"]), json!(["reason", "=", "hidden_by_policy"])];
-        filters.extend(self.by.as_ref().map(|by| json!(["token", "=", by])));
-        let mut question = json!({
-            "from": self.since, "where": filters, "by": ["repository", "path"], "measures": ["count"], "limit": PATHS_MAX,
-        });
-        loop {
-            let answer: Answer = decode(api.post("/api/v1/ask", &question)?)?;
-            let Some(next) = answer.next.as_ref().filter(|_| answer.complete < 1.0) else { return Ok(answer) };
-            question = json!({ "next": next });
+    /// Tells that nothing can be let through, and of gems where to look.
+    fn tell_of_none(&self, api: &Api, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+        api.print_json(&json!([]), context)?;
+        let name = plain(&self.repository);
+        let Wanted::Refused { .. } = self.wanted else {
+            let text = format!("no cooldown hides a version of the lock from clients of `{name}`; nothing was changed");
+            return Ok(writeln!(context.err, "{text}")?);
+        };
+        writeln!(context.err, "no version that `{name}` refused can be let through; nothing was changed")?;
+        if api.get(&format!("{REPOSITORIES}/{}", segment(&self.repository)))?["format"] == "gem" {
+            writeln!(
+                context.err,
+                "hint: Bundler requests no file of a version that an index leaves out: `daylight policy allow {name} --lock Gemfile.lock` \
+                 takes the versions of its lock, and `daylight explain {name} NAME` shows what is hidden of a gem"
+            )?;
         }
+        Ok(())
     }
 
-    /// The versions among them that are hidden now, by policy and name.
-    fn versions(&self, api: &Api, answer: &Answer) -> Result<Vec<Version>, anyhow::Error> {
-        let mut versions: BTreeMap<(String, String), Version> = BTreeMap::new();
-        for RefusedPath { repository, path, count } in &answer.rows {
-            // Views of earlier moments have paths of another form.
-            let Some(path) = path.strip_prefix(&format!("/repository/{}/", segment(repository))) else { continue };
-            let Some(Ok(path)) = decode_percent(path).map(String::from_utf8) else { continue };
-            let Some(rule) = explain(api, repository, &path)? else { continue };
-            if *repository != self.repository && rule.repository != self.repository {
-                continue;
+    /// The files that a policy refused and hides now.
+    fn refused(
+        &self,
+        since: &str,
+        by: Option<&str>,
+        api: &Api,
+        context: &mut Context<'_>,
+    ) -> Result<Vec<HiddenFile>, anyhow::Error> {
+        let answer = events(since, by, api)?;
+        if let Some(by) = by.filter(|_| answer.rows.is_empty()) {
+            let known = api.get("/api/v1/tokens")?;
+            if !known["tokens"].as_array().is_some_and(|all| all.iter().any(|one| one["name"] == by)) {
+                let text = format!("there is no token `{}`, and no request with one was refused", plain(by));
+                return Err(Failure::usage(text, "`daylight token list` lists the tokens").into());
             }
-            let key = (rule.repository.clone(), rule.package.clone());
-            let file = (repository.clone(), path);
-            versions.entry(key).or_insert(Version { rule, requests: 0, file }).requests += count;
         }
-        Ok(versions.into_values().collect())
+        if !answer.exact || answer.complete < 1.0 || answer.left_out > 0 || answer.rows.len() == PATHS_MAX {
+            writeln!(
+                context.err,
+                "note: not every refused request is known, so other versions may have been refused, too"
+            )?;
+        }
+        let mut files = Vec::new();
+        for RefusedPath { repository, path, count } in answer.rows {
+            // Views of earlier moments have paths of another form.
+            let Some(path) = path.strip_prefix(&format!("/repository/{}/", segment(&repository))) else { continue };
+            let Some(Ok(path)) = decode_percent(path).map(String::from_utf8) else { continue };
+            let Some(rule) = Explained::of(api, &repository, &path)?.rule else { continue };
+            if repository == self.repository || rule.repository == self.repository {
+                files.push(HiddenFile { rule, requests: Some(count), file: (repository, path) });
+            }
+        }
+        Ok(files)
     }
 }
 
-/// The rule that hides a file now.
-fn explain(api: &Api, repository: &str, path: &str) -> Result<Option<Rule>, anyhow::Error> {
-    let query = [("repository", repository), ("path", path)].map(|(name, value)| format!("{name}={}", segment(value)));
-    let answer: Value = api.get(&format!("/api/v1/explain?{}", query.join("&")))?;
-    Ok(decode::<Explained>(answer)?.rule)
-}
-
-fn count(versions: usize) -> String {
-    if versions == 1 { "1 version".to_owned() } else { format!("{versions} versions") }
+/// The paths that a policy refused.
+fn events(since: &str, by: Option<&str>, api: &Api) -> Result<Answer, anyhow::Error> {
+    let mut filters = vec![json!(["kind", "=", "request"]), json!(["reason", "=", "hidden_by_policy"])];
+    filters.extend(by.map(|by| json!(["token", "=", by])));
+    let mut question = json!({
+        "from": since, "where": filters, "by": ["repository", "path"], "measures": ["count"], "limit": PATHS_MAX,
+    });
+    loop {
+        let answer: Answer = decode(api.post("/api/v1/ask", &question)?)?;
+        let Some(next) = answer.next.as_ref().filter(|_| answer.complete < 1.0) else { return Ok(answer) };
+        question = json!({ "next": next });
+    }
 }
