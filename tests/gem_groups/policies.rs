@@ -1,5 +1,5 @@
-//! Commands about the policy of a remote member, from the side of who uses the group with Bundler: the versions of a lock, and exceptions
-//! without an effect.
+//! Commands about the policy of a remote member, from the side of who uses the group with Bundler: the versions of a lock, exceptions
+//! without an effect, and changed lists.
 
 use super::{GROUP, REMOTE, Scene};
 use crate::removal::alone;
@@ -104,4 +104,27 @@ fn an_exception_without_an_effect_says_which_policy_hides_the_version_or_that_no
     let said = good(&scene, &format!("policy list {GROUP}"));
     assert!(said.contains("the policy of its member `upstream-gems` applies, too"), "{said}");
     assert!(!good(&scene, &format!("policy list {REMOTE}")).contains("note"));
+}
+
+#[test]
+fn a_changed_list_shows_what_came_and_what_went_and_which_pattern_names_nothing() {
+    let scene = young();
+    let said =
+        good(&scene, &format!("repo set {REMOTE} --deny lamp:1.1.0 --deny lampe:1 --deny moth* --cooldown none"));
+    assert!(said.contains("policy.deny: +lamp:1.1.0 +lampe:1 +moth* -wick"), "{said}");
+    assert!(said.contains("policy.cooldown_s: none"), "{said}");
+    assert!(
+        said.contains("knows no version that `lampe:1` names") && said.matches("knows no version").count() == 1,
+        "{said}"
+    );
+    let again = set(&scene, REMOTE, &json!({ "deny": ["wick"] })).json();
+    assert_eq!(again["difference"], "policy.deny: +wick -lamp:1.1.0 -lampe:1 -moth*");
+    assert_eq!(set(&scene, REMOTE, &json!({ "deny": ["wick"] })).json()["difference"], "");
+    // `--private` of both verbs is the same as `--read token`.
+    for flag in ["--private", "--read anyone", "--read token"] {
+        let said = good(&scene, &format!("repo set {GROUP} {flag}"));
+        assert!(said.contains(&format!("private: {}", flag != "--read anyone")), "{flag}: {said}");
+    }
+    let told = good(&scene, "journal --kind repository --repository upstream-gems --limit 1");
+    assert!(told.contains("policy.deny: +wick"), "{told}");
 }

@@ -151,7 +151,7 @@ pub(super) async fn change(
     let info_format = body.info_format()?;
     let claimed = app.repositories.find(name, event).await?.0.record.claims.clone();
     let set = app.repositories.set_deciding(name, |record| body.apply(record), body.decisions(), by, event);
-    let ChangedRepository { repository: mut changed, former, frees, pruned, hidden } = set.await?;
+    let ChangedRepository { repository: mut changed, former, frees, pruned, hidden, difference } = set.await?;
     if body.changes_urls() {
         app.repositories.pin_anew(name, event).await?;
     }
@@ -159,6 +159,7 @@ pub(super) async fn change(
         changed = app.repositories.reform(name, info_format, by, event).await?;
     }
     let mut answer = to_json(app, server, &changed);
+    answer["difference"] = difference.into();
     if let Some(former) = former.filter(|former| former.files > 0) {
         answer["cached"] = cached_json(former, body.decisions().former_files);
     }

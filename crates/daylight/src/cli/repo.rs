@@ -16,6 +16,7 @@ mod settings;
 
 use super::api::{Api, REPOSITORIES, decode};
 use super::context::Context;
+use super::explained::Explained;
 use super::failure::Failure;
 use super::{failure, frees, table};
 use cached_files::CachedFiles;
@@ -30,6 +31,24 @@ use settings::SettingFlags;
 pub(super) struct Repo {
     #[command(subcommand)]
     verb: RepoVerb,
+}
+
+/// Who may read a repository.
+#[derive(Debug, clap::Args)]
+struct Readers {
+    /// Only readers with a token may read it
+    #[arg(long)]
+    private: bool,
+    /// Who may read it; `token` is the same as --private
+    #[arg(long, value_parser = ["anyone", "token"], conflicts_with = "private")]
+    read: Option<String>,
+}
+
+impl Readers {
+    /// The setting `private`; `None`: the flags do not name it.
+    fn setting(self) -> Option<Value> {
+        if self.private { Some(true.into()) } else { self.read.map(|read| (read == "token").into()) }
+    }
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -51,12 +70,8 @@ enum RepoVerb {
         /// group with --member, else hosted]
         #[arg(long, value_name = "KIND")]
         kind: Option<String>,
-        /// Only readers with a token may read it
-        #[arg(long)]
-        private: bool,
-        /// Who may read it; `token` is the same as --private
-        #[arg(long, value_parser = ["anyone", "token"], conflicts_with = "private")]
-        read: Option<String>,
+        #[command(flatten)]
+        readers: Readers,
         #[command(flatten)]
         settings: Box<SettingFlags>,
     },
@@ -81,9 +96,8 @@ enum RepoVerb {
         /// Name of a gem that this repository no longer claims; can be repeated
         #[arg(long, value_name = "GEM", help_heading = "Gems")]
         unclaim: Vec<String>,
-        /// Who may read it
-        #[arg(long, value_parser = ["anyone", "token"])]
-        read: Option<String>,
+        #[command(flatten)]
+        readers: Readers,
         /// Change nothing, and show which requests of the last day would get another answer; upstreams are not asked
         #[arg(long)]
         preview: bool,
@@ -181,7 +195,7 @@ impl Repo {
                 let rows = decode::<Repositories>(answer)?.repositories.into_iter().map(Repository::row).collect();
                 table::write(context.out, HEAD, rows)?;
             }
-            RepoVerb::Add { name, format, kind, private, read, settings } => {
+            RepoVerb::Add { name, format, kind, readers, settings } => {
                 let kind = kind.unwrap_or_else(|| settings.kind().to_owned());
                 settings.warn(context)?;
                 let mut body = settings.body();
@@ -189,8 +203,7 @@ impl Repo {
                     body.insert(key.to_owned(), value);
                 }
                 // By default the server decides.
-                let private = if private { Some(true.into()) } else { read.map(|read| (read == "token").into()) };
-                body.extend(private.map(|private| ("private".to_owned(), private)));
+                body.extend(readers.setting().map(|private| ("private".to_owned(), private)));
                 // Those of a new repository are all of them.
                 let claims = body.remove("claim");
                 body.extend(claims.map(|claims| ("claims".to_owned(), claims)));
@@ -218,7 +231,7 @@ impl Repo {
                     collisions::show(&api, &name, context)?;
                 }
             }
-            RepoVerb::Set { name, protocol, owners, unclaim, read, preview, keep_cached, yes, settings } => {
+            RepoVerb::Set { name, protocol, owners, unclaim, readers, preview, keep_cached, yes, settings } => {
                 if let Some(gem) = unclaim.iter().find(|gem| settings.claims(gem)) {
                     let text = format!("`{}` is named by `--claim` and by `--unclaim`", failure::plain(gem));
                     return Err(Failure::usage(text, "name each gem with one of the two flags").into());
@@ -226,8 +239,8 @@ impl Repo {
                 settings.warn(context)?;
                 let mut body = settings.body();
                 let protocols: Map<String, Value> = protocol.into_iter().map(|(name, on)| (name, on.into())).collect();
-                let closes = read.as_deref() == Some("token");
-                let private = read.map(|read| (read == "token").into());
+                let private = readers.setting();
+                let closes = private == Some(true.into());
                 let protocols = (!protocols.is_empty()).then_some(Value::Object(protocols));
                 let unclaim = (!unclaim.is_empty()).then_some(Value::from(unclaim));
                 for (key, value) in [
@@ -256,10 +269,17 @@ impl Repo {
                 let rules = ["keep_versions", "keep_unused"]
                     .iter()
                     .any(|rule| body.get(*rule).is_some_and(|set| !set.is_null()));
+                let unknown = unknown_patterns(&api, &name, &body);
                 let answer = api.patch(&format!("{REPOSITORIES}/{}", segment(&name)), &Value::Object(body))?;
                 api.print_json(&answer, context)?;
                 let name = failure::plain(&name);
-                writeln!(context.err, "changed `{name}`")?;
+                match answer["difference"].as_str().unwrap_or_default() {
+                    "" => writeln!(context.err, "changed `{name}`")?,
+                    difference => writeln!(context.err, "changed `{name}`: {}", failure::plain(difference))?,
+                }
+                for pattern in unknown {
+                    writeln!(context.err, "note: `{name}` knows no version that `{}` names", failure::plain(&pattern))?;
+                }
                 if closes {
                     open_members::warn(&api, &answer, context)?;
                 }
@@ -301,6 +321,20 @@ impl Repo {
         }
         Ok(())
     }
+}
+
+/// The most patterns that are looked at.
+const PATTERNS_MAX: usize = 100;
+
+/// The patterns of new lists of a policy that name one version or gem which the repository does not know. The former policy must still
+/// apply: the new one refuses a version whether it exists or not.
+fn unknown_patterns(api: &Api, repository: &str, body: &Map<String, Value>) -> Vec<String> {
+    let lists = ["deny", "allow"].into_iter().filter_map(|list| body.get("policy")?.get(list)?.as_array());
+    let patterns = lists.flatten().filter_map(Value::as_str).take(PATTERNS_MAX);
+    let unknown = |pattern: &&str| {
+        Explained::of_pattern(api, repository, pattern).is_some_and(|explained| explained.is_unknown())
+    };
+    patterns.filter(unknown).map(str::to_owned).collect()
 }
 
 /// `PROTOCOL=on` or `PROTOCOL=off`.

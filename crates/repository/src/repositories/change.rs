@@ -8,6 +8,7 @@ use crate::gem::{compact, reformat};
 use crate::policy::hidden_hosted::HiddenHosted;
 use crate::record::{IndexBase, RepositoryRecord};
 use crate::repositories::cached::{Cached, FormerFiles};
+use crate::repositories::setting_changes::difference;
 use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
 use crate::settings;
@@ -41,6 +42,8 @@ pub struct ChangedRepository {
     pub pruned: Option<crate::cleanup::PrunePlan>,
     /// The versions of hosted members that the change hides.
     pub hidden: Option<HiddenHosted>,
+    /// The difference of the settings, in the words of the journal: `policy.deny: +rack -rake`. Empty: nothing changed.
+    pub difference: String,
 }
 
 impl Repositories {
@@ -131,7 +134,9 @@ impl Repositories {
             let mut record = repository.record.clone();
             change(&mut record)?;
             if record == repository.record {
-                return Ok(ChangedRepository { repository, former: None, frees: None, pruned: None, hidden: None });
+                let difference = String::new();
+                let (former, frees, pruned, hidden) = (None, None, None, None);
+                return Ok(ChangedRepository { repository, former, frees, pruned, hidden, difference });
             }
             record.date_members(&repository.record, self.store.now());
             self.check(&mut record, event).await?;
@@ -177,7 +182,8 @@ impl Repositories {
             }
             self.prune_later(set.clone());
         }
-        Ok(ChangedRepository { repository: set, former, frees, pruned, hidden })
+        let difference = difference(&repository.record.stored()?, &set.record.stored()?).unwrap_or_default();
+        Ok(ChangedRepository { repository: set, former, frees, pruned, hidden, difference })
     }
 
     /// Deletes the pinned networks of the hosts of a repository's upstream. The next call to each host pins its network
