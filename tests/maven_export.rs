@@ -129,7 +129,7 @@ fn a_repository_of_maven_is_exported_as_it_is_answered_and_comes_back_the_same()
 
     let fresh = World::start();
     fresh.tree("trees", "maven");
-    let imported = run(&fresh, &["import", "maven", out.to_str().unwrap(), "--into", "trees", "--claim"]);
+    let imported = run(&fresh, &["import", "maven", out.to_str().unwrap(), "--into", "trees", "--claim", "--yes"]);
     assert!(imported.status.success(), "{imported:?}");
     assert_eq!(listing(&fresh, "trees"), listed);
     let back = fresh.anon().file("trees", signature).expect(200);

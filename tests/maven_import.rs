@@ -80,25 +80,57 @@ fn a_link_that_leads_out_of_the_folder_is_not_published() {
 }
 
 #[test]
-fn what_was_damaged_or_is_there_with_other_bytes_is_refused_by_name_and_the_rest_comes_in() {
+fn a_damaged_file_and_a_version_that_is_there_with_other_bytes_are_refused_by_name_and_the_rest_comes_in() {
     let (world, folder) = (World::start(), TempDir::new().unwrap());
     world.tree("trees", "maven");
-    for number in ["1.0", "1.1", "1.2"] {
+    for number in ["1.0", "1.1", "1.2", "1.3"] {
         version(folder.path(), "lamp", number);
     }
     let file = |number: &str| folder.path().join(format!("org/example/lamp/{number}/lamp-{number}.jar"));
     write(&file("1.0"), "damaged");
     world.admin().put("trees", "org/example/lamp/1.1/lamp-1.1.jar", b"other bytes").expect(201);
+    // The package of this build does not come beside the POM of another one.
+    world.admin().put("trees", "org/example/lamp/1.3/lamp-1.3.pom", b"<project/>").expect(201);
     let output = import(&world, folder.path(), &[]);
     assert!(!output.status.success());
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     let sha1 = hex(&Sha1::digest("damaged"));
     let damaged = format!("lamp-1.0.jar: its sha1 is {sha1}, but the checksum file beside it has");
     assert!(out.contains(&damaged) && out.contains("lamp-1.1.jar: "), "{out}");
-    assert!(out.contains("uploaded 4 files, 0 were there already"), "{out}");
-    assert!(err.contains("2 files were refused") && err.contains("hint: the other files were uploaded"), "{err}");
-    world.anon().file("trees", "org/example/lamp/1.0/lamp-1.0.jar").expect(404);
+    for (file, first) in [("lamp-1.1.pom", "1.1/lamp-1.1.jar"), ("lamp-1.3.jar", "1.3/lamp-1.3.pom")] {
+        assert!(out.contains(&format!("{file}: not sent, because `org/example/lamp/{first}`")), "{out}");
+    }
+    assert!(out.contains("uploaded 3 files, 0 were there already"), "{out}");
+    assert!(err.contains("5 files were refused") && err.contains("hint: the other files were uploaded"), "{err}");
+    for missing in ["1.0/lamp-1.0.jar", "1.1/lamp-1.1.pom", "1.3/lamp-1.3.jar"] {
+        world.anon().file("trees", &format!("org/example/lamp/{missing}")).expect(404);
+    }
     world.anon().file("trees", "org/example/lamp/1.2/lamp-1.2.jar").expect(200);
+}
+
+#[test]
+fn a_snapshot_is_refused_with_the_repository_that_takes_it_said_once() {
+    let (world, folder) = (World::start(), TempDir::new().unwrap());
+    version(folder.path(), "bulb", "2.0-SNAPSHOT");
+    version(folder.path(), "lamp", "2.0-SNAPSHOT");
+    let output = command(&world, folder.path(), "maven-releases").output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(out.contains("`2.0-SNAPSHOT` is not one") && !out.contains("distributionManagement"), "{out}");
+    assert!(!output.status.success() && err.matches("--into maven-snapshots").count() == 1, "{err}");
+}
+
+#[test]
+fn the_parent_folder_of_repositories_is_refused_with_the_name_of_one() {
+    let (world, folder) = (World::start(), TempDir::new().unwrap());
+    world.tree("trees", "maven");
+    let pom = "<project><groupId>org.example</groupId><artifactId>lamp</artifactId></project>";
+    write(&folder.path().join("releases/org/example/lamp/1.0/lamp-1.0.pom"), pom);
+    let output = import(&world, folder.path(), &["--claim", "--yes"]);
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && err.contains("holds repositories"), "{err}");
+    assert!(err.contains(&format!("name one of them: `{}`", folder.path().join("releases").display())), "{err}");
+    world.anon().file("trees", "releases/org/example/lamp/1.0/lamp-1.0.pom").expect(404);
+    assert!(import(&world, &folder.path().join("releases"), &["--claim", "org.example"]).status.success());
 }
 
 #[test]

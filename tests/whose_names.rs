@@ -38,7 +38,11 @@ fn held(world: &World, repository: &str) -> Vec<String> {
 
 /// A version with the file in which Maven keeps where its files came from; `None`: without that file.
 fn version(folder: &Path, artifact: &str, number: &str, from: Option<&str>) {
-    let put = |name: &str, text: &str| write(&folder.join(format!("{GROUP}/{artifact}/{number}/{name}")), text);
+    version_of(folder, GROUP, artifact, number, from);
+}
+
+fn version_of(folder: &Path, group: &str, artifact: &str, number: &str, from: Option<&str>) {
+    let put = |name: &str, text: &str| write(&folder.join(format!("{group}/{artifact}/{number}/{name}")), text);
     let pom = format!("{artifact}-{number}.pom");
     put(&pom, &format!("<project><artifactId>{artifact}</artifactId></project>"));
     if let Some(from) = from {
@@ -117,9 +121,11 @@ fn a_claim_makes_undecided_names_ours_and_a_pattern_others_too() {
     let run = |more: &[&str]| import(&world, &publisher, folder.path(), "ours", more);
     let typed_wrong = run(&["--claim", "com.acmee"]);
     assert!(String::from_utf8_lossy(&typed_wrong.stderr).contains("`com.acmee` matches no name"), "{typed_wrong:?}");
-    let all = told(&run(&["--claim", "--json"]));
+    let all = told(&run(&["--claim", "--yes", "--json"]));
     assert_eq!(names(&all, "ours"), ["com.acme:bulb", "com.acme:wick"]);
     assert!(!all.to_string().contains("near") && all.to_string().contains("cached of an upstream"), "{all}");
+    let closed = json!([{ "group": null, "names": ["com.acme:bulb", "com.acme:wick"], "command": null }]);
+    assert_eq!(all["names"]["closed"], closed);
     assert_eq!(held(&world, "ours"), ["com.acme:bulb", "com.acme:wick"]);
     near.file(&format!("/{GROUP}/lamp/2.0/lamp-2.0.pom"), "<project/>");
     world.admin().file("all", &format!("{GROUP}/lamp/2.0/lamp-2.0.pom")).expect(200);
@@ -133,6 +139,49 @@ fn a_claim_makes_undecided_names_ours_and_a_pattern_others_too() {
         .person("reader", &["read"], &["ours"])
         .post_json("/api/v1/repositories/ours/names", &json!({ "folders": ["com/acme/lamp"] }))
         .expect(403);
+}
+
+#[test]
+fn a_claim_without_a_pattern_is_confirmed_and_an_import_says_which_names_upstreams_are_no_longer_asked_for() {
+    let (world, _near, folder) = scene();
+    let run = |more: &[&str]| import(&world, &world.admin(), folder.path(), "ours", more);
+    let text = |output: &Output| String::from_utf8(output.stdout.clone()).unwrap();
+
+    let unconfirmed = run(&["--claim"]);
+    let err = String::from_utf8_lossy(&unconfirmed.stderr);
+    assert!(!unconfirmed.status.success() && text(&unconfirmed).contains("com.acme:wick"), "{unconfirmed:?}");
+    assert!(err.contains("makes 1 name yours") && err.contains("--claim com.acme") && err.contains("--yes"), "{err}");
+    assert_eq!(held(&world, "ours"), Vec::<String>::new());
+
+    let confirmed = text(&run(&["--claim", "--yes"]));
+    assert!(
+        confirmed.contains("the group `all` now asks no upstream for: com.acme:bulb, com.acme:wick"),
+        "{confirmed}"
+    );
+    assert!(confirmed.contains("`daylight repo set all --shared com.acme:bulb`"), "{confirmed}");
+    let again = text(&run(&[]));
+    assert!(!again.contains("no upstream"), "{again}");
+    // The command keeps what is shared already.
+    world.admin().patch_json("/api/v1/repositories/all", &json!({ "policy": { "shared": ["org.x:y"] } })).expect(200);
+    version(folder.path(), "shade", "1.0", None);
+    let closed = told(&run(&["--claim", "com.acme:shade", "--json"]));
+    let command = "daylight repo set all --shared org.x:y --shared com.acme:shade";
+    let closed_now = json!([{ "group": "all", "names": ["com.acme:shade"], "command": command }]);
+    assert_eq!(closed["names"]["closed"], closed_now);
+}
+
+#[test]
+fn a_pattern_of_a_group_covers_the_groups_below_it_and_leaves_out_what_was_installed_of_others() {
+    let (world, near, folder) = scene();
+    version_of(folder.path(), "com/acme/house", "door", "1.0", None);
+    version_of(folder.path(), "org/public", "fork", "1.0-acme-1", Some(""));
+    let run = |more: &[&str]| told(&import(&world, &world.admin(), folder.path(), "ours", more));
+    let ours = run(&["--claim", "com.acme", "--ask-upstreams", "--json"]);
+    assert_eq!(names(&ours, "undecided"), ["org.public:fork"]);
+    assert_eq!(names(&ours, "ours")[..2], ["com.acme.house:door", "com.acme:bulb"]);
+    assert_eq!(held(&world, "ours"), names(&ours, "ours"));
+    assert!(ours.to_string().contains("installed on this machine, but no pattern matches it"), "{ours}");
+    assert!(!near.asked().iter().any(|asked| asked.path.contains("fork")), "its name does not leave the house");
 }
 
 #[test]

@@ -238,15 +238,18 @@ pub(super) fn moving_in() -> Stage {
     let lamp = Gem::new("acme-lamp", "1.0.0");
     std::fs::create_dir_all(folder.join("gems")).unwrap();
     std::fs::write(folder.join("gems").join(lamp.file()), lamp.bytes()).unwrap();
-    write(&stage.path("/srv/reposilite/releases/com/acme/lamp/1.0/lamp-1.0.pom"), POM);
+    let releases = stage.path("/srv/reposilite/releases");
+    write(&releases.join("com/acme/bolt/1.0/bolt-1.0.pom"), &POM.replace("lamp", "bolt"));
+    write(&releases.join("junit/junit/4.13.2/junit-4.13.2.pom"), "<project/>");
     let url = old.url(FIRST);
     stage.name("http://nexus.example/repository/gems-hosted", url.trim_end_matches('/')).keep(old).after(|stage| {
         let admin = stage.world.admin();
         admin.file(FIRST, "gems/acme-lamp-1.0.0.gem").expect(200);
         admin.file(FIRST, "gems/lamp-1.1.0.gem").expect(200);
-        admin.file("maven-releases", "com/acme/lamp/1.0/lamp-1.0.pom").expect(200);
+        admin.file("maven-releases", "com/acme/bolt/1.0/bolt-1.0.pom").expect(200);
+        admin.file("maven-releases", "junit/junit/4.13.2/junit-4.13.2.pom").expect(404);
         assert!(stage.path("/mnt/gems/acme-lamp-1.0.0.gem").exists());
-        assert!(stage.path("/mnt/maven/com/acme/lamp/maven-metadata.xml.sha1").exists());
+        assert!(stage.path("/mnt/maven/com/acme/bolt/maven-metadata.xml.sha1").exists());
         assert!(stage.path("/mnt/tools/lamp.zip").exists());
     })
 }

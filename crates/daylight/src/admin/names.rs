@@ -49,6 +49,15 @@ fn to_json(known: &KnownName, asked: bool, caller: &Caller) -> Value {
         false => Some(true),
         true => (asked && known.is_sure).then_some(false),
     };
+    // The command names the group.
+    let closed_in = known.closed_in.iter().map(|(group, command)| {
+        let shown = group.leaves.iter().chain([group]).all(|one| may_know(&one));
+        if shown {
+            json!({ "group": group.record.name, "command": command })
+        } else {
+            json!({ "group": null, "command": null })
+        }
+    });
     json!({
         "folder": known.folder,
         "name": name_of_folder(&known.folder),
@@ -58,5 +67,6 @@ fn to_json(known: &KnownName, asked: bool, caller: &Caller) -> Value {
         "cached_by": named(&known.cached_by),
         "listed": listed,
         "listed_by": named(&known.listed_by),
+        "closed_in": closed_in.collect::<Vec<_>>(),
     })
 }

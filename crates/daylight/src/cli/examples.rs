@@ -74,8 +74,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "import maven",
         &[
-            "daylight import maven /srv/nexus-export --into maven-releases --claim",
-            "daylight import maven ~/.m2/repository --into maven-releases --dry-run",
+            "daylight import maven /srv/nexus-export --into maven-releases --dry-run",
+            "daylight import maven /srv/nexus-export --into maven-releases --claim com.acme",
         ],
     ),
     ("import raw", &["daylight import raw /srv/files --into tools"]),

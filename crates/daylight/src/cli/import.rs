@@ -41,11 +41,12 @@ enum ImportVerb {
     /// A name (`GROUP:ARTIFACT`) that is imported is yours from then on: groups ask no upstream for it. So the import first decides whose
     /// each name is. What was installed on this machine is yours, as `_remote.repositories` in the folder says. What was downloaded, or is
     /// cached here of an upstream, is others': it is left out, and builds get it from there. If the folder says nothing about a name, as the
-    /// folder of another server, the name is undecided, and nothing is uploaded without `--claim`. No name is sent to an upstream without
-    /// `--ask-upstreams`.
+    /// folder of another server, the name is undecided, and nothing is uploaded without `--claim`. With patterns (`--claim com.acme`),
+    /// names that were installed are left out, too, unless one matches. No name is sent to an upstream without `--ask-upstreams`.
     ///
     /// Files are compared with the checksum files beside them. Checksums and metadata are not uploaded, because the server makes its own.
-    /// Files that the repository has with the same bytes are not uploaded again, so that an interrupted import can be continued.
+    /// Files that the repository has with the same bytes are not uploaded again, so that an interrupted import can be continued. If it has
+    /// a file of a version with other bytes, nothing of that version is uploaded: two builds are not mixed.
     ///
     /// With a token of the scope `admin` files keep their dates of publication: the oldest of the date of the file, the timestamp in the
     /// name of a snapshot build, and `lastUpdated` of the metadata. The same import again corrects the dates of an earlier one.

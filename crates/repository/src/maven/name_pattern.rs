@@ -5,19 +5,27 @@ use crate::format::Format;
 use crate::maven::guard;
 use crate::policy::pattern::Pattern;
 
-/// A pattern of names: `org.example`, `org.example:lamp`, `org.*`.
+/// A pattern of names: `org.example`, `org.example:lamp`, `org.*`. A pattern of a group also matches the groups below it, as a private
+/// prefix does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamePattern(Pattern);
+pub struct NamePattern {
+    exact: Pattern,
+    below: Option<Pattern>,
+}
 
 impl NamePattern {
     /// Reads the pattern of the flag with this name.
     pub fn read(flag: &str, text: &str) -> Result<Self, BadSetting> {
-        Pattern::read(flag, Format::Maven, text).map(Self)
+        let exact = Pattern::read(flag, Format::Maven, text)?;
+        let below = (!text.contains(':')).then(|| Pattern::known(&format!("{text}.*")));
+        Ok(Self { exact, below })
     }
 
     /// Whether it matches the name of this folder: `org/example/lamp`.
     pub fn matches(&self, folder: &str) -> bool {
-        guard::named(folder).is_some_and(|name| self.0.is_about(&name))
+        guard::named(folder).is_some_and(|name| {
+            [Some(&self.exact), self.below.as_ref()].into_iter().flatten().any(|one| one.is_about(&name))
+        })
     }
 }
 
@@ -31,10 +39,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_matches_the_names_of_folders() {
+    fn a_pattern_matches_the_names_of_folders_and_one_of_a_group_the_groups_below_it() {
         let matches = |pattern, folder| NamePattern::read("--claim", pattern).unwrap().matches(folder);
         assert!(matches("org.example", "org/example/lamp") && matches("org.*:la*", "org/example/lamp"));
         assert!(!matches("org.example:lamp", "org/example/oil") && !matches("org", "org"));
+        assert!(matches("org.example", "org/example/house/lamp") && matches("org.ex*", "org/example/house/lamp"));
+        assert!(!matches("org.example", "org/examples/lamp") && !matches("org.example:lamp", "org/example/house/lamp"));
         assert_eq!(name_of_folder("org/example/lamp").as_deref(), Some("org.example:lamp"));
     }
 }

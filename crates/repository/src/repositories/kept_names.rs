@@ -172,7 +172,11 @@ fn guard(repository: &Repository, entry: &Entry) -> Option<String> {
 }
 
 /// The name of a folder or a path, and the command that has upstreams asked for it; `None`: they are asked, or never will be.
-fn gives_path_back(group: &Repository, repository: &Repository, name: &str) -> Option<(String, Vec<String>)> {
+pub(super) fn gives_path_back(
+    group: &Repository,
+    repository: &Repository,
+    name: &str,
+) -> Option<(String, Vec<String>)> {
     let guarded = if repository.format == Format::Raw { Guarded::Path(name) } else { Guarded::Folder(name) };
     let what = repository.file(name).guarded_name(guarded)?.upstream();
     let is_kept =

@@ -8,6 +8,7 @@ use crate::group::is_hosted;
 use crate::maven::guard;
 use crate::policy::package_version::PackageVersion;
 use crate::repositories::Repositories;
+use crate::repositories::kept_names::gives_path_back;
 use crate::repository::Repository;
 use crate::tree::file::Guarded;
 use std::collections::BTreeMap;
@@ -37,6 +38,8 @@ pub struct KnownName {
     pub listed_by: Vec<Arc<Repository>>,
     /// Whether every upstream was asked, and answered or may not be asked.
     pub is_sure: bool,
+    /// The groups that ask no upstream for the name once the repository has it, and what an administrator runs to undo that.
+    pub closed_in: Vec<(Arc<Repository>, String)>,
 }
 
 impl Repositories {
@@ -90,7 +93,12 @@ impl Repositories {
             cached_by: Vec::new(),
             listed_by: Vec::new(),
             is_sure: false,
+            closed_in: Vec::new(),
         };
+        for group in groups {
+            let commands = gives_path_back(group, repository, folder).map(|(_, commands)| commands).unwrap_or_default();
+            known.closed_in.extend(commands.into_iter().map(|command| (Arc::clone(group), command)));
+        }
         let (mut upstreams, mut private) = (BTreeMap::new(), true);
         for leaf in groups.iter().flat_map(|group| group.leaves.iter()).chain([repository]) {
             if is_hosted(leaf) {

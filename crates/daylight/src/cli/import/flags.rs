@@ -18,10 +18,13 @@ pub(super) struct ImportFlags {
 /// Flags about the names of a Maven folder.
 #[derive(Debug, clap::Args)]
 pub(super) struct NameFlags {
-    /// Import undecided names as your own. With GROUP or GROUP:ARTIFACT, which may have `*`: the names that match, even if others have
-    /// them, too; repeat the flag for several
+    /// Import these names as your own, even if others have them, too: GROUP, with the groups below it, or GROUP:ARTIFACT; both may have
+    /// `*`. Repeat the flag for several. Alone: all undecided names
     #[arg(long, value_name = "GROUP:ARTIFACT", num_args = 0..=1, default_missing_value = "")]
     pub(super) claim: Vec<String>,
+    /// Claim all undecided names without asking
+    #[arg(long, requires = "claim")]
+    pub(super) yes: bool,
     /// Ask the upstreams of the repository's groups for undecided names. They learn these names
     #[arg(long)]
     pub(super) ask_upstreams: bool,

@@ -54,5 +54,13 @@ pub(super) fn import(
     drop(bar);
     outcomes.extend(all?.into_iter().flatten());
     let left_out = LeftOut { key: "yanked", files: source.yanked, links_outside: source.links_outside };
-    Ok(ImportReport { source: source.kind.to_string(), noun: "gems", outcomes, left_out, names: None })
+    Ok(ImportReport {
+        source: source.kind.to_string(),
+        noun: "gems",
+        outcomes,
+        left_out,
+        names: None,
+        notices: Vec::new(),
+        hint: None,
+    })
 }

@@ -83,6 +83,10 @@ pub(super) struct ImportReport {
     pub(super) left_out: LeftOut,
     /// Whose the names of a Maven folder are, for the JSON report.
     pub(super) names: Option<Value>,
+    /// What the import changed for other people, for people.
+    pub(super) notices: Vec<String>,
+    /// What to do about refused files, if that is known.
+    pub(super) hint: Option<String>,
 }
 
 /// Files of a folder that an import does not upload.
@@ -99,7 +103,7 @@ pub(super) struct LeftOut {
 impl ImportReport {
     /// Writes the report. Refused files are named, and make the import fail.
     pub(super) fn write(self, began: Tick, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let Self { source, noun, outcomes, left_out, names } = self;
+        let Self { source, noun, outcomes, left_out, names, notices, hint } = self;
         let outside = left_out.links_outside;
         let count = |is: fn(&FileOutcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
         let uploaded = count(|outcome| matches!(outcome, FileOutcome::Uploaded { .. }));
@@ -149,6 +153,9 @@ impl ImportReport {
                     "left out: {outside} links to files outside the folder; copy these files into it"
                 )?;
             }
+            for notice in notices {
+                writeln!(context.out, "{}", plain(&notice))?;
+            }
         }
         if not_allowed > 0 {
             writeln!(
@@ -160,9 +167,10 @@ impl ImportReport {
         match refused.len() {
             0 => Ok(()),
             many => {
+                let first = hint.map(|hint| format!("{hint}; ")).unwrap_or_default();
                 let hint = "the other files were uploaded; the same command again uploads only missing files, and refuses again files \
                             that were purged or that the repository has with other bytes";
-                Err(Failure::new(format!("{many} files were refused"), Some(hint.to_owned())).into())
+                Err(Failure::new(format!("{many} files were refused"), Some(format!("{first}{hint}"))).into())
             }
         }
     }

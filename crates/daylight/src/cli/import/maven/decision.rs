@@ -1,5 +1,6 @@
 //! Whose each name of a folder is: ours, which is imported; others', which builds get from upstreams; or undecided.
 
+use super::closed::{Closed, ClosedIn};
 use crate::cli::context::Context;
 use crate::cli::failure::{Failure, plain};
 use crate::cli::import::flags::{ImportFlags, NameFlags};
@@ -7,10 +8,13 @@ use format::tree;
 use repository::name_of_folder;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::io::stdin;
 
-/// How many names of one kind are printed.
+/// How many names of one kind are printed; where there are more, their groups.
 const SHOWN: usize = 10;
+/// Why an undecided name is ours.
+const CLAIMED_BLINDLY: &str = "claimed by `--claim` alone; the folder does not say where it came from";
 
 /// The known facts about a name.
 #[derive(Debug, Default)]
@@ -23,6 +27,8 @@ pub(super) struct Evidence {
     pub(super) downloaded: BTreeSet<String>,
     /// Whether a pattern claims it.
     pub(super) claimed: bool,
+    /// Whether there are patterns, so that an installed name that none matches is left out.
+    pub(super) only_matching: bool,
     /// Whether upstreams were asked.
     pub(super) asked: bool,
     /// What the server knows.
@@ -39,6 +45,8 @@ pub(super) struct Said {
     cached_by: Vec<String>,
     listed: Option<bool>,
     listed_by: Vec<String>,
+    #[serde(default)]
+    pub(super) closed_in: Vec<ClosedIn>,
 }
 
 /// Whose a name is.
@@ -76,11 +84,14 @@ impl Evidence {
                 let too = if self.installed { ", and installed on this machine, too" } else { "" };
                 of(Whose::Others, &format!("downloaded from {}{too}", ids.join(" and ")))
             }
+            () if self.installed && self.only_matching => {
+                of(Whose::Undecided, "installed on this machine, but no pattern matches it")
+            }
             () if self.installed => of(Whose::Ours, "installed on this machine"),
             () if *hosted => of(Whose::Ours, "published here before"),
             () if *listed == Some(true) => of(Whose::Others, &format!("in {}", upstreams(listed_by))),
             () if *listed == Some(false) => of(Whose::Ours, "in no upstream"),
-            () if all => of(Whose::Ours, "claimed"),
+            () if all => of(Whose::Ours, CLAIMED_BLINDLY),
             () if self.asked => of(Whose::Undecided, "an upstream gave no answer"),
             () => of(Whose::Undecided, "the folder does not say where it came from"),
         }
@@ -100,20 +111,37 @@ pub(super) struct Decision {
     verdicts: BTreeMap<Verdict, Vec<(String, u64)>>,
     /// The folders of the names that are not imported.
     left_out: HashSet<String>,
+    /// The groups that will ask no upstream for a name of ours which the repository did not have.
+    closed_in: HashMap<String, Vec<ClosedIn>>,
 }
 
 impl Decision {
-    /// From the folder of each name, and its number of files.
-    pub(super) fn new(all: impl Iterator<Item = (String, u64, Verdict)>) -> Self {
-        let (mut verdicts, mut left_out) = (BTreeMap::<_, Vec<_>>::new(), HashSet::new());
-        for (folder, files, verdict) in all {
+    /// From the folder of each name, its number of files, and what the server knows about it.
+    pub(super) fn new(all: impl Iterator<Item = (String, u64, Verdict, Said)>) -> Self {
+        let (mut verdicts, mut left_out, mut closed_in) =
+            (BTreeMap::<_, Vec<_>>::new(), HashSet::new(), HashMap::new());
+        for (folder, files, verdict, said) in all {
             let name = name_of_folder(&folder).unwrap_or_else(|| folder.clone());
             if verdict.whose != Whose::Ours {
                 left_out.insert(folder);
+            } else if !said.hosted {
+                closed_in.insert(folder, said.closed_in);
             }
             verdicts.entry(verdict).or_default().push((name, files));
         }
-        Self { verdicts, left_out }
+        Self { verdicts, left_out, closed_in }
+    }
+
+    /// What the uploads to these folders of names changed for the clients of groups.
+    pub(super) fn closed(&self, folders: &BTreeSet<String>) -> Vec<Closed> {
+        let mut closed = BTreeMap::<&Option<String>, Closed>::new();
+        for folder in folders {
+            for ClosedIn { group, command } in self.closed_in.get(folder).into_iter().flatten() {
+                let one = || Closed { group: group.clone(), names: BTreeSet::new(), command: command.clone() };
+                closed.entry(group).or_insert_with(one).names.extend(name_of_folder(folder));
+            }
+        }
+        closed.into_values().collect()
     }
 
     /// Whether the file at this path is imported.
@@ -155,7 +183,10 @@ impl Decision {
             (self.count(Whose::Ours), self.count(Whose::Others), self.count(Whose::Undecided));
         // Without names there is only one thing to do.
         let nothing = ours == 0 && others > 0;
-        let stops = (undecided > 0 && flags.claim.is_empty()) || nothing;
+        let blindly =
+            self.of(Whose::Ours).filter(|(why, _)| *why == CLAIMED_BLINDLY).map(|(_, names)| names.len()).sum();
+        let unconfirmed = blindly > 0 && !flags.yes && !context.can_ask();
+        let stops = (undecided > 0 && flags.claim.is_empty()) || nothing || unconfirmed;
         if !context.flags.json {
             self.write(context)?;
         } else if flags.dry_run || stops {
@@ -167,8 +198,8 @@ impl Decision {
         let dir = import.dir.display();
         if undecided > 0 && flags.claim.is_empty() {
             let text = format!("`{dir}` has {undecided} undecided name{}: nothing was uploaded", plural(undecided));
-            let hint = "`--claim` imports them as yours, `--claim GROUP:ARTIFACT` the matching ones; `--ask-upstreams` asks the upstreams, \
-                        which learn the names";
+            let hint = "`--claim com.acme` imports the names of your group as yours (repeat the flag for several), `--claim` alone all \
+                        undecided names; `--ask-upstreams` asks the upstreams, which learn the names";
             return Err(Failure::new(text, Some(hint.to_owned())).into());
         }
         if nothing {
@@ -177,26 +208,30 @@ impl Decision {
             let hint = "`--claim GROUP:ARTIFACT` imports the names that match as yours, and hides the upstreams' versions of them";
             return Err(Failure::new(text, Some(hint.to_owned())).into());
         }
+        if blindly > 0 && !flags.yes {
+            confirm(blindly, context)?;
+        }
         Ok(true)
     }
 
     fn write(&self, context: &mut Context<'_>) -> std::io::Result<()> {
-        for (whose, title) in [
-            (Whose::Ours, "yours, imported"),
-            (Whose::Others, "others', left out"),
-            (Whose::Undecided, "undecided, left out"),
-        ] {
+        for (whose, title) in
+            [(Whose::Ours, "yours"), (Whose::Others, "others', left out"), (Whose::Undecided, "undecided, left out")]
+        {
             let (names, files) = self.count(whose);
             if names > 0 {
-                writeln!(context.out, "{title}: {names} name{} with {files} files", plural(names))?;
+                let (s, files_s) = (plural(names), if files == 1 { "" } else { "s" });
+                writeln!(context.out, "{title}: {names} name{s} with {files} file{files_s}")?;
             }
             for (why, names) in self.of(whose) {
-                let shown: Vec<String> = names.iter().take(SHOWN).map(|(name, _)| plain(name)).collect();
-                let more = match names.len().saturating_sub(SHOWN) {
-                    0 => String::new(),
-                    more => format!(" and {more} more (`--json` has them)"),
-                };
-                writeln!(context.out, "  {}: {}{more}", plain(why), shown.join(", "))?;
+                // All groups of ours are shown: a public one among them is to be seen.
+                let most = if whose == Whose::Ours { usize::MAX } else { SHOWN };
+                writeln!(
+                    context.out,
+                    "  {}: {}",
+                    plain(why),
+                    listed(names.iter().map(|(name, _)| name.as_str()), most)
+                )?;
             }
         }
         Ok(())
@@ -206,6 +241,51 @@ impl Decision {
 /// The folder of the name that a file belongs to: `org/example/lamp`. Empty: it belongs to none.
 pub(super) fn folder_of(path: &str) -> &str {
     Some(tree::folder(tree::folder(path))).filter(|folder| folder.contains('/')).unwrap_or_default()
+}
+
+/// Names for people; where they are many, their groups, of which `most` are named.
+pub(super) fn listed<'a>(names: impl Iterator<Item = &'a str> + Clone, most: usize) -> String {
+    if names.clone().count() <= SHOWN {
+        return names.map(plain).collect::<Vec<_>>().join(", ");
+    }
+    let mut groups = BTreeMap::<&str, usize>::new();
+    for name in names {
+        *groups.entry(name.split(':').next().unwrap_or(name)).or_default() += 1;
+    }
+    let shown: Vec<String> =
+        groups.iter().take(most).map(|(group, many)| format!("{} ({many})", plain(group))).collect();
+    let more = match groups.len().saturating_sub(most) {
+        0 => String::new(),
+        more => format!(" and {more} more groups"),
+    };
+    format!("{}{more} (`--json` has the names)", shown.join(", "))
+}
+
+/// Asks whether all undecided names are to be ours. Without a terminal nothing is uploaded.
+fn confirm(names: usize, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    let s = plural(names);
+    if !context.can_ask() {
+        let text = format!(
+            "`--claim` alone makes {names} name{s} yours, and no terminal is there to confirm it: nothing was uploaded"
+        );
+        let hint = "`--claim com.acme` claims the names of your group alone; `--yes` claims all undecided names without asking";
+        return Err(Failure::usage(text, hint).into());
+    }
+    write!(
+        context.err,
+        "If others have one of the {names} claimed name{s}, builds get no version of theirs any more. Type `yes` to claim all: "
+    )?;
+    context.err.flush()?;
+    let mut typed = String::new();
+    stdin().read_line(&mut typed)?;
+    match typed.trim() {
+        "yes" => Ok(()),
+        _ => Err(Failure::new(
+            "nothing was uploaded",
+            Some("`--claim com.acme` claims the names of your group alone".to_owned()),
+        )
+        .into()),
+    }
 }
 
 fn plural(count: usize) -> &'static str {
@@ -232,6 +312,9 @@ mod tests {
         assert_eq!(whose(&both), [Others; 2], "a patched build of a public library");
         assert_eq!(whose(&Evidence { claimed: true, ..both }), [Ours; 2]);
         assert_eq!(whose(&Evidence { installed: true, ..said(|said| said.cached = true) }), [Others; 2]);
+        let outside = || Evidence { installed: true, only_matching: true, ..Evidence::default() };
+        assert_eq!(outside().verdict(false).whose, Undecided, "a fork of a public library, and there are patterns");
+        assert_eq!(Evidence { claimed: true, ..outside() }.verdict(false).whose, Ours);
         assert_eq!(whose(&Evidence { downloaded: central(), ..said(|said| said.hosted = true) }), [Others; 2]);
         assert_eq!(whose(&Evidence { downloaded: central(), ..said(|said| said.private = true) }), [Ours; 2]);
         assert_eq!(whose(&said(|said| said.hosted = true)), [Ours; 2], "the same import again");

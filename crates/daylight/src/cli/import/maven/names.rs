@@ -43,6 +43,7 @@ pub(super) fn decide(
     }
     names.remove("");
     let all = flags.claim.iter().any(String::is_empty);
+    let only_matching = !all && !flags.claim.is_empty();
     for text in flags.claim.iter().filter(|text| !text.is_empty()) {
         let hint = "such as `--claim com.acme` or `--claim 'com.acme:lamp-*'`; the folder comes before `--claim`";
         let pattern = NamePattern::read("--claim", text).map_err(|error| Failure::usage(error.to_string(), hint))?;
@@ -55,15 +56,17 @@ pub(super) fn decide(
             return Err(Failure::usage(format!("`--claim`: `{text}` matches no name of the folder"), hint).into());
         }
     }
+    names.values_mut().for_each(|evidence| evidence.only_matching = only_matching);
     let api = Api::patient(context)?;
     ask(&api, repository, &mut names, NAMES_EACH, false, |_| true)?;
     if flags.ask_upstreams {
-        let is_open = |evidence: &Evidence| evidence.verdict(all).is_undecided();
+        // What was installed here stays in the house, even if no pattern matches it.
+        let is_open = |evidence: &Evidence| evidence.verdict(all).is_undecided() && !evidence.installed;
         ask(&api, repository, &mut names, ASKED_EACH, true, is_open)?;
     }
     let verdicts = names.into_iter().map(|(folder, evidence)| {
         let verdict = evidence.verdict(all);
-        (folder, evidence.files, verdict)
+        (folder, evidence.files, verdict, evidence.said)
     });
     Ok(Decision::new(verdicts))
 }

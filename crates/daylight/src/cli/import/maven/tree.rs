@@ -1,7 +1,8 @@
 //! Finds the files of a folder that are to be uploaded, and the checksums beside them.
 
 use super::metadata_dates::MetadataDates;
-use crate::cli::failure::Failure;
+use super::parent_folder;
+use crate::cli::failure::{Failure, plain};
 use crate::cli::import::flags::Paths;
 use crate::cli::import::folder::{Files, files};
 use anyhow::Context as _;
@@ -16,6 +17,8 @@ use telemetry::Millis;
 
 /// Most folders within each other that are searched.
 const DEPTH: usize = 64;
+/// How many files that are left out are named.
+const EXAMPLES: usize = 3;
 /// Endings of the files that clients leave beside artifacts in their local repositories, under names like theirs.
 const LEFTOVERS: [&str; 4] = [".lastUpdated", ".part", ".tmp", ".lock"];
 
@@ -34,31 +37,46 @@ pub(super) struct ArtifactFile {
 /// The artifacts of a folder.
 #[derive(Debug)]
 pub(super) struct ArtifactTree {
-    /// The files of each version.
+    /// The files of each version; of a snapshot, those of each build.
     pub(super) folders: Vec<Vec<ArtifactFile>>,
     /// Where the files of a folder came from, as a client has it there.
     pub(super) tracked: HashMap<String, Tracking>,
-    /// How many files are neither artifacts nor checksums nor metadata.
-    pub(super) left_out: u64,
+    /// The files that are neither artifacts nor checksums nor metadata.
+    pub(super) left_out: Vec<String>,
     /// How many links lead out of the folder.
     pub(super) links_outside: u64,
+}
+
+impl ArtifactTree {
+    /// What is left out, for people; `None`: nothing. The files that clients leave everywhere are no examples.
+    pub(super) fn left_out_shown(&self) -> Option<String> {
+        let is_left_over = |path: &str| LEFTOVERS.iter().any(|ending| path.ends_with(ending));
+        let examples = self.left_out.iter().filter(|path| !is_notes(path) && !is_left_over(path)).take(EXAMPLES);
+        let examples: Vec<String> = examples.map(|path| format!("`{}`", plain(path))).collect();
+        let such_as = if examples.is_empty() { String::new() } else { format!(", such as {}", examples.join(", ")) };
+        match self.left_out.len() {
+            0 => None,
+            1 => Some(format!("1 other file is left out{such_as}")),
+            many => Some(format!("{many} other files are left out{such_as}")),
+        }
+    }
 }
 
 /// Finds the files of a folder.
 pub(super) fn read(folder: &Path, accepted: Paths) -> Result<ArtifactTree, anyhow::Error> {
     let (mut found, mut checksums) = (BTreeMap::new(), HashMap::<String, Vec<_>>::new());
-    let (mut left_out, mut updated, mut tracked) = (0, MetadataDates::default(), HashMap::new());
+    let (mut left_out, mut updated, mut tracked) = (Vec::new(), MetadataDates::default(), HashMap::new());
     let Files { paths, links_outside } = files(folder, folder, DEPTH, &|_| true)?;
     for file in paths {
         let Some(relative) = file.strip_prefix(folder).ok().and_then(Path::to_str) else {
-            left_out += 1;
+            left_out.push(file.display().to_string());
             continue;
         };
         if accepted == Paths::Raw {
             // An export that was interrupted leaves files with such names.
             match tree::check_raw(relative).is_ok() && !relative.ends_with(".arriving") {
                 true => drop(found.insert(relative.to_owned(), file)),
-                false => left_out += 1,
+                false => left_out.push(relative.to_owned()),
             }
             continue;
         }
@@ -82,7 +100,7 @@ pub(super) fn read(folder: &Path, accepted: Paths) -> Result<ArtifactTree, anyho
             Some((_, Some(checksum), of)) => checksums.entry(of).or_default().push((checksum, file)),
             Some((Kind::Artifact(_), None, path)) => drop(found.insert(path, file)),
             Some((Kind::Metadata(_), ..)) => {}
-            _ => left_out += 1,
+            _ => left_out.push(relative.to_owned()),
         }
     }
     if found.is_empty() && links_outside == 0 {
@@ -91,19 +109,27 @@ pub(super) fn read(folder: &Path, accepted: Paths) -> Result<ArtifactTree, anyho
         let hint = (accepted != Paths::Raw).then(|| hint.to_owned());
         return Err(Failure::new(format!("there are no {what} in `{}`", folder.display()), hint).into());
     }
-    let copies = if accepted == Paths::Raw { HashSet::new() } else { copies(&found) };
-    let mut folders = BTreeMap::<String, Vec<ArtifactFile>>::new();
+    let mut folders = BTreeMap::<(String, String), Vec<ArtifactFile>>::new();
+    let mut copies = HashSet::new();
+    if accepted != Paths::Raw {
+        parent_folder::refuse(folder, &found)?;
+        copies = self::copies(&found);
+    }
     for (path, file) in found.into_iter().filter(|(path, _)| !copies.contains(path)) {
         let checksums = checksums.remove(&path).unwrap_or_default();
         let published = updated.of(&path, &file);
-        folders.entry(path::unit(&path).to_owned()).or_default().push(ArtifactFile {
+        let build = match path::read(&path).map(|read| read.kind) {
+            Some(Kind::Artifact(artifact)) => artifact.file_version,
+            _ => "",
+        };
+        folders.entry((path::unit(&path).to_owned(), build.to_owned())).or_default().push(ArtifactFile {
             file,
             path,
             checksums,
             published,
         });
     }
-    left_out += copies.len() as u64;
+    left_out.extend(copies);
     Ok(ArtifactTree { folders: folders.into_values().collect(), tracked, left_out, links_outside })
 }
 
@@ -174,13 +200,14 @@ mod tests {
             paths,
             [
                 vec!["org/example/lamp/1.0/lamp-1.0.jar", "org/example/lamp/1.0/lamp-1.0.pom"],
-                vec![
-                    "org/example/lamp/1.1-SNAPSHOT/lamp-1.1-20260101.120000-1.jar",
-                    "org/example/lamp/1.1-SNAPSHOT/lamp-1.1-SNAPSHOT.pom",
-                ],
+                vec!["org/example/lamp/1.1-SNAPSHOT/lamp-1.1-20260101.120000-1.jar"],
+                vec!["org/example/lamp/1.1-SNAPSHOT/lamp-1.1-SNAPSHOT.pom"],
             ]
         );
-        assert_eq!(tree.left_out, 6);
+        assert_eq!(tree.left_out.len(), 6);
+        let shown = tree.left_out_shown().unwrap();
+        assert!(shown.starts_with("6 other files are left out, such as `"), "{shown}");
+        assert!(shown.contains("`archetype-catalog.xml`") && !shown.contains("_remote.repositories"), "{shown}");
         let sums: Vec<_> = tree.folders[0][0].checksums.iter().map(|(checksum, _)| *checksum).collect();
         assert_eq!(sums, [Checksum::Md5, Checksum::Sha1]);
         write("org.example/oil/1.0/ivys/ivy.xml");
@@ -189,9 +216,9 @@ mod tests {
         assert_eq!(others(read(folder.path(), Paths::Maven).unwrap()).count(), 0);
         let plain: Vec<_> = others(read(folder.path(), Paths::AnyLayout).unwrap()).collect();
         assert_eq!((plain.len(), plain[0].checksums.len()), (1, 1));
-        assert_eq!(read(folder.path(), Paths::AnyLayout).unwrap().left_out, 6);
+        assert_eq!(read(folder.path(), Paths::AnyLayout).unwrap().left_out.len(), 6);
         let raw = read(folder.path(), Paths::Raw).unwrap();
-        assert_eq!((raw.folders.concat().len(), raw.left_out), (16, 0));
+        assert_eq!((raw.folders.concat().len(), raw.left_out.len()), (16, 0));
         let nothing = read(&folder.path().join("org/example/lamp/1.0"), Paths::Maven).unwrap_err();
         assert!(nothing.to_string().starts_with("there are no artifacts in"));
     }
