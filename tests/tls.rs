@@ -11,14 +11,28 @@ pub(crate) struct Certificate(TempDir);
 impl Certificate {
     pub(crate) fn new() -> Self {
         let certificate = Self(TempDir::new().unwrap());
-        certificate.renew();
+        certificate.renew(2);
         certificate
     }
 
+    /// Replaces the certificate by one of the same key that expired long ago.
+    fn expire(&self) {
+        let settings = "[ca]\ndefault_ca = a\n[a]\ndatabase = index\nnew_certs_dir = .\nrand_serial = yes\ndefault_md = sha256\n\
+                        policy = p\nx509_extensions = x\n[p]\ncommonName = supplied\n[x]\nbasicConstraints = critical,CA:FALSE\n\
+                        subjectAltName = IP:127.0.0.1\n";
+        std::fs::write(self.0.path().join("settings"), settings).unwrap();
+        std::fs::write(self.0.path().join("index"), "").unwrap();
+        let script = "openssl req -new -key key.pem -subj /CN=daylight -out asked && openssl ca -batch -selfsign -notext -config settings \
+                      -keyfile key.pem -in asked -out certificate.pem -startdate 200101000000Z -enddate 200102000000Z";
+        let made = Command::new("sh").args(["-c", script]).current_dir(&self.0).output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    }
+
     /// Replaces both files by new ones.
-    fn renew(&self) {
+    fn renew(&self, days: u32) {
         let made = Command::new("openssl")
-            .args("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=daylight".split(' '))
+            .args("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=daylight".split(' '))
+            .args(["-days", &days.to_string()])
             // rustls takes no certificate of an authority for that of a server.
             .args(["-addext", "basicConstraints=critical,CA:FALSE"])
             .args(["-addext", "subjectAltName=IP:127.0.0.1", "-out", "certificate.pem", "-keyout", "key.pem"])
@@ -64,7 +78,7 @@ fn gems_are_pushed_and_fetched_through_tls_and_a_renewed_certificate_is_shown_wi
 
     let old = certificate.0.path().join("old.pem");
     std::fs::copy(certificate.file(), &old).unwrap();
-    certificate.renew();
+    certificate.renew(2);
     world.reload("using a new TLS certificate");
     assert_eq!(curl(&world, &certificate.file(), &path, &[]).stdout, gem);
     assert!(!curl(&world, &old, &path, &[]).status.success(), "the old one is still shown");
@@ -72,6 +86,70 @@ fn gems_are_pushed_and_fetched_through_tls_and_a_renewed_certificate_is_shown_wi
     world.restart();
     assert_eq!(curl(&world, &certificate.file(), &path, &[]).stdout, gem);
     world.stop();
+}
+
+#[test]
+fn a_certificate_that_cannot_be_used_replaces_none_and_the_metric_and_the_probe_tell_of_the_one_in_use() {
+    let certificate = Certificate::new();
+    let world = World::start_with_file(&certificate.settings());
+    let old = certificate.0.path().join("old.pem");
+    std::fs::copy(certificate.file(), &old).unwrap();
+    let told = |path: &str| {
+        let told = curl(&world, &old, path, &[]);
+        assert!(told.status.success(), "the one in use is not shown: {}", String::from_utf8_lossy(&told.stderr));
+        String::from_utf8(told.stdout).unwrap()
+    };
+    let metrics = || {
+        let lines = told("/metrics");
+        lines.lines().filter(|line| line.starts_with("daylight_certificate_")).collect::<Vec<_>>().join("\n")
+    };
+    let ready = || told("/health/ready");
+    let (first, is_in_use) = (metrics(), "daylight_certificate_files_refused{certificate=\"server\"} 0");
+    assert!(first.contains(is_in_use) && first.contains("_expiry_timestamp_seconds"), "{first}");
+    let refused = first.replace(is_in_use, &is_in_use.replace(" 0", " 1"));
+    let key = certificate.0.path().join("key.pem");
+    let longer = Certificate::new();
+    longer.renew(60);
+
+    std::fs::copy(longer.file(), certificate.file()).unwrap();
+    world.reload("KeyMismatch");
+    assert_eq!(metrics(), refused);
+    assert!(ready().contains("degraded: the files of the TLS certificate cannot be used"), "{}", ready());
+    std::fs::write(certificate.file(), "nothing").unwrap();
+    world.reload("the file contains none");
+    assert_eq!(metrics(), refused);
+    std::fs::remove_file(&key).unwrap();
+    world.reload("cannot read");
+    assert_eq!(metrics(), refused);
+    certificate.renew(2);
+    certificate.expire();
+    world.reload("is valid from");
+    assert_eq!(metrics(), refused);
+    assert!(!world.log().contains("valid again"), "{}", world.log());
+
+    std::fs::copy(longer.file(), certificate.file()).unwrap();
+    std::fs::copy(longer.0.path().join("key.pem"), &key).unwrap();
+    world.reload("using a new TLS certificate");
+    std::fs::copy(longer.file(), &old).unwrap();
+    assert_ne!(metrics(), first);
+    assert!(metrics().contains(is_in_use));
+    assert_eq!(ready(), "ready\n");
+}
+
+#[test]
+fn an_expired_certificate_is_told_by_the_probe_until_a_valid_one_replaces_it() {
+    let certificate = Certificate::new();
+    certificate.expire();
+    let world = World::start_with_file(&certificate.settings());
+    let ready =
+        |more: &[&str]| String::from_utf8(curl(&world, &certificate.file(), "/health/ready", more).stdout).unwrap();
+    assert_eq!(ready(&[]), "", "curl takes an expired one");
+    let told = ready(&["--insecure"]);
+    assert!(told.contains("\ndegraded: the TLS certificate expired on "), "{told}");
+    world.await_log("the TLS certificate has expired: clients refuse it");
+    certificate.renew(2);
+    world.reload("using a new TLS certificate");
+    assert_eq!(ready(&[]), "ready\n");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Everything that requests need, made once at the start.
 
 use crate::access::{Access, Caller};
+use crate::certificate::Certificate;
 use crate::class::{Classes, Place};
 use crate::config::{References, ServerTiming};
 use crate::error::Error;
@@ -13,7 +14,7 @@ use front::{Pages, Reply, Request};
 use insight::Insight;
 use insight::Tail;
 use repository::{Ask, Repositories};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::{Stamp, Store};
 use telemetry::{Class, Clock, Event, Log, Op, Reason, RecentEvents, Recorder, Tick, under_way};
@@ -66,6 +67,8 @@ pub struct App {
     pub server_timing: ServerTiming,
     /// How long a small body may take to arrive.
     pub form_time: Duration,
+    /// The certificate that the server shows. Empty without TLS.
+    pub(crate) certificate: OnceLock<Arc<Certificate>>,
 }
 
 impl App {
@@ -141,6 +144,9 @@ impl App {
         let behind = self.repositories.behind(event).await?;
         if behind > 0 {
             text += &format!("degraded: repositories behind their upstreams: {behind}\n");
+        }
+        for fault in self.certificate.get().iter().flat_map(|shown| shown.faults(self.clock.now())) {
+            text += &format!("degraded: {fault}\n");
         }
         Ok(event.time(Op::ReplyMake, || reply::text(text)))
     }

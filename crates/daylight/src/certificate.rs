@@ -5,8 +5,7 @@ use anyhow::Context;
 use client::Validity;
 use front::Tls;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use telemetry::{By, Clock, Log, Metric, Millis, Recorder};
 
@@ -26,17 +25,17 @@ pub(crate) struct Certificate {
     certificate: PathBuf,
     key: PathBuf,
     current: Mutex<Current>,
-    /// When it expires, in milliseconds since 1970; 0 if that is unknown.
-    expires: AtomicI64,
     tls: Arc<Tls>,
 }
 
-/// The result of the last read.
+/// The certificate in use, and the result of the last read.
 #[derive(Debug)]
 struct Current {
-    files: PemFiles,
-    /// Whether the log has a warning that the files cannot be used.
-    warned: bool,
+    in_use: PemFiles,
+    /// The validity of the certificate in use. `None`: it cannot be read.
+    validity: Option<Validity>,
+    /// Why the present files cannot be used. `None`: they are in use.
+    refused: Option<String>,
     /// The expiry that the log has.
     expiry: Expiry,
 }
@@ -82,25 +81,40 @@ impl Certificate {
         }
         let files = PemFiles::read(&certificate, &key)?;
         let tls = Tls::new(&files.certificate, &files.key)?;
-        let expires = expires(&files);
-        Ok(Some(Arc::new(Self {
-            certificate,
-            key,
-            current: Mutex::new(Current { files, warned: false, expiry: Expiry::Later }),
-            expires: AtomicI64::new(expires),
-            tls,
-        })))
+        let validity = Validity::read(&files.certificate);
+        let current = Current { in_use: files, validity, refused: None, expiry: Expiry::Later };
+        Ok(Some(Arc::new(Self { certificate, key, current: Mutex::new(current), tls })))
     }
 
-    /// Adds the expiry to the metrics.
+    /// Adds the expiry of the certificate in use to the metrics, and whether the files are in use.
     pub(crate) fn show_in_metrics(self: &Arc<Self>, recorder: &Recorder) {
+        let show = |metric, figure: fn(&Current) -> Option<f64>| {
+            let certificate = self.clone();
+            recorder.figures(metric, By::Label("certificate"), move || {
+                figure(&certificate.current()).map(|figure| ("server".to_owned(), figure)).into_iter().collect()
+            });
+        };
         let doc = "When a certificate that this server shows expires, in seconds since 1970";
         let metric = Metric::gauge("certificate_expiry_timestamp_seconds", doc);
-        let certificate = self.clone();
-        recorder.figures(metric, By::Label("certificate"), move || {
-            let expires = Some(certificate.expires.load(Ordering::Relaxed)).filter(|expires| *expires != 0);
-            expires.map(|expires| ("server".to_owned(), expires as f64 / 1e3)).into_iter().collect()
+        show(metric, |current| current.validity.map(|validity| validity.ends.0 as f64 / 1e3));
+        let doc = "Whether the files of a certificate cannot be used, so that the former certificate stays in use";
+        let metric = Metric::gauge("certificate_files_refused", doc);
+        show(metric, |current| Some(f64::from(u8::from(current.refused.is_some()))));
+    }
+
+    /// What is wrong with the certificate now, in words for anybody.
+    pub(crate) fn faults(&self, now: Millis) -> Vec<String> {
+        let current = self.current();
+        let ended = current.validity.map(|validity| validity.ends).filter(|ends| *ends < now);
+        let ended = ended.map(|ends| format!("the TLS certificate expired on {ends}: clients refuse it"));
+        let refused = current.refused.as_ref().map(|_| {
+            "the files of the TLS certificate cannot be used, and the former one stays in use: the log says why".into()
         });
+        ended.into_iter().chain(refused).collect()
+    }
+
+    fn current(&self) -> MutexGuard<'_, Current> {
+        self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn tls(&self) -> Arc<Tls> {
@@ -112,14 +126,14 @@ impl Certificate {
         loop {
             self.log_expiry(&log, clock.now());
             tokio::time::sleep(EVERY).await;
-            self.refresh(&log);
+            self.refresh(&log, clock.now());
         }
     }
 
     /// Logs each change of the expiry: that the certificate expires soon, has expired, or was renewed.
     fn log_expiry(&self, log: &Log, now: Millis) {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(validity) = Validity::read(&current.files.certificate) else { return };
+        let mut current = self.current();
+        let Some(validity) = current.validity else { return };
         let expiry = Expiry::at(now, validity);
         if expiry == std::mem::replace(&mut current.expiry, expiry) {
             return;
@@ -133,35 +147,46 @@ impl Certificate {
         }
     }
 
-    /// Uses the certificate that is in the files now. If it cannot be used, the log says so once, and the former certificate stays: the
-    /// renewal of the files may not be complete.
-    pub(crate) fn refresh(&self, log: &Log) {
-        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        let changed = match PemFiles::read(&self.certificate, &self.key) {
-            Ok(now) if now == current.files => return,
-            Ok(now) => {
-                *current = Current { files: now, warned: false, expiry: current.expiry };
-                self.expires.store(expires(&current.files), Ordering::Relaxed);
-                self.tls.replace(&current.files.certificate, &current.files.key).map_err(anyhow::Error::from)
+    /// Uses the certificate that is in the files now. If it cannot be used, or is not valid while the one in use is, the former certificate
+    /// stays, and the log says each reason once: the renewal of the files may not be complete.
+    pub(crate) fn refresh(&self, log: &Log, now: Millis) {
+        let mut current = self.current();
+        let file: (&str, &dyn std::fmt::Display) = ("file", &self.certificate.display());
+        let read = PemFiles::read(&self.certificate, &self.key);
+        if read.as_ref().is_ok_and(|files| *files == current.in_use) {
+            if current.refused.take().is_some() {
+                log.info("the files have the TLS certificate in use again", &[file]);
             }
-            Err(error) => Err(error),
-        };
-        match changed {
-            Ok(()) => log.info("using a new TLS certificate", &[("file", &self.certificate.display())]),
-            Err(error) if !current.warned => {
-                current.warned = true;
-                log.warn(
-                    "keeping the TLS certificate in use, because the new one cannot be used",
-                    &[("cause", &format!("{error:#}"))],
-                );
+            return;
+        }
+        match read.and_then(|files| self.replace(&files, current.validity, now).map(|validity| (files, validity))) {
+            Ok((in_use, validity)) => {
+                *current = Current { in_use, validity, refused: None, expiry: current.expiry };
+                log.info("using a new TLS certificate", &[file]);
             }
-            Err(_) => {}
+            Err(error) => {
+                let cause = format!("{error:#}");
+                if current.refused.as_ref() != Some(&cause) {
+                    let what = "keeping the TLS certificate in use, because the new one cannot be used";
+                    log.warn(what, &[("cause", &cause)]);
+                }
+                current.refused = Some(cause);
+            }
         }
     }
-}
 
-fn expires(files: &PemFiles) -> i64 {
-    Validity::read(&files.certificate).map_or(0, |validity| validity.ends.0)
+    /// Shows another certificate from now on. Returns its validity.
+    fn replace(&self, files: &PemFiles, former: Option<Validity>, now: Millis) -> anyhow::Result<Option<Validity>> {
+        let is_valid = |validity: &Validity| validity.begins <= now && now <= validity.ends;
+        let validity = Validity::read(&files.certificate);
+        if let Some(Validity { begins, ends }) = validity.filter(|new| !is_valid(new))
+            && former.as_ref().is_some_and(is_valid)
+        {
+            anyhow::bail!("the certificate in `{}` is valid from {begins} to {ends}", self.certificate.display());
+        }
+        self.tls.replace(&files.certificate, &files.key)?;
+        Ok(validity)
+    }
 }
 
 impl PemFiles {

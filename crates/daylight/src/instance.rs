@@ -16,7 +16,7 @@ use front::{Listener, PageHooks, Pages};
 use insight::{FactsOf, Insight, InsightOptions, RepositoryFacts, Surroundings, Tail};
 use repository::{ChangeSource, Format, MemoryLimits, Repositories, WaitersLimits, Workers};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::{BlobLife, PoolOptions, RepositoryKind, Seq, Stamp, Store, StoreOptions, Threads};
 use telemetry::{
@@ -187,6 +187,7 @@ impl Instance {
             max_upload_bytes: settings.server.max_upload_bytes,
             server_timing: settings.telemetry.server_timing,
             form_time: Duration::from_secs(settings.server.head_timeout_s),
+            certificate: OnceLock::new(),
         });
         Ok(Self { app, first, back })
     }

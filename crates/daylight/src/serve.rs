@@ -1,5 +1,6 @@
 //! Starts, runs and stops the server.
 
+use crate::app::App;
 use crate::certificate::Certificate;
 use crate::changed_settings;
 use crate::config::{Loaded, Settings};
@@ -13,7 +14,6 @@ use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use telemetry::{Clock, Lines, Log, Recorder};
@@ -45,7 +45,6 @@ pub struct Running {
     pub address: SocketAddr,
     /// The other addresses.
     others: Vec<SocketAddr>,
-    certificate: Option<Arc<Certificate>>,
     /// The instance behind the socket.
     pub instance: Instance,
     /// Keeps the socket open until the next program has it.
@@ -70,6 +69,7 @@ pub fn start(settings: &Settings, log: Log, mut options: StartOptions) -> anyhow
     watch_machine(&instance.app.recorder, &listener, &settings.store.data)?;
     if let Some(certificate) = &certificate {
         certificate.show_in_metrics(&instance.app.recorder);
+        drop(instance.app.certificate.set(certificate.clone()));
         instance.back.spawn(certificate.clone().watch(log, instance.app.clock.clone()));
     }
     instance.back.spawn(maintenance::run(instance.app.clone()));
@@ -89,7 +89,7 @@ pub fn start(settings: &Settings, log: Log, mut options: StartOptions) -> anyhow
         .name("daylight-front".into())
         .spawn(move || front::run(accepting, front_options, handler, recorder, stop_front))?;
     let others = listener.local_addrs()?.split_off(1);
-    Ok(Running { address, others, certificate, instance, listener, stop, front })
+    Ok(Running { address, others, instance, listener, stop, front })
 }
 
 /// Watches the accept queues, the disk of the data folder, and the limits that the machine sets.
@@ -122,7 +122,8 @@ impl Running {
 
     /// Reads the certificate again, and the repositories that the file declares.
     fn reload(&self, file: Option<&Path>, log: &Log) {
-        self.certificate.iter().for_each(|certificate| certificate.refresh(log));
+        let App { certificate, clock, .. } = &*self.instance.app;
+        certificate.get().iter().for_each(|certificate| certificate.refresh(log, clock.now()));
         let Some(file) = file else { return };
         match self.instance.apply_declared(file, log) {
             Ok(()) => log.info("the repositories of the configuration file are in force", &[("file", &file.display())]),
@@ -230,7 +231,7 @@ fn restart(running: Running, program: Program, mut signals: Signals, log: &Log, 
 fn announce(running: &Running, json: bool) {
     use std::io::Write;
     let secret = running.instance.first.admin_token.as_ref().map(crate::config::Secret::expose);
-    let scheme = if running.certificate.is_some() { "https" } else { "http" };
+    let scheme = if running.instance.app.certificate.get().is_some() { "https" } else { "http" };
     let url = |address: &SocketAddr| format!("{scheme}://{address}");
     let token = |secret| format!("admin token: {secret}\nit is shown only once; the server keeps its hash\n");
     let text = match json {
