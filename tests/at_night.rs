@@ -57,7 +57,8 @@ fn the_upstreams_are_listed_with_the_time_of_their_calls_and_the_share_of_it_in_
 
     let shown = daylight(&world, &["upstreams"]);
     let [head, rows @ ..] = &*shown.lines().collect::<Vec<_>>() else { panic!("{shown}") };
-    assert!(["P50", "P95", "WAITS"].iter().all(|name| head.contains(name)), "{shown}");
+    assert!(["P50", "P95", "FAILED", "WAITS"].iter().all(|name| head.contains(name)), "{shown}");
+    assert!(rows.iter().all(|row| row.contains("  ok  ") && row.contains("  0.0 %  ")), "{shown}");
     let row = rows.iter().find(|row| row.contains(&late.address().to_string())).unwrap();
     assert!(row.contains(" %"), "{shown}");
     // Of a host that was not called there is nothing to tell.
@@ -66,6 +67,30 @@ fn the_upstreams_are_listed_with_the_time_of_their_calls_and_the_share_of_it_in_
     world.anon().file("never", "org/example/x/1.0/x-1.0.jar").expect(404);
     never.unplug();
     assert!(daylight(&world, &["upstreams"]).contains(&never.address().to_string()));
+}
+
+#[test]
+fn a_dead_upstream_is_listed_with_the_share_of_its_failed_calls_and_is_not_fast() {
+    let (world, upstream) = (World::start(), Upstream::start());
+    assert_eq!(daylight(&world, &["upstreams"]), "no host was called since the start of the server\n");
+    let told = || world.admin().get("/api/v1/upstreams").expect(200).json()["upstreams"][0].take();
+    let figures = || {
+        let told = told();
+        ["failed_share", "p50_ms", "p95_ms"].map(|figure| told[figure].as_f64())
+    };
+    let state = |shown: &str| daylight(&world, &["upstreams"]).contains(shown);
+    upstream.unplug();
+    world.remote("far", &upstream.url());
+    world.anon().file("far", &jar("oil0")).expect(502);
+    // A refused connection is no fast response.
+    assert_eq!(figures(), [Some(1.0), None, None], "{:#}", told());
+    assert!(state("  last calls failed  ") && state("  100.0 %  "), "{:#}", told());
+    // Each trial that fails leaves it alone for longer.
+    let is_left_alone = |number| {
+        world.anon().file("far", &jar(&format!("oil{number}")));
+        state("  not called until ")
+    };
+    assert!((1..30).any(is_left_alone), "{:#}", told());
 }
 
 #[test]

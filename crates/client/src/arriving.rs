@@ -169,7 +169,7 @@ impl Arriving {
             Err(_) => silent(&self.host, limit),
         };
         open.slot.failed(&error);
-        open.calls.erred(error.reason());
+        open.calls.broke_off(error.reason());
         self.close(ClosedBy::Error);
         Some(Err(error))
     }

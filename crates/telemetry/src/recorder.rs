@@ -308,10 +308,10 @@ impl Recorder {
         let (now, totals, upstreams) = (Tick::now(), self.totals(), self.upstreams());
         let of = |host: &str| {
             let calls = upstreams.iter().find(|calls| calls.host() == host).map(|calls| calls.recent(now));
-            let calls = calls.filter(|calls| calls.count() > 0);
-            let quantile = |quantile| calls.as_ref().map(|calls| calls.quantile(quantile));
+            let calls = calls.unwrap_or_default();
+            let quantile = |of| (calls.durations.count() > 0).then(|| calls.durations.quantile(of));
             let wait_share = totals.counts.upstream_waits.share(host, now);
-            RecentCalls { p50: quantile(0.5), p95: quantile(0.95), wait_share }
+            RecentCalls { p50: quantile(0.5), p95: quantile(0.95), failed_share: calls.failed_share(), wait_share }
         };
         hosts.into_iter().map(of).collect()
     }

@@ -13,17 +13,34 @@ pub struct UpstreamCalls {
     host: String,
     received_bytes: AtomicU64,
     counts: Mutex<CallCounts>,
-    /// The durations in [`CallCounts`], of the last quarter of an hour.
-    recent: Mutex<Recent<Histogram>>,
+    recent: Mutex<Recent<CallsOfMinute>>,
+}
+
+/// The calls to a host that ended in one minute, or in several.
+#[derive(Debug, Default)]
+pub(crate) struct CallsOfMinute {
+    calls: u64,
+    failed: u64,
+    /// Of responses, until their heads. A refused connection tells nothing about the speed of a host.
+    pub(crate) durations: Histogram,
+}
+
+impl CallsOfMinute {
+    /// The part of the calls that failed, 0 to 1. `None`: there were no calls.
+    pub(crate) fn failed_share(&self) -> Option<f64> {
+        (self.calls > 0).then(|| self.failed.min(self.calls) as f64 / self.calls as f64)
+    }
 }
 
 /// The calls to a host in the last quarter of an hour, and what requests waited for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RecentCalls {
-    /// Half of the calls took no longer until the head of the response, in nanoseconds. `None`: there were no calls.
+    /// Half of the responses took no longer until their head, in nanoseconds. `None`: there were no responses.
     pub p50: Option<u64>,
-    /// The same of 95 % of the calls.
+    /// The same of 95 % of the responses.
     pub p95: Option<u64>,
+    /// The part of the calls that failed, 0 to 1: without a complete response, or with a status that is an error. `None`: there were no calls.
+    pub failed_share: Option<f64>,
     /// The part of the time of all requests that they waited for this host, 0 to 1; more than 1 for all hosts together where members of a
     /// group are asked at the same time. `None`: there were no requests.
     pub wait_share: Option<f64>,
@@ -99,7 +116,11 @@ impl UpstreamCalls {
             500.. => Some(Reason::UpstreamFailed),
             _ => None,
         };
-        self.took(nanos);
+        self.count(|minute| {
+            minute.calls += 1;
+            minute.failed += u64::from(reason.is_some());
+            minute.durations.record(nanos);
+        });
         self.change(|counts| {
             counts.statuses[usize::from(status / 100).clamp(1, 5)] += 1;
             counts.record(status, nanos);
@@ -110,7 +131,7 @@ impl UpstreamCalls {
     /// The call that started at `began` got no response.
     pub fn failed(&self, reason: Reason, began: Tick) {
         let nanos = Tick::now().since(began);
-        self.took(nanos);
+        self.count(|minute| (minute.calls, minute.failed) = (minute.calls + 1, minute.failed + 1));
         self.change(|counts| {
             counts.statuses[0] += 1;
             counts.record(0, nanos);
@@ -118,7 +139,13 @@ impl UpstreamCalls {
         });
     }
 
-    /// No call was made, or the body of its response was incomplete.
+    /// The body of a response was incomplete.
+    pub fn broke_off(&self, reason: Reason) {
+        self.count(|minute| minute.failed += 1);
+        self.erred(reason);
+    }
+
+    /// No call was made.
     pub fn erred(&self, reason: Reason) {
         self.change(|counts| counts.errors[reason as usize] += 1);
     }
@@ -136,20 +163,21 @@ impl UpstreamCalls {
         self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The durations of the last quarter of an hour.
-    pub(crate) fn recent(&self, now: Tick) -> Histogram {
-        let mut all = Histogram::default();
+    /// The calls of the last quarter of an hour.
+    pub(crate) fn recent(&self, now: Tick) -> CallsOfMinute {
+        let mut all = CallsOfMinute::default();
         let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.until(now).for_each(|minute| all.merge(minute));
+        for minute in recent.until(now) {
+            (all.calls, all.failed) = (all.calls + minute.calls, all.failed + minute.failed);
+            all.durations.merge(&minute.durations);
+        }
         all
     }
 
-    /// A call took so long until now.
-    fn took(&self, nanos: u64) {
+    /// Counts in the present minute.
+    fn count(&self, count: impl FnOnce(&mut CallsOfMinute)) {
         let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(minute) = recent.at(Tick::now()) {
-            minute.record(nanos);
-        }
+        recent.at(Tick::now()).map(count);
     }
 
     fn change(&self, change: impl FnOnce(&mut CallCounts)) {
@@ -177,6 +205,12 @@ mod tests {
         assert_eq!(errors(Reason::UpstreamFailed), 2);
         assert_eq!(errors(Reason::UpstreamTimeout), 1);
         assert_eq!(counts.durations.histogram().count(), 9);
+        // Of nine calls one had no response, and four had a status that is an error.
+        let recent = calls.recent(Tick::now());
+        assert_eq!((recent.durations.count(), recent.failed_share()), (8, Some(5.0 / 9.0)));
+        calls.broke_off(Reason::UpstreamCut);
+        assert_eq!(calls.recent(Tick::now()).failed_share(), Some(6.0 / 9.0));
+        assert_eq!(UpstreamCalls::new("example.org:80").recent(Tick::now()).failed_share(), None);
     }
 
     #[test]
