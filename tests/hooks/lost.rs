@@ -94,6 +94,27 @@ fn an_upstream_that_fails_for_minutes_has_the_repository_behind() {
 }
 
 #[test]
+fn a_start_while_the_upstream_fails_has_the_repository_behind_after_minutes_and_tells_of_no_check_before_the_first() {
+    let mut scene = Scene::signed();
+    scene.at("12:30:00");
+    scene.settle();
+    scene.upstream.says("/versions", Says::status(500));
+    scene.world.stop();
+    scene.world.resume();
+    scene.at("12:31:00");
+    let explain = format!("/api/v1/explain?repository={REMOTE}&path=info/lamp");
+    let told = scene.world.admin().get(&explain).expect(200).json();
+    let said = "was not checked since the start, and the answered state was verified on 2026-11-02T12:00:00";
+    assert!(told["detail"].as_str().unwrap().contains(said), "{told:#}");
+    scene.world.admin().get(&format!("/repository/{REMOTE}/versions")).expect(200);
+    super::await_true("it was looked at", || scene.told()["index"]["failure"] != json!(null));
+    assert_eq!(scene.told()["behind_since"], json!(null));
+    scene.at("12:37:00");
+    scene.world.admin().get(&format!("/repository/{REMOTE}/versions")).expect(200);
+    assert_eq!(scene.told()["behind_since"], "2026-11-02T12:31:00.000Z");
+}
+
+#[test]
 fn metrics_name_no_private_repository_to_strangers() {
     let scene = Scene::with(&json!({ "hook_secret": super::REFERENCE, "private": true }));
     announce(&scene, "2.0.0");

@@ -21,6 +21,8 @@ pub struct FollowedState {
     pub looked: Millis,
     /// When the upstream last confirmed it.
     pub proven: Millis,
+    /// When it was read back from the journal. Checks before that may be unknown.
+    pub read_back: Millis,
     /// Why later checks failed.
     pub failure: Option<Reason>,
     /// A newer index that lacks many names and is not accepted yet.
@@ -48,6 +50,7 @@ impl Repository {
             names: known.listing.log().names(),
             looked: known.tried,
             proven: known.checked,
+            read_back: known.read_back,
             failure: known.failed,
             held_back: known.held_back.map(|held| HeldBackState {
                 names: held.names,

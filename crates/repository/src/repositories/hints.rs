@@ -159,7 +159,9 @@ impl Repository {
         let hinted = self.hints(now).and_then(|hints| hints.behind_since);
         let unlooked = self.followed().and_then(|index| {
             let most = if index.failure.is_some() { BEHIND_MS } else { UNLOOKED_MS };
-            (now.0 - index.proven.0 >= most && index.looked.0 > 0).then_some(index.proven)
+            // What was proven before the start is not known, unless it was a change.
+            let since = index.proven.max(index.read_back);
+            (now.0 - since.0 >= most && index.looked.0 > 0).then_some(since)
         });
         hinted.into_iter().chain(unlooked).min()
     }

@@ -28,10 +28,12 @@ impl RemoteGems<'_> {
     /// The state of the upstream's index.
     fn of_index(self) -> String {
         let known = |known: &crate::gem::upstream::index::Known| {
-            let mut text = format!(
-                "the upstream's `/versions` was checked on {}, and the answered state was verified on {}",
-                known.tried, known.checked
-            );
+            let tried = match known.tried {
+                at if at.0 > 0 => format!("was checked on {at}"),
+                _ => "was not checked since the start".into(),
+            };
+            let mut text =
+                format!("the upstream's `/versions` {tried}, and the answered state was verified on {}", known.checked);
             if let Some(reason) = known.failed {
                 text.push_str(&format!("; requests fail since then: {}", reason.as_str()));
             }

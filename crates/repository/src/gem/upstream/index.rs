@@ -76,6 +76,8 @@ pub(crate) struct Known {
     /// When the upstream was last called, and when it last confirmed the index.
     pub(crate) tried: Millis,
     pub(crate) checked: Millis,
+    /// When it was read back from the journal, which does not have the checks that found no change.
+    pub(crate) read_back: Millis,
     /// Why later calls failed.
     pub(crate) failed: Option<Reason>,
     /// A file that lacks many names, and since when the upstream has served it.
@@ -177,24 +179,22 @@ impl Known {
     pub(crate) fn new(origin: Origin, bound: &Arc<Bound>) -> Result<Self, Error> {
         let mut log = Log::default();
         let index = log.index()?;
-        let (listing, never, file) = (Listing::default(), Millis(i64::MIN), UpstreamFile::default());
-        let last = Seq(0);
-        let (tried, checked, failed, held_back, wrong) = (never, never, None, None, HashMap::new());
-        let (changes, changes_after) = (VecDeque::new(), Seq(0));
+        let never = Millis(i64::MIN);
         Ok(Self {
             origin,
-            listing,
+            listing: Listing::default(),
             log,
             index,
-            last,
-            file,
-            tried,
-            checked,
-            failed,
-            held_back,
-            wrong,
-            changes,
-            changes_after,
+            last: Seq(0),
+            file: UpstreamFile::default(),
+            tried: never,
+            checked: never,
+            read_back: never,
+            failed: None,
+            held_back: None,
+            wrong: HashMap::new(),
+            changes: VecDeque::new(),
+            changes_after: Seq(0),
             room: Room::new(bound),
         })
     }

@@ -28,6 +28,7 @@ impl Follow {
             return Ok(());
         }
         if let Some(mut known) = self.read_journal(event).await? {
+            known.read_back = self.remote.now();
             dates_file::read(&self.context, &self.remote.repository, &mut known, event).await;
             self.index().replace(known);
         }
