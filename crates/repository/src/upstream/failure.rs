@@ -143,13 +143,12 @@ impl Failure {
 
     /// The same failure, of the request for the checksum file. Without it nobody knows whether the file is right.
     pub(crate) fn of_checksum(self) -> Self {
+        let text = format!("the `.sha1` of the file is not available: {}", self.text);
+        // Other failures pass.
+        let lasts = matches!(self.reason, Reason::UpstreamInvalid | Reason::UpstreamRefused | Reason::UpstreamForbids);
         let hint =
             "`daylight repo set NAME --checksums warn` takes files without a checksum, and marks them as unverified";
-        Self {
-            text: format!("the `.sha1` of the file is not available: {}", self.text),
-            hint: Some(hint.into()),
-            ..self
-        }
+        Self { text, hint: if lasts { Some(hint.into()) } else { self.hint }, ..self }
     }
 
     pub(crate) fn differs(DigestMismatch { checksum, said, is }: &DigestMismatch) -> Self {
