@@ -114,3 +114,18 @@ fn no_name_passes_for_another_or_for_the_program_itself() {
         admin.ask("POST", &format!("/repository/{FIRST}/api/v1/api_key"), &form, wanted.as_bytes()).expect(400);
     }
 }
+
+#[test]
+fn the_event_of_an_expired_token_names_it_and_the_answer_does_not() {
+    let world = World::start_in_conformance(&[]);
+    crate::policy::set_day(&world, 1);
+    let made = json!({ "name": "nightly", "scopes": ["observe"], "expires": "2026-11-02T12:00:00Z" });
+    let made = world.admin().post_json("/api/v1/tokens", &made).expect(201).json();
+    let nightly = world.holder(made["secret"].as_str().unwrap());
+    nightly.get("/api/v1/requests").expect(200);
+    crate::policy::set_day(&world, 3);
+    let refused = nightly.get("/api/v1/requests").expect(401);
+    assert!(!format!("{refused:?}").contains("nightly") && !refused.text().contains("nightly"), "{}", refused.text());
+    let told = world.event(refused.header("daylight-event").unwrap());
+    assert_eq!(told["detail"], "the token `nightly` expired on 2026-11-02T12:00:00.000Z", "{told:#}");
+}

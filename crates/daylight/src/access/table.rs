@@ -81,10 +81,14 @@ impl TokenTable {
 
     /// The token of these credentials, if it is known and has not expired at `now`.
     pub fn find(&self, credentials: &Credentials, now: Millis) -> Option<Arc<Token>> {
-        credentials.candidates().iter().find_map(|hash| {
+        self.known(credentials).find(|token| token.lives(now)).cloned()
+    }
+
+    /// The tokens of these credentials, expired or not.
+    pub(super) fn known<'a>(&'a self, credentials: &'a Credentials) -> impl Iterator<Item = &'a Arc<Token>> {
+        credentials.candidates().iter().filter_map(|hash| {
             let token = self.by_hash.get(hash)?;
-            let same: bool = token.record.hash.0.ct_eq(&hash.0).into();
-            (same && token.lives(now)).then(|| token.clone())
+            bool::from(token.record.hash.0.ct_eq(&hash.0)).then_some(token)
         })
     }
 

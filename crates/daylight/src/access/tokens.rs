@@ -134,6 +134,12 @@ impl Access {
         };
         let now = self.clock.now();
         let Some(token) = event.time(Op::TokenCheck, || table.find(&credentials, now)) else {
+            // This is for operators. The response does not tell strangers that such a token was valid.
+            if let Some(Token { record, .. }) = table.known(&credentials).next().map(|token| &**token)
+                && let Some(expires) = record.expires
+            {
+                event.detail = Event::text(&format!("the token `{}` expired on {expires}", record.name));
+            }
             return Err(match credentials.lack() {
                 Some(Lack::Unset(variable)) => Error::VariableUnset(variable),
                 Some(Lack::Empty) => Error::TokenEmpty,
