@@ -1,6 +1,7 @@
 //! Who changed what, in the API and on the command line.
 
-use crate::world::{FIRST, Gem, World};
+use crate::groups::command;
+use crate::world::{FIRST, Gem, Upstream, World};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -129,8 +130,27 @@ fn people_are_shown_a_table_and_programs_all_pages_in_one_document() {
     let (last, more) = say("journal --limit 1");
     assert!(last.lines().count() == 2 && last.contains("org.example:oil"), "{last}");
     assert!(more.contains("there are earlier rows"), "{more}");
+    let (both, _) = say("journal --kind yank,delete --since -1h");
+    assert!(both.lines().count() == 3 && both.contains("yank") && both.contains("delete"), "{both}");
     let document: Value = serde_json::from_str(&say("journal --kind yank --json").0).unwrap();
     assert_eq!(said(&document), [of("yank", "lamp", "1.0.0")]);
+}
+
+#[test]
+fn changes_of_people_do_not_drown_in_what_the_server_records_of_upstreams() {
+    let (world, upstream) = (World::start(), Upstream::start());
+    world.remote("central", &upstream.url());
+    let document = "<metadata><groupId>org.example</groupId><versioning><versions><version>1.0</version></versions></versioning></metadata>";
+    upstream.file("/org/example/lamp/maven-metadata.xml", document);
+    world.admin().get("/repository/central/org/example/lamp/maven-metadata.xml").expect(200);
+    while said(&page(&world, "kind=first_seen")).is_empty() {
+        std::thread::yield_now();
+    }
+    let of = |arguments: &[&str]| String::from_utf8(command(&world, arguments).stdout).unwrap();
+    assert!(!of(&["journal"]).contains("first_seen") && of(&["journal"]).contains("repository"));
+    for all in [&["journal", "--all"][..], &["journal", "--kind", "first_seen"]] {
+        assert!(of(all).contains("first_seen"), "{all:?}");
+    }
 }
 
 #[test]

@@ -1,9 +1,10 @@
-//! The scope `observe`: events, and the names in metrics, for a token that may read and change nothing.
+//! The scope `observe`: events, the state of upstreams and repositories, and the journal, for a token that changes nothing.
 
 use crate::world::{FIRST, Gem, World};
+use serde_json::json;
 
 #[test]
-fn an_observer_reads_events_and_nothing_else() {
+fn an_observer_reads_what_tells_how_the_server_runs_and_changes_nothing() {
     let world = World::start();
     world.repository("vault", true);
     let observer = world.person("observer", &["observe"], &[]);
@@ -17,7 +18,15 @@ fn an_observer_reads_events_and_nothing_else() {
 
     observer.get("/repository/vault/info/lamp").expect(403);
     observer.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(403);
-    for path in ["tokens", "journal", "repositories", "repositories/vault", "upstreams"] {
+    for path in ["upstreams", "repositories", "repositories/vault", "journal?kind=publish"] {
+        observer.get(&format!("/api/v1/{path}")).expect(200);
+    }
+    let journal = observer.get("/api/v1/journal").expect(200).json();
+    let kinds: Vec<_> = journal["rows"].as_array().unwrap().iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert!(kinds.contains(&"publish") && !kinds.contains(&"token"), "{journal}");
+    observer.patch_json("/api/v1/repositories/vault", &json!({ "private": false })).expect(403);
+    world.person("part", &["observe"], &["vault"]).get("/api/v1/upstreams").expect(403);
+    for path in ["tokens", "journal?kind=token", "repositories/vault/contents"] {
         let refused = observer.get(&format!("/api/v1/{path}")).expect(403).json();
         assert!(refused["detail"].as_str().unwrap().contains("lacks the scope `admin`"), "{refused}");
     }

@@ -179,3 +179,45 @@ fn a_repository_of_gems_tells_what_it_would_answer_too() {
     }
     world.admin().get("/api/v1/explain?repository=nobody&path=a").expect(404);
 }
+
+#[test]
+fn a_missing_file_that_is_remembered_says_until_when_and_is_forgotten_by_the_name_of_its_version() {
+    let scene = Scene::new();
+    scene.get(JAR).expect(404);
+    let told = explained(&scene.world, "all", JAR);
+    assert_eq!(said(&told)[1], ("near", "not_asked"));
+    assert!(told["members"][1]["until"].is_string(), "{told}");
+    let of_a_group = command(&scene.world, &["repo", "forget", "all", "org.example:lamp"]);
+    let text = String::from_utf8(of_a_group.stderr).unwrap();
+    assert!(text.contains("name one of its remote members: `near`, `far`"), "{text}");
+    let forgotten = command(&scene.world, &["repo", "forget", "near", "org.example:lamp:1.0"]);
+    let text = String::from_utf8(forgotten.stderr).unwrap();
+    assert!(text.contains("forgot 1 ") || text.contains("forgot 2 "), "{text}");
+    assert_eq!(said(&explained(&scene.world, "all", JAR))[1], ("near", "unknown"));
+}
+
+#[test]
+fn an_explanation_is_asked_for_by_what_people_have_at_hand() {
+    let scene = Scene::new();
+    scene.world.admin().put("ours", JAR, b"ours").expect(201);
+    let id = scene.get(JAR).expect(200).header("daylight-event").unwrap().to_owned();
+    scene.world.event(&id);
+    let url = format!("http://{}/repository/all/{JAR}", scene.world.address());
+    let (path, past) = (format!("/repository/all/{JAR}"), "all@2020-01-01");
+    let output = |arguments: &[&str]| command(&scene.world, &[&["explain"], arguments].concat());
+    for good in [&[id.as_str()][..], &[&url], &[&path], &["all", &url]] {
+        let said = String::from_utf8(output(good).stdout).unwrap();
+        assert!(said.contains("answer   200 answered"), "{good:?} {said}");
+    }
+    let said = String::from_utf8(output(&[past, JAR]).stdout).unwrap();
+    assert!(said.contains("answer   404 not_found"), "{said}");
+    for (bad, code, wanted) in [
+        (&[][..], 2, "`daylight explain REPOSITORY PATH`"),
+        (&["lamp"], 2, "`lamp` alone names no file"),
+        (&["ours", &path], 1, "this path is of the repository `all`, not of `ours`"),
+    ] {
+        let output = output(bad);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(code) && said.contains(wanted), "{bad:?} {said}");
+    }
+}

@@ -48,7 +48,7 @@ closed! {
     Reason {
         NoSuchRoute "no_such_route" "No URL of Daylight has this path";
         NoSuchRepository "no_such_repository" "There is no repository with this name";
-        NoSuchPackage "no_such_package" "The repository has no package with this name";
+        NoSuchPackage "no_such_package" "The repository has no package with this name, or not this version of it";
         NoSuchFile "no_such_file" "The repository has no file at this path";
         NoSuchVersion "no_such_version" "The package has no such version";
         BeforeItsTime "before_its_time" "The request names an earlier moment (`NAME@TIME`), and nothing is recorded from then";

@@ -37,7 +37,21 @@ pub(crate) type Asked = web::ExplainForm;
 /// Reads the query of a request.
 pub(crate) fn asked(query: &str) -> Asked {
     let text = |name| Form(query).value(name).unwrap_or_default();
-    Asked { repository: text("repository"), path: text("path"), as_of: text("as_of") }
+    let (repository, path, as_of) = (text("repository"), text("path"), text("as_of"));
+    // URLs have the moment beside the name.
+    match repository.split_once('@') {
+        Some((name, moment)) if as_of.is_empty() => {
+            Asked { repository: name.to_owned(), path, as_of: moment.to_owned() }
+        }
+        _ => Asked { repository, path, as_of },
+    }
+}
+
+/// The repository, with its moment, and the path below it that a URL or the path of a URL names.
+pub(crate) fn below_repository(url: &str) -> Option<(&str, &str)> {
+    let is_url = url.starts_with("http://") || url.starts_with("https://");
+    let below = url.strip_prefix("/repository/");
+    below.or_else(|| url.split_once("/repository/").filter(|_| is_url).map(|(_, below)| below))?.split_once('/')
 }
 
 /// The value of the API's answer and of the page. Readers of the repository get it, and observers of the server.
@@ -57,8 +71,14 @@ pub(crate) async fn value(
         }
     };
     let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
-    // People copy the path of a URL, too.
-    let path = path.strip_prefix(&format!("/repository/{}/", asked.repository)).unwrap_or(path);
+    let path = match below_repository(path) {
+        Some((name, path)) if name.split('@').next() == Some(asked.repository.as_str()) => path,
+        Some((other, _)) => {
+            let (other, asked) = (Event::text(other), &asked.repository);
+            return Err(Error::Input(format!("this path is of the repository `{other}`, not of `{asked}`")));
+        }
+        None => path,
+    };
     let path: Vec<String> = found.explained_path(path).split('/').map(segment).collect();
     let as_of = match &*asked.as_of {
         "" => String::new(),

@@ -1,16 +1,30 @@
 //! `/api/v1/journal`: who changed what, and when.
 
 use super::pagination;
+use crate::access::{self, Caller};
 use crate::app::App;
 use crate::error::Error;
 use format::percent::Form;
-use repository::{CHANGE_KINDS, JournalQuery, ListedChange, moment};
+use repository::{CHANGE_KINDS, JournalQuery, ListedChange, Scope, moment};
 use serde_json::{Value, json};
 use store::Seq;
 use telemetry::Event;
 
-pub(super) async fn list(app: &App, query: &str, event: &mut Event) -> Result<Value, Error> {
-    let page = app.repositories.journal(read(query)?, event).await?;
+/// The kind of changes that only administrators see, as only they list tokens.
+const TOKEN: &str = "token";
+
+pub(super) async fn list(app: &App, query: &str, caller: &Caller, event: &mut Event) -> Result<Value, Error> {
+    let mut query = read(query)?;
+    if let Some(token) = caller.token.as_ref().filter(|token| !token.allows(Scope::Admin, None)) {
+        let asked = if query.kinds.is_empty() { CHANGE_KINDS } else { &query.kinds };
+        query.kinds = asked.iter().copied().filter(|kind| *kind != TOKEN).collect();
+        if query.kinds.is_empty() {
+            let (token, scope) = (token.record.name.clone(), Scope::Admin);
+            let (wanted, signed_in) = (Box::default(), None);
+            return Err(access::Error::ScopeMissing { token, scope, repository: None, wanted, signed_in }.into());
+        }
+    }
+    let page = app.repositories.journal(query, event).await?;
     let rows: Vec<Value> = page.rows.iter().map(to_json).collect();
     let number = |seq: Option<Seq>| seq.map(|seq| seq.0);
     Ok(json!({ "rows": rows, "next": number(page.next), "earlier": number(page.earlier) }))
@@ -43,15 +57,27 @@ fn read(query: &str) -> Result<JournalQuery, Error> {
         number.transpose().map_err(|_| Error::Input(format!("`{name}` is the number of a change")))
     };
     let instant = |name: &str| text(name).map(|text| moment::read(&text)).transpose();
-    let kind = text("kind");
-    if let Some(kind) = kind.as_deref().filter(|kind| !CHANGE_KINDS.contains(kind)) {
-        let kinds = CHANGE_KINDS.join("`, `");
-        return Err(Error::Input(format!("`{}` is no kind of change; there are `{kinds}`", Event::text(kind))));
+    let known = |kind: &str| {
+        CHANGE_KINDS.iter().copied().find(|known| *known == kind).ok_or_else(|| {
+            let kinds = CHANGE_KINDS.join("`, `");
+            Error::Input(format!("`{}` is no kind of change; there are `{kinds}`", Event::text(kind)))
+        })
+    };
+    let (mut kinds, mut without) = (Vec::new(), Vec::new());
+    for kind in text("kind").iter().flat_map(|kinds| kinds.split(',')) {
+        match kind.strip_prefix('-') {
+            Some(kind) => without.push(known(kind)?),
+            None => kinds.push(known(kind)?),
+        }
     }
+    if kinds.is_empty() && !without.is_empty() {
+        kinds = CHANGE_KINDS.to_vec();
+    }
+    kinds.retain(|kind| !without.contains(kind));
     Ok(JournalQuery {
         repository: text("repository"),
         by: text("by"),
-        kind,
+        kinds,
         since: instant("since")?,
         until: instant("until")?,
         after: number("after")?,
@@ -68,9 +94,9 @@ mod tests {
     #[test]
     fn a_query_without_parameters_asks_for_the_newest_changes() {
         assert_eq!(read("").unwrap(), JournalQuery { limit: LIMIT_MAX, ..JournalQuery::default() });
-        let asked = read("repository=gems&by=ci&kind=yank&after=7&limit=2").unwrap();
+        let asked = read("repository=gems&by=ci&kind=yank,delete&after=7&limit=2").unwrap();
         assert_eq!((asked.repository.as_deref(), asked.by.as_deref()), (Some("gems"), Some("ci")));
-        assert_eq!((asked.kind.as_deref(), asked.after, asked.limit), (Some("yank"), Some(7), 2));
+        assert_eq!((asked.kinds, asked.after, asked.limit), (vec!["yank", "delete"], Some(7), 2));
     }
 
     #[test]

@@ -123,7 +123,7 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::Clock => clock::repair(app, body(request, event).await?, by, event).await,
         Verb::Missing => not_found::list(app, name, query, event).await,
         Verb::ForgetAllMissing | Verb::ForgetMissing => not_found::forget(app, name, path, event).await,
-        Verb::Journal => journal::list(app, query, event).await,
+        Verb::Journal => journal::list(app, query, &caller, event).await,
         Verb::Requests => Ok(requests::list(app)),
         Verb::Upstreams => upstreams::list(app, event).await,
         // Readers of the repository, and publishers in it, may make them: see `answer`.

@@ -116,7 +116,15 @@ fn query_parameter(name: &str) -> Value {
         "by" => ("The name of the token that made the change.", json!({ "type": "string" })),
         "from" => ("The version that is compared.", json!({ "type": "string" })),
         "to" => ("The version with which it is compared.", json!({ "type": "string" })),
-        "kind" => ("What the change did.", json!({ "type": "string", "enum": repository::CHANGE_KINDS })),
+        "kind" => {
+            let kinds = repository::CHANGE_KINDS;
+            let without = kinds.iter().map(|kind| format!("-{kind}"));
+            let kinds: Vec<String> = kinds.iter().map(|kind| (*kind).to_owned()).chain(without).collect();
+            let items = json!({ "type": "string", "enum": kinds });
+            let text =
+                "What the change did: kinds with commas between them, or kinds that are left out, each after a `-`.";
+            (text, json!({ "type": "array", "items": items }))
+        }
         "since" => ("Changes of this moment and later ones.", json!({ "type": "string" })),
         "until" => ("Changes up to this moment.", json!({ "type": "string" })),
         "before" => {
@@ -130,7 +138,8 @@ fn query_parameter(name: &str) -> Value {
         "removed" => ("List removed files instead.", json!({ "type": "boolean" })),
         _ => ("Start after this: the `next` of the previous page.", json!({ "type": "string" })),
     };
-    json!({ "name": name, "in": "query", "description": description, "schema": schema })
+    let explode = schema["type"] != "array";
+    json!({ "name": name, "in": "query", "description": description, "explode": explode, "schema": schema })
 }
 
 fn content(media: &str, schema: &str) -> Value {

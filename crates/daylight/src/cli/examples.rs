@@ -37,7 +37,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("repo missing", &["daylight repo missing maven-central"]),
-    ("repo forget", &["daylight repo forget maven-central org/example/lamp"]),
+    ("repo forget", &["daylight repo forget maven-central org.example:lamp:1.0"]),
     ("repo remove", &["daylight repo remove team-gems"]),
     (
         "policy allow",
@@ -60,12 +60,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("token list", &["daylight token list"]),
     ("token revoke", &["daylight token revoke ci"]),
     ("upstreams", &["daylight upstreams"]),
-    ("journal", &["daylight journal --repository gems-private", "daylight journal --since 2026-11-01 --kind yank"]),
+    ("journal", &["daylight journal --repository gems-private", "daylight journal --since -1h --kind yank,delete"]),
     (
         "explain",
         &[
             "daylight explain maven org/example/lamp/1.0/lamp-1.0.pom",
             "daylight explain gems info/rack --as-of 2026-11-01",
+            "daylight explain http://127.0.0.1:8080/repository/gems/info/rack",
         ],
     ),
     ("tail", &["daylight tail", "daylight tail layer=group", "daylight tail --all --out events.jsonl"]),

@@ -6,22 +6,23 @@ mod record;
 
 use super::api::{Api, decode};
 use super::context::Context;
+use super::failure::{Failure, plain};
+use crate::admin::explain::below_repository;
 use account::Fetches;
 use format::percent::segment;
 use record::Record;
+use telemetry::EventId;
 
 /// Explain the answer to a path: which repositories are asked, what each has, and why
 ///
 /// For a path it shows the answer that the server would give now; it does not ask upstreams for that. With --event it shows a past
-/// answer. For a hosted file that was deleted it shows by whom, when, why, and how to restore it.
+/// answer, for which its id alone is enough. For a hosted file that was deleted it shows by whom, when, why, and how to restore it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Explain {
-    /// Name of the repository
-    #[arg(required_unless_present = "event")]
+    /// Name of the repository; without a path also the URL of a file, or the id of an event
     repository: Option<String>,
     /// Path below the repository, the path of its URL, `/repository/NAME/...`, or the name of a package or version: `rack`, `rack:3.0`,
     /// `org.example:lamp`
-    #[arg(required_unless_present = "event")]
     path: Option<String>,
     /// The repository at an earlier moment: a day (its end, in UTC), a time such as 2026-11-01T12:00:00Z, or a change `seq-N` of the
     /// journal
@@ -35,16 +36,19 @@ pub(super) struct Explain {
 impl Explain {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let api = Api::new(context)?;
-        let url = match self.event {
-            Some(id) => format!("/api/v1/events/{}", segment(&id)),
-            None => {
-                let [repository, path] = [self.repository, self.path].map(Option::unwrap_or_default);
-                let below = path.strip_prefix("/repository/").and_then(|rest| rest.strip_prefix(repository.as_str()));
-                let path = below.and_then(|rest| rest.strip_prefix('/')).unwrap_or(&path);
-                let [repository, path] = [repository.as_str(), path].map(segment);
-                let as_of = self.as_of.map(|as_of| format!("&as_of={}", segment(&as_of))).unwrap_or_default();
-                format!("/api/v1/explain?repository={repository}&path={path}{as_of}")
-            }
+        let about = |repository: &str, path: &str| {
+            let as_of = self.as_of.as_deref().map(|as_of| format!("&as_of={}", segment(as_of))).unwrap_or_default();
+            format!("/api/v1/explain?repository={}&path={}{as_of}", segment(repository), segment(path))
+        };
+        let id = self.event.as_deref().or(self.repository.as_deref().filter(|id| EventId::read(id).is_some()));
+        let url = match (id, self.repository.as_deref(), self.path.as_deref()) {
+            (_, Some(repository), Some(path)) => about(repository, path),
+            (Some(id), ..) => format!("/api/v1/events/{}", segment(id)),
+            (None, Some(one), None) => match below_repository(one) {
+                Some((repository, path)) => about(repository, path),
+                None => return Err(incomplete(&format!("`{}` alone names no file", plain(one))).into()),
+            },
+            (None, None, _) => return Err(incomplete("nothing is named to explain").into()),
         };
         let answer = api.get(&url)?;
         if api.print_json(&answer, context)? {
@@ -61,6 +65,13 @@ impl Explain {
         }
         Ok(())
     }
+}
+
+/// The command line names neither a file nor an answer.
+fn incomplete(text: &str) -> Failure {
+    let hint = "`daylight explain REPOSITORY PATH` or `daylight explain URL` explains a file, and `daylight explain --event ID` a past answer, \
+                whose header `Daylight-Event` has the id; `daylight repo list` shows the repositories";
+    Failure::usage(text, hint)
 }
 
 /// The most fetches of one answer that are shown.

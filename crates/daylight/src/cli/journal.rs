@@ -3,8 +3,10 @@
 use super::api::{Api, Pages, decode};
 use super::context::Context;
 use super::table;
+use crate::duration;
 use format::percent::segment;
 use serde::{Deserialize, Serialize};
+use telemetry::{Clock, Millis};
 
 /// Most rows that one call of the API gives.
 const PAGE: usize = 1_000;
@@ -12,7 +14,8 @@ const PAGE: usize = 1_000;
 /// Show who changed what on a running server, newest changes last
 ///
 /// Every push, yank, deletion and change of a setting, repository or token is a row of the journal, with the token that made it and the
-/// address that it came from. Without --after and --since the newest rows are shown.
+/// address that it came from. Without --after and --since the newest rows are shown. Rows in which the server records the content of upstreams
+/// (the kinds `first_seen` and `listing`) are left out unless --all or --kind asks for them.
 #[derive(Debug, clap::Args)]
 pub(super) struct Journal {
     /// Changes in this repository, also in removed ones of the same name
@@ -21,14 +24,17 @@ pub(super) struct Journal {
     /// Changes made with this token; `daylight` is the server itself
     #[arg(long, value_name = "TOKEN")]
     by: Option<String>,
-    /// Changes of this kind
-    #[arg(long, value_name = "KIND", value_parser = clap::builder::PossibleValuesParser::new(repository::CHANGE_KINDS))]
-    kind: Option<String>,
-    /// Changes at this time and later: 2026-11-01, or 2026-11-01T12:00:00Z
-    #[arg(long, value_name = "MOMENT")]
+    /// Changes of these kinds
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = clap::builder::PossibleValuesParser::new(repository::CHANGE_KINDS))]
+    kind: Vec<String>,
+    /// Changes of every kind, also what the server recorded about upstreams
+    #[arg(long, conflicts_with = "kind")]
+    all: bool,
+    /// Changes at this time and later: 2026-11-01, 2026-11-01T12:00:00Z, or -1h
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true, value_parser = moment)]
     since: Option<String>,
     /// Changes up to this time
-    #[arg(long, value_name = "MOMENT")]
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true, value_parser = moment)]
     until: Option<String>,
     /// Changes after the one with this number, oldest first
     #[arg(long, value_name = "SEQ")]
@@ -37,6 +43,9 @@ pub(super) struct Journal {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     limit: u32,
 }
+
+/// All kinds of changes except those in which the server records the content of upstreams.
+const OF_PEOPLE: &str = "-first_seen,-listing";
 
 /// A page of the API, and the output of `--json`.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -106,15 +115,30 @@ impl Journal {
     }
 
     fn filters(&self) -> String {
+        let kinds = match self.kind.is_empty() {
+            false => Some(self.kind.join(",")),
+            true => (!self.all).then(|| OF_PEOPLE.to_owned()),
+        };
         let filters = [
             ("repository", &self.repository),
             ("by", &self.by),
-            ("kind", &self.kind),
+            ("kind", &kinds),
             ("since", &self.since),
             ("until", &self.until),
         ];
         let set = filters.into_iter().filter_map(|(name, value)| value.as_ref().map(|value| (name, value)));
         set.map(|(name, value)| format!("&{name}={}", segment(value))).collect()
+    }
+}
+
+/// A moment, or a time before now: `-1h`.
+fn moment(text: &str) -> Result<String, String> {
+    match text.strip_prefix('-') {
+        Some(time) => {
+            let millis = i64::try_from(duration::parse(time)?.as_millis()).unwrap_or(i64::MAX);
+            Ok(Millis(Clock::default().now().0.saturating_sub(millis)).to_string())
+        }
+        None => Ok(text.to_owned()),
     }
 }
 

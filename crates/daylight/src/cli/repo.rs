@@ -167,7 +167,7 @@ enum RepoVerb {
     Forget {
         /// Name of the repository
         name: String,
-        /// Only this path and the paths below it [default: all]
+        /// Only this path and the paths below it, or those of `GROUP:ARTIFACT[:VERSION]` [default: all]
         path: Option<String>,
     },
     /// Remove a repository with all its packages

@@ -52,7 +52,7 @@ fn read(path: &str) -> Result<Trust, anyhow::Error> {
 pub(super) fn call_failure(error: client::Error) -> anyhow::Error {
     let hint = match &error {
         client::Error::NotListening { .. } => {
-            "start it with `daylight serve`, or name another server with `--server URL` or DAYLIGHT_SERVER"
+            "name the server with `--server URL` or DAYLIGHT_SERVER; a server on this machine is started with `daylight serve`"
         }
         client::Error::NotAUrl { .. } => {
             let hint = "`--server` and DAYLIGHT_SERVER name such a URL";

@@ -306,11 +306,11 @@ fn a_refusal_of_the_server_is_shown_with_its_hint() {
 }
 
 #[test]
-fn a_missing_server_is_reported_with_how_to_start_one() {
+fn a_missing_server_is_reported_with_how_to_name_another() {
     let address = listener().local_addr().unwrap();
     let output = execute(&[("DAYLIGHT_SERVER", &format!("http://{address}"))], "repo list");
     assert!(failed(&output));
-    let hint = "start it with `daylight serve`, or name another server with `--server URL` or DAYLIGHT_SERVER";
+    let hint = "name the server with `--server URL` or DAYLIGHT_SERVER; a server on this machine is started with `daylight serve`";
     assert_eq!(output.err, format!("error: nothing listens on `{address}`\nhint: {hint}\n"));
 }
 

@@ -106,9 +106,17 @@ impl AdminVerb {
     /// The scope that its caller needs. The scope `admin` includes all others.
     pub(crate) fn scope(self) -> Scope {
         match self {
-            AdminVerb::Event | AdminVerb::Requests | AdminVerb::Tail | AdminVerb::Ask | AdminVerb::Findings => {
-                Scope::Observe
-            }
+            AdminVerb::Event
+            | AdminVerb::Requests
+            | AdminVerb::Tail
+            | AdminVerb::Ask
+            | AdminVerb::Findings
+            | AdminVerb::Upstreams
+            | AdminVerb::Repositories
+            | AdminVerb::Repository
+            | AdminVerb::Collisions
+            | AdminVerb::Missing
+            | AdminVerb::Journal => Scope::Observe,
             _ => Scope::Admin,
         }
     }

@@ -69,6 +69,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("total", "sum"),
     ("unique", "distinct"),
     ("until", "to"),
+    ("upstream", "upstream_host"),
     ("url", "path"),
     ("user", "token"),
     ("user_agent", "client_product"),
@@ -94,7 +95,11 @@ pub(super) fn column(name: &str, place: &Place) -> Result<Column, Mistake> {
     Column::read(name).ok_or_else(|| {
         let known: Vec<&str> = Column::ALL.iter().map(|column| column.as_str()).collect();
         let unknown = Mistake::new(place, format!("there is no column `{}`", clipped(name)));
-        unknown.hint("docs/asking.md lists the columns").meant(nearest(name, &known))
+        // A status alone is the shortest question that people try.
+        let status = format!("status = {name}");
+        let is_status = name.len() == 3 && name.bytes().all(|byte| byte.is_ascii_digit());
+        let near = if is_status { Some(status.as_str()) } else { nearest(name, &known) };
+        unknown.hint("docs/asking.md lists the columns").meant(near)
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::choose::{Bits, between, chosen};
 use super::columns::{Columns, Rows};
-use super::question::{Compare, Question};
+use super::question::{Compare, Filter, Question};
 use super::seed::Table;
 use crate::column::{Column, ColumnKind, LINE};
 use crate::part::Unreadable;
@@ -213,6 +213,15 @@ impl Sums {
     }
 }
 
+/// The comparisons with `kind` that hold for every event of a filter which has others, too: the rest is of the same kinds then, as jobs
+/// wait for other things than requests.
+fn kinds(filter: &Filter) -> Option<Filter> {
+    let Filter::All(all) = filter else { return None };
+    let is_of_kind = |filter: &&Filter| matches!(filter, Filter::Test { column: Column::Kind, .. });
+    let kinds: Vec<Filter> = all.iter().filter(is_of_kind).cloned().collect();
+    (kinds.len() < all.len()).then_some(Filter::All(kinds))
+}
+
 /// The rows of a part that are of each side.
 fn sides(question: &Question, columns: &mut Columns) -> Result<[Bits; 2], Unreadable> {
     let holds = chosen(&question.filter, columns)?;
@@ -229,6 +238,9 @@ fn sides(question: &Question, columns: &mut Columns) -> Result<[Bits; 2], Unread
             let (mut base, mut rest) = (selected.clone(), holds.clone());
             rest.turn();
             base.and(&rest);
+            if let Some(kinds) = kinds(&question.filter) {
+                base.and(&chosen(&kinds, columns)?);
+            }
             base
         }
     };

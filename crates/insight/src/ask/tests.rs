@@ -91,6 +91,8 @@ fn a_mistake_names_its_place_and_the_nearest_name() {
     for (text, message, hint) in [
         ("count by pakage", "character 10: there is no column `pakage`", "did you mean `package`?"),
         ("by hour", "character 4: there is no column `hour`", "`per 1h` has a row for each hour"),
+        ("where upstream = x", "character 7: there is no column `upstream`", "did you mean `upstream_host`?"),
+        ("where 502", "character 7: there is no column `502`", "did you mean `status = 502`?"),
         ("cuont", "character 1: there is no measure `cuont`", "did you mean `count`?"),
         ("p95", "character 1: `p95` needs a column: `p95(duration_ms)`", ""),
         ("p95(duration_ms", "the end: expected `)`", ""),

@@ -49,7 +49,8 @@ impl Outcome {
             RaceOutcome::Dropped(nanos) => event.absorb(record(MemberSaid::Cancelled, None, nanos)),
             RaceOutcome::NotAsked if self.found.is_some() => {}
             RaceOutcome::NotAsked => {
-                event.absorb(record(MemberSaid::NotAsked, missing.map(|_| Reason::NoSuchFile), 0));
+                let record = record(MemberSaid::NotAsked, missing.map(|_| Reason::NoSuchFile), 0);
+                event.absorb(MemberRecord { until: missing, ..record });
                 self.nothing.missing_until = soonest(self.nothing.missing_until, missing);
             }
         }

@@ -141,6 +141,7 @@ impl Repositories {
     /// next request calls the upstream again. Returns the number of paths.
     pub async fn forget_missing(&self, name: &str, path: &str, event: &mut Event) -> Result<u64, Error> {
         let repository = self.remote_tree(name, event).await?;
+        let path = &*path_of(&repository, path);
         let part = PageRequest { path, after: "", limit: PAGE };
         let (mut forgotten, mut after) = (0, String::new());
         loop {
@@ -228,7 +229,15 @@ impl Repositories {
         let repository = self.tree_repository(name, event).await?;
         match repository.record.kind {
             RepositoryKind::Remote => Ok(repository),
-            _ => Err(BadSetting::new(format!("`{name}` stands for no upstream"), "ask a remote repository").into()),
+            _ => {
+                let remote = repository.leaves.iter().filter(|leaf| leaf.record.kind == RepositoryKind::Remote);
+                let names: Vec<String> = remote.map(|leaf| format!("`{}`", leaf.record.name)).collect();
+                let hint = match names.is_empty() {
+                    true => "name a remote repository; `daylight repo list` shows all repositories".to_owned(),
+                    false => format!("name one of its remote members: {}", names.join(", ")),
+                };
+                Err(BadSetting::new(format!("`{name}` has no upstream of its own"), &hint).into())
+            }
         }
     }
 }

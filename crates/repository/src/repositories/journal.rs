@@ -36,8 +36,8 @@ pub struct JournalQuery {
     pub repository: Option<String>,
     /// Rows of this token.
     pub by: Option<String>,
-    /// Rows of this kind, one of [`CHANGE_KINDS`].
-    pub kind: Option<String>,
+    /// Rows of these kinds, each one of [`CHANGE_KINDS`]. Without any, rows of every kind.
+    pub kinds: Vec<&'static str>,
     /// Rows of this moment and later ones.
     pub since: Option<Millis>,
     /// Rows up to this moment.
@@ -105,10 +105,10 @@ impl Repositories {
         if let Some(before) = query.before {
             range.through = range.through.min(Seq(before.saturating_sub(1)));
         }
-        let JournalQuery { by, kind, limit, .. } = query;
+        let JournalQuery { by, kinds, limit, .. } = query;
         let wanted = move |row: &JournalRow| {
             by.as_ref().is_none_or(|by| *by == row.by)
-                && kind.as_deref().is_none_or(|wanted| wanted == kind_of(&row.change, row.at))
+                && (kinds.is_empty() || kinds.contains(&kind_of(&row.change, row.at)))
                 && ids.as_ref().is_none_or(|ids| row.change.repository().is_some_and(|id| ids.contains(&id)))
         };
         let mut page = self.store.search_journal(range, limit, wanted, event).await?;

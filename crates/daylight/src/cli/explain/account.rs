@@ -61,10 +61,13 @@ fn is_sending(op: &str) -> bool {
 
 /// The members that were asked, each with its operations and its fetch. `named`: they stand below the operation that asked them all.
 fn members(all: &[Member], named: bool, fetches: &Fetches, rows: &mut Vec<[String; 5]>) {
-    for member in all.iter().filter(|member| member.ms > 0.0 || !member.flight.is_empty()) {
+    let found = all.iter().position(|member| ["hit", "stale"].contains(&member.said.as_str()));
+    for (place, member) in all.iter().enumerate().filter(|(_, member)| member.ms > 0.0 || !member.flight.is_empty()) {
+        let kept_waiting = found.map(|at| (at, &all[at])).filter(|(at, found)| place < *at && member.ms > found.ms);
+        let waited = kept_waiting.map(|(_, found)| format!("; the file of {} waited for it", found.member));
         let depth = if named { 2 } else { 1 };
         if named {
-            let said = format!("The repository's answer: {}", member.said);
+            let said = format!("The repository's answer: {}{}", member.said, waited.unwrap_or_default());
             rows.push([
                 format!("  {}", member.member),
                 format!("{:.3}", member.ms),
@@ -140,6 +143,7 @@ mod tests {
             },
             "members": [
                 {"member": "ours", "said": "not_asked", "ms": 0.0},
+                {"member": "near", "said": "not_found", "ms": 15.0},
                 {"member": "far", "said": "hit", "ms": 14.0, "flight": "00000000000000f1", "ops": {"flight.wait": {"count": 1, "ms": 13.0}}},
             ],
         });
@@ -150,7 +154,8 @@ mod tests {
         let checksum = json!({"method": "fetch.checksum", "duration_ms": 12.25, "ops": {"upstream.body": {"count": 1, "ms": 12.0}}});
         let fetches = [("00000000000000f1", fetch), ("00000000000000f2", checksum)];
         let fetches = fetches.map(|(id, fetch)| (id.to_owned(), serde_json::from_value(fetch).unwrap())).into();
-        let expected = "TIME SPENT ON|MS|SHARE\nmembers.ask|15.000|75 %\nfar|14.000|The repository's answer: hit\n\
+        let expected = "TIME SPENT ON|MS|SHARE\nmembers.ask|15.000|75 %\n\
+            near|15.000|The repository's answer: not_found; the file of far waited for it\nfar|14.000|The repository's answer: hit\n\
             flight.wait|13.000|1\nfetch|12.500|The download that it waited for, event 00000000000000f1\n\
             upstream.first_byte|12.000|1\nflight.wait|0.250|1\n\
             fetch.checksum|12.250|The download that it waited for, event 00000000000000f2\nupstream.body|12.000|1\nbody.send|4.000|20 %\nbody.read|1.000|3\nroute.read|0.500|2 %\n\

@@ -6,7 +6,7 @@ use super::*;
 use crate::block::Block;
 use crate::row::{RepositoryFacts, Row};
 use crate::sample::busy::Busy;
-use telemetry::{Event, Millis, Op};
+use telemetry::{Event, Kind, Millis, Op};
 
 /// The first moment of a generated event.
 const BEGIN: i64 = 1_800_000_000_000;
@@ -166,6 +166,23 @@ fn sides_that_do_not_differ_have_no_differences() {
     let (from, to) = (Millis(middle), Millis(middle + (middle - BEGIN)));
     let answer = compared(Question { from, to, ..question(Filter::All(Vec::new()), compare) }, parts).unwrap();
     assert!(answer.rows.iter().all(|row| row[2].rank() < 0.02), "{:#?}", answer.rows);
+}
+
+#[test]
+fn requests_are_compared_with_requests_and_not_with_jobs() {
+    let parts = stored(2000, 500, |place, event| {
+        event.duration = if place < 100 { LATE } else { 1000 };
+        event.kind = if place % 2 == 1 { Kind::Job } else { Kind::Request };
+    });
+    let kind = Filter::Test { column: Column::Kind, is: Is::Equal, value: Value::Text("request".into()) };
+    let slow = Filter::All(vec![kind.clone(), slower_than(1000)]);
+    let sides = |filter| {
+        let compared = compared(question(filter, Compare::Rest), parts.clone()).unwrap().compared.unwrap();
+        (compared.selected.events, compared.base.events)
+    };
+    assert_eq!(sides(slow), (50, 950));
+    // The question is about the kinds themselves.
+    assert_eq!(sides(kind), (1000, 1000));
 }
 
 #[test]
