@@ -3,6 +3,7 @@
 use crate::{Links, Moment, Shell};
 use askama::Template;
 use serde::Serialize;
+use std::net::Ipv6Addr;
 
 /// A package with its versions.
 #[derive(Debug, Clone, Serialize)]
@@ -169,12 +170,15 @@ impl About {
 }
 
 impl AboutLink {
-    /// The text, if it is a link that a browser may follow: `http` or `https`.
+    /// The text, if it is a link that a browser may follow: `http` or `https`, and a host that people and browsers read alike. A browser
+    /// takes a backslash for a slash, skips slashes before a host, and does not show a user and password (WHATWG URL, section 4.4).
     pub fn checked(text: &str) -> Option<&str> {
         let link = text.trim();
-        let scheme = link.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-        let is_web = matches!(scheme.as_deref(), Some("http" | "https"));
-        (is_web && !link.contains(|c: char| c.is_control() || c.is_whitespace())).then_some(link)
+        let (scheme, rest) = link.split_once("://")?;
+        let is_web = ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web));
+        let is_odd = link.contains(|c: char| c == '\\' || c.is_control() || c.is_whitespace());
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        (is_web && !is_odd && has_host(authority)).then_some(link)
     }
 
     /// The content of the page, in words.
@@ -186,6 +190,21 @@ impl AboutLink {
             _ => "Bugs",
         }
     }
+}
+
+/// Whether it is a host with or without a port, and without a user (RFC 3986, section 3.2).
+fn has_host(authority: &str) -> bool {
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !authority.ends_with(']') => (host, port),
+        _ => (authority, "80"),
+    };
+    let is_name = |host: &str| {
+        host.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && host.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))
+    };
+    let address = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let is_host = address.map_or_else(|| is_name(host), |address| address.parse::<Ipv6Addr>().is_ok());
+    is_host && port.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 /// The meaning of a latest version in words.
@@ -291,6 +310,41 @@ impl VersionLine {
         match (cached, seen) {
             (Some(cached), Some(seen)) => Some(if cached.1 <= seen.1 { cached } else { seen }),
             (cached, seen) => cached.or(seen),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_names_its_host_plainly_becomes_a_link() {
+        for link in [
+            "https://example.org",
+            "HTTP://example.org:8080/a@b?c=d#e",
+            "http://[2001:db8::1]:80/",
+            " http://192.0.2.1/ ",
+            "https://a_b.example./x",
+        ] {
+            assert_eq!(AboutLink::checked(link), Some(link.trim()));
+        }
+        for other in [
+            "javascript:alert(1)//http://x",
+            "https://user:pw@evil.example/",
+            "https://good.example@evil.example/",
+            "http://x\\@evil",
+            "http://x/\\evil",
+            "https:////evil",
+            "https:///evil",
+            "http://",
+            "http://:80/",
+            "http://x:8o/",
+            "http://[::1/",
+            "http://x\"onmouseover=\"alert(1)",
+            "https://exam ple.org/",
+        ] {
+            assert_eq!(AboutLink::checked(other), None, "{other}");
         }
     }
 }
