@@ -18,12 +18,14 @@ pub(crate) async fn of_hosted(
     event: &mut Event,
 ) -> Result<Option<String>, Error> {
     let rows = hosted.repository.unit(hosted.store, name, event).await?;
-    let mut why: Vec<String> = hidden(&rows, hosted.repository.view(now)).map(|(_, why)| why.to_string()).collect();
-    for entry in removed(&rows) {
+    let hidden: Vec<_> = hidden(&rows, hosted.repository.view(now)).map(|(_, why)| why).collect();
+    let removed: Vec<_> = removed(&rows).collect();
+    let gone = removed.iter().map(|entry| {
         let what = entry.key.replacen(&format!("{name}-"), &format!("{name}:"), 1);
-        why.push(format!("`{what}` was {}", verb_of(entry.withdrawal.as_ref(), hosted.repository.format)));
-    }
-    Ok((!why.is_empty()).then(|| left_out(rows.len(), &why)))
+        format!("`{what}` was {}", verb_of(entry.withdrawal.as_ref(), hosted.repository.format))
+    });
+    let (count, why) = (hidden.len() + removed.len(), hidden.iter().map(ToString::to_string).chain(gone));
+    Ok((count > 0).then(|| left_out(rows.len(), count, why)))
 }
 
 impl RemoteGems<'_> {
@@ -35,9 +37,9 @@ impl RemoteGems<'_> {
         let (listed, gone) = known.ok()?;
         let rows = token_rows(name, listed.as_ref()?);
         let view = self.remote.repository.view(self.now());
-        let mut why: Vec<String> = hidden(&rows, view).map(|(_, why)| why.to_string()).collect();
-        why.extend(gone.iter().map(|token| format!("the upstream yanked `{name}:{token}`")));
-        let all = rows.len() + gone.len();
-        (!why.is_empty()).then(|| left_out(all, &why))
+        let hidden: Vec<_> = hidden(&rows, view).map(|(_, why)| why).collect();
+        let yanked = gone.iter().map(|token| format!("the upstream yanked `{name}:{token}`"));
+        let (all, count) = (rows.len() + gone.len(), hidden.len() + gone.len());
+        (count > 0).then(|| left_out(all, count, hidden.iter().map(ToString::to_string).chain(yanked)))
     }
 }

@@ -56,7 +56,7 @@ impl Hidden {
 
     /// The text about a list of `all` versions without the `hidden` ones. It names the first of them, each with the rule.
     pub(crate) fn describe(all: usize, hidden: &[Hidden]) -> String {
-        left_out(all, &hidden.iter().map(ToString::to_string).collect::<Vec<_>>())
+        left_out(all, hidden.len(), hidden.iter().map(ToString::to_string))
     }
 
     /// The name of the rule that hides it. A closed list.
@@ -151,14 +151,14 @@ impl fmt::Display for Hidden {
     }
 }
 
-/// The text about a list of `all` versions without some of them. `why` has a sentence for each of these, of which the first are shown.
-pub(crate) fn left_out(all: usize, why: &[String]) -> String {
-    let more = match why.len().saturating_sub(NAMED) {
+/// The text about a list of `all` versions without `count` of them. `why` makes a sentence for each of these; only the first are made.
+pub(crate) fn left_out(all: usize, count: usize, why: impl Iterator<Item = String>) -> String {
+    let more = match count.saturating_sub(NAMED) {
         0 => String::new(),
         more => format!("; and {more} more"),
     };
-    let named = why.iter().take(NAMED).cloned().collect::<Vec<_>>().join("; ");
-    format!("left out are {} of {all} versions: {named}{more}", why.len())
+    let named = why.take(NAMED).collect::<Vec<_>>().join("; ");
+    format!("left out are {count} of {all} versions: {named}{more}")
 }
 
 /// A duration in words: `7 days`, `12 hours`, `90 seconds`, in the largest unit that divides it.
@@ -174,6 +174,12 @@ pub(crate) fn span(millis: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_many_versions_that_are_left_out_only_the_named_ones_are_put_into_words() {
+        let why = (0..).map(|at| if at < NAMED { at.to_string() } else { unreachable!("it is not shown") });
+        assert!(left_out(5000, 4000, why).ends_with("8; 9; and 3990 more"));
+    }
 
     #[test]
     fn who_is_refused_reads_why_and_until_when() {
