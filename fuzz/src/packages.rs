@@ -48,7 +48,9 @@ pub(crate) fn archive(bytes: &[u8]) {
 
 /// The unpacked content of a file: the answer keeps to the limits.
 pub(crate) fn content(bytes: &[u8]) {
-    let Ok(content) = content::read(around(&[("data.tar.gz", &packed(bytes))]).as_slice(), &LIMITS) else { return };
+    let package = around(&[("data.tar.gz", &packed(bytes))]);
+    let Ok(content) = content::read(package.as_slice(), &LIMITS) else { return };
+    assert_eq!(content::readme(package.as_slice(), &LIMITS).ok(), Some(content.readme.clone()));
     assert!(content.files.len() <= LIMITS.content_files);
     // Each byte that is not UTF-8 becomes three.
     assert!(content.readme.is_none_or(|readme| readme.text.len() <= 3 * LIMITS.readme_bytes));

@@ -122,4 +122,4 @@ pub use crate::visible::{Row, Visible, hidden, next_change, shown, visible};
 pub use crate::waiters::{ClassPlace, Place, Waiters, WaitersLimits};
 pub use crate::workers::{Workers, after_others};
 pub use crate::write_conditions::{EntityTags, WriteConditions};
-pub use ::format::gem::content::Content as GemContent;
+pub use ::format::gem::content::Readme as GemReadme;

@@ -38,6 +38,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::format::Format;
 use crate::found::Found;
+use crate::gem::content_reads::ContentReads;
 use crate::gem::dependencies::Pieces;
 use crate::gem::group::waiting_metrics;
 use crate::gem::hosted::Hosted;
@@ -105,6 +106,7 @@ pub struct Repositories {
     pub(crate) pieces: Pieces,
     /// Filtered gem indexes, and those as of a moment.
     views: Views,
+    pub(crate) content_reads: ContentReads,
     /// The versions of hosted packages, for people.
     pub(crate) published: PublishedPackages,
     /// The names of files in folders of hosted trees.
@@ -162,6 +164,8 @@ impl Repositories {
         recorder.register(push_cache.bound().clone());
         recorder.register(pieces.bound().clone());
         views.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
+        let content_reads = ContentReads::default();
+        recorder.register(content_reads.bound().clone());
         recorder.register(published.bound().clone());
         recorder.register(opened.bound().clone());
         recorder.register(inventory.bound().clone());
@@ -188,6 +192,7 @@ impl Repositories {
             room,
             pieces,
             views,
+            content_reads,
             published,
             inventory,
             searched: SearchIndex::default(),

@@ -46,6 +46,7 @@ macro_rules! bounds {
 // - `metrics.waiting`: one scrape is written at a time, and few programs scrape.
 // - `hooks.hints`: a rejected hint counts as "anything may have changed", which costs one look at the upstream.
 // - `views.made`: one index is rendered at a time, and the queue holds only requests that wait for it.
+// - `contents.read`: one gem is read at a time, and the queue holds only requests of people that wait for it.
 // - `requests`: each cost class has its own setting, and `Bound::set_setting` names it. Hooks and probes are short and have none.
 // - `truth.writer` and `cache.threads` have one thread each (see `PoolName`). Their queues hold every request that the cost classes admit.
 // - `snapshots.prune`: the hourly job does what was rejected.
@@ -65,6 +66,7 @@ bounds! {
     Dependencies "dependencies" Bytes ["server.dependencies_bytes"] "Rows of the dependency API in memory";
     Views "views" Bytes ["server.views_bytes"] "Cached gem indexes that a policy filters, or of an earlier moment";
     ViewsMade "views.made" Indexes [] "Requests for a whole index of an earlier moment; one such index is rendered at a time";
+    ContentReads "contents.read" Requests [] "Requests that read the content of a gem for a page, waiting or running; one gem is read at a time";
     Packages "packages" Bytes ["server.views_bytes"] "Versions of hosted packages, for web pages and searches; a quarter of the setting";
     Heads "heads" Bytes ["server.pushed_gems_bytes"] "State of recently pushed gems, so that the next push of the gem reads no rows";
     PageFiles "pages.files" Files ["server.page_files"] "Large cached responses that are also in kernel memory, to be sent without a copy";

@@ -88,7 +88,7 @@ ops! {
     FactsRead Line "facts.read" "Reading the rows of a package's versions";
     IndexRender Line "index.render" "Rendering an index or a piece of one, and hashing it";
     ViewWait Line "view.wait" "Waiting for an index that a policy filters, or of an earlier moment: another request renders it, or others are rendered first";
-    TurnWait Line "turn.wait" "Waiting for another task that reads or changes the same settings, tokens, index or upstream";
+    TurnWait Line "turn.wait" "Waiting for another task that reads or changes the same settings, tokens, index or upstream, or reads a gem for a page";
     LoopWait Line "loop.wait" "From the end of work on another thread until the event loop continues with its result, or while longer work on the loop lets other requests go first; a long wait means that the core was busy or had no processor";
     Merge Line "documents.merge" "Merging the documents of a group's members";
     MembersAsk Line "members.ask" "Asking the members of a group, several at a time; the record of each member has the operations that it ran";

@@ -37,8 +37,7 @@ pub(crate) async fn show(
     let row = all.rows.iter().find(|row| row.version == version);
     let row = row.ok_or_else(|| repository::Error::NoSuchVersion(format!("{package}:{version}")))?;
     // Artifacts have none.
-    let content = app.repositories.gem_content(&read.packages(), package, row, event).await?;
-    let found = content.and_then(|content| content.readme);
+    let found = app.repositories.gem_readme(&read.packages(), package, row, event).await?;
     let cut = found.as_ref().is_some_and(|readme| readme.is_cut);
     let (name, text) = found.map(|readme| (readme.name, readme.text)).unzip();
     let (package, version) = (package.to_owned(), version.to_owned());

@@ -49,11 +49,20 @@ pub struct Readme {
 
 /// Reads the files in a gem, at most [`Limits::content_bytes`] unpacked bytes of at most [`Limits::content_files`] files.
 pub fn read(reader: impl Read, limits: &Limits) -> Result<Content, Invalid> {
+    unpacked(reader, limits, true)
+}
+
+/// Reads the README of a gem within the same limits, and nothing after the best kind of one. No file is hashed.
+pub fn readme(reader: impl Read, limits: &Limits) -> Result<Option<Readme>, Invalid> {
+    Ok(unpacked(reader, limits, false)?.readme)
+}
+
+fn unpacked(reader: impl Read, limits: &Limits, digests: bool) -> Result<Content, Invalid> {
     let mut archive = Archive::new(reader, Standard::Install);
     while let Some((name, _)) = archive.next()? {
         if name == DATA {
             let unpacked = GzDecoder::new(BufReader::new(Member(&mut archive)));
-            return files(unpacked.take(limits.content_bytes), limits);
+            return files(unpacked.take(limits.content_bytes), limits, digests);
         }
     }
     Err(Invalid::MissingMember(DATA))
@@ -71,21 +80,26 @@ impl<R: Read> Read for Member<'_, R> {
     }
 }
 
-fn files(unpacked: io::Take<impl Read>, limits: &Limits) -> Result<Content, Invalid> {
+/// The files and the README; without `digests` only the README.
+fn files(unpacked: io::Take<impl Read>, limits: &Limits, digests: bool) -> Result<Content, Invalid> {
     let mut content = Content::default();
     let mut archive = Archive::new(Counted { reader: unpacked, ended: false }, Standard::Install);
-    let mut rank = usize::MAX;
-    loop {
+    let (mut rank, mut members) = (usize::MAX, 0);
+    while digests || rank > 0 {
         let (path, size_bytes) = match archive.next() {
             // An empty archive has no header.
             Ok(None) | Err(Invalid::NotAnArchive) => return Ok(content),
             Ok(Some(next)) => next,
             Err(error) => return cut(content, &archive, error),
         };
-        if content.files.len() >= limits.content_files {
+        if members >= limits.content_files {
             return Ok(Content { is_cut: true, ..content });
         }
+        members += 1;
         let keep = rank_of(&path).filter(|this| *this < rank);
+        if keep.is_none() && !digests {
+            continue;
+        }
         let (mut sha256, mut kept, mut buffer) = (Sha256::new(), Vec::new(), vec![0; 16 << 10]);
         loop {
             let read = match archive.read(&mut buffer) {
@@ -93,7 +107,9 @@ fn files(unpacked: io::Take<impl Read>, limits: &Limits) -> Result<Content, Inva
                 Ok(read) => read,
                 Err(error) => return cut(content, &archive, error),
             };
-            sha256.update(&buffer[..read]);
+            if digests {
+                sha256.update(&buffer[..read]);
+            }
             if keep.is_some() {
                 let room = limits.readme_bytes.saturating_sub(kept.len()).min(read);
                 kept.extend_from_slice(&buffer[..room]);
@@ -105,10 +121,11 @@ fn files(unpacked: io::Take<impl Read>, limits: &Limits) -> Result<Content, Inva
             let text = String::from_utf8_lossy(&kept).into_owned();
             content.readme = Some(Readme { name: path.clone(), text, is_cut });
         }
-        if !path.ends_with('/') {
+        if digests && !path.ends_with('/') {
             content.files.push(ContentFile { path, size_bytes, sha256: hex(&sha256.finalize()) });
         }
     }
+    Ok(content)
 }
 
 /// The files so far, if the limit of bytes was reached; otherwise the error.
@@ -177,6 +194,23 @@ mod tests {
         let readme = content.readme.unwrap();
         assert_eq!((readme.name.as_str(), readme.text.as_str(), readme.is_cut), ("readme.md", "# \u{fffd}", false));
         assert!(!content.is_cut);
+        assert_eq!(super::readme(gem(&all).as_slice(), &Limits::default()).unwrap(), Some(readme));
+    }
+
+    #[test]
+    fn folders_count_as_files_and_nothing_is_read_after_the_best_readme() {
+        let all: [(&str, &[u8]); 3] = [("README.md", b"# Hello"), ("a/", b""), ("b/", b"")];
+        assert!(read(gem(&all).as_slice(), &limits(1 << 20, 2, 9)).unwrap().is_cut);
+        // The rest of the content is not even an archive.
+        let mut content = fixture::package(&all[..1]);
+        content.truncate(1024);
+        content.extend([b'x'; 40_000]);
+        let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+        gzip.write_all(&content).unwrap();
+        let damaged = fixture::package(&[("metadata.gz", b"x"), (DATA, &gzip.finish().unwrap())]);
+        assert!(read(damaged.as_slice(), &Limits::default()).is_err());
+        let found = super::readme(damaged.as_slice(), &Limits::default()).unwrap();
+        assert_eq!(found.map(|readme| readme.text), Some("# Hello".to_owned()));
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Default for Limits {
             facts_bytes: 256 << 10,
             metadata_pairs: 128,
             dependencies: 1000,
-            content_bytes: 64 << 20,
+            content_bytes: 16 << 20,
             content_files: 5000,
             readme_bytes: 256 << 10,
             list_items: 256,

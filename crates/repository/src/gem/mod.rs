@@ -9,6 +9,7 @@ pub(crate) mod claims;
 pub(crate) mod cleanup;
 pub(crate) mod client_settings;
 pub(crate) mod compact;
+pub(crate) mod content_reads;
 pub(crate) mod contents;
 pub(crate) mod dependencies;
 pub(crate) mod describe;

@@ -14,8 +14,8 @@ use crate::package::rows::VersionRow;
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::tree;
-use format::gem::content::{self, Content as GemContent};
-use format::gem::{Kind, Limits, Package, Requirement, package, upstream};
+use format::gem::content::{self, Content as GemContent, Readme};
+use format::gem::{Invalid, Kind, Limits, Package, Requirement, package, upstream};
 use std::io::{Cursor, Read};
 use store::{Hashes, Lane};
 use telemetry::{Event, Op};
@@ -67,17 +67,23 @@ impl Repositories {
     }
 
     /// Adds what a cached package declares. It says more than the line of `/info`: the summary, the licences, the links.
-    pub(crate) async fn add_cached_facts(&self, ask: &Ask<'_>, name: &str, of: &mut VersionDetails, event: &mut Event) {
+    pub(crate) async fn add_cached_facts(
+        &self,
+        ask: &Ask<'_>,
+        name: &str,
+        of: &mut VersionDetails,
+        event: &mut Event,
+    ) -> Result<(), Error> {
         if is_hosted(&of.row.member) || of.row.cached.is_none() || !of.row.standing.is_visible() {
-            return;
+            return Ok(());
         }
-        let Some(gem) = self.opened_gem(ask, &format!("{name}-{}", of.row.version), event).await else { return };
-        let read = move |(): &mut ()| package::read_gemspec(gem, &Limits::default()).ok();
-        let found = self.context.workers.run(Lane::Index, Op::PackageRead, event, read).await;
+        let full_name = format!("{name}-{}", of.row.version);
+        let found = self.read_gem(ask, &full_name, event, |gem| package::read_gemspec(gem, &Limits::default())).await?;
         let is_it = |gem: &Package| gem.name == name && gem.number.as_str() == of.row.number;
-        if let Some(gem) = found.ok().flatten().filter(is_it) {
+        if let Some(gem) = found.filter(is_it) {
             of.declared = Some(declared(gem));
         }
+        Ok(())
     }
 
     /// The files in a gem that clients get; `None`: they do not, or it is not in the cache, or it cannot be unpacked.
@@ -87,8 +93,33 @@ impl Repositories {
         full_name: &str,
         event: &mut Event,
     ) -> Result<Option<GemContent>, Error> {
+        self.read_gem(ask, full_name, event, |gem| content::read(gem, &Limits::default())).await
+    }
+
+    /// The README of a gem that clients get; `None`: there is none, or the gem cannot be read.
+    pub(crate) async fn readme_of_gem(
+        &self,
+        ask: &Ask<'_>,
+        full_name: &str,
+        event: &mut Event,
+    ) -> Result<Option<Readme>, Error> {
+        Ok(self.read_gem(ask, full_name, event, |gem| content::readme(gem, &Limits::default())).await?.flatten())
+    }
+
+    /// Reads a gem that clients get; `None`: they do not, or it is not in the cache, or it cannot be read. One gem is read at a time.
+    async fn read_gem<T: Send + 'static>(
+        &self,
+        ask: &Ask<'_>,
+        full_name: &str,
+        event: &mut Event,
+        read: impl FnOnce(Box<dyn Read + Send>) -> Result<T, Invalid> + Send + 'static,
+    ) -> Result<Option<T>, Error> {
         let Some(gem) = self.opened_gem(ask, full_name, event).await else { return Ok(None) };
-        let read = move |(): &mut ()| content::read(gem, &Limits::default()).ok();
+        let turn = self.content_reads.turn(event).await?;
+        let read = move |(): &mut ()| {
+            let _turn = turn;
+            read(gem).ok()
+        };
         Ok(self.context.workers.run(Lane::Index, Op::PackageRead, event, read).await?)
     }
 

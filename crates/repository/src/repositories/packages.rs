@@ -15,7 +15,7 @@ use crate::question::Ask;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::workers::after_others;
-use format::gem::content::Content as GemContent;
+use format::gem::content::Readme;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use store::{Stamp, Unit};
@@ -137,23 +137,23 @@ impl Repositories {
     ) -> Result<VersionDetails, Error> {
         let mut details = self.version_among(of, package, row, Among::All, event).await?;
         if of.repository.format == Format::Gem {
-            Box::pin(self.add_cached_facts(&of.ask(), package, &mut details, event)).await;
+            Box::pin(self.add_cached_facts(&of.ask(), package, &mut details, event)).await?;
         }
         Ok(details)
     }
 
-    /// The files in a version of a gem; `None`: clients do not get it, or it is not in the cache.
-    pub async fn gem_content(
+    /// The README of a version of a gem; `None`: there is none, or clients do not get the version, or it is not in the cache.
+    pub async fn gem_readme(
         &self,
         of: &PackagesAsk,
         package: &str,
         row: &VersionRow,
         event: &mut Event,
-    ) -> Result<Option<GemContent>, Error> {
+    ) -> Result<Option<Readme>, Error> {
         match of.repository.format {
             Format::Gem if row.standing.is_visible() => {
                 let full_name = format!("{package}-{}", row.version);
-                Box::pin(self.content_of_gem(&of.ask(), &full_name, event)).await
+                Box::pin(self.readme_of_gem(&of.ask(), &full_name, event)).await
             }
             Format::Gem | Format::Maven | Format::Raw => Ok(None),
         }
@@ -170,7 +170,11 @@ impl Repositories {
         if of.repository.format != Format::Gem {
             return Ok(compared_artifacts(package, details));
         }
-        let content = self.gem_content(of, package, &details.row, event).await?;
+        if !details.row.standing.is_visible() {
+            return Ok(None);
+        }
+        let full_name = format!("{package}-{}", details.row.version);
+        let content = Box::pin(self.content_of_gem(&of.ask(), &full_name, event)).await?;
         Ok(content.map(|content| {
             let files = content.files.into_iter();
             let files =
