@@ -113,10 +113,7 @@ fn a_name_that_nobody_can_decide_about_stops_an_import_before_its_first_upload_a
 #[test]
 fn a_claim_makes_undecided_names_ours_and_a_pattern_others_too() {
     let (world, near, folder) = scene();
-    // The token of somebody who publishes is enough, and it is told of no repository that it may not read.
-    for private in ["all", "near"] {
-        world.admin().patch_json(&format!("/api/v1/repositories/{private}"), &json!({ "private": true })).expect(200);
-    }
+    // The token of somebody who publishes is enough.
     let publisher = world.person("publisher", &["read", "write"], &["ours"]);
     let run = |more: &[&str]| import(&world, &publisher, folder.path(), "ours", more);
     let typed_wrong = run(&["--claim", "com.acmee"]);
@@ -182,6 +179,75 @@ fn a_pattern_of_a_group_covers_the_groups_below_it_and_leaves_out_what_was_insta
     assert_eq!(held(&world, "ours"), names(&ours, "ours"));
     assert!(ours.to_string().contains("installed on this machine, but no pattern matches it"), "{ours}");
     assert!(!near.asked().iter().any(|asked| asked.path.contains("fork")), "its name does not leave the house");
+}
+
+#[test]
+fn what_is_said_of_a_name_depends_on_no_repository_that_the_caller_may_not_read() {
+    let (world, near, _) = scene();
+    let admin = world.admin();
+    world.tree("secret", "maven");
+    for (name, change) in [
+        ("all", json!({ "members": ["ours", "secret", "near"] })),
+        ("secret", json!({ "private": true })),
+        ("near", json!({ "private": true, "policy": { "private_prefixes": ["com.acme.inner"] } })),
+    ] {
+        admin.patch_json(&format!("/api/v1/repositories/{name}"), &change).expect(200);
+    }
+    admin.put("secret", &format!("{GROUP}/wick/1.0/wick-1.0.jar"), b"wick").expect(201);
+    for artifact in ["wick", "shade"] {
+        near.file(
+            &format!("/{GROUP}/{artifact}/maven-metadata.xml"),
+            "<metadata><artifactId>a</artifactId></metadata>",
+        );
+    }
+    let folders = ["lamp", "wick", "shade", "bulb", "inner"].map(|artifact| format!("{GROUP}/{artifact}"));
+    let ask = |who: &Person, ask_upstreams: bool| -> Vec<Value> {
+        let body = json!({ "folders": folders, "ask_upstreams": ask_upstreams });
+        let said = who.post_json("/api/v1/repositories/ours/names", &body).expect(200).json();
+        said["names"].as_array().unwrap().clone()
+    };
+    let publisher = world.person("publisher", &["read", "write"], &["ours"]);
+    let before = near.total();
+    for asked in [false, true] {
+        for mut said in ask(&publisher, asked) {
+            said.as_object_mut().unwrap().retain(|key, _| !["folder", "name", "closed_in"].contains(&key.as_str()));
+            let nothing = json!({
+                "hosted": false, "private": false, "cached": false, "cached_by": [], "listed": null, "listed_by": [],
+            });
+            assert_eq!(said, nothing);
+        }
+    }
+    assert_eq!(near.total(), before, "an upstream that the caller may not read is not asked");
+
+    // Who may read all is told all, and the upstream does not learn a name that a hosted member has.
+    let said = ask(&admin, true);
+    let listed: Vec<&Value> = said.iter().map(|one| &one["listed"]).collect();
+    assert_eq!(listed[1..4], [&Value::Null, &json!(true), &json!(false)]);
+    assert_eq!((&said[0]["cached_by"], &said[1]["hosted"]), (&json!(["near"]), &json!(true)));
+    let sent = |artifact: &str| near.asked().iter().any(|asked| asked.path.contains(&format!("/{artifact}/maven-")));
+    assert_eq!(["wick", "shade", "bulb"].map(sent), [false, true, true]);
+
+    // So does nobody who may read the upstream, but not the member; the name seems not to be listed.
+    let neighbour = world.person("neighbour", &["read", "write"], &["ours", "near"]);
+    let wick = &ask(&neighbour, true)[1];
+    assert_eq!((&wick["hosted"], &wick["listed"], sent("wick")), (&json!(false), &json!(false), false));
+}
+
+#[test]
+fn a_question_to_upstreams_has_twenty_names_at_most() {
+    let (world, near, _) = scene();
+    let before = near.total();
+    let folders = |count: usize| (0..count).map(|at| format!("{GROUP}/part{at}")).collect::<Vec<_>>();
+    let ask = |count: usize, asked: bool| {
+        let body = json!({ "folders": folders(count), "ask_upstreams": asked });
+        world.admin().post_json("/api/v1/repositories/ours/names", &body)
+    };
+    let refused = ask(21, true).expect(400);
+    assert!(refused.text().contains("20 names at most"), "{}", refused.text());
+    ask(21, false).expect(200);
+    assert_eq!(near.total(), before);
+    ask(20, true).expect(200);
+    assert_eq!(near.total(), before + 20);
 }
 
 #[test]

@@ -49,6 +49,8 @@ pub fn of_route(route: &Route) -> Option<Class> {
         Route::Site(_) => Some(Class::Web),
         Route::Admin(Admin { verb: AdminVerb::Ask, .. }) => Some(Class::Ask),
         Route::Admin(admin) if admin.verb.reads_repository() => Some(Class::Web),
+        // It takes its place itself, and returns it while it waits for upstreams.
+        Route::Admin(Admin { verb: AdminVerb::Names, .. }) => None,
         Route::Admin(_) | Route::Conformance(..) => Some(Class::Admin),
     }
 }

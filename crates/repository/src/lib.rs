@@ -104,7 +104,7 @@ pub use crate::repositories::foresee::Foreseen;
 pub use crate::repositories::holding::Held;
 pub use crate::repositories::journal::{CHANGE_KINDS, JournalQuery, ListedChange, ListedChanges};
 pub use crate::repositories::kept_names::KeptName;
-pub use crate::repositories::known_names::KnownName;
+pub use crate::repositories::known_names::{KnownName, NamesAsk};
 pub use crate::repositories::packages::PackagesAsk;
 pub use crate::repositories::removal::{RemovedRepository, RepositoryRemoval};
 pub use crate::repositories::{MemoryLimits, Repositories};

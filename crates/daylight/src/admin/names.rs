@@ -1,15 +1,15 @@
 //! `/api/v1/repositories/NAME/names`: whose the names of a folder are, as far as that is known, before it is imported.
 
-use crate::access::{self, Caller};
+use crate::access;
 use crate::app::App;
 use crate::error::Error;
 use crate::route::Admin;
-use front::Request;
-use repository::{KnownName, Repository, Scope, name_of_folder};
+use front::{Request, client};
+use repository::{KnownName, NamesAsk, Place, Repository, Scope, name_of_folder};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use telemetry::Event;
+use telemetry::{Class, Event};
 
 /// The body of the call.
 #[derive(Debug, Deserialize)]
@@ -24,6 +24,8 @@ struct NamesRequest {
 
 /// Answers a call of somebody who may publish in the repository.
 pub(super) async fn show(app: &App, admin: &Admin, request: &mut Request, event: &mut Event) -> Result<Value, Error> {
+    let place = app.enter(Class::Admin, request, event).await?;
+    let place = Place::new(client(request.client), event.id, place); // given to others while this request waits for an upstream
     let found = app.access.repository(&app.repositories, &admin.name, request, event).await;
     if found.is_err() && app.access.token(request, event).await?.is_none() {
         return Err(access::Error::CredentialsMissing { scope: Scope::Write, repository: None }.into());
@@ -32,18 +34,18 @@ pub(super) async fn show(app: &App, admin: &Admin, request: &mut Request, event:
     let caller = app.access.content(request, Scope::Write, &repository, event).await?;
     event.subject.repository = repository.record.name.as_str().into();
     let NamesRequest { folders, ask_upstreams } = super::body(request, event).await?;
-    let known = app.repositories.known_names(&repository, &folders, ask_upstreams, event).await?;
-    let names: Vec<Value> = known.iter().map(|name| to_json(name, ask_upstreams, &caller)).collect();
+    let may_read = |other: &Repository| {
+        !other.record.private || caller.token.as_ref().is_some_and(|token| token.allows(Scope::Read, Some(other.id)))
+    };
+    let ask = NamesAsk { repository: &repository, ask_upstreams, place: &place };
+    let known = app.repositories.known_names(ask, &folders, may_read, event).await?;
+    let names: Vec<Value> = known.iter().map(|name| to_json(name, ask_upstreams)).collect();
     Ok(json!({ "names": names }))
 }
 
-/// Members that are private are named only to callers who may read them.
-fn to_json(known: &KnownName, asked: bool, caller: &Caller) -> Value {
-    let may_know = |member: &&Arc<Repository>| {
-        !member.record.private || caller.token.as_ref().is_some_and(|token| token.allows(Scope::Read, Some(member.id)))
-    };
+fn to_json(known: &KnownName, asked: bool) -> Value {
     let named = |members: &[Arc<Repository>]| -> Vec<String> {
-        members.iter().filter(may_know).map(|member| member.record.name.clone()).collect()
+        members.iter().map(|member| member.record.name.clone()).collect()
     };
     let listed = match known.listed_by.is_empty() {
         false => Some(true),

@@ -11,19 +11,26 @@ use crate::repositories::Repositories;
 use crate::repositories::kept_names::gives_path_back;
 use crate::repository::Repository;
 use crate::tree::file::Guarded;
-use std::collections::BTreeMap;
+use crate::waiters::Place;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-use store::{CachedPath, RepositoryKind};
+use std::time::Duration;
+use store::{CachedPath, RepositoryId, RepositoryKind};
 use telemetry::{Event, Op};
+use tokio::time::timeout;
 
 /// Most names in one question.
 const NAMES_MAX: usize = 200;
+/// Most names in one question to the upstreams: the command line sends so many.
+const ASKED_MAX: usize = 20;
+/// The time for all answers of the upstreams.
+const ASKING: Duration = Duration::from_secs(20);
 /// Number of cached files that one read of the store returns.
 const PAGE: usize = 100;
 /// Maximum number of folders that are searched below one.
 const FOLDERS: usize = 1_000;
 
-/// The known facts about a name of Maven artifacts.
+/// The known facts about a name of Maven artifacts, from the repositories that the caller may read.
 #[derive(Debug)]
 pub struct KnownName {
     /// The folder of the name: `org/example/lamp`.
@@ -42,37 +49,70 @@ pub struct KnownName {
     pub closed_in: Vec<(Arc<Repository>, String)>,
 }
 
+/// A question whose names are known.
+#[derive(Debug, Clone, Copy)]
+pub struct NamesAsk<'a> {
+    /// The hosted repository that they would be imported into.
+    pub repository: &'a Arc<Repository>,
+    /// Whether the upstreams of its groups are asked for their metadata, and learn the names.
+    pub ask_upstreams: bool,
+    /// The place that the request returns while it waits for upstreams.
+    pub place: &'a Arc<Place>,
+}
+
+/// A group that the caller may read, and its members that the caller may read.
+type Told<'a> = (&'a Arc<Repository>, Vec<&'a Arc<Repository>>);
+
 impl Repositories {
-    /// The known facts about these names. With `ask`, the upstreams of the groups of the repository are asked for their metadata, and
-    /// learn the names.
+    /// The known facts about these names in the repository, and in the members of its groups as far as `may_read` allows both.
     pub async fn known_names(
         &self,
-        repository: &Arc<Repository>,
+        ask: NamesAsk<'_>,
         folders: &[String],
-        ask: bool,
+        may_read: impl Fn(&Repository) -> bool,
         event: &mut Event,
     ) -> Result<Vec<KnownName>, Error> {
+        let NamesAsk { repository, ask_upstreams, place } = ask;
         if repository.record.kind != RepositoryKind::Hosted || repository.format != Format::Maven {
             let text = "the repository takes no artifacts: it is not hosted, or is of another format";
             let hint = "name a hosted repository of format `maven`; `daylight repo add NAME --format maven` adds one";
             return Err(BadSetting::new(text, hint).into());
         }
-        if folders.len() > NAMES_MAX {
-            let text = format!("a question has {NAMES_MAX} names at most, not {}", folders.len());
+        let most = if ask_upstreams { ASKED_MAX } else { NAMES_MAX };
+        if folders.len() > most {
+            let to = if ask_upstreams { "to upstreams " } else { "" };
+            let text = format!("a question {to}has {most} names at most, not {}", folders.len());
             return Err(BadSetting::new(text, "ask several times").into());
         }
         let table = self.table(event).await?;
-        let groups = table.groups_with(repository.id);
+        let all = table.groups_with(repository.id);
+        let mut told = Vec::new();
+        for group in &all {
+            if may_read(group) {
+                let leaves = group.leaves.iter().filter(|leaf| leaf.id != repository.id && may_read(leaf));
+                told.push((*group, leaves.collect::<Vec<_>>()));
+            }
+        }
+        // This must not depend on a name.
+        let upstreams = |leaves: &[&Arc<Repository>]| leaves.iter().filter(|leaf| !is_hosted(leaf)).count();
+        let count: usize = all.iter().map(|group| upstreams(&group.leaves.iter().collect::<Vec<_>>())).sum();
+        let all_told = count == told.iter().map(|(_, leaves)| upstreams(leaves)).sum::<usize>();
         let mut known = Vec::with_capacity(folders.len());
         for folder in folders {
             let refused = || Error::NoSuchPath { path: Event::text(folder), format: repository.format.as_str() };
             repository.format.check_path(folder).map_err(|_| refused())?;
             let name = guard::named(folder).map(PackageVersion::upstream);
             let name = name.ok_or_else(refused)?;
-            known.push(self.known_name(repository, &groups, folder, &name, event).await?);
+            let mut one = self.known_name(repository, &told, folder, &name, event).await?;
+            for group in &all {
+                let commands = gives_path_back(group, repository, folder).map(|(_, commands)| commands);
+                one.closed_in.extend(commands.into_iter().flatten().map(|command| (Arc::clone(group), command)));
+            }
+            known.push(one);
         }
-        if ask {
-            self.ask_upstreams(&groups, &mut known, event).await;
+        if ask_upstreams {
+            known.iter_mut().for_each(|one| one.is_sure = all_told);
+            self.ask_upstreams(&told, &mut known, place, event).await?;
         }
         Ok(known)
     }
@@ -80,7 +120,7 @@ impl Repositories {
     async fn known_name(
         &self,
         repository: &Arc<Repository>,
-        groups: &[&Arc<Repository>],
+        groups: &[Told<'_>],
         folder: &str,
         name: &PackageVersion<'_>,
         event: &mut Event,
@@ -95,12 +135,8 @@ impl Repositories {
             is_sure: false,
             closed_in: Vec::new(),
         };
-        for group in groups {
-            let commands = gives_path_back(group, repository, folder).map(|(_, commands)| commands).unwrap_or_default();
-            known.closed_in.extend(commands.into_iter().map(|command| (Arc::clone(group), command)));
-        }
         let (mut upstreams, mut private) = (BTreeMap::new(), true);
-        for leaf in groups.iter().flat_map(|group| group.leaves.iter()).chain([repository]) {
+        for leaf in groups.iter().flat_map(|(_, leaves)| leaves.iter().copied()).chain([repository]) {
             if is_hosted(leaf) {
                 let group = self.group(repository, &place);
                 known.hosted = known.hosted || group.ever_had_versions_below(leaf, folder, now, event).await?;
@@ -157,43 +193,57 @@ impl Repositories {
         Ok(false)
     }
 
-    /// Asks the upstreams of these groups for the metadata of each name, several at a time. A failure decides nothing.
-    async fn ask_upstreams(&self, groups: &[&Arc<Repository>], known: &mut [KnownName], event: &mut Event) {
-        let (now, place) = (self.clock.now(), Arc::default());
+    /// Asks the upstreams of these groups for the metadata of each name, several at a time. A failure decides nothing. As for a build, no
+    /// upstream is asked for a name that a hosted member of the group has or had, also one that the caller may not read.
+    async fn ask_upstreams(
+        &self,
+        groups: &[Told<'_>],
+        known: &mut [KnownName],
+        place: &Arc<Place>,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let now = self.clock.now();
         let mut asked = BTreeMap::new();
-        for group in groups {
-            for leaf in group.leaves.iter().filter(|leaf| !is_hosted(leaf)) {
-                for (at, one) in known.iter().enumerate() {
+        for (at, one) in known.iter_mut().enumerate().filter(|(_, one)| !one.private) {
+            let metadata = format!("{}/{}", one.folder, format::maven::path::METADATA);
+            for (group, leaves) in groups {
+                let guard = self.group(group, place).guard(&group.file(&metadata), now, event).await?;
+                for leaf in leaves.iter().filter(|leaf| !is_hosted(leaf)) {
                     let name = guard::named(&one.folder).map(PackageVersion::upstream);
-                    let is_private = name.is_none_or(|name| leaf.rules.private(&name).is_some());
-                    if !is_private && !one.private {
-                        let metadata = format!("{}/{}", one.folder, format::maven::path::METADATA);
-                        asked.insert((at, leaf.id), (*group, leaf, metadata));
+                    if guard.blocks(leaf) {
+                        // Where the caller may not know why, the upstream seems to lack the name.
+                        one.is_sure &= !one.hosted;
+                    } else if name.is_some_and(|name| leaf.rules.private(&name).is_none()) {
+                        asked.insert((at, leaf.id), (*group, *leaf, metadata.clone()));
                     }
                 }
             }
         }
-        known.iter_mut().for_each(|one| one.is_sure = true);
-        let calls = asked.into_iter().map(|((at, _), (group, leaf, metadata))| {
-            let place = &place;
-            async move {
-                let answer = self.group(group, place).ask(leaf, &leaf.file(&metadata), now).await;
-                let has = match answer.content {
-                    Ok(_) => Some(true),
-                    Err(error) if error.is_absence() => Some(false),
-                    Err(_) => None,
-                };
-                (at, leaf, has)
-            }
+        let mut unanswered: HashSet<(usize, RepositoryId)> = asked.keys().copied().collect();
+        let calls = asked.into_iter().map(|(key, (group, leaf, metadata))| async move {
+            let answer = self.group(group, place).ask(leaf, &leaf.file(&metadata), now).await;
+            let has = match answer.content {
+                Ok(_) => Some(true),
+                Err(error) if error.is_absence() => Some(false),
+                Err(_) => None,
+            };
+            (key, leaf, has)
         });
         let mut calls = Concurrent::new(calls, self.remotes.width);
         let _asking = event.running(Op::FlightWait);
-        while let Some((_, (at, leaf, has))) = calls.next().await {
-            match has {
-                Some(true) => known[at].listed_by.push(Arc::clone(leaf)),
-                Some(false) => {}
-                None => known[at].is_sure = false,
+        let all = async {
+            while let Some((_, (key, leaf, has))) = calls.next().await {
+                if has.is_some() {
+                    unanswered.remove(&key);
+                }
+                if has == Some(true) {
+                    known[key.0].listed_by.push(Arc::clone(leaf));
+                }
             }
-        }
+        };
+        // What did not come in time is not known.
+        let _ = timeout(ASKING, all).await;
+        unanswered.into_iter().for_each(|(at, _)| known[at].is_sure = false);
+        Ok(())
     }
 }

@@ -108,9 +108,7 @@ impl Node {
 /// The only element of a document.
 fn root(mut document: Node, length: usize) -> Result<Node, Broken> {
     match (document.children.len(), document.children.pop()) {
-        (1, Some(root)) if root.name != "settings" => {
-            Err((root.all.start, "its root is not `<settings>`".to_owned()))
-        }
+        (1, Some(root)) if root.name != "settings" => Err((root.all.start, "its root is not `<settings>`".to_owned())),
         (1, Some(root)) => Ok(root),
         (_, Some(second)) => Err((second.all.start, "a second root element".to_owned())),
         (_, None) => Err((length, "it has no element".to_owned())),
