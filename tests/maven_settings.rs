@@ -134,6 +134,23 @@ fn settings_are_added_to_a_file_of_the_users_and_everything_in_it_stays() {
 }
 
 #[test]
+fn the_added_lines_are_shown_with_their_tabs_and_then_what_they_change_for_requests() {
+    let (world, home) = (World::start(), tempfile::tempdir().unwrap());
+    let file = home.path().join("settings.xml");
+    let mine = "<settings>\n\t<proxies>\n\t\t<proxy><host>proxy.acme</host></proxy>\n\t</proxies>\n\t<profiles>\n\t\t<profile><repositories>\n\
+                \t\t\t<repository><id>acme-old</id><url>http://old/</url></repository></repositories></profile>\n\t</profiles>\n</settings>\n";
+    fs::write(&file, mine).unwrap();
+    let (said, code) = merges(&world, &file, &["--yes"]);
+    assert_eq!(code, Some(0), "{said}");
+    let (lines, notes) = said.split_once("line 7: `acme-old` now comes from `maven`").expect(&said);
+    assert!(lines.contains("\n+\t\t\t<mirrorOf>*</mirrorOf>\n") && !said.contains('\u{fffd}'), "{said}");
+    assert!(
+        notes.contains("line 3: add `|127.0.0.1` to `<nonProxyHosts>`") && notes.contains("`proxy.acme`"),
+        "{said}"
+    );
+}
+
+#[test]
 fn nothing_is_changed_where_settings_contradict_or_the_file_is_broken() {
     let (world, home) = (World::start(), tempfile::tempdir().unwrap());
     let mirror = "<settings>\n<mirrors>\n<mirror><id>corp</id><url>https://me:hunter2@c/</url><mirrorOf>*</mirrorOf></mirror></mirrors></settings>";
@@ -165,8 +182,10 @@ fn on_a_terminal_it_asks_and_maven_then_uses_both_settings() {
         let command = ["env", &server, env!("CARGO_BIN_EXE_daylight"), "settings", "maven", "--merge", "--file", file];
         Ruby::here().asked(&command, &[("Type `yes`", answer)])
     };
-    assert!(asks("no").bad().contains("nothing was changed"));
-    assert_eq!(fs::read_to_string(&file).unwrap(), MINE);
+    for answer in ["no", "y"] {
+        assert!(asks(answer).bad().contains("nothing was changed"));
+        assert_eq!(fs::read_to_string(&file).unwrap(), MINE);
+    }
     assert!(asks("yes").good().contains("the former file is"));
     desk.project("heir", &[("group", "com.acme")]).maven(&["validate"]).good();
     assert!(fs::read_to_string(&file).unwrap().contains("hunter2"));

@@ -60,14 +60,16 @@ impl Settings {
                 Merged { bytes: offered.into_bytes(), added: vec![all], notes: vec![] }
             }
         };
+        let (shown, lines) = (file.shown(), added.iter().map(shown_lines).collect::<String>());
+        if !added.is_empty() {
+            write!(context.err, "{shown}\n{lines}")?;
+        }
         for note in &notes {
             writeln!(context.err, "{}", plain(note))?;
         }
-        let (shown, lines) = (file.shown(), added.iter().map(shown_lines).collect::<String>());
         if added.is_empty() {
             return report(context, &shown, "", None, &format!("`{shown}` has these settings already"));
         }
-        write!(context.err, "{shown}\n{lines}")?;
         if !self.yes {
             confirm(&shown, context)?;
         }
@@ -101,7 +103,8 @@ fn unmerged(file: &UserFile, why: &Unmerged, repo: &str) -> anyhow::Error {
 
 /// Added lines as a difference shows them. They come from the server: no text of the user's is among them.
 fn shown_lines(added: &Added) -> String {
-    let lines = added.text.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("+{}\n", plain(line)));
+    let shown = |line: &str| line.split('\t').map(plain).collect::<Vec<_>>().join("\t");
+    let lines = added.text.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("+{}\n", shown(line)));
     format!("@@ after line {} @@\n{}", added.after, lines.collect::<String>())
 }
 
@@ -115,7 +118,7 @@ fn confirm(shown: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
     let mut typed = String::new();
     stdin().read_line(&mut typed).context("cannot read the answer")?;
     match typed.trim() {
-        "yes" | "y" => Ok(()),
+        "yes" => Ok(()),
         _ => Err(Failure::new(format!("nothing was changed in `{shown}`"), None).into()),
     }
 }

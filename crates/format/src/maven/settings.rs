@@ -1,8 +1,8 @@
 //! `settings.xml`: the client settings for a repository, ready to be saved.
 
 mod merge;
-mod mirrors;
 mod outline;
+mod route;
 mod splice;
 
 pub use merge::{Added, Merged, SETTINGS_LONGEST, Unmerged, merge};

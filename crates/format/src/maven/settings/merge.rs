@@ -1,7 +1,7 @@
 //! Adds the settings for a repository to a settings file that a user has: nothing of the user's is changed or removed.
 
-use super::mirrors::takes;
 use super::outline::Node;
+use super::route::{host, is_proxied, takes};
 use super::splice::Splice;
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub struct Merged {
     pub bytes: Vec<u8>,
     /// The added parts, in order. None: the file has the settings already.
     pub added: Vec<Added>,
-    /// What the user should know about settings that stay, a sentence each.
+    /// What the user should know about settings that stay, and about the way of requests, a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -93,6 +93,9 @@ pub fn merge(file: &[u8], offered: &str) -> Result<Merged, Unmerged> {
             }
         }
         if entry == "mirror" {
+            if !missing.is_empty() {
+                notes.extend(taken(&user, &ours, line));
+            }
             for mirror in theirs().filter(|mirror| ours_named(&ours, id(mirror)).is_none()) {
                 let at = format!("line {}: the mirror `{}`", line(mirror.all.start), id(mirror));
                 match repositories(&ours).find(|one| takes(mirror, one.text_of("id"), one.text_of("url"))) {
@@ -111,10 +114,44 @@ pub fn merge(file: &[u8], offered: &str) -> Result<Merged, Unmerged> {
     if !conflicts.is_empty() {
         return Err(Unmerged::Conflicts(conflicts));
     }
+    notes.extend(proxied(&user, &ours, line));
     let (merged, added) = splice.done();
     let added = added.into_iter().map(|(place, text)| Added { after: line(place), text }).collect();
     let bytes = encoded(merged, matches!(text, Cow::Owned(_)))?;
     Ok(Merged { bytes, added, notes })
+}
+
+/// The user's repositories that our mirror will take.
+fn taken(user: &Node, ours: &Node, line: impl Fn(usize) -> usize) -> Vec<String> {
+    let is_taken = |settings: &Node, one: &Node| {
+        mirrors(settings)
+            .find(|mirror| takes(mirror, one.text_of("id"), one.text_of("url")))
+            .map(|mirror| id(mirror).to_owned())
+    };
+    let known: Vec<&str> = places(ours).map(|place| place.text_of("url")).collect();
+    let others = repositories(user).filter(|one| !known.contains(&one.text_of("url")) && is_taken(user, one).is_none());
+    let said = others.filter_map(|one| {
+        let by = is_taken(ours, one)?;
+        Some(format!(
+            "line {}: `{}` now comes from `{by}`, which must have its files",
+            line(one.all.start),
+            one.text_of("id")
+        ))
+    });
+    said.collect()
+}
+
+/// The proxies that Maven would send our requests to.
+fn proxied(user: &Node, ours: &Node, line: impl Fn(usize) -> usize) -> Vec<String> {
+    let Some(url) = places(ours).map(|place| place.text_of("url")).next() else { return Vec::new() };
+    let said = |proxy: &Node| {
+        let (at, to, host) = (line(proxy.all.start), proxy.text_of("host"), host(url));
+        format!(
+            "line {at}: add `|{host}` to `<nonProxyHosts>`, or Maven sends requests for `{host}` and its token to the proxy `{to}`"
+        )
+    };
+    let proxies = user.each("proxies").flat_map(|list| list.each("proxy"));
+    proxies.filter(|proxy| is_proxied(proxy, url)).map(said).collect()
 }
 
 /// What tells an entry from others of its list.
@@ -123,17 +160,25 @@ fn id(entry: &Node) -> &str {
 }
 
 fn ours_named<'a>(ours: &'a Node, name: &str) -> Option<&'a Node> {
-    ours.each("mirrors").flat_map(|list| list.each("mirror")).find(|mirror| id(mirror) == name)
+    mirrors(ours).find(|mirror| id(mirror) == name)
+}
+
+fn mirrors(settings: &Node) -> impl Iterator<Item = &Node> {
+    settings.each("mirrors").flat_map(|list| list.each("mirror"))
 }
 
 /// The repositories and mirrors that settings name.
 fn places(settings: &Node) -> impl Iterator<Item = &Node> {
-    settings.each("mirrors").flat_map(|list| list.each("mirror")).chain(repositories(settings))
+    mirrors(settings).chain(repositories(settings))
 }
 
+/// The repositories of profiles, also those of plugins.
 fn repositories(settings: &Node) -> impl Iterator<Item = &Node> {
     let profiles = settings.each("profiles").flat_map(|list| list.each("profile"));
-    profiles.flat_map(|profile| profile.each("repositories")).flat_map(|list| list.each("repository"))
+    profiles.flat_map(|profile| &profile.children).flat_map(|list| match list.name.as_str() {
+        "repositories" => list.each("repository"),
+        _ => list.each("pluginRepository"),
+    })
 }
 
 /// Whether an entry of the user's is about the same repository as ours with its id: its URL is ours, or for a `<server>` the URL of a

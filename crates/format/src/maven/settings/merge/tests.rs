@@ -116,6 +116,39 @@ fn a_setting_that_contradicts_is_reported_with_its_line() {
 }
 
 #[test]
+fn repositories_that_the_mirror_takes_and_proxies_that_get_the_token_are_named() {
+    let file = "<settings><proxies>\n<proxy><active>true</active><host>proxy.acme</host><password>hunter2</password>\
+                <nonProxyHosts>localhost|*.acme</nonProxyHosts></proxy>\n<proxy><active>false</active><host>off</host></proxy>\n\
+                <proxy><protocol>https</protocol><host>tls</host></proxy></proxies>\n<mirrors><mirror><id>m</id><url>https://m/</url>\
+                <mirrorOf>jboss</mirrorOf></mirror></mirrors><profiles><profile><id>old</id><repositories>\n\
+                <repository><id>acme-old</id><url>https://u:hunter2@old.acme/</url></repository>\n\
+                <repository><id>jboss</id><url>https://jboss/</url></repository></repositories><pluginRepositories>\n\
+                <pluginRepository><id>tools</id><url>https://old.acme/</url></pluginRepository></pluginRepositories></profile></profiles></settings>";
+    let first = merge(file.as_bytes(), &offered()).unwrap();
+    let proxy = "line 2: add `|repo.example` to `<nonProxyHosts>`, or Maven sends requests for `repo.example` and its token to the \
+                 proxy `proxy.acme`";
+    let expected = [
+        "line 6: `acme-old` now comes from `maven`, which must have its files",
+        "line 8: `tools` now comes from `maven`, which must have its files",
+        "line 5: the mirror `m` stays, for `jboss`",
+        proxy,
+    ];
+    assert_eq!(first.notes, expected);
+    let again = merge(&first.bytes, &offered()).unwrap();
+    assert_eq!((again.added, again.notes), (vec![], vec![proxy.to_owned()]));
+    for direct in ["*.acme|repo.example", "REPO.*", "*", "r*o.*ple|x"] {
+        let notes = merge(file.replace("*.acme", direct).as_bytes(), &offered()).unwrap().notes;
+        assert_eq!(notes, expected[..3], "{direct}");
+    }
+    for proxied in ["*.example.org", "example", "repo", "", "repo*xample*e"] {
+        let notes = merge(file.replace("*.acme", proxied).as_bytes(), &offered()).unwrap().notes;
+        assert_eq!(notes, expected, "{proxied}");
+    }
+    let secure = render("maven", "https://u@repo.example:8443/maven/", Use::Instead);
+    assert_eq!(merge(file.as_bytes(), &secure).unwrap().notes.len(), 5, "the proxy for https, too");
+}
+
+#[test]
 fn settings_from_here_that_the_user_changed_stay_as_they_are() {
     let mine = offered().replace("${env.DAYLIGHT_TOKEN}", "hunter2").replace("<mirrorOf>*<", "<mirrorOf>*,!gems<");
     let again = merge(mine.as_bytes(), &offered()).unwrap();
