@@ -71,6 +71,26 @@ fn a_deleted_file_says_who_deleted_it_and_until_when_and_how_it_comes_back() {
 }
 
 #[test]
+fn what_was_deleted_of_a_version_at_once_comes_back_at_once() {
+    let world = world();
+    let (pom, version) = (JAR.replace(".jar", ".pom"), "org.example:lamp:1.0");
+    world.admin().put("libs", JAR, b"lamp").expect(201);
+    let text = "<project><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0</version></project>";
+    world.admin().put("libs", &pom, text.as_bytes()).expect(201);
+    world.admin().delete("libs", "org/example/lamp/1.0").expect(200);
+    for asked in [version, JAR] {
+        let explained = explain(&world, "libs", asked);
+        let command = removal(&explained).2.split('`').nth(1).unwrap();
+        assert_eq!(command, format!("daylight repo restore libs {version}"), "{explained}");
+    }
+    let done = crate::groups::command(&world, &["repo", "restore", "libs", version]);
+    assert!(done.status.success(), "{done:?}");
+    for path in [JAR, &*pom] {
+        world.anon().file("libs", path).expect(200);
+    }
+}
+
+#[test]
 fn what_a_cleanup_took_says_the_rule_and_the_command_of_the_hint_works() {
     let world = world();
     world.repository("stock", false);

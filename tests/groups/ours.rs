@@ -113,7 +113,11 @@ fn what_was_had_of_an_upstream_is_seen_no_more_once_its_name_is_held() {
         "{}",
         missing.text()
     );
-    assert!(missing.text().contains("--shared org.example:lamp"), "{}", missing.text());
+    let text = missing.text();
+    assert!(
+        text.contains("an administrator has them asked, too: `daylight repo set all --shared org.example:lamp`"),
+        "{text}"
+    );
     let told = super::explain::explained(&scene.world, "all", &jar);
     let near = told["members"].as_array().unwrap().iter().find(|one| one["member"] == "near").unwrap();
     assert_eq!(near["detail"], "`org.example:lamp` was published in `ours`, so this upstream is not asked for it");

@@ -234,6 +234,8 @@ pub enum Error {
         name: String,
         /// The group.
         group: String,
+        /// The command that shares the name with upstreams; `None`: the name is private, so no upstream is asked in any case.
+        share: Option<String>,
         /// When a negative answer of another upstream expires.
         until: Option<Millis>,
     },

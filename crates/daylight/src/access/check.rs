@@ -7,7 +7,7 @@ use super::table::Token;
 use super::tokens::Access;
 use super::wanted::Wanted;
 use front::Request;
-use http::HeaderMap;
+use http::{HeaderMap, Method};
 use repository::{Repositories, Repository, Scope};
 use std::sync::Arc;
 use store::{RepositoryKind, Stamp};
@@ -62,7 +62,8 @@ impl Access {
         };
         if private {
             let token = self.caller(request, event).await?.token;
-            let token = token.ok_or_else(|| Error::PrivateOrMissing(name.to_owned()))?;
+            let scope = if matches!(request.method, Method::PUT | Method::POST) { Scope::Write } else { Scope::Read };
+            let token = token.ok_or_else(|| Error::PrivateOrMissing { name: name.to_owned(), scope })?;
             if !found.map_or_else(|| token.is_for_all(), |repository| token.is_for(repository.id)) {
                 return Err(not_for(&token, Scope::Read, name));
             }

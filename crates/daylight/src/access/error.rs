@@ -17,8 +17,13 @@ pub enum Error {
         repository: Option<String>,
     },
     /// A token is needed to learn whether there is a repository of that name.
-    #[error("`{0}` is a private repository, or does not exist: a token is needed")]
-    PrivateOrMissing(String),
+    #[error("`{name}` is a private repository, or does not exist: a token is needed")]
+    PrivateOrMissing {
+        /// The name.
+        name: String,
+        /// What the request needs.
+        scope: Scope,
+    },
     /// The credentials are no valid token.
     #[error("the server does not know the token that was sent, or it has expired or was revoked")]
     CredentialsUnknown,
@@ -178,7 +183,7 @@ impl Error {
     /// The reason, for events and metrics.
     pub fn reason(&self) -> Reason {
         match self {
-            Error::CredentialsMissing { .. } | Error::PrivateOrMissing(_) | Error::AccountMissing => {
+            Error::CredentialsMissing { .. } | Error::PrivateOrMissing { .. } | Error::AccountMissing => {
                 Reason::CredentialsMissing
             }
             Error::Password { why: OtpError::Missing, .. } => Reason::PasswordMissing,

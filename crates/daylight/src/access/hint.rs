@@ -12,8 +12,8 @@ impl Error {
             Error::CredentialsMissing { scope, repository } => {
                 format!("{}; {}", make(&Wanted::only(*scope, repository.as_deref())), send(*scope, words))
             }
-            Error::PrivateOrMissing(name) => {
-                format!("{}; {}", make(&Wanted::only(Scope::Read, Some(name))), send(Scope::Read, words))
+            Error::PrivateOrMissing { name, scope } => {
+                format!("{}; {}", make(&Wanted::private(*scope, name)), send(*scope, words))
             }
             Error::AccountMissing => send(Scope::Write, words).into(),
             Error::CredentialsUnknown => {

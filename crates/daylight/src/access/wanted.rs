@@ -18,6 +18,12 @@ impl Wanted {
         Self { scopes: vec![scope], repositories: repository.map(str::to_owned).into_iter().collect() }
     }
 
+    /// A token with this scope for a private repository, which it must be able to read, too.
+    pub(super) fn private(scope: Scope, repository: &str) -> Self {
+        let scopes = if scope == Scope::Read { vec![scope] } else { vec![Scope::Read, scope] };
+        Self { scopes, ..Self::only(scope, Some(repository)) }
+    }
+
     /// The scopes and repositories of `token`, and this scope in this repository.
     pub(super) fn beside(token: &TokenRecord, scope: Scope, repository: &str) -> Box<Self> {
         let has = |one: &Scope| token.scopes.iter().any(|had| had == one.as_str());

@@ -26,7 +26,7 @@ fn of_access(error: &access::Error) -> Option<&'static str> {
     use access::Error as E;
     Some(match error {
         E::CredentialsMissing { scope: Scope::Read, .. } => "this repository is private; a token is needed",
-        E::PrivateOrMissing(_) => "this repository is private or does not exist; a token is needed",
+        E::PrivateOrMissing { .. } => "this repository is private or does not exist; a token is needed",
         E::CredentialsMissing { .. } | E::AccountMissing => "a token is needed",
         E::CredentialsUnknown => "the token is unknown, expired or revoked",
         E::TokenEmpty => "the token that was sent is empty",

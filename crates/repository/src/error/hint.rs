@@ -41,10 +41,13 @@ impl Error {
                 let names: Vec<_> = crate::gem::protocol::Protocol::ALL.iter().map(|protocol| protocol.as_str()).collect();
                 Some(format!("there are: {}", names.join(", ")))
             }
-            Error::Guarded { name, group, .. } => Some(format!(
-                "publish the version in the hosted member that `daylight explain` names, or give up the protection of the name: \
-                 `daylight repo set {group} --shared {name}`, with the patterns that are shared already, has upstreams asked for it as well"
-            )),
+            Error::Guarded { share, .. } => {
+                let publish = "publish the version in the hosted member that `daylight explain` names";
+                let shared = share.iter().map(|command| {
+                    format!(". Only where upstreams have the same package, as of a patched library, an administrator has them asked, too: `{command}`")
+                });
+                Some(shared.fold(publish.to_owned(), |hint, shared| hint + &shared))
+            }
             Error::TooManyWait(_) => Some("an upstream is slow: try again in a moment; the setting `server.max_waiting` is the limit".into()),
             Error::Purged(Purged::Nothing { .. }) => Some(
                 "name a path below the repository, a gem `NAME[:VERSION]` or an artifact `GROUP:ARTIFACT[:VERSION]`; `daylight explain` says \

@@ -67,7 +67,7 @@ impl Group<'_> {
             }
             for leaf in leaves.iter().filter(|leaf| guard.blocks(leaf)) {
                 event.absorb(guard.blocked_record(leaf));
-                nothing.guarded = guard.text().map(|name| self.guards(name));
+                nothing.guarded = guard.for_clients(self);
             }
             leaves.retain(|leaf| !guard.blocks(leaf));
         }

@@ -105,7 +105,7 @@ async fn ask_members(
     for leaf in leaves {
         if guard.blocks(leaf) {
             event.absorb(guard.blocked_record(leaf));
-            gathered.nothing.guarded = guard.text().map(|name| group.guards(name));
+            gathered.nothing.guarded = guard.for_clients(group);
             continue;
         }
         let Some(answer) = answers.next().flatten() else {

@@ -19,7 +19,6 @@ pub(crate) mod race;
 use crate::content::Content;
 use crate::context::Context;
 use crate::error::Error;
-use crate::group::not_found::Guarded;
 use crate::repository::Repository;
 use crate::tree::file::File;
 use crate::tree::inventory::Inventory;
@@ -48,11 +47,6 @@ impl<'g> Group<'g> {
     /// files.
     pub(crate) fn hosted(self) -> impl Iterator<Item = &'g Arc<Repository>> + Clone {
         self.repository.leaves.iter().filter(|leaf| is_hosted(leaf))
-    }
-
-    /// The fact that this group asks no upstream for a name.
-    pub(crate) fn guards(self, name: String) -> Guarded {
-        Guarded { group: self.repository.record.name.clone(), name }
     }
 
     /// Its remote members.

@@ -6,8 +6,9 @@
 //! guard a path.
 
 use crate::error::Error;
-use crate::group::{Group, is_hosted};
+use crate::group::{Group, is_hosted, not_found};
 use crate::policy::package_version::PackageVersion;
+use crate::repositories::kept_names::share_command;
 use crate::repository::Repository;
 use crate::tree::document::Document;
 use crate::tree::file::{File, Guarded};
@@ -38,6 +39,15 @@ impl GuardedName<'_> {
     /// The name as people know it: `org.example:lamp`.
     pub(crate) fn text(&self) -> Option<String> {
         self.name.as_ref().map(ToString::to_string)
+    }
+
+    /// What clients of the group are told; `None`: no name guards the path.
+    pub(crate) fn for_clients(&self, group: Group<'_>) -> Option<not_found::Guarded> {
+        let name = self.name.as_ref()?;
+        let (upstream, text, record) = (name.clone().upstream(), name.to_string(), &group.repository.record);
+        let is_private = group.remote().all(|leaf| leaf.rules.private(&upstream).is_some());
+        let share = (!is_private).then(|| share_command(record, &text));
+        Some(not_found::Guarded { group: record.name.clone(), name: text, share })
     }
 
     /// The record of a member that is not asked because the name is guarded.

@@ -11,6 +11,8 @@ pub(crate) struct Guarded {
     pub(crate) group: String,
     /// The name: `org.example:lamp`.
     pub(crate) name: String,
+    /// The command that shares the name with upstreams; `None`: the name is private.
+    pub(crate) share: Option<String>,
 }
 
 /// The answers of the members that do not have the file.
@@ -51,7 +53,7 @@ impl NotFound {
     pub(crate) fn error(self, path: &str) -> Error {
         let (path, until) = (path.to_owned(), self.missing_until);
         let missing = || match (self.guarded, until) {
-            (Some(Guarded { group, name }), until) => Error::Guarded { path, name, group, until },
+            (Some(Guarded { group, name, share }), until) => Error::Guarded { path, name, group, share, until },
             (None, Some(until)) => Error::Missing { path, until },
             (None, None) => Error::NoSuchFile(path),
         };

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::format::Format;
 use crate::group::is_hosted;
+use crate::group::not_found::NotFound;
 use crate::maven::listing::{self, Version as Listed};
 use crate::maven::upstream::filtered_metadata::dated_versions;
 use crate::package::listed::Among;
@@ -60,7 +61,7 @@ impl Repositories {
                 let (rows, may_lack) = self.upstream_rows(ask, &ask.repository, &folder, event).await?;
                 PackageRows { rows, may_lack, ..PackageRows::default() }
             }
-            RepositoryKind::Group => self.grouped_rows(ask, package, &folder, among, event).await?,
+            RepositoryKind::Group => self.grouped_rows(ask, &folder, among, event).await?,
         };
         found.settle(newest_first);
         let visible = found.rows.iter().filter(|row| row.standing.is_visible()).map(|row| row.version.as_str());
@@ -169,7 +170,6 @@ impl Repositories {
     async fn grouped_rows(
         &self,
         ask: &Ask<'_>,
-        package: &str,
         folder: &str,
         among: Among<'_>,
         event: &mut Event,
@@ -194,9 +194,8 @@ impl Repositories {
             }
             let (mut rows, may_lack) = self.upstream_rows(ask, leaf, folder, event).await?;
             if guard.blocks(leaf) {
-                let guarded = group.guards(package.to_owned());
-                let error =
-                    Error::Guarded { path: document.clone(), name: guarded.name, group: guarded.group, until: None };
+                let nothing = NotFound { guarded: guard.for_clients(group), ..NotFound::default() };
+                let error = nothing.error(&document);
                 let why = guard.blocked_record(leaf).detail;
                 for row in &mut rows {
                     let (why, hint) = (why.clone(), error.hint());

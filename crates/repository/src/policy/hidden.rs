@@ -110,6 +110,12 @@ impl Hidden {
     pub fn hint(&self) -> String {
         let repository = &self.repository;
         match &self.why {
+            Why::Young { since: Since::Unknown | Since::FirstSeen(_), .. } if self.format != Format::Gem => {
+                let command = self.command().map_or_else(String::new, |command| format!(" with `{command}`"));
+                format!(
+                    "the upstream sends no `Last-Modified`, so its older versions have no date either: an administrator lets this one through{command}"
+                )
+            }
             Why::Young { .. } => match self.command() {
                 Some(command) => format!("use an older version, or ask an administrator for `{command}`"),
                 None => format!(

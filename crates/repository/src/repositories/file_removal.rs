@@ -5,9 +5,13 @@ use crate::format::Format;
 use crate::question::Ask;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
+use format::maven::path::version_of;
 use std::sync::Arc;
 use store::{BlobLife, Entry, JournalRow, RepositoryKind, State, Withdrawal};
 use telemetry::{Event, Millis};
+
+/// The most entries of a version that are looked at.
+const PAGE: usize = 1_000;
 
 /// A removed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +27,8 @@ struct Removed<'a> {
     repository: &'a str,
     format: Format,
     entry: &'a Entry,
+    /// The version that it was removed with.
+    whole: Option<String>,
     /// The row that withdrew it.
     row: Option<&'a JournalRow>,
     /// When its bytes were deleted, if they were.
@@ -58,9 +64,23 @@ impl Repositories {
         let row = self.store.last_row_of(repository.id, key, event).await?;
         let deleted = self.store.collected(entry.hashes.sha256, event).await?;
         let (name, format) = (&repository.record.name, repository.format);
-        let removed = Removed { repository: name, format, entry: &entry, row: row.as_ref(), deleted };
+        let whole = self.went_with_version(repository, &entry, event).await;
+        let removed = Removed { repository: name, format, entry: &entry, whole, row: row.as_ref(), deleted };
         let life = self.store.blob_life();
         Ok(Some(FileRemoval { text: removed.text(life), hint: removed.hint(life, self.store.now()) }))
+    }
+
+    /// The version of a Maven file, `G:A:V`, if other files of it were removed with it and none later: then one command restores them all.
+    async fn went_with_version(&self, repository: &Repository, entry: &Entry, event: &mut Event) -> Option<String> {
+        let maven = repository.format == Format::Maven;
+        let (group, artifact, version) = maven.then(|| version_of(&entry.key)).flatten()?;
+        let folder = format!("{group}/{artifact}/{version}/");
+        // An unreadable folder only shortens the hint.
+        let rows = self.store.entries_beginning(repository.id, &folder, "", PAGE, event).await.ok()?;
+        let gone = || rows.iter().filter(|row| row.state == State::Withdrawn);
+        let with = gone().filter(|row| row.changed == entry.changed).count();
+        let is_last = gone().all(|row| row.changed <= entry.changed);
+        (with > 1 && is_last).then(|| format!("{}:{artifact}:{version}", group.replace('/', ".")))
     }
 }
 
@@ -112,7 +132,7 @@ impl Removed<'_> {
         let Some(until) = self.restorable_until(life) else { return self.hint_of_yank(life, now) };
         let what = match self.format {
             Format::Gem => entry.key.replacen(&format!("{}-", entry.unit), &format!("{}:", entry.unit), 1),
-            Format::Maven | Format::Raw => entry.key.clone(),
+            Format::Maven | Format::Raw => self.whole.clone().unwrap_or_else(|| entry.key.clone()),
         };
         if until < now || self.deleted.is_some() {
             return format!(

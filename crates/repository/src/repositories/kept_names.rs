@@ -186,7 +186,7 @@ pub(super) fn gives_path_back(
 }
 
 /// The command that shares a name besides the names that are shared already.
-fn share_command(group: &RepositoryRecord, name: &str) -> String {
+pub(crate) fn share_command(group: &RepositoryRecord, name: &str) -> String {
     let others = group.policy.iter().flat_map(|policy| &policy.shared).map(String::as_str);
     let flags: Vec<String> = others.chain([name]).map(|pattern| format!("--shared {}", quoted(pattern))).collect();
     format!("daylight repo set {} {}", group.name, flags.join(" "))
