@@ -120,6 +120,7 @@ fn who_shows_no_token_or_a_wrong_one_is_told_so_by_each_maven() {
             // shows none.
             let words = [
                 "a token is needed",
+                "the token is empty",
                 "the token is unknown",
                 "does not know the token",
                 "too many authentication attempts",

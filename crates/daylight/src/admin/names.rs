@@ -38,12 +38,12 @@ pub(super) async fn show(app: &App, admin: &Admin, request: &mut Request, event:
         !other.record.private || caller.token.as_ref().is_some_and(|token| token.allows(Scope::Read, Some(other.id)))
     };
     let ask = NamesAsk { repository: &repository, ask_upstreams, place: &place };
-    let known = app.repositories.known_names(ask, &folders, may_read, event).await?;
-    let names: Vec<Value> = known.iter().map(|name| to_json(name, ask_upstreams)).collect();
+    let known = app.repositories.known_names(ask, &folders, &may_read, event).await?;
+    let names: Vec<Value> = known.iter().map(|name| to_json(name, ask_upstreams, may_read)).collect();
     Ok(json!({ "names": names }))
 }
 
-fn to_json(known: &KnownName, asked: bool) -> Value {
+fn to_json(known: &KnownName, asked: bool, may_read: impl Fn(&Repository) -> bool) -> Value {
     let named = |members: &[Arc<Repository>]| -> Vec<String> {
         members.iter().map(|member| member.record.name.clone()).collect()
     };
@@ -53,7 +53,7 @@ fn to_json(known: &KnownName, asked: bool) -> Value {
     };
     // The command names the group.
     let closed_in = known.closed_in.iter().map(|(group, command)| {
-        let shown = group.leaves.iter().chain([group]).all(|one| may_know(&one));
+        let shown = group.leaves.iter().chain([group]).all(|one| may_read(one));
         if shown {
             json!({ "group": group.record.name, "command": command })
         } else {

@@ -40,7 +40,7 @@ impl Explain {
             let as_of = self.as_of.as_deref().map(|as_of| format!("&as_of={}", segment(as_of))).unwrap_or_default();
             format!("/api/v1/explain?repository={}&path={}{as_of}", segment(repository), segment(path))
         };
-        let id = self.event.as_deref().or(self.repository.as_deref().filter(|id| EventId::read(id).is_some()));
+        let id = self.event.as_deref().or_else(|| self.repository.as_deref().filter(|id| EventId::read(id).is_some()));
         let url = match (id, self.repository.as_deref(), self.path.as_deref()) {
             (_, Some(repository), Some(path)) => about(repository, path),
             (Some(id), ..) => format!("/api/v1/events/{}", segment(id)),

@@ -240,7 +240,9 @@ mod tests {
             suite::withdraw("rack", 1),
             suite::publish("rack", 1),
         ];
-        rows.into_iter().for_each(|row| suite::made(&mut truth, vec![row]));
+        for row in rows {
+            suite::made(&mut truth, vec![row]);
+        }
         let range = JournalRange { after: Seq(0), through: Seq(u64::MAX), newest: false };
         let page = search(&mut truth, range, 10, &|_| true).unwrap();
         assert_eq!(page.restored, HashSet::from([truth.last().unwrap()]));

@@ -60,7 +60,7 @@ pub(super) fn import(
         outcomes,
         left_out,
         names: None,
-        notices: Vec::new(),
+        closing: Vec::new(),
         hint: None,
     })
 }

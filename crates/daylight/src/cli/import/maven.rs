@@ -67,7 +67,7 @@ pub(super) fn import(
     drop(bar);
     let (mut outcomes, mut brought, mut takes) = (Vec::new(), BTreeSet::new(), None);
     for folder in all? {
-        let is_new = folder.files.iter().any(|outcome| matches!(outcome, FileOutcome::Uploaded(_)));
+        let is_new = folder.files.iter().any(|outcome| matches!(outcome, FileOutcome::Uploaded { .. }));
         brought.extend(folder.name.filter(|_| is_new));
         outcomes.extend(folder.files);
         takes = takes.or(folder.takes);
@@ -84,7 +84,7 @@ pub(super) fn import(
         outcomes,
         left_out,
         names,
-        notices: closed.iter().map(Closed::notice).collect(),
+        closing: closed.iter().map(Closed::notice).collect(),
         hint: takes
             .map(|repository| format!("`--into {repository}` imports the versions that this repository does not take")),
     }))

@@ -84,7 +84,7 @@ pub(super) struct ImportReport {
     /// Whose the names of a Maven folder are, for the JSON report.
     pub(super) names: Option<Value>,
     /// What the import changed for other people, for people.
-    pub(super) notices: Vec<String>,
+    pub(super) closing: Vec<String>,
     /// What to do about refused files, if that is known.
     pub(super) hint: Option<String>,
 }
@@ -103,7 +103,7 @@ pub(super) struct LeftOut {
 impl ImportReport {
     /// Writes the report. Refused files are named, and make the import fail.
     pub(super) fn write(self, began: Tick, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let Self { source, noun, outcomes, left_out, names, notices, hint } = self;
+        let Self { source, noun, outcomes, left_out, names, closing, hint } = self;
         let outside = left_out.links_outside;
         let count = |is: fn(&FileOutcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
         let uploaded = count(|outcome| matches!(outcome, FileOutcome::Uploaded { .. }));
@@ -153,7 +153,7 @@ impl ImportReport {
                     "left out: {outside} links to files outside the folder; copy these files into it"
                 )?;
             }
-            for notice in notices {
+            for notice in closing {
                 writeln!(context.out, "{}", plain(&notice))?;
             }
         }
