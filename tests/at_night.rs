@@ -58,9 +58,8 @@ fn the_upstreams_are_listed_with_the_time_of_their_calls_and_the_share_of_it_in_
     let shown = daylight(&world, &["upstreams"]);
     let [head, rows @ ..] = &*shown.lines().collect::<Vec<_>>() else { panic!("{shown}") };
     assert!(["P50", "P95", "FAILED", "WAITS"].iter().all(|name| head.contains(name)), "{shown}");
-    assert!(rows.iter().all(|row| row.contains("  ok  ") && row.contains("  0.0 %  ")), "{shown}");
     let row = rows.iter().find(|row| row.contains(&late.address().to_string())).unwrap();
-    assert!(row.contains(" %"), "{shown}");
+    assert!(row.contains("  ok  ") && row.contains("  0.0 %  "), "{shown}");
     // Of a host that was not called there is nothing to tell.
     let never = Upstream::start();
     world.remote("never", &never.url());
@@ -72,8 +71,11 @@ fn the_upstreams_are_listed_with_the_time_of_their_calls_and_the_share_of_it_in_
 #[test]
 fn a_dead_upstream_is_listed_with_the_share_of_its_failed_calls_and_is_not_fast() {
     let (world, upstream) = (World::start(), Upstream::start());
-    assert_eq!(daylight(&world, &["upstreams"]), "no host was called since the start of the server\n");
-    let told = || world.admin().get("/api/v1/upstreams").expect(200).json()["upstreams"][0].take();
+    let told = || {
+        let hosts = world.admin().get("/api/v1/upstreams").expect(200).json()["upstreams"].take();
+        let is_it = |host: &&Value| host["host"] == upstream.address().to_string();
+        hosts.as_array().unwrap().iter().find(is_it).unwrap().clone()
+    };
     let figures = || {
         let told = told();
         ["failed_share", "p50_ms", "p95_ms"].map(|figure| told[figure].as_f64())

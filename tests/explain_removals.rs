@@ -77,7 +77,7 @@ fn what_was_deleted_of_a_version_at_once_comes_back_at_once() {
     world.admin().put("libs", JAR, b"lamp").expect(201);
     let text = "<project><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0</version></project>";
     world.admin().put("libs", &pom, text.as_bytes()).expect(201);
-    world.admin().delete("libs", "org/example/lamp/1.0").expect(200);
+    world.admin().delete("libs", "org/example/lamp/1.0").expect(204);
     for asked in [version, JAR] {
         let explained = explain(&world, "libs", asked);
         let command = removal(&explained).2.split('`').nth(1).unwrap();

@@ -158,7 +158,7 @@ fn a_claim_without_a_pattern_is_confirmed_and_an_import_says_which_names_upstrea
     assert!(confirmed.contains("`daylight repo set all --shared com.acme:bulb`"), "{confirmed}");
     let again = text(&run(&[]));
     assert!(!again.contains("no upstream"), "{again}");
-    // The command keeps what is shared already.
+    // The command keeps the names that are shared already.
     world.admin().patch_json("/api/v1/repositories/all", &json!({ "policy": { "shared": ["org.x:y"] } })).expect(200);
     version(folder.path(), "shade", "1.0", None);
     let closed = told(&run(&["--claim", "com.acme:shade", "--json"]));

@@ -102,7 +102,7 @@ impl Certificate {
         show(metric, |current| Some(f64::from(u8::from(current.refused.is_some()))));
     }
 
-    /// What is wrong with the certificate now, in words for anybody.
+    /// The faults of the certificate now, in words for anybody.
     pub(crate) fn faults(&self, now: Millis) -> Vec<String> {
         let current = self.current();
         let ended = current.validity.map(|validity| validity.ends).filter(|ends| *ends < now);

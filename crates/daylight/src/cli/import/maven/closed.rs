@@ -1,8 +1,11 @@
 //! The names that groups ask no upstream for since an import, and the commands that undo it.
 
-use super::decision::listed;
+use crate::cli::failure::plain;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many names are printed; where there are more, their groups.
+const SHOWN: usize = 10;
 
 /// A group that asks no upstream for a name once the repository has it.
 #[derive(Debug, Clone, Deserialize)]
@@ -39,4 +42,22 @@ impl Closed {
         };
         format!("{group} no upstream for: {names}\n  if others have such a name, too, {undone}")
     }
+}
+
+/// Names for people; where they are many, their groups, of which `most` are named.
+pub(super) fn listed<'a>(names: impl Iterator<Item = &'a str> + Clone, most: usize) -> String {
+    if names.clone().count() <= SHOWN {
+        return names.map(plain).collect::<Vec<_>>().join(", ");
+    }
+    let mut groups = BTreeMap::<&str, usize>::new();
+    for name in names {
+        *groups.entry(name.split(':').next().unwrap_or(name)).or_default() += 1;
+    }
+    let shown: Vec<String> =
+        groups.iter().take(most).map(|(group, many)| format!("{} ({many})", plain(group))).collect();
+    let more = match groups.len().saturating_sub(most) {
+        0 => String::new(),
+        more => format!(" and {more} more groups"),
+    };
+    format!("{}{more} (`--json` has the names)", shown.join(", "))
 }

@@ -1,6 +1,6 @@
 //! Whose each name of a folder is: ours, which is imported; others', which builds get from upstreams; or undecided.
 
-use super::closed::{Closed, ClosedIn};
+use super::closed::{Closed, ClosedIn, listed};
 use crate::cli::context::Context;
 use crate::cli::failure::{Failure, plain};
 use crate::cli::import::flags::{ImportFlags, NameFlags};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::stdin;
 
-/// How many names of one kind are printed; where there are more, their groups.
+/// How many groups of others' names are printed.
 const SHOWN: usize = 10;
 /// Why an undecided name is ours.
 const CLAIMED_BLINDLY: &str = "claimed by `--claim` alone; the folder does not say where it came from";
@@ -241,24 +241,6 @@ impl Decision {
 /// The folder of the name that a file belongs to: `org/example/lamp`. Empty: it belongs to none.
 pub(super) fn folder_of(path: &str) -> &str {
     Some(tree::folder(tree::folder(path))).filter(|folder| folder.contains('/')).unwrap_or_default()
-}
-
-/// Names for people; where they are many, their groups, of which `most` are named.
-pub(super) fn listed<'a>(names: impl Iterator<Item = &'a str> + Clone, most: usize) -> String {
-    if names.clone().count() <= SHOWN {
-        return names.map(plain).collect::<Vec<_>>().join(", ");
-    }
-    let mut groups = BTreeMap::<&str, usize>::new();
-    for name in names {
-        *groups.entry(name.split(':').next().unwrap_or(name)).or_default() += 1;
-    }
-    let shown: Vec<String> =
-        groups.iter().take(most).map(|(group, many)| format!("{} ({many})", plain(group))).collect();
-    let more = match groups.len().saturating_sub(most) {
-        0 => String::new(),
-        more => format!(" and {more} more groups"),
-    };
-    format!("{}{more} (`--json` has the names)", shown.join(", "))
 }
 
 /// Asks whether all undecided names are to be ours. Without a terminal nothing is uploaded.

@@ -48,7 +48,7 @@ pub(super) struct ArtifactTree {
 }
 
 impl ArtifactTree {
-    /// What is left out, for people; `None`: nothing. The files that clients leave everywhere are no examples.
+    /// The files that are left out, for people; `None`: nothing. The files that clients leave everywhere are no examples.
     pub(super) fn left_out_shown(&self) -> Option<String> {
         let is_left_over = |path: &str| LEFTOVERS.iter().any(|ending| path.ends_with(ending));
         let examples = self.left_out.iter().filter(|path| !is_notes(path) && !is_left_over(path)).take(EXAMPLES);
