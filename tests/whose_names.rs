@@ -120,8 +120,9 @@ fn a_claim_makes_undecided_names_ours_and_a_pattern_others_too() {
     assert!(String::from_utf8_lossy(&typed_wrong.stderr).contains("`com.acmee` matches no name"), "{typed_wrong:?}");
     let all = told(&run(&["--claim", "--yes", "--json"]));
     assert_eq!(names(&all, "ours"), ["com.acme:bulb", "com.acme:wick"]);
-    assert!(!all.to_string().contains("near") && all.to_string().contains("cached of an upstream"), "{all}");
-    let closed = json!([{ "group": null, "names": ["com.acme:bulb", "com.acme:wick"], "command": null }]);
+    assert!(all.to_string().contains("cached of `near`"), "{all}");
+    let command = "daylight repo set all --shared com.acme:bulb";
+    let closed = json!([{ "group": "all", "names": ["com.acme:bulb", "com.acme:wick"], "command": command }]);
     assert_eq!(all["names"]["closed"], closed);
     assert_eq!(held(&world, "ours"), ["com.acme:bulb", "com.acme:wick"]);
     near.file(&format!("/{GROUP}/lamp/2.0/lamp-2.0.pom"), "<project/>");
@@ -187,7 +188,7 @@ fn what_is_said_of_a_name_depends_on_no_repository_that_the_caller_may_not_read(
     let admin = world.admin();
     world.tree("secret", "maven");
     for (name, change) in [
-        ("all", json!({ "members": ["ours", "secret", "near"] })),
+        ("all", json!({ "private": true, "members": ["ours", "secret", "near"] })),
         ("secret", json!({ "private": true })),
         ("near", json!({ "private": true, "policy": { "private_prefixes": ["com.acme.inner"] } })),
     ] {
@@ -228,7 +229,7 @@ fn what_is_said_of_a_name_depends_on_no_repository_that_the_caller_may_not_read(
     assert_eq!(["wick", "shade", "bulb"].map(sent), [false, true, true]);
 
     // So does nobody who may read the upstream, but not the member; the name seems not to be listed.
-    let neighbour = world.person("neighbour", &["read", "write"], &["ours", "near"]);
+    let neighbour = world.person("neighbour", &["read", "write"], &["ours", "near", "all"]);
     let wick = &ask(&neighbour, true)[1];
     assert_eq!((&wick["hosted"], &wick["listed"], sent("wick")), (&json!(false), &json!(false), false));
 }

@@ -8,7 +8,7 @@
 use crate::error::Error;
 use crate::group::{Group, is_hosted, not_found};
 use crate::policy::package_version::PackageVersion;
-use crate::repositories::kept_names::share_command;
+use crate::policy::share_command::share_command;
 use crate::repository::Repository;
 use crate::tree::document::Document;
 use crate::tree::file::{File, Guarded};

@@ -110,7 +110,7 @@ impl Hidden {
     pub fn hint(&self) -> String {
         let repository = &self.repository;
         match &self.why {
-            Why::Young { since: Since::Unknown | Since::FirstSeen(_), .. } if self.format != Format::Gem => {
+            Why::Young { since: Since::Unknown | Since::FirstSeen(_), .. } if self.format.is_tree() => {
                 let command = self.command().map_or_else(String::new, |command| format!(" with `{command}`"));
                 format!(
                     "the upstream sends no `Last-Modified`, so its older versions have no date either: an administrator lets this one through{command}"

@@ -10,3 +10,4 @@ pub(crate) mod pattern;
 pub(crate) mod prefix;
 pub(crate) mod rules;
 pub(crate) mod settle;
+pub(crate) mod share_command;

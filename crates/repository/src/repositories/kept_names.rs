@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::group::is_hosted;
 use crate::policy::package_version::{PackageVersion, Since};
-use crate::record::RepositoryRecord;
+use crate::policy::share_command::share_command;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::tree::file::Guarded;
@@ -185,19 +185,6 @@ pub(super) fn gives_path_back(
     group.leaves.iter().any(|leaf| is_kept(leaf)).then(|| (what.to_string(), vec![command()]))
 }
 
-/// The command that shares a name besides the names that are shared already.
-pub(crate) fn share_command(group: &RepositoryRecord, name: &str) -> String {
-    let others = group.policy.iter().flat_map(|policy| &policy.shared).map(String::as_str);
-    let flags: Vec<String> = others.chain([name]).map(|pattern| format!("--shared {}", quoted(pattern))).collect();
-    format!("daylight repo set {} {}", group.name, flags.join(" "))
-}
-
-/// A pattern as a shell takes it.
-fn quoted(pattern: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || ".:-_/+@".contains(c);
-    if pattern.chars().all(plain) { pattern.to_owned() } else { format!("'{}'", pattern.replace('\'', "'\\''")) }
-}
-
 /// The commands that make a gem an upstream's again.
 fn gives_gem_back(group: &Repository, name: &str) -> Option<(String, Vec<String>)> {
     let what = PackageVersion::gem(name, "", Since::Always).upstream();
@@ -217,19 +204,4 @@ fn gives_gem_back(group: &Repository, name: &str) -> Option<(String, Vec<String>
         commands.push(format!("daylight repo set {} --claim {name}", upstream.record.name));
     }
     (!commands.is_empty()).then(|| (name.to_owned(), commands))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::record::PolicyRecord;
-
-    #[test]
-    fn the_command_that_gives_a_name_back_keeps_the_other_shared_names() {
-        let mut group = RepositoryRecord::new("all", "maven", store::RepositoryKind::Group, Millis(0));
-        assert_eq!(share_command(&group, "com.acme:lamp"), "daylight repo set all --shared com.acme:lamp");
-        group.policy = Some(Box::new(PolicyRecord { shared: vec!["org.*:oil".to_owned()], ..PolicyRecord::default() }));
-        let command = share_command(&group, "com.acme:lamp");
-        assert_eq!(command, "daylight repo set all --shared 'org.*:oil' --shared com.acme:lamp");
-    }
 }
