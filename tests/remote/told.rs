@@ -88,7 +88,7 @@ fn strangers_are_told_what_went_wrong_and_whoever_runs_the_server_with_whom_wher
         (&typed, "the upstream cannot be reached", vec![&address]),
     ] {
         let text = answer.text();
-        assert!(text.contains(told) && text.contains("Daylight-Event"), "{text}");
+        assert!(text.contains(told) && text.contains("daylight explain --event "), "{text}");
         for kept in kept {
             assert!(!text.contains(kept), "{text}");
             for event in [of(&events, answer), flight(&events, answer)] {
