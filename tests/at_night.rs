@@ -1,4 +1,4 @@
-//! What somebody asks who is on call at night: which upstream do builds wait for, and which versions do clients not get?
+//! Questions of a person on call: which upstream do builds wait for, and which versions do clients not get?
 
 use crate::policy::{set, set_day, world};
 use crate::world::{FIRST, Gem, Says, Upstream, World};

@@ -1,4 +1,4 @@
-//! What somebody sees who builds Daylight for the first time: how long it takes, and what to type if there is no Rust.
+//! The first build on a machine: the program says how long it takes, and what to type if there is no Rust.
 
 use std::fs;
 use std::os::unix::fs::symlink;

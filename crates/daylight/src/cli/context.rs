@@ -18,4 +18,14 @@ impl Context<'_> {
     pub(super) fn can_ask(&self) -> bool {
         !self.flags.json && stdin().is_terminal() && stderr().is_terminal()
     }
+
+    /// Asks a question, and returns the typed line without its end.
+    pub(super) fn ask(&mut self, question: &str) -> std::io::Result<String> {
+        write!(self.err, "{question}")?;
+        self.err.flush()?;
+        let mut typed = String::new();
+        stdin().read_line(&mut typed)?;
+        typed.truncate(typed.trim_end_matches(['\n', '\r']).len());
+        Ok(typed)
+    }
 }

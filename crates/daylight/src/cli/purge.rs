@@ -8,7 +8,6 @@ use super::kept_names;
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::io::stdin;
 
 /// Delete a file, a package or a version and its bytes permanently
 ///
@@ -79,11 +78,8 @@ impl Purge {
             return Err(Failure::usage(text, "`--yes` purges it without asking").into());
         }
         also_in(&planned, context)?;
-        write!(context.err, "`{what}` has {summary}{frees}. To purge it permanently, type its name again: ")?;
-        context.err.flush()?;
-        let mut typed = String::new();
-        stdin().read_line(&mut typed)?;
-        match typed.trim_end_matches(['\n', '\r']) == self.what {
+        let question = format!("`{what}` has {summary}{frees}. To purge it permanently, type its name again: ");
+        match context.ask(&question)? == self.what {
             true => Ok(()),
             false => Err(Failure::new("the names differ: nothing was purged", None).into()),
         }

@@ -8,7 +8,6 @@ use super::repository_client::RepositoryClient;
 use anyhow::Context as _;
 use format::maven::settings::{Added, Merged, SETTINGS_LONGEST, Unmerged, merge};
 use serde_json::json;
-use std::io::stdin;
 use std::path::PathBuf;
 use user_file::UserFile;
 
@@ -113,11 +112,7 @@ fn confirm(shown: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
         let text = format!("nothing was changed in `{shown}`, because no terminal is there to confirm it");
         return Err(Failure::usage(text, "`--yes` adds these lines without asking").into());
     }
-    write!(context.err, "Type `yes` to add these lines: ")?;
-    context.err.flush()?;
-    let mut typed = String::new();
-    stdin().read_line(&mut typed).context("cannot read the answer")?;
-    match typed.trim() {
+    match context.ask("Type `yes` to add these lines: ").context("cannot read the answer")?.trim() {
         "yes" => Ok(()),
         _ => Err(Failure::new(format!("nothing was changed in `{shown}`"), None).into()),
     }

@@ -1,13 +1,13 @@
 //! The difference of two versions of a package: their dependencies, and their files.
 
-use super::known_package::rows;
+use super::known_package::{row, rows};
 use super::shell;
 use crate::app::App;
 use crate::error::Error;
 use crate::read_repository::ReadRepository;
 use format::percent::Form;
 use front::{Reply, Request};
-use repository::{DeclaredFacts, VersionDetails, VersionRow};
+use repository::{DeclaredFacts, VersionDetails};
 use telemetry::Event;
 use web::{Changed, Difference, DifferencePage};
 
@@ -57,11 +57,7 @@ async fn show(
     event: &mut Event,
 ) -> Result<Difference, Error> {
     let all = rows(app, read, package, event).await?;
-    let row = |version: &str| -> Result<VersionRow, Error> {
-        let found = all.rows.iter().find(|row| row.version == version).cloned();
-        Ok(found.ok_or_else(|| repository::Error::NoSuchVersion(format!("{package}:{version}")))?)
-    };
-    let (first, second) = (row(from)?, row(to)?);
+    let (first, second) = (row(&all, package, from)?.clone(), row(&all, package, to)?.clone());
     let ask = read.packages();
     let first = app.repositories.version(&ask, package, first, event).await?;
     let second = app.repositories.version(&ask, package, second, event).await?;

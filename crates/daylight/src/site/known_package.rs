@@ -35,6 +35,12 @@ pub(super) async fn rows(
     }
 }
 
+/// The row of one version.
+pub(super) fn row<'a>(rows: &'a PackageRows, package: &str, version: &str) -> Result<&'a VersionRow, Error> {
+    let row = rows.rows.iter().find(|row| row.version == version);
+    Ok(row.ok_or_else(|| repository::Error::NoSuchVersion(format!("{package}:{version}")))?)
+}
+
 /// Tells rows to a caller: without the names of repositories that they may not read.
 pub(super) struct Words<'a> {
     read: &'a ReadRepository,

@@ -1,6 +1,6 @@
 //! The README of a version of a package: of gems, from the package that is published or cached here.
 
-use super::known_package::rows;
+use super::known_package::{row, rows};
 use super::shell;
 use crate::app::App;
 use crate::error::Error;
@@ -34,8 +34,7 @@ pub(crate) async fn show(
 ) -> Result<Readme, Error> {
     let all = rows(app, read, package, event).await?;
     event.subject.version = version.into();
-    let row = all.rows.iter().find(|row| row.version == version);
-    let row = row.ok_or_else(|| repository::Error::NoSuchVersion(format!("{package}:{version}")))?;
+    let row = row(&all, package, version)?;
     // Artifacts have none.
     let found = app.repositories.gem_readme(&read.packages(), package, row, event).await?;
     let cut = found.as_ref().is_some_and(|readme| readme.is_cut);

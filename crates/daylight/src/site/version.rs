@@ -1,6 +1,6 @@
 //! One version of a package: its files, its declarations, and how clients use it.
 
-use super::known_package::{Words, about, latest_is, moment, rows};
+use super::known_package::{Words, about, latest_is, moment, row, rows};
 use super::{readme, shell};
 use crate::admin::pagination;
 use crate::app::App;
@@ -43,8 +43,7 @@ pub(crate) async fn show(
 ) -> Result<Version, Error> {
     let all = rows(app, read, package, event).await?;
     event.subject.version = version.into();
-    let found = all.rows.iter().find(|row| row.version == version).cloned();
-    let mut row = found.ok_or_else(|| repository::Error::NoSuchVersion(format!("{package}:{version}")))?;
+    let mut row = row(&all, package, version)?.clone();
     app.repositories.tell_changes(std::slice::from_mut(&mut row), event).await?;
     let details = app.repositories.version(&read.packages(), package, row, event).await?;
     let VersionDetails { row, files, more_files, declared } = details;

@@ -206,14 +206,14 @@ impl Repositories {
         let mut asked = BTreeMap::new();
         for (at, one) in known.iter_mut().enumerate().filter(|(_, one)| !one.private) {
             let metadata = format!("{}/{}", one.folder, format::maven::path::METADATA);
+            let name = guard::named(&one.folder).map(PackageVersion::upstream);
             for (group, leaves) in groups {
                 let guard = self.group(group, place).guard(&group.file(&metadata), now, event).await?;
                 for leaf in leaves.iter().filter(|leaf| !is_hosted(leaf)) {
-                    let name = guard::named(&one.folder).map(PackageVersion::upstream);
                     if guard.blocks(leaf) {
                         // Where the caller may not know why, the upstream seems to lack the name.
                         one.is_sure &= !one.hosted;
-                    } else if name.is_some_and(|name| leaf.rules.private(&name).is_none()) {
+                    } else if name.as_ref().is_some_and(|name| leaf.rules.private(name).is_none()) {
                         asked.insert((at, leaf.id), (*group, *leaf, metadata.clone()));
                     }
                 }

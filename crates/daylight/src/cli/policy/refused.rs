@@ -11,7 +11,6 @@ use crate::cli::table;
 use format::percent::{decode as decode_percent, segment};
 use serde::Deserialize;
 use serde_json::json;
-use std::io::stdin;
 use std::path::PathBuf;
 
 /// The most refused paths that are looked at.
@@ -90,10 +89,7 @@ impl Versions {
             return self.tell_of_none(api, context);
         }
         if !self.yes && context.can_ask() {
-            write!(context.err, "Type `yes` to let {} through: ", count(young.len()))?;
-            context.err.flush()?;
-            let mut typed = String::new();
-            stdin().read_line(&mut typed)?;
+            let typed = context.ask(&format!("Type `yes` to let {} through: ", count(young.len())))?;
             if typed.trim() != "yes" {
                 return Err(Failure::new("nothing was changed", None).into());
             }

@@ -7,7 +7,6 @@ use crate::cli::failure::Failure;
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::io::stdin;
 
 /// The files that are cached of the present upstream, from the answer to a preview.
 #[derive(Debug, Deserialize)]
@@ -71,14 +70,10 @@ pub(super) fn decide(
         let text = format!("{summary}; nothing was changed, because no terminal is there to ask what to do with them");
         return Err(Failure::usage(text, hint).into());
     }
-    write!(
-        context.err,
+    let question = format!(
         "{summary}. The upstream changes: type `keep` to keep these releases, or `drop` to drop all cached files: "
-    )?;
-    context.err.flush()?;
-    let mut typed = String::new();
-    stdin().read_line(&mut typed)?;
-    let keep = match typed.trim() {
+    );
+    let keep = match context.ask(&question)?.trim() {
         "keep" => true,
         "drop" => false,
         _ => return Err(Failure::new("nothing was changed", Some(hint.to_owned())).into()),

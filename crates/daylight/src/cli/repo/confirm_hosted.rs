@@ -5,7 +5,6 @@ use crate::cli::api::Api;
 use crate::cli::context::Context;
 use crate::cli::failure::Failure;
 use serde_json::{Map, Value};
-use std::io::stdin;
 
 /// Shows the figures of `--preview` and asks, if the change hides versions of hosted members and no flag confirms that. Without a terminal
 /// the server refuses the change.
@@ -24,11 +23,8 @@ pub(super) fn decide(
         return Ok(());
     }
     preview::show(api, answer, context)?;
-    write!(context.err, "Builds that have locked a hidden version fail. Type `yes` to hide them all the same: ")?;
-    context.err.flush()?;
-    let mut typed = String::new();
-    stdin().read_line(&mut typed)?;
-    if typed.trim() != "yes" {
+    let question = "Builds that have locked a hidden version fail. Type `yes` to hide them all the same: ";
+    if context.ask(question)?.trim() != "yes" {
         let hint = "set the policy on the remote members instead, so that it hides no release of your own";
         return Err(Failure::new("nothing was changed", Some(hint.to_owned())).into());
     }

@@ -8,7 +8,6 @@ use crate::cli::frees;
 use format::percent::segment;
 use serde::Deserialize;
 use serde_json::json;
-use std::io::stdin;
 
 /// What the removal of a hosted repository does to the names in it.
 const RELEASES: &str = "; its names are then asked of upstreams again, also if a repository of the same name is made (`--private-prefix` keeps \
@@ -68,11 +67,7 @@ fn confirm(holding: &Holding, name: &str, context: &mut Context<'_>) -> Result<(
             format!("`{plain}` holds {summary}; nothing was removed, because no terminal is there to confirm it{also}");
         return Err(Failure::usage(text, "`--yes` removes it without asking").into());
     }
-    write!(context.err, "`{plain}` holds {summary}{also}. To remove it, type its name again: ")?;
-    context.err.flush()?;
-    let mut typed = String::new();
-    stdin().read_line(&mut typed)?;
-    if typed.trim_end_matches(['\n', '\r']) == name {
+    if context.ask(&format!("`{plain}` holds {summary}{also}. To remove it, type its name again: "))? == name {
         return Ok(());
     }
     Err(Failure::new("the names differ: nothing was removed", None).into())

@@ -9,7 +9,6 @@ use repository::name_of_folder;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::stdin;
 
 /// How many groups of others' names are printed.
 const SHOWN: usize = 10;
@@ -253,14 +252,10 @@ fn confirm(names: usize, context: &mut Context<'_>) -> Result<(), anyhow::Error>
         let hint = "`--claim com.acme` claims the names of your group alone; `--yes` claims all undecided names without asking";
         return Err(Failure::usage(text, hint).into());
     }
-    write!(
-        context.err,
+    let question = format!(
         "If others have one of the {names} claimed name{s}, builds get no version of theirs any more. Type `yes` to claim all: "
-    )?;
-    context.err.flush()?;
-    let mut typed = String::new();
-    stdin().read_line(&mut typed)?;
-    match typed.trim() {
+    );
+    match context.ask(&question)?.trim() {
         "yes" => Ok(()),
         _ => Err(Failure::new(
             "nothing was uploaded",
