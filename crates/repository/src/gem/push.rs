@@ -62,9 +62,8 @@ pub(crate) async fn push(
     if let Some(there) = store.entry_in_any_case(repository.id, &full_name, event).await?
         && !from.is_published()
     {
-        // Another push may have published it since.
-        hosted.push_cache.forget(repository.id, &package.name);
-        from = match load_state(hosted, &upload, event).await? {
+        // Another push may have published it since. The state of a third one, which does not know it, may be cached again already.
+        from = match load_unit(hosted, &upload, event).await? {
             Ok(from) => from,
             Err(said) => return Ok(said),
         };
@@ -185,12 +184,19 @@ impl Next {
 
 /// The state that the push can continue from, or the answer if the version is published already.
 async fn load_state(hosted: Hosted<'_>, upload: &Upload, event: &mut Event) -> Result<Result<Next, Found>, Error> {
-    let (id, package) = (hosted.repository.id, &upload.package);
-    if let Some(state) = hosted.push_cache.for_push(hosted.repository, package) {
-        upload.check(&package.full_name(), None)?;
-        return Ok(Ok(Next::State(state)));
+    match hosted.push_cache.for_push(hosted.repository, &upload.package) {
+        Some(state) => {
+            upload.check(&upload.package.full_name(), None)?;
+            Ok(Ok(Next::State(state)))
+        }
+        None => load_unit(hosted, upload, event).await,
     }
-    let unit = Arc::new(hosted.store.unit(id, &package.name, Lane::Change, event).await?);
+}
+
+/// The same, read from the store.
+async fn load_unit(hosted: Hosted<'_>, upload: &Upload, event: &mut Event) -> Result<Result<Next, Found>, Error> {
+    let package = &upload.package;
+    let unit = Arc::new(hosted.store.unit(hosted.repository.id, &package.name, Lane::Change, event).await?);
     Ok(match find_duplicate(hosted, &unit, upload, event).await? {
         Some(Duplicate::Whole(said)) => Err(said),
         Some(Duplicate::OtherOrigin(entry)) => Ok(Next::Published(unit, entry)),
