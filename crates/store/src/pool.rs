@@ -4,6 +4,7 @@
 use crate::error::Error;
 use crate::job_times::JobTimes;
 use crate::lane::{Lane, Lanes};
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -11,6 +12,8 @@ use telemetry::{Bound, BoundName, Event, Op, PoolName, PoolThreads, Recorder, Ti
 use tokio::sync::oneshot;
 
 type Job<C> = Box<dyn FnOnce(&mut C) + Send>;
+/// The result of a job.
+type Done = Box<dyn Any + Send>;
 
 /// The kind of a pool's threads, with their name.
 #[derive(Debug, Clone, Copy)]
@@ -87,6 +90,19 @@ impl<C: Send + 'static> Pool<C> {
         event: &mut Event,
         job: impl FnOnce(&mut C) -> T + Send + 'static,
     ) -> Result<T, Error> {
+        let job = Box::new(move |context: &mut C| -> Done { Box::new(job(context)) });
+        let done = self.run_any(lane, op, event, job).await?;
+        done.downcast().map(|done| *done).map_err(|_| Error::Closed)
+    }
+
+    /// The same for a result of any type, which is compiled once and not for each type.
+    async fn run_any(
+        &self,
+        lane: Lane,
+        op: Op,
+        event: &mut Event,
+        job: Box<dyn FnOnce(&mut C) -> Done + Send>,
+    ) -> Result<Done, Error> {
         let bound = &self.bounds[lane as usize];
         let slot = bound.enter()?;
         let (answer, answered) = oneshot::channel();
