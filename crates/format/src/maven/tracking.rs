@@ -24,9 +24,13 @@ pub struct Tracking {
 }
 
 impl Tracking {
-    /// Reads the file. Lines of another form are left out.
+    /// Reads the file. Lines of another form are left out, and so is a line that a cut at [`TRACKING_MAX`] may have shortened.
     pub fn read(bytes: &[u8]) -> Self {
         let mut read = Self::default();
+        let bytes = match bytes.len() < TRACKING_MAX {
+            true => bytes,
+            false => &bytes[..bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or(0)],
+        };
         for line in String::from_utf8_lossy(bytes).lines() {
             match source(line.trim()) {
                 Some(id) if id.is_empty() => read.installed = true,
@@ -82,6 +86,10 @@ mod tests {
         assert_eq!(read("oil-1.0.pom>central=\noil-1.0.jar>nexus\\:8081=\n"), of(false, &["central", "nexus:8081"]));
         let hashed = "oil-1.0.jar>central-8fac3ebd6edbaca3c794783fa38088af0aa128e7=\noil-1.0.pom>a-b=\noil-1.0.pom>=";
         assert_eq!(read(hashed), of(true, &["a-b", "central"]));
+        let mut cut = format!("{}lamp-1.0.jar>central=", "#\n".repeat(TRACKING_MAX));
+        let end = cut.rfind("central").unwrap();
+        cut = cut.split_off(end - TRACKING_MAX);
+        assert_eq!(read(&cut[..TRACKING_MAX]), of(false, &[]));
         assert_eq!(read("#x\n\n>central=\nnothing\n!a>b="), of(false, &[]));
     }
 }

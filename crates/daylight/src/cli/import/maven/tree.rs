@@ -81,7 +81,7 @@ pub(super) fn read(folder: &Path, accepted: Paths) -> Result<ArtifactTree, anyho
             continue;
         }
         updated.read(relative, &file);
-        if relative.ends_with(TRACKING) {
+        if file.file_name().is_some_and(|name| name == TRACKING) {
             tracked.insert(path::unit(relative).to_owned(), tracking(&file)?);
         }
         // Other servers have their own data in folders with such names.
