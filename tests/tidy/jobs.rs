@@ -85,16 +85,20 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("repository/src/upstream/verify.rs", 1, Fixed("one at a time, by `Store::begin_verification`")),
     ("store/src/backup/files.rs", 1, Fixed("the command line: two for each backup or restore")),
     ("store/src/cache/file_cache.rs", 1, Fixed("one at the start of the process")),
-    ("store/src/pool.rs", 1, Fixed("one for each context; jobs are bounded by lane")),
-    ("store/src/shipper.rs", 1, Fixed("one for each store")),
-    ("store/src/writer.rs", 1, Fixed("one for each store; batches are bounded by `TruthWriter`")),
-    ("telemetry/src/gauges.rs", 1, Fixed("one for each recorder, and at most 7 that wait for a gauge that hangs")),
-    ("telemetry/src/lines.rs", 1, Fixed("one for each log; lines are bounded by `LogLines`")),
-    ("telemetry/src/machine.rs", 1, Fixed("two for each process: one reads the kernel, one asks the disk")),
-    ("telemetry/src/process_memory.rs", 1, Fixed("one for each recorder: it samples memory while jobs run")),
-    ("telemetry/src/recorder.rs", 1, Fixed("one for each recorder; events are bounded by `EventBuffers`")),
-    ("telemetry/src/scrapes.rs", 1, Fixed("one for each recorder; callers are bounded by `Scrapes`")),
-    ("telemetry/src/sink_worker.rs", 1, Fixed("one for each sink; events are bounded by `EventSink`")),
+    ("store/src/pool/mod.rs", 1, Fixed("one for each context; jobs are bounded by lane")),
+    ("store/src/journal/shipper.rs", 1, Fixed("one for each store")),
+    ("store/src/writer/mod.rs", 1, Fixed("one for each store; batches are bounded by `TruthWriter`")),
+    (
+        "telemetry/src/prometheus/gauge_reader.rs",
+        1,
+        Fixed("one for each recorder, and at most 7 that wait for a gauge that hangs"),
+    ),
+    ("telemetry/src/log/lines.rs", 1, Fixed("one for each log; lines are bounded by `LogLines`")),
+    ("telemetry/src/machine/mod.rs", 1, Fixed("two for each process: one reads the kernel, one asks the disk")),
+    ("telemetry/src/machine/process_memory.rs", 1, Fixed("one for each recorder: it samples memory while jobs run")),
+    ("telemetry/src/recorder/mod.rs", 1, Fixed("one for each recorder; events are bounded by `EventBuffers`")),
+    ("telemetry/src/prometheus/scrapes.rs", 1, Fixed("one for each recorder; callers are bounded by `Scrapes`")),
+    ("telemetry/src/recorder/sink_worker.rs", 1, Fixed("one for each sink; events are bounded by `EventSink`")),
 ];
 
 /// How often a text starts a task or a thread.
@@ -132,7 +136,7 @@ fn every_task_and_every_thread_has_a_limit() {
 
 /// The files that release events of requests and of connections. All others release events of jobs.
 const RELEASES: &[&str] =
-    &["front/src/connection/state.rs", "front/src/connection/without_request.rs", "telemetry/src/recorder.rs"];
+    &["front/src/connection/state.rs", "front/src/connection/without_request.rs", "telemetry/src/recorder/mod.rs"];
 
 #[test]
 fn every_job_is_a_guard_that_records_its_duration_and_memory_however_it_ends() {

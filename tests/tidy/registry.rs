@@ -28,9 +28,9 @@ fn unrecorded<T: std::fmt::Debug>(kind: &str, all: &[T], declared_in: &str, code
 #[test]
 fn every_operation_every_bound_and_every_pool_is_recorded_by_shipped_code() {
     let code = code();
-    let mut wrong = unrecorded("Op", Op::ALL, "crates/telemetry/src/op.rs", &code);
-    wrong.extend(unrecorded("BoundName", BoundName::ALL, "crates/telemetry/src/bound.rs", &code));
-    wrong.extend(unrecorded("PoolName", PoolName::ALL, "crates/telemetry/src/pool_threads.rs", &code));
+    let mut wrong = unrecorded("Op", Op::ALL, "crates/telemetry/src/ops/mod.rs", &code);
+    wrong.extend(unrecorded("BoundName", BoundName::ALL, "crates/telemetry/src/bounds/mod.rs", &code));
+    wrong.extend(unrecorded("PoolName", PoolName::ALL, "crates/telemetry/src/threads/pool_threads.rs", &code));
     nothing_wrong(wrong);
 }
 

@@ -1,9 +1,9 @@
 //! The errors of the store. They can be cloned, because several callers may wait for one operation.
 
-use crate::clock_doubt::ClockDoubt;
-use crate::digest::Digest;
-use crate::layout::Layout;
-use crate::record::Seq;
+use crate::blobs::digest::Digest;
+use crate::disk::layout::Layout;
+use crate::journal::clock_doubt::ClockDoubt;
+use crate::journal::record::Seq;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fmt, io};

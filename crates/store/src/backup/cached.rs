@@ -1,13 +1,13 @@
 //! Copies the cached files of upstreams. They may change meanwhile: a file that does not match its row is downloaded again.
 
 use super::files::{Outcome, Transfer, Wanted, blob_files};
-use crate::blob_files::names;
-use crate::database_files::with_suffix;
+use crate::blobs::files::names;
+use crate::disk::database_files::with_suffix;
+use crate::disk::layout::{Layout, by_digest};
 use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
-use crate::layout::{Layout, by_digest};
-use crate::progress::Progress;
-use crate::sqlite::copy_database;
+use crate::store::progress::Progress;
+use crate::truth::sqlite::copy_database;
 use std::collections::HashSet;
 
 /// Copies the cache database and its files, removes other files from the backup, and returns the number of files.

@@ -1,11 +1,11 @@
 //! Links or copies blobs from one folder to another, on two threads.
 
-use crate::blob_files::{files_in, names};
-use crate::digest::Digest;
+use crate::blobs::digest::Digest;
+use crate::blobs::files::{files_in, names};
+use crate::disk::layout::{Layout, NestedFile};
 use crate::disk::{Disk, RealDisk, irregular, is_irregular};
 use crate::error::Error;
-use crate::layout::{Layout, NestedFile};
-use crate::progress::Progress;
+use crate::store::progress::Progress;
 use sha2::{Digest as _, Sha256};
 use std::fs::OpenOptions;
 use std::io::{self, ErrorKind, Read as _, Write as _};

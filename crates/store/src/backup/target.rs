@@ -1,13 +1,13 @@
 //! The folder of a backup: how it is recognized, how it is locked, and which files are removed from it.
 
 use super::files::blob_files;
-use crate::catalog::JournalReads as _;
-use crate::digest::Digest;
+use crate::blobs::digest::Digest;
+use crate::disk::layout::{FORM, Layout, MARKER};
 use crate::disk::{Disk, RealDisk, regular};
 use crate::error::Error;
-use crate::layout::{FORM, Layout, MARKER};
-use crate::record::Seq;
-use crate::sqlite::Sqlite;
+use crate::journal::record::Seq;
+use crate::truth::catalog::JournalReads as _;
+use crate::truth::sqlite::Sqlite;
 use rustix::fs::OFlags;
 use std::fs::{File, OpenOptions, Permissions, TryLockError};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt as _, PermissionsExt};

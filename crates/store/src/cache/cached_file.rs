@@ -1,7 +1,7 @@
 //! A cached file of an upstream, and what a lookup of a path finds.
 
 use crate::blobs::TemporaryBlob;
-use crate::digest::{Digest, Hashes};
+use crate::blobs::digest::{Digest, Hashes};
 use bytes::Bytes;
 use std::fs::File;
 use std::sync::Arc;

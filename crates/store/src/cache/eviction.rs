@@ -3,9 +3,9 @@
 use super::database::Cache;
 use super::rows::digest;
 use super::weight::weight;
-use crate::digest::Digest;
+use crate::blobs::digest::Digest;
 use crate::error::Error;
-use crate::record::RepositoryId;
+use crate::journal::record::RepositoryId;
 use rusqlite::{Connection, params};
 
 /// The most files that are evicted in one turn of the thread. Other requests are served in between.

@@ -2,10 +2,10 @@
 //! verified before they are used.
 
 use crate::blobs::TemporaryBlob;
-use crate::digest::{Digest, Hashes};
+use crate::blobs::digest::{Digest, Hashes};
 use crate::disk::Disk;
+use crate::disk::layout::by_digest;
 use crate::error::Error;
-use crate::layout::by_digest;
 use bytes::Bytes;
 use std::fs::File;
 use std::io::{ErrorKind, Read};

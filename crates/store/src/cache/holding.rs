@@ -2,9 +2,9 @@
 //! memory.
 
 use super::database::Cache;
-use crate::catalog::Holding;
 use crate::error::Error;
-use crate::record::RepositoryId;
+use crate::journal::record::RepositoryId;
+use crate::truth::catalog::Holding;
 use rusqlite::{Connection, Row};
 
 impl Cache {

@@ -2,7 +2,7 @@
 
 use super::database::Cache;
 use crate::error::Error;
-use crate::record::RepositoryId;
+use crate::journal::record::RepositoryId;
 use rusqlite::{OptionalExtension, params};
 use telemetry::Millis;
 

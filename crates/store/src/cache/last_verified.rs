@@ -3,7 +3,7 @@
 //! A table of fixed size with one slot per prefix of a digest. If another file overwrites a file's slot, the file is verified
 //! sooner.
 
-use crate::digest::Digest;
+use crate::blobs::digest::Digest;
 use std::sync::atomic::{AtomicU64, Ordering};
 use telemetry::Millis;
 

@@ -2,7 +2,7 @@
 
 use super::database::Cache;
 use super::rows::digest;
-use crate::digest::Digest;
+use crate::blobs::digest::Digest;
 use crate::error::Error;
 use rusqlite::params;
 use std::collections::HashMap;

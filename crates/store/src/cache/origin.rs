@@ -1,6 +1,6 @@
 //! The upstream that a cached file came from. Files from a former upstream are not used for the current one.
 
-use crate::record::RepositoryId;
+use crate::journal::record::RepositoryId;
 use sha2::{Digest as _, Sha256};
 use std::hash::{DefaultHasher, Hash, Hasher};
 

@@ -6,7 +6,7 @@
 use super::database::Cache;
 use super::origin::Origin;
 use crate::error::Error;
-use crate::record::RepositoryId;
+use crate::journal::record::RepositoryId;
 use rusqlite::params;
 
 impl Cache {

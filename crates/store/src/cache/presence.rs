@@ -7,7 +7,7 @@ use super::database::Cache;
 use super::origin::Origin;
 use super::presence_cache::FolderPresence;
 use crate::error::Error;
-use crate::record::RepositoryId;
+use crate::journal::record::RepositoryId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::cell::Cell;
 use std::collections::BTreeMap;

@@ -3,9 +3,8 @@
 use super::cached_file::CachedFile;
 use super::origin::Origin;
 use super::weight::weight;
-use crate::digest::{Digest, Hashes, unhex};
-use crate::hashing::hex;
-use crate::record::RepositoryId;
+use crate::blobs::digest::{Digest, Hashes, hex, unhex};
+use crate::journal::record::RepositoryId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use telemetry::Millis;
 

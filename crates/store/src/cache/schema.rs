@@ -88,7 +88,7 @@ const SCHEMA: &str = "
 
 /// Opens the database, and creates its tables if they are missing.
 pub(super) fn connect(vfs: Option<&str>, path: &Path) -> rusqlite::Result<Connection> {
-    let connection = crate::sqlite::connect(vfs, path, OpenFlags::default())?;
+    let connection = crate::truth::sqlite::connect(vfs, path, OpenFlags::default())?;
     connection.execute_batch(
         "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
          PRAGMA journal_size_limit = 16777216;",

@@ -2,11 +2,11 @@
 
 use super::problem::{Problem, Report};
 use super::sha256;
-use crate::digest::Digest;
+use crate::blobs::digest::Digest;
 use crate::disk::Disk;
+use crate::disk::layout::{Layout, by_digest};
 use crate::error::Error;
-use crate::layout::{Layout, by_digest};
-use crate::progress::Progress;
+use crate::store::progress::Progress;
 use rusqlite::{Connection, OpenFlags};
 
 /// The approximate number of files in a sample. They are spread over all digests.

@@ -1,9 +1,9 @@
 //! The results of a check.
 
-use crate::derived::DamagedIndex;
-use crate::digest::Digest;
-use crate::orphans::Orphans;
-use crate::record::Seq;
+use crate::blobs::digest::Digest;
+use crate::blobs::orphans::Orphans;
+use crate::disk::derived::DamagedIndex;
+use crate::journal::record::Seq;
 use std::fmt;
 use std::path::PathBuf;
 

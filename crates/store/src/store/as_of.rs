@@ -1,13 +1,13 @@
 //! The truth as of an earlier change: the public interface.
 
 use super::Store;
-use crate::as_of::{CatalogAsOf, last_change_by};
-use crate::catalog::{Catalog, JournalRow, Subject};
-use crate::change::Change;
-use crate::entry::Entry;
 use crate::error::Error;
-use crate::lane::Lane;
-use crate::record::{RepositoryId, Seq};
+use crate::journal::change::Change;
+use crate::journal::entry::Entry;
+use crate::journal::record::{RepositoryId, Seq};
+use crate::pool::lane::Lane;
+use crate::truth::as_of::{CatalogAsOf, last_change_by};
+use crate::truth::catalog::{Catalog, JournalRow, Subject};
 use serde_json::Value;
 use telemetry::{Event, Millis};
 

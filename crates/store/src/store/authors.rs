@@ -1,10 +1,10 @@
 //! The authors of publications, from the journal: several in one job.
 
 use super::Store;
-use crate::catalog::{Catalog, Subject};
 use crate::error::Error;
-use crate::lane::Lane;
-use crate::record::{RepositoryId, Seq};
+use crate::journal::record::{RepositoryId, Seq};
+use crate::pool::lane::Lane;
+use crate::truth::catalog::{Catalog, Subject};
 use telemetry::{Event, Millis};
 
 /// The most changes of one entry or unit that are looked at.

@@ -2,11 +2,11 @@
 
 use super::Store;
 use crate::blobs::Blobs;
-use crate::digest::{Digest, Hashes};
+use crate::blobs::digest::{Digest, Hashes};
+use crate::blobs::staged::Staged;
 use crate::error::Error;
-use crate::lane::Lane;
-use crate::record::RepositoryId;
-use crate::staged::Staged;
+use crate::journal::record::RepositoryId;
+use crate::pool::lane::Lane;
 use bytes::Bytes;
 use std::fs::File;
 use std::sync::Arc;

@@ -1,15 +1,15 @@
 //! Cached files of upstreams and facts about their paths, on the cache's thread.
 
 use super::Store;
+use crate::blobs::digest::{Digest, Hashes};
+use crate::blobs::staged::Staged;
 use crate::cache::{
     Cache, CacheInput, CachedFile, CachedPath, FolderPresence, Held, Lookup, Origin, Unverified, VERIFIED_FIRST_MAX,
     has_digest, split,
 };
-use crate::catalog::Holding;
-use crate::digest::{Digest, Hashes};
 use crate::error::Error;
-use crate::lane::Lane;
-use crate::staged::Staged;
+use crate::pool::lane::Lane;
+use crate::truth::catalog::Holding;
 use bytes::Bytes;
 use std::io::Seek;
 use std::sync::Arc;

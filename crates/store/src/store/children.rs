@@ -2,13 +2,13 @@
 //! comes the first one behind it.
 
 use super::Store;
-use crate::as_of::CatalogAsOf;
 use crate::cache::{Cache, CachedFile, Origin};
-use crate::catalog::Catalog;
-use crate::entry::{Entry, State};
 use crate::error::Error;
-use crate::lane::Lane;
-use crate::record::{RepositoryId, Seq};
+use crate::journal::entry::{Entry, State};
+use crate::journal::record::{RepositoryId, Seq};
+use crate::pool::lane::Lane;
+use crate::truth::as_of::CatalogAsOf;
+use crate::truth::catalog::Catalog;
 use telemetry::{Event, Op, give_way};
 
 /// Number of rows that are read at once where files follow each other.

@@ -1,16 +1,16 @@
 //! The collector: checks all blobs on disk, marks the unneeded ones, and deletes the blobs that were marked long enough ago and are still unneeded.
 
 use super::Store;
-use crate::blob_files::names;
-use crate::blob_life::BlobLife;
-use crate::catalog::Catalog;
-use crate::deletion::TURN_MAX;
-use crate::digest::Digest;
+use crate::blobs::deletion::TURN_MAX;
+use crate::blobs::digest::Digest;
+use crate::blobs::files::names;
+use crate::blobs::life::BlobLife;
+use crate::blobs::next_looks::NextLooks;
 use crate::disk::Disk;
+use crate::disk::layout::Layout;
 use crate::error::Error;
-use crate::lane::Lane;
-use crate::layout::Layout;
-use crate::next_looks::NextLooks;
+use crate::pool::lane::Lane;
+use crate::truth::catalog::Catalog;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};

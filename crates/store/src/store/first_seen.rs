@@ -1,11 +1,11 @@
 //! Reads of first-seen rows, and the budget for new ones.
 
 use super::Store;
-use crate::catalog::{Catalog, FirstSeen};
 use crate::error::Error;
-use crate::first_seen_budget::{Admitted, cost};
-use crate::lane::Lane;
-use crate::record::{RepositoryId, Seq};
+use crate::journal::record::{RepositoryId, Seq};
+use crate::pool::lane::Lane;
+use crate::truth::catalog::{Catalog, FirstSeen};
+use crate::writer::first_seen_budget::{Admitted, cost};
 use telemetry::Event;
 
 /// Bytes of a journal row without its unit and its facts: numbers, names and punctuation.

@@ -1,13 +1,13 @@
 //! The bytes that withdrawals free, and when.
 
 use super::Store;
-use crate::blob_life::{BlobLife, BlobUse, UseEnd};
-use crate::catalog::Catalog;
-use crate::digest::Digest;
-use crate::entry::Entry;
+use crate::blobs::digest::Digest;
+use crate::blobs::life::{BlobLife, BlobUse, UseEnd};
 use crate::error::Error;
-use crate::lane::Lane;
-use crate::record::RepositoryId;
+use crate::journal::entry::Entry;
+use crate::journal::record::RepositoryId;
+use crate::pool::lane::Lane;
+use crate::truth::catalog::Catalog;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 use telemetry::{Event, Millis, give_way};

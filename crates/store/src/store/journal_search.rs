@@ -1,12 +1,12 @@
 //! Searches the journal, page by page.
 
 use super::Store;
-use crate::catalog::{Catalog, JournalRow, Subject};
-use crate::change::Change;
-use crate::entry::State;
 use crate::error::Error;
-use crate::lane::Lane;
-use crate::record::{RepositoryId, RepositoryRecord, Seq};
+use crate::journal::change::Change;
+use crate::journal::entry::State;
+use crate::journal::record::{RepositoryId, RepositoryRecord, Seq};
+use crate::pool::lane::Lane;
+use crate::truth::catalog::{Catalog, JournalRow, Subject};
 use std::collections::{HashMap, HashSet};
 use telemetry::{Event, give_way};
 
@@ -174,9 +174,9 @@ fn made(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashMap<Reposito
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::JournalReads as _;
-    use crate::model::Model;
-    use crate::suite;
+    use crate::truth::catalog::JournalReads as _;
+    use crate::truth::model::Model;
+    use crate::truth::suite;
 
     fn numbers(page: &JournalPage) -> Vec<u64> {
         page.rows.iter().map(|row| row.seq.0).collect()

@@ -2,7 +2,7 @@
 
 use super::Store;
 use crate::error::Error;
-use crate::record::RepositoryId;
+use crate::journal::record::RepositoryId;
 use telemetry::{Event, Millis, Op};
 
 impl Store {

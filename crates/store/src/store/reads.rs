@@ -1,13 +1,13 @@
 //! Reads of the truth, on the readers' threads. Their results are described in [`crate::catalog`].
 
 use super::Store;
-use crate::catalog::{Catalog, Holding, JournalRow, Outline, Span, UnitFacts, UnitRows};
-use crate::digest::Digest;
-use crate::entry::Entry;
+use crate::blobs::digest::Digest;
 use crate::error::Error;
-use crate::lane::Lane;
-use crate::record::{RepositoryId, RepositoryRecord, Seq};
-use crate::token::TokenRecord;
+use crate::journal::entry::Entry;
+use crate::journal::record::{RepositoryId, RepositoryRecord, Seq};
+use crate::journal::token::TokenRecord;
+use crate::pool::lane::Lane;
+use crate::truth::catalog::{Catalog, Holding, JournalRow, Outline, Span, UnitFacts, UnitRows};
 use serde_json::Value;
 use telemetry::{Event, Millis, Op};
 

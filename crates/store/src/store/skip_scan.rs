@@ -1,10 +1,10 @@
 //! A skip scan over units: finds the first unit of each group without reading the others of the group.
 
 use super::Store;
-use crate::catalog::Catalog;
 use crate::error::Error;
-use crate::lane::Lane;
-use crate::record::{RepositoryId, Seq};
+use crate::journal::record::{RepositoryId, Seq};
+use crate::pool::lane::Lane;
+use crate::truth::catalog::Catalog;
 use telemetry::{Event, give_way};
 
 /// The units that a scan considers.

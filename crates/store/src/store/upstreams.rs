@@ -3,9 +3,9 @@
 use super::Store;
 use crate::cache::{Cache, Origin};
 use crate::error::Error;
+use crate::journal::record::RepositoryId;
 use crate::pool::lock;
-use crate::record::RepositoryId;
-use crate::revision::Unit;
+use crate::writer::revision::Unit;
 use telemetry::{Event, Op};
 
 impl Store {

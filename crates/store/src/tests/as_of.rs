@@ -1,8 +1,8 @@
 //! The truth as of a change equals the truth when that change was the last one.
 
-use crate::as_of::last_change_by;
-use crate::catalog::Subject;
-use crate::suite::{any_batch, batch, publish, repository};
+use crate::truth::as_of::last_change_by;
+use crate::truth::catalog::Subject;
+use crate::truth::suite::{any_batch, batch, publish, repository};
 use crate::{Batch, Catalog, CatalogAsOf, Change, JournalReads as _, JournalRow, Model, RepositoryId, Seq, Sqlite};
 use crate::{EntryReads as _, Transactions as _, UnitReads as _};
 use proptest::prelude::*;

@@ -4,7 +4,7 @@ use super::same::assert_same;
 use super::{job, keep, open, publication};
 use crate::backup::Transfer;
 use crate::disk::{Disk, RealDisk};
-use crate::suite::{R, batch, withdraw};
+use crate::truth::suite::{R, batch, withdraw};
 use crate::{
     Arrival, BackedUp, CachedFile, CachedPath, Digest, Error, Hashes, Held, Layout, Origin, Restored, Seq, Sqlite,
     Store, backup, check, restore,

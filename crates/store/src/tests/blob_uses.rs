@@ -1,8 +1,8 @@
 //! The entries that keep a blob: tests for every catalog, and a database that fills the tables from its journal.
 
 use super::same::assert_same;
-use crate::holds::Holds;
-use crate::suite::{R, any_batch, batch, entry, made, publish, repository, withdraw};
+use crate::blobs::holds::Holds;
+use crate::truth::suite::{R, any_batch, batch, entry, made, publish, repository, withdraw};
 use crate::{
     BlobLife, BlobUse, Catalog, Change, Conflict, Digest, Expect, Hashes, Keep, Model, Sqlite, State,
     Transactions as _, UseEnd, Withdrawal,

@@ -2,8 +2,8 @@
 
 use super::{job, keep, options, publication};
 use crate::disk::Disk as _;
-use crate::fault::{Loss, SimDisk};
-use crate::suite::{R, batch, entry, publish, repository};
+use crate::disk::fault::{Loss, SimDisk};
+use crate::truth::suite::{R, batch, entry, publish, repository};
 use crate::{
     Batch, BlobLife, Change, Collection, CommitError, Conflict, Digest, Error, Expect, Hashes, Seq, State, Store,
     StoreOptions, Withdrawal, Withdrawals, rebuild,

@@ -1,9 +1,9 @@
 //! Every point at which a run can stop, one after the other, on a disk that loses unsynced data.
 
 use super::{job, keep, options, publication};
+use crate::disk::fault::{Loss, SimDisk};
 use crate::disk::{Disk, Failpoint};
-use crate::fault::{Loss, SimDisk};
-use crate::suite::{R, batch, repository, withdraw};
+use crate::truth::suite::{R, batch, repository, withdraw};
 use crate::{Change, CommitError, Error, JournalReads as _, Layout, Seq, Sqlite, State, Store, StoreOptions};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -62,9 +62,12 @@ async fn run_until(data: &Path, disk: &SimDisk, n: usize) -> Told {
 
 async fn assert_nothing_is_lost(data: &Path, disk: &SimDisk, told: &Told, when: &str) {
     if told.shipped > Seq(0) {
-        let segments = crate::segments::list(disk, &Layout::new(data)).unwrap();
+        let segments = crate::journal::segments::list(disk, &Layout::new(data)).unwrap();
         let reached = segments.last().map(|segment| segment.last);
-        assert!(reached >= Some(told.shipped) && crate::segments::gaps(&segments).is_empty(), "{when}: {segments:?}");
+        assert!(
+            reached >= Some(told.shipped) && crate::journal::segments::gaps(&segments).is_empty(),
+            "{when}: {segments:?}"
+        );
     }
     let store = open(data, disk).unwrap_or_else(|e| panic!("{when}: {e}"));
     let mut event = job();
@@ -116,8 +119,8 @@ enum Truth {
 /// Removes the truth, and rebuilds it if any change was ever committed.
 fn lose_truth(data: &Path, disk: &SimDisk, when: &str) {
     let layout = Layout::new(data);
-    crate::database_files::remove_database(&layout.truth()).unwrap();
-    match crate::rebuild::rebuild_on(Arc::new(disk.clone()), &layout, &mut |_| ()) {
+    crate::disk::database_files::remove_database(&layout.truth()).unwrap();
+    match crate::journal::rebuild::rebuild_on(Arc::new(disk.clone()), &layout, &mut |_| ()) {
         Ok(_) | Err(Error::NoSegments(_)) => {}
         // The folder of segments does not exist yet.
         Err(Error::Io { what: "list", .. }) => {}

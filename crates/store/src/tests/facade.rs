@@ -2,7 +2,7 @@
 
 use super::{job, keep, open, options, publication};
 use crate::disk::{Disk, RealDisk};
-use crate::suite::{R, batch, publish, repository};
+use crate::truth::suite::{R, batch, publish, repository};
 use crate::{Arrival, CachedFile, CachedPath, CommitError, Digest, Error, Expect, Hashes, Held, RepositoryId, Seq};
 use crate::{Origin, Store, StoreOptions, Unit};
 use bytes::Bytes;

@@ -1,6 +1,6 @@
 //! The facts of a unit, its live entries only, and settings.
 
-use crate::suite::{R, entry, made, publish, refused, repository, setting, withdraw};
+use crate::truth::suite::{R, entry, made, publish, refused, repository, setting, withdraw};
 use crate::{Catalog, Change, Expect, Seq, State, UnitRows};
 use serde_json::json;
 

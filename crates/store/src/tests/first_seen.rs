@@ -1,7 +1,7 @@
 //! First-seen rows of upstreams and their budget.
 
 use super::{job, options};
-use crate::suite::{R, batch, made, refused, repository};
+use crate::truth::suite::{R, batch, made, refused, repository};
 use crate::{Catalog, Change, Expect, Seq, Store, StoreOptions, rebuild};
 use serde_json::json;
 

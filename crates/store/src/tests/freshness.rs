@@ -1,7 +1,7 @@
 //! Property: once a change is acknowledged, no stamp that it affects holds, through groups of groups.
 
 use super::{job, options};
-use crate::suite::any_batch;
+use crate::truth::suite::any_batch;
 use crate::{
     Batch, Change, CommitError, Model, RepositoryId, SettingReads as _, Stamp, Store, Transactions as _, Unit,
 };

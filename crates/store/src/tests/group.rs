@@ -2,7 +2,7 @@
 
 use super::{job, options};
 use crate::disk::{Disk, DiskFile, DiskFolder, Failpoint, RealDisk, SpaceBytes};
-use crate::suite::{R, batch, publish};
+use crate::truth::suite::{R, batch, publish};
 use crate::{Seq, Stamp, Store, StoreOptions, Unit};
 use std::fs::File;
 use std::io;

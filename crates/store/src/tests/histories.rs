@@ -3,8 +3,8 @@
 
 use super::{job, options};
 use crate::disk::Disk;
-use crate::fault::{Loss, SimDisk};
-use crate::suite::{batch, entry, repository};
+use crate::disk::fault::{Loss, SimDisk};
+use crate::truth::suite::{batch, entry, repository};
 use crate::{
     Batch, BlobLife, Change, CommitError, Digest, Entry, Error, JournalReads as _, JournalRow, Layout, RepositoryId,
     Seq, Sqlite, State, Store, StoreOptions, Withdrawal,

@@ -1,7 +1,7 @@
 //! The size of repositories, in each catalog.
 
 use super::same::assert_same;
-use crate::suite::{R, entry, made, publish, withdraw};
+use crate::truth::suite::{R, entry, made, publish, withdraw};
 use crate::{Catalog, Change, Hashes, Holding, RepositoryId, Seq, State};
 
 /// A file in the folder of a version.

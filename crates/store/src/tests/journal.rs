@@ -3,7 +3,7 @@
 use super::same::assert_same;
 use super::{job, open, options};
 use crate::disk::{Disk, RealDisk};
-use crate::suite::{any_batch, batch, publish};
+use crate::truth::suite::{any_batch, batch, publish};
 use crate::{Error, Problem, Seq, Sqlite, Store, StoreOptions, Transactions as _, check, rebuild};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -88,7 +88,7 @@ async fn an_older_truth_is_refused_and_its_log_never_meets_the_new_one() {
     assert_eq!(rebuild(data, &mut |_| ()).unwrap().last, Seq(2));
     assert!(data.join("truth.sqlite.old").exists());
     let store = open(data);
-    assert_eq!(store.units(crate::suite::R, "", 9, &mut job()).await.unwrap(), ["rack"]);
+    assert_eq!(store.units(crate::truth::suite::R, "", 9, &mut job()).await.unwrap(), ["rack"]);
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn a_rebuild_without_need_loses_nothing_that_was_acknowledged() {
     drop(truth);
     assert_eq!(rebuild(data, &mut |_| ()).unwrap().last, Seq(2));
     assert_eq!(
-        open(data).unit(crate::suite::R, "rack", crate::Lane::Change, &mut job()).await.unwrap().entries.len(),
+        open(data).unit(crate::truth::suite::R, "rack", crate::Lane::Change, &mut job()).await.unwrap().entries.len(),
         2
     );
 }

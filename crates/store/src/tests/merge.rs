@@ -1,10 +1,10 @@
 //! Merging of small segments: every row stays in a segment at every point at which a merge can stop.
 
 use crate::disk::Disk as _;
-use crate::fault::{Loss, SimDisk};
-use crate::segments::{self, SEGMENT_ROWS, gaps};
-use crate::space::Space;
-use crate::suite::{made, setting};
+use crate::disk::fault::{Loss, SimDisk};
+use crate::disk::space::Space;
+use crate::journal::segments::{self, SEGMENT_ROWS, gaps};
+use crate::truth::suite::{made, setting};
 use crate::{JournalReads as _, Layout, Model, Seq};
 use serde_json::json;
 use std::sync::Arc;

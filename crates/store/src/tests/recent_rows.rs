@@ -1,10 +1,10 @@
 //! The log of recent rows: its contents, when its files are removed, and failures to write it.
 
 use super::{job, options};
+use crate::disk::fault::SimDisk;
 use crate::disk::{Disk, Failpoint};
-use crate::fault::SimDisk;
-use crate::rebuild::rebuild_on;
-use crate::suite::{R, batch, publish};
+use crate::journal::rebuild::rebuild_on;
+use crate::truth::suite::{R, batch, publish};
 use crate::{Lane, Layout, Problem, Seq, Store, StoreOptions};
 use std::path::Path;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ fn problems(store: &Store) -> Vec<Problem> {
 /// The rows that a rebuild restores after a crash that lost the truth.
 fn rebuilt(data: &Path, disk: &SimDisk) -> Seq {
     let layout = Layout::new(data);
-    crate::database_files::remove_database(&layout.truth()).unwrap();
+    crate::disk::database_files::remove_database(&layout.truth()).unwrap();
     rebuild_on(Arc::new(disk.clone()), &layout, &mut |_| ()).unwrap().last
 }
 
@@ -41,7 +41,7 @@ fn rebuilt(data: &Path, disk: &SimDisk) -> Seq {
 fn kill(store: Arc<Store>, disk: &SimDisk) {
     disk.crash_at(0);
     drop(store);
-    disk.restart(crate::fault::Loss::Process);
+    disk.restart(crate::disk::fault::Loss::Process);
 }
 
 #[tokio::test]
@@ -126,7 +126,7 @@ async fn a_truth_that_is_older_than_the_log_is_refused_and_check_says_which_row_
     commit(&store, 1).await;
     kill(store, &disk);
     let layout = Layout::new(folder.path());
-    crate::database_files::remove_database(&layout.truth()).unwrap();
+    crate::disk::database_files::remove_database(&layout.truth()).unwrap();
     let lost = Store::open(StoreOptions { disk: Arc::new(disk.clone()), ..options(folder.path()) }).unwrap_err();
     assert!(lost.hint().unwrap().contains("daylight rebuild"), "{lost}");
     drop(crate::Sqlite::writer(&layout.truth()).unwrap());

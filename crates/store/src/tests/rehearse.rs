@@ -2,8 +2,8 @@
 
 use super::{job, keep, open, options, publication};
 use crate::disk::{Disk, RealDisk};
-use crate::sqlite::as_written_by_form;
-use crate::suite::{R, batch, withdraw};
+use crate::truth::sqlite::as_written_by_form;
+use crate::truth::suite::{R, batch, withdraw};
 use crate::{Error, Lane, Layout, Rehearsal, Seq, Sqlite, State, Store, backup, check, rebuild, rehearse, restore};
 use std::collections::BTreeMap;
 use std::path::Path;

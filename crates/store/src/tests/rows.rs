@@ -1,7 +1,7 @@
 //! What every row of the journal must have: an author, an address, names without NUL, and a moment that is not before the last.
 
-use crate::suite::{R, batch, entry, made, publish, repository, setting, token, withdraw};
 use crate::tests::same::assert_same;
+use crate::truth::suite::{R, batch, entry, made, publish, repository, setting, token, withdraw};
 use crate::{Batch, Catalog, Change, Conflict, Entry, Error, Expect, JournalRow, RepositoryId, Seq, State};
 use serde_json::json;
 use telemetry::Millis;

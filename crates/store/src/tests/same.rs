@@ -1,6 +1,6 @@
 //! Compares every read of two catalogs.
 
-use crate::suite::outlines;
+use crate::truth::suite::outlines;
 use crate::{Catalog, Change, RepositoryId, Seq, Span};
 use telemetry::Millis;
 

@@ -1,6 +1,6 @@
 //! The texts of an event that may contain secrets, and how they are cleaned.
 
-use crate::scrub::{scrub, scrub_in_place};
+use crate::log::scrub::{scrub, scrub_in_place};
 use crate::{Event, Outcome, Subject};
 
 impl Event {

@@ -1,8 +1,8 @@
 //! The access log: a sink that writes one line for each request, in the Combined Log Format with additions, or as JSON.
 
 use super::{LineFormat, clean};
-use crate::json;
-use crate::lines::Target;
+use crate::event::json;
+use crate::log::lines::Target;
 use crate::{Event, Kind, Sink};
 use std::io::{self, Write};
 

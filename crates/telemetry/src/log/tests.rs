@@ -1,7 +1,7 @@
 //! What lines look like, and that no value can break them.
 
 use super::*;
-use crate::lines::{LinesOptions, Target};
+use crate::log::lines::{LinesOptions, Target};
 use crate::{Event, JsonLines, Layer, MemberRecord, MemberSaid, Millis, Op, Outcome, Reason, Sink, Tally, Tick};
 use std::io::{self, Write as _};
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -1,6 +1,6 @@
 //! Finds the folders of the cgroups that this process is in, of both versions, and those above them.
 
-use crate::kernel_text::{read, read_up_to};
+use crate::machine::kernel_text::{read, read_up_to};
 use std::path::{Path, PathBuf};
 
 /// The most levels of nested cgroups that are looked at.

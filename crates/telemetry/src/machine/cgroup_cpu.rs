@@ -1,7 +1,7 @@
 //! The processor time that a cgroup may take, and how often the kernel stopped it for that.
 
 use super::cgroup::Cgroup;
-use crate::kernel_text::{number, read, single};
+use crate::machine::kernel_text::{number, read, single};
 use std::path::Path;
 
 /// The quotas of the cgroup of this process and of all above it.

@@ -1,7 +1,7 @@
 //! The memory of a cgroup: how much is used, how much is allowed, and how often the kernel killed for lack of it.
 
 use super::cgroup::{Cgroup, Levels};
-use crate::kernel_text::{number, read, single};
+use crate::machine::kernel_text::{number, read, single};
 use std::path::PathBuf;
 
 /// Version 1 writes this much or more for no limit.

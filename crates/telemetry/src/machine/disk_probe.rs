@@ -2,7 +2,7 @@
 //! network storage that is slow, shows here although no request uses it.
 
 use crate::Tick;
-use crate::durations::Durations;
+use crate::histogram::durations::Durations;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,6 +1,6 @@
 //! Pressure stall information: for how long tasks could not continue because a resource was missing.
 
-use crate::kernel_text::read;
+use crate::machine::kernel_text::read;
 use std::path::Path;
 
 /// The time in which tasks waited for one resource.

@@ -6,7 +6,7 @@ use super::cgroup_memory::CgroupMemory;
 use super::pressure::Pressures;
 use super::system::System;
 use super::threads::{ThreadFigures, Threads};
-use crate::process::ProcessFigures;
+use crate::machine::process::ProcessFigures;
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,6 +1,6 @@
 //! Figures of the whole machine: processor time that other virtual machines took, load, memory, and refused connections.
 
-use crate::kernel_text::{kib, read, read_up_to};
+use crate::machine::kernel_text::{kib, read, read_up_to};
 use std::path::Path;
 
 /// Figures of the whole machine. `None`: the kernel does not have it.

@@ -1,7 +1,7 @@
 //! The work of the threads of this process, by their names: how long they ran, how long they waited for a processor, and what they
 //! read.
 
-use crate::kernel_text::{number, read};
+use crate::machine::kernel_text::{number, read};
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;

@@ -3,9 +3,9 @@
 use super::page::Page;
 use super::repositories::fold;
 use crate::Tick;
-use crate::gauge::Gauge;
-use crate::metric::By;
-use crate::metrics_view::{Listed, MetricsView};
+use crate::prometheus::gauge::Gauge;
+use crate::prometheus::metric::By;
+use crate::prometheus::metrics_view::{Listed, MetricsView};
 use std::sync::Arc;
 
 /// Figures without a label.

@@ -3,7 +3,7 @@
 use super::limits::{REQUEST, only};
 use super::page::Page;
 use crate::Totals;
-use crate::request_counts::{RequestCounts, RequestKind, Sizes};
+use crate::counts::request_counts::{RequestCounts, RequestKind, Sizes};
 use std::collections::BTreeMap;
 
 pub(super) fn write(page: &mut Page, totals: &Totals) {

@@ -1,6 +1,6 @@
 //! The limits of OpenTelemetry for durations, in seconds. All of them are counted exactly.
 
-use crate::durations::LIMITS;
+use crate::histogram::durations::LIMITS;
 
 /// Of HTTP requests and look-ups of names.
 pub(super) const REQUEST: &[&str] =
@@ -20,7 +20,7 @@ pub(super) fn only<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::durations::Durations;
+    use crate::histogram::durations::Durations;
 
     #[test]
     fn all_limits_of_opentelemetry_are_counted_exactly() {

@@ -1,7 +1,7 @@
 //! Lines of the text format 0.0.4 of Prometheus.
 
 use crate::Histogram;
-use crate::durations::{Durations, LIMITS};
+use crate::histogram::durations::{Durations, LIMITS};
 use std::fmt::{Display, Write};
 
 /// The prefix of Daylight's own names. Other names are those of OpenTelemetry, and of the client libraries of Prometheus.

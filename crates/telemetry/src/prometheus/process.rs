@@ -2,7 +2,7 @@
 
 use super::page::Page;
 use crate::Millis;
-use crate::process::ProcessFigures;
+use crate::machine::process::ProcessFigures;
 
 pub(super) fn write(page: &mut Page, started: Millis) {
     let version = [("version", env!("CARGO_PKG_VERSION"))];

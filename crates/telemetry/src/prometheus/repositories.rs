@@ -2,9 +2,9 @@
 
 use super::page::Page;
 use crate::Outcome;
-use crate::metric::Fold;
-use crate::metrics_view::{Listed, MetricsView, OTHER};
-use crate::repository_counts::{Repositories, RepositoryCounts};
+use crate::counts::repository_counts::{Repositories, RepositoryCounts};
+use crate::prometheus::metric::Fold;
+use crate::prometheus::metrics_view::{Listed, MetricsView, OTHER};
 use std::collections::BTreeMap;
 
 pub(super) fn write(page: &mut Page, counted: &Repositories, listed: &Listed, view: &MetricsView) {

@@ -2,8 +2,8 @@
 
 use super::page::Page;
 use crate::Histogram;
-use crate::metrics_view::{Listed, MetricsView, OTHER};
-use crate::repository_times::RepositoryTimes;
+use crate::counts::repository_times::RepositoryTimes;
+use crate::prometheus::metrics_view::{Listed, MetricsView, OTHER};
 use std::collections::BTreeMap;
 
 pub(super) fn write(page: &mut Page, times: &RepositoryTimes, listed: &Listed, view: &MetricsView) {

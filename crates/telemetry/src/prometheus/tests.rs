@@ -3,7 +3,7 @@
 mod crowded;
 
 use super::*;
-use crate::metrics_view::OTHER;
+use crate::prometheus::metrics_view::OTHER;
 use crate::{
     Bound, BoundName, By, ClientAddresses, Clock, Event, Fold, HostView, Layer, Metric, Millis, Op, Outcome, Reason,
     RecorderOptions, RepositoryView, Sink, Tick, Unit,

@@ -2,8 +2,8 @@
 
 use super::limits::{REQUEST, only};
 use super::page::Page;
-use crate::metrics_view::{HostView, MetricsView, OTHER};
-use crate::upstream_calls::CallCounts;
+use crate::counts::upstream_calls::CallCounts;
+use crate::prometheus::metrics_view::{HostView, MetricsView, OTHER};
 use crate::{Bound, BoundName, Op, Reason, Totals, UpstreamCalls};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Counting is exact, and no sink can harm another sink or the threads that release events.
 
 use super::*;
-use crate::lines::{Lines, LinesOptions};
+use crate::log::lines::{Lines, LinesOptions};
 use crate::log::tests::target;
 use crate::log::{Level, LineFormat};
 use crate::{Event, EventId, Layer, Op, Reason, Tick};

@@ -1,7 +1,7 @@
 //! The bytes that a plan announces are the bytes that are freed after it is carried out.
 
 use super::{Question, Withdrawals, frees, would_free};
-use crate::suite::{R, any_batch, batch};
+use crate::truth::suite::{R, any_batch, batch};
 use crate::{Batch, BlobLife, Catalog, Change, Entry, Frees, Model, Sqlite, State, Withdrawal};
 use proptest::prelude::*;
 use telemetry::Millis;

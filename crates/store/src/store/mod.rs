@@ -1,0 +1,242 @@
+//! The public interface of the store: asynchronous functions that run on its threads and record their time in the event.
+
+mod as_of;
+mod authors;
+mod blobs;
+mod cached;
+mod children;
+mod collect;
+mod first_seen;
+mod frees;
+pub(crate) mod holdings;
+mod journal_search;
+mod last_use;
+mod open;
+pub(crate) mod options;
+pub(crate) mod progress;
+mod reads;
+mod skip_scan;
+mod upstreams;
+
+pub use as_of::AsOf;
+pub use authors::AuthoredChange;
+pub use cached::Arrival;
+pub use children::{Child, LevelRequest};
+pub use collect::Collection;
+pub use frees::{Frees, Withdrawals};
+pub use journal_search::{JournalPage, JournalRange};
+pub use skip_scan::UnitFilter;
+
+use crate::blobs::Blobs;
+use crate::blobs::life::BlobLife;
+use crate::blobs::next_looks::NeededLooks;
+use crate::cache::{Cache, CacheBounds, LastVerified, PresenceCache};
+use crate::check::{Report, check_on};
+use crate::disk::Disk;
+use crate::disk::layout::Layout;
+use crate::disk::space::{ReadOnly, Space};
+use crate::error::Error;
+use crate::journal::change::Change;
+use crate::journal::clock::JournalClock;
+use crate::journal::clock_doubt::ClockDoubt;
+use crate::journal::record::Seq;
+use crate::journal::shipper::Shipper;
+use crate::pool::lane::Lane;
+use crate::pool::{Pool, lock};
+use crate::store::holdings::Holdings;
+use crate::store::progress::Progress;
+use crate::truth::catalog::{Batch, Catalog, CommitError};
+use crate::truth::readable::{Readability, Unreadable};
+use crate::writer::Writer;
+use crate::writer::committer::CLOCK_CORRECTION;
+use crate::writer::first_seen_budget::FirstSeenBudget;
+use crate::writer::group_membership::GroupMembership;
+use crate::writer::revision::Revisions;
+use collect::CollectorFigures;
+use std::fs::File;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use telemetry::{Event, Log, Millis};
+
+/// The store. There is one for each data folder.
+#[derive(Debug)]
+pub struct Store {
+    layout: Layout,
+    disk: Arc<dyn Disk>,
+    revisions: Arc<Revisions>,
+    last: Arc<AtomicU64>,
+    journal_clock: Arc<JournalClock>,
+    /// The identity of the data folder.
+    node: u128,
+    shipped: Arc<AtomicU64>,
+    writer: Writer,
+    shipper: Shipper,
+    readers: Pool<Box<dyn Catalog>>,
+    readability: Arc<Readability>,
+    /// Other file operations of SQLite, where the usual ones need space that the disk does not have.
+    vfs: Option<&'static str>,
+    blobs: Arc<Blobs>,
+    blob_threads: Arc<Pool<Arc<Blobs>>>,
+    cache: Pool<Cache>,
+    /// The facts about folders of upstreams, in memory.
+    presence: Arc<PresenceCache>,
+    /// The bounds of cached files and facts.
+    cache_bounds: CacheBounds,
+    /// When cached files were last verified.
+    last_verified: Arc<LastVerified>,
+    /// Whether a large cached file is being verified after it was served. One at a time.
+    verifying: Arc<AtomicBool>,
+    log: Log,
+    /// How long unreferenced blobs are kept.
+    blob_life: BlobLife,
+    collector: Arc<CollectorFigures>,
+    space: Arc<Space>,
+    first_seen: Arc<FirstSeenBudget>,
+    membership: Arc<Mutex<GroupMembership>>,
+    /// The size of each repository.
+    holdings: Arc<Holdings>,
+    /// The lock of the data folder, held until all writing has ended.
+    lock: Mutex<Option<File>>,
+}
+
+impl Store {
+    /// Makes all changes of a batch or none. When this returns, the changes are durable and no stamp that they affect holds.
+    /// Dropping the future does not cancel the batch.
+    pub async fn commit(&self, batch: Batch, event: &mut Event) -> Result<Seq, CommitError> {
+        batch.check()?;
+        // If the caller does not wait for the reply, the next round through all blobs finds them.
+        let looks = NeededLooks::of(&batch, &self.blob_life);
+        let seq = self.writer.commit(batch, event).await?;
+        self.collector.next_looks.need_all(&looks);
+        Ok(seq)
+    }
+
+    /// The moment of a change that is made now: that of the clock, or that of the last change, if the clock is behind it. Take
+    /// the moment of a batch here, as late as possible: a batch with an index line is refused if another batch has a later
+    /// moment.
+    pub fn now(&self) -> Millis {
+        self.journal_clock.now()
+    }
+
+    /// The identity of the data folder: a random number. A restored folder gets another one.
+    pub fn node(&self) -> u128 {
+        self.node
+    }
+
+    /// Free bytes on the disk of the data folder, as they were when the last write asked for them.
+    pub fn free_bytes(&self) -> u64 {
+        self.space.free_bytes()
+    }
+
+    /// Why nothing is written, if the store is read-only.
+    pub fn read_only(&self) -> Option<ReadOnly> {
+        self.space.read_only().or_else(|| self.journal_clock.doubt().map(ReadOnly::Clock))
+    }
+
+    /// By how many milliseconds the clock of the machine is corrected, because somebody decided that it is wrong; 0: it is believed.
+    pub fn clock_correction(&self) -> i64 {
+        self.journal_clock.correction()
+    }
+
+    /// Why the clock cannot be believed, if that is so.
+    pub fn clock_doubt(&self) -> Option<ClockDoubt> {
+        self.journal_clock.doubt()
+    }
+
+    /// The time of the machine's clock, whether it is believed or not.
+    pub fn machine_now(&self) -> Millis {
+        self.journal_clock.of_machine()
+    }
+
+    /// Believes the clock of the machine, where no row is later than it. Otherwise a batch with [`crate::Change::Redate`] does that.
+    pub fn believe_clock(&self) {
+        self.journal_clock.believe_clock(Millis(i64::MAX));
+    }
+
+    /// Lets time go on from where the rows are, whatever the clock of the machine says. Returns the change that makes the decision last
+    /// over a restart.
+    pub fn believe_rows(&self) -> Change {
+        self.journal_clock.believe_rows();
+        self.clock_setting()
+    }
+
+    /// The change that records the decision about the clock.
+    pub fn clock_setting(&self) -> Change {
+        let correction = self.journal_clock.correction();
+        let value = if correction > 0 { correction.into() } else { serde_json::Value::Null };
+        Change::Setting { key: CLOCK_CORRECTION.to_owned(), value }
+    }
+
+    /// Why the truth cannot be read, if that is so. Opens the database at most once in two seconds, and not at all after a read that
+    /// met damage.
+    pub async fn unreadable(&self, event: &mut Event) -> Result<Option<Unreadable>, Error> {
+        if let Some(known) = self.readability.known() {
+            return Ok(known);
+        }
+        let (readability, vfs, path) = (self.readability.clone(), self.vfs, self.layout.truth());
+        self.read(Lane::Single, event, move |_| Ok(readability.look(vfs, &path))).await
+    }
+
+    /// The counters that stamps are compared with.
+    pub fn revisions(&self) -> &Arc<Revisions> {
+        &self.revisions
+    }
+
+    /// The number of the last committed change.
+    pub fn last(&self) -> Seq {
+        Seq(self.last.load(Ordering::Acquire))
+    }
+
+    /// The number of the last change that is in a segment. A rebuild reaches this far.
+    pub fn shipped(&self) -> Seq {
+        Seq(self.shipped.load(Ordering::Acquire))
+    }
+
+    /// Ships all rows that are committed by now, without waiting for the interval. Returns the last shipped change.
+    pub async fn ship_now(&self, event: &mut Event) -> Result<Seq, Error> {
+        self.shipper.now(event).await
+    }
+
+    /// Compares rows, blobs and segments with each other; with `verify` reads every byte of every blob. Blocks on the disk. No
+    /// thread may write to the store meanwhile.
+    pub fn check(&self, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report, Error> {
+        check_on(&*self.disk, &self.layout, verify, progress)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn commits_under_way(&self) -> u64 {
+        self.writer.under_way()
+    }
+
+    /// How long unreferenced blobs are kept.
+    pub fn blob_life(&self) -> &BlobLife {
+        &self.blob_life
+    }
+
+    /// The paths in the data folder.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Finishes operations in progress, and ends the threads. Every later call returns [`Error::Closed`]. Blocks on the disk.
+    pub fn close(&self) {
+        // Locked to the end: a second caller waits, and no other process gets the folder before everything is done.
+        let mut held = lock(&self.lock);
+        let truth = self.writer.close();
+        self.shipper.close();
+        self.readers.close();
+        self.blob_threads.close();
+        self.cache.close();
+        if let Some(truth) = truth {
+            // If this fails the write-ahead log stays, and the next start reads it.
+            let _ = truth.close();
+        }
+        held.take();
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,7 @@
+//! Threads: event loops, pools, and threads with long work that give way to the others.
+
+pub(crate) mod background;
+pub(crate) mod core_load;
+pub(crate) mod loop_monitor;
+pub(crate) mod pool_threads;
+pub(crate) mod starvation;
