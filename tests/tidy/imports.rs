@@ -1,7 +1,7 @@
 //! Which file of a crate imports which, as far as the text of the files tells.
 //!
 //! A path is followed to the file that defines its last name: through modules, and through `use` where a module hands a
-//! name on. Declaring a module (`mod name;`) imports nothing, and neither does a part that uses the module that declares it: both are
+//! name on. A private `use` hands a name on to the module itself and to its parts only. Declaring a module (`mod name;`) imports nothing, and neither does a part that uses the module that declares it: both are
 //! one module, and a type of it may have its methods in several files. Tests import what they like.
 
 use super::{Source, shipped, sources};
@@ -27,6 +27,7 @@ struct Module {
 struct Use {
     path: Vec<String>,
     name: String,
+    is_public: bool,
 }
 
 /// More steps than this from `use` to `use` are a loop.
@@ -36,8 +37,13 @@ impl Imports {
     /// Reads the crate in `crates/NAME`.
     pub(super) fn of(name: &str) -> Self {
         let root = format!("crates/{name}/src");
+        Self::between(&root, sources(&[&root], "rs"))
+    }
+
+    /// Reads the files of a crate, which are below `root`.
+    pub(super) fn between(root: &str, sources: Vec<Source>) -> Self {
         let (mut files, mut modules) = (Vec::new(), Vec::new());
-        for source in sources(&[&root], "rs") {
+        for source in sources {
             let below = source.path[root.len() + 1..].trim_end_matches(".rs").to_owned();
             let mut path: Vec<String> = below.split('/').map(String::from).collect();
             if path.iter().any(|part| part == "tests") || below == "main" {
@@ -99,29 +105,31 @@ impl Tree {
             }
             name => match self.child(from, name) {
                 Some(child) => child,
-                None => return self.handed_on(from, name, rest, steps),
+                None => return self.handed_on(from, from, name, rest, steps),
             },
         };
-        self.below(start, rest, steps)
+        self.below(from, start, rest, steps)
     }
 
-    fn below(&self, mut at: usize, rest: &[String], steps: usize) -> Option<(usize, bool)> {
+    fn below(&self, from: usize, mut at: usize, rest: &[String], steps: usize) -> Option<(usize, bool)> {
         for (place, name) in rest.iter().enumerate() {
             if name == "super" || name == "self" {
                 return self.follow(at, &rest[place..], steps);
             }
             match self.child(at, name) {
                 Some(child) => at = child,
-                None => return Some(self.handed_on(at, name, &rest[place + 1..], steps).unwrap_or((at, false))),
+                None => return Some(self.handed_on(from, at, name, &rest[place + 1..], steps).unwrap_or((at, false))),
             }
         }
         Some((at, true))
     }
 
-    /// Where a name leads that `at` brings in itself.
-    fn handed_on(&self, at: usize, name: &str, rest: &[String], steps: usize) -> Option<(usize, bool)> {
+    /// Where a name leads that `at` brings in itself, for code in `from`.
+    fn handed_on(&self, from: usize, at: usize, name: &str, rest: &[String], steps: usize) -> Option<(usize, bool)> {
         let steps = steps.checked_sub(1)?;
-        let brought = self.modules[at].uses.iter().find(|brought| brought.name == name)?;
+        let within = self.modules[from].path.starts_with(&self.modules[at].path);
+        let brought =
+            self.modules[at].uses.iter().find(|brought| brought.name == name && (within || brought.is_public))?;
         let path: Vec<String> = brought.path.iter().chain(rest).cloned().collect();
         // `use a::a`: the name is a module's too.
         if path.first().is_some_and(|first| first == name) && self.child(at, name).is_none() {
@@ -139,13 +147,14 @@ fn read(source: &Source) -> (String, Vec<Use>) {
         let trimmed = line.trim_start();
         let rest = trimmed.strip_prefix("pub").map_or(trimmed, |rest| rest.trim_start_matches(['(', ' ']));
         let rest = ["crate) ", "super) "].iter().find_map(|seen| rest.strip_prefix(seen)).unwrap_or(rest);
+        let is_public = rest.len() < trimmed.len();
         match rest.strip_prefix("use ") {
             Some(tree) => {
                 let mut tree = tree.to_owned();
                 while !tree.contains(';') {
                     tree += lines.next().unwrap_or(";").trim();
                 }
-                expand(Vec::new(), tree.split(';').next().unwrap_or_default(), &mut uses);
+                expand(Vec::new(), tree.split(';').next().unwrap_or_default(), is_public, &mut uses);
             }
             None => {
                 code += line;
@@ -157,7 +166,7 @@ fn read(source: &Source) -> (String, Vec<Use>) {
 }
 
 /// The names in a tree of `use`: `a::{b, c::d as e}` brings in `b` and `e`.
-fn expand(before: Vec<String>, tree: &str, into: &mut Vec<Use>) {
+fn expand(before: Vec<String>, tree: &str, is_public: bool, into: &mut Vec<Use>) {
     let tree = tree.trim();
     if let Some((head, group)) = tree.split_once('{') {
         let mut path = before;
@@ -169,13 +178,13 @@ fn expand(before: Vec<String>, tree: &str, into: &mut Vec<Use>) {
                 '{' => depth += 1,
                 '}' => depth -= 1,
                 ',' if depth == 0 => {
-                    expand(path.clone(), &group[start..at], into);
+                    expand(path.clone(), &group[start..at], is_public, into);
                     start = at + 1;
                 }
                 _ => {}
             }
         }
-        return expand(path, &group[start..], into);
+        return expand(path, &group[start..], is_public, into);
     }
     if tree.is_empty() {
         return;
@@ -187,7 +196,7 @@ fn expand(before: Vec<String>, tree: &str, into: &mut Vec<Use>) {
         path.pop();
     }
     if let Some(name) = path.last().cloned() {
-        into.push(Use { name: alias.map_or(name, String::from), path });
+        into.push(Use { name: alias.map_or(name, String::from), path, is_public });
     }
 }
 
@@ -217,7 +226,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
 #[test]
 fn a_tree_of_use_brings_in_each_of_its_names() {
     let mut uses = Vec::new();
-    expand(Vec::new(), "crate::a::{self, b::{C, D as E}, f}", &mut uses);
+    expand(Vec::new(), "crate::a::{self, b::{C, D as E}, f}", false, &mut uses);
     let told: Vec<_> = uses.iter().map(|brought| format!("{} {}", brought.path.join("::"), brought.name)).collect();
     assert_eq!(told, ["crate::a a", "crate::a::b::C C", "crate::a::b::D E", "crate::a::f f"]);
 }

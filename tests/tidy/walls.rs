@@ -15,7 +15,7 @@ struct Wall {
     allowed: &'static [(&'static str, &'static str)],
 }
 
-const ALL: &[&str] = &["telemetry", "format", "store", "client", "repository", "front", "daylight"];
+const ALL: &[&str] = &["telemetry", "format", "store", "client", "repository", "front", "insight", "web", "daylight"];
 
 const WALLS: &[Wall] = &[
     Wall {

@@ -1,7 +1,6 @@
 //! The errors of the store. They can be cloned, because several callers may wait for one operation.
 
 use crate::blobs::digest::Digest;
-use crate::disk::layout::Layout;
 use crate::journal::clock_doubt::ClockDoubt;
 use crate::journal::record::Seq;
 use std::path::{Path, PathBuf};
@@ -164,8 +163,13 @@ pub enum Error {
     #[error("the folder `{}` is not completely restored", .0.display())]
     Unrestored(PathBuf),
     /// The folder has no truth.
-    #[error("no Daylight database in `{}`", .0.display())]
-    NoTruth(PathBuf),
+    #[error("no Daylight database in `{}`", data.display())]
+    NoTruth {
+        /// The folder.
+        data: PathBuf,
+        /// Whether it has segments to rebuild the truth from.
+        has_segments: bool,
+    },
     /// The folder has no segments to rebuild the truth from.
     #[error("the folder `{}` has no segments", .0.display())]
     NoSegments(PathBuf),
@@ -202,7 +206,7 @@ impl Error {
             Self::Poisoned => Some("check the disk and the system's log, then restart".into()),
             Self::Nul { .. } => Some("choose a name without it".into()),
             Self::BlobMissing(_) => Some("run `daylight check` to see what else is missing".into()),
-            Self::NoTruth(data) if Layout::new(data).segments().is_dir() => {
+            Self::NoTruth { has_segments: true, .. } => {
                 Some("`daylight rebuild` rebuilds it from the segments".into())
             }
             Self::NotEmpty { .. } => Some("name a folder that is empty or does not exist".into()),
@@ -213,7 +217,7 @@ impl Error {
                 "name a folder that `daylight backup` made; if it was interrupted, run it again to complete it".into(),
             ),
             Self::Unrestored(_) => Some("delete the folder, and run `daylight restore` again".into()),
-            Self::NoTruth(_) | Self::NoSegments(_) => Some("name the data folder of a server with `--data`".into()),
+            Self::NoTruth { .. } | Self::NoSegments(_) => Some("name the data folder of a server with `--data`".into()),
             Self::SegmentsAhead { .. } => {
                 Some("run `daylight rebuild` to rebuild the database from the segments".into())
             }

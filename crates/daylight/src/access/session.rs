@@ -4,6 +4,7 @@
 //! Its cookie is accepted for reading only, and its secret is no token: the table has the complement of its hash, so no header
 //! `Authorization` with a stolen cookie finds it.
 
+use super::caller::Caller;
 use super::change::NewToken;
 use super::credentials::{self, Credentials};
 use super::error::Error;
@@ -20,7 +21,7 @@ use sha2::Sha256;
 use std::sync::Arc;
 use store::Digest;
 use subtle::ConstantTimeEq;
-use telemetry::Event;
+use telemetry::{Event, Op};
 
 /// How long a session lasts at most, in seconds.
 pub(crate) const SESSION_S: u32 = 12 * 3600;
@@ -73,7 +74,7 @@ fn cookie(headers: &HeaderMap) -> Option<Cookie<'_>> {
 }
 
 /// The credentials in the cookie of a request that reads. `None`: there are none, or a page of another site made a browser send it.
-pub(super) fn credentials(request: &Request) -> Option<Credentials> {
+fn credentials(request: &Request) -> Option<Credentials> {
     let reads = matches!(request.method, Method::GET | Method::HEAD);
     let cookie = cookie(&request.headers).filter(|_| reads && !credentials::is_cross_site(&request.headers))?;
     Some(Credentials::of_hash(cookie.hash()))
@@ -85,6 +86,22 @@ pub(crate) fn secret_of_forms(request: &Request) -> Option<String> {
 }
 
 impl Access {
+    /// The caller of a request: the bearer of a token, or of the cookie of a session where the request reads. Fails for a token that is
+    /// unknown; a session that has ended is none.
+    pub(super) async fn caller(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
+        let cookie = match request.headers.contains_key(header::AUTHORIZATION) {
+            true => None,
+            false => credentials(request),
+        };
+        let Some(credentials) = cookie else { return self.bearer(request, event).await };
+        let (table, client) = (self.table(event).await?, request.recorded_client);
+        let token = event.time(Op::TokenCheck, || table.find(&credentials, self.clock.now()));
+        if let Some(token) = &token {
+            event.token.clone_from(&token.record.name);
+        }
+        Ok(Caller { token, client, stamp: table.stamp })
+    }
+
     /// Makes a session of the token with this secret, and returns the secret of its cookie. `code` is the one-time password that the
     /// token may demand, `https` whether browsers reach the server by HTTPS.
     pub(crate) async fn sign_in(

@@ -4,11 +4,10 @@ use super::caller::Caller;
 use super::credentials::{Credentials, Lack};
 use super::error::Error;
 use super::otp::OtpCodes;
-use super::session;
 use super::table::{Token, TokenTable};
 use arc_swap::ArcSwap;
 use front::Request;
-use http::{HeaderMap, header};
+use http::HeaderMap;
 use repository::Scope;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -108,22 +107,6 @@ impl Access {
         let now = self.clock.now();
         let tokens = self.table(event).await?.tokens();
         Ok(tokens.iter().any(|token| token.lives(now) && token.allows(Scope::Admin, None)))
-    }
-
-    /// The caller of a request: the bearer of a token, or of the cookie of a session where the request reads. Fails for a token that is
-    /// unknown; a session that has ended is none.
-    pub(super) async fn caller(&self, request: &Request, event: &mut Event) -> Result<Caller, Error> {
-        let cookie = match request.headers.contains_key(header::AUTHORIZATION) {
-            true => None,
-            false => session::credentials(request),
-        };
-        let Some(credentials) = cookie else { return self.bearer(request, event).await };
-        let (table, client) = (self.table(event).await?, request.recorded_client);
-        let token = event.time(Op::TokenCheck, || table.find(&credentials, self.clock.now()));
-        if let Some(token) = &token {
-            event.token.clone_from(&token.record.name);
-        }
-        Ok(Caller { token, client, stamp: table.stamp })
     }
 
     /// The caller that the header `Authorization` shows. Fails for a token that is unknown.

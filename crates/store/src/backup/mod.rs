@@ -67,7 +67,7 @@ pub fn backup(
         return Err(Error::IsBackup(data.to_owned()));
     }
     if RealDisk.size(&from.truth()).map_err(Error::io("look at", &from.truth()))?.is_none() {
-        return Err(Error::NoTruth(data.to_owned()));
+        return Err(from.no_truth());
     }
     if from.is_being_restored() {
         return Err(Error::Unrestored(data.to_owned()));

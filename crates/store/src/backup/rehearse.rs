@@ -50,7 +50,7 @@ pub fn rehearse(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rehea
     let layout = Layout::new(data);
     let truth = layout.truth();
     let Some(size_bytes) = RealDisk.size(&truth).map_err(Error::io("look at", &truth))? else {
-        return Err(Error::NoTruth(data.to_owned()));
+        return Err(layout.no_truth());
     };
     let space = RealDisk.space(data).map_err(Error::io("look at", data))?;
     if space.free < size_bytes * COPIES {

@@ -36,7 +36,7 @@ pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> R
         return Err(Error::NoBackup(data.to_owned()));
     }
     if !layout.truth().is_file() {
-        return Err(Error::NoTruth(data.to_owned()));
+        return Err(layout.no_truth());
     }
     // A backup may be on a network file system.
     let _lock = if layout.is_backup() { lock_target(&layout)? } else { Some(layout.lock()?) };

@@ -94,6 +94,11 @@ impl Layout {
         self.data.join("truth.sqlite")
     }
 
+    /// The error where the folder has no truth.
+    pub(crate) fn no_truth(&self) -> Error {
+        Error::NoTruth { data: self.data.clone(), has_segments: self.segments().is_dir() }
+    }
+
     /// The identity of the folder.
     pub(crate) fn node(&self) -> PathBuf {
         self.data.join("node")

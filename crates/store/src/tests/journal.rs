@@ -147,7 +147,7 @@ async fn a_hole_in_the_segments_is_filled_at_start_and_refused_by_a_rebuild() {
 async fn a_check_of_a_folder_names_what_is_wrong_and_mends_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path();
-    assert!(matches!(check(data, true, &mut |_| ()), Err(Error::NoTruth(_))));
+    assert!(matches!(check(data, true, &mut |_| ()), Err(Error::NoTruth { .. })));
     let store = open(data);
     store.commit(batch(vec![], vec![publish("rack", 1)]), &mut job()).await.unwrap();
     assert!(matches!(check(data, true, &mut |_| ()), Err(Error::Locked(_))));
