@@ -18,7 +18,7 @@ const KNOWN: &[(&str, &str, &str)] = &[
 /// tell people about the clients of each format.
 const DISPATCH: &[&str] = &[
     "crates/daylight/src/audience.rs",
-    "crates/daylight/src/elsewhere.rs",
+    "crates/daylight/src/upload/elsewhere.rs",
     "crates/daylight/src/overview/",
     "crates/repository/src/format.rs",
     "crates/repository/src/question.rs",
@@ -35,7 +35,6 @@ const HOMES: &[(&str, &str)] = &[
 
 /// Parts that serve every format, so that a word of one format there means that something stands in the wrong place.
 const BLIND: &[&str] = &[
-    "crates/daylight/src/route.rs",
     "crates/daylight/src/route/",
     "crates/daylight/src/class.rs",
     "crates/daylight/src/answer.rs",

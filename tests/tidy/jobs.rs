@@ -19,9 +19,9 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("client/src/pool.rs", 1, Fixed("one for each host: `watched` is set until it has ended")),
     ("daylight/src/cli/parallel.rs", 1, Fixed("the command line: a number of threads that the caller gives")),
     ("daylight/src/cli/upgrade.rs", 1, Fixed("the command line: one that waits for a signal")),
-    ("daylight/src/instance.rs", 1, Fixed("the heartbeat of the back runtime")),
+    ("daylight/src/instance/mod.rs", 1, Fixed("the heartbeat of the back runtime")),
     (
-        "daylight/src/serve.rs",
+        "daylight/src/serve/mod.rs",
         5,
         Fixed(
             "one watch of the certificate, one of hooks, one for the service manager, one maintenance task, the thread of the front",

@@ -32,8 +32,8 @@ const WALLS: &[Wall] = &[
         allowed: &[
             ("daylight/src/route", "reads them"),
             ("daylight/src/answer.rs", "hands the path to `route`, and the query to the question that reads it"),
-            ("daylight/src/handler.rs", "hands the path to `route`"),
-            ("daylight/src/conformance.rs", "names the path in an error"),
+            ("daylight/src/serve/handler.rs", "hands the path to `route`"),
+            ("daylight/src/conformance/", "names the path in an error"),
             ("daylight/src/reply", "writes errors of the API as problem documents"),
             ("daylight/src/site/browse.rs", "hands the query of a list to the code that reads parts of lists"),
             ("daylight/src/admin/browse.rs", "hands the query of a list to the code that reads parts of lists"),
@@ -62,8 +62,7 @@ const WALLS: &[Wall] = &[
         words: &["StatusCode"],
         allowed: &[
             ("daylight/src/reply", "chooses it"),
-            ("daylight/src/status.rs", "has the status of each error, for `reply`"),
-            ("daylight/src/handler.rs", "logs failures, which it knows by their status"),
+            ("daylight/src/serve/handler.rs", "logs failures, which it knows by their status"),
             ("daylight/src/route/admin.rs", "is the table of the calls of the API, each with its status"),
             ("daylight/src/cli/", "reads the statuses of other servers"),
         ],
@@ -90,11 +89,11 @@ const WALLS: &[Wall] = &[
         allowed: &[
             ("front/src/conditional/", "is that code"),
             (
-                "daylight/src/status.rs",
+                "daylight/src/reply/status.rs",
                 "a change is refused by a condition that is decided with it, before there is a reply",
             ),
             ("daylight/src/route/admin.rs", "a call that is a `GET` is also called by `HEAD`"),
-            ("daylight/src/ivy.rs", "Ivy asks by `HEAD` whether to upload a checksum"),
+            ("daylight/src/reply/ivy.rs", "Ivy asks by `HEAD` whether to upload a checksum"),
         ],
     },
     Wall {
@@ -113,7 +112,7 @@ const WALLS: &[Wall] = &[
         ],
         allowed: &[
             ("client/src/", "connects"),
-            ("daylight/src/supervisor.rs", "tells the service manager of this machine how the server is"),
+            ("daylight/src/serve/supervisor.rs", "tells the service manager of this machine how the server is"),
         ],
     },
     Wall {

@@ -5,13 +5,13 @@ use crate::audience::Audience;
 use crate::class;
 use crate::config::{FORM_BYTES, SMALL_BODY_BYTES};
 use crate::error::Error;
+use crate::health::metrics;
 use crate::reply::receipt::{self, Receipt};
+use crate::reply::{folder_page, ivy};
 use crate::route::{self, Content, Route};
-use crate::write_headers::WriteHeaders;
-use crate::{
-    access, accounts, admin, conformance, folder_page, hooks, ivy, metrics, origin_headers, overview, publishing,
-    reply, site, upload, write_headers,
-};
+use crate::upload::write_headers::WriteHeaders;
+use crate::upload::{origin_headers, publishing, write_headers};
+use crate::{access, accounts, admin, conformance, hooks, overview, reply, site, upload};
 use bytes::Bytes;
 use front::{Reply, Request, client};
 use http::{HeaderValue, header};

@@ -1,15 +1,15 @@
 //! Everything that requests need, made once at the start.
 
 use crate::access::{Access, Caller};
-use crate::certificate::Certificate;
 use crate::class::{Classes, Place};
 use crate::config::{References, ServerTiming};
 use crate::error::Error;
-use crate::last_uses::LastUses;
-use crate::public_url::PublicUrls;
-use crate::recent_paths::RecentPaths;
 use crate::reply::{self, explain_link};
 use crate::route::Content;
+use crate::route::public_url::PublicUrls;
+use crate::serve::certificate::Certificate;
+use crate::uses::last_uses::LastUses;
+use crate::uses::recent_paths::RecentPaths;
 use front::{Pages, Reply, Request};
 use insight::Insight;
 use insight::Tail;

@@ -7,7 +7,7 @@
 use crate::config;
 use crate::error::Error;
 use crate::route::{Admin, AdminVerb, Route, SiteUrl};
-use crate::small_bodies::{Holder, SmallBodies, SmallBody};
+use crate::upload::small_bodies::{Holder, SmallBodies, SmallBody};
 use repository::ClassPlace;
 use repository::Cost;
 use std::net::IpAddr;

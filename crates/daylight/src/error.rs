@@ -4,7 +4,7 @@
 use crate::access;
 use crate::audience::Words;
 use crate::config::{FORM_BYTES, SMALL_BODY_BYTES};
-use crate::elsewhere::{self, Elsewhere};
+use crate::upload::elsewhere::{self, Elsewhere};
 use insight::NotAnswered;
 use repository::RepositoryRemoval;
 use std::borrow::Cow;
@@ -52,10 +52,10 @@ pub enum Error {
     Upload(#[from] front::UploadError),
     /// The upload is not the form that its headers announce.
     #[error(transparent)]
-    Form(#[from] crate::multipart::Malformed),
+    Form(#[from] crate::upload::multipart::Malformed),
     /// The request means another write than to store its bytes at its path, or its bytes are not the declared ones.
     #[error(transparent)]
-    Write(#[from] crate::write_refusal::WriteRefusal),
+    Write(#[from] crate::upload::write_refusal::WriteRefusal),
     /// Too many requests of its class are under way.
     #[error("too many {what} are under way")]
     Busy {

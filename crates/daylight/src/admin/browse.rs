@@ -3,7 +3,7 @@
 use super::pagination::{self, PageQuery};
 use crate::app::App;
 use crate::error::Error;
-use crate::read_repository::ReadRepository;
+use crate::lookup::read_repository::ReadRepository;
 use crate::site::browse::level;
 use front::Request;
 use repository::PageRequest;

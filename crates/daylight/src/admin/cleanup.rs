@@ -5,7 +5,7 @@ use super::kept_names::with_kept_names;
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
-use crate::use_recording;
+use crate::uses::recording;
 use repository::{CleanupPlan, Cleanups, PrunePlan, RulePlan};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ pub(super) async fn cleanup(
     event: &mut Event,
 ) -> Result<Value, Error> {
     let by = body.apply.then(|| caller.actor());
-    use_recording::record_all(app, event).await?;
+    recording::record_all(app, event).await?;
     let Cleanups { plans, frees } = app.repositories.cleanup(&body.repositories, by, body.no_undo, event).await?;
     free_now(app, body.apply, event).await;
     let plans: Vec<Value> = plans.iter().map(to_json).collect();

@@ -32,7 +32,7 @@ pub(crate) use clock::Right;
 use crate::app::App;
 use crate::config::SMALL_BODY_BYTES;
 use crate::error::Error;
-use crate::read_repository::ReadRepository;
+use crate::lookup::read_repository::ReadRepository;
 use crate::reply;
 use crate::route::{Admin, AdminVerb as Verb};
 use crate::site;

@@ -3,7 +3,7 @@
 use super::pagination::{self, PageQuery};
 use crate::app::App;
 use crate::error::Error;
-use crate::read_repository::ReadRepository;
+use crate::lookup::read_repository::ReadRepository;
 use crate::route::{Admin, AdminVerb as Verb};
 use crate::site::{difference, downloads, package, packages, readme, version};
 use front::Request;

@@ -6,8 +6,8 @@ use super::frees::with_frees;
 use super::pagination::{self, PageQuery};
 use super::preview::{cached_json, hosted_json};
 use crate::app::App;
+use crate::config::duration;
 use crate::conformance;
-use crate::duration;
 use crate::error::Error;
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
 use repository::{

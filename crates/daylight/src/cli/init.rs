@@ -13,7 +13,7 @@ pub(super) struct Init;
 impl Init {
     pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         let (settings, _) = folder::load(context)?;
-        let made = crate::init::init(&settings)?;
+        let made = crate::instance::init::init(&settings)?;
         let token = made.admin_token.as_ref().map(crate::config::Secret::expose);
         let data = made.data.display();
         if context.flags.json {

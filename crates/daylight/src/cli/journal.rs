@@ -3,7 +3,7 @@
 use super::api::{Api, Pages, decode};
 use super::context::Context;
 use super::table;
-use crate::duration;
+use crate::config::duration;
 use format::percent::segment;
 use serde::{Deserialize, Serialize};
 use telemetry::{Clock, Millis};

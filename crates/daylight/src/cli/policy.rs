@@ -8,7 +8,7 @@ mod refused;
 use super::api::{Api, REPOSITORIES, decode};
 use super::context::Context;
 use super::{failure, table};
-use crate::duration;
+use crate::config::duration;
 use format::percent::segment;
 use refused::{Versions, Wanted};
 use serde::Deserialize;

@@ -3,8 +3,8 @@
 use super::context::Context;
 use super::folder;
 use crate::config::Flag;
-use crate::handover;
-use crate::supervisor::Supervisor;
+use crate::serve::handover;
+use crate::serve::supervisor::Supervisor;
 
 /// Run the server
 ///

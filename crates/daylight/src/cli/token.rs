@@ -3,7 +3,7 @@
 use super::api::{Api, decode};
 use super::context::Context;
 use super::{failure, table};
-use crate::duration;
+use crate::config::duration;
 use format::percent::segment;
 use repository::Scope;
 use serde::Deserialize;

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::failure::Failure;
 use super::folder_job;
-use crate::signals::{SignalAction, Signals};
+use crate::serve::signals::{SignalAction, Signals};
 use anyhow::Context as _;
 use std::future::poll_fn;
 use std::path::PathBuf;

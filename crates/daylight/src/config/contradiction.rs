@@ -9,7 +9,7 @@ use super::shares::{
 };
 use super::sources::{Entry, Origin};
 use super::value::{AccessLog, JsonLines};
-use crate::duration;
+use crate::config::duration;
 use front::ClientFrom;
 use std::path::Path;
 

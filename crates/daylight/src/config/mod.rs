@@ -4,6 +4,7 @@
 //! are derived from the [`Machine`]. Nothing else reads the environment.
 
 mod contradiction;
+pub(crate) mod duration;
 mod environment;
 mod error;
 mod file;

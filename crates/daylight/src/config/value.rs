@@ -1,6 +1,6 @@
 //! The types a setting can have: how each is read from text, and how it is shown.
 
-use crate::duration;
+use crate::config::duration;
 use front::{ClientFrom, Network};
 use http::Uri;
 use std::net::SocketAddr;

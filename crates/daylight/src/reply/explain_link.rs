@@ -2,8 +2,8 @@
 
 use crate::access;
 use crate::error::Error;
+use crate::reply::status;
 use crate::route::{self, Content, Route};
-use crate::status;
 use front::Request;
 use http::{Method, StatusCode};
 use repository::{Error as OfRepository, ServerUrl};

@@ -1,7 +1,7 @@
 //! Replies to forms: the form once more, and the way on.
 
 use crate::error::Error;
-use crate::status;
+use crate::reply::status;
 use front::Reply;
 use http::StatusCode;
 use http::header::{self, HeaderValue};

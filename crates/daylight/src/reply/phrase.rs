@@ -3,7 +3,7 @@
 
 use crate::access::{self, OtpError};
 use crate::error::Error;
-use crate::write_refusal::WriteRefusal;
+use crate::upload::write_refusal::WriteRefusal;
 use front::UploadError;
 use repository::{Error as OfRepository, Purged, RefusedUpload, Scope, VersionPolicy, Why};
 

@@ -5,7 +5,7 @@ use super::{TEXT, asked_again, json, page, put};
 use crate::access::{self, OtpError};
 use crate::audience::{Audience, Words};
 use crate::error::Error;
-use crate::status;
+use crate::reply::status;
 use front::{Body, Reply, Request};
 use http::StatusCode;
 use http::header::{self, HeaderValue};

@@ -3,7 +3,7 @@
 use crate::admin::pagination::{self, PageQuery};
 use crate::app::App;
 use crate::error::Error;
-use crate::read_repository::ReadRepository;
+use crate::lookup::read_repository::ReadRepository;
 use crate::site::shell;
 use format::tree::media;
 use front::{Reply, Request};

@@ -4,7 +4,7 @@ use super::known_package::{moment, rows};
 use super::shell;
 use crate::app::App;
 use crate::error::Error;
-use crate::read_repository::ReadRepository;
+use crate::lookup::read_repository::ReadRepository;
 use front::{Reply, Request};
 use insight::{Answer, Caller, Column, Figure, Filter, Is, Measure, Order, Question, Value};
 use telemetry::{Event, Millis, Op, Tick, under_way};

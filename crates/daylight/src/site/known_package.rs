@@ -2,8 +2,8 @@
 
 use crate::app::App;
 use crate::error::Error;
-use crate::read_repository::ReadRepository;
-use crate::upstream_trouble;
+use crate::health::upstream_trouble;
+use crate::lookup::read_repository::ReadRepository;
 use repository::{
     DeclaredFacts, Gone, Latest, LinkKind, MemberPart, PackageMember, PackageRows, Repository, RepositoryTable,
     Standing, VersionRow,

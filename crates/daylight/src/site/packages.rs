@@ -5,7 +5,7 @@ use super::shell;
 use crate::admin::pagination::{self, PageQuery};
 use crate::app::App;
 use crate::error::Error;
-use crate::read_repository::ReadRepository;
+use crate::lookup::read_repository::ReadRepository;
 use front::{Reply, Request};
 use telemetry::Event;
 use web::{Dependency, Dependent, Dependents, DependentsPage, ListedPackage, Packages, PackagesPage};

@@ -4,7 +4,7 @@ use super::known_package::{row, rows};
 use super::shell;
 use crate::app::App;
 use crate::error::Error;
-use crate::read_repository::ReadRepository;
+use crate::lookup::read_repository::ReadRepository;
 use front::{Reply, Request};
 use telemetry::Event;
 use web::{Readme, ReadmePage};

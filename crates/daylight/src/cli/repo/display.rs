@@ -4,7 +4,7 @@ use super::hooks::HookFigures;
 use super::index::FollowedIndex;
 use crate::cli::context::Context;
 use crate::cli::{failure, table};
-use crate::duration;
+use crate::config::duration;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The settings of a repository as flags of `repo add` and `repo set`, and as the body of an API call.
 
 use crate::cli::context::Context;
-use crate::duration;
+use crate::config::duration;
 use serde_json::{Map, Value, json};
 
 /// The value that removes a setting.

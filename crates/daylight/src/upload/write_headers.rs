@@ -2,8 +2,8 @@
 //! changes once it is stored, so a part of a file, or a coded one, must not be taken for the whole.
 
 use crate::route::Content;
-use crate::upload_digests::{self, UploadDigests};
-use crate::write_refusal::WriteRefusal;
+use crate::upload::digests::{self, UploadDigests};
+use crate::upload::write_refusal::WriteRefusal;
 use front::conditional::ChangeConditions;
 use http::HeaderMap;
 use http::header::{self, HeaderName};
@@ -90,7 +90,7 @@ fn is_true(value: &str) -> bool {
 }
 
 fn announces_digest(value: &str) -> bool {
-    let is_digest = |name: &str| upload_digests::HEADERS.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
+    let is_digest = |name: &str| digests::HEADERS.iter().any(|(header, _)| header.eq_ignore_ascii_case(name));
     value.split(',').any(|name| is_digest(name.trim()))
 }
 

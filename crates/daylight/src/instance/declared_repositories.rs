@@ -1,7 +1,7 @@
 //! Applies the repositories that the configuration declares, at each start and on each reload.
 
 use crate::config::{DeclaredRepository, OptionalUpstream, Upstream, UpstreamUrl};
-use crate::first_start::{MAVEN_CENTRAL, RUBYGEMS};
+use crate::instance::first_start::{MAVEN_CENTRAL, RUBYGEMS};
 use crate::settings_patch::credential_guard;
 use format::gem::info::FormatVersion;
 use repository::RepositoryRecord;

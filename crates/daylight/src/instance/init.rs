@@ -1,8 +1,8 @@
 //! Makes a new data folder without serving it, for `daylight init`.
 
 use crate::config::{Secret, Settings};
+use crate::instance::sinks;
 use crate::instance::{Instance, StartOptions};
-use crate::sinks;
 use repository::ChangeSource;
 use std::path::PathBuf;
 use telemetry::Clock;

@@ -1,7 +1,7 @@
 //! Writes down when things were last used, and whether all of that is known.
 
 use crate::app::App;
-use crate::last_uses::{CENSUS, TakenUses};
+use crate::uses::last_uses::{CENSUS, TakenUses};
 use repository::Error;
 use store::{RepositoryId, RepositoryKind};
 use telemetry::{Event, Op};

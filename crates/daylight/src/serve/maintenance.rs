@@ -1,7 +1,7 @@
 //! Work that the server does regularly, without a request.
 
 use crate::app::App;
-use crate::use_recording;
+use crate::uses::recording;
 use std::sync::Arc;
 use std::time::Duration;
 use telemetry::{Event, Job, Millis, Reason};
@@ -70,7 +70,7 @@ async fn collect(app: &App, all: bool) {
 /// Writes the last uses.
 async fn record_uses(app: &App) {
     let mut event = Event::job("last_uses", app.clock.now());
-    if let Err(error) = use_recording::record(app, &mut event).await {
+    if let Err(error) = recording::record(app, &mut event).await {
         app.log.warn("cannot store the times of last use", &[("cause", &error)]);
     }
 }

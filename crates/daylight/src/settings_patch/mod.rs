@@ -1,8 +1,8 @@
 //! Changes of a repository's settings, as the body of an API call or a table of the configuration file has them. Both are read
 //! by the same types, so that neither can say what the other cannot.
 
+use crate::config::duration;
 use crate::config::references::References;
-use crate::duration;
 use format::gem::info::FormatVersion;
 use repository::{BadSetting, Decisions, Error, Format, FormerFiles, Ownership, Protocol};
 use repository::{RemoteRecord, RepositoryRecord};

@@ -4,7 +4,7 @@
 //! (`X-Checksum-Sha1`) and of object stores. Unknown algorithms are ignored, as the standards require; a digest of a known one that
 //! cannot be read is refused, because its bytes would be stored unchecked.
 
-use crate::write_refusal::WriteRefusal;
+use crate::upload::write_refusal::WriteRefusal;
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};

@@ -1,12 +1,21 @@
 //! Receives uploads: each goes into a temporary blob as it arrives, and is never whole in memory.
 
+pub mod digests;
+pub mod elsewhere;
+pub mod multipart;
+pub(crate) mod origin_headers;
+pub(crate) mod publishing;
+pub(crate) mod small_bodies;
+pub(crate) mod write_headers;
+pub mod write_refusal;
+
 use crate::access::{Caller, Token};
 use crate::app::App;
 use crate::error::Error;
-use crate::multipart::{Form, Piece};
-use crate::upload_digests::UploadDigests;
-use crate::write_headers::WriteHeaders;
-use crate::write_refusal::WriteRefusal;
+use crate::upload::digests::UploadDigests;
+use crate::upload::multipart::{Form, Piece};
+use crate::upload::write_headers::WriteHeaders;
+use crate::upload::write_refusal::WriteRefusal;
 use bytes::{Bytes, BytesMut};
 use front::Request;
 use repository::{Ask, Question, Repository, Scope};

@@ -1,15 +1,22 @@
 //! A data folder that is open and ready to answer requests, without a socket.
 
+mod declared_repositories;
+pub(crate) mod first_start;
+pub mod init;
+pub mod sinks;
+mod upstreams;
+
 use crate::access::Access;
 use crate::app::App;
 use crate::class::Classes;
 use crate::config::{self, Settings};
-use crate::first_start::{self, FirstContent};
-use crate::last_uses::LastUses;
-use crate::public_url::PublicUrls;
-use crate::recent_paths::RecentPaths;
-use crate::signals::Signals;
-use crate::{conformance, declared_repositories, route, upstreams, use_recording};
+use crate::instance::first_start::FirstContent;
+use crate::route::public_url::PublicUrls;
+use crate::serve::signals::Signals;
+use crate::uses::last_uses::LastUses;
+use crate::uses::recent_paths::RecentPaths;
+use crate::uses::recording;
+use crate::{conformance, route};
 use anyhow::Context;
 use client::Hosts;
 use front::{Listener, PageHooks, Pages};
@@ -211,7 +218,7 @@ impl Instance {
         self.back.block_on(async {
             self.app.repositories.close().await;
             let mut event = Event::job("last_uses", self.app.clock.now());
-            if use_recording::record_all(&self.app, &mut event).await.is_ok() {
+            if recording::record_all(&self.app, &mut event).await.is_ok() {
                 // If this fails, the recording starts again at the next start.
                 let _ = self.app.store.end_uses(&mut event).await;
             }

@@ -1,14 +1,24 @@
 //! Starts, runs and stops the server.
 
+pub(crate) mod certificate;
+mod changed_settings;
+pub(crate) mod descriptors;
+mod handler;
+pub(crate) mod handover;
+mod maintenance;
+pub(crate) mod signals;
+pub(crate) mod supervisor;
+
 use crate::app::App;
-use crate::certificate::Certificate;
-use crate::changed_settings;
 use crate::config::{Loaded, Settings};
-use crate::handover::{Program, warn_of_listen};
+use crate::instance::sinks;
 use crate::instance::{Instance, StartOptions};
-use crate::signals::{SignalAction, Signals};
-use crate::supervisor::Supervisor;
-use crate::{conformance, descriptors, hooks, maintenance, public_url, sinks};
+use crate::route::public_url;
+use crate::serve::certificate::Certificate;
+use crate::serve::handover::{Program, warn_of_listen};
+use crate::serve::signals::{SignalAction, Signals};
+use crate::serve::supervisor::Supervisor;
+use crate::{conformance, hooks};
 use front::{Listener, Stop};
 use std::future::poll_fn;
 use std::net::SocketAddr;

@@ -1,9 +1,9 @@
 //! The list of a folder as HTML, in the form of Maven Central's own lists, which programs read.
 
 use crate::app::App;
-use crate::cache_headers;
 use crate::error::Error;
 use crate::reply;
+use crate::reply::cache_headers;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;

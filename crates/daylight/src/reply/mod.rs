@@ -1,15 +1,21 @@
 //! Turns what was found into a reply: headers, body, and the status where `status` does not have it.
 
+mod cache_headers;
+mod checksum_headers;
 pub(crate) mod explain_link;
+pub(crate) mod folder_page;
 mod forms;
+mod growing_body;
+pub(crate) mod ivy;
 mod phrase;
 pub(crate) mod receipt;
 mod refusal;
+pub(crate) mod server_timing;
+pub(crate) mod status;
 
 pub(crate) use forms::{form_again, go_to};
 pub(crate) use refusal::{heading, missing, refusal};
 
-use crate::{cache_headers, checksum_headers, growing_body};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;

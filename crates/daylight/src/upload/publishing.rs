@@ -1,9 +1,9 @@
 //! Names the place for a publication: a repository that refuses a change names the hosted repository that accepts it.
 
 use crate::app::App;
-use crate::elsewhere::{Elsewhere, Place, Refusal};
 use crate::error::Error;
 use crate::route::Content;
+use crate::upload::elsewhere::{Elsewhere, Place, Refusal};
 use format::percent::segment;
 use front::Request;
 use repository::{About, Ask, Question, Reading, Repository, Scope, ServerUrl, Unread};

@@ -1,0 +1,3 @@
+//! What both the web pages and the API look up.
+
+pub(crate) mod read_repository;
