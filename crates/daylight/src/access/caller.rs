@@ -1,10 +1,10 @@
 //! Who makes a request.
 
 use super::table::Token;
-use repository::{Actor, Author, ChangeSource, Scope};
+use repository::{Actor, Author, ChangeSource, Repository, Scope};
 use std::net::IpAddr;
 use std::sync::Arc;
-use store::Stamp;
+use store::{RepositoryId, Stamp};
 
 /// Who makes a request: the bearer of a token, or anyone.
 #[derive(Debug, Clone)]
@@ -28,6 +28,20 @@ impl Caller {
             only: token.and_then(|token| token.record.unit.as_deref()),
             admin: token.is_some_and(|token| token.scoped(Scope::Admin)),
         }
+    }
+
+    /// Whether they may read a repository.
+    pub(crate) fn reads(&self, repository: &Repository) -> bool {
+        !repository.record.private || self.allows(Scope::Read, Some(repository.id))
+    }
+
+    /// Whether they may observe the server.
+    pub(crate) fn observes(&self) -> bool {
+        self.allows(Scope::Observe, None)
+    }
+
+    fn allows(&self, scope: Scope, repository: Option<RepositoryId>) -> bool {
+        self.token.as_ref().is_some_and(|token| token.allows(scope, repository))
     }
 
     /// The author of their changes.

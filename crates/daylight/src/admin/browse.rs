@@ -1,10 +1,10 @@
 //! `/api/v1/browse/NAME/PATH`: one level of the content of a repository. It is the value of the page.
 
-use super::pagination::{self, PageQuery};
 use crate::app::App;
 use crate::error::Error;
+use crate::lookup::browse::level;
+use crate::lookup::pagination::{self, PageQuery};
 use crate::lookup::read_repository::ReadRepository;
-use crate::site::browse::level;
 use front::Request;
 use repository::PageRequest;
 use serde_json::Value;

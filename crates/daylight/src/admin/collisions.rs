@@ -1,8 +1,8 @@
 //! `/api/v1/repositories/NAME/collisions`: the names that several members of a group of gems have.
 
-use super::pagination::{self, PageQuery};
 use crate::app::App;
 use crate::error::Error;
+use crate::lookup::pagination::{self, PageQuery};
 use repository::{Collision, Collisions, NameOwnerChange, OwnerChanges};
 use serde_json::{Value, json};
 use telemetry::Event;

@@ -2,10 +2,10 @@
 
 use super::frees::with_frees;
 use super::kept_names::with_kept_names;
-use super::pagination::{self, PageQuery};
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
+use crate::lookup::pagination::{self, PageQuery};
 use format::percent::Form;
 use repository::{ListedFile, PageRequest};
 use serde_json::{Value, json};

@@ -1,9 +1,9 @@
 //! `/api/v1/journal`: who changed what, and when.
 
-use super::pagination;
 use crate::access::{self, Caller};
 use crate::app::App;
 use crate::error::Error;
+use crate::lookup::pagination;
 use format::percent::Form;
 use repository::{CHANGE_KINDS, JournalQuery, ListedChange, Scope, moment};
 use serde_json::{Value, json};
@@ -88,8 +88,8 @@ fn read(query: &str) -> Result<JournalQuery, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::pagination::LIMIT_MAX;
     use super::*;
+    use crate::lookup::pagination::LIMIT_MAX;
 
     #[test]
     fn a_query_without_parameters_asks_for_the_newest_changes() {

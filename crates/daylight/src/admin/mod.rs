@@ -8,8 +8,7 @@ mod collisions;
 mod contents;
 mod events;
 mod exceptions;
-pub(crate) mod explain;
-pub(crate) mod explained;
+mod explain;
 mod findings;
 mod frees;
 mod journal;
@@ -18,7 +17,6 @@ mod names;
 mod not_found;
 mod openapi;
 mod packages;
-pub(crate) mod pagination;
 mod preview;
 mod removal;
 mod repositories;
@@ -33,9 +31,9 @@ use crate::app::App;
 use crate::config::SMALL_BODY_BYTES;
 use crate::error::Error;
 use crate::lookup::read_repository::ReadRepository;
+use crate::lookup::search;
 use crate::reply;
 use crate::route::{Admin, AdminVerb as Verb};
-use crate::site;
 use front::{Reply, Request};
 use http::Method;
 use repository::{Author, ServerUrl};
@@ -64,7 +62,7 @@ pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event
         return Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)));
     }
     if admin.verb == Verb::Search {
-        let found = site::search::search(app, request, event).await?;
+        let found = search::search(app, request, event).await?;
         let value = serde_json::to_value(found.unwrap_or_default()).map_err(|_| Error::GivenUp)?;
         return Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)));
     }

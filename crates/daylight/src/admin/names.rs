@@ -34,9 +34,7 @@ pub(super) async fn show(app: &App, admin: &Admin, request: &mut Request, event:
     let caller = app.access.content(request, Scope::Write, &repository, event).await?;
     event.subject.repository = repository.record.name.as_str().into();
     let NamesRequest { folders, ask_upstreams } = super::body(request, event).await?;
-    let may_read = |other: &Repository| {
-        !other.record.private || caller.token.as_ref().is_some_and(|token| token.allows(Scope::Read, Some(other.id)))
-    };
+    let may_read = |other: &Repository| caller.reads(other);
     let ask = NamesAsk { repository: &repository, ask_upstreams, place: &place };
     let known = app.repositories.known_names(ask, &folders, &may_read, event).await?;
     let names: Vec<Value> = known.iter().map(|name| to_json(name, ask_upstreams, may_read)).collect();

@@ -1,8 +1,8 @@
 //! `/api/v1/repositories/NAME/not-found`: the paths that an upstream is known not to have.
 
-use super::pagination::{self, PageQuery};
 use crate::app::App;
 use crate::error::Error;
+use crate::lookup::pagination::{self, PageQuery};
 use serde_json::{Value, json};
 use telemetry::Event;
 

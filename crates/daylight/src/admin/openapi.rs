@@ -1,7 +1,7 @@
 //! `/api/v1/openapi.json`: the API for tools (OpenAPI 3.1), from the same table as the reader of URLs. The schemas of bodies are in
 //! `schemas.json`.
 
-use super::pagination::LIMIT_MAX;
+use crate::lookup::pagination::LIMIT_MAX;
 use crate::route::AdminVerb;
 use crate::route::admin::{AdminCall, CALLS, ID, NAME, PACKAGE, PATH, VERSION};
 use repository::Scope;

@@ -1,11 +1,11 @@
 //! `/api/v1/packages`: the packages of a repository and their versions, from the values of the web pages.
 
-use super::pagination::{self, PageQuery};
 use crate::app::App;
 use crate::error::Error;
+use crate::lookup::pagination::{self, PageQuery};
 use crate::lookup::read_repository::ReadRepository;
+use crate::lookup::{difference, downloads, package, packages, readme, version};
 use crate::route::{Admin, AdminVerb as Verb};
-use crate::site::{difference, downloads, package, packages, readme, version};
 use front::Request;
 use serde_json::Value;
 use telemetry::Event;

@@ -3,10 +3,10 @@
 
 use super::cleanup::pruned_json;
 use super::collisions::changes_json;
-use super::explain::{content, explain};
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
+use crate::lookup::explain::{content, explain};
 use crate::route::Content;
 use crate::settings_patch::SettingsPatch;
 use repository::{Cached, FormerFiles, HiddenHosted, Repository, RepositoryTable};

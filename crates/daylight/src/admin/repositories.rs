@@ -3,12 +3,12 @@
 use super::cleanup::pruned_json;
 use super::exceptions;
 use super::frees::with_frees;
-use super::pagination::{self, PageQuery};
 use super::preview::{cached_json, hosted_json};
 use crate::app::App;
 use crate::config::duration;
 use crate::conformance;
 use crate::error::Error;
+use crate::lookup::pagination::{self, PageQuery};
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
 use repository::{
     Author, ChangedRepository, ClaimedOver, FollowedState, Held, HeldBackState, HintFigures, IndexCheck, Repository,

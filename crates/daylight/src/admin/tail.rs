@@ -1,9 +1,9 @@
 //! `/api/v1/tail`: finished events as they come, as Server-Sent Events.
 
-use super::pagination::flag;
 use crate::access::Access;
 use crate::app::App;
 use crate::error::Error;
+use crate::lookup::pagination::flag;
 use crate::reply;
 use crate::route::Admin;
 use bytes::Bytes;

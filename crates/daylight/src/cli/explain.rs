@@ -7,7 +7,7 @@ mod record;
 use super::api::{Api, decode};
 use super::context::Context;
 use super::failure::{Failure, plain};
-use crate::admin::explain::below_repository;
+use crate::lookup::explain::below_repository;
 use account::Fetches;
 use format::percent::segment;
 use record::Record;

@@ -1,3 +1,15 @@
-//! What both the web pages and the API look up.
+//! What both the web pages and the API look up: values of the crate `web`, for a caller who may read them.
 
+pub(crate) mod browse;
+pub(crate) mod difference;
+pub(crate) mod downloads;
+pub(crate) mod explain;
+pub(crate) mod explained;
+mod known_package;
+pub(crate) mod package;
+pub(crate) mod packages;
+pub(crate) mod pagination;
 pub(crate) mod read_repository;
+pub(crate) mod readme;
+pub(crate) mod search;
+pub(crate) mod version;

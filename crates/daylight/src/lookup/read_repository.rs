@@ -38,13 +38,7 @@ impl ReadRepository {
 
     /// Whether the caller may know of this repository, which may be a member.
     pub(crate) fn may_read(&self, other: &Repository) -> bool {
-        let allows = || self.caller.token.as_ref().is_some_and(|token| token.allows(Scope::Read, Some(other.id)));
-        !other.record.private || other.id == self.repository.id || allows()
-    }
-
-    /// Whether the caller may observe the server.
-    pub(crate) fn observes(&self) -> bool {
-        self.caller.token.as_ref().is_some_and(|token| token.allows(Scope::Observe, None))
+        other.id == self.repository.id || self.caller.reads(other)
     }
 
     /// The revision of the settings that it was read from.

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::site::{local, shell};
 use client::{Circuit, HostState};
 use front::{Reply, Request};
-use repository::{Repository, Scope, ServerUrl};
+use repository::{Repository, ServerUrl};
 use std::sync::Arc;
 use store::RepositoryKind;
 use telemetry::{Event, Millis};
@@ -18,10 +18,7 @@ pub(super) const LISTED: usize = 1_000;
 /// The page.
 pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Result<Reply, Error> {
     let caller = app.access.anyone(request, event).await?;
-    let observes = match &caller.token {
-        Some(token) => token.allows(Scope::Observe, None),
-        None => local::is_local(app, request),
-    };
+    let observes = caller.observes() || caller.token.is_none() && local::is_local(app, request);
     let server = app.urls.of(request).url();
     let table = app.repositories.table(event).await?;
     let mut repositories = listed(&caller, &table);

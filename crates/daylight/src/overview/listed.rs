@@ -2,18 +2,13 @@
 
 use crate::access::Caller;
 use format::percent::segment;
-use repository::{Format, Repository, RepositoryTable, Scope};
+use repository::{Format, Repository, RepositoryTable};
 use std::sync::Arc;
 use store::RepositoryKind;
 
-pub(super) fn may_read(caller: &Caller, repository: &Repository) -> bool {
-    let allows = || caller.token.as_ref().is_some_and(|token| token.allows(Scope::Read, Some(repository.id)));
-    !repository.record.private || allows()
-}
-
 /// The repositories that the caller may read, by format and name.
 pub(super) fn listed<'a>(caller: &Caller, table: &'a RepositoryTable) -> Vec<&'a Arc<Repository>> {
-    let mut listed: Vec<_> = table.by_name.values().filter(|one| may_read(caller, one)).collect();
+    let mut listed: Vec<_> = table.by_name.values().filter(|one| caller.reads(one)).collect();
     listed.sort_by(|a, b| (a.format.as_str(), &a.record.name).cmp(&(b.format.as_str(), &b.record.name)));
     listed
 }

@@ -16,7 +16,7 @@ use crate::site::shell;
 use format::percent::segment;
 use front::{Reply, Request};
 use home::LISTED;
-use listed::{about, first_steps, may_read};
+use listed::{about, first_steps};
 use repository::{Ask, Latest, ListedPackage, PackagesAsk, Repository, RepositoryTable, Scope, ServerUrl};
 use std::sync::Arc;
 use store::RepositoryKind;
@@ -88,7 +88,7 @@ pub(crate) async fn of_repository(
                 .members
                 .iter()
                 .filter_map(|member| table.by_name.get(member))
-                .filter(|one| may_read(caller, one))
+                .filter(|one| caller.reads(one))
                 .map(|one| link(one, &server))
                 .collect();
             document.heading("Members, in the order in which they are asked");
@@ -169,7 +169,7 @@ fn publishes_to(
     let hosted: Vec<_> = leaves.filter(|one| one.record.kind == RepositoryKind::Hosted).collect();
     let writes =
         |one: &&&Arc<Repository>| caller.token.as_ref().is_some_and(|token| token.allows(Scope::Write, Some(one.id)));
-    let one = hosted.iter().find(writes).or_else(|| hosted.iter().find(|one| may_read(caller, one)))?;
+    let one = hosted.iter().find(writes).or_else(|| hosted.iter().find(|one| caller.reads(one)))?;
     Some((one.record.name.clone(), format!("{server}/repository/{}", segment(&one.record.name))))
 }
 

@@ -1,10 +1,10 @@
 //! `/explain`: which answer a GET of a path gets, and why. The value is that of the API.
 
 use super::{local, shell};
-use crate::admin::explain;
-use crate::admin::explained::Reader;
 use crate::app::App;
 use crate::error::Error;
+use crate::lookup::explain;
+use crate::lookup::explained::Reader;
 use front::{Reply, Request};
 use repository::ServerUrl;
 use telemetry::Event;

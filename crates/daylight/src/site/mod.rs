@@ -1,20 +1,14 @@
-//! The web pages for people: each handler gathers the values of a page, and the crate `web` makes HTML of them.
+//! The web pages for people: each handler looks up the values of a page, and the crate `web` makes HTML of them.
 
 mod asset;
-pub(crate) mod browse;
-pub(crate) mod difference;
-pub(crate) mod downloads;
+mod browse;
 mod explain;
-mod known_package;
 pub(crate) mod local;
-pub(crate) mod package;
-pub(crate) mod packages;
-pub(crate) mod readme;
-pub(crate) mod search;
+mod packages;
+mod search;
 pub(crate) mod shell;
 mod sign_in;
 mod socket_owner;
-pub(crate) mod version;
 
 use crate::app::App;
 use crate::error::Error;
@@ -28,9 +22,9 @@ pub(crate) async fn answer(app: &App, url: SiteUrl, request: &mut Request, event
     event.layer = Layer::Admin;
     match url {
         SiteUrl::Home => overview::of_server(app, request, event).await,
-        SiteUrl::Packages(name) => packages::answer(app, &name, request, event).await,
-        SiteUrl::Package(name, of) => package::answer(app, &name, &of, request, event).await,
-        SiteUrl::Version(name, package, of) => version::answer(app, &name, &package, &of, request, event).await,
+        SiteUrl::Packages(name) => packages::list(app, &name, request, event).await,
+        SiteUrl::Package(name, of) => packages::package(app, &name, &of, request, event).await,
+        SiteUrl::Version(name, package, of) => packages::version(app, &name, &package, &of, request, event).await,
         SiteUrl::Search => Box::pin(search::answer(app, request, event)).await,
         SiteUrl::OpenSearch => search::description(app, request),
         SiteUrl::Asset(name) => asset::answer(&name),

@@ -1,89 +1,81 @@
-//! Lists of packages: of a repository, and of the dependents of a package.
+//! The pages about packages: the list of a repository, a package, and a version.
 
-use super::known_package::latest_is;
 use super::shell;
-use crate::admin::pagination::{self, PageQuery};
 use crate::app::App;
 use crate::error::Error;
+use crate::lookup::pagination::{self, PageQuery};
 use crate::lookup::read_repository::ReadRepository;
+use crate::lookup::{difference, downloads, package, packages, readme, version};
 use front::{Reply, Request};
 use telemetry::Event;
-use web::{Dependency, Dependent, Dependents, DependentsPage, ListedPackage, Packages, PackagesPage};
+use web::{DependentsPage, DifferencePage, DownloadsPage, PackagePage, PackagesPage, ReadmePage, VersionPage};
 
 /// How many packages a page lists, unless the query says otherwise.
-const SHOWN: usize = 100;
+const PACKAGES: usize = 100;
+/// How many versions a page shows, unless the query says otherwise.
+const VERSIONS: usize = 200;
 
 /// The page with the packages of a repository.
-pub(super) async fn answer(app: &App, name: &str, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn list(app: &App, name: &str, request: &Request, event: &mut Event) -> Result<Reply, Error> {
     let read = ReadRepository::named(app, name, request, event).await?;
-    let PageQuery { after, limit } = pagination::read_or(request.query().unwrap_or_default(), SHOWN)?;
-    let list = list(app, &read, &after, limit, event).await?;
+    let PageQuery { after, limit } = pagination::read_or(request.query().unwrap_or_default(), PACKAGES)?;
+    let list = packages::list(app, &read, &after, limit, event).await?;
     let shell = shell::of(app, format!("Packages of {}", list.repository), request, event).await?;
     shell::page(&PackagesPage { shell: &shell, list: &list }, event).await
 }
 
-/// The page with the dependents of a package.
-pub(super) async fn dependents_page(
+/// The page about a package; about its dependents, its downloads, or the difference of two versions, if the query says so.
+pub(super) async fn package(
     app: &App,
-    read: &ReadRepository,
+    name: &str,
     package: &str,
-    page: &PageQuery,
     request: &Request,
     event: &mut Event,
 ) -> Result<Reply, Error> {
-    let list = dependents(app, read, package, page, event).await?;
-    let title = format!("Dependents of {} in {}", list.package, list.repository);
-    let shell = shell::of(app, title, request, event).await?;
-    shell::page(&DependentsPage { shell: &shell, list: &list }, event).await
+    let read = ReadRepository::named(app, name, request, event).await?;
+    let query = request.query().unwrap_or_default();
+    let page = pagination::read_or(query, VERSIONS)?;
+    if pagination::flag(query, "dependents")? {
+        let list = packages::dependents(app, &read, package, &page, event).await?;
+        let title = format!("Dependents of {} in {}", list.package, list.repository);
+        let shell = shell::of(app, title, request, event).await?;
+        return shell::page(&DependentsPage { shell: &shell, list: &list }, event).await;
+    }
+    if pagination::flag(query, "downloads")? {
+        let downloads = downloads::show(app, &read, package, event).await?;
+        let title = format!("Downloads of {} from {}", downloads.package, downloads.repository);
+        let shell = shell::of(app, title, request, event).await?;
+        return shell::page(&DownloadsPage { shell: &shell, downloads: &downloads }, event).await;
+    }
+    if let Some((from, to)) = difference::asked(query) {
+        let difference = Box::pin(difference::show(app, &read, package, (&from, &to), event)).await?;
+        let title = format!("{}: {} and {}", difference.package, difference.from, difference.to);
+        let shell = shell::of(app, title, request, event).await?;
+        return shell::page(&DifferencePage { shell: &shell, difference: &difference }, event).await;
+    }
+    let package = package::show(app, &read, package, &page, request, event).await?;
+    let shell = shell::of(app, format!("{} in {}", package.package, package.repository), request, event).await?;
+    shell::page(&PackagePage { shell: &shell, package: &package }, event).await
 }
 
-/// The packages of a repository after `after`, at most `limit`.
-pub(crate) async fn list(
+/// The page about a version, or its README, if the query says so.
+pub(super) async fn version(
     app: &App,
-    read: &ReadRepository,
-    after: &str,
-    limit: usize,
-    event: &mut Event,
-) -> Result<Packages, Error> {
-    let page = app.repositories.packages(&read.packages(), after, limit, event).await?;
-    let listed = |one: repository::ListedPackage| ListedPackage {
-        package: one.package,
-        latest: one.latest,
-        latest_is: latest_is(one.latest_is),
-        visible: one.visible,
-        hidden: one.hidden,
-    };
-    let (repository, format) = (read.segment.clone(), read.repository.format.as_str());
-    Ok(Packages { repository, format, packages: page.rows.into_iter().map(listed).collect(), next: page.next })
-}
-
-/// The packages of a repository whose latest version depends on a package.
-pub(crate) async fn dependents(
-    app: &App,
-    read: &ReadRepository,
+    name: &str,
     package: &str,
-    page: &PageQuery,
+    version: &str,
+    request: &Request,
     event: &mut Event,
-) -> Result<Dependents, Error> {
-    event.subject.package = package.into();
-    let found = app.repositories.dependents(&read.packages(), package, &page.after, page.limit, event).await?;
-    let tell = |one: repository::Dependent| Dependent {
-        package: one.package,
-        version: one.version,
-        dependency: Dependency {
-            package: one.dependency.package,
-            versions: one.dependency.versions,
-            scope: one.dependency.scope,
-            optional: one.dependency.optional,
-            classifier: one.dependency.classifier,
-        },
-    };
-    Ok(Dependents {
-        repository: read.segment.clone(),
-        package: package.to_owned(),
-        dependents: found.rows.into_iter().map(tell).collect(),
-        examined: found.examined,
-        unknown: found.unknown,
-        next: found.next,
-    })
+) -> Result<Reply, Error> {
+    let read = ReadRepository::named(app, name, request, event).await?;
+    if pagination::flag(request.query().unwrap_or_default(), "readme")? {
+        let readme = readme::show(app, &read, package, version, event).await?;
+        let title = format!("README of {} {} in {}", readme.package, readme.version, readme.repository);
+        let shell = shell::of(app, title, request, event).await?;
+        return shell::page(&ReadmePage { shell: &shell, readme: &readme }, event).await;
+    }
+    let version = version::show(app, &read, package, version, request, event).await?;
+    let title = format!("{} {} in {}", version.package, version.line.version, version.repository);
+    let shell = shell::of(app, title, request, event).await?;
+    shell::page(&VersionPage { shell: &shell, version: &version }, event).await
 }

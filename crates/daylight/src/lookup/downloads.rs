@@ -1,35 +1,19 @@
 //! The downloads of a package by day, counted from stored events.
 
 use super::known_package::{moment, rows};
-use super::shell;
 use crate::app::App;
 use crate::error::Error;
 use crate::lookup::read_repository::ReadRepository;
-use front::{Reply, Request};
 use insight::{Answer, Caller, Column, Figure, Filter, Is, Measure, Order, Question, Value};
 use telemetry::{Event, Millis, Op, Tick, under_way};
 use tokio::sync::oneshot;
-use web::{Day, Downloads, DownloadsPage};
+use web::{Day, Downloads};
 
 /// The days that are told, with the present one.
 const DAYS: i64 = 30;
 const DAY_MS: i64 = 86_400_000;
 /// How long a page waits for the count, in milliseconds.
 const WAIT_MS: u64 = 5000;
-
-/// The page about the downloads of a package.
-pub(super) async fn page(
-    app: &App,
-    read: &ReadRepository,
-    package: &str,
-    request: &Request,
-    event: &mut Event,
-) -> Result<Reply, Error> {
-    let downloads = show(app, read, package, event).await?;
-    let title = format!("Downloads of {} from {}", downloads.package, downloads.repository);
-    let shell = shell::of(app, title, request, event).await?;
-    shell::page(&DownloadsPage { shell: &shell, downloads: &downloads }, event).await
-}
 
 /// The downloads of a package of which something is known.
 pub(crate) async fn show(

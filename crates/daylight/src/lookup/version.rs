@@ -1,36 +1,15 @@
 //! One version of a package: its files, its declarations, and how clients use it.
 
 use super::known_package::{Words, about, latest_is, moment, row, rows};
-use super::{readme, shell};
-use crate::admin::pagination;
 use crate::app::App;
 use crate::error::Error;
 use crate::lookup::read_repository::ReadRepository;
 use crate::overview::VersionUsage;
 use format::percent::segment;
-use front::{Reply, Request};
+use front::Request;
 use repository::{ServerUrl, VersionDetails, VersionFile as Found};
 use telemetry::Event;
-use web::{Dependency, Parent, Requires, Version, VersionFile, VersionPage};
-
-/// The page about a version.
-pub(super) async fn answer(
-    app: &App,
-    name: &str,
-    package: &str,
-    version: &str,
-    request: &Request,
-    event: &mut Event,
-) -> Result<Reply, Error> {
-    let read = ReadRepository::named(app, name, request, event).await?;
-    if pagination::flag(request.query().unwrap_or_default(), "readme")? {
-        return readme::page(app, &read, package, version, request, event).await;
-    }
-    let version = show(app, &read, package, version, request, event).await?;
-    let title = format!("{} {} in {}", version.package, version.line.version, version.repository);
-    let shell = shell::of(app, title, request, event).await?;
-    shell::page(&VersionPage { shell: &shell, version: &version }, event).await
-}
+use web::{Dependency, Parent, Requires, Version, VersionFile};
 
 /// A version of a package.
 pub(crate) async fn show(

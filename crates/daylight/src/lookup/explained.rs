@@ -4,23 +4,23 @@
 use crate::access::Caller;
 use crate::audience::Words;
 use crate::error::Error;
-use repository::{Hidden, Repository, RepositoryTable, Scope, Since, Why};
+use repository::{Hidden, Repository, RepositoryTable, Since, Why};
 use std::collections::HashSet;
 use telemetry::Event;
 use web::{HidingRule, MemberAnswer};
 
 /// What would be answered.
-pub(super) struct Explanation {
+pub(crate) struct Explanation {
     /// The event of the answer.
-    pub(super) event: Event,
+    pub(crate) event: Event,
     /// Of a file that somebody took away: how it comes back.
-    pub(super) removal_hint: Option<String>,
+    pub(crate) removal_hint: Option<String>,
     /// What the client is told instead of the file.
-    pub(super) error: Option<Error>,
+    pub(crate) error: Option<Error>,
     /// The member whose upstream decides.
-    pub(super) depends: Option<String>,
+    pub(crate) depends: Option<String>,
     /// Whether that upstream fails now.
-    pub(super) fails: bool,
+    pub(crate) fails: bool,
 }
 
 /// The reader of an explanation.
@@ -35,13 +35,7 @@ pub(crate) struct Reader {
 impl Reader {
     /// Whether they may see what events contain.
     pub(crate) fn observes(&self) -> bool {
-        self.is_local || self.caller.token.as_ref().is_some_and(|token| token.allows(Scope::Observe, None))
-    }
-
-    /// Whether they may read a repository.
-    pub(crate) fn reads(&self, repository: &Repository) -> bool {
-        let token = self.caller.token.as_ref();
-        !repository.record.private || token.is_some_and(|token| token.allows(Scope::Read, Some(repository.id)))
+        self.is_local || self.caller.observes()
     }
 }
 
@@ -52,7 +46,7 @@ const OF_REQUESTS: [&str; 9] =
 const SHORTENED: &str = "left out are ";
 
 /// The value for this reader.
-pub(super) fn value(
+pub(crate) fn value(
     explanation: Explanation,
     reader: &Reader,
     repository: &Repository,
@@ -100,7 +94,7 @@ fn withhold(
     repository: &Repository,
     table: &RepositoryTable,
 ) {
-    let reads = |name: &str| table.by_name.get(name).is_some_and(|one| reader.reads(one));
+    let reads = |name: &str| table.by_name.get(name).is_some_and(|one| reader.caller.reads(one));
     // A detail about one member may name another.
     let is_open = reads_all(repository, reader, table);
     value.costs.clear();
@@ -139,7 +133,7 @@ fn reads_all(repository: &Repository, reader: &Reader, table: &RepositoryTable) 
     let mut seen = HashSet::new();
     let mut next = vec![repository];
     while let Some(one) = next.pop() {
-        if !reader.reads(one) {
+        if !reader.caller.reads(one) {
             return false;
         }
         if seen.insert(one.id) {

@@ -1,28 +1,11 @@
 //! The README of a version of a package: of gems, from the package that is published or cached here.
 
 use super::known_package::{row, rows};
-use super::shell;
 use crate::app::App;
 use crate::error::Error;
 use crate::lookup::read_repository::ReadRepository;
-use front::{Reply, Request};
 use telemetry::Event;
-use web::{Readme, ReadmePage};
-
-/// The page with the README of a version.
-pub(super) async fn page(
-    app: &App,
-    read: &ReadRepository,
-    package: &str,
-    version: &str,
-    request: &Request,
-    event: &mut Event,
-) -> Result<Reply, Error> {
-    let readme = show(app, read, package, version, event).await?;
-    let title = format!("README of {} {} in {}", readme.package, readme.version, readme.repository);
-    let shell = shell::of(app, title, request, event).await?;
-    shell::page(&ReadmePage { shell: &shell, readme: &readme }, event).await
-}
+use web::Readme;
 
 /// The README of a version.
 pub(crate) async fn show(

@@ -1,45 +1,16 @@
-//! A package: its versions and how clients use it; and the list of packages of a repository.
+//! A package: its versions, and how clients use it.
 
 use super::known_package::{Words, about, latest_is, rows};
-use super::{difference, downloads, packages, shell};
-use crate::admin::pagination::{self, PageQuery};
 use crate::app::App;
 use crate::error::Error;
+use crate::lookup::pagination::PageQuery;
 use crate::lookup::read_repository::ReadRepository;
 use crate::overview::VersionUsage;
 use format::percent::segment;
-use front::{Reply, Request};
+use front::Request;
 use repository::{PackageRows, ServerUrl, VersionRow};
 use telemetry::Event;
-use web::{Package, PackagePage};
-
-/// How many versions a page shows, unless the query says otherwise.
-const SHOWN: usize = 200;
-
-/// The page about a package.
-pub(super) async fn answer(
-    app: &App,
-    name: &str,
-    package: &str,
-    request: &Request,
-    event: &mut Event,
-) -> Result<Reply, Error> {
-    let read = ReadRepository::named(app, name, request, event).await?;
-    let query = request.query().unwrap_or_default();
-    let page = pagination::read_or(query, SHOWN)?;
-    if pagination::flag(query, "dependents")? {
-        return packages::dependents_page(app, &read, package, &page, request, event).await;
-    }
-    if pagination::flag(query, "downloads")? {
-        return downloads::page(app, &read, package, request, event).await;
-    }
-    if let Some((from, to)) = difference::asked(query) {
-        return Box::pin(difference::page(app, &read, package, (&from, &to), request, event)).await;
-    }
-    let package = show(app, &read, package, &page, request, event).await?;
-    let shell = shell::of(app, format!("{} in {}", package.package, package.repository), request, event).await?;
-    shell::page(&PackagePage { shell: &shell, package: &package }, event).await
-}
+use web::Package;
 
 /// A package with the versions of a part of its list.
 pub(crate) async fn show(

@@ -1,38 +1,21 @@
 //! The difference of two versions of a package: their dependencies, and their files.
 
 use super::known_package::{row, rows};
-use super::shell;
 use crate::app::App;
 use crate::error::Error;
 use crate::lookup::read_repository::ReadRepository;
 use format::percent::Form;
-use front::{Reply, Request};
 use repository::{DeclaredFacts, VersionDetails};
 use telemetry::Event;
-use web::{Changed, Difference, DifferencePage};
+use web::{Changed, Difference};
 
 /// The most differing files that are told.
 const TOLD: usize = 1000;
 
 /// The versions that a query compares: both, or none.
-pub(super) fn asked(query: &str) -> Option<(String, String)> {
+pub(crate) fn asked(query: &str) -> Option<(String, String)> {
     let value = |name| Form(query).value(name).map(|text| text.trim().to_owned());
     Some((value("from")?, value("to")?))
-}
-
-/// The page with the difference of two versions.
-pub(super) async fn page(
-    app: &App,
-    read: &ReadRepository,
-    package: &str,
-    versions: (&str, &str),
-    request: &Request,
-    event: &mut Event,
-) -> Result<Reply, Error> {
-    let difference = show(app, read, package, versions, event).await?;
-    let title = format!("{}: {} and {}", difference.package, difference.from, difference.to);
-    let shell = shell::of(app, title, request, event).await?;
-    shell::page(&DifferencePage { shell: &shell, difference: &difference }, event).await
 }
 
 /// The same for the versions in the query of a call.
@@ -49,7 +32,8 @@ pub(crate) async fn of_query(
     show(app, read, package, (&from, &to), event).await
 }
 
-async fn show(
+/// The difference of two versions.
+pub(crate) async fn show(
     app: &App,
     read: &ReadRepository,
     package: &str,

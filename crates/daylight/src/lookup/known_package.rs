@@ -26,7 +26,7 @@ pub(super) async fn rows(
     let (repository, package) = (read.repository.record.name.clone(), package.to_owned());
     match (rows.rows.is_empty(), rows.may_lack) {
         (true, true) => {
-            let told = (read.observes(), |one: &Repository| read.may_read(one));
+            let told = (read.caller.observes(), |one: &Repository| read.may_read(one));
             let trouble = upstream_trouble::told(app, &read.repository, None, told, event).await?;
             Err(Error::NothingKnown { repository, package, trouble })
         }
