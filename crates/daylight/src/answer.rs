@@ -11,7 +11,7 @@ use crate::reply::{folder_page, ivy};
 use crate::route::{self, Content, Route};
 use crate::upload::write_headers::WriteHeaders;
 use crate::upload::{origin_headers, publishing, write_headers};
-use crate::{access, accounts, admin, conformance, hooks, overview, reply, site, upload};
+use crate::{access, accounts, admin, conformance, health, hooks, overview, reply, site, upload};
 use bytes::Bytes;
 use front::{Reply, Request, client};
 use http::{HeaderValue, header};
@@ -54,7 +54,7 @@ pub(crate) async fn answer(
         Route::Conformance(call, name) => Box::pin(conformance::answer(app, call, &name, request, event)).await,
         Route::Hook(call) => Box::pin(hooks::answer(app, call, request, event)).await,
         Route::Live => Ok(event.time(Op::ReplyMake, || reply::text("alive\n"))),
-        Route::Ready => Box::pin(app.ready(event)).await,
+        Route::Ready => Box::pin(health::ready(app, event)).await,
         Route::Metrics => Box::pin(metrics::answer(app, request, event)).await,
         Route::Site(url) => Box::pin(site::answer(app, url, request, event)).await,
     }

@@ -11,13 +11,12 @@ use crate::serve::certificate::Certificate;
 use crate::uses::last_uses::LastUses;
 use crate::uses::recent_paths::RecentPaths;
 use front::{Pages, Reply, Request};
-use insight::Insight;
-use insight::Tail;
+use insight::{Insight, Tail};
 use repository::{Ask, Repositories};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::{Stamp, Store};
-use telemetry::{Class, Clock, Event, Log, Op, Reason, RecentEvents, Recorder, Tick, under_way};
+use telemetry::{Class, Clock, Event, Log, Op, RecentEvents, Recorder, Tick, under_way};
 use tokio::sync::{Notify, oneshot};
 use tokio::time::timeout;
 
@@ -115,40 +114,6 @@ impl App {
         if let Some(stamp) = stamp {
             self.pages.keep(request, reply, public, stamp, event);
         }
-    }
-
-    /// Answers the readiness probe, from memory and, where that is out of date, from the truth database. The server is ready while it can
-    /// read. Other failures are listed below the first line, without names, as anybody may read them.
-    pub async fn ready(&self, event: &mut Event) -> Result<Reply, Error> {
-        if let Some(why) = self.store.unreadable(event).await? {
-            event.reason = Some(Reason::Io);
-            return Ok(reply::not_ready(format!("not ready: the database cannot be read: {why}\n")));
-        }
-        let hosts = self.repositories.upstreams(event).await?;
-        let mut text = "ready\n".to_owned();
-        if let Some(why) = self.store.read_only() {
-            text += &format!("degraded: read-only: {why}\n");
-        }
-        let correction_ms = self.store.clock_correction();
-        if correction_ms != 0 {
-            let seconds = correction_ms / 1000;
-            text += &format!("degraded: the machine's clock counts as wrong: {seconds} s are added to its time\n");
-        }
-        let open = hosts.iter().filter(|(host, _)| !matches!(host.circuit, client::Circuit::Closed { .. })).count();
-        if open > 0 {
-            text += &format!(
-                "degraded: upstreams: {open} of {} failed repeatedly, and their circuits are open\n",
-                hosts.len()
-            );
-        }
-        let behind = self.repositories.behind(event).await?;
-        if behind > 0 {
-            text += &format!("degraded: repositories behind their upstreams: {behind}\n");
-        }
-        for fault in self.certificate.get().iter().flat_map(|shown| shown.faults(self.clock.now())) {
-            text += &format!("degraded: {fault}\n");
-        }
-        Ok(event.time(Op::ReplyMake, || reply::text(text)))
     }
 
     /// Waits until the sinks have written all events that are finished now.

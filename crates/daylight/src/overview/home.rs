@@ -3,6 +3,7 @@
 use super::listed::{about, first_fetch, first_steps, listed};
 use crate::app::App;
 use crate::error::Error;
+use crate::health::Health;
 use crate::site::{local, shell};
 use client::{Circuit, HostState};
 use front::{Reply, Request};
@@ -23,7 +24,7 @@ pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Res
     let table = app.repositories.table(event).await?;
     let mut repositories = listed(&caller, &table);
     let hidden = repositories.len() < table.by_name.len();
-    let hosts = app.repositories.upstreams(event).await?;
+    let health = Health::of(app, event).await?;
     let mut home = Home { has_private: hidden && caller.token.is_none(), ..Home::default() };
     // Who does not see all repositories is not told that all are empty.
     let is_empty = |kind| {
@@ -36,19 +37,18 @@ pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Res
     home.more = repositories.len().saturating_sub(LISTED);
     repositories.truncate(LISTED);
     home.repositories = repositories.iter().map(|one| row(app, one)).collect();
-    if let Some(why) = app.store.read_only() {
+    if let Some(why) = &health.read_only {
         home.troubles.push(format!("The server only reads: {why}"));
     }
-    let behind = app.repositories.behind(event).await?;
-    if behind > 0 {
-        home.troubles.push(format!("Repositories that are behind their upstreams: {behind}"));
+    if health.behind > 0 {
+        home.troubles.push(format!("Repositories that are behind their upstreams: {}", health.behind));
     }
     let now = app.clock.now();
-    let bad: Vec<HomeUpstream> = hosts.iter().filter_map(|host| upstream(host, now)).collect();
+    let bad: Vec<HomeUpstream> = health.upstreams.iter().filter_map(|host| upstream(host, now)).collect();
     if observes {
         (home.upstreams, home.free_bytes) = (bad, Some(app.store.free_bytes()));
     } else if !bad.is_empty() {
-        home.troubles.push(format!("Upstreams that are paused or fail: {} of {}", bad.len(), hosts.len()));
+        home.troubles.push(format!("Upstreams that are paused or fail: {} of {}", bad.len(), health.upstreams.len()));
     }
     let shell = shell::of(app, "Repositories", request, event).await?;
     shell::page(&HomePage { shell: &shell, home: &home }, event).await
