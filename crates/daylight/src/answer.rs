@@ -122,7 +122,7 @@ async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut
     let query = request.query().unwrap_or_default().to_owned();
     let written = match scope {
         Scope::Read => WriteHeaders::default(),
-        _ => write_headers::read(&request.headers, (url, &query), &question, brings)?,
+        _ => write_headers::read(&request.headers, (url, &query), (repository.format, &question), brings)?,
     };
     let origin = match brings {
         Brings::File => origin_headers::read(&request.headers, &who)?,

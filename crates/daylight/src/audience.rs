@@ -1,6 +1,8 @@
 //! The reader of an error: the program that sent the request, and the format of the repository. Both decide about the
 //! words of the hint, and `reply` uses them to choose the form of the error.
 
+use crate::face::Words;
+use crate::formats;
 use http::HeaderMap;
 use http::header;
 use repository::Format;
@@ -8,25 +10,12 @@ use repository::Format;
 /// The program that sent a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Program {
-    /// `gem` or `bundle`. They print the body of an error unchanged.
-    Ruby,
-    /// A build tool for Java. None prints the body as text: some show the members of a problem, and all show the reason phrase.
-    Java,
+    /// A client of the format, such as `gem` or Maven.
+    ClientOf(Format),
     /// A program in which a person types or clicks a URL: curl, a browser.
     Person,
     /// Any other program.
     Other,
-}
-
-/// The vocabulary of a hint: each client reads about its own settings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Words {
-    /// That of `gem` and `bundle`.
-    Gem,
-    /// That of Maven and Gradle.
-    Maven,
-    /// That of HTTP.
-    Http,
 }
 
 /// The reader of an error.
@@ -39,9 +28,7 @@ pub(crate) struct Audience {
     pub(crate) format: Option<Format>,
 }
 
-/// The first characters of the `User-Agent` of each build tool for Java. sbt uses Coursier or Ivy.
-const JAVA: [&str; 6] = ["Apache-Maven/", "Gradle/", "Coursier/", "Apache Ivy/", "Java/", "Java-http-client/"];
-/// The same for programs in which people type or click URLs.
+/// The first characters of the `User-Agent` of programs in which people type or click URLs.
 const PERSON: [&str; 4] = ["curl/", "Wget/", "HTTPie/", "Mozilla/"];
 
 impl Audience {
@@ -49,11 +36,11 @@ impl Audience {
     pub(crate) fn of(headers: &HeaderMap) -> Self {
         let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok()).unwrap_or_default();
         let begins = |with: &[&str]| with.iter().any(|name| agent.starts_with(name));
-        let program = match agent {
-            _ if begins(&["RubyGems/", "bundler/"]) => Program::Ruby,
-            _ if begins(&JAVA) => Program::Java,
-            _ if begins(&PERSON) => Program::Person,
-            _ => Program::Other,
+        let client = Format::ALL.iter().find(|format| begins(formats::of(**format).agents));
+        let program = match client {
+            Some(format) => Program::ClientOf(*format),
+            None if begins(&PERSON) => Program::Person,
+            None => Program::Other,
         };
         let accepts = headers.get_all(header::ACCEPT).iter().filter_map(|line| line.to_str().ok());
         let mut media = accepts.flat_map(|line| line.split([',', ';']));
@@ -63,34 +50,30 @@ impl Audience {
 
     /// The vocabulary of hints. The kind of client takes precedence over the format of the repository.
     pub(crate) fn words(self) -> Words {
-        match (self.program, self.format) {
-            (Program::Ruby, _) | (Program::Other, Some(Format::Gem)) => Words::Gem,
-            (Program::Java, _) | (Program::Other, Some(Format::Maven)) => Words::Maven,
-            (Program::Other, Some(Format::Raw) | None) | (Program::Person, _) => Words::Http,
+        match self.program {
+            Program::ClientOf(format) => Some(format),
+            Program::Other => self.format,
+            Program::Person => None,
         }
     }
 
     /// Whether it may show nothing of an error but the status and the reason phrase: Maven before 3.9, `gem install`, Bundler.
     pub(crate) fn shows_phrases(self) -> bool {
-        matches!(self.program, Program::Ruby | Program::Java)
+        matches!(self.program, Program::ClientOf(_))
     }
 
     /// Whether it prints the body of an answer unchanged to its user: `gem` and `bundle`.
     pub(crate) fn prints_bodies(self) -> bool {
-        matches!(self.program, Program::Ruby)
+        matches!(self.program, Program::ClientOf(format) if formats::of(format).prints_bodies)
     }
 
-    /// Whether it gets a problem instead of text. `gem` and `bundle` print the body unchanged, so they get text. Build
-    /// tools for Java show the members of a problem: Gradle and the resolver of Maven 3.9 (1.9.23 and later) read one
-    /// without asking for it. Any other program gets the form that it accepts, or otherwise the form of the clients of
-    /// the repository's format.
+    /// Whether it gets a problem instead of text. A program that is no client of a format gets the form that it accepts, or otherwise the
+    /// form for the clients of the repository's format.
     pub(crate) fn reads_problems(self) -> bool {
+        let as_clients = |format| !formats::of(format).prints_bodies;
         match self.program {
-            Program::Ruby => false,
-            Program::Java => true,
-            Program::Person | Program::Other => {
-                self.asks_for_problems || matches!(self.format, Some(Format::Maven | Format::Raw))
-            }
+            Program::ClientOf(format) => as_clients(format),
+            Program::Person | Program::Other => self.asks_for_problems || self.format.is_some_and(as_clients),
         }
     }
 }
@@ -110,11 +93,11 @@ mod tests {
         for format in [None, Some(Format::Gem), Some(Format::Maven), Some(Format::Raw)] {
             for agent in ["RubyGems/3.3.15 x86_64-linux", "bundler/2.3.15 rubygems/3.3.15"] {
                 let it = of(agent, problem, format);
-                assert_eq!((it.reads_problems(), it.words()), (false, Words::Gem), "{agent} {format:?}");
+                assert_eq!((it.reads_problems(), it.words()), (false, Some(Format::Gem)), "{agent} {format:?}");
             }
             for agent in ["Apache-Maven/3.9.16 (Java 17)", "Gradle/8.5", "Coursier/2.0", "Apache Ivy/2.5.1"] {
                 let it = of(agent, "*/*", format);
-                assert_eq!((it.reads_problems(), it.words()), (true, Words::Maven), "{agent} {format:?}");
+                assert_eq!((it.reads_problems(), it.words()), (true, Some(Format::Maven)), "{agent} {format:?}");
             }
         }
     }
@@ -127,9 +110,9 @@ mod tests {
         let both = "text/html, application/problem+json;q=0.5";
         assert!(curl(both, None) && curl(both, Some(Format::Gem)));
         for format in [None, Some(Format::Gem), Some(Format::Maven)] {
-            assert_eq!(of("curl/8.0", "*/*", format).words(), Words::Http);
+            assert_eq!(of("curl/8.0", "*/*", format).words(), None);
         }
-        assert_eq!(of("", "*/*", Some(Format::Gem)).words(), Words::Gem);
-        assert_eq!(of("", "*/*", Some(Format::Maven)).words(), Words::Maven);
+        assert_eq!(of("", "*/*", Some(Format::Gem)).words(), Some(Format::Gem));
+        assert_eq!(of("", "*/*", Some(Format::Maven)).words(), Some(Format::Maven));
     }
 }

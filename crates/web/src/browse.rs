@@ -75,6 +75,8 @@ pub struct BrowsePage<'a> {
     pub level: &'a Browse,
     /// Whether it is the first part of the level.
     pub first: bool,
+    /// Whether the top level lists the names of packages, and a level below it their versions.
+    pub names: bool,
 }
 
 impl Browse {
@@ -119,9 +121,7 @@ impl BrowsePage<'_> {
     fn package(&self, item: &BrowseItem) -> Option<String> {
         let (segment, package) = (self.level.segment(), item.package.as_deref()?);
         match &item.version {
-            Some(version) if item.folder || self.level.format == "gem" => {
-                Some(self.links().version(&segment, package, version))
-            }
+            Some(version) if item.folder || self.names => Some(self.links().version(&segment, package, version)),
             None if item.folder => Some(self.links().package(&segment, package)),
             _ => None,
         }
@@ -134,8 +134,7 @@ impl BrowsePage<'_> {
 
     /// The letters at which a long list of gems can be continued, each with the `after` that leads there.
     fn letters(&self) -> Vec<(char, String)> {
-        let long =
-            self.level.format == "gem" && self.level.path.is_empty() && (!self.first || self.level.next.is_some());
+        let long = self.names && self.level.path.is_empty() && (!self.first || self.level.next.is_some());
         let before = |letter: u8| format!("{}~", char::from(letter - 1));
         let letters = (b'A'..=b'Z').chain([b'_']).chain(b'a'..=b'z').filter(|_| long);
         letters.map(|letter| (char::from(letter), before(letter))).collect()
@@ -182,7 +181,7 @@ mod tests {
             next: Some(odd.into()),
         };
         let shell = Shell::new("t", Links::new("http://here.test"));
-        let html = html(&BrowsePage { shell: &shell, level: &level, first: true }).unwrap();
+        let html = html(&BrowsePage { shell: &shell, level: &level, first: true, names: false }).unwrap();
         assert!(!html.contains("<img") && !html.contains("\"'&"), "{html}");
         assert!(html.find("zeta/").unwrap() < html.find("onerror").unwrap() || html.find(">zeta").is_some());
         let order: Vec<&str> = level.folders_first().iter().map(|item| item.name.as_str()).collect();
@@ -202,7 +201,7 @@ mod tests {
             next: Some("x".into()),
         };
         let shell = Shell::new("t", Links::new("http://here.test"));
-        let page = BrowsePage { shell: &shell, level: &level, first: true };
+        let page = BrowsePage { shell: &shell, level: &level, first: true, names: true };
         let (_, after) = page.letters().into_iter().find(|(letter, _)| *letter == 'r').unwrap();
         assert!(after.as_str() < "r" && after.as_str() > "qzzz" && after.as_str() > "q-");
     }

@@ -160,6 +160,8 @@ pub struct PackagePage<'a> {
     pub shell: &'a Shell,
     /// The package.
     pub package: &'a Package,
+    /// Whether packages of the format have a README.
+    pub has_readmes: bool,
 }
 
 impl About {
@@ -245,12 +247,6 @@ impl Package {
     /// The meaning of its latest version in words.
     pub fn latest_words(&self) -> &'static str {
         latest_words(self.latest_is)
-    }
-
-    /// The URL of the README of the latest version, in formats that have one.
-    pub fn readme_url(&self, links: &Links) -> Option<String> {
-        let latest = self.latest.as_deref().filter(|_| self.format == "gem")?;
-        Some(links.readme(&self.repository, &self.package, latest))
     }
 
     /// Two versions to compare: the newest that clients get, and the one before.

@@ -98,6 +98,8 @@ pub struct VersionPage<'a> {
     pub shell: &'a Shell,
     /// The version.
     pub version: &'a Version,
+    /// Whether packages of the format have a README.
+    pub has_readmes: bool,
 }
 
 impl Version {
@@ -122,10 +124,9 @@ impl Version {
         }
     }
 
-    /// The URL of its README, in formats that have one, if clients get it.
-    pub fn readme_url(&self, links: &Links) -> Option<String> {
-        let may_have = self.format == "gem" && self.line.state == "visible";
-        may_have.then(|| links.readme(&self.repository, &self.package, &self.line.version))
+    /// The URL of its README.
+    pub fn readme_url(&self, links: &Links) -> String {
+        links.readme(&self.repository, &self.package, &self.line.version)
     }
 
     /// The URL of the difference to the latest version, if this is another one.

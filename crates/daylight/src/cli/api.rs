@@ -58,7 +58,7 @@ pub(super) struct PlanFlags {
 }
 
 /// The admin API of one server.
-pub(super) struct Api {
+pub(crate) struct Api {
     runtime: Runtime,
     options: ClientOptions,
     client: Client,

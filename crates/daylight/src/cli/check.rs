@@ -9,6 +9,7 @@ use super::context::Context;
 use super::failure::{Failure, plain};
 use super::global_flags::GlobalFlags;
 use super::repository_client::RepositoryClient;
+use crate::formats;
 use index::IndexReport;
 use serde::Deserialize;
 use telemetry::Tick;
@@ -73,7 +74,7 @@ impl Check {
         let remote: Vec<String> = match all {
             Ok(RepositoryFormats { repositories }) => {
                 let mut gems = repositories;
-                gems.retain(|one| one.format == "gem" && one.kind != "group");
+                gems.retain(|one| formats::has_index(&one.format) && one.kind != "group");
                 let remote = gems.iter().filter(|one| one.kind == "remote").map(|one| one.name.clone()).collect();
                 if self.repositories.is_empty() {
                     self.repositories = gems.into_iter().map(|one| one.name).collect();

@@ -1,16 +1,16 @@
 //! `daylight export`: downloads every file of a repository.
 
-mod gems;
-mod place;
-mod tree;
+pub(crate) mod place;
+pub(crate) mod tree;
 
 use super::api::{Api, REPOSITORIES};
 use super::context::Context;
 use super::failure::{Failure, plain};
 use super::repository_client::RepositoryClient;
+use crate::formats;
 use anyhow::Context as _;
 use format::percent::segment;
-use place::Placed;
+use place::{ExportJob, Placed};
 use std::path::PathBuf;
 use store::disk::{Disk as _, RealDisk};
 use telemetry::Tick;
@@ -40,15 +40,14 @@ impl Export {
         let repository = RepositoryClient::new(&self.repo, context)?;
         std::fs::create_dir_all(&self.dir).with_context(|| format!("cannot make `{}`", self.dir.display()))?;
         let api = Api::new(context)?;
-        // Who may only read is not told the format: the index of gems can be exported all the same.
-        let format = api.get(&format!("{REPOSITORIES}/{}", segment(&self.repo)));
-        let format = format.ok().and_then(|shown| Some(shown["format"].as_str()?.to_owned()));
-        let (noun, all) = match format.as_deref() {
-            Some(format @ ("maven" | "raw")) => {
-                ("files", tree::export(&api, &repository, jobs, &self.dir, format == "maven")?)
-            }
-            _ => ("gems", gems::export(&repository, jobs, &self.dir)?),
+        // Who may only read is not told the format.
+        let shown = api.get(&format!("{REPOSITORIES}/{}", segment(&self.repo)));
+        let face = match shown.ok().as_ref().and_then(|shown| shown["format"].as_str()) {
+            Some(format) => formats::named(format).with_context(|| format!("this program does not know `{format}`"))?,
+            None => formats::LISTED_TO_READERS,
         };
+        let job = ExportJob { api: &api, repository: &repository, jobs, folder: &self.dir };
+        let (noun, all) = (face.exported, (face.export)(&job)?);
         let synced = RealDisk.open_folder(&self.dir).and_then(|folder| folder.sync());
         synced.with_context(|| format!("cannot sync `{}`", self.dir.display()))?;
         self.report(&all, noun, began, context)

@@ -13,7 +13,7 @@ const USAGE: u8 = 2;
 /// A failure that a verb detected itself, with a hint.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
-pub(super) struct Failure {
+pub(crate) struct Failure {
     text: String,
     hint: Option<String>,
     /// The status, where it is the answer of a server.
@@ -23,28 +23,28 @@ pub(super) struct Failure {
 
 impl Failure {
     /// The verb failed.
-    pub(super) fn new(text: impl Into<String>, hint: Option<String>) -> Self {
+    pub(crate) fn new(text: impl Into<String>, hint: Option<String>) -> Self {
         Self { text: text.into(), hint, status: None, usage: false }
     }
 
     /// The status, where it is the answer of a server.
-    pub(super) fn status(&self) -> Option<u16> {
+    pub(crate) fn status(&self) -> Option<u16> {
         self.status
     }
 
     /// A server answered with this status.
-    pub(super) fn answered(status: u16, text: impl Into<String>, hint: Option<String>) -> Self {
+    pub(crate) fn answered(status: u16, text: impl Into<String>, hint: Option<String>) -> Self {
         Self { status: Some(status), ..Self::new(text, hint) }
     }
 
     /// The command line is wrong.
-    pub(super) fn usage(text: impl Into<String>, hint: &str) -> Self {
+    pub(crate) fn usage(text: impl Into<String>, hint: &str) -> Self {
         Self { usage: true, ..Self::new(text, Some(hint.to_owned())) }
     }
 }
 
 /// Reports a failure. A closed pipe is none: in `daylight repo list | head -1` the reader has left.
-pub(super) fn report(error: &anyhow::Error, json: bool, err: &mut dyn Write) -> ExitCode {
+pub(crate) fn report(error: &anyhow::Error, json: bool, err: &mut dyn Write) -> ExitCode {
     if error.chain().any(is_broken_pipe) {
         return ExitCode::SUCCESS;
     }
@@ -122,12 +122,12 @@ fn is_broken_pipe(cause: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 /// Whether a command line that cannot be read asks for JSON.
-pub(super) fn wants_json(arguments: &[OsString]) -> bool {
+pub(crate) fn wants_json(arguments: &[OsString]) -> bool {
     arguments.iter().take_while(|argument| *argument != "--").any(|argument| argument == "--json")
 }
 
 /// Prints what clap reports: help and version to standard output, errors to standard error.
-pub(super) fn usage(error: &clap::Error, json: bool, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
+pub(crate) fn usage(error: &clap::Error, json: bool, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
     let text = error.render().to_string();
     // A closed pipe is no failure here either.
     let _ = match (error.use_stderr(), json) {
@@ -151,6 +151,6 @@ fn usage_object(kind: ErrorKind, text: &str, err: &mut dyn Write) -> std::io::Re
 }
 
 /// Text from elsewhere without control characters, which a terminal would obey, and without characters that hide or reorder text.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     text.chars().map(|c| if telemetry::is_unseen(c) && c != '\n' { '\u{fffd}' } else { c }).collect()
 }

@@ -3,7 +3,7 @@
 //! Results go to standard output, everything else to standard error. With `--json` a failure is one JSON object there. Exit codes: 0 the
 //! command succeeded, 1 it failed, 2 the command line or a setting is wrong.
 
-mod api;
+pub(crate) mod api;
 mod ask;
 mod backup;
 mod cells;
@@ -15,8 +15,8 @@ mod context;
 mod examples;
 mod explain;
 mod explained;
-mod export;
-mod failure;
+pub(crate) mod export;
+pub(crate) mod failure;
 mod folder;
 mod folder_job;
 mod frees;
@@ -27,14 +27,14 @@ mod journal;
 mod kept_names;
 mod manual;
 mod orphan_blobs;
-mod parallel;
+pub(crate) mod parallel;
 mod policy;
-mod progress;
+pub(crate) mod progress;
 mod purge;
 mod rebuild;
 mod repair;
 mod repo;
-mod repository_client;
+pub(crate) mod repository_client;
 mod restore;
 mod serve;
 mod settings;

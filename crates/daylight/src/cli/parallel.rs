@@ -8,7 +8,7 @@ use std::sync::mpsc;
 /// Calls `work` for every item on `threads` threads, and `progress` with the number of items that are done. Each thread has a
 /// state of its own, such as a connection. The results come in the order in which they were ready. After the first error
 /// no further item is started.
-pub(super) fn map<I: Send, S, R: Send>(
+pub(crate) fn map<I: Send, S, R: Send>(
     threads: usize,
     items: impl IntoIterator<Item = I>,
     state: impl Fn() -> Result<S, anyhow::Error> + Sync,

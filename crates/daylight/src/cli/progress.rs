@@ -3,12 +3,12 @@
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// A bar on standard error for work in parts. Hidden where that is no terminal, and gone when dropped.
-pub(super) struct Bar {
+pub(crate) struct Bar {
     bar: ProgressBar,
 }
 
 impl Bar {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let bar = ProgressBar::new(0);
         if let Ok(style) = ProgressStyle::with_template("{msg:9} {wide_bar} {human_pos}/{human_len} {eta}") {
             bar.set_style(style);
@@ -17,7 +17,7 @@ impl Bar {
     }
 
     /// Shows the progress.
-    pub(super) fn show(&self, progress: store::Progress) {
+    pub(crate) fn show(&self, progress: store::Progress) {
         if self.bar.message() != progress.of {
             self.bar.reset();
             self.bar.set_message(progress.of);

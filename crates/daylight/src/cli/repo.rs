@@ -19,6 +19,7 @@ use super::context::Context;
 use super::explained::Explained;
 use super::failure::Failure;
 use super::{failure, frees, table};
+use crate::formats;
 use cached_files::CachedFiles;
 use display::{HEAD, Repositories, Repository};
 use format::percent::segment;
@@ -219,7 +220,7 @@ impl Repo {
             }
             RepoVerb::Show { name } => {
                 let mut answer = api.get(&format!("{REPOSITORIES}/{}", segment(&name)))?;
-                let is_of_gems = answer["kind"] == "group" && answer["format"] == "gem";
+                let is_of_gems = answer["kind"] == "group" && answer["format"].as_str().is_some_and(formats::has_index);
                 if is_of_gems && context.flags.json {
                     answer["collisions"] = collisions::all(&api, &name)?;
                 }

@@ -26,7 +26,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// One repository of a server, and the token for it.
 #[derive(Clone)]
-pub(super) struct RepositoryClient {
+pub(crate) struct RepositoryClient {
     root: String,
     repository: String,
     token: Option<client::Secret>,
@@ -34,7 +34,7 @@ pub(super) struct RepositoryClient {
 }
 
 /// A connection to the server of a [`RepositoryClient`], for one thread.
-pub(super) struct RepositoryConnection {
+pub(crate) struct RepositoryConnection {
     client: RepositoryClient,
     runtime: Runtime,
     connection: Connection,
@@ -59,19 +59,19 @@ impl RepositoryClient {
     }
 
     /// The name of the repository.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.repository
     }
 
     /// Opens a connection.
-    pub(super) fn connect(&self) -> Result<RepositoryConnection, anyhow::Error> {
+    pub(crate) fn connect(&self) -> Result<RepositoryConnection, anyhow::Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let options = ClientOptions { trust: self.trust.clone(), ..OPTIONS };
         Ok(RepositoryConnection { client: self.clone(), runtime, connection: Connection::new(options) })
     }
 
     /// An answer without success, as a failure of the verb.
-    pub(super) fn failure(&self, answer: &Response) -> Failure {
+    pub(crate) fn failure(&self, answer: &Response) -> Failure {
         let hint = match answer.status {
             StatusCode::UNAUTHORIZED if self.token.is_none() => {
                 Some("set DAYLIGHT_TOKEN to a token for this repository")
@@ -100,14 +100,14 @@ impl RepositoryClient {
 
 impl RepositoryConnection {
     /// GET of a text below the repository; `None`: there is none.
-    pub(super) fn text(&mut self, path: &str) -> Result<Option<String>, anyhow::Error> {
+    pub(crate) fn text(&mut self, path: &str) -> Result<Option<String>, anyhow::Error> {
         let Some(bytes) = self.bytes(path)? else { return Ok(None) };
         let text = String::from_utf8(bytes).ok().with_context(|| format!("`{path}` is not UTF-8"))?;
         Ok(Some(text))
     }
 
     /// GET of a path below the repository; `None`: there is nothing.
-    pub(super) fn bytes(&mut self, path: &str) -> Result<Option<Vec<u8>>, anyhow::Error> {
+    pub(crate) fn bytes(&mut self, path: &str) -> Result<Option<Vec<u8>>, anyhow::Error> {
         let answer = self.call(Method::GET, path, Content::default(), None)?;
         match answer.status {
             status if status.is_success() => Ok(Some(answer.body.into())),
@@ -117,23 +117,23 @@ impl RepositoryConnection {
     }
 
     /// GET of a path, whose content is passed to `sink` as it arrives. Returns the headers.
-    pub(super) fn fetch(&mut self, path: &str, sink: BodySink<'_>) -> Result<HeaderMap, anyhow::Error> {
+    pub(crate) fn fetch(&mut self, path: &str, sink: BodySink<'_>) -> Result<HeaderMap, anyhow::Error> {
         let answer = self.call(Method::GET, path, Content::default(), Some(sink))?;
         if answer.status.is_success() { Ok(answer.headers) } else { Err(self.client.failure(&answer).into()) }
     }
 
     /// POST of `body`.
-    pub(super) fn post(&mut self, path: &str, headers: HeaderMap, body: Content) -> Result<Response, anyhow::Error> {
+    pub(crate) fn post(&mut self, path: &str, headers: HeaderMap, body: Content) -> Result<Response, anyhow::Error> {
         self.call_with(Method::POST, path, headers, body, None)
     }
 
     /// PUT of `body`.
-    pub(super) fn put(&mut self, path: &str, headers: HeaderMap, body: Content) -> Result<Response, anyhow::Error> {
+    pub(crate) fn put(&mut self, path: &str, headers: HeaderMap, body: Content) -> Result<Response, anyhow::Error> {
         self.call_with(Method::PUT, path, headers, body, None)
     }
 
     /// HEAD of a path.
-    pub(super) fn head(&mut self, path: &str) -> Result<Response, anyhow::Error> {
+    pub(crate) fn head(&mut self, path: &str) -> Result<Response, anyhow::Error> {
         self.call(Method::HEAD, path, Content::default(), None)
     }
 
@@ -191,7 +191,7 @@ fn retry_delay(answer: &Response) -> Option<Duration> {
 }
 
 /// The message of an answer, without control characters.
-pub(super) fn message(answer: &Response) -> String {
+pub(crate) fn message(answer: &Response) -> String {
     let text = match serde_json::from_slice::<serde_json::Value>(&answer.body) {
         Ok(problem) => ["detail", "title"].iter().find_map(|key| Some(problem[key].as_str()?.to_owned())),
         Err(_) => None,

@@ -1,11 +1,14 @@
 //! Applies the repositories that the configuration declares, at each start and on each reload.
 
-use crate::config::{DeclaredRepository, OptionalUpstream, Upstream, UpstreamUrl};
-use crate::instance::first_start::{MAVEN_CENTRAL, RUBYGEMS};
+use crate::config::{DeclaredRepository, Upstream, UpstreamUrl};
+use crate::face::DefaultRemote;
+use crate::formats;
 use crate::settings_patch::credential_guard;
 use format::gem::info::FormatVersion;
 use repository::RepositoryRecord;
-use repository::{Author, BadSetting, ChangedRepository, Decisions, Error, FormerFiles, HiddenHosted, Repositories};
+use repository::{
+    Author, BadSetting, ChangedRepository, Decisions, Error, Format, FormerFiles, HiddenHosted, Repositories,
+};
 use telemetry::{Event, Log};
 
 /// A repository cannot be as the file declares it.
@@ -45,14 +48,14 @@ pub(crate) async fn set_default_upstreams(
     log: &Log,
     event: &mut Event,
 ) -> Result<(), Error> {
-    let maven_central = Some(&upstream.maven_central).filter(|url| **url != UpstreamUrl::maven_central());
-    let rubygems = upstream.rubygems.0.as_ref().filter(|_| upstream.rubygems != OptionalUpstream::rubygems());
-    let named = [(MAVEN_CENTRAL, "maven", maven_central), (RUBYGEMS, "gem", rubygems)];
-    for (name, format, url) in named {
-        let Some(UpstreamUrl(url)) = url else { continue };
+    for format in Format::ALL.iter().rev() {
+        let remote = (formats::of(*format).default_remote)(upstream).filter(|remote| !remote.is_unchanged);
+        let Some(DefaultRemote { name, url: Some(UpstreamUrl(url)), .. }) = remote else { continue };
         // A repository of another format only has the same name.
-        let change =
-            |record: &mut RepositoryRecord| if record.format == format { set_first_url(record, url) } else { Ok(()) };
+        let change = |record: &mut RepositoryRecord| match record.format == format.as_str() {
+            true => set_first_url(record, url),
+            false => Ok(()),
+        };
         match set(name, change, repositories, log, event).await {
             Ok(_) | Err(Error::NoSuchRepository(_)) => {}
             Err(error) => return Err(error),
@@ -171,7 +174,7 @@ mod tests {
     #[test]
     fn the_default_upstream_is_not_changed_where_credentials_would_move() {
         let remote = RemoteRecord { urls: vec!["http://a/x".into(), "http://b".into()], ..RemoteRecord::default() };
-        let open = RepositoryRecord::new(MAVEN_CENTRAL, "maven", RepositoryKind::Remote, Millis(0));
+        let open = RepositoryRecord::new("maven-central", "maven", RepositoryKind::Remote, Millis(0));
         let mut open = RepositoryRecord { remote: Some(Box::new(remote.clone())), ..open };
         let closed = RemoteRecord { credentials: Some("env:A".into()), ..remote };
         let mut closed = RepositoryRecord { remote: Some(Box::new(closed)), ..open.clone() };

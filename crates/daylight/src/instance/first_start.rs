@@ -2,20 +2,14 @@
 
 use crate::access::{Access, NewToken};
 use crate::config::{Secret, Upstream};
+use crate::face::DefaultRemote;
+use crate::formats;
 use anyhow::Context;
 use format::gem::info::FormatVersion;
-use repository::{Author, ChangeSource, Scope};
-use repository::{RemoteRecord, RepositoryRecord};
-use repository::{Repositories, VersionPolicy};
+use repository::{Author, ChangeSource, Format, RemoteRecord, Repositories, RepositoryRecord, Scope};
 use store::{CommitError, Expect, RepositoryKind, Seq, Store};
 use telemetry::{Event, Millis};
 
-/// The name of the default remote Maven repository.
-pub(crate) const MAVEN_CENTRAL: &str = "maven-central";
-/// The name of the default remote gem repository.
-pub(crate) const RUBYGEMS: &str = "rubygems";
-/// The names of the default groups, each with its format. A group joins all default repositories of its format.
-const GROUPS: [(&str, &str); 2] = [("maven", "maven"), ("gems", "gem")];
 /// The name of the admin token.
 const ADMIN: &str = "admin";
 /// Maximum number of attempts while other processes change the folder.
@@ -79,23 +73,19 @@ pub(crate) async fn prepare(
 
 /// The repositories of a new folder.
 pub(crate) fn first_repositories(info_format: FormatVersion, upstream: &Upstream) -> Vec<RepositoryRecord> {
-    let hosted = |name, format| RepositoryRecord::new(name, format, RepositoryKind::Hosted, Millis(0));
-    let versions = |policy: VersionPolicy| Some(policy.as_str().to_owned());
-    let remote = |name, format, urls| RepositoryRecord {
-        remote: Some(Box::new(RemoteRecord { urls, ..RemoteRecord::default() })),
-        ..RepositoryRecord::new(name, format, RepositoryKind::Remote, Millis(0))
-    };
-    let gems = upstream.rubygems.0.iter().map(|url| url.0.clone()).collect();
-    let mut all = vec![
-        RepositoryRecord { info_format: Some(info_format.as_str().to_owned()), ..hosted("gems-private", "gem") },
-        RepositoryRecord { versions: versions(VersionPolicy::Releases), ..hosted("maven-releases", "maven") },
-        RepositoryRecord { versions: versions(VersionPolicy::Snapshots), ..hosted("maven-snapshots", "maven") },
-        remote(MAVEN_CENTRAL, "maven", vec![upstream.maven_central.0.clone()]),
-        remote(RUBYGEMS, "gem", gems),
-    ];
-    for (name, format) in GROUPS {
-        let members = all.iter().filter(|record| record.format == format).map(|record| record.name.clone()).collect();
-        all.push(RepositoryRecord { members, ..RepositoryRecord::new(name, format, RepositoryKind::Group, Millis(0)) });
+    let new = |name: &str, format: Format, kind| RepositoryRecord::new(name, format.as_str(), kind, Millis(0));
+    let mut all: Vec<_> =
+        Format::ALL.iter().flat_map(|format| (formats::of(*format).default_hosted)(info_format)).collect();
+    all.extend(Format::ALL.iter().rev().filter_map(|format| {
+        let DefaultRemote { name, url, .. } = (formats::of(*format).default_remote)(upstream)?;
+        let urls = url.iter().map(|url| url.0.clone()).collect();
+        let remote = Some(Box::new(RemoteRecord { urls, ..RemoteRecord::default() }));
+        Some(RepositoryRecord { remote, ..new(name, *format, RepositoryKind::Remote) })
+    }));
+    for format in Format::ALL.iter().rev() {
+        let Some(name) = formats::of(*format).default_group else { continue };
+        let members = all.iter().filter(|one| one.format == format.as_str()).map(|one| one.name.clone()).collect();
+        all.push(RepositoryRecord { members, ..new(name, *format, RepositoryKind::Group) });
     }
     all
 }

@@ -2,7 +2,6 @@
 //! tokens, hosts of upstreams and times are for callers who may observe the server.
 
 use crate::access::Caller;
-use crate::audience::Words;
 use crate::error::Error;
 use repository::{Hidden, Repository, RepositoryTable, Since, Why};
 use std::collections::HashSet;
@@ -58,7 +57,7 @@ pub(crate) fn value(
     OF_REQUESTS.iter().for_each(|key| drop(value.costs.remove(*key)));
     value.why = reason.map(|reason| reason.doc().to_owned()).unwrap_or_default();
     let error = error.as_ref();
-    let hint = removal_hint.or_else(|| error.and_then(|error| error.hint(Words::Http)));
+    let hint = removal_hint.or_else(|| error.and_then(|error| error.hint(None)));
     value.hint = hint.unwrap_or_default();
     if let Some(Error::Repository(repository::Error::Hidden(hidden))) = error {
         value.rule = Some(rule(hidden));

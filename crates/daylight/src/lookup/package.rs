@@ -3,9 +3,10 @@
 use super::known_package::{Words, about, latest_is, rows};
 use crate::app::App;
 use crate::error::Error;
+use crate::face::VersionUsage;
+use crate::formats;
 use crate::lookup::pagination::PageQuery;
 use crate::lookup::read_repository::ReadRepository;
-use crate::overview::VersionUsage;
 use format::percent::segment;
 use front::Request;
 use repository::{PackageRows, ServerUrl, VersionRow};
@@ -37,7 +38,8 @@ pub(crate) async fn show(
         let url = format!("{}/repository/{}", app.urls.of(request).url(), segment(&read.segment));
         let (repository, number) = (&*read.repository, details.row.number.as_str());
         let declared = details.declared.as_ref();
-        snippets = VersionUsage { repository, url: &url, package: name, number, declared }.snippets();
+        let usage = VersionUsage { repository, url: &url, package: name, number, declared };
+        snippets = (formats::of(repository.format).snippets)(&usage);
         about_latest = declared.map(about);
     }
     let words = Words::of(app, read, event).await?;

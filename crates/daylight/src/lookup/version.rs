@@ -3,8 +3,9 @@
 use super::known_package::{Words, about, latest_is, moment, row, rows};
 use crate::app::App;
 use crate::error::Error;
+use crate::face::VersionUsage;
+use crate::formats;
 use crate::lookup::read_repository::ReadRepository;
-use crate::overview::VersionUsage;
 use format::percent::segment;
 use front::Request;
 use repository::{ServerUrl, VersionDetails, VersionFile as Found};
@@ -30,7 +31,13 @@ pub(crate) async fn show(
     let snippets = match row.standing.is_visible() {
         true => {
             let (repository, number, declared) = (&*read.repository, row.number.as_str(), declared.as_ref());
-            VersionUsage { repository, url: &url, package, number, declared }.snippets()
+            (formats::of(repository.format).snippets)(&VersionUsage {
+                repository,
+                url: &url,
+                package,
+                number,
+                declared,
+            })
         }
         false => Vec::new(),
     };

@@ -1,6 +1,7 @@
 //! Which repositories a caller may read, and how the pages describe them.
 
 use crate::access::Caller;
+use crate::formats;
 use format::percent::segment;
 use repository::{Format, Repository, RepositoryTable};
 use std::sync::Arc;
@@ -15,11 +16,7 @@ pub(super) fn listed<'a>(caller: &Caller, table: &'a RepositoryTable) -> Vec<&'a
 
 /// The kind and format of a repository.
 pub(super) fn about(repository: &Repository) -> String {
-    let what = match repository.format {
-        Format::Gem => "gem",
-        Format::Maven => "Maven",
-        Format::Raw => "file",
-    };
+    let what = formats::of(repository.format).noun;
     let kind = match repository.record.kind {
         RepositoryKind::Hosted => format!("hosted {what} repository"),
         RepositoryKind::Remote => format!("remote {what} repository: the cache of an upstream"),
@@ -37,11 +34,10 @@ pub(super) fn first_steps(server: &str, table: &RepositoryTable) -> String {
     };
     let mut lines = format!("export DAYLIGHT_SERVER={server} DAYLIGHT_TOKEN=TOKEN\n");
     lines.push_str("daylight token create ci --scope read,write   # a token for publishing\n");
-    if let Some(name) = hosted(Format::Gem) {
-        lines.push_str(&format!(
-            "GEM_HOST_API_KEY=$DAYLIGHT_TOKEN gem push --host {server}/repository/{} NAME-VERSION.gem\n",
-            segment(name)
-        ));
+    for format in Format::ALL {
+        let push = hosted(*format)
+            .and_then(|name| (formats::of(*format).first_push)(&format!("{server}/repository/{}", segment(name))));
+        lines.extend(push.map(|push| push + "\n"));
     }
     lines.push_str("daylight repo list");
     lines
@@ -56,13 +52,7 @@ pub(super) fn first_fetch(server: &str, listed: &[&Arc<Repository>]) -> String {
             |kind| listed.iter().find(|one| one.format == *format && one.record.kind == kind && !one.record.private);
         let Some(one) = of(RepositoryKind::Group).or_else(|| of(RepositoryKind::Remote)) else { continue };
         let url = format!("{server}/repository/{}", segment(&one.record.name));
-        match format {
-            Format::Gem => lines.push(format!("bundle config set --local mirror.all {url}\nbundle install")),
-            Format::Maven => {
-                lines.push(format!("curl -fsS -o settings.xml {url}/settings.xml\nmvn -s settings.xml package"))
-            }
-            Format::Raw => {}
-        }
+        lines.extend((formats::of(*format).first_fetch)(&url));
     }
     lines.join("\n\n")
 }

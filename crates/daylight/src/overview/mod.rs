@@ -3,14 +3,12 @@
 
 mod home;
 mod listed;
-mod snippets;
-mod usage;
-
-pub(crate) use snippets::VersionUsage;
 
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
+use crate::face::Usage;
+use crate::formats;
 use crate::reply;
 use crate::site::shell;
 use format::percent::segment;
@@ -21,7 +19,6 @@ use repository::{Ask, Latest, ListedPackage, PackagesAsk, Repository, Repository
 use std::sync::Arc;
 use store::RepositoryKind;
 use telemetry::Event;
-use usage::Usage;
 use web::{Document, DocumentPage, Link, Links};
 
 const TITLE: &str = "Daylight, a package repository server that can tell, for every request, why the client got this file, a 404 or a refusal";
@@ -110,10 +107,30 @@ pub(crate) async fn of_repository(
     }
     let url = format!("{server}/repository/{}", segment(ask.parameters.segment));
     let publishes_to = publishes_to(&server, repository, caller, &table);
-    Usage { repository, url: &url, publishes_to }.describe(&mut document);
+    describe_usage(&Usage { repository, url: &url }, publishes_to, &mut document);
     document.heading("To see why the server answers a request as it does (with an admin token in DAYLIGHT_TOKEN)");
     document.lines(format!("daylight explain --server {server} {} PATH", record.name));
     page(app, &document, request, event).await
+}
+
+/// Adds the lines with which clients use the repository. `publishes_to`: the name and the URL of the member of a group that takes uploads.
+fn describe_usage(of: &Usage<'_>, publishes_to: Option<(String, String)>, document: &mut Document) {
+    let face = formats::of(of.repository.format);
+    (face.usage)(of, document);
+    if of.repository.as_of.is_some() {
+        return;
+    }
+    match (of.repository.record.kind, publishes_to) {
+        (RepositoryKind::Hosted, _) => {
+            document.heading("To publish, with a token that has the scope `write`");
+            document.lines((face.publishing)(of, of.url));
+        }
+        (RepositoryKind::Group, Some((name, url))) => {
+            document.heading(format!("To publish, to the member `{name}`, with a token that has the scope `write`"));
+            document.lines((face.publishing)(of, &url));
+        }
+        (RepositoryKind::Group | RepositoryKind::Remote, _) => {}
+    }
 }
 
 /// The first packages, and the URL of the list of all. A repository without packages has no such list.

@@ -3,8 +3,10 @@
 use super::phrase::phrase;
 use super::{TEXT, asked_again, json, page, put};
 use crate::access::{self, OtpError};
-use crate::audience::{Audience, Words};
+use crate::audience::Audience;
 use crate::error::Error;
+use crate::face::Words;
+use crate::formats;
 use crate::reply::status;
 use front::{Body, Reply, Request};
 use http::StatusCode;
@@ -34,7 +36,7 @@ pub(crate) fn refusal(
 ) -> Reply {
     let status = status::of(error);
     let mut reply = if request.path().starts_with("/api/") {
-        problem(status, error, Words::Http, why, id)
+        problem(status, error, None, why, id)
     } else if let Some(shell) = shell {
         web_page(status, error, shell, why, id)
     } else if status != StatusCode::NOT_FOUND
@@ -73,7 +75,7 @@ pub(crate) fn refusal(
 /// The reply that something is proven not to exist, until it is published. It may be a page, so its words are those of the format, and
 /// `why` is a URL that is the same for all clients.
 pub(crate) fn missing(error: &Error, ask: &Ask<'_>, why: Option<&str>) -> Reply {
-    let mut reply = plain(status::of(error), error, Words::Http, why, None);
+    let mut reply = plain(status::of(error), error, None, why, None);
     reply.headers.insert(header::CACHE_CONTROL, asked_again(ask.repository.record.private));
     reply
 }
@@ -105,12 +107,12 @@ pub(crate) fn heading(error: &Error) -> &'static str {
 
 /// For a browser in which a person opened the URL.
 fn web_page(status: StatusCode, error: &Error, shell: &Shell, why: Option<&str>, id: EventId) -> Reply {
-    let (message, hint) = (message(status, error, Some(id)), hint(error, Words::Http, Some(id)));
+    let (message, hint) = (message(status, error, Some(id)), hint(error, None, Some(id)));
     let (why, event) = (why.map(str::to_owned), id.to_string());
     let refusal = Refusal { status: status.as_u16(), heading: heading(error), message, hint, why, event };
     match web::html(&RefusalPage { shell, refusal: &refusal }) {
         Ok(html) => Reply { status, ..page(html, true) },
-        Err(_) => plain(status, error, Words::Http, refusal.why.as_deref(), Some(id)),
+        Err(_) => plain(status, error, None, refusal.why.as_deref(), Some(id)),
     }
 }
 
@@ -130,12 +132,10 @@ fn plain(status: StatusCode, error: &Error, words: Words, why: Option<&str>, id:
     reply
 }
 
-/// Of a problem Maven shows `title` and `detail` alone, so where its words are asked for the detail ends with the hint
-/// and the link.
 fn problem(status: StatusCode, error: &Error, words: Words, why: Option<&str>, id: EventId) -> Reply {
     let hint = hint(error, words, Some(id));
     let mut detail = message(status, error, Some(id));
-    if words == Words::Maven {
+    if formats::speaking(words).shows_details_only {
         hint.iter().for_each(|hint| detail.push_str(&format!("; hint: {hint}")));
         why.iter().for_each(|why| detail.push_str(&format!("; why: {why}")));
     }

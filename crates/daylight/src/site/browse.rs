@@ -3,6 +3,7 @@
 use super::shell;
 use crate::app::App;
 use crate::error::Error;
+use crate::formats;
 use crate::lookup::browse::level;
 use crate::lookup::pagination::{self, PageQuery};
 use crate::lookup::read_repository::ReadRepository;
@@ -27,5 +28,6 @@ pub(super) async fn answer(
     let level = level(app, &read, PageRequest { path, after: &after, limit }, event).await?;
     let title = format!("{}/{}", level.segment(), level.path);
     let shell = shell::of(app, title, request, event).await?;
-    shell::page(&BrowsePage { shell: &shell, level: &level, first: after.is_empty() }, event).await
+    let (first, names) = (after.is_empty(), formats::of(read.repository.format).browses_names);
+    shell::page(&BrowsePage { shell: &shell, level: &level, first, names }, event).await
 }

@@ -3,6 +3,7 @@
 use super::shell;
 use crate::app::App;
 use crate::error::Error;
+use crate::formats;
 use crate::lookup::pagination::{self, PageQuery};
 use crate::lookup::read_repository::ReadRepository;
 use crate::lookup::{difference, downloads, package, packages, readme, version};
@@ -53,9 +54,10 @@ pub(super) async fn package(
         let shell = shell::of(app, title, request, event).await?;
         return shell::page(&DifferencePage { shell: &shell, difference: &difference }, event).await;
     }
+    let has_readmes = formats::of(read.repository.format).has_readmes;
     let package = package::show(app, &read, package, &page, request, event).await?;
     let shell = shell::of(app, format!("{} in {}", package.package, package.repository), request, event).await?;
-    shell::page(&PackagePage { shell: &shell, package: &package }, event).await
+    shell::page(&PackagePage { shell: &shell, package: &package, has_readmes }, event).await
 }
 
 /// The page about a version, or its README, if the query says so.
@@ -74,8 +76,9 @@ pub(super) async fn version(
         let shell = shell::of(app, title, request, event).await?;
         return shell::page(&ReadmePage { shell: &shell, readme: &readme }, event).await;
     }
+    let has_readmes = formats::of(read.repository.format).has_readmes;
     let version = version::show(app, &read, package, version, request, event).await?;
     let title = format!("{} {} in {}", version.package, version.line.version, version.repository);
     let shell = shell::of(app, title, request, event).await?;
-    shell::page(&VersionPage { shell: &shell, version: &version }, event).await
+    shell::page(&VersionPage { shell: &shell, version: &version, has_readmes }, event).await
 }

@@ -3,7 +3,6 @@
 use super::shell;
 use crate::access::{self, session};
 use crate::app::App;
-use crate::audience::Words;
 use crate::class::Place;
 use crate::config::FORM_BYTES;
 use crate::error::Error;
@@ -71,7 +70,7 @@ async fn page(
     event: &mut Event,
 ) -> Result<Reply, Error> {
     let shell = shell::of(app, "Sign in", request, event).await?;
-    let (problem, hint) = (error.map(Error::to_string), error.and_then(|error| error.hint(Words::Http)));
+    let (problem, hint) = (error.map(Error::to_string), error.and_then(|error| error.hint(None)));
     shell::page(&SignInPage { shell: &shell, to, problem: problem.as_deref(), hint: hint.as_deref() }, event).await
 }
 

@@ -1,7 +1,5 @@
 //! The refusal of a change that another repository takes, with that repository.
 
-use crate::audience::Words;
-use format::percent::segment;
 use repository::{Format, VersionPolicy};
 use telemetry::Reason;
 
@@ -45,19 +43,6 @@ pub(crate) struct Place {
     pub(crate) path: String,
 }
 
-/// The remedy for a path that is none of the server's own: often a client was given the server's URL instead of a repository's. It is the
-/// same whether or not there is such a repository.
-pub(crate) fn below_repositories(path: &str) -> Option<String> {
-    let segments: Vec<&str> = path.strip_prefix('/')?.split('/').filter(|segment| !segment.is_empty()).collect();
-    match segments[..] {
-        ["api", "v1", "gems" | "api_key" | "dependencies" | "search.json" | "versions", ..] | ["api", "v2", ..] => {
-            Some("`gem` and Bundler take the URL of a repository: `gem push --host http://HOST/repository/NAME`".into())
-        }
-        ["repository" | "hooks" | "api" | "health" | "metrics", ..] => None,
-        _ => Some("the URL of a repository is `/repository/NAME/` below that of the server".into()),
-    }
-}
-
 impl Elsewhere {
     fn text(&self) -> String {
         let name = &self.name;
@@ -78,24 +63,6 @@ impl Elsewhere {
         }
     }
 
-    /// How the client publishes to the other repository.
-    pub(crate) fn hint(&self, words: Words) -> Option<String> {
-        let Some(Place { url, path, .. }) = &self.place else {
-            return Some("`daylight repo list` shows the hosted repositories, which take changes".into());
-        };
-        Some(match (self.format, words) {
-            (Format::Gem, _) => format!("use this URL: `gem push --host {url}`, `gem yank --host {url}`"),
-            (Format::Maven, Words::Maven) => {
-                format!(
-                    "make this the `<url>` in `<distributionManagement>`: {url}/ (once: -DaltDeploymentRepository=ID::default::{url}/)"
-                )
-            }
-            (Format::Maven | Format::Raw, _) => {
-                format!("send the request to {url}/{}", path.split('/').map(segment).collect::<Vec<_>>().join("/"))
-            }
-        })
-    }
-
     /// The reason phrase.
     pub(crate) fn phrase(&self) -> &'static str {
         match &self.refusal {
@@ -103,23 +70,6 @@ impl Elsewhere {
             Refusal::Remote => "a remote repository takes no uploads; publish to a hosted repository",
             Refusal::Version { policy: VersionPolicy::Snapshots, .. } => "this repository takes only snapshots",
             Refusal::Version { .. } => "this repository takes no snapshots",
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::below_repositories;
-
-    #[test]
-    fn a_path_without_its_repository_gets_the_form_of_the_url() {
-        let has = |path: &str, words: &str| below_repositories(path).is_some_and(|hint| hint.contains(words));
-        assert!(has("/api/v1/gems", "gem push --host") && has("/api/v1/api_key", "gem push --host"));
-        assert!(
-            has("/maven/com/acme/lamp/1/lamp-1.pom", "/repository/NAME/") && has("/specs.4.8.gz", "/repository/NAME/")
-        );
-        for own in ["/api/v1/repository", "/hooks/a", "gems/api/v1/owners", "/repository"] {
-            assert_eq!(below_repositories(own), None, "{own}");
         }
     }
 }

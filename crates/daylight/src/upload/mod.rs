@@ -9,16 +9,18 @@ pub(crate) mod small_bodies;
 pub(crate) mod write_headers;
 pub mod write_refusal;
 
-use crate::access::{Caller, Token};
+use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
+use crate::face::Face;
+use crate::formats;
 use crate::upload::digests::UploadDigests;
 use crate::upload::multipart::{Form, Piece};
 use crate::upload::write_headers::WriteHeaders;
 use crate::upload::write_refusal::WriteRefusal;
 use bytes::{Bytes, BytesMut};
 use front::Request;
-use repository::{Ask, Question, Repository, Scope};
+use repository::Ask;
 use store::{Hashes, Hashing, Staged};
 use telemetry::Event;
 
@@ -42,10 +44,11 @@ pub(crate) async fn receive(
     event: &mut Event,
 ) -> Result<Staged, Error> {
     request.upload.limit(app.max_upload_bytes);
-    let gem = matches!(ask.question, Question::Gem(_));
-    let (staged, body) = match Form::announced(&request.headers).filter(|_| gem) {
-        Some(form) => from_form(app, form?, written, request, event).await?,
-        None => (from_body(app, gem, written, who, request, event).await?, None),
+    let face = formats::of(ask.repository.format);
+    let form = face.upload_field.and_then(|field| Some((Form::announced(&request.headers)?, field)));
+    let (staged, body) = match form {
+        Some((form, field)) => from_form(app, face, (form?, field), written, request, event).await?,
+        None => (from_body(app, face, written, who, request, event).await?, None),
     };
     if !written.digests.is_empty() {
         let hashes = staged.hashes().ok_or(store::Error::GivenUp)?;
@@ -57,7 +60,7 @@ pub(crate) async fn receive(
 /// The body, or published bytes that the headers name in its place.
 async fn from_body(
     app: &App,
-    gem: bool,
+    face: &'static Face,
     written: &WriteHeaders,
     who: &Caller,
     request: &mut Request,
@@ -68,7 +71,7 @@ async fn from_body(
     if first.is_none() && written.by_digest {
         return published(app, &written.digests, who, event).await;
     }
-    let mut arriving = Arriving::new(app, gem, event).await?;
+    let mut arriving = Arriving::new(app, face, event).await?;
     if let Some(first) = first {
         arriving.write(first, event).await?;
     }
@@ -83,57 +86,52 @@ async fn published(app: &App, digests: &UploadDigests, who: &Caller, event: &mut
     if digests.is_empty() {
         return Err(WriteRefusal::NoDigest.into());
     }
-    let may_read = |one: &Repository| {
-        let has = |token: &Token| token.allows(Scope::Read, Some(one.id));
-        !one.record.private || who.token.as_deref().is_some_and(has)
-    };
-    let found = app.repositories.published_bytes(&digests.digests(), may_read, event).await?;
+    let found = app.repositories.published_bytes(&digests.digests(), |one| who.reads(one), event).await?;
     found.ok_or_else(|| WriteRefusal::UnknownBytes.into())
 }
 
 /// A package that still arrives.
 struct Arriving {
     staged: Staged,
-    /// Makes the error when it cannot be written: `gem` gets words that its users know.
-    unsaved: fn(store::Error) -> repository::Error,
+    /// The format, which makes the error when it cannot be written: `gem` gets words that its users know.
+    face: &'static Face,
     /// Less than one write.
     waiting: BytesMut,
 }
 
 impl Arriving {
-    /// `gem`: whether a gem is pushed.
-    async fn new(app: &App, gem: bool, event: &mut Event) -> Result<Self, Error> {
-        let unsaved = if gem { repository::Error::Unsaved } else { repository::Error::Store };
-        let staged = app.store.stage(event).await.map_err(unsaved)?;
-        Ok(Self { staged, unsaved, waiting: BytesMut::new() })
+    async fn new(app: &App, face: &'static Face, event: &mut Event) -> Result<Self, Error> {
+        let staged = app.store.stage(event).await.map_err(face.unsaved)?;
+        Ok(Self { staged, face, waiting: BytesMut::new() })
     }
 
     async fn write(&mut self, piece: Bytes, event: &mut Event) -> Result<(), Error> {
         self.waiting.extend_from_slice(&piece);
         while self.waiting.len() >= AT_ONCE {
             let full = self.waiting.split_to(AT_ONCE).freeze();
-            self.staged.write(full, event).await.map_err(self.unsaved)?;
+            self.staged.write(full, event).await.map_err(self.face.unsaved)?;
         }
         Ok(())
     }
 
     async fn end(mut self, event: &mut Event) -> Result<Staged, Error> {
         if !self.waiting.is_empty() {
-            self.staged.write(self.waiting.freeze(), event).await.map_err(self.unsaved)?;
+            self.staged.write(self.waiting.freeze(), event).await.map_err(self.face.unsaved)?;
         }
         Ok(self.staged)
     }
 }
 
-/// The field `gem` of a form, and the digests of the form if a header declares one.
+/// The package in the field `wanted` of a form, and the digests of the form if a header declares one.
 async fn from_form(
     app: &App,
-    mut form: Form,
+    face: &'static Face,
+    (mut form, wanted): (Form, &str),
     written: &WriteHeaders,
     request: &mut Request,
     event: &mut Event,
 ) -> Result<(Staged, Option<Hashes>), Error> {
-    let (mut gem, mut field, mut attestations) = (None, String::new(), Vec::new());
+    let (mut package, mut field, mut attestations) = (None, String::new(), Vec::new());
     let mut hashing = written.digests.any_of_body().then(Hashing::default);
     while let Some(arrived) = request.upload.next(event).await {
         let arrived = arrived?;
@@ -142,17 +140,17 @@ async fn from_form(
         }
         for piece in form.take(&arrived)? {
             match (piece, field.as_str()) {
-                (Piece::Field(name), _) if name == "gem" && gem.is_some() => {
-                    return Err(Error::Input("the form has two fields `gem`".into()));
+                (Piece::Field(name), _) if name == wanted && package.is_some() => {
+                    return Err(Error::Input(format!("the form has two fields `{wanted}`")));
                 }
                 (Piece::Field(name), _) => {
-                    if name == "gem" {
-                        gem = Some(Arriving::new(app, true, event).await?);
+                    if name == wanted {
+                        package = Some(Arriving::new(app, face, event).await?);
                     }
                     field = name;
                 }
-                (Piece::Bytes(bytes), "gem") => {
-                    if let Some(arriving) = &mut gem {
+                (Piece::Bytes(bytes), field) if field == wanted => {
+                    if let Some(arriving) = &mut package {
                         arriving.write(bytes, event).await?;
                     }
                 }
@@ -167,6 +165,6 @@ async fn from_form(
         }
     }
     form.end()?;
-    let arriving: Arriving = gem.ok_or_else(|| Error::Input("the form has no field `gem`".into()))?;
+    let arriving: Arriving = package.ok_or_else(|| Error::Input(format!("the form has no field `{wanted}`")))?;
     Ok((arriving.end(event).await?, hashing.map(Hashing::finish)))
 }

@@ -7,7 +7,7 @@ use crate::upload::write_refusal::WriteRefusal;
 use front::conditional::ChangeConditions;
 use http::HeaderMap;
 use http::header::{self, HeaderName};
-use repository::{Brings, Question, WriteConditions};
+use repository::{Brings, Format, Question, WriteConditions};
 use std::time::{SystemTime, UNIX_EPOCH};
 use telemetry::Millis;
 
@@ -98,7 +98,7 @@ fn announces_digest(value: &str) -> bool {
 pub(crate) fn read(
     headers: &HeaderMap,
     (url, query): (&Content, &str),
-    question: &Question<'_>,
+    (format, question): (Format, &Question<'_>),
     brings: Brings,
 ) -> Result<WriteHeaders, WriteRefusal> {
     for (header, gives, means, hint) in MEANINGS {
@@ -107,7 +107,7 @@ pub(crate) fn read(
             return Err(WriteRefusal::Header { header, means, hint });
         }
     }
-    if !matches!(question, Question::Gem(_)) {
+    if format.is_tree() {
         if url.path.ends_with('/') {
             return Err(WriteRefusal::Folder);
         }

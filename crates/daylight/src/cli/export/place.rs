@@ -1,6 +1,8 @@
 //! Gives a downloaded file its name after it is complete, and never replaces a file with other bytes.
 
+use crate::cli::api::Api;
 use crate::cli::failure::Failure;
+use crate::cli::repository_client::RepositoryClient;
 use anyhow::Context as _;
 use client::BodySink;
 use data_encoding::HEXLOWER;
@@ -11,8 +13,17 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use store::disk::{Disk as _, RealDisk, is_irregular};
 
+/// An export of a repository.
+pub(crate) struct ExportJob<'a> {
+    pub(crate) api: &'a Api,
+    pub(crate) repository: &'a RepositoryClient,
+    /// Downloads at the same time.
+    pub(crate) jobs: usize,
+    pub(crate) folder: &'a Path,
+}
+
 /// What happened to a file.
-pub(super) enum Placed {
+pub(crate) enum Placed {
     Written,
     /// The folder had it already.
     Present,
@@ -21,7 +32,7 @@ pub(super) enum Placed {
 }
 
 /// Downloads a file with `fetch`, which returns its date. It has a temporary name until it is complete and its SHA-256 is `sum`.
-pub(super) fn download(
+pub(crate) fn download(
     path: PathBuf,
     sum: &str,
     fetch: impl FnOnce(BodySink<'_>) -> Result<Option<SystemTime>, anyhow::Error>,
@@ -66,7 +77,7 @@ pub(super) fn download(
 }
 
 /// Writes a generated file. It replaces an earlier one if `replace` allows it.
-pub(super) fn write(path: PathBuf, bytes: &[u8], replace: bool) -> Result<Placed, anyhow::Error> {
+pub(crate) fn write(path: PathBuf, bytes: &[u8], replace: bool) -> Result<Placed, anyhow::Error> {
     let mut present = Vec::new();
     match RealDisk.open(&path).and_then(|mut file| file.read_to_end(&mut present)).map(|_| present) {
         Err(error) if is_irregular(&error) => return Ok(Placed::Conflict(path)),

@@ -8,6 +8,7 @@ use crate::cli::context::Context;
 use crate::cli::explained::Explained;
 use crate::cli::failure::{Failure, plain};
 use crate::cli::table;
+use crate::formats;
 use format::percent::{decode as decode_percent, segment};
 use serde::Deserialize;
 use serde_json::json;
@@ -119,12 +120,10 @@ impl Versions {
             return Ok(writeln!(context.err, "{text}")?);
         };
         writeln!(context.err, "no version that `{name}` refused can be let through; nothing was changed")?;
-        if api.get(&format!("{REPOSITORIES}/{}", segment(&self.repository)))?["format"] == "gem" {
-            writeln!(
-                context.err,
-                "hint: Bundler requests no file of a version that an index leaves out: `daylight policy allow {name} --lock Gemfile.lock` \
-                 takes the versions of its lock, and `daylight explain {name} NAME` shows what is hidden of a gem"
-            )?;
+        let shown = api.get(&format!("{REPOSITORIES}/{}", segment(&self.repository)))?;
+        if let Some(hint) = shown["format"].as_str().and_then(formats::named).and_then(|face| (face.unrequested)(&name))
+        {
+            writeln!(context.err, "hint: {hint}")?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use super::index::FollowedIndex;
 use crate::cli::context::Context;
 use crate::cli::{failure, table};
 use crate::config::duration;
+use crate::formats;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -136,7 +137,9 @@ impl Repository {
         ];
         let index = match (&self.index, self.format.as_str(), self.kind.as_str()) {
             (Some(index), ..) => index.lines(&self.name),
-            (None, "gem", "remote") => vec![("index", "not fetched since the start".to_owned())],
+            (None, format, "remote") if formats::has_index(format) => {
+                vec![("index", "not fetched since the start".to_owned())]
+            }
             _ => Vec::new(),
         };
         let behind = self.behind_since.clone().unwrap_or_default();

@@ -1,17 +1,19 @@
 //! Exports the gems in the index of a repository.
 
-use super::place::{Placed, download};
+use crate::cli::export::place::{ExportJob, Placed, download};
 use crate::cli::failure::Failure;
 use crate::cli::parallel;
 use crate::cli::progress::Bar;
-use crate::cli::repository_client::{RepositoryClient, RepositoryConnection};
+use crate::cli::repository_client::RepositoryConnection;
 use anyhow::Context as _;
 use format::gem::listing::{self, Listing};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::Progress;
 
-pub(super) fn export(repository: &RepositoryClient, jobs: usize, folder: &Path) -> Result<Vec<Placed>, anyhow::Error> {
+/// Writes the gems into a folder.
+pub(super) fn export(job: &ExportJob<'_>) -> Result<Vec<Placed>, anyhow::Error> {
+    let ExportJob { repository, jobs, folder, .. } = *job;
     let versions = repository.connect()?.text("versions")?;
     let off = || {
         let hint = "of a repository of gems switch it on: daylight repo set REPO --protocol compact_index=on; to export one of Maven or \

@@ -1,10 +1,10 @@
 //! Why a request has no answer. One type with four readers: the client, the operator, the metric, the page. `status` has the
 //! status of each error.
 
+mod hint;
+
 use crate::access;
-use crate::audience::Words;
-use crate::config::{FORM_BYTES, SMALL_BODY_BYTES};
-use crate::upload::elsewhere::{self, Elsewhere};
+use crate::upload::elsewhere::Elsewhere;
 use insight::NotAnswered;
 use repository::RepositoryRemoval;
 use std::borrow::Cow;
@@ -173,58 +173,5 @@ impl Error {
             Error::Repository(error) => error.until(),
             _ => None,
         }
-    }
-
-    /// The remedy, where there is one, in the words of the client that reads it.
-    pub fn hint(&self, words: Words) -> Option<String> {
-        Some(match self {
-            Error::Access(error) => return error.hint(words),
-            Error::Repository(error) => return error.hint(),
-            Error::Store(error) => return error.hint(),
-            Error::Question(mistake) => return mistake.hint.clone(),
-            Error::NotAnswered(error) => return error.hint().map(str::to_owned),
-            Error::Elsewhere(elsewhere) => return elsewhere.hint(words),
-            Error::Upload(front::UploadError::TooLarge { limit }) if ![FORM_BYTES, SMALL_BODY_BYTES].contains(limit) => {
-                "the setting `server.max_upload_bytes` is the limit; the person who runs the server can raise it".into()
-            }
-            Error::Upload(front::UploadError::TooSlow) => {
-                "upload it again; the setting `server.upload_idle_timeout_s` is how long an upload may stop arriving"
-                    .into()
-            }
-            Error::Upload(front::UploadError::Short) => "upload it again".into(),
-            Error::Write(refusal) => refusal.hint().into(),
-            Error::Busy { setting: Some(setting), .. } => {
-                format!("try again in a moment; the setting `{setting}` is the limit")
-            }
-            Error::Busy { setting: None, .. } => "try again in a moment".into(),
-            Error::BusyForOne { .. } => {
-                "try again in a moment; the setting `server.client_share_percent` is the share of one client or token"
-                    .into()
-            }
-            Error::RepositoryRemoved { name, removal } => {
-                format!("until {} `daylight repo restore {name}` brings it back", removal.restorable_until)
-            }
-            Error::HookUnproven(name) => format!(
-                "`daylight repo set {name} --hook-secret env:NAME` gives the hooks a secret, with which senders elsewhere sign"
-            ),
-            Error::HookSecretUnread(name) => {
-                format!(
-                    "`daylight repo show {name}` names where the secret is; the server must be able to read it as its user"
-                )
-            }
-            Error::HookForged(_) => "sign it with the repository's `hook_secret`; docs/hooks.md explains how".into(),
-            Error::NoPackage { .. } => "/search looks for a name in all repositories that you may read".into(),
-            Error::NothingKnown { trouble: Some(_), .. } => {
-                "`daylight upstreams` shows the state of upstreams; until this one answers, no build gets the package".into()
-            }
-            Error::NothingKnown { .. } => "the first client that requests it makes it known".into(),
-            Error::NoSuchRoute(path) => return elsewhere::below_repositories(path),
-            Error::NoSuchEvent(_) => {
-                "the request may be under way, or it was one of many answers from memory, of which a sample is kept; the settings \
-                 `telemetry.keep_bytes` and `telemetry.keep_days` limit how long events are kept"
-                    .into()
-            }
-            _ => return None,
-        })
     }
 }
