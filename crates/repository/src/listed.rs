@@ -14,6 +14,15 @@ pub struct PageRequest<'a> {
     pub limit: usize,
 }
 
+/// Which contents a list has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// What clients can see.
+    Visible,
+    /// What was removed.
+    Removed,
+}
+
 /// A page of a list.
 #[derive(Debug)]
 pub struct Page<T> {

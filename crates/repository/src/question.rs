@@ -1,16 +1,13 @@
 //! A question to a repository. The format of the repository reads it from the method and path of a request: once, and
 //! without I/O.
 
-use crate::format::Format;
 use crate::gem;
-use crate::maven;
 use crate::parameters::Parameters;
-use crate::reading::Reading;
 use crate::repository::Repository;
 use crate::tree;
 use crate::waiters::Place;
 use std::sync::Arc;
-use store::{RepositoryKind, Stamp};
+use store::Stamp;
 use telemetry::Subject;
 
 /// One question to one repository, with everything that its answer depends on.
@@ -39,33 +36,10 @@ pub enum Question<'a> {
     ClientSettings,
 }
 
-impl Format {
-    /// Reads a method, by its name, and a path below a repository of this format and kind. The path is decoded and does
-    /// not begin with a slash; that of a folder ends with one. `Err` lists the methods that the path takes; a client needs no token to learn them.
-    pub fn read<'a>(
-        self,
-        kind: RepositoryKind,
-        method: &str,
-        path: &'a str,
-    ) -> Result<Reading<Question<'a>>, &'static str> {
-        match self {
-            Format::Gem => {
-                let path = path.trim_end_matches('/');
-                gem::question::read(method, path).map(|reading| reading.map(Question::Gem))
-            }
-            Format::Maven => {
-                let read = maven::question::read(kind, method, path)?;
-                Ok(read.map(|question| match question {
-                    maven::Question::ClientSettings => Question::ClientSettings,
-                    maven::Question::Tree(question) => Question::Tree(question),
-                }))
-            }
-            Format::Raw => Ok(tree::question::read(self, kind, method, path)?.map(Question::Tree)),
-        }
-    }
-}
-
 impl Question<'_> {
+    /// Any question, for work that does not depend on one.
+    pub(crate) const ANY: Self = Question::ClientSettings;
+
     /// Whether the answer depends on a query or a form.
     pub fn has_parameters(&self) -> bool {
         match self {

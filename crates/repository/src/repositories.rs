@@ -1,35 +1,27 @@
 //! All repositories, and the one function that answers a question to one of them.
 
+mod browse;
 pub(crate) mod cached;
 pub(crate) mod change;
 pub(crate) mod cleanup;
 pub(crate) mod clock;
 pub(crate) mod contents;
 pub(crate) mod file_removal;
-mod folder_lists;
-pub(crate) mod followed;
-pub(crate) mod following;
 pub(crate) mod foresee;
 pub(crate) mod former;
 pub(crate) mod frees;
 pub(crate) mod hidden_hosted;
-pub(crate) mod hiding;
 pub(crate) mod hints;
 pub(crate) mod holding;
 pub(crate) mod journal;
 pub(crate) mod kept_hints;
-pub(crate) mod kept_names;
-pub(crate) mod known_names;
-pub(crate) mod list;
 pub(crate) mod members;
-mod named;
 pub(crate) mod packages;
 pub(crate) mod published_bytes;
 pub(crate) mod purge;
 pub(crate) mod removal;
 mod setting_changes;
 pub(crate) mod stamps;
-pub(crate) mod trees;
 pub(crate) mod upkeep;
 
 use crate::actor::Actor;
@@ -38,20 +30,15 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::format::Format;
 use crate::found::Found;
-use crate::gem::content_reads::ContentReads;
-use crate::gem::dependencies::Pieces;
-use crate::gem::group::waiting_metrics;
-use crate::gem::hosted::Hosted;
-use crate::gem::push_cache::PushCache;
-use crate::gem::upstream::dates_file;
-use crate::gem::views::Views;
+use crate::gem::answer::gems;
+use crate::gem::caches::GemCaches;
 use crate::index::open_files::OpenFiles;
-use crate::maven::client_settings;
 use crate::package::published::PublishedPackages;
 use crate::question::{Ask, Question};
 use crate::references::References;
 use crate::repository::{Repository, RepositoryTable};
 use crate::search::index::SearchIndex;
+use crate::services::{Served, Services, list};
 use crate::tree;
 use crate::tree::by_format::look_for_date;
 use crate::tree::inventory::Inventory;
@@ -63,7 +50,7 @@ use arc_swap::ArcSwap;
 use client::{HostState, Hosts};
 use std::sync::Arc;
 use store::{RepositoryId, RepositoryKind, Staged, Stamp, Store};
-use telemetry::{Bound, BoundName, Clock, Event, Layer, Op, Recorder, Text};
+use telemetry::{Bound, BoundName, Event, Layer, Recorder, Text};
 use tokio::sync::Mutex;
 
 /// The share of the memory for views that versions of packages take: one part of so many.
@@ -95,39 +82,14 @@ pub struct MemoryLimits {
 /// All repositories of this server.
 #[derive(Debug)]
 pub struct Repositories {
-    pub(crate) store: Arc<Store>,
-    pub(crate) context: Context,
-    push_cache: PushCache,
-    pub(crate) clock: Clock,
-    known: Arc<ArcSwap<RepositoryTable>>,
-    /// The memory bound of large indexes, which all readers share.
-    pub(crate) room: Arc<Bound>,
-    /// The rendered parts of the dependency API.
-    pub(crate) pieces: Pieces,
-    /// Filtered gem indexes, and those as of a moment.
-    views: Views,
-    pub(crate) content_reads: ContentReads,
-    /// The versions of hosted packages, for people.
-    pub(crate) published: PublishedPackages,
-    /// The names of files in folders of hosted trees.
-    inventory: Inventory,
+    pub(crate) services: Services,
     /// The names of packages and files, for searches.
     pub(crate) searched: SearchIndex,
     /// Open large files of hosted repositories and groups, each with the name of its package for the event. The open
     /// files of remote repositories have a table of their own.
     opened: OpenFiles<RepositoryId, (Found, Text)>,
-    /// Bytes of documents that groups are merging, and of lists of folders.
-    merging: Arc<Bound>,
-    /// Held while the table of repositories is read again, so that an older table never replaces a newer one.
-    reading: Mutex<()>,
-    /// Held while the settings of a repository are read and changed.
-    changing: Mutex<()>,
     /// Held while a cleanup is planned or carried out.
     cleaning: Mutex<()>,
-    /// The state that all remote repositories share.
-    pub(crate) remotes: Arc<Remotes>,
-    /// The URL of the default upstream of gems.
-    pub(crate) default_gems: Option<String>,
 }
 
 impl Repositories {
@@ -144,10 +106,10 @@ impl Repositories {
     ) -> Result<Self, Error> {
         let opened = OpenFiles::new("published", room.open_files);
         let (upstream_limits, inventory) = (room.upstreams, Inventory::new(room.folders_bytes));
-        let (push_cache, merging) =
-            (PushCache::new(room.pushed_gems_bytes), Bound::new(BoundName::Merging, "", room.merging_bytes));
+        let merging = Bound::new(BoundName::Merging, "", room.merging_bytes);
         let packages_bytes = room.views_bytes / PACKAGES_SHARE;
-        let (pieces, views) = (Pieces::new(room.dependencies_bytes), Views::new(room.views_bytes - packages_bytes));
+        let views_bytes = room.views_bytes - packages_bytes;
+        let gem = GemCaches::new(room.pushed_gems_bytes, room.dependencies_bytes, views_bytes, &recorder);
         let published = PublishedPackages::new(packages_bytes);
         let (waiters, room) = (Waiters::new(room.waiters, &recorder), room.indexes);
         let known = Arc::new(ArcSwap::from_pointee(list::read(&store, None, &room, event).await?));
@@ -157,15 +119,9 @@ impl Repositories {
             repositories.by_name.get(name).map(|one| one.format.as_str())
         });
         holding::show_in_metrics(&recorder, &store, &known);
-        followed::show_in_metrics(&recorder, &known);
-        waiting_metrics::show_in_metrics(&recorder, &known);
+        Format::ALL.iter().for_each(|format| format.face().show_in_metrics(&recorder, &known));
         hints::show_in_metrics(&recorder, &known);
         let clock = recorder.clock().clone();
-        recorder.register(push_cache.bound().clone());
-        recorder.register(pieces.bound().clone());
-        views.bounds().into_iter().for_each(|bound| recorder.register(bound.clone()));
-        let content_reads = ContentReads::default();
-        recorder.register(content_reads.bound().clone());
         recorder.register(published.bound().clone());
         recorder.register(opened.bound().clone());
         recorder.register(inventory.bound().clone());
@@ -182,28 +138,23 @@ impl Repositories {
             look_for_date,
         );
         let context = Context::new(store.clone(), workers, recorder);
-        let (reading, changing) = (Mutex::new(()), Mutex::new(()));
-        let repositories = Self {
+        let (reading, changing) = (Mutex::default(), Mutex::default());
+        let services = Services {
             store,
             context,
-            push_cache,
             clock,
             known,
-            room,
-            pieces,
-            views,
-            content_reads,
-            published,
-            inventory,
-            searched: SearchIndex::default(),
-            opened,
-            merging,
             reading,
             changing,
-            cleaning: Mutex::default(),
+            room,
             remotes,
-            default_gems: None,
+            gem,
+            published,
+            inventory,
+            merging,
         };
+        let (searched, cleaning) = (SearchIndex::default(), Mutex::default());
+        let repositories = Self { services, searched, opened, cleaning };
         repositories.restore_hints(event).await;
         Ok(repositories)
     }
@@ -211,75 +162,56 @@ impl Repositories {
     /// The same with a default upstream of gems. Nobody chose it, so until it was first reached, a group lists the gems of
     /// its other members.
     #[must_use]
-    pub fn with_default_gems(self, url: Option<String>) -> Self {
-        Self { default_gems: url, ..self }
+    pub fn with_default_gems(mut self, url: Option<String>) -> Self {
+        self.services.gem.default_upstream = url;
+        self
     }
 
-    /// Saves the parts of the large indexes that the data folder does not have yet. Call it before the store is closed.
+    /// What the formats work with.
+    pub fn services(&self) -> &Services {
+        &self.services
+    }
+
+    /// A repository, with what its format needs to work on it.
+    pub(crate) fn served<'a>(&'a self, repository: &'a Arc<Repository>, settings: &'a Stamp) -> Served<'a> {
+        Served { services: &self.services, repository, settings }
+    }
+
+    /// Saves what the data folder does not have yet. Call it before the store is closed.
     pub async fn close(&self) {
-        let known = self.known.load_full();
+        let known = self.services.known.load_full();
         for repository in known.by_name.values() {
-            if let Some(indexes) = &repository.shared.gem {
-                indexes.keep(&self.context).await;
-                dates_file::keep(&self.context, repository, true).await;
-            }
-            if repository.follows()
-                && let Some(follower) = self.follower(repository, &known.stamp)
-            {
-                follower.close().await;
-            }
+            repository.format.face().close(self.served(repository, &known.stamp)).await;
         }
-    }
-
-    /// A gem repository with the tools that answer its questions; `None`: it has another format.
-    pub(crate) fn hosted<'a>(&'a self, repository: &'a Arc<Repository>, settings: &'a Stamp) -> Option<Hosted<'a>> {
-        let Self { store, context, push_cache, views, .. } = self;
-        let indexes = repository.shared.gem.as_ref()?;
-        Some(Hosted { store, context, push_cache, views, repository, indexes, through: None, settings })
     }
 
     /// The state of the upstream hosts that were called since the start, and the names of the repositories that use
     /// each.
     pub async fn upstreams(&self, event: &mut Event) -> Result<Vec<(HostState, Vec<String>)>, Error> {
         let known = self.table(event).await?;
-        Ok(self.remotes.states(known.by_name.values()))
+        Ok(self.services.remotes.states(known.by_name.values()))
     }
 
-    /// The repositories with their present settings: the table in memory while its stamp holds, otherwise read again.
-    /// Nobody has to announce a change to this table, so no change can be missed, even if the task that made it was
-    /// dropped half-way.
+    /// The repositories with their present settings.
     pub async fn table(&self, event: &mut Event) -> Result<Arc<RepositoryTable>, Error> {
-        let holds = |known: &RepositoryTable| self.store.revisions().holds(&known.stamp, self.clock.now());
-        let known = self.known.load_full();
-        if holds(&known) {
-            return Ok(known);
-        }
-        let _turn = event.waited(Op::TurnWait, self.reading.lock()).await;
-        let known = self.known.load_full();
-        if holds(&known) {
-            return Ok(known);
-        }
-        let known = Arc::new(list::read(&self.store, Some(&*known), &self.room, event).await?);
-        self.known.store(known.clone());
-        Ok(known)
+        self.services.table(event).await
     }
 
     /// A function that tells the kind and the format of a repository, for threads of telemetry. After a change of repositories it is
     /// behind until a request has read them again.
     pub fn facts(&self) -> impl Fn(&str) -> Option<(RepositoryKind, Format)> + Send + Sync + 'static {
-        let known = self.known.clone();
+        let known = self.services.known.clone();
         move |name| known.load().by_name.get(name).map(|one| (one.record.kind, one.format))
     }
 
     /// The threads for work that would block an event loop for too long.
     pub fn workers(&self) -> &Workers {
-        &self.context.workers
+        &self.services.context.workers
     }
 
     /// The repository of that name, and the revision of its settings.
     pub async fn find(&self, name: &str, event: &mut Event) -> Result<(Arc<Repository>, Stamp), Error> {
-        let known = self.table(event).await?;
-        Ok((known.named(name)?.clone(), known.stamp))
+        self.services.find(name, event).await
     }
 
     /// The same repository as of a moment.
@@ -289,15 +221,8 @@ impl Repositories {
         as_of: AsOf,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
-        let past = as_of.past(&self.store, self.clock.now(), event).await?;
+        let past = as_of.past(&self.services.store, self.services.clock.now(), event).await?;
         Ok(Arc::new(repository.as_of(past)?))
-    }
-
-    /// The same repository with its present settings, for another attempt of a change that conflicted.
-    pub(crate) async fn again(&self, before: &Repository, event: &mut Event) -> Result<Arc<Repository>, Error> {
-        let (found, _) = self.find(&before.record.name, event).await?;
-        // The name may belong to another repository by now.
-        (found.id == before.id).then_some(found).ok_or_else(|| Error::NoSuchRepository(before.record.name.clone()))
     }
 
     /// Answers one question. `upload` is the body of a push, `by` the caller, and `stamp` covers everything that the
@@ -315,7 +240,9 @@ impl Repositories {
         let Some(name) = ask.question.file().filter(|_| here) else {
             return self.dispatch(ask, upload, by, event).await;
         };
-        let (id, holds) = (ask.repository.id, |stamp: &Stamp| self.store.revisions().holds(stamp, self.clock.now()));
+        let (id, holds) = (ask.repository.id, |stamp: &Stamp| {
+            self.services.store.revisions().holds(stamp, self.services.clock.now())
+        });
         if let Some((found, package)) = self.opened.find(id, name, holds) {
             (event.layer, event.subject.package) = (Layer::Open, package);
             return Ok(found);
@@ -336,13 +263,22 @@ impl Repositories {
         by: Actor<'_>,
         event: &mut Event,
     ) -> Result<Found, Error> {
+        let services = &self.services;
         match &ask.question {
-            Question::Gem(question) => Box::pin(self.gems(question, ask, upload, by, event)).await,
+            Question::Gem(question) => Box::pin(gems(services, question, ask, upload, by, event)).await,
             Question::ClientSettings => {
-                let settings = client_settings::of(&ask.repository, &ask.parameters.base());
-                Ok(Found::Tree(tree::Found::Content(settings)))
+                let settings = ask.repository.format.face().client_settings(&ask.repository, &ask.parameters.base());
+                Ok(Found::Tree(tree::Found::Content(settings.ok_or(Error::GivenUp)?)))
             }
-            Question::Tree(question) => self.tree(question, ask, upload, by, event).await,
+            Question::Tree(question) => tree::answer::answer(services, question, ask, upload, by, event).await,
+        }
+    }
+
+    /// Refuses an upload that can never be accepted, before its body is read.
+    pub fn admit(&self, ask: &Ask<'_>, by: Actor<'_>) -> Result<(), Error> {
+        match &ask.question {
+            Question::Tree(tree::Question::Deploy(file)) => tree::admit::admit(&ask.repository, file, by),
+            Question::Gem(_) | Question::Tree(_) | Question::ClientSettings => Ok(()),
         }
     }
 }

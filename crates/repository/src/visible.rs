@@ -120,6 +120,19 @@ pub(crate) fn removed(rows: &[Entry]) -> impl Iterator<Item = &Entry> {
     rows.iter().filter(|row| row.state == State::Withdrawn)
 }
 
+/// What was done to a withdrawn entry: it was "yanked".
+pub(crate) fn verb_of(withdrawal: Option<&store::Withdrawal>, format: Format) -> &'static str {
+    match withdrawal {
+        Some(store::Withdrawal::Retracted) => "yanked",
+        // Earlier versions of this program recorded no reason, and withdrew only yanked versions.
+        None if format.rules().has_yanks() => "yanked",
+        Some(store::Withdrawal::Deleted) | None => "deleted",
+        Some(store::Withdrawal::Pruned) => "removed by the retention of snapshots",
+        Some(store::Withdrawal::Cleanup { .. }) => "removed by a cleanup",
+        Some(store::Withdrawal::Purged { .. }) => "purged",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,7 +10,7 @@ use telemetry::Event;
 pub(super) async fn list(app: &App, name: &str, query: &str, event: &mut Event) -> Result<Value, Error> {
     let PageQuery { after, limit } = pagination::read(query)?;
     let only_waiting = pagination::flag(query, "waiting")?;
-    let found = app.repositories.collisions(name, &after, limit, only_waiting, event).await?;
+    let found = repository::collisions(app.repositories.services(), name, &after, limit, only_waiting, event).await?;
     let Collisions { names, waiting, unknown, rows, next } = found;
     let rows: Vec<Value> = rows.into_iter().map(to_json).collect();
     Ok(json!({ "names": names, "waiting": waiting, "unknown": unknown, "collisions": rows, "next": next }))

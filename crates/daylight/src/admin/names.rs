@@ -36,7 +36,7 @@ pub(super) async fn show(app: &App, admin: &Admin, request: &mut Request, event:
     let NamesRequest { folders, ask_upstreams } = super::body(request, event).await?;
     let may_read = |other: &Repository| caller.reads(other);
     let ask = NamesAsk { repository: &repository, ask_upstreams, place: &place };
-    let known = app.repositories.known_names(ask, &folders, &may_read, event).await?;
+    let known = repository::known_names(app.repositories.services(), ask, &folders, &may_read, event).await?;
     let names: Vec<Value> = known.iter().map(|name| to_json(name, ask_upstreams, may_read)).collect();
     Ok(json!({ "names": names }))
 }

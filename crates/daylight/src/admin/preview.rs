@@ -61,7 +61,7 @@ pub(super) async fn show(
     let id = app.repositories.find(name, event).await?.0.id;
     app.flush_sinks(event).await;
     let recent = app.recent_paths.counts();
-    let owners = app.repositories.owner_changes(&before, &after, id, event).await?;
+    let owners = repository::owner_changes(app.repositories.services(), &before, &after, id, event).await?;
     let owners_change = owners.as_ref().is_some_and(|changes| changes.count > 0);
     let (mut looked_at, mut left_out, mut changes) = (0, 0, Vec::new());
     for (path, count) in recent.paths {

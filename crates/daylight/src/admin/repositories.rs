@@ -156,7 +156,7 @@ pub(super) async fn change(
         app.repositories.pin_anew(name, event).await?;
     }
     if let Some(info_format) = info_format {
-        changed = app.repositories.reform(name, info_format, by, event).await?;
+        changed = repository::reform(app.repositories.services(), name, info_format, by, event).await?;
     }
     let mut answer = to_json(app, server, &changed);
     answer["difference"] = difference.into();
@@ -170,7 +170,7 @@ pub(super) async fn change(
         answer["pruned"] = pruned;
     }
     let claims: Vec<String> = changed.record.claims.iter().filter(|name| !claimed.contains(name)).cloned().collect();
-    let over = app.repositories.claimed_over(&changed, &claims, event).await?;
+    let over = repository::claimed_over(app.repositories.services(), &changed, &claims, event).await?;
     if !over.is_empty() {
         let over = over.into_iter().map(|ClaimedOver { name, group, repository, versions }| {
             json!({ "name": name, "group": group, "repository": repository, "versions": versions })
@@ -191,20 +191,20 @@ pub(super) async fn compact(
     event: &mut Event,
 ) -> Result<Value, Error> {
     let now = app.clock.now();
-    let compacted = app.repositories.rebuild_versions(name, now, by, event).await?;
+    let compacted = repository::rebuild_versions(app.repositories.services(), name, now, by, event).await?;
     Ok(to_json(app, server, &compacted))
 }
 
 /// Believes an index of the upstream that is held back. Where the upstream fails now, it is told as accepted, and counts later.
 pub(super) async fn accept_index(app: &App, server: &str, name: &str, event: &mut Event) -> Result<Value, Error> {
-    let repository = app.repositories.accept_index(name, event).await?;
+    let repository = repository::accept_index(app.repositories.services(), name, event).await?;
     Ok(to_json(app, server, &repository))
 }
 
 pub(super) async fn check_index(app: &App, name: &str, query: &str, event: &mut Event) -> Result<Value, Error> {
     let PageQuery { after, limit } = pagination::read(query)?;
     let IndexCheck { names, versions, infos, older, gems, unproven, problems, next } =
-        app.repositories.check_index(name, &after, limit, event).await?;
+        repository::check_index(app.repositories.services(), name, &after, limit, event).await?;
     Ok(json!({
         "names": names, "versions": versions, "infos": infos, "older": older, "gems": gems, "unproven": unproven,
         "problems": problems, "next": next,

@@ -61,7 +61,7 @@ pub(crate) async fn prepare(
     if settings.conformance {
         let known = repositories.table(event).await?;
         for name in known.by_name.values().filter(|one| one.format.has_info()).map(|one| &one.record.name) {
-            repositories.reform(name, FormatVersion::V1, Author::SERVER, event).await?;
+            repository::reform(repositories.services(), name, FormatVersion::V1, Author::SERVER, event).await?;
         }
     }
     let Some(key) = settings.conformance_key.as_ref().filter(|_| settings.conformance) else { return Ok(()) };
@@ -111,9 +111,14 @@ pub(crate) async fn answer(
         }
         ConformanceCall::RebuildVersions => {
             let (name, now) = (&repository.record.name, app.clock.now());
-            app.repositories
-                .rebuild_versions(name, now, Author::of_client(KEY, request.recorded_client), event)
-                .await?;
+            repository::rebuild_versions(
+                app.repositories.services(),
+                name,
+                now,
+                Author::of_client(KEY, request.recorded_client),
+                event,
+            )
+            .await?;
             Ok(reply::text(format!("/versions of {name} is rewritten, at {now}\n")))
         }
     }

@@ -159,7 +159,7 @@ async fn apply_one(
     let settings = definition.settings()?;
     set(&definition.name, |record| settings.apply(record), repositories, log, event).await?;
     if let Some(info_format) = settings.info_format()? {
-        repositories.reform(&definition.name, info_format, Author::SERVER, event).await?;
+        repository::reform(repositories.services(), &definition.name, info_format, Author::SERVER, event).await?;
     }
     Ok(())
 }

@@ -1,20 +1,15 @@
 //! One level of a repository's content at a time, for people and tools.
 //!
-//! [`tree`] lists folders and files by path, [`gems`] lists names and then versions, and [`group`] merges the levels of members.
+//! [`tree`] lists folders and files by path. Other formats list names and then versions, in their folders.
 //! A level costs its own rows only: the rows below a folder are not read, except for its first one.
 
-pub(crate) mod gems;
-pub(crate) mod group;
 pub(crate) mod tree;
 
-use crate::error::Error;
-use crate::listed::PageRequest;
 use crate::policy::hidden::Hidden;
-use crate::repositories::Repositories;
 use crate::repository::Repository;
 use std::sync::Arc;
-use store::{Hashes, RepositoryKind, Stamp};
-use telemetry::{Event, Millis};
+use store::Hashes;
+use telemetry::Millis;
 
 /// A part of one level.
 #[derive(Debug, Default)]
@@ -50,6 +45,9 @@ pub struct LevelItem {
     pub members: Vec<Arc<Repository>>,
 }
 
+/// A key of a level of a group, and the items that members have there, each with the place of its member.
+pub(crate) type MemberItems = (String, Vec<(usize, LevelItem)>);
+
 /// Where the bytes of an item are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ItemPlace {
@@ -84,44 +82,5 @@ pub struct HiddenItem {
 impl From<Hidden> for HiddenItem {
     fn from(hidden: Hidden) -> Self {
         Self { until: hidden.until(), reason: hidden.to_string() }
-    }
-}
-
-impl Repositories {
-    /// A part of the level at a path of a repository, which may be as of a moment: the children of a folder, or the one file at
-    /// the path. No upstream is called.
-    pub async fn browse(
-        &self,
-        repository: &Arc<Repository>,
-        settings: &Stamp,
-        part: PageRequest<'_>,
-        event: &mut Event,
-    ) -> Result<Level, Error> {
-        let part = PageRequest { path: part.path.trim_matches('/'), ..part };
-        let level = match repository.record.kind {
-            RepositoryKind::Group => self.level_of_group(repository, settings, part, event).await?,
-            RepositoryKind::Hosted | RepositoryKind::Remote => {
-                self.level_of_member(repository, settings, part, event).await?
-            }
-        };
-        if level.items.is_empty() && level.next.is_none() && part.after.is_empty() && !part.path.is_empty() {
-            return Err(Error::NoSuchFile(part.path.to_owned()));
-        }
-        event.more_mut().sized(level.items.len());
-        Ok(level)
-    }
-
-    /// The same for a hosted or remote repository, which may have nothing at the path.
-    pub(crate) async fn level_of_member(
-        &self,
-        repository: &Arc<Repository>,
-        settings: &Stamp,
-        part: PageRequest<'_>,
-        event: &mut Event,
-    ) -> Result<Level, Error> {
-        match repository.shared.gem.is_some() {
-            true => self.level_of_gems(repository, settings, part, event).await,
-            false => self.level_of_files(repository, part, event).await,
-        }
     }
 }

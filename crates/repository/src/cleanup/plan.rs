@@ -1,6 +1,6 @@
 //! The versions and files that a cleanup of a repository removes, by rule.
 
-use crate::repositories::kept_names::KeptName;
+use crate::group::kept_names::KeptName;
 use std::collections::BTreeSet;
 use store::{Entry, Frees, RepositoryId, Withdrawals};
 use telemetry::Millis;

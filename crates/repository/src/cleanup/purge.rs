@@ -1,7 +1,7 @@
 //! The files that a purge removes.
 
 use crate::cleanup::CleanupPlan;
-use crate::repositories::kept_names::KeptName;
+use crate::group::kept_names::KeptName;
 use std::collections::BTreeSet;
 use store::{Entry, Frees, State, Withdrawal};
 use telemetry::Millis;

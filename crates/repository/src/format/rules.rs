@@ -103,4 +103,36 @@ pub(crate) trait FormatRules: Sync {
 
     /// Why a path may not identify a package. The refusal shows this text.
     fn unclassified(&self) -> &'static str;
+
+    /// The kind of file in events whose answers count as downloads of a package.
+    fn download(&self) -> &'static str;
+
+    /// Whether a name that a search finds is that of a package, and not the path of a file.
+    fn is_package(&self, name: &str) -> bool;
+
+    /// The path that commands mean by `what`: a path, or a package or version in the form that commands print.
+    fn named_path<'a>(&self, what: &'a str) -> Cow<'a, str>;
+
+    /// The path of the file to explain: `path` itself, the main file of the version with that name, or the list of the versions of the
+    /// package with that name.
+    fn explained_path<'a>(&self, path: &'a str) -> Cow<'a, str>;
+
+    /// The path of any file in a package, in formats whose packages are folders.
+    fn path_in_package(&self, package: &str) -> Option<String>;
+
+    /// The path at which clients get the file of an entry, and its package and version in the form of pages.
+    fn published_at(&self, entry: &Entry) -> (String, Option<(String, String)>);
+
+    /// The name with which commands restore the file of an entry.
+    fn restored_as(&self, entry: &Entry) -> String;
+
+    /// The folder of the version that a file belongs to, with a slash at its end, and the name with which commands restore all of it,
+    /// in formats whose versions are folders.
+    fn version_folder(&self, path: &str) -> Option<(String, String)>;
+
+    /// Whether owners withdraw versions and undo that, which is called a yank.
+    fn has_yanks(&self) -> bool;
+
+    /// The fields with moments in facts of units, which a decision about the clock dates again.
+    fn moments(&self) -> &'static [&'static str];
 }

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::facts;
 use crate::gem::purge::Named;
-use crate::listed::{ListedFile, ListedVersion, Page, PageRequest};
+use crate::listed::{ListedFile, ListedVersion, Page, PageRequest, Shown};
 use crate::visible;
 use crate::visible::removed;
 use store::{Entry, Lane, Withdrawal};
@@ -12,15 +12,6 @@ use telemetry::{Event, Millis};
 
 /// The folder of packages, which contains all versions.
 const FOLDER: &str = "gems";
-
-/// The selection of versions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shown {
-    /// Versions that clients can see.
-    Visible,
-    /// Versions that were yanked, cleaned up or purged.
-    Removed,
-}
 
 /// A page of versions, in byte order of their full names. The path of the page is empty or `gems` for all versions.
 /// Otherwise it names a gem or some of its versions: `NAME`, `NAME:VERSION`, `NAME-VERSION` or `gems/FILE`.

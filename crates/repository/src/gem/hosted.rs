@@ -7,6 +7,7 @@ use crate::gem::indexes::GemIndexes;
 use crate::gem::push_cache::PushCache;
 use crate::gem::views::Views;
 use crate::repository::Repository;
+use crate::services::{Served, Services};
 use std::sync::Arc;
 use store::{RepositoryId, Stamp, Store, Unit};
 use telemetry::Millis;
@@ -24,6 +25,25 @@ pub(crate) struct Hosted<'a> {
     pub(crate) through: Option<RepositoryId>,
     /// The revision of the settings that `repository` was read from.
     pub(crate) settings: &'a Stamp,
+}
+
+impl<'a> Hosted<'a> {
+    /// A gem repository with its tools.
+    pub(crate) fn of(
+        services: &'a Services,
+        repository: &'a Arc<Repository>,
+        settings: &'a Stamp,
+    ) -> Result<Self, Error> {
+        let Services { store, context, gem, .. } = services;
+        let (push_cache, views) = (&gem.pushed, &gem.views);
+        let indexes = repository.shared.gem.as_ref().ok_or(Error::GivenUp)?;
+        Ok(Self { store, context, push_cache, views, repository, indexes, through: None, settings })
+    }
+
+    /// The same for a repository that is served.
+    pub(crate) fn served(of: Served<'a>) -> Result<Self, Error> {
+        Self::of(of.services, of.repository, of.settings)
+    }
 }
 
 impl Hosted<'_> {

@@ -6,8 +6,7 @@ use crate::gem::hosted::Hosted;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::view::token_rows;
 use crate::policy::hidden::left_out;
-use crate::repositories::file_removal::verb_of;
-use crate::visible::{hidden, removed};
+use crate::visible::{hidden, removed, verb_of};
 use telemetry::{Event, Millis};
 
 /// Of a hosted gem. `None`: its `/info` has every version.

@@ -4,6 +4,8 @@ use crate::actor::Actor;
 use crate::content::{Content, Source};
 use crate::error::Error;
 use crate::found::Found;
+use crate::gem::answer::gems;
+use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::facts;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::gemspec::SharedFile;
@@ -11,8 +13,8 @@ use crate::gem::{self, Question as GemQuestion};
 use crate::group::is_hosted;
 use crate::package::details::{DeclaredDependency, DeclaredFacts, LinkKind, VersionDetails, VersionFile};
 use crate::package::rows::VersionRow;
-use crate::question::{Ask, Question};
-use crate::repositories::Repositories;
+use crate::question::Ask;
+use crate::services::Services;
 use crate::tree;
 use format::gem::content::{self, Content as GemContent, Readme};
 use format::gem::{Invalid, Kind, Limits, Package, Requirement, package, upstream};
@@ -28,127 +30,140 @@ const LINKS: [(LinkKind, &str); 4] = [
     (LinkKind::Bugs, "bug_tracker_uri"),
 ];
 
-impl Repositories {
-    /// The content and the declarations of a version that clients get; of others nothing beside the row is told.
-    pub(crate) async fn gem_details(
-        &self,
-        ask: &Ask<'_>,
-        name: &str,
-        row: VersionRow,
-        event: &mut Event,
-    ) -> Result<VersionDetails, Error> {
-        if !row.standing.is_visible() {
-            return Ok(VersionDetails { row, files: Vec::new(), more_files: false, declared: None });
-        }
-        let full_name = format!("{name}-{}", row.version);
-        let package = match is_hosted(&row.member) {
-            true => row.member.entry(&self.store, &full_name, event).await?.map(|entry| facts(&entry)).transpose()?,
-            false => self.line_facts(ask, name, &row, event).await,
-        };
-        let (hashes, at) = (row.publication.as_ref().and_then(|one| one.hashes.clone()), row.published.or(row.cached));
-        let file = VersionFile { path: format!("gems/{full_name}.gem"), hashes, at };
-        let files = match file.hashes {
-            Some(_) => vec![file],
-            None => vec![self.cached_file(&row, file, event).await?],
-        };
-        Ok(VersionDetails { row, files, more_files: false, declared: package.map(declared) })
+/// The content and the declarations of a version that clients get; of others nothing beside the row is told.
+pub(crate) async fn gem_details(
+    services: &Services,
+    ask: &Ask<'_>,
+    name: &str,
+    row: VersionRow,
+    event: &mut Event,
+) -> Result<VersionDetails, Error> {
+    if !row.standing.is_visible() {
+        return Ok(VersionDetails { row, files: Vec::new(), more_files: false, declared: None });
     }
+    let full_name = format!("{name}-{}", row.version);
+    let package = match is_hosted(&row.member) {
+        true => row.member.entry(&services.store, &full_name, event).await?.map(|entry| facts(&entry)).transpose()?,
+        false => line_facts(services, ask, name, &row, event).await,
+    };
+    let (hashes, at) = (row.publication.as_ref().and_then(|one| one.hashes.clone()), row.published.or(row.cached));
+    let file = VersionFile { path: format!("gems/{full_name}.gem"), hashes, at };
+    let files = match file.hashes {
+        Some(_) => vec![file],
+        None => vec![cached_file(services, &row, file, event).await?],
+    };
+    Ok(VersionDetails { row, files, more_files: false, declared: package.map(declared) })
+}
 
-    /// The facts in the line of an upstream's cached `/info`.
-    async fn line_facts(&self, ask: &Ask<'_>, name: &str, row: &VersionRow, event: &mut Event) -> Option<Package> {
-        let remote = self.remotes.remote(&row.member, &ask.place);
-        let local = self.hosted(&row.member, &ask.settings)?;
-        let index = &row.member.shared.followed;
-        let gems = RemoteGems { remote: &remote, context: local.context, local, index };
-        // An `/info` that is not cached only leaves the facts out.
-        let info = gems.whole_info(name, event).await.ok()?;
-        let line = info.rows.iter().find(|line| line.token == row.version)?;
-        upstream::package(name, &line.line)
-    }
+/// The facts in the line of an upstream's cached `/info`.
+async fn line_facts(
+    services: &Services,
+    ask: &Ask<'_>,
+    name: &str,
+    row: &VersionRow,
+    event: &mut Event,
+) -> Option<Package> {
+    let remote = services.remotes.remote(&row.member, &ask.place);
+    let local = Hosted::of(services, &row.member, &ask.settings).ok()?;
+    let index = &row.member.shared.followed;
+    let gems = RemoteGems { remote: &remote, context: local.context, local, index };
+    // An `/info` that is not cached only leaves the facts out.
+    let info = gems.whole_info(name, event).await.ok()?;
+    let line = info.rows.iter().find(|line| line.token == row.version)?;
+    upstream::package(name, &line.line)
+}
 
-    /// Adds what a cached package declares. It says more than the line of `/info`: the summary, the licences, the links.
-    pub(crate) async fn add_cached_facts(
-        &self,
-        ask: &Ask<'_>,
-        name: &str,
-        of: &mut VersionDetails,
-        event: &mut Event,
-    ) -> Result<(), Error> {
-        if is_hosted(&of.row.member) || of.row.cached.is_none() || !of.row.standing.is_visible() {
-            return Ok(());
-        }
-        let full_name = format!("{name}-{}", of.row.version);
-        let found = self.read_gem(ask, &full_name, event, |gem| package::read_gemspec(gem, &Limits::default())).await?;
-        let is_it = |gem: &Package| gem.name == name && gem.number.as_str() == of.row.number;
-        if let Some(gem) = found.filter(is_it) {
-            of.declared = Some(declared(gem));
-        }
-        Ok(())
+/// Adds what a cached package declares. It says more than the line of `/info`: the summary, the licences, the links.
+pub(crate) async fn add_cached_facts(
+    services: &Services,
+    ask: &Ask<'_>,
+    name: &str,
+    of: &mut VersionDetails,
+    event: &mut Event,
+) -> Result<(), Error> {
+    if is_hosted(&of.row.member) || of.row.cached.is_none() || !of.row.standing.is_visible() {
+        return Ok(());
     }
+    let full_name = format!("{name}-{}", of.row.version);
+    let found =
+        read_gem(services, ask, &full_name, event, |gem| package::read_gemspec(gem, &Limits::default())).await?;
+    let is_it = |gem: &Package| gem.name == name && gem.number.as_str() == of.row.number;
+    if let Some(gem) = found.filter(is_it) {
+        of.declared = Some(declared(gem));
+    }
+    Ok(())
+}
 
-    /// The files in a gem that clients get; `None`: they do not, or it is not in the cache, or it cannot be unpacked.
-    pub(crate) async fn content_of_gem(
-        &self,
-        ask: &Ask<'_>,
-        full_name: &str,
-        event: &mut Event,
-    ) -> Result<Option<GemContent>, Error> {
-        self.read_gem(ask, full_name, event, |gem| content::read(gem, &Limits::default())).await
-    }
+/// The files in a gem that clients get; `None`: they do not, or it is not in the cache, or it cannot be unpacked.
+pub(crate) async fn content_of_gem(
+    services: &Services,
+    ask: &Ask<'_>,
+    full_name: &str,
+    event: &mut Event,
+) -> Result<Option<GemContent>, Error> {
+    read_gem(services, ask, full_name, event, |gem| content::read(gem, &Limits::default())).await
+}
 
-    /// The README of a gem that clients get; `None`: there is none, or the gem cannot be read.
-    pub(crate) async fn readme_of_gem(
-        &self,
-        ask: &Ask<'_>,
-        full_name: &str,
-        event: &mut Event,
-    ) -> Result<Option<Readme>, Error> {
-        Ok(self.read_gem(ask, full_name, event, |gem| content::readme(gem, &Limits::default())).await?.flatten())
-    }
+/// The README of a gem that clients get; `None`: there is none, or the gem cannot be read.
+pub(crate) async fn readme_of_gem(
+    services: &Services,
+    ask: &Ask<'_>,
+    full_name: &str,
+    event: &mut Event,
+) -> Result<Option<Readme>, Error> {
+    Ok(read_gem(services, ask, full_name, event, |gem| content::readme(gem, &Limits::default())).await?.flatten())
+}
 
-    /// Reads a gem that clients get; `None`: they do not, or it is not in the cache, or it cannot be read. One gem is read at a time.
-    async fn read_gem<T: Send + 'static>(
-        &self,
-        ask: &Ask<'_>,
-        full_name: &str,
-        event: &mut Event,
-        read: impl FnOnce(Box<dyn Read + Send>) -> Result<T, Invalid> + Send + 'static,
-    ) -> Result<Option<T>, Error> {
-        let Some(gem) = self.opened_gem(ask, full_name, event).await else { return Ok(None) };
-        let turn = self.content_reads.turn(event).await?;
-        let read = move |(): &mut ()| {
-            let _turn = turn;
-            read(gem).ok()
-        };
-        Ok(self.context.workers.run(Lane::Index, Op::PackageRead, event, read).await?)
-    }
+/// Reads a gem that clients get; `None`: they do not, or it is not in the cache, or it cannot be read. One gem is read at a time.
+async fn read_gem<T: Send + 'static>(
+    services: &Services,
+    ask: &Ask<'_>,
+    full_name: &str,
+    event: &mut Event,
+    read: impl FnOnce(Box<dyn Read + Send>) -> Result<T, Invalid> + Send + 'static,
+) -> Result<Option<T>, Error> {
+    let Some(gem) = opened_gem(services, ask, full_name, event).await else { return Ok(None) };
+    let turn = services.gem.content_reads.turn(event).await?;
+    let read = move |(): &mut ()| {
+        let _turn = turn;
+        read(gem).ok()
+    };
+    Ok(services.context.workers.run(Lane::Index, Op::PackageRead, event, read).await?)
+}
 
-    /// A gem as clients get it, opened; `None`: they do not, or it is not in the cache. A page waits for no download, and reads at most
-    /// twice the bytes that are unpacked of a content.
-    async fn opened_gem(&self, ask: &Ask<'_>, full_name: &str, event: &mut Event) -> Option<Box<dyn Read + Send>> {
-        let ask = Ask { question: Question::Gem(GemQuestion::Gem(full_name)), ..ask.clone() };
-        let mut own = Event::job("GET", self.clock.now());
-        let found = self.dispatch(&ask, None, Actor::NOBODY, &mut own).await;
-        own.tallies().for_each(|(op, tally)| event.add_all(op, tally));
-        let source = match found.ok()? {
-            Found::Gem(gem::Found::File { file, .. }) => Source::File(file),
-            Found::Tree(tree::Found::Content(Content { source, .. })) => source,
-            _ => return None,
-        };
-        let most = 2 * Limits::default().content_bytes;
-        match source {
-            Source::File(file) => Some(Box::new(SharedFile { file, at: 0 }.take(most))),
-            Source::Memory(bytes) => Some(Box::new(Cursor::new(bytes))),
-            Source::Growing(_) => None,
-        }
+/// A gem as clients get it, opened; `None`: they do not, or it is not in the cache. A page waits for no download, and reads at most
+/// twice the bytes that are unpacked of a content.
+async fn opened_gem(
+    services: &Services,
+    ask: &Ask<'_>,
+    full_name: &str,
+    event: &mut Event,
+) -> Option<Box<dyn Read + Send>> {
+    let mut own = Event::job("GET", services.clock.now());
+    let found = gems(services, &GemQuestion::Gem(full_name), ask, None, Actor::NOBODY, &mut own).await;
+    own.tallies().for_each(|(op, tally)| event.add_all(op, tally));
+    let source = match found.ok()? {
+        Found::Gem(gem::Found::File { file, .. }) => Source::File(file),
+        Found::Tree(tree::Found::Content(Content { source, .. })) => source,
+        _ => return None,
+    };
+    let most = 2 * Limits::default().content_bytes;
+    match source {
+        Source::File(file) => Some(Box::new(SharedFile { file, at: 0 }.take(most))),
+        Source::Memory(bytes) => Some(Box::new(Cursor::new(bytes))),
+        Source::Growing(_) => None,
     }
+}
 
-    async fn cached_file(&self, row: &VersionRow, file: VersionFile, event: &mut Event) -> Result<VersionFile, Error> {
-        let found = self.store.cached_files(row.member.origin, &file.path, "", 1, event).await?.pop();
-        let hashes: Option<Hashes> =
-            found.filter(|(path, _)| *path == file.path).map(|(_, cached)| cached.hashes.clone());
-        Ok(VersionFile { hashes, ..file })
-    }
+async fn cached_file(
+    services: &Services,
+    row: &VersionRow,
+    file: VersionFile,
+    event: &mut Event,
+) -> Result<VersionFile, Error> {
+    let found = services.store.cached_files(row.member.origin, &file.path, "", 1, event).await?.pop();
+    let hashes: Option<Hashes> = found.filter(|(path, _)| *path == file.path).map(|(_, cached)| cached.hashes.clone());
+    Ok(VersionFile { hashes, ..file })
 }
 
 fn declared(package: Package) -> DeclaredFacts {

@@ -2,6 +2,8 @@
 
 use crate::error::Error;
 use crate::gem::Found;
+use crate::gem::hosted::Hosted;
+use crate::gem::packages::gem_rows;
 use crate::gem::upstream::RemoteGems;
 use crate::group::is_hosted;
 use crate::listed::Page;
@@ -10,8 +12,8 @@ use crate::package::rows::PackageRows;
 use crate::package::standing::Standing;
 use crate::policy::rules::OPEN;
 use crate::question::Ask;
-use crate::repositories::Repositories;
 use crate::repository::Repository;
+use crate::services::Services;
 use crate::workers::after_others;
 use bytes::Bytes;
 use std::collections::BTreeMap;
@@ -19,68 +21,66 @@ use std::sync::Arc;
 use store::RepositoryId;
 use telemetry::Event;
 
-impl Repositories {
-    /// The gems after `after`, at most `limit`. Gems without a version that clients get or a policy hides are left out.
-    pub(crate) async fn gems_listed(
-        &self,
-        ask: &Ask<'_>,
-        after: &str,
-        limit: usize,
-        event: &mut Event,
-    ) -> Result<Page<ListedPackage>, Error> {
-        let ListedNames { names, next } = self.gem_names(ask, after, limit, event).await?;
-        let mut rows = Vec::with_capacity(names.len());
-        for (at, (name, holders)) in names.into_iter().enumerate() {
-            if at % AT_ONCE == AT_ONCE - 1 {
-                after_others(event).await;
-            }
-            let package = Box::pin(self.gem_rows(ask, &name, Among::These(&holders), event)).await?;
-            rows.extend(listed(name, &package));
+/// The gems after `after`, at most `limit`. Gems without a version that clients get or a policy hides are left out.
+pub(crate) async fn gems_listed(
+    services: &Services,
+    ask: &Ask<'_>,
+    after: &str,
+    limit: usize,
+    event: &mut Event,
+) -> Result<Page<ListedPackage>, Error> {
+    let ListedNames { names, next } = gem_names(services, ask, after, limit, event).await?;
+    let mut rows = Vec::with_capacity(names.len());
+    for (at, (name, holders)) in names.into_iter().enumerate() {
+        if at % AT_ONCE == AT_ONCE - 1 {
+            after_others(event).await;
         }
-        Ok(Page { rows, next })
+        let package = Box::pin(gem_rows(services, ask, &name, Among::These(&holders), event)).await?;
+        rows.extend(listed(name, &package));
     }
+    Ok(Page { rows, next })
+}
 
-    /// The names of gems after `after` that members have or had, at most `limit`, and where more begin.
-    pub(crate) async fn gem_names(
-        &self,
-        ask: &Ask<'_>,
-        after: &str,
-        limit: usize,
-        event: &mut Event,
-    ) -> Result<ListedNames, Error> {
-        let mut names: BTreeMap<String, Vec<RepositoryId>> = BTreeMap::new();
-        let mut is_cut = false;
-        let leaves = std::slice::from_ref(&ask.repository).iter().filter(|one| one.leaves.is_empty());
-        for leaf in leaves.chain(ask.repository.leaves.iter()) {
-            let found = match is_hosted(leaf) {
-                true => self.store.units_ever(leaf.id, after, limit, event).await?,
-                false => self.upstream_names(ask, leaf, after, limit, event).await?,
-            };
-            is_cut |= found.len() >= limit;
-            found.into_iter().for_each(|name| names.entry(name).or_default().push(leaf.id));
-        }
-        Ok(ListedNames::first(names, limit, is_cut))
+/// The names of gems after `after` that members have or had, at most `limit`, and where more begin.
+pub(crate) async fn gem_names(
+    services: &Services,
+    ask: &Ask<'_>,
+    after: &str,
+    limit: usize,
+    event: &mut Event,
+) -> Result<ListedNames, Error> {
+    let mut names: BTreeMap<String, Vec<RepositoryId>> = BTreeMap::new();
+    let mut is_cut = false;
+    let leaves = std::slice::from_ref(&ask.repository).iter().filter(|one| one.leaves.is_empty());
+    for leaf in leaves.chain(ask.repository.leaves.iter()) {
+        let found = match is_hosted(leaf) {
+            true => services.store.units_ever(leaf.id, after, limit, event).await?,
+            false => upstream_names(services, ask, leaf, after, limit, event).await?,
+        };
+        is_cut |= found.len() >= limit;
+        found.into_iter().for_each(|name| names.entry(name).or_default().push(leaf.id));
     }
+    Ok(ListedNames::first(names, limit, is_cut))
+}
 
-    /// Names in the index of an upstream, whatever a policy hides of them. Empty: the index was never requested.
-    async fn upstream_names(
-        &self,
-        ask: &Ask<'_>,
-        leaf: &Arc<Repository>,
-        after: &str,
-        limit: usize,
-        event: &mut Event,
-    ) -> Result<Vec<String>, Error> {
-        let open = Arc::new(leaf.seen(OPEN.clone(), None));
-        let remote = self.remotes.remote(&open, &ask.place);
-        let local = self.hosted(&open, &ask.settings).ok_or(Error::GivenUp)?;
-        let gems = RemoteGems { remote: &remote, context: local.context, local, index: &leaf.shared.followed };
-        match gems.names(event).await {
-            Ok(Found::Index(index)) => Ok(names_after(&index.pieces, after, limit)),
-            Ok(_) => Err(Error::GivenUp),
-            Err(Error::Unasked | Error::Upstream(_)) => Ok(Vec::new()),
-            Err(error) => Err(error),
-        }
+/// Names in the index of an upstream, whatever a policy hides of them. Empty: the index was never requested.
+async fn upstream_names(
+    services: &Services,
+    ask: &Ask<'_>,
+    leaf: &Arc<Repository>,
+    after: &str,
+    limit: usize,
+    event: &mut Event,
+) -> Result<Vec<String>, Error> {
+    let open = Arc::new(leaf.seen(OPEN.clone(), None));
+    let remote = services.remotes.remote(&open, &ask.place);
+    let local = Hosted::of(services, &open, &ask.settings)?;
+    let gems = RemoteGems { remote: &remote, context: local.context, local, index: &leaf.shared.followed };
+    match gems.names(event).await {
+        Ok(Found::Index(index)) => Ok(names_after(&index.pieces, after, limit)),
+        Ok(_) => Err(Error::GivenUp),
+        Err(Error::Unasked | Error::Upstream(_)) => Ok(Vec::new()),
+        Err(error) => Err(error),
     }
 }
 

@@ -1,7 +1,6 @@
 //! The versions of a gem for people who look at it: from the rows and the rules that `/info` is made from.
 
 use crate::error::Error;
-use crate::gem::Question as GemQuestion;
 use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::hosted::Hosted;
@@ -12,9 +11,9 @@ use crate::package::listed::Among;
 use crate::package::published::{PublishedPackage, PublishedVersion, VersionName};
 use crate::package::rows::{MemberPart, PackageMember, PackageRows, VersionRow};
 use crate::package::standing::{Gone, Shadowed, Standing};
-use crate::question::{Ask, Question};
-use crate::repositories::Repositories;
+use crate::question::Ask;
 use crate::repository::Repository;
+use crate::services::Services;
 use crate::upstream::Remote;
 use crate::visible::shown;
 use format::gem::{Identity, Version, full_name};
@@ -31,77 +30,70 @@ const PAGE: usize = 1_000;
 /// The folder of packages.
 const FOLDER: &str = "gems";
 
-/// Any question about a gem: the rows do not depend on it.
-pub(crate) const ANY_QUESTION: Question<'static> = Question::Gem(GemQuestion::Root);
-
-impl Repositories {
-    /// The versions of a gem. Of a group, its hosted members among these are read.
-    pub(crate) async fn gem_rows(
-        &self,
-        ask: &Ask<'_>,
-        name: &str,
-        among: Among<'_>,
-        event: &mut Event,
-    ) -> Result<PackageRows, Error> {
-        let local = self.hosted(&ask.repository, &ask.settings).ok_or(Error::GivenUp)?;
-        let mut package = match ask.repository.record.kind {
-            RepositoryKind::Hosted => PackageRows {
-                rows: self.hosted_gem_rows(&ask.repository, name, event).await?,
-                ..PackageRows::default()
-            },
-            RepositoryKind::Remote => {
-                let remote = self.remotes.remote(&ask.repository, &ask.place);
-                let index = &ask.repository.shared.followed;
-                let gems = RemoteGems { remote: &remote, context: local.context, local, index };
-                match remote_rows(gems, name, event).await {
-                    Ok((rows, undated)) => PackageRows { rows, undated, ..PackageRows::default() },
-                    Err(Error::Unasked) => PackageRows { may_lack: true, ..PackageRows::default() },
-                    Err(error) => return Err(error),
-                }
+/// The versions of a gem. Of a group, its hosted members among these are read.
+pub(crate) async fn gem_rows(
+    services: &Services,
+    ask: &Ask<'_>,
+    name: &str,
+    among: Among<'_>,
+    event: &mut Event,
+) -> Result<PackageRows, Error> {
+    let local = Hosted::of(services, &ask.repository, &ask.settings)?;
+    let mut package = match ask.repository.record.kind {
+        RepositoryKind::Hosted => PackageRows {
+            rows: hosted_gem_rows(services, &ask.repository, name, event).await?,
+            ..PackageRows::default()
+        },
+        RepositoryKind::Remote => {
+            let remote = services.remotes.remote(&ask.repository, &ask.place);
+            let index = &ask.repository.shared.followed;
+            let gems = RemoteGems { remote: &remote, context: local.context, local, index };
+            match remote_rows(gems, name, event).await {
+                Ok((rows, undated)) => PackageRows { rows, undated, ..PackageRows::default() },
+                Err(Error::Unasked) => PackageRows { may_lack: true, ..PackageRows::default() },
+                Err(error) => return Err(error),
             }
-            RepositoryKind::Group => GroupGems { repositories: self, ask, local, among }.rows(name, event).await?,
-        };
-        package.settle(newest_first);
-        let (latest, is_release) = latest(&package.rows);
-        package.set_latest(latest, is_release);
-        Ok(package)
-    }
+        }
+        RepositoryKind::Group => GroupGems { services, ask, local, among }.rows(name, event).await?,
+    };
+    package.settle(newest_first);
+    let (latest, is_release) = latest(&package.rows);
+    package.set_latest(latest, is_release);
+    Ok(package)
 }
 
-impl Repositories {
-    /// The rows of a hosted gem. In a view of an earlier moment, the versions that came later are told too.
-    async fn hosted_gem_rows(
-        &self,
-        repository: &Arc<Repository>,
-        name: &str,
-        event: &mut Event,
-    ) -> Result<Vec<VersionRow>, Error> {
-        let now = self.clock.now();
-        let known = self.published_gem(repository, name, event).await?;
-        let mut rows: Vec<VersionRow> = known.iter().map(|one| VersionRow::published(one, repository, now)).collect();
-        if repository.as_of.is_some() {
-            let then: HashSet<&str> = known.iter().map(|one| one.change.name.as_str()).collect();
-            let today = repository.seen(repository.rules.clone(), None);
-            let today = self.published_gem(&today, name, event).await?;
-            let later = today.iter().filter(|one| !then.contains(one.change.name.as_str()));
-            rows.extend(later.map(|one| VersionRow::standing(one, Standing::Later, repository)));
-        }
-        Ok(rows)
+/// The rows of a hosted gem. In a view of an earlier moment, the versions that came later are told too.
+async fn hosted_gem_rows(
+    services: &Services,
+    repository: &Arc<Repository>,
+    name: &str,
+    event: &mut Event,
+) -> Result<Vec<VersionRow>, Error> {
+    let now = services.clock.now();
+    let known = published_gem(services, repository, name, event).await?;
+    let mut rows: Vec<VersionRow> = known.iter().map(|one| VersionRow::published(one, repository, now)).collect();
+    if repository.as_of.is_some() {
+        let then: HashSet<&str> = known.iter().map(|one| one.change.name.as_str()).collect();
+        let today = repository.seen(repository.rules.clone(), None);
+        let today = published_gem(services, &today, name, event).await?;
+        let later = today.iter().filter(|one| !then.contains(one.change.name.as_str()));
+        rows.extend(later.map(|one| VersionRow::standing(one, Standing::Later, repository)));
     }
+    Ok(rows)
+}
 
-    async fn published_gem(
-        &self,
-        repository: &Repository,
-        name: &str,
-        event: &mut Event,
-    ) -> Result<PublishedPackage, Error> {
-        let read = async {
-            let package = Arc::from(name);
-            let entries = repository.unit(&self.store, name, event).await?;
-            entries.into_iter().map(|entry| published(&package, entry, repository.id)).collect()
-        };
-        self.published(repository, name, newest_first, read).await
-    }
+async fn published_gem(
+    services: &Services,
+    repository: &Repository,
+    name: &str,
+    event: &mut Event,
+) -> Result<PublishedPackage, Error> {
+    let read = async {
+        let package = Arc::from(name);
+        let entries = repository.unit(&services.store, name, event).await?;
+        entries.into_iter().map(|entry| published(&package, entry, repository.id)).collect()
+    };
+    services.published(repository, name, newest_first, read).await
 }
 
 fn published(package: &Arc<str>, entry: Entry, repository: RepositoryId) -> Result<PublishedVersion, Error> {
@@ -270,11 +262,11 @@ impl GroupGems<'_> {
             return Ok((Vec::new(), false));
         }
         if is_hosted(leaf) {
-            return Ok((self.repositories.hosted_gem_rows(leaf, name, event).await?, false));
+            return Ok((hosted_gem_rows(self.services, leaf, name, event).await?, false));
         }
-        let local = self.repositories.hosted(leaf, self.local.settings).ok_or(Error::GivenUp)?;
+        let local = Hosted::of(self.services, leaf, self.local.settings)?;
         let local = Hosted { through: Some(self.local.repository.id), ..local };
-        let remote = self.repositories.remotes.remote(leaf, &self.ask.place);
+        let remote = self.services.remotes.remote(leaf, &self.ask.place);
         let gems = RemoteGems { remote: &remote, context: self.local.context, local, index: &leaf.shared.followed };
         remote_rows(gems, name, event).await
     }

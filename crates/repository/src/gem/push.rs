@@ -9,11 +9,13 @@ use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, info_line, render_info};
 use crate::gem::owners::claim;
 use crate::gem::push_cache::GemState;
+use crate::gem::shadowing::refuse_shadowing;
 use crate::origin::differs;
 use crate::parameters::Parameters;
 use crate::policy::package_version::{PackageVersion, Since};
-use crate::repositories::Repositories;
+use crate::policy::unseen::unseen;
 use crate::repository::Repository;
+use crate::services::Services;
 use crate::visible;
 use crate::workers::aside;
 use crate::write_conditions::{Present, WriteConditions};
@@ -31,7 +33,7 @@ const TRIES: usize = 100;
 
 /// Publishes the upload. If the gem is already published with the same bytes, the entry gets the claimed origin.
 pub(crate) async fn push(
-    repositories: &Repositories,
+    services: &Services,
     hosted: Hosted<'_>,
     staged: Staged,
     parameters: &Parameters<'_>,
@@ -76,7 +78,7 @@ pub(crate) async fn push(
         return Err(Error::OtherCase { name: package.name.clone(), there });
     }
     let not_compared = match from.is_new() {
-        true => repositories.refuse_shadowing(repository, &package.name, hosted.settings, by.admin, event).await?,
+        true => refuse_shadowing(services, repository, &package.name, hosted.settings, by.admin, event).await?,
         false => None,
     };
     let KeptBlob { hashes, hold } = staged.keep(event).await.map_err(Error::Unsaved)?;
@@ -88,7 +90,7 @@ pub(crate) async fn push(
         let (entry, seq, state) = build_entry(set, from, &upload, &hashes, &now, event).await?;
         let at = entry.changed;
         let what = PackageVersion::gem(&package.name, package.number.as_str(), Since::Moment(entry.first_published()));
-        let unseen = repositories.unseen(&repository, &what, by.admin, event).await?;
+        let unseen = unseen(services, &repository, &what, by.admin, event).await?;
         let notices: String = not_compared.iter().chain(&unseen).map(|notice| format!("\n{notice}")).collect();
         let mut expect = vec![
             // The line contains the MD5 of `/info` in the format of the settings.
@@ -122,7 +124,7 @@ pub(crate) async fn push(
                     let there = store.unit_in_other_case(repository.id, &unit, event).await?;
                     return Err(Error::OtherCase { name: unit.clone(), there: there.unwrap_or(unit) });
                 }
-                _ => repository = repositories.again(hosted.repository, event).await?,
+                _ => repository = services.again(hosted.repository, event).await?,
             },
             Err(CommitError::Error(error)) => return Err(Error::Unsaved(error)),
         }

@@ -7,6 +7,7 @@ use crate::gem::ownership::Ownership;
 use crate::gem::protocol::Protocol;
 use crate::record::RepositoryRecord;
 use format::gem::info::FormatVersion;
+use format::gem::path;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -130,4 +131,62 @@ impl FormatRules for GemRules {
     fn unclassified(&self) -> &'static str {
         AMBIGUOUS_PATH
     }
+
+    fn download(&self) -> &'static str {
+        "gem"
+    }
+
+    fn is_package(&self, _: &str) -> bool {
+        true
+    }
+
+    fn named_path<'a>(&self, what: &'a str) -> Cow<'a, str> {
+        Cow::Borrowed(what.trim_matches('/'))
+    }
+
+    fn explained_path<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        match path.split_once(':') {
+            Some((name, version)) if !path.contains('/') && !version.contains(':') => {
+                Cow::Owned(format!("gems/{name}-{version}.gem"))
+            }
+            None if !path.contains('/') && is_full_name(path) => {
+                Cow::Owned(format!("gems/{}.gem", path.strip_suffix(".gem").unwrap_or(path)))
+            }
+            None if !path.contains('/') && !path.is_empty() && path::read(path).is_none() => {
+                Cow::Owned(format!("info/{path}"))
+            }
+            _ => Cow::Borrowed(path),
+        }
+    }
+
+    fn path_in_package(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn published_at(&self, entry: &Entry) -> (String, Option<(String, String)>) {
+        let (unit, key) = (&entry.unit, &entry.key);
+        let version = key[unit.len().min(key.len())..].trim_start_matches('-');
+        (format!("gems/{key}.gem"), Some((unit.clone(), version.to_owned())))
+    }
+
+    fn restored_as(&self, entry: &Entry) -> String {
+        entry.key.replacen(&format!("{}-", entry.unit), &format!("{}:", entry.unit), 1)
+    }
+
+    fn version_folder(&self, _: &str) -> Option<(String, String)> {
+        None
+    }
+
+    fn has_yanks(&self) -> bool {
+        true
+    }
+
+    fn moments(&self) -> &'static [&'static str] {
+        &[]
+    }
+}
+
+/// Whether it reads as `NAME-NUMBER`.
+fn is_full_name(text: &str) -> bool {
+    text.match_indices('-').any(|(at, _)| text[at + 1..].starts_with(|c: char| c.is_ascii_digit()))
 }

@@ -9,6 +9,7 @@ pub(crate) mod candidates;
 pub(crate) mod concurrent;
 pub(crate) mod fetch;
 pub(crate) mod gather;
+pub(crate) mod kept_names;
 pub(crate) mod member;
 pub(crate) mod merged;
 pub(crate) mod namespace_guard;

@@ -3,13 +3,6 @@
 
 use crate::context::Context;
 use crate::error::Error;
-use crate::gem::indexes::names::NameList;
-use crate::gem::indexes::specs::SpecFiles;
-use crate::gem::indexes::versions::VersionLog;
-use crate::gem::indexes::view_log::ViewLog;
-use crate::gem::upstream::{dates_file, saved};
-use crate::index::incremental_index::IndexSource;
-use crate::repositories::kept_hints;
 use bytes::Bytes;
 use store::{Lane, RepositoryId};
 use telemetry::{Event, Op};
@@ -30,20 +23,5 @@ impl Context {
             self.store.forget_derived(id, file, Error::Undecodable.to_string(), event).await?;
         }
         Ok(read)
-    }
-}
-
-/// Whether the content of a file of that name can be read. Files of other names are never read.
-pub fn can_read_derived(file: &str, bytes: Bytes) -> bool {
-    match file {
-        VersionLog::FILE => VersionLog::read(bytes).is_some(),
-        ViewLog::FILE => ViewLog::read(bytes).is_some(),
-        NameList::FILE => NameList::read(bytes).is_some(),
-        SpecFiles::FILE => SpecFiles::read(bytes).is_some(),
-        saved::PIECES => saved::read_pieces(bytes).is_some(),
-        saved::FILE => saved::read_file(bytes).is_some(),
-        dates_file::FILE => dates_file::read_head(bytes).is_some(),
-        kept_hints::FILE => kept_hints::read_head(bytes).is_some(),
-        _ => true,
     }
 }

@@ -1,9 +1,10 @@
 //! The versions of an artifact by the metadata of upstreams, for the list of its folder.
 
-use crate::content::{Content, Freshness, rows_of};
+use crate::content::{Content, rows_of};
 use crate::error::Error;
 use crate::group::{Group, merged};
 use crate::maven::hidden_paths::hidden_folder;
+use crate::tree::folder_list::FolderVersions;
 use crate::tree::remote as tree_remote;
 use crate::upstream::Remote;
 use crate::upstream::first_seen::history::FolderHistory;
@@ -13,13 +14,6 @@ use format::maven::metadata::Metadata;
 use std::collections::BTreeMap;
 use store::Lane;
 use telemetry::{Event, Millis, Op};
-
-/// Versions, in the order of the metadata, each with its date if that is known.
-#[derive(Debug, Default)]
-pub(crate) struct FolderVersions {
-    pub(crate) dated: Vec<(String, Option<Millis>)>,
-    pub(crate) freshness: Option<Freshness>,
-}
 
 /// The versions that the metadata of a remote repository lists in a folder. None: it has no such metadata.
 pub(crate) async fn of_remote(remote: &Remote, folder: &str, event: &mut Event) -> Result<FolderVersions, Error> {

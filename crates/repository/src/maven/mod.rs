@@ -2,11 +2,14 @@
 
 pub(crate) mod cleanup;
 pub(crate) mod client_settings;
+pub(crate) mod face;
 pub(crate) mod folder_versions;
 pub(crate) mod group_document;
 pub(crate) mod guard;
 pub(crate) mod hidden_paths;
 pub(crate) mod hinted;
+pub(crate) mod kept_names;
+pub(crate) mod known_names;
 pub(crate) mod layout;
 pub(crate) mod layout_policy;
 pub(crate) mod listing;
@@ -14,6 +17,7 @@ pub(crate) mod listing_changes;
 pub(crate) mod metadata;
 pub(crate) mod name_pattern;
 pub(crate) mod package_details;
+pub(crate) mod package_face;
 pub(crate) mod package_list;
 pub(crate) mod package_version;
 pub(crate) mod packages;

@@ -1,5 +1,6 @@
 //! The files and the declarations of a version of an artifact.
 
+use crate::actor::Actor;
 use crate::content::{Source, rows_of};
 use crate::error::Error;
 use crate::found::Found;
@@ -11,10 +12,11 @@ use crate::package::details::{
 };
 use crate::package::listed::Among;
 use crate::package::rows::VersionRow;
-use crate::question::{Ask, Question};
-use crate::repositories::Repositories;
+use crate::question::Ask;
 use crate::repository::Repository;
+use crate::services::Services;
 use crate::tree;
+use crate::tree::answer::answer;
 use crate::visible::visible;
 use crate::workers::aside;
 use format::maven::pom::{Coordinates, Declared};
@@ -27,87 +29,89 @@ const FILES: usize = 500;
 /// The longest POM that is read, in bytes.
 const POM_BYTES: u64 = 1 << 20;
 
-impl Repositories {
-    /// The files and the declarations of a version that clients get; of others nothing beside the row is told. Of a group, the hosted members
-    /// among these are read.
-    pub(crate) async fn artifact_details(
-        &self,
-        ask: &Ask<'_>,
-        package: &str,
-        mut row: VersionRow,
-        among: Among<'_>,
-        event: &mut Event,
-    ) -> Result<VersionDetails, Error> {
-        let folder = folder_of(package).filter(|_| row.standing.is_visible());
-        let Some(folder) = folder.map(|folder| format!("{folder}/{}", row.version)) else {
-            return Ok(VersionDetails { row, files: Vec::new(), more_files: false, declared: None });
-        };
-        let mut files: BTreeMap<String, VersionFile> = BTreeMap::new();
-        let leaves = std::slice::from_ref(&ask.repository).iter().chain(ask.repository.leaves.iter());
-        for leaf in leaves.filter(|leaf| is_hosted(leaf) && among.may_be(leaf)) {
-            for entry in visible(&leaf.live_unit(&self.store, &folder, event).await?, leaf.view(self.clock.now())) {
-                let entry = entry.entry();
-                if row.origin.is_none() && row.dated.is_some() && leaf.id == row.member.id {
-                    row.origin.clone_from(&entry.origin);
-                }
-                let file = VersionFile {
-                    path: entry.key.clone(),
-                    hashes: Some(entry.hashes.clone()),
-                    at: Some(entry.first_published()),
-                };
-                files.entry(entry.key.clone()).or_insert(file);
+/// The files and the declarations of a version that clients get; of others nothing beside the row is told. Of a group, the hosted members
+/// among these are read.
+pub(crate) async fn artifact_details(
+    services: &Services,
+    ask: &Ask<'_>,
+    package: &str,
+    mut row: VersionRow,
+    among: Among<'_>,
+    event: &mut Event,
+) -> Result<VersionDetails, Error> {
+    let folder = folder_of(package).filter(|_| row.standing.is_visible());
+    let Some(folder) = folder.map(|folder| format!("{folder}/{}", row.version)) else {
+        return Ok(VersionDetails { row, files: Vec::new(), more_files: false, declared: None });
+    };
+    let mut files: BTreeMap<String, VersionFile> = BTreeMap::new();
+    let leaves = std::slice::from_ref(&ask.repository).iter().chain(ask.repository.leaves.iter());
+    for leaf in leaves.filter(|leaf| is_hosted(leaf) && among.may_be(leaf)) {
+        for entry in visible(&leaf.live_unit(&services.store, &folder, event).await?, leaf.view(services.clock.now())) {
+            let entry = entry.entry();
+            if row.origin.is_none() && row.dated.is_some() && leaf.id == row.member.id {
+                row.origin.clone_from(&entry.origin);
             }
+            let file = VersionFile {
+                path: entry.key.clone(),
+                hashes: Some(entry.hashes.clone()),
+                at: Some(entry.first_published()),
+            };
+            files.entry(entry.key.clone()).or_insert(file);
         }
-        if !is_hosted(&row.member) {
-            self.add_cached_files(&row.member, &folder, &mut files, event).await?;
-        }
-        let pom = files.keys().rfind(|path| MavenPath::read(path).pom().is_some()).cloned();
-        let main = format!("{folder}/{}-{}.pom", artifact(package), row.version);
-        let pom = if files.contains_key(&main) { Some(main) } else { pom };
-        let declared = match pom {
-            Some(pom) => self.declared(ask, &pom, event).await?,
-            None => None,
-        };
-        let more_files = files.len() > FILES;
-        let files = files.into_values().take(FILES).collect();
-        Ok(VersionDetails { row, files, more_files, declared })
     }
+    if !is_hosted(&row.member) {
+        add_cached_files(services, &row.member, &folder, &mut files, event).await?;
+    }
+    let pom = files.keys().rfind(|path| MavenPath::read(path).pom().is_some()).cloned();
+    let main = format!("{folder}/{}-{}.pom", artifact(package), row.version);
+    let pom = if files.contains_key(&main) { Some(main) } else { pom };
+    let declared = match pom {
+        Some(pom) => declared(services, ask, &pom, event).await?,
+        None => None,
+    };
+    let more_files = files.len() > FILES;
+    let files = files.into_values().take(FILES).collect();
+    Ok(VersionDetails { row, files, more_files, declared })
+}
 
-    async fn add_cached_files(
-        &self,
-        repository: &Repository,
-        folder: &str,
-        files: &mut BTreeMap<String, VersionFile>,
-        event: &mut Event,
-    ) -> Result<(), Error> {
-        let prefix = format!("{folder}/");
-        let cached = self.store.cached_files(repository.origin, &prefix, "", FILES + 1, event).await?;
-        for (path, file) in cached {
-            let read = MavenPath::read(&path);
-            if read.artifact().is_some() && read.checksum().is_none() {
-                let listed =
-                    || VersionFile { path: path.clone(), hashes: Some(file.hashes.clone()), at: Some(file.fetched) };
-                files.entry(path.clone()).or_insert_with(listed);
-            }
+async fn add_cached_files(
+    services: &Services,
+    repository: &Repository,
+    folder: &str,
+    files: &mut BTreeMap<String, VersionFile>,
+    event: &mut Event,
+) -> Result<(), Error> {
+    let prefix = format!("{folder}/");
+    let cached = services.store.cached_files(repository.origin, &prefix, "", FILES + 1, event).await?;
+    for (path, file) in cached {
+        let read = MavenPath::read(&path);
+        if read.artifact().is_some() && read.checksum().is_none() {
+            let listed =
+                || VersionFile { path: path.clone(), hashes: Some(file.hashes.clone()), at: Some(file.fetched) };
+            files.entry(path.clone()).or_insert_with(listed);
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    /// What the POM at a path declares, as clients get the POM; `None`: it is not there, or cannot be read.
-    async fn declared(&self, ask: &Ask<'_>, path: &str, event: &mut Event) -> Result<Option<DeclaredFacts>, Error> {
-        let question = Question::Tree(tree::Question::Fetch(ask.repository.file(path)));
-        let ask = Ask { question, ..ask.clone() };
-        let mut own = Event::job("GET", self.clock.now());
-        let found = self.dispatch(&ask, None, crate::actor::Actor::NOBODY, &mut own).await;
-        own.tallies().for_each(|(op, tally)| event.add_all(op, tally));
-        let Ok(Found::Tree(tree::Found::Content(content))) = found else { return Ok(None) };
-        let size = content.hashes.as_ref().map_or(u64::MAX, |hashes| hashes.size_bytes);
-        if size > POM_BYTES || matches!(content.source, Source::Growing(_)) {
-            return Ok(None);
-        }
-        let read = move || Ok(content.bytes().and_then(|bytes| Declared::read(&bytes).ok()).map(facts));
-        aside(&self.context.workers, Lane::Index, Op::PackageRead, rows_of(size), event, read).await
+/// What the POM at a path declares, as clients get the POM; `None`: it is not there, or cannot be read.
+async fn declared(
+    services: &Services,
+    ask: &Ask<'_>,
+    path: &str,
+    event: &mut Event,
+) -> Result<Option<DeclaredFacts>, Error> {
+    let mut own = Event::job("GET", services.clock.now());
+    let question = tree::Question::Fetch(ask.repository.file(path));
+    let found = answer(services, &question, ask, None, Actor::NOBODY, &mut own).await;
+    own.tallies().for_each(|(op, tally)| event.add_all(op, tally));
+    let Ok(Found::Tree(tree::Found::Content(content))) = found else { return Ok(None) };
+    let size = content.hashes.as_ref().map_or(u64::MAX, |hashes| hashes.size_bytes);
+    if size > POM_BYTES || matches!(content.source, Source::Growing(_)) {
+        return Ok(None);
     }
+    let read = move || Ok(content.bytes().and_then(|bytes| Declared::read(&bytes).ok()).map(facts));
+    aside(&services.context.workers, Lane::Index, Op::PackageRead, rows_of(size), event, read).await
 }
 
 /// The files of a version by name, with a `*` for the version. `None`: it has none that clients get.

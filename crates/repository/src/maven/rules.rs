@@ -31,8 +31,12 @@ static PREFIXES: PrefixSyntax = PrefixSyntax {
 
 /// A version of an artifact. The group is given as folders.
 pub(crate) fn coordinates<'a>(group: &str, artifact: &str, version: &'a str) -> Coordinates<'a> {
-    let package = format!("{}:{artifact}", group.replace('/', "."));
-    Coordinates { package: Cow::Owned(package), version: Cow::Borrowed(version) }
+    Coordinates { package: Cow::Owned(name(group, artifact)), version: Cow::Borrowed(version) }
+}
+
+/// `G:A` of an artifact. The group is given as folders.
+fn name(group: &str, artifact: &str) -> String {
+    format!("{}:{artifact}", group.replace('/', "."))
 }
 
 impl FormatRules for MavenRules {
@@ -144,5 +148,63 @@ impl FormatRules for MavenRules {
 
     fn unclassified(&self) -> &'static str {
         "by its path it cannot be told of which artifact it is, and so not whether it may be seen"
+    }
+
+    fn download(&self) -> &'static str {
+        "artifact"
+    }
+
+    fn is_package(&self, name: &str) -> bool {
+        // The path of a file has no colon.
+        name.contains(':')
+    }
+
+    /// The folder of `G:A` or `G:A:V`.
+    fn named_path<'a>(&self, what: &'a str) -> Cow<'a, str> {
+        match what.split_once(':') {
+            Some((group, rest)) => Cow::Owned(format!("{}/{}", group.replace('.', "/"), rest.replace(':', "/"))),
+            None => Cow::Borrowed(what.trim_matches('/')),
+        }
+    }
+
+    fn explained_path<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        let fields: Vec<&str> = path.split(':').collect();
+        match &fields[..] {
+            _ if path.contains('/') => Cow::Borrowed(path),
+            [_, artifact, version] if !version.ends_with("-SNAPSHOT") => {
+                Cow::Owned(format!("{}/{artifact}-{version}.pom", self.named_path(path)))
+            }
+            [_, _] | [_, _, _] => Cow::Owned(format!("{}/maven-metadata.xml", self.named_path(path))),
+            _ => Cow::Borrowed(path),
+        }
+    }
+
+    fn path_in_package(&self, package: &str) -> Option<String> {
+        let (group, artifact) = package.split_once(':')?;
+        Some(format!("{}/{artifact}/0/{artifact}-0.pom", group.replace('.', "/")))
+    }
+
+    fn published_at(&self, entry: &Entry) -> (String, Option<(String, String)>) {
+        let named = path::version_of(&entry.key);
+        let named = named.map(|(group, artifact, version)| (name(group, artifact), version.to_owned()));
+        (entry.key.clone(), named)
+    }
+
+    fn restored_as(&self, entry: &Entry) -> String {
+        entry.key.clone()
+    }
+
+    fn version_folder(&self, file: &str) -> Option<(String, String)> {
+        let (group, artifact, version) = path::version_of(file)?;
+        Some((format!("{group}/{artifact}/{version}/"), format!("{}:{version}", name(group, artifact))))
+    }
+
+    fn has_yanks(&self) -> bool {
+        false
+    }
+
+    /// Of items of metadata.
+    fn moments(&self) -> &'static [&'static str] {
+        &["published", "changed", "origin"]
     }
 }

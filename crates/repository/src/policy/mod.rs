@@ -11,3 +11,4 @@ pub(crate) mod prefix;
 pub(crate) mod rules;
 pub(crate) mod settle;
 pub(crate) mod share_command;
+pub(crate) mod unseen;

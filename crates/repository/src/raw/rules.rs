@@ -93,6 +93,46 @@ impl FormatRules for RawRules {
     fn unclassified(&self) -> &'static str {
         AMBIGUOUS_PATH
     }
+
+    fn download(&self) -> &'static str {
+        "file"
+    }
+
+    fn is_package(&self, _: &str) -> bool {
+        false
+    }
+
+    fn named_path<'a>(&self, what: &'a str) -> Cow<'a, str> {
+        Cow::Borrowed(what.trim_matches('/'))
+    }
+
+    fn explained_path<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        Cow::Borrowed(path)
+    }
+
+    fn path_in_package(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn published_at(&self, entry: &Entry) -> (String, Option<(String, String)>) {
+        (entry.key.clone(), None)
+    }
+
+    fn restored_as(&self, entry: &Entry) -> String {
+        entry.key.clone()
+    }
+
+    fn version_folder(&self, _: &str) -> Option<(String, String)> {
+        None
+    }
+
+    fn has_yanks(&self) -> bool {
+        false
+    }
+
+    fn moments(&self) -> &'static [&'static str] {
+        &[]
+    }
 }
 
 #[cfg(test)]

@@ -1,24 +1,19 @@
 //! Creating repositories, and changing their settings.
 
 use crate::author::Author;
-use crate::bad_setting::BadSetting;
 use crate::error::Error;
 use crate::error::unconfirmed::Unconfirmed;
-use crate::gem::{compact, reformat};
 use crate::policy::hidden_hosted::HiddenHosted;
-use crate::record::{IndexBase, RepositoryRecord};
+use crate::record::RepositoryRecord;
 use crate::repositories::cached::{Cached, FormerFiles};
 use crate::repositories::setting_changes::difference;
 use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
+use crate::services::TRIES;
 use crate::settings;
-use format::gem::info::FormatVersion;
 use std::sync::Arc;
 use store::{Change, CommitError, Conflict, Expect, Frees, Lane, Origin, RepositoryId};
 use telemetry::{Event, Job, Millis, Op};
-
-/// Maximum number of attempts of a change of settings that conflicts with concurrent changes.
-pub(crate) const TRIES: usize = 100;
 
 /// Decisions about what a change of settings takes away. Without them such a change is refused.
 #[derive(Debug, Clone, Copy)]
@@ -66,11 +61,11 @@ impl Repositories {
         by: Author<'_>,
         event: &mut Event,
     ) -> Result<(), Error> {
-        let _turn = event.waited(Op::TurnWait, self.changing.lock()).await;
+        let _turn = event.waited(Op::TurnWait, self.services.changing.lock()).await;
         for _ in 0..TRIES {
-            let at = self.store.now();
+            let at = self.services.store.now();
             let (expect, changes) = self.creation(records.clone(), at, event).await?;
-            match self.store.commit(by.batch(at, expect, changes), event).await {
+            match self.services.store.commit(by.batch(at, expect, changes), event).await {
                 Err(CommitError::Conflict(Conflict(Expect::RepositoryNameFree(name)))) => {
                     return Err(Error::NameTaken(name));
                 }
@@ -125,7 +120,7 @@ impl Repositories {
         by: Author<'_>,
         event: &mut Event,
     ) -> Result<ChangedRepository, Error> {
-        let turn = event.waited(Op::TurnWait, self.changing.lock()).await;
+        let turn = event.waited(Op::TurnWait, self.services.changing.lock()).await;
         let mut tries = 0;
         let former_files = decisions.former_files;
         let (repository, origin, former, hidden) = loop {
@@ -138,7 +133,7 @@ impl Repositories {
                 let (former, frees, pruned, hidden) = (None, None, None, None);
                 return Ok(ChangedRepository { repository, former, frees, pruned, hidden, difference });
             }
-            record.date_members(&repository.record, self.store.now());
+            record.date_members(&repository.record, self.services.store.now());
             self.check(&mut record, event).await?;
             members::check(&record, &known, &[])?;
             let origin = Repository::origin_of(repository.id, &record);
@@ -155,7 +150,7 @@ impl Repositories {
                 let (name, hidden) = (name.to_owned(), Box::new(hidden.clone()));
                 return Err(Unconfirmed::WouldHideHosted { name, hidden }.into());
             }
-            if self.change(&repository, vec![known.unchanged()], record, by, event).await? {
+            if self.services.change(&repository, vec![known.unchanged()], record, by, event).await? {
                 break (repository, origin, former, hidden);
             }
             tries += 1;
@@ -164,7 +159,7 @@ impl Repositories {
             }
         };
         if former.is_some() {
-            self.store.set_upstream(repository.id, Some(origin), event).await?;
+            self.services.store.set_upstream(repository.id, Some(origin), event).await?;
             if former_files == FormerFiles::KeepVerified {
                 self.take_over(&repository, origin, event).await?;
             }
@@ -190,7 +185,7 @@ impl Repositories {
     /// again.
     pub async fn pin_anew(&self, name: &str, event: &mut Event) -> Result<(), Error> {
         let (repository, _) = self.find(name, event).await?;
-        Ok(self.remotes.pin_anew(&repository, event).await?)
+        Ok(self.services.remotes.pin_anew(&repository, event).await?)
     }
 
     /// Refuses invalid settings and references that cannot be read.
@@ -200,74 +195,27 @@ impl Repositories {
         if remote.is_none() && hook_secret.is_none() {
             return Ok(());
         }
-        let remotes = self.remotes.clone();
+        let remotes = self.services.remotes.clone();
         let read = move |_: &mut ()| {
             hook_secret.map_or(Ok(()), |reference| remotes.upstreams.secret(&reference).map(drop))?;
             remote.map_or(Ok(()), |remote| remotes.check(&remote))
         };
-        Ok(self.context.workers.run(Lane::Change, Op::ReferencesRead, event, read).await??)
-    }
-
-    /// Changes the form of `/info` to `format`. When this returns, every later answer has that form.
-    pub async fn reform(
-        &self,
-        name: &str,
-        format: FormatVersion,
-        by: Author<'_>,
-        event: &mut Event,
-    ) -> Result<Arc<Repository>, Error> {
-        let _turn = event.waited(Op::TurnWait, self.changing.lock()).await;
-        for _ in 0..TRIES {
-            let (repository, settings) = self.find(name, event).await?;
-            let hosted = self.hosted(&repository, &settings).ok_or_else(|| has_no_lines(&repository))?;
-            if repository.info_format() == format || reformat::reform(hosted, format, by, event).await? {
-                return Ok(self.find(name, event).await?.0);
-            }
-        }
-        Err(Error::Contended(name.to_owned()))
-    }
-
-    /// Compacts `/versions` to one line for each gem, as of `created_at`. When this returns, clients get the compacted
-    /// file.
-    pub async fn rebuild_versions(
-        &self,
-        name: &str,
-        created_at: Millis,
-        by: Author<'_>,
-        event: &mut Event,
-    ) -> Result<Arc<Repository>, Error> {
-        let _turn = event.waited(Op::TurnWait, self.changing.lock()).await;
-        for _ in 0..TRIES {
-            let (repository, settings) = self.find(name, event).await?;
-            if repository.follows() {
-                let text =
-                    format!("`{name}` follows the index of its upstream, which must never restart for its clients");
-                return Err(BadSetting::new(text, "this is for hosted repositories of gems").into());
-            }
-            let hosted = self.hosted(&repository, &settings).ok_or_else(|| has_no_lines(&repository))?;
-            let base = IndexBase { through: self.store.last(), created: created_at };
-            let record = RepositoryRecord { index_base: Some(base), ..repository.record.clone() };
-            let commit = async |event: &mut Event| self.change(&repository, Vec::new(), record, by, event).await;
-            if compact::compact(hosted, base, commit, event).await? {
-                return Ok(self.find(name, event).await?.0);
-            }
-        }
-        Err(Error::Contended(name.to_owned()))
+        Ok(self.services.context.workers.run(Lane::Change, Op::ReferencesRead, event, read).await??)
     }
 
     /// Assigns the cache to another upstream. The files of the former one are invisible at once and deleted in the
     /// background.
     pub(crate) async fn turn(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
-        self.store.set_upstream(id, to, event).await?;
+        self.services.store.set_upstream(id, to, event).await?;
         self.drop_former(id);
         Ok(())
     }
 
     /// Deletes the files of former upstreams, in the background.
     fn drop_former(&self, id: RepositoryId) {
-        let store = self.store.clone();
-        let mut job = Job::begin(&self.context.recorder, "forget");
-        self.context.back.spawn(async move {
+        let store = self.services.store.clone();
+        let mut job = Job::begin(&self.services.context.recorder, "forget");
+        self.services.context.back.spawn(async move {
             let dropped = store.drop_former(id, &mut job).await;
             if let Err(error) = &dropped {
                 (job.reason, job.detail) = (Some(crate::error::store_reason(error)), error.to_string());
@@ -275,35 +223,9 @@ impl Repositories {
             job.end_as(&dropped);
         });
     }
-
-    /// Changes the settings of a repository if they are still those of `repository` and each of `expect` holds.
-    /// `false`: they are not, and the caller decides again.
-    pub(crate) async fn change(
-        &self,
-        repository: &Repository,
-        mut expect: Vec<Expect>,
-        record: RepositoryRecord,
-        by: Author<'_>,
-        event: &mut Event,
-    ) -> Result<bool, Error> {
-        expect.push(repository.unchanged());
-        let changes = vec![Change::Repository { id: repository.id, record: record.stored()? }];
-        match self.store.commit(by.batch(self.store.now(), expect, changes), event).await {
-            Err(CommitError::Conflict(_)) => Ok(false),
-            Err(CommitError::Error(error)) => Err(error.into()),
-            Ok(_) => Ok(true),
-        }
-    }
 }
 
 fn contended(records: &[RepositoryRecord]) -> Error {
     let names: Vec<&str> = records.iter().map(|record| record.name.as_str()).collect();
     Error::Contended(names.join("`, `"))
-}
-
-/// The refusal to compact an index that has no lines.
-fn has_no_lines(repository: &Repository) -> BadSetting {
-    let (name, format) = (&repository.record.name, repository.format.as_str());
-    let text = format!("`{name}` has format {format}, which has no index of lines");
-    BadSetting::new(text, "this is for repositories of gems")
 }

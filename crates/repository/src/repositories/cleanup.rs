@@ -5,14 +5,12 @@ use crate::cleanup::last_use::{LastUses, used_name};
 use crate::cleanup::rules::CleanupRules;
 use crate::cleanup::{Cleanup, CleanupPlan, Cleanups, PrunePlan};
 use crate::error::Error;
-use crate::format::Format;
-use crate::gem;
-use crate::maven;
+use crate::group::kept_names::kept_of_units;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use format::tree;
 use std::sync::Arc;
-use store::{Entry, RepositoryKind, Withdrawals};
+use store::{RepositoryKind, Withdrawals};
 use telemetry::{Event, Millis, Op};
 
 /// Number of cached files that one read of the store returns.
@@ -29,7 +27,7 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Cleanups, Error> {
         // Ages by a clock that may be wrong remove nothing, cached files included.
-        if let (Some(_), Some(doubt)) = (by, self.store.clock_doubt()) {
+        if let (Some(_), Some(doubt)) = (by, self.services.store.clock_doubt()) {
             return Err(store::Error::Clock(doubt).into());
         }
         let _turn = event.waited(Op::TurnWait, self.cleaning.lock()).await;
@@ -43,7 +41,7 @@ impl Repositories {
         }
         let mut plans = Vec::new();
         for repository in all {
-            let at = self.store.now();
+            let at = self.services.store.now();
             let rules = CleanupRules::of(&repository.record, at).map(|rules| rules.without_undo(no_undo));
             let without = rules.is_none() && repository.record.retention.is_none();
             if without && names.is_empty() {
@@ -54,10 +52,17 @@ impl Repositories {
                 self.cleanup_one(&repository, rules, by, at, &mut plan, event).await?;
             }
             if repository.record.retention.is_some() {
-                self.cleanup_snapshots(&repository, by, &mut plan, event).await?;
+                self.prune(&repository, by.is_some(), &mut plan, event).await?;
             }
             if by.is_some() {
-                plan.kept_names = self.kept_of_units(&repository, std::mem::take(&mut plan.units), event).await;
+                plan.kept_names = kept_of_units(
+                    &self.services,
+                    repository.name_keeping(),
+                    &repository,
+                    std::mem::take(&mut plan.units),
+                    event,
+                )
+                .await;
             }
             plans.push(plan);
         }
@@ -79,21 +84,16 @@ impl Repositories {
         plan: &mut CleanupPlan,
         event: &mut Event,
     ) -> Result<(), Error> {
-        let uses = LastUses::of(&self.store, repository, event).await?;
+        let uses = LastUses::of(&self.services.store, repository, event).await?;
         let cleanup = Cleanup { rules, uses, by, at };
         plan.waits_until = repository.record.keep_unused_s.and_then(|keep| uses.waits_until(keep, at));
-        match (repository.record.kind, repository.format) {
-            (RepositoryKind::Remote, _) => self.cleanup_cached(repository, cleanup, plan, event).await,
-            (RepositoryKind::Hosted, Format::Gem) => {
+        match repository.record.kind {
+            RepositoryKind::Remote => self.cleanup_cached(repository, cleanup, plan, event).await,
+            RepositoryKind::Hosted => {
                 let settings = self.table(event).await?.stamp;
-                let hosted = self.hosted(repository, &settings).ok_or(Error::GivenUp)?;
-                let reload = async |event: &mut Event| self.again(repository, event).await;
-                Box::pin(gem::cleanup::cleanup(hosted, cleanup, reload, plan, event)).await
+                repository.format.face().cleanup(self.served(repository, &settings), cleanup, plan, event).await
             }
-            (RepositoryKind::Hosted, Format::Maven) => {
-                Box::pin(maven::cleanup::cleanup(self.files(repository), cleanup, plan, event)).await
-            }
-            (RepositoryKind::Hosted, Format::Raw) | (RepositoryKind::Group, _) => Ok(()),
+            RepositoryKind::Group => Ok(()),
         }
     }
 
@@ -108,7 +108,7 @@ impl Repositories {
         let Cleanup { rules, uses, by, .. } = cleanup;
         let mut after = String::new();
         loop {
-            let rows = self.store.cached_files(repository.origin, "", &after, PAGE, event).await?;
+            let rows = self.services.store.cached_files(repository.origin, "", &after, PAGE, event).await?;
             for (path, cached) in &rows {
                 // Lists of versions are small, and clients request other ones.
                 let subject = repository.file(path).subject("file");
@@ -119,8 +119,8 @@ impl Repositories {
                     continue;
                 }
                 if by.is_some() {
-                    self.store.forget_cached(repository.origin, path, event).await?;
-                    self.store.upstream_changed(repository.id, tree::folder(path));
+                    self.services.store.forget_cached(repository.origin, path, event).await?;
+                    self.services.store.upstream_changed(repository.id, tree::folder(path));
                     uses.forget(vec![name], event).await?;
                 }
                 plan.drop_cached(rules.name(), path, cached.hashes.size_bytes);
@@ -132,25 +132,24 @@ impl Repositories {
         }
     }
 
-    /// The builds of snapshots that the retention of a repository no longer keeps.
+    /// What the retention of a repository no longer keeps.
     pub async fn prune_plan(&self, repository: &Arc<Repository>, event: &mut Event) -> Result<PrunePlan, Error> {
-        let (mut plan, life) = (CleanupPlan::new(&repository.record.name), self.store.blob_life());
-        self.cleanup_snapshots(repository, None, &mut plan, event).await?;
+        let (mut plan, life) = (CleanupPlan::new(&repository.record.name), self.services.store.blob_life());
+        self.prune(repository, false, &mut plan, event).await?;
         let frees = self.frees_of(plan.withdrawals, false, event).await?;
-        let restorable_until = self.store.now().plus(life.undo.min(life.collect_after));
+        let restorable_until = self.services.store.now().plus(life.undo.min(life.collect_after));
         Ok(PrunePlan { files: plan.rules.pop(), frees, restorable_until })
     }
 
-    /// Builds of snapshots that their retention no longer keeps.
-    async fn cleanup_snapshots(
+    /// Adds what its retention no longer keeps to the plan.
+    async fn prune(
         &self,
         repository: &Arc<Repository>,
-        by: Option<Actor<'_>>,
+        apply: bool,
         plan: &mut CleanupPlan,
         event: &mut Event,
     ) -> Result<(), Error> {
-        let releases = self.of_maven();
-        let found = |entry: &Entry| plan.withdraw("retention", repository.id, entry);
-        maven::retention::clean(self.files(repository), &releases, by.is_some(), found, event).await
+        let settings = self.table(event).await?.stamp;
+        repository.format.face().prune(self.served(repository, &settings), apply, plan, event).await
     }
 }

@@ -1,29 +1,23 @@
 //! The decision whether the clock of the machine or the moments of the rows are right.
 //!
 //! If the clock is right, the rows of the future count as of the moment of the decision. Rows never change, so rows of one batch say
-//! it: a first one redates the rows before it, and the others are the present states of what these changed, with the new moments. A gem
-//! with such versions gets a line in `/versions`, because its `/info` has their dates.
+//! it: a first one redates the rows before it, and the others are the present states of what these changed, with the new moments.
+//! Where an index has the dates, the format adds its lines.
 
 use crate::author::Author;
 use crate::error::Error;
 use crate::format::Format;
-use crate::gem::info_lines::{facts, render_info};
 use crate::record::RepositoryRecord;
 use crate::repositories::Repositories;
-use crate::repository::Repository;
-use crate::visible;
-use format::gem;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use store::{Change, ClockDoubt, CommitError, Digest, Entry, Expect, Lane, RepositoryId, RepositoryKind, Seq};
+use store::{Change, ClockDoubt, CommitError, Digest, Expect, RepositoryId, RepositoryKind, Seq};
 use telemetry::{Event, Millis, give_way};
 
 /// Number of rows that one read of the journal returns.
 const PAGE: usize = 1_000;
 /// Maximum number of attempts if others change something meanwhile.
 const TRIES: usize = 100;
-/// The fields with moments in the facts of items of Maven's metadata.
-const MOMENTS: [&str; 3] = ["published", "changed", "origin"];
 
 /// What the clock and the journal say.
 #[derive(Debug, Clone, Copy)]
@@ -74,7 +68,7 @@ impl Subject {
 impl Repositories {
     /// What the clock and the journal say now.
     pub async fn clock(&self, event: &mut Event) -> Result<ClockReport, Error> {
-        let (store, clock) = (&self.store, self.store.machine_now());
+        let (store, clock) = (&self.services.store, self.services.store.machine_now());
         let (last, until) = (store.last(), store.last_change_by(clock, event).await?);
         Ok(ClockReport {
             clock,
@@ -88,8 +82,8 @@ impl Repositories {
     /// Believes the clock of the machine: the rows of the future count as of now.
     pub async fn believe_clock(&self, by: Author<'_>, event: &mut Event) -> Result<(), Error> {
         for _ in 0..TRIES {
-            let (at, last) = (self.store.machine_now(), self.store.last());
-            let until = self.store.last_change_by(at, event).await?;
+            let (at, last) = (self.services.store.machine_now(), self.services.store.last());
+            let until = self.services.store.last_change_by(at, event).await?;
             let mut batch = by.batch(at, vec![Expect::JournalAt(last)], Vec::new());
             if until < last {
                 batch.changes.push(Change::Redate { first: Seq(until.0 + 1) });
@@ -99,13 +93,13 @@ impl Repositories {
                     batch.authors.push(author);
                 }
             } else {
-                self.store.believe_clock();
+                self.services.store.believe_clock();
             }
             batch.changes.extend(self.clock_setting(event).await?);
             if batch.changes.is_empty() {
                 return Ok(());
             }
-            match self.store.commit(batch, event).await {
+            match self.services.store.commit(batch, event).await {
                 Ok(_) => return Ok(()),
                 Err(CommitError::Conflict(_)) => {}
                 Err(CommitError::Error(error)) => return Err(error.into()),
@@ -116,14 +110,14 @@ impl Repositories {
 
     /// Believes the moments of the rows: time goes on from the last of them, and the clock of the machine counts as wrong.
     pub async fn believe_rows(&self, by: Author<'_>, event: &mut Event) -> Result<(), Error> {
-        let setting = self.store.believe_rows();
+        let setting = self.services.store.believe_rows();
         let cleared = matches!(&setting, Change::Setting { value: Value::Null, .. });
         let changes = if cleared { self.clock_setting(event).await? } else { Some(setting) };
         if changes.is_none() {
             return Ok(());
         }
-        let batch = by.batch(self.store.now(), Vec::new(), changes.into_iter().collect());
-        match self.store.commit(batch, event).await {
+        let batch = by.batch(self.services.store.now(), Vec::new(), changes.into_iter().collect());
+        match self.services.store.commit(batch, event).await {
             Ok(_) => Ok(()),
             Err(CommitError::Conflict(_)) => Err(Error::Contended("the journal".to_owned())),
             Err(CommitError::Error(error)) => Err(error.into()),
@@ -132,8 +126,8 @@ impl Repositories {
 
     /// The change that ends an earlier decision for the rows, if there is one.
     async fn clock_setting(&self, event: &mut Event) -> Result<Option<Change>, Error> {
-        let Change::Setting { key, .. } = self.store.clock_setting() else { return Ok(None) };
-        let known = self.store.setting(&key, event).await?;
+        let Change::Setting { key, .. } = self.services.store.clock_setting() else { return Ok(None) };
+        let known = self.services.store.setting(&key, event).await?;
         Ok(known.map(|_| Change::Setting { key, value: Value::Null }))
     }
 
@@ -141,7 +135,7 @@ impl Repositories {
     async fn redated(&self, until: Seq, at: Millis, event: &mut Event) -> Result<States, Error> {
         let (mut states, mut after) = (States::new(), until);
         loop {
-            let rows = self.store.journal(after, PAGE, event).await?;
+            let rows = self.services.store.journal(after, PAGE, event).await?;
             let Some(last) = rows.last() else { break };
             after = last.seq;
             for row in rows {
@@ -155,50 +149,22 @@ impl Repositories {
             date(&mut state.change, at)?;
         }
         let known = self.table(event).await?;
-        let gems =
-            known.by_name.values().filter(|one| one.format == Format::Gem && one.record.kind == RepositoryKind::Hosted);
-        for repository in gems {
-            self.announce(repository, &mut states, at, event).await?;
+        let hosted = known.by_name.values().filter(|one| one.record.kind == RepositoryKind::Hosted);
+        for repository in hosted {
+            let of = |state: &State| match &state.change {
+                Change::Entry { repository: id, entry } if *id == repository.id => Some(entry.clone()),
+                _ => None,
+            };
+            let changed = states.values().filter_map(of).collect();
+            let served = self.served(repository, &known.stamp);
+            for entry in repository.format.face().redated(served, changed, at, event).await? {
+                let subject = Subject::Entry(repository.id, entry.key.clone());
+                let change = Change::Entry { repository: repository.id, entry };
+                let author = states.remove(&subject).and_then(|state| state.author);
+                states.insert(subject, State { change, author });
+            }
         }
         Ok(states)
-    }
-
-    /// Adds the lines for `/versions` of the gems of a repository that are among the states.
-    async fn announce(
-        &self,
-        repository: &Repository,
-        states: &mut States,
-        at: Millis,
-        event: &mut Event,
-    ) -> Result<(), Error> {
-        let mut gems: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
-        for state in states.values() {
-            if let Change::Entry { repository: id, entry } = &state.change
-                && *id == repository.id
-            {
-                gems.entry(entry.unit.clone()).or_default().push(entry.clone());
-            }
-        }
-        for (name, changed) in gems {
-            let mut entries = self.store.unit(repository.id, &name, Lane::Index, event).await?.entries;
-            for entry in &mut entries {
-                if let Some(changed) = changed.iter().find(|changed| changed.key == entry.key) {
-                    entry.clone_from(changed);
-                }
-            }
-            entries.sort_by(|a, b| (a.published, &a.key).cmp(&(b.published, &b.key)));
-            let Some(newest) = visible(&entries, repository.whole(at)).last() else { continue };
-            let package = facts(newest.entry())?;
-            let info = render_info(visible(&entries, repository.whole(at)), repository.info_format())?;
-            let (number, md5) = (package.number.as_str(), gem::info::md5_hex(&info));
-            let line = gem::versions::replacing_line(&name, number, &package.platform, &md5);
-            let entry = Entry { line: Some(line), ..newest.entry().clone() };
-            let subject = Subject::Entry(repository.id, entry.key.clone());
-            let change = Change::Entry { repository: repository.id, entry };
-            let author = states.remove(&subject).and_then(|state| state.author);
-            states.insert(subject, State { change, author });
-        }
-        Ok(())
     }
 }
 
@@ -208,8 +174,8 @@ fn date(change: &mut Change, at: Millis) -> Result<(), Error> {
     match change {
         Change::Entry { entry, .. } => entry.line = None,
         Change::Unit { facts, .. } => {
-            for moment in MOMENTS {
-                if let Some(value) = facts.get_mut(moment)
+            for moment in Format::ALL.iter().flat_map(|format| format.rules().moments()) {
+                if let Some(value) = facts.get_mut(*moment)
                     && value.as_i64().is_some_and(|value| value > at.0)
                 {
                     *value = at.0.into();

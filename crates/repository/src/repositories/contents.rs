@@ -3,17 +3,15 @@
 use crate::actor::Actor;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
-use crate::gem;
-use crate::gem::contents::Shown;
-use crate::listed::{ListedFile, Page, PageRequest};
+use crate::group::kept_names::{KeptName, kept_below};
+use crate::listed::{ListedFile, Page, PageRequest, Shown};
 use crate::repositories::Repositories;
-use crate::repositories::kept_names::KeptName;
-use crate::repositories::named::path_of;
 use crate::repository::Repository;
-use crate::tree::{remove, restore};
+use crate::tree::contents::refuse_other_kinds;
+use crate::tree::remove;
 use crate::upstream::row::OfUpstream;
 use crate::visible;
-use crate::visible::removed;
+use std::borrow::Cow;
 use std::sync::Arc;
 use store::{Entry, Frees, RepositoryKind, State};
 use telemetry::{Event, Millis};
@@ -33,53 +31,46 @@ pub struct RemovedFiles {
 }
 
 impl Repositories {
-    /// The visible files of a hosted tree, or versions of hosted gems; of a remote repository, the cached files.
+    /// The visible files or versions of a hosted repository; of a remote one, the cached files.
     pub async fn contents(
         &self,
         name: &str,
         part: PageRequest<'_>,
         event: &mut Event,
     ) -> Result<Page<ListedFile>, Error> {
-        if let Some(page) = self.gem_contents(name, part, Shown::Visible, event).await? {
-            return Ok(page);
+        let (repository, settings) = self.find(name, event).await?;
+        if repository.record.kind != RepositoryKind::Remote {
+            let served = self.served(&repository, &settings);
+            return repository.format.face().contents(served, part, Shown::Visible, event).await;
         }
-        let repository = self.tree_repository(name, event).await?;
-        let view = repository.view(self.clock.now());
-        if repository.record.kind == RepositoryKind::Remote {
-            let rows = self.store.cached_files(repository.origin, part.path, part.after, part.limit, event).await?;
-            event.more_mut().sized(rows.len());
-            let (remote, mut shown) = (self.remotes.remote(&repository, &Arc::default()), Vec::new());
-            for (path, cached) in rows.iter().filter(|(path, _)| part.has(path)) {
-                let file = repository.file(path);
-                let row = OfUpstream::kept(&remote, &file, cached, event).await?;
-                let (path, hashes) = (path.clone(), cached.hashes.clone());
-                let listed = ListedFile { path, hashes, changed: cached.fetched, origin: None, version: None };
-                shown.extend(visible(&[row], view).next().map(|_| listed));
-            }
-            return Ok(part.listed(&rows, |(path, _)| path, shown));
-        }
-        let PageRequest { path, after, limit } = part;
-        let rows = self.store.live_entries_beginning(repository.id, path, after, limit, event).await?;
+        let rows =
+            self.services.store.cached_files(repository.origin, part.path, part.after, part.limit, event).await?;
         event.more_mut().sized(rows.len());
-        let shown = visible(&rows, view).map(|seen| listed(seen.entry())).filter(|file| part.has(&file.path)).collect();
-        Ok(part.listed(&rows, |entry| &entry.key, shown))
+        let (remote, view) = (self.served(&repository, &settings).remote(), repository.view(self.services.clock.now()));
+        let mut shown = Vec::new();
+        for (path, cached) in rows.iter().filter(|(path, _)| part.has(path)) {
+            let file = repository.file(path);
+            let row = OfUpstream::kept(&remote, &file, cached, event).await?;
+            let (path, hashes) = (path.clone(), cached.hashes.clone());
+            let listed = ListedFile { path, hashes, changed: cached.fetched, origin: None, version: None };
+            shown.extend(visible(&[row], view).next().map(|_| listed));
+        }
+        Ok(part.listed(&rows, |(path, _)| path, shown))
     }
 
-    /// The deleted files of a hosted tree, or the removed versions of hosted gems.
+    /// The removed files or versions of a hosted repository.
     pub async fn removed(
         &self,
         name: &str,
         part: PageRequest<'_>,
         event: &mut Event,
     ) -> Result<Page<ListedFile>, Error> {
-        if let Some(page) = self.gem_contents(name, part, Shown::Removed, event).await? {
-            return Ok(page);
+        let (repository, settings) = self.find(name, event).await?;
+        if repository.record.kind == RepositoryKind::Remote {
+            refuse_other_kinds(&repository)?;
         }
-        let repository = self.hosted_tree(name, event).await?;
-        let PageRequest { path, after, limit } = part;
-        let rows = self.store.entries_beginning(repository.id, path, after, limit, event).await?;
-        let shown = removed(&rows).map(listed).filter(|file| part.has(&file.path)).collect();
-        Ok(part.listed(&rows, |entry| &entry.key, shown))
+        let served = self.served(&repository, &settings);
+        repository.format.face().contents(served, part, Shown::Removed, event).await
     }
 
     /// Deletes the file at `path`, or all files below it. An upstream's file is fetched again at the next request.
@@ -91,21 +82,21 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<RemovedFiles, Error> {
         let repository = self.tree_repository(name, event).await?;
-        let path = &*path_of(&repository, path);
-        checked(&repository, path)?;
+        let path = &*repository.checked_path(path)?;
         if repository.record.kind == RepositoryKind::Remote {
             let (files, size_bytes) = self.forget_files(&repository, path, event).await?;
             return Ok(RemovedFiles { files, frees: self.frees_cached(size_bytes), kept_names: Vec::new() });
         }
-        let at = self.store.now();
-        let files = remove::remove(self.files(&repository), &repository.file(path), None, by, at, event).await?;
+        let at = self.services.store.now();
+        let files =
+            remove::remove(self.services.tree(&repository), &repository.file(path), None, by, at, event).await?;
         let gone = |entry: &Entry| {
             let below = entry.key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             below && entry.state == State::Withdrawn && entry.changed == at
         };
         // The deletion is committed, even if the figure cannot be read.
         let frees = self.frees_below(repository.id, path, gone, event).await.unwrap_or_default();
-        let kept_names = self.kept_below(&repository, path, at, event).await;
+        let kept_names = kept_below(&self.services, repository.name_keeping(), &repository, path, at, event).await;
         Ok(RemovedFiles { files, frees, kept_names })
     }
 
@@ -113,14 +104,8 @@ impl Repositories {
     /// formats whose versions are not files, `path` is `NAME` or `NAME:VERSION`, and the versions that a cleanup
     /// removed are restored.
     pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
-        let (repository, _) = self.find(name, event).await?;
-        if repository.shared.gem.is_some() {
-            return self.restore_versions(&repository, path, by, event).await;
-        }
-        let repository = self.hosted_tree(name, event).await?;
-        let path = &*path_of(&repository, path);
-        checked(&repository, path)?;
-        restore::restore(self.files(&repository), path, by, self.store.now(), event).await
+        let (repository, settings) = self.find(name, event).await?;
+        repository.format.face().restore(self.served(&repository, &settings), path, by, event).await
     }
 
     /// The cached negative answers of an upstream: the paths, and when each TTL ends.
@@ -132,7 +117,8 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Page<(String, Millis)>, Error> {
         let repository = self.remote_tree(name, event).await?;
-        let rows = self.store.missing(repository.origin, after, self.clock.now(), limit, event).await?;
+        let rows =
+            self.services.store.missing(repository.origin, after, self.services.clock.now(), limit, event).await?;
         let next = rows.last().filter(|_| rows.len() >= limit).map(|(path, _)| path.clone());
         Ok(Page { rows, next })
     }
@@ -141,11 +127,12 @@ impl Repositories {
     /// next request calls the upstream again. Returns the number of paths.
     pub async fn forget_missing(&self, name: &str, path: &str, event: &mut Event) -> Result<u64, Error> {
         let repository = self.remote_tree(name, event).await?;
-        let path = &*path_of(&repository, path);
+        let path = &*repository.format.rules().named_path(path);
         let part = PageRequest { path, after: "", limit: PAGE };
         let (mut forgotten, mut after) = (0, String::new());
         loop {
-            let rows = self.store.missing(repository.origin, &after, self.clock.now(), PAGE, event).await?;
+            let rows =
+                self.services.store.missing(repository.origin, &after, self.services.clock.now(), PAGE, event).await?;
             for (path, _) in rows.iter().filter(|(path, _)| part.has(path)) {
                 forgotten += self.forget(&repository, path, event).await?;
             }
@@ -166,7 +153,7 @@ impl Repositories {
         let part = PageRequest { path, after: "", limit: PAGE };
         let (mut forgotten, mut size_bytes, mut after) = (0, 0, String::new());
         loop {
-            let rows = self.store.cached_files(repository.origin, path, &after, PAGE, event).await?;
+            let rows = self.services.store.cached_files(repository.origin, path, &after, PAGE, event).await?;
             for (path, cached) in rows.iter().filter(|(path, _)| part.has(path)) {
                 let was = self.forget(repository, path, event).await?;
                 forgotten += was;
@@ -182,30 +169,9 @@ impl Repositories {
 
     /// Deletes the cached file of one path, and voids answers made from it.
     async fn forget(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
-        let was = self.store.forget_cached(repository.origin, path, event).await?;
-        self.store.upstream_changed(repository.id, repository.file(path).folder);
+        let was = self.services.store.forget_cached(repository.origin, path, event).await?;
+        self.services.store.upstream_changed(repository.id, repository.file(path).folder);
         Ok(u64::from(was))
-    }
-
-    /// The versions of a hosted repository of gems. `None`: it is another repository, whose contents are files.
-    async fn gem_contents(
-        &self,
-        name: &str,
-        part: PageRequest<'_>,
-        shown: Shown,
-        event: &mut Event,
-    ) -> Result<Option<Page<ListedFile>>, Error> {
-        let (repository, settings) = self.find(name, event).await?;
-        let Some(hosted) = self.hosted(&repository, &settings) else { return Ok(None) };
-        match repository.record.kind {
-            RepositoryKind::Remote => Ok(None),
-            RepositoryKind::Group => {
-                let text = format!("`{name}` is a group, which holds nothing itself");
-                let hint = format!("`daylight repo show {name}` names its members; ask for the contents of each");
-                Err(BadSetting::new(text, &hint).into())
-            }
-            RepositoryKind::Hosted => gem::contents::list(hosted, part, shown, self.clock.now(), event).await.map(Some),
-        }
     }
 
     async fn tree_repository(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
@@ -215,14 +181,6 @@ impl Repositories {
             return Ok(repository);
         }
         repository.format.rules().refuses_files(name).map_or(Ok(repository), |refused| Err(refused.into()))
-    }
-
-    async fn hosted_tree(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
-        let repository = self.tree_repository(name, event).await?;
-        match repository.record.kind {
-            RepositoryKind::Hosted => Ok(repository),
-            _ => Err(BadSetting::new(format!("`{name}` holds no files of its own"), "ask a hosted repository").into()),
-        }
     }
 
     async fn remote_tree(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
@@ -242,12 +200,12 @@ impl Repositories {
     }
 }
 
-fn checked(repository: &Repository, path: &str) -> Result<(), Error> {
-    let refused = |_| Error::NoSuchPath { path: Event::text(path), format: repository.format.as_str() };
-    repository.format.check_path(path).map_err(refused)
-}
-
-fn listed(entry: &Entry) -> ListedFile {
-    let Entry { key, hashes, changed, origin, .. } = entry.clone();
-    ListedFile { path: key, hashes, changed, origin, version: None }
+impl Repository {
+    /// The path that `what` means, if a file of the format can have it.
+    pub(crate) fn checked_path<'a>(&self, what: &'a str) -> Result<Cow<'a, str>, Error> {
+        let path = self.format.rules().named_path(what);
+        let refused = |_| Error::NoSuchPath { path: Event::text(&path), format: self.format.as_str() };
+        self.format.check_path(&path).map_err(refused)?;
+        Ok(path)
+    }
 }

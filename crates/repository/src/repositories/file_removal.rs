@@ -5,7 +5,7 @@ use crate::format::Format;
 use crate::question::Ask;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
-use format::maven::path::version_of;
+use crate::visible::verb_of;
 use std::sync::Arc;
 use store::{BlobLife, Entry, JournalRow, RepositoryKind, State, Withdrawal};
 use telemetry::{Event, Millis};
@@ -59,41 +59,26 @@ impl Repositories {
         key: &str,
         event: &mut Event,
     ) -> Result<Option<FileRemoval>, Error> {
-        let entry = self.store.entry(repository.id, key, event).await?;
+        let entry = self.services.store.entry(repository.id, key, event).await?;
         let Some(entry) = entry.filter(|entry| entry.state == State::Withdrawn) else { return Ok(None) };
-        let row = self.store.last_row_of(repository.id, key, event).await?;
-        let deleted = self.store.collected(entry.hashes.sha256, event).await?;
+        let row = self.services.store.last_row_of(repository.id, key, event).await?;
+        let deleted = self.services.store.collected(entry.hashes.sha256, event).await?;
         let (name, format) = (&repository.record.name, repository.format);
         let whole = self.went_with_version(repository, &entry, event).await;
         let removed = Removed { repository: name, format, entry: &entry, whole, row: row.as_ref(), deleted };
-        let life = self.store.blob_life();
-        Ok(Some(FileRemoval { text: removed.text(life), hint: removed.hint(life, self.store.now()) }))
+        let life = self.services.store.blob_life();
+        Ok(Some(FileRemoval { text: removed.text(life), hint: removed.hint(life, self.services.store.now()) }))
     }
 
-    /// The version of a Maven file, `G:A:V`, if other files of it were removed with it and none later: then one command restores them all.
+    /// The version of a file, in the form of commands, if other files of it were removed with it and none later: then one command restores them all.
     async fn went_with_version(&self, repository: &Repository, entry: &Entry, event: &mut Event) -> Option<String> {
-        let maven = repository.format == Format::Maven;
-        let (group, artifact, version) = maven.then(|| version_of(&entry.key)).flatten()?;
-        let folder = format!("{group}/{artifact}/{version}/");
+        let (folder, name) = repository.format.rules().version_folder(&entry.key)?;
         // An unreadable folder only shortens the hint.
-        let rows = self.store.entries_beginning(repository.id, &folder, "", PAGE, event).await.ok()?;
+        let rows = self.services.store.entries_beginning(repository.id, &folder, "", PAGE, event).await.ok()?;
         let gone = || rows.iter().filter(|row| row.state == State::Withdrawn);
         let with = gone().filter(|row| row.changed == entry.changed).count();
         let is_last = gone().all(|row| row.changed <= entry.changed);
-        (with > 1 && is_last).then(|| format!("{}:{artifact}:{version}", group.replace('/', ".")))
-    }
-}
-
-/// What was done to a withdrawn entry: it was "yanked".
-pub(crate) fn verb_of(withdrawal: Option<&Withdrawal>, format: Format) -> &'static str {
-    match withdrawal {
-        Some(Withdrawal::Retracted) => "yanked",
-        // Earlier versions of this program recorded no reason, and withdrew only yanked versions.
-        None if format == Format::Gem => "yanked",
-        Some(Withdrawal::Deleted) | None => "deleted",
-        Some(Withdrawal::Pruned) => "removed by the retention of snapshots",
-        Some(Withdrawal::Cleanup { .. }) => "removed by a cleanup",
-        Some(Withdrawal::Purged { .. }) => "purged",
+        (with > 1 && is_last).then_some(name)
     }
 }
 
@@ -130,10 +115,7 @@ impl Removed<'_> {
             return "a purge cannot be undone: publish another version".to_owned();
         }
         let Some(until) = self.restorable_until(life) else { return self.hint_of_yank(life, now) };
-        let what = match self.format {
-            Format::Gem => entry.key.replacen(&format!("{}-", entry.unit), &format!("{}:", entry.unit), 1),
-            Format::Maven | Format::Raw => self.whole.clone().unwrap_or_else(|| entry.key.clone()),
-        };
+        let what = self.whole.clone().unwrap_or_else(|| self.format.rules().restored_as(entry));
         if until < now || self.deleted.is_some() {
             return format!(
                 "until {until} `daylight repo restore` could bring it back; a backup from before may have it"
@@ -148,12 +130,11 @@ impl Removed<'_> {
 
     /// The end of the time in which an operator can restore it; `None`: its owners undo a yank, and no operator does.
     fn restorable_until(&self, life: &BlobLife) -> Option<Millis> {
-        match (&self.entry.withdrawal, self.format) {
-            (Some(Withdrawal::Pruned), _) => Some(self.entry.changed.plus(life.undo.min(life.collect_after))),
-            (Some(Withdrawal::Cleanup { .. }), _) | (_, Format::Maven | Format::Raw) => {
-                Some(self.entry.changed.plus(life.undo))
-            }
-            (_, Format::Gem) => None,
+        match &self.entry.withdrawal {
+            Some(Withdrawal::Pruned) => Some(self.entry.changed.plus(life.undo.min(life.collect_after))),
+            Some(Withdrawal::Cleanup { .. }) => Some(self.entry.changed.plus(life.undo)),
+            _ if self.format.rules().has_yanks() => None,
+            _ => Some(self.entry.changed.plus(life.undo)),
         }
     }
 

@@ -75,7 +75,7 @@ impl Repositories {
         };
         let Some(hosted) = hosted else { return };
         // An unreadable row only shortens the explanation.
-        let Ok(Some(entry)) = hosted.entry(&self.store, key, event).await else { return };
+        let Ok(Some(entry)) = hosted.entry(&self.services.store, key, event).await else { return };
         let dates = describe_dates(&entry);
         event.detail = match &*event.detail {
             "" => dates,
@@ -94,7 +94,7 @@ impl Repositories {
         let (repository, _) = self.find(name, event).await?;
         let mut record = repository.record.clone();
         change(&mut record)?;
-        record.date_members(&repository.record, self.store.now());
+        record.date_members(&repository.record, self.services.store.now());
         self.check(&mut record, event).await?;
         members::check(&record, &known, &[])?;
         self.table_with(&known, Some(&repository), record)
@@ -115,7 +115,7 @@ impl Repositories {
             |one: &Arc<Repository>| ReadRecord { id: one.id, record: one.record.clone(), stored: one.stored.clone() };
         let mut records: Vec<_> = others.map(read).collect();
         records.push(ReadRecord { id, record, stored });
-        list::build_table(records, known.at, Some(known), &self.room, known.stamp)
+        list::build_table(records, known.at, Some(known), &self.services.room, known.stamp)
     }
 }
 

@@ -48,7 +48,8 @@ impl Repositories {
         let asked = repository.file(path);
         // A checksum stays with its file.
         let file = asked.checksum().map_or(asked, |(of, _)| of);
-        let kept = self.store.lookup_cached(repository.origin, file.path, self.clock.now(), event).await?;
+        let kept =
+            self.services.store.lookup_cached(repository.origin, file.path, self.services.clock.now(), event).await?;
         Ok(matches!(kept, Some(CachedPath::File(known, _)) if stays(repository, file.path, &known)))
     }
 
@@ -58,7 +59,7 @@ impl Repositories {
         while let Some(part) = self.part(former.origin, &after, event).await? {
             after = part.last().map(|(path, _)| path.clone()).unwrap_or_default();
             let stay = part.into_iter().filter(|(path, file)| stays(former, path, file)).map(|(path, _)| path);
-            self.store.take_over(former.origin, to, stay.collect(), event).await?;
+            self.services.store.take_over(former.origin, to, stay.collect(), event).await?;
         }
         Ok(())
     }
@@ -70,7 +71,7 @@ impl Repositories {
         after: &str,
         event: &mut Event,
     ) -> Result<Option<Vec<(String, CachedFile)>>, Error> {
-        let part = self.store.cached_files(of, "", after, PART, event).await?;
+        let part = self.services.store.cached_files(of, "", after, PART, event).await?;
         Ok(Some(part).filter(|part| !part.is_empty()))
     }
 }

@@ -19,14 +19,14 @@ impl Repositories {
     ) -> Result<Frees, Error> {
         match made {
             // They are committed, even if the figure cannot be read.
-            true => Ok(self.store.frees(withdrawals, event).await.unwrap_or_default()),
-            false => Ok(self.store.would_free(withdrawals, event).await?),
+            true => Ok(self.services.store.frees(withdrawals, event).await.unwrap_or_default()),
+            false => Ok(self.services.store.would_free(withdrawals, event).await?),
         }
     }
 
     /// The space of cached files, which is free at once.
     pub(crate) fn frees_cached(&self, size_bytes: u64) -> Frees {
-        Frees { size_bytes, on: (size_bytes > 0).then(|| self.clock.now()) }
+        Frees { size_bytes, on: (size_bytes > 0).then(|| self.services.clock.now()) }
     }
 
     /// The space of the entries that have this prefix and that `which` selects.
@@ -39,7 +39,7 @@ impl Repositories {
     ) -> Result<Frees, Error> {
         let (mut all, mut after, mut counted) = (Frees::default(), String::new(), HashSet::<Digest>::new());
         loop {
-            let rows = self.store.entries_beginning(id, prefix, &after, PAGE, event).await?;
+            let rows = self.services.store.entries_beginning(id, prefix, &after, PAGE, event).await?;
             let mut withdrawn = Withdrawals::default();
             for entry in rows.iter().filter(|entry| which(entry)) {
                 // Several pages may have entries of the same blob.
@@ -47,7 +47,7 @@ impl Repositories {
                     withdrawn.add(id, entry);
                 }
             }
-            all = all.and(self.store.frees(withdrawn, event).await?);
+            all = all.and(self.services.store.frees(withdrawn, event).await?);
             match rows.last() {
                 Some(last) if rows.len() == PAGE => after.clone_from(&last.key),
                 _ => return Ok(all),

@@ -24,7 +24,7 @@ impl Repositories {
         name: &str,
         event: &mut Event,
     ) -> Result<Option<HiddenHosted>, Error> {
-        let now = self.clock.now();
+        let now = self.services.clock.now();
         let is_same = before.by_name.get(name).zip(after.by_name.get(name)).is_some_and(|(old, new)| same(old, new));
         if is_same || after.by_name.get(name).is_none_or(|one| one.record.kind != RepositoryKind::Group) {
             return Ok(None);
@@ -87,7 +87,7 @@ impl Repositories {
     ) -> Result<u64, Error> {
         let (mut count, mut after, mut last) = (0, String::new(), String::new());
         loop {
-            let rows = self.store.live_entries_beginning(leaf.id, "", &after, PAGE, event).await?;
+            let rows = self.services.store.live_entries_beginning(leaf.id, "", &after, PAGE, event).await?;
             for row in &rows {
                 let Some(what) = row.coordinates(leaf.format) else { continue };
                 let what = what.to_string();

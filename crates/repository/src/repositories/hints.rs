@@ -2,18 +2,12 @@
 //! figures.
 
 use crate::error::Error;
-use crate::format::Format;
-use crate::gem;
 use crate::hints::announcement::Announcement;
 use crate::hints::figures::HintFigures;
 use crate::hints::hint::Hint;
 use crate::hints::waiting::BEHIND_MS;
-use crate::maven;
-use crate::raw;
 use crate::repositories::Repositories;
 use crate::repository::{Repository, RepositoryTable};
-use crate::upstream::hinted::{HintedFiles, HintedRemote};
-use crate::waiters::Place;
 use arc_swap::ArcSwap;
 use client::Secret;
 use std::sync::Arc;
@@ -30,14 +24,14 @@ impl Repositories {
     /// The secret of a repository's hooks; `None`: it has none. It may be in a file, which is read each time.
     pub async fn hook_secret(&self, repository: &Repository, event: &mut Event) -> Result<Option<Secret>, Error> {
         let Some(reference) = repository.record.hook_secret.clone() else { return Ok(None) };
-        let remotes = self.remotes.clone();
+        let remotes = self.services.remotes.clone();
         let read = move |_: &mut ()| remotes.upstreams.secret(&reference);
-        Ok(Some(self.context.workers.run(Lane::Change, Op::ReferencesRead, event, read).await??))
+        Ok(Some(self.services.context.workers.run(Lane::Change, Op::ReferencesRead, event, read).await??))
     }
 
     /// The number of remote repositories that are known to be behind their upstreams.
     pub async fn behind(&self, event: &mut Event) -> Result<usize, Error> {
-        let (table, now) = (self.table(event).await?, self.clock.now());
+        let (table, now) = (self.table(event).await?, self.services.clock.now());
         let remotes = table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Remote);
         Ok(remotes.filter(|one| one.behind_since(now).is_some()).count())
     }
@@ -61,60 +55,44 @@ impl Repositories {
         said: &Announcement,
         event: &mut Event,
     ) -> Result<(), Error> {
-        let (published, shared) = (said.published, Arc::default());
+        let shared = Arc::default();
         if repository.record.kind == RepositoryKind::Group {
-            repository.shared.hints.count_taken(self.clock.now());
+            repository.shared.hints.count_taken(self.services.clock.now());
         }
         for remote in remotes_of(repository) {
-            match hinted_files(remote.format) {
-                None => {
-                    let Some(follower) = self.follower(remote, settings) else { continue };
-                    follower.take_hint(gem::upstream::hinted::hint(said), published, &shared);
-                }
-                Some(files) => {
-                    let hint = match remote.format {
-                        Format::Maven => maven::hinted::hint(said),
-                        Format::Raw | Format::Gem => raw::hinted::hint(said),
-                    };
-                    remote.shared.due.set_recent(said.recent.clone());
-                    self.hinted(remote, files).take_hint(hint, published, &shared, event).await?;
-                }
-            }
+            remote.format.face().take_hint(self.served(remote, settings), said, &shared, event).await?;
         }
-        self.remotes.hints.changed.notify_one();
+        self.services.remotes.hints.changed.notify_one();
         Ok(())
     }
 
     /// Looks at the upstreams that are due because of hints. Returns when the next look is due; `None`: no hint waits.
     pub async fn look_for_hints(&self) -> Option<Millis> {
-        let mut event = Event::job("hints.follow", self.clock.now());
+        let mut event = Event::job("hints.follow", self.services.clock.now());
         let table = self.table(&mut event).await.ok()?;
         let remotes = table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Remote);
         let look = |remote: &Arc<Repository>| {
             if !remote.shared.hints.are_waiting() {
                 return None;
             }
-            match hinted_files(remote.format) {
-                None => self.follower(remote, &table.stamp)?.look_for_hints(),
-                Some(files) => self.hinted(remote, files).look_for_hints(),
-            }
+            remote.format.face().look_for_hints(self.served(remote, &table.stamp))
         };
         remotes.filter_map(look).min()
     }
 
     /// Waits until there may be new hints.
     pub async fn hints_changed(&self) {
-        self.remotes.hints.changed.notified().await;
+        self.services.remotes.hints.changed.notified().await;
     }
 
     /// Wakes the job that looks at upstreams, because the clock was set.
     pub fn wake_hints(&self) {
-        self.remotes.hints.changed.notify_one();
+        self.services.remotes.hints.changed.notify_one();
     }
 
     /// Counts and logs changes upstream that no hint announced.
     pub(crate) fn report_lost_hints(&self, table: &RepositoryTable) {
-        let (now, recorder) = (self.clock.now(), &self.context.recorder);
+        let (now, recorder) = (self.services.clock.now(), &self.services.context.recorder);
         for repository in table.by_name.values() {
             let (lost, says) = repository.shared.hints.take_lost(now);
             if lost.is_empty() {
@@ -141,10 +119,6 @@ impl Repositories {
             }
         }
     }
-
-    fn hinted(&self, remote: &Arc<Repository>, files: HintedFiles) -> HintedRemote {
-        HintedRemote { remote: self.remotes.remote(remote, &Arc::<Place>::default()), files }
-    }
 }
 
 impl Repository {
@@ -164,15 +138,6 @@ impl Repository {
             (now.0 - since.0 >= most && index.looked.0 > 0).then_some(since)
         });
         hinted.into_iter().chain(unlooked).min()
-    }
-}
-
-/// How hints are checked in trees of files; `None`: the format has an index, which is checked.
-fn hinted_files(format: Format) -> Option<HintedFiles> {
-    match format {
-        Format::Gem => None,
-        Format::Maven => Some(maven::hinted::FILES),
-        Format::Raw => Some(raw::hinted::FILES),
     }
 }
 

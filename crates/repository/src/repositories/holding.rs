@@ -47,7 +47,7 @@ impl Repositories {
 
     /// The size of a repository.
     pub fn holds(&self, repository: &Repository) -> Held {
-        Held::of(repository, &self.store)
+        Held::of(repository, &self.services.store)
     }
 }
 

@@ -94,13 +94,14 @@ impl Repositories {
             None => None,
         };
         let newest = query.after.is_none() && query.since.is_none();
-        let mut range = JournalRange { after: Seq(query.after.unwrap_or(0)), through: self.store.last(), newest };
+        let mut range =
+            JournalRange { after: Seq(query.after.unwrap_or(0)), through: self.services.store.last(), newest };
         if let Some(since) = query.since {
-            let before = self.store.last_change_by(Millis(since.0.saturating_sub(1)), event).await?;
+            let before = self.services.store.last_change_by(Millis(since.0.saturating_sub(1)), event).await?;
             range.after = range.after.max(before);
         }
         if let Some(until) = query.until {
-            range.through = range.through.min(self.store.last_change_by(until, event).await?);
+            range.through = range.through.min(self.services.store.last_change_by(until, event).await?);
         }
         if let Some(before) = query.before {
             range.through = range.through.min(Seq(before.saturating_sub(1)));
@@ -111,7 +112,7 @@ impl Repositories {
                 && (kinds.is_empty() || kinds.contains(&kind_of(&row.change, row.at)))
                 && ids.as_ref().is_none_or(|ids| row.change.repository().is_some_and(|id| ids.contains(&id)))
         };
-        let mut page = self.store.search_journal(range, limit, wanted, event).await?;
+        let mut page = self.services.store.search_journal(range, limit, wanted, event).await?;
         let table = self.table(event).await?;
         let rows = std::mem::take(&mut page.rows);
         let listed = |row: JournalRow| {
@@ -131,7 +132,7 @@ impl Repositories {
     /// The repository with this name, and the removed ones that had it.
     async fn ids_of(&self, name: &str, event: &mut Event) -> Result<BTreeSet<RepositoryId>, Error> {
         let now = self.table(event).await?.by_name.get(name).map(|repository| repository.id);
-        let removed = self.store.removed_repositories(name, event).await?.into_iter().map(|(id, _)| id);
+        let removed = self.services.store.removed_repositories(name, event).await?.into_iter().map(|(id, _)| id);
         let ids: BTreeSet<RepositoryId> = removed.chain(now).collect();
         match ids.is_empty() {
             true => Err(Error::NoSuchRepository(name.to_owned())),

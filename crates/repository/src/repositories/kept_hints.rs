@@ -1,6 +1,7 @@
 //! The time of each repository's last hook, in the data folder, so that lost hooks are found after a restart, too. If
 //! the file is lost, no hook counts as lost until the next hook.
 
+use crate::format::Format;
 use crate::index::rope::form;
 use crate::repositories::Repositories;
 use crate::repository::RepositoryTable;
@@ -10,25 +11,27 @@ use store::RepositoryKind;
 use telemetry::{Event, Job, Millis};
 
 /// The name of the file.
-pub(crate) const FILE: &str = "hooks";
+const FILE: &str = "hooks";
 
 /// The content of the file.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Head {
+struct Head {
     last: Millis,
 }
 
 /// Reads the file; `None`: it is not valid.
-pub(crate) fn read_head(bytes: Bytes) -> Option<Head> {
+fn read_head(bytes: Bytes) -> Option<Head> {
     form::read(bytes).map(|(head, _)| head)
 }
 
 impl Repositories {
     /// Reads the file at a start.
     pub(crate) async fn restore_hints(&self, event: &mut Event) {
-        let known = self.known.load_full();
+        let known = self.services.known.load_full();
         for repository in known.by_name.values().filter(|one| one.record.kind != RepositoryKind::Hosted) {
-            if let Ok(Some(Head { last })) = self.context.read_derived(repository.id, FILE, event, read_head).await {
+            if let Ok(Some(Head { last })) =
+                self.services.context.read_derived(repository.id, FILE, event, read_head).await
+            {
                 repository.shared.hints.restore(last);
             }
         }
@@ -39,13 +42,21 @@ impl Repositories {
         for repository in table.by_name.values() {
             let Some(last) = repository.shared.hints.unkept() else { continue };
             let Some(parts) = form::write(&Head { last }, Vec::new()) else { continue };
-            let mut job = Job::begin(&self.context.recorder, "index.keep");
+            let mut job = Job::begin(&self.services.context.recorder, "index.keep");
             job.subject.kind = FILE;
-            let done = self.store.keep_derived(repository.id, FILE, parts, &mut job).await;
+            let done = self.services.store.keep_derived(repository.id, FILE, parts, &mut job).await;
             if let Err(error) = &done {
                 (job.reason, job.detail) = (Some(crate::error::store_reason(error)), error.to_string());
             }
             job.end_as(&done);
         }
+    }
+}
+
+/// Whether the content of a file of that name in the folder of indexes can be read. Files of other names are never read.
+pub fn can_read_derived(file: &str, bytes: Bytes) -> bool {
+    match file {
+        FILE => read_head(bytes).is_some(),
+        file => Format::ALL.iter().find_map(|format| format.face().can_read(file, &bytes)).unwrap_or(true),
     }
 }

@@ -2,24 +2,22 @@
 
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
-use crate::format::Format;
-use crate::gem::packages::ANY_QUESTION;
 use crate::listed::Page;
-use crate::maven::package_details::compared_artifacts;
-use crate::package::details::{ComparedFile, ComparedFiles, VersionDetails};
+use crate::package::details::{ComparedFiles, VersionDetails};
 use crate::package::listed::{Among, Dependent, Dependents, ListedNames, ListedPackage};
-use crate::package::published::{PublishedPackage, PublishedVersion, VersionName};
+use crate::package::packages::{Looked, Packages};
 use crate::package::rows::{PackageRows, VersionRow};
+use crate::package::standing::Standing;
 use crate::parameters::Parameters;
-use crate::question::Ask;
+use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::workers::after_others;
 use format::gem::content::Readme;
-use std::cmp::Ordering;
+use std::borrow::Cow;
 use std::sync::Arc;
-use store::{Stamp, Unit};
-use telemetry::{Event, Millis};
+use store::Stamp;
+use telemetry::Event;
 
 /// The most packages that one search for dependents examines, and how many names are read at once.
 const EXAMINED: usize = 500;
@@ -42,26 +40,39 @@ impl PackagesAsk {
         Ask {
             repository: self.repository.clone(),
             settings: self.settings,
-            question: ANY_QUESTION,
+            question: Question::ANY,
             parameters: Parameters::default(),
             place: Arc::default(),
         }
     }
 }
 
+impl PackagesAsk {
+    /// The packages of its format; an error: its files belong to no packages.
+    fn format(&self) -> Result<&'static dyn Packages, Error> {
+        let none = || {
+            let text = format!("`{}` has files, which belong to no packages", self.repository.record.name);
+            BadSetting::new(text, "look at its files instead")
+        };
+        Ok(self.repository.format.face().packages().ok_or_else(none)?)
+    }
+}
+
 impl Repository {
     /// Whether its content belongs to packages.
     pub fn lists_packages(&self) -> bool {
-        self.format != Format::Raw
+        self.format.face().packages().is_some()
+    }
+
+    /// The path of the file to explain: `path` itself, the main file of the version with that name, or the list of the versions of the
+    /// package with that name.
+    pub fn explained_path<'a>(&self, path: &'a str) -> Cow<'a, str> {
+        self.format.rules().explained_path(path)
     }
 
     /// The kind of file in events whose answers count as downloads of a package.
     pub fn download(&self) -> &'static str {
-        match self.format {
-            Format::Gem => "gem",
-            Format::Maven => "artifact",
-            Format::Raw => "file",
-        }
+        self.format.rules().download()
     }
 }
 
@@ -71,6 +82,10 @@ impl Repositories {
         self.package_among(of, package, Among::All, event).await
     }
 
+    fn looked<'a>(&'a self, ask: &'a Ask<'a>) -> Looked<'a> {
+        Looked { services: &self.services, ask }
+    }
+
     async fn package_among(
         &self,
         of: &PackagesAsk,
@@ -78,11 +93,7 @@ impl Repositories {
         among: Among<'_>,
         event: &mut Event,
     ) -> Result<PackageRows, Error> {
-        let rows = match of.repository.format {
-            Format::Gem => Box::pin(self.gem_rows(&of.ask(), package, among, event)).await,
-            Format::Maven => Box::pin(self.artifact_rows(&of.ask(), package, among, event)).await,
-            Format::Raw => Err(no_packages(&of.repository)),
-        };
+        let rows = of.format()?.rows(self.looked(&of.ask()), package, among, event).await;
         after_others(event).await;
         rows
     }
@@ -92,39 +103,28 @@ impl Repositories {
         let publications = rows.iter().filter_map(|row| row.publication.as_ref());
         let unknown: Vec<_> = publications.filter(|one| one.by.get().is_none()).cloned().collect();
         let changes = unknown.iter().map(|one| one.change.clone()).collect();
-        for (one, by) in unknown.iter().zip(self.store.authors(changes, event).await?) {
+        for (one, by) in unknown.iter().zip(self.services.store.authors(changes, event).await?) {
             // Another request may have looked it up meanwhile, and found the same.
             let _ = one.by.set(by);
         }
         for row in &mut *rows {
             row.by = row.publication.as_ref().and_then(|one| one.by.get().cloned().flatten());
         }
-        self.tell_why_gone(rows, event).await
-    }
-
-    /// The versions of a package in a hosted repository: from memory, or from `read`, sorted in the order of the format. `unit` is raised
-    /// by each change of the package.
-    pub(crate) async fn published(
-        &self,
-        repository: &Repository,
-        unit: &str,
-        order: impl Fn(VersionName<'_>, VersionName<'_>) -> Ordering,
-        read: impl Future<Output = Result<Vec<PublishedVersion>, Error>>,
-    ) -> Result<PublishedPackage, Error> {
-        let (revisions, is_now) = (self.store.revisions(), repository.as_of.is_none());
-        let holds = |stamp: &Stamp| revisions.holds(stamp, self.clock.now());
-        if is_now && let Some(kept) = self.published.find(repository.id, unit, holds) {
-            return Ok(kept);
+        for row in rows {
+            let (Standing::Withdrawn { .. }, Some(published)) = (&row.standing, row.publication.clone()) else {
+                continue;
+            };
+            if published.gone.get().is_none()
+                && let Some(packages) = row.member.format.face().packages()
+                && let Some(gone) = packages.why_gone(&self.services, row, event).await?
+            {
+                let _ = published.gone.set(Some(gone));
+            }
+            if let (Standing::Withdrawn { why, .. }, Some(Some(known))) = (&mut row.standing, published.gone.get()) {
+                *why = *known;
+            }
         }
-        // Taken before the work, so that the next request notices every later change.
-        let stamp = revisions.stamp(&[Unit::Of(repository.id, unit)], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
-        let mut rows: PublishedPackage = read.await?.into_iter().map(Arc::new).collect();
-        rows.sort_by(|one, other| order(one.name(), other.name()));
-        // Names that do not exist are not kept: there is no end of them.
-        if is_now && !rows.is_empty() {
-            self.published.keep(repository.id, unit, rows.clone(), stamp);
-        }
-        Ok(rows)
+        Ok(())
     }
 
     /// The content and the declarations of a version, which is a row of [`Repositories::package`].
@@ -135,11 +135,7 @@ impl Repositories {
         row: VersionRow,
         event: &mut Event,
     ) -> Result<VersionDetails, Error> {
-        let mut details = self.version_among(of, package, row, Among::All, event).await?;
-        if of.repository.format == Format::Gem {
-            Box::pin(self.add_cached_facts(&of.ask(), package, &mut details, event)).await?;
-        }
-        Ok(details)
+        of.format()?.version(self.looked(&of.ask()), package, row, event).await
     }
 
     /// The README of a version of a gem; `None`: there is none, or clients do not get the version, or it is not in the cache.
@@ -150,12 +146,9 @@ impl Repositories {
         row: &VersionRow,
         event: &mut Event,
     ) -> Result<Option<Readme>, Error> {
-        match of.repository.format {
-            Format::Gem if row.standing.is_visible() => {
-                let full_name = format!("{package}-{}", row.version);
-                Box::pin(self.readme_of_gem(&of.ask(), &full_name, event)).await
-            }
-            Format::Gem | Format::Maven | Format::Raw => Ok(None),
+        match of.repository.format.face().packages() {
+            Some(packages) => packages.readme(self.looked(&of.ask()), package, row, event).await,
+            None => Ok(None),
         }
     }
 
@@ -167,35 +160,7 @@ impl Repositories {
         details: &VersionDetails,
         event: &mut Event,
     ) -> Result<Option<ComparedFiles>, Error> {
-        if of.repository.format != Format::Gem {
-            return Ok(compared_artifacts(package, details));
-        }
-        if !details.row.standing.is_visible() {
-            return Ok(None);
-        }
-        let full_name = format!("{package}-{}", details.row.version);
-        let content = Box::pin(self.content_of_gem(&of.ask(), &full_name, event)).await?;
-        Ok(content.map(|content| {
-            let files = content.files.into_iter();
-            let files =
-                files.map(|file| ComparedFile { name: file.path, size_bytes: file.size_bytes, sha256: file.sha256 });
-            ComparedFiles { files: files.collect(), is_cut: content.is_cut }
-        }))
-    }
-
-    async fn version_among(
-        &self,
-        of: &PackagesAsk,
-        package: &str,
-        row: VersionRow,
-        among: Among<'_>,
-        event: &mut Event,
-    ) -> Result<VersionDetails, Error> {
-        match of.repository.format {
-            Format::Gem => Box::pin(self.gem_details(&of.ask(), package, row, event)).await,
-            Format::Maven => Box::pin(self.artifact_details(&of.ask(), package, row, among, event)).await,
-            Format::Raw => Err(no_packages(&of.repository)),
-        }
+        of.format()?.compared(self.looked(&of.ask()), package, details, event).await
     }
 
     /// The packages after `after`, at most `limit`: of a hosted repository the ones with versions, of an upstream the ones in its index
@@ -207,11 +172,7 @@ impl Repositories {
         limit: usize,
         event: &mut Event,
     ) -> Result<Page<ListedPackage>, Error> {
-        match of.repository.format {
-            Format::Gem => Box::pin(self.gems_listed(&of.ask(), after, limit, event)).await,
-            Format::Maven => Box::pin(self.artifacts_listed(&of.ask(), after, limit, event)).await,
-            Format::Raw => Err(no_packages(&of.repository)),
-        }
+        of.format()?.listed(self.looked(&of.ask()), after, limit, event).await
     }
 
     /// The packages after `after` whose latest version depends on `package`, at most `limit`. A search examines a limited number of
@@ -229,11 +190,7 @@ impl Repositories {
         while found.examined < EXAMINED
             && let Some(from) = found.next.take()
         {
-            let ListedNames { names, next: more } = match of.repository.format {
-                Format::Gem => Box::pin(self.gem_names(&ask, &from, NAMES, event)).await?,
-                Format::Maven => Box::pin(self.artifact_names(&ask, &from, NAMES, event)).await?,
-                Format::Raw => return Err(no_packages(&of.repository)),
-            };
+            let ListedNames { names, next: more } = of.format()?.names(self.looked(&ask), &from, NAMES, event).await?;
             let last = names.last().map(|(name, _)| name.clone());
             for (name, holders) in names {
                 if found.rows.len() >= limit {
@@ -263,7 +220,7 @@ impl Repositories {
         let Some(row) = rows.latest.and_then(|latest| rows.rows.into_iter().find(|row| row.version == latest)) else {
             return Ok(());
         };
-        let details = self.version_among(of, name, row, among, event).await?;
+        let details = of.format()?.details(self.looked(&of.ask()), name, row, among, event).await?;
         let Some(declared) = details.declared else {
             found.unknown += 1;
             return Ok(());
@@ -277,9 +234,4 @@ impl Repositories {
         }));
         Ok(())
     }
-}
-
-fn no_packages(repository: &Repository) -> Error {
-    let text = format!("`{}` has files, which belong to no packages", repository.record.name);
-    BadSetting::new(text, "look at its files instead").into()
 }

@@ -41,7 +41,7 @@ impl Repositories {
             }
         }
         match found {
-            Some(hashes) => Ok(self.store.stage_published(hashes, event).await?),
+            Some(hashes) => Ok(self.services.store.stage_published(hashes, event).await?),
             None => Ok(None),
         }
     }
@@ -54,9 +54,9 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<Vec<Hashes>, Error> {
         let mut found = Vec::new();
-        for key in self.store.keys_of_digest(repository.id, digest, event).await?.into_iter().take(FILES_MAX) {
-            let Some(entry) = self.store.entry(repository.id, &key, event).await? else { continue };
-            if shown(&entry, repository.view(self.clock.now())).is_ok() {
+        for key in self.services.store.keys_of_digest(repository.id, digest, event).await?.into_iter().take(FILES_MAX) {
+            let Some(entry) = self.services.store.entry(repository.id, &key, event).await? else { continue };
+            if shown(&entry, repository.view(self.services.clock.now())).is_ok() {
                 found.push(entry.hashes);
             }
         }

@@ -6,14 +6,11 @@ use crate::cleanup::CleanupPlan;
 use crate::cleanup::purge::{PurgePlan, WHY_MAX};
 use crate::error::Error;
 use crate::error::purged::Purged;
-use crate::format::Format;
+use crate::group::kept_names::kept_of;
 use crate::listed::PageRequest;
 use crate::repositories::Repositories;
-use crate::repositories::named::path_of;
 use crate::repository::Repository;
-use crate::{gem, tree};
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use store::{Entry, RepositoryKind};
 use telemetry::{Event, Op};
 
@@ -47,26 +44,20 @@ impl Repositories {
         let _turn = event.waited(Op::TurnWait, self.cleaning.lock()).await;
         let (repository, settings) = self.find(name, event).await?;
         let mut plan = CleanupPlan::new(name);
-        let at = self.store.now();
-        let entries = match (repository.record.kind, repository.format) {
-            (RepositoryKind::Group, _) => {
+        let entries = match repository.record.kind {
+            RepositoryKind::Group => {
                 let text = format!("`{name}` is a group and holds nothing itself");
                 return Err(BadSetting::new(text, "name the member that holds it").into());
             }
-            (RepositoryKind::Remote, _) => {
-                let path = path_of(&repository, what);
+            RepositoryKind::Remote => {
+                let path = repository.format.rules().named_path(what);
                 self.purge_cached(&repository, &path, by.is_some(), &mut plan, event).await?;
                 let frees = self.frees_cached(plan.cached_bytes);
                 return Ok(PurgePlan { plan, also_in: BTreeSet::new(), frees, kept_names: Vec::new() });
             }
-            (RepositoryKind::Hosted, Format::Gem) => {
-                let hosted = self.hosted(&repository, &settings).ok_or(Error::GivenUp)?;
-                let reload = async |event: &mut Event| self.again(&repository, event).await;
-                Box::pin(gem::purge::purge(hosted, what, why, by, reload, event)).await?
-            }
-            (RepositoryKind::Hosted, Format::Maven | Format::Raw) => {
-                let path = path_of(&repository, what);
-                Box::pin(tree::purge::purge(self.files(&repository), &path, why, by, at, event)).await?
+            RepositoryKind::Hosted => {
+                let served = self.served(&repository, &settings);
+                repository.format.face().purge(served, what, why, by, event).await?
             }
         };
         if entries.is_empty() {
@@ -78,24 +69,10 @@ impl Repositories {
         let frees = self.frees_of(std::mem::take(&mut plan.withdrawals), by.is_some(), event).await?;
         let also_in = self.shared_with(&repository, &entries, event).await?;
         let kept_names = match by {
-            Some(_) => self.kept_of(&repository, &entries, event).await,
+            Some(_) => kept_of(&self.services, repository.name_keeping(), &repository, &entries, event).await,
             None => Vec::new(),
         };
         Ok(PurgePlan { plan, also_in, frees, kept_names })
-    }
-
-    /// Restores versions of a gem that a cleanup removed. Returns how many.
-    pub(crate) async fn restore_versions(
-        &self,
-        repository: &Arc<Repository>,
-        what: &str,
-        by: Actor<'_>,
-        event: &mut Event,
-    ) -> Result<u64, Error> {
-        let settings = self.table(event).await?.stamp;
-        let hosted = self.hosted(repository, &settings).ok_or(Error::GivenUp)?;
-        let reload = async |event: &mut Event| self.again(repository, event).await;
-        Box::pin(gem::purge::restore(hosted, what, by, reload, event)).await
     }
 
     async fn purge_cached(
@@ -108,7 +85,7 @@ impl Repositories {
     ) -> Result<(), Error> {
         let (part, mut after) = (PageRequest { path, after: "", limit: PAGE }, String::new());
         loop {
-            let rows = self.store.cached_files(repository.origin, path, &after, PAGE, event).await?;
+            let rows = self.services.store.cached_files(repository.origin, path, &after, PAGE, event).await?;
             for (path, cached) in rows.iter().filter(|(path, _)| part.has(path)) {
                 plan.drop_cached("purge", path, cached.hashes.size_bytes);
             }
@@ -134,7 +111,7 @@ impl Repositories {
         let known = self.table(event).await?;
         let mut names = BTreeSet::new();
         for digest in entries.iter().map(|entry| entry.hashes.sha256).collect::<BTreeSet<_>>() {
-            let ids = self.store.named_by(digest, event).await?;
+            let ids = self.services.store.named_by(digest, event).await?;
             let others = known.by_name.values().filter(|one| one.id != repository.id && ids.contains(&one.id));
             names.extend(others.map(|one| one.record.name.clone()));
         }

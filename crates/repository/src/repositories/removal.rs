@@ -9,10 +9,10 @@ use crate::error::Error;
 use crate::error::unrestorable::Unrestorable;
 use crate::group::is_hosted;
 use crate::record::RepositoryRecord;
-use crate::repositories::change::TRIES;
 use crate::repositories::holding::Held;
 use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
+use crate::services::TRIES;
 use std::sync::Arc;
 use store::{Change, CommitError, Conflict, Expect, Frees, RepositoryId, RepositoryKind, State};
 use telemetry::{Event, Millis, Op};
@@ -48,7 +48,7 @@ impl Repositories {
         by: Author<'_>,
         event: &mut Event,
     ) -> Result<RemovedRepository, Error> {
-        let _turn = event.waited(Op::TurnWait, self.changing.lock()).await;
+        let _turn = event.waited(Op::TurnWait, self.services.changing.lock()).await;
         for _ in 0..TRIES {
             let known = self.table(event).await?;
             let repository = known.named(name)?;
@@ -62,9 +62,9 @@ impl Repositories {
                 );
                 return Err(BadSetting::new(text, &format!("name it twice: `?confirm={name}`")).into());
             }
-            let at = self.store.now();
+            let at = self.services.store.now();
             let record = RepositoryRecord { removed: Some(at), ..repository.record.clone() };
-            if self.change(repository, vec![known.unchanged()], record, by, event).await? {
+            if self.services.change(repository, vec![known.unchanged()], record, by, event).await? {
                 if repository.record.kind == RepositoryKind::Remote {
                     self.turn(repository.id, None, event).await?;
                 }
@@ -74,7 +74,7 @@ impl Repositories {
                     // The removal is committed, even if the figure cannot be read.
                     _ => self.frees_below(repository.id, "", live, event).await.unwrap_or_default(),
                 };
-                let undo = self.store.blob_life().undo;
+                let undo = self.services.store.blob_life().undo;
                 let restorable_until = (!undo.is_zero()).then(|| at.plus(undo));
                 let kept_names = is_hosted(repository);
                 return Ok(RemovedRepository { holding, frees, restorable_until, kept_names });
@@ -91,7 +91,7 @@ impl Repositories {
         by: Author<'_>,
         event: &mut Event,
     ) -> Result<Arc<Repository>, Error> {
-        let _turn = event.waited(Op::TurnWait, self.changing.lock()).await;
+        let _turn = event.waited(Op::TurnWait, self.services.changing.lock()).await;
         for _ in 0..TRIES {
             let (id, removed) = self.last_removed(name, event).await?;
             let known = self.table(event).await?;
@@ -109,7 +109,7 @@ impl Repositories {
             ];
             let origin = (record.kind == RepositoryKind::Remote).then(|| Repository::origin_of(id, &record));
             let changes = vec![Change::Repository { id, record: record.stored()? }];
-            match self.store.commit(by.batch(self.store.now(), expect, changes), event).await {
+            match self.services.store.commit(by.batch(self.services.store.now(), expect, changes), event).await {
                 Err(CommitError::Conflict(Conflict(Expect::RepositoryNameFree(name)))) => {
                     return Err(Error::NameTaken(name));
                 }
@@ -136,7 +136,7 @@ impl Repositories {
             Err(Error::Unrestorable(_)) => None,
             found => found?.1.removed,
         };
-        let undo = self.store.blob_life().undo;
+        let undo = self.services.store.blob_life().undo;
         Ok(at.map(|at| RepositoryRemoval { at, restorable_until: at.plus(undo) }))
     }
 
@@ -146,8 +146,8 @@ impl Repositories {
         name: &str,
         event: &mut Event,
     ) -> Result<(RepositoryId, store::RepositoryRecord), Error> {
-        let (undo, now) = (self.store.blob_life().undo, self.store.now());
-        let all = self.store.removed_repositories(name, event).await?;
+        let (undo, now) = (self.services.store.blob_life().undo, self.services.store.now());
+        let all = self.services.store.removed_repositories(name, event).await?;
         let recent = all.into_iter().filter(|(_, record)| record.removed.is_some_and(|at| at.plus(undo) >= now));
         let last = recent.max_by_key(|(id, record)| (record.removed, *id));
         last.ok_or_else(|| Unrestorable::Repository(name.to_owned()).into())

@@ -20,7 +20,7 @@ impl Repositories {
     /// The stamp of the answer to `ask`; `None`: the answer is never a page. Take it before the work. It ends with the
     /// next exception of a policy. The end of a cooldown is added when the versions are read.
     pub fn stamp(&self, ask: &Ask<'_>) -> Option<Stamp> {
-        let now = self.clock.now();
+        let now = self.services.clock.now();
         // A change of that moment may not be in the journal yet.
         if ask.repository.as_of.is_some_and(|past| past.until <= now && now.0 - past.until.0 < SETTLES) {
             return None;
@@ -40,7 +40,7 @@ impl Repositories {
         let may_be_listed = matches!(ask.question, Question::Gem(_))
             && repository.record.kind != RepositoryKind::Hosted
             && repository.as_of.is_none();
-        error.fresh_until().or_else(|| may_be_listed.then(|| Millis(self.clock.now().0 + RECENT_MS)))
+        error.fresh_until().or_else(|| may_be_listed.then(|| Millis(self.services.clock.now().0 + RECENT_MS)))
     }
 
     fn made_from(&self, ask: &Ask<'_>) -> Option<Stamp> {
@@ -65,7 +65,7 @@ impl Repositories {
             gem::Question::Push | gem::Question::Yank | gem::Question::Unyank => return None,
             gem::Question::Own(..) | gem::Question::Settings(_) => return None,
         };
-        self.store.revisions().stamp(&[unit], self.until(ask))?.join(&ask.settings)
+        self.services.store.revisions().stamp(&[unit], self.until(ask))?.join(&ask.settings)
     }
 
     fn file_made_from(&self, question: &tree::Question<'_>, ask: &Ask<'_>) -> Option<Stamp> {
@@ -81,7 +81,7 @@ impl Repositories {
             RepositoryKind::Hosted | RepositoryKind::Group => file.unit(id),
         };
         let until = self.until(ask);
-        let stamp = |unit: Unit<'_>| self.store.revisions().stamp(&[unit], until);
+        let stamp = |unit: Unit<'_>| self.services.store.revisions().stamp(&[unit], until);
         let made = stamp(unit)?.join(&ask.settings)?;
         // The owner of a name depends on hosted members and upstreams. Of answers about many names only rendered documents are pages.
         let lists_names = file.document().is_some_and(|document| document.is_rendered());
@@ -99,7 +99,7 @@ impl Repositories {
     /// The latest moment until which an answer may count as confirmed by an upstream.
     fn until(&self, ask: &Ask<'_>) -> Millis {
         match ask.repository.record.kind {
-            RepositoryKind::Remote | RepositoryKind::Group => Millis(self.clock.now().0 + TOUCH_INTERVAL_MS),
+            RepositoryKind::Remote | RepositoryKind::Group => Millis(self.services.clock.now().0 + TOUCH_INTERVAL_MS),
             RepositoryKind::Hosted => Millis(i64::MAX),
         }
     }
@@ -108,6 +108,6 @@ impl Repositories {
     fn any_of(&self, id: RepositoryId, full_name: &str) -> Option<Stamp> {
         let units: Vec<_> = spelling::readings(full_name).map(|reading| Unit::Of(id, reading.name)).collect();
         let few = (1..=spelling::READINGS).contains(&units.len());
-        few.then(|| self.store.revisions().stamp(&units, Millis(i64::MAX)))?
+        few.then(|| self.services.store.revisions().stamp(&units, Millis(i64::MAX)))?
     }
 }

@@ -1,37 +1,47 @@
 //! Regular work of repositories, in the background.
 
 use crate::format::Format;
-use crate::maven::retention;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use std::sync::Arc;
 use store::RepositoryKind;
+use telemetry::Event;
 
 impl Repositories {
-    /// Deletes the builds of snapshots that hosted Maven repositories no longer keep. Ages are measured in days, so it
-    /// is enough to do this now and then.
+    /// Looks at the index of each upstream that clients used recently, in formats that have one. The looks run independently, so an
+    /// upstream that hangs delays no other. Each look has an event of its own. Names that earlier looks found may have to wait
+    /// for a decision.
+    pub async fn follow_upstreams(&self) {
+        let mut event = Event::job("indexes.follow", self.services.clock.now());
+        let Ok(table) = self.table(&mut event).await else { return };
+        for remote in table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Remote) {
+            remote.format.face().follow(self.served(remote, &table.stamp));
+        }
+        for format in Format::ALL {
+            format.face().report(&self.services, &table).await;
+        }
+        self.report_lost_hints(&table);
+        self.keep_hints(&table).await;
+    }
+
+    /// Deletes what the retention of hosted repositories no longer keeps. Ages are measured in days, so it is enough to do this now and
+    /// then.
     pub async fn prune_snapshots(&self) {
-        for repository in self.of_maven() {
-            retention::sweep(self.context.clone(), repository, self.of_maven()).await;
+        let known = self.services.known.load_full();
+        for repository in known.by_name.values().filter(|one| one.record.kind == RepositoryKind::Hosted) {
+            repository.format.face().sweep(&self.services, repository.clone()).await;
         }
     }
 
     /// The same for one repository whose settings have changed, in the background.
     pub(crate) fn prune_later(&self, repository: Arc<Repository>) {
-        self.context.back.spawn(retention::sweep(self.context.clone(), repository, self.of_maven()));
+        self.services.context.back.spawn(repository.format.face().sweep(&self.services, repository));
     }
 
     /// Closes large files whose stamps are no longer valid, so that the space of deleted ones is free.
     pub fn close_stale_files(&self) {
-        let (revisions, now) = (self.store.revisions(), self.clock.now());
+        let (revisions, now) = (self.services.store.revisions(), self.services.clock.now());
         self.opened.close_stale(|stamp| revisions.holds(stamp, now));
-        self.remotes.opened.close_stale(|stamp| revisions.holds(stamp, now));
-    }
-
-    /// All hosted Maven repositories: a snapshot in one may be released in another.
-    pub(crate) fn of_maven(&self) -> Vec<Arc<Repository>> {
-        let known = self.known.load_full();
-        let is = |one: &&Arc<Repository>| one.record.kind == RepositoryKind::Hosted && one.format == Format::Maven;
-        known.by_name.values().filter(is).cloned().collect()
+        self.services.remotes.opened.close_stale(|stamp| revisions.holds(stamp, now));
     }
 }

@@ -1,12 +1,13 @@
 //! Joins the matches of all repositories, in order, and describes the ones that are shown.
 
+use crate::browse::tree::why_cached_is_hidden;
 use crate::browse::{HiddenItem, ItemPlace};
 use crate::error::Error;
 use crate::package::standing::Standing;
 use crate::repositories::Repositories;
 use crate::repositories::packages::PackagesAsk;
 use crate::repository::Repository;
-use crate::search::index::NamesNow;
+use crate::search::index::{NameSource, NamesNow};
 use crate::search::names::{Names, Place};
 use crate::search::query::{Rank, SearchQuery, Word};
 use crate::visible::shown;
@@ -106,7 +107,8 @@ impl Repositories {
         let (words, after, limit) = (words.to_vec(), request.after.to_owned(), request.limit);
         let find = move || Ok(join(&texts, &words, &after, limit + 1));
         let rows = usize::try_from(bytes / BYTES_OF_A_ROW).unwrap_or(usize::MAX);
-        let (count, mut found) = aside(&self.context.workers, Lane::Index, Op::IndexRender, rows, event, find).await?;
+        let (count, mut found) =
+            aside(&self.services.context.workers, Lane::Index, Op::IndexRender, rows, event, find).await?;
         let more = found.len() > limit;
         found.truncate(limit);
         let place =
@@ -125,13 +127,13 @@ impl Repositories {
         settings: &Stamp,
         event: &mut Event,
     ) -> Result<NamesNow, Error> {
-        let kept = self.searched.of(repository.id, &self.room);
-        if repository.shared.gem.is_none() {
-            return kept.of_files(&self.context, repository, self.clock.now(), event).await;
-        }
-        match self.index_of_names(repository, settings, event).await? {
-            Some(index) => kept.of_gems(&self.context, index, event).await,
-            None => Ok(NamesNow { names: None, complete: true }),
+        let kept = self.searched.of(repository.id, &self.services.room);
+        match repository.format.face().listed_names(self.served(repository, settings), event).await? {
+            NameSource::Rows => {
+                kept.of_files(&self.services.context, repository, self.services.clock.now(), event).await
+            }
+            NameSource::Index(index) => kept.of_index(&self.services.context, index, event).await,
+            NameSource::Nothing => Ok(NamesNow { names: None, complete: true }),
         }
     }
 
@@ -144,15 +146,13 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<SearchHit, Error> {
         let is_remote = repository.record.kind == RepositoryKind::Remote;
-        let is_of_gems = repository.shared.gem.is_some();
-        let place = match (is_remote, is_of_gems) {
+        let rules = repository.format.rules();
+        let place = match (is_remote, rules.is_tree()) {
             (false, _) => ItemPlace::Hosted,
-            (true, true) => ItemPlace::Known,
-            (true, false) => ItemPlace::Cached,
+            (true, false) => ItemPlace::Known,
+            (true, true) => ItemPlace::Cached,
         };
-        // The path of a file has no colon.
-        let is_package = is_of_gems || name.contains(':');
-        if !is_package {
+        if !rules.is_package(&name) {
             let found = match is_remote {
                 true => self.cached_hit(repository, &name, event).await?,
                 false => self.published_hit(repository, &name, event).await?,
@@ -191,22 +191,14 @@ impl Repositories {
         key: &str,
         event: &mut Event,
     ) -> Result<Option<SearchHit>, Error> {
-        let Some(entry) = self.store.entry(repository.id, key, event).await? else { return Ok(None) };
-        let hidden = match shown(&entry, repository.view(self.clock.now())) {
+        let Some(entry) = self.services.store.entry(repository.id, key, event).await? else { return Ok(None) };
+        let hidden = match shown(&entry, repository.view(self.services.clock.now())) {
             Ok(_) => None,
             Err(None) => return Ok(None),
             Err(Some(why)) => Some(why.into()),
         };
-        let path = if repository.shared.gem.is_some() { format!("gems/{key}.gem") } else { key.to_owned() };
-        let hit = SearchHit::of_file(repository, path, ItemPlace::Hosted, hidden, entry.hashes);
-        let package = match repository.shared.gem.is_some() {
-            true => {
-                Some((entry.unit.clone(), key[entry.unit.len().min(key.len())..].trim_start_matches('-').to_owned()))
-            }
-            false => hit.package.clone().zip(hit.version.clone()),
-        };
-        let (package, version) = package.unzip();
-        Ok(Some(SearchHit { package, version, ..hit }))
+        let (path, named) = repository.format.rules().published_at(&entry);
+        Ok(Some(SearchHit::of_file(repository, path, named, ItemPlace::Hosted, hidden, entry.hashes)))
     }
 
     /// A cached file, also a hidden one. `None`: it was evicted meanwhile.
@@ -216,10 +208,13 @@ impl Repositories {
         path: &str,
         event: &mut Event,
     ) -> Result<Option<SearchHit>, Error> {
-        let rows = self.store.cached_files(repository.origin, path, "", 1, event).await?;
+        let rows = self.services.store.cached_files(repository.origin, path, "", 1, event).await?;
         let Some((path, cached)) = rows.into_iter().find(|(at, _)| at == path) else { return Ok(None) };
-        let Ok(why) = self.why_cached_is_hidden(repository, &path, &cached, event).await? else { return Ok(None) };
-        Ok(Some(SearchHit::of_file(repository, path, ItemPlace::Cached, why.map(Into::into), cached.hashes)))
+        let why = why_cached_is_hidden(&self.services, repository, &path, &cached, event).await?;
+        let Ok(why) = why else { return Ok(None) };
+        let named = repository.file(&path).package().map(|(_, package, version)| (package, version));
+        let (place, hidden) = (ItemPlace::Cached, why.map(Into::into));
+        Ok(Some(SearchHit::of_file(repository, path.to_owned(), named, place, hidden, cached.hashes)))
     }
 }
 
@@ -227,11 +222,11 @@ impl SearchHit {
     fn of_file(
         repository: &Arc<Repository>,
         path: String,
+        named: Option<(String, String)>,
         place: ItemPlace,
         hidden: Option<HiddenItem>,
         hashes: Hashes,
     ) -> Self {
-        let named = repository.file(&path).package().map(|(_, package, version)| (package, version));
         let (package, version) = named.unzip();
         let (repository, name) = (repository.clone(), path.clone());
         Self { repository, name, package, path: Some(path), place, version, hidden, hashes: Some(hashes) }

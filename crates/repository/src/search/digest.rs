@@ -20,8 +20,10 @@ impl Repositories {
         let mut all: Vec<(&Arc<Repository>, String)> = Vec::new();
         for repository in members {
             let keys = match repository.record.kind {
-                RepositoryKind::Remote => self.store.cached_paths_of_digest(repository.origin, digest, event).await?,
-                _ => self.store.keys_of_digest(repository.id, digest, event).await?,
+                RepositoryKind::Remote => {
+                    self.services.store.cached_paths_of_digest(repository.origin, digest, event).await?
+                }
+                _ => self.services.store.keys_of_digest(repository.id, digest, event).await?,
             };
             all.extend(keys.into_iter().map(|key| (repository, key)));
         }

@@ -1,7 +1,6 @@
 //! The names of each repository in memory, made from rows, with the stamp that they are valid for.
 //!
-//! The names of gems come from the index that `/names` is made from. Those of trees are read from rows once; later changes come
-//! from the journal. Cached files of upstreams have no journal, so their names are read again when the cache has changed.
+//! Names come from an index, if the format has one. Otherwise they are read from rows once; later changes come from the journal. Cached files of upstreams have no journal, so their names are read again when the cache has changed.
 //! A large index is made by a job, and searches say so meanwhile.
 
 use crate::context::Context;
@@ -51,12 +50,23 @@ struct Ready {
 /// What names were made from. They are valid while it stays.
 #[derive(Debug, Clone, PartialEq)]
 enum From {
-    /// The content of `/names`, by its MD5.
-    Gems(String),
+    /// The content of an index, by its MD5.
+    Index(String),
     /// Rows.
     Rows(Stamp),
     /// Cached files.
     Cached(Stamp, Holding),
+}
+
+/// What the names of a repository are read from.
+#[derive(Debug)]
+pub(crate) enum NameSource {
+    /// Its rows, or its cached files.
+    Rows,
+    /// An index with a line for each name behind a first line that is a header.
+    Index(Index),
+    /// Nothing: the index of its upstream was never read.
+    Nothing,
 }
 
 /// The names for one search.
@@ -91,14 +101,14 @@ impl Drop for Kept {
 }
 
 impl Kept {
-    /// The names of a gem repository with this `/names`.
-    pub(crate) async fn of_gems(
+    /// The names in an index.
+    pub(crate) async fn of_index(
         self: &Arc<Self>,
         context: &Context,
         index: Index,
         event: &mut Event,
     ) -> Result<NamesNow, Error> {
-        let from = From::Gems(index.md5.clone());
+        let from = From::Index(index.md5.clone());
         if let Some(ready) = self.ready.load_full().filter(|ready| ready.from == from) {
             return Ok(NamesNow { names: Some(ready.names.clone()), complete: true });
         }
@@ -146,7 +156,7 @@ impl Kept {
     fn valid(&self, context: &Context, repository: &Repository, now: Millis) -> Option<Arc<Ready>> {
         let holds = |stamp: &Stamp| context.store.revisions().holds(stamp, now);
         self.ready.load_full().filter(|ready| match &ready.from {
-            From::Gems(_) => false,
+            From::Index(_) => false,
             From::Rows(stamp) => holds(stamp),
             From::Cached(stamp, holding) => holds(stamp) && *holding == context.store.cached_holding(repository.origin),
         })

@@ -5,11 +5,19 @@ use crate::actor::Actor;
 use crate::as_of::Past;
 use crate::content::Content;
 use crate::error::Error;
+use crate::gem::kept_names::KeptGems;
+use crate::group::Group;
+use crate::group::kept_names::NameKeeping;
+use crate::maven::folder_versions;
+use crate::maven::kept_names::KeptArtifacts;
 use crate::maven::publication::Publication;
 use crate::maven::{metadata, uploaded_metadata, upstream as maven};
 use crate::raw;
+use crate::raw::kept_names::KeptPaths;
+use crate::repository::Repository;
 use crate::tree::Tree;
 use crate::tree::file::{File, Layout};
+use crate::tree::folder_list::FolderVersions;
 use crate::upstream::Remote;
 use crate::upstream::fetch::present;
 use crate::upstream::trace::FetchTrace;
@@ -94,6 +102,48 @@ impl File<'_> {
         match &self.layout {
             Layout::Maven(_) => maven::prefixes::excludes(remote, self.folder),
             Layout::Raw(_) | Layout::Gem(_) => None,
+        }
+    }
+}
+
+impl File<'_> {
+    /// Whether upstreams list the versions that are subfolders of the folder at this path.
+    pub(crate) fn lists_versions(&self) -> bool {
+        match &self.layout {
+            Layout::Maven(_) => true,
+            Layout::Raw(_) | Layout::Gem(_) => false,
+        }
+    }
+
+    /// The versions that a remote repository lists in the folder at this path.
+    pub(crate) async fn remote_versions(&self, remote: &Remote, event: &mut Event) -> Result<FolderVersions, Error> {
+        match &self.layout {
+            Layout::Maven(_) => folder_versions::of_remote(remote, self.path, event).await,
+            Layout::Raw(_) | Layout::Gem(_) => Ok(FolderVersions::default()),
+        }
+    }
+
+    /// The versions that a group lists there. It fails if a member fails.
+    pub(crate) async fn group_versions(
+        &self,
+        group: Group<'_>,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<FolderVersions, Error> {
+        match &self.layout {
+            Layout::Maven(_) => folder_versions::of_group(group, self.path, now, event).await,
+            Layout::Raw(_) | Layout::Gem(_) => Ok(FolderVersions::default()),
+        }
+    }
+}
+
+impl Repository {
+    /// The names of its format that groups keep from upstreams.
+    pub(crate) fn name_keeping(&self) -> &'static dyn NameKeeping {
+        match self.file("").layout {
+            Layout::Maven(_) => &KeptArtifacts,
+            Layout::Raw(_) => &KeptPaths,
+            Layout::Gem(_) => &KeptGems,
         }
     }
 }

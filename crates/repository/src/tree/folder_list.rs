@@ -27,3 +27,10 @@ pub struct FolderRow {
     /// The size of a file.
     pub size_bytes: Option<u64>,
 }
+
+/// Versions in a folder that upstreams list, in their order, each with its date if that is known.
+#[derive(Debug, Default)]
+pub(crate) struct FolderVersions {
+    pub(crate) dated: Vec<(String, Option<Millis>)>,
+    pub(crate) freshness: Option<Freshness>,
+}

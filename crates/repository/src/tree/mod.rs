@@ -1,14 +1,19 @@
 //! A hosted repository that is a tree of files. The key of an entry is its path, and its unit is its folder.
 
 pub(crate) mod admit;
+pub(crate) mod answer;
 pub(crate) mod by_format;
+pub(crate) mod contents;
 pub(crate) mod deploy;
 pub(crate) mod document;
 pub(crate) mod early_checksum;
 pub(crate) mod fetch;
 pub(crate) mod file;
 pub(crate) mod folder;
+pub(crate) mod folder_lists;
 pub(crate) mod found;
+pub(crate) mod hiding;
+pub(crate) mod kept_names;
 pub(crate) mod readable;
 
 pub(crate) mod folder_list;

@@ -6,9 +6,10 @@ use crate::error::Error;
 use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::group::owner::Holder;
+use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::listing::Listing;
 use crate::group::is_hosted;
-use crate::repositories::Repositories;
+use crate::services::{Served, Services};
 use std::collections::BTreeSet;
 use store::Lane;
 use telemetry::{Event, Op};
@@ -80,32 +81,29 @@ impl WhyOwner {
     }
 }
 
-impl Repositories {
-    /// The names that several members of a gem group have, after `after`, at most `limit`, optionally only waiting
-    /// ones. This calls no upstream.
-    pub async fn collisions(
-        &self,
-        group: &str,
-        after: &str,
-        limit: usize,
-        only_waiting: bool,
-        event: &mut Event,
-    ) -> Result<Collisions, Error> {
-        let (group, settings) = self.find(group, event).await?;
-        if !group.is_group_of_gems() {
-            let text = format!("`{}` is no group of gems, so each name in it is its own", group.record.name);
-            return Err(BadSetting::new(text, "this is for groups of format gem").into());
-        }
-        for leaf in group.leaves.iter().filter(|leaf| leaf.follows()) {
-            if let Some(follower) = self.follower(leaf, &settings) {
-                follower.load(event).await?;
-            }
-        }
-        let members = KnownMembers::holding(&group.leaves, &self.store, self.clock.now(), event).await?;
-        let after = after.to_owned();
-        let list = move |(): &mut ()| members.collisions(&after, limit, only_waiting);
-        Ok(self.context.workers.run(Lane::Index, Op::IndexRender, event, list).await?)
+/// The names that several members of a gem group have, after `after`, at most `limit`, optionally only waiting
+/// ones. This calls no upstream.
+pub async fn collisions(
+    services: &Services,
+    group: &str,
+    after: &str,
+    limit: usize,
+    only_waiting: bool,
+    event: &mut Event,
+) -> Result<Collisions, Error> {
+    let (group, settings) = services.find(group, event).await?;
+    if !group.is_group_of_gems() {
+        let text = format!("`{}` is no group of gems, so each name in it is its own", group.record.name);
+        return Err(BadSetting::new(text, "this is for groups of format gem").into());
     }
+    for leaf in group.leaves.iter().filter(|leaf| leaf.follows()) {
+        let of = Served { services, repository: leaf, settings: &settings };
+        Follow::of(of).load(event).await?;
+    }
+    let members = KnownMembers::holding(&group.leaves, &services.store, services.clock.now(), event).await?;
+    let after = after.to_owned();
+    let list = move |(): &mut ()| members.collisions(&after, limit, only_waiting);
+    Ok(services.context.workers.run(Lane::Index, Op::IndexRender, event, list).await?)
 }
 
 impl KnownMembers {

@@ -41,7 +41,7 @@ impl GroupGems<'_> {
     ) -> Result<Option<Arc<Piece>>, Error> {
         match self.member(&self.leaves()[place])? {
             Member::Hosted(hosted) => {
-                let (names, cache) = (std::slice::from_ref(name), &self.repositories.pieces);
+                let (names, cache) = (std::slice::from_ref(name), &self.services.gem.pieces);
                 let pieces = hosted_dependencies::pieces_of(hosted, cache, names, form, self.now(), event).await?;
                 Ok(pieces.into_iter().next())
             }

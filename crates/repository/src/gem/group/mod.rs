@@ -36,8 +36,8 @@ use crate::gem::upstream::RemoteGems;
 use crate::group::is_hosted;
 use crate::package::listed::Among;
 use crate::question::Ask;
-use crate::repositories::Repositories;
 use crate::repository::Repository;
+use crate::services::Services;
 use crate::upstream::Remote;
 use crate::upstream::failure::Failure;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ use telemetry::Millis;
 /// A group of gem repositories, and the tools that its members need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GroupGems<'a> {
-    pub(crate) repositories: &'a Repositories,
+    pub(crate) services: &'a Services,
     pub(crate) ask: &'a Ask<'a>,
     /// The group itself: its indexes, and the cache of views.
     pub(crate) local: Hosted<'a>,
@@ -63,7 +63,7 @@ pub(crate) enum Member<'a> {
 
 impl<'a> GroupGems<'a> {
     pub(crate) fn now(self) -> Millis {
-        self.repositories.clock.now()
+        self.services.clock.now()
     }
 
     /// Its hosted and remote members, in order, as they are seen through it.
@@ -73,11 +73,11 @@ impl<'a> GroupGems<'a> {
 
     /// A member, prepared for a request.
     pub(crate) fn member(self, leaf: &'a Arc<Repository>) -> Result<Member<'a>, Error> {
-        let local = self.repositories.hosted(leaf, self.local.settings).ok_or(Error::GivenUp)?;
+        let local = Hosted::of(self.services, leaf, self.local.settings)?;
         let local = Hosted { through: Some(self.local.repository.id), ..local };
         Ok(match is_hosted(leaf) {
             true => Member::Hosted(local),
-            false => Member::Remote(self.repositories.remotes.remote(leaf, &self.ask.place), local),
+            false => Member::Remote(self.services.remotes.remote(leaf, &self.ask.place), local),
         })
     }
 
@@ -93,7 +93,7 @@ impl<'a> GroupGems<'a> {
     /// at it have failed. `None`: it may not be missing.
     pub(crate) fn why_missing(self, leaf: &Repository) -> Option<Failure> {
         let url = leaf.record.remote.as_ref()?.urls.first()?;
-        let is_default = self.repositories.default_gems.as_ref() == Some(url);
+        let is_default = self.services.gem.default_upstream.as_ref() == Some(url);
         let is_known = || leaf.shared.followed.read(leaf.origin, |_| ()).is_some();
         leaf.shared.followed.failure_after(0).filter(|_| is_default && !is_known())
     }

@@ -3,8 +3,9 @@
 use crate::error::Error;
 use crate::format::Format;
 use crate::gem::group::members::KnownMembers;
-use crate::repositories::Repositories;
+use crate::gem::upstream::follow::Follow;
 use crate::repository::{Repository, RepositoryTable};
+use crate::services::{Served, Services};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::{Lane, RepositoryId};
@@ -35,49 +36,45 @@ pub struct OwnerChange {
     pub after: Option<String>,
 }
 
-impl Repositories {
-    /// The names in gem groups whose owner changes with the settings in `after`, which differ in one repository. This
-    /// calls no upstream. `None`: the repository is in no gem group, or gets another upstream, whose names are unknown.
-    pub async fn owner_changes(
-        &self,
-        before: &RepositoryTable,
-        after: &RepositoryTable,
-        changed: RepositoryId,
-        event: &mut Event,
-    ) -> Result<Option<OwnerChanges>, Error> {
-        let mut groups: Vec<(&Arc<Repository>, &Arc<Repository>)> = before
-            .by_name
-            .iter()
-            .filter_map(|(name, group)| Some((group, after.by_name.get(name)?)))
-            .filter(|(group, then)| {
-                let holds = |one: &Repository| one.id == changed || one.leaves.iter().any(|leaf| leaf.id == changed);
-                group.format == Format::Gem && !group.leaves.is_empty() && (holds(group) || holds(then))
-            })
-            .collect();
-        let origin =
-            |table: &RepositoryTable| table.by_name.values().find(|one| one.id == changed).map(|one| one.origin);
-        if groups.is_empty() || origin(before) != origin(after) {
-            return Ok(None);
-        }
-        groups.sort_by(|(one, _), (other, _)| one.record.name.cmp(&other.record.name));
-        let mut changes = OwnerChanges::default();
-        for (group, then) in groups {
-            let now = self.clock.now();
-            for leaf in group.leaves.iter().chain(then.leaves.iter()).filter(|leaf| leaf.follows()) {
-                if let Some(follower) = self.follower(leaf, &before.stamp) {
-                    follower.load(event).await?;
-                }
-            }
-            let is = KnownMembers::holding(&group.leaves, &self.store, now, event).await?;
-            let would_be = KnownMembers::holding(&then.leaves, &self.store, now, event).await?;
-            let (name, room) = (group.record.name.clone(), LISTED_MAX.saturating_sub(changes.names.len()));
-            let compare = move |(): &mut ()| is.owner_changes(&would_be, &name, room);
-            let more = self.context.workers.run(Lane::Index, Op::IndexRender, event, compare).await?;
-            changes.count += more.count;
-            changes.names.extend(more.names);
-        }
-        Ok(Some(changes))
+/// The names in gem groups whose owner changes with the settings in `after`, which differ in one repository. This
+/// calls no upstream. `None`: the repository is in no gem group, or gets another upstream, whose names are unknown.
+pub async fn owner_changes(
+    services: &Services,
+    before: &RepositoryTable,
+    after: &RepositoryTable,
+    changed: RepositoryId,
+    event: &mut Event,
+) -> Result<Option<OwnerChanges>, Error> {
+    let mut groups: Vec<(&Arc<Repository>, &Arc<Repository>)> = before
+        .by_name
+        .iter()
+        .filter_map(|(name, group)| Some((group, after.by_name.get(name)?)))
+        .filter(|(group, then)| {
+            let holds = |one: &Repository| one.id == changed || one.leaves.iter().any(|leaf| leaf.id == changed);
+            group.format == Format::Gem && !group.leaves.is_empty() && (holds(group) || holds(then))
+        })
+        .collect();
+    let origin = |table: &RepositoryTable| table.by_name.values().find(|one| one.id == changed).map(|one| one.origin);
+    if groups.is_empty() || origin(before) != origin(after) {
+        return Ok(None);
     }
+    groups.sort_by(|(one, _), (other, _)| one.record.name.cmp(&other.record.name));
+    let mut changes = OwnerChanges::default();
+    for (group, then) in groups {
+        let now = services.clock.now();
+        for leaf in group.leaves.iter().chain(then.leaves.iter()).filter(|leaf| leaf.follows()) {
+            let of = Served { services, repository: leaf, settings: &before.stamp };
+            Follow::of(of).load(event).await?;
+        }
+        let is = KnownMembers::holding(&group.leaves, &services.store, now, event).await?;
+        let would_be = KnownMembers::holding(&then.leaves, &services.store, now, event).await?;
+        let (name, room) = (group.record.name.clone(), LISTED_MAX.saturating_sub(changes.names.len()));
+        let compare = move |(): &mut ()| is.owner_changes(&would_be, &name, room);
+        let more = services.context.workers.run(Lane::Index, Op::IndexRender, event, compare).await?;
+        changes.count += more.count;
+        changes.names.extend(more.names);
+    }
+    Ok(Some(changes))
 }
 
 impl KnownMembers {

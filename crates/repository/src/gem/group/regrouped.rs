@@ -103,7 +103,7 @@ impl GroupGems<'_> {
             asked.extend(several(leaves).map(|leaf| (leaf.id, leaf.clone())));
         }
         if !regrouping.removed.is_empty() {
-            let table = self.repositories.table(event).await?;
+            let table = self.services.table(event).await?;
             for gone in &regrouping.removed {
                 let it = |other: &&Arc<Repository>| other.id == gone.id && other.origin.number() == gone.origin;
                 let Some(gone) = table.by_name.values().find(it) else { return Ok(None) };

@@ -245,7 +245,7 @@ impl GroupGems<'_> {
         event: &mut Event,
     ) -> Result<BTreeSet<String>, Error> {
         let mut names = BTreeSet::new();
-        let hosted = self.repositories.hosted(leaf, self.local.settings).ok_or(Error::GivenUp)?;
+        let hosted = Hosted::of(self.services, leaf, self.local.settings)?;
         loop {
             let more = touched(hosted, after, event).await?;
             names.extend(more.gems.into_keys());

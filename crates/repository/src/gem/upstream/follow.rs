@@ -7,6 +7,7 @@ use crate::gem::upstream::first_body::FirstBody;
 use crate::gem::upstream::index::FollowedIndex;
 use crate::gem::upstream::listing::Lines;
 use crate::gem::upstream::looked::Looked;
+use crate::services::Served;
 use crate::upstream::Remote;
 use crate::upstream::failure::Failure;
 use crate::upstream::flight_use::FlightUse;
@@ -40,6 +41,11 @@ pub(crate) enum Whose {
 }
 
 impl Follow {
+    /// Follows the index of the upstream of this repository.
+    pub(crate) fn of(of: Served<'_>) -> Self {
+        Self { remote: of.remote(), context: of.services.context.clone() }
+    }
+
     pub(crate) fn now(&self) -> Millis {
         self.remote.now()
     }

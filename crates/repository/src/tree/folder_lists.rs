@@ -7,15 +7,13 @@
 
 use crate::content::Freshness;
 use crate::error::Error;
-use crate::format::Format;
 use crate::group::is_hosted;
-use crate::maven::folder_versions::{self, FolderVersions};
 use crate::policy::rules::View;
 use crate::question::Ask;
-use crate::repositories::Repositories;
 use crate::repository::Repository;
+use crate::services::Services;
 use crate::tree::Tree;
-use crate::tree::folder_list::{FolderList, FolderRow};
+use crate::tree::folder_list::{FolderList, FolderRow, FolderVersions};
 use crate::visible::shown;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,50 +31,54 @@ const ROW_BYTES: usize = 200;
 /// How often its name is in both.
 const NAMES: usize = 8;
 
-impl Repositories {
-    /// Lists a folder.
-    pub(crate) async fn list_folder(&self, ask: &Ask<'_>, path: &str, event: &mut Event) -> Result<FolderList, Error> {
-        let (repository, now) = (&ask.repository, self.clock.now());
-        let mut making = Making::new(path, &self.merging);
-        // Without the rows of a member the list of a group would not be complete.
-        let mut all = repository.leaves.iter().chain([repository]);
-        if let Some(off) = all.find(|one| one.record.listing == Some(false)) {
-            event.detail = format!("the setting `listing` of `{}` is false", off.record.name);
-            return Err(making.nothing());
-        }
-        match repository.record.kind {
-            RepositoryKind::Hosted => {
-                event.layer = Layer::Hosted;
-                making.add_hosted(self.files(repository), now, event).await?;
-            }
-            RepositoryKind::Remote => {
-                let remote = self.remotes.remote(repository, &ask.place);
-                making.add_versions(folder_versions::of_remote(&remote, path, event).await?)?;
-            }
-            RepositoryKind::Group => {
-                event.layer = Layer::Group;
-                let group = self.group(repository, &ask.place);
-                let has_upstreams = group.remote().next().is_some();
-                // Nothing tells which other raw files its upstreams have in the folder.
-                if has_upstreams && repository.format == Format::Raw {
-                    return Err(making.nothing());
-                }
-                for leaf in repository.leaves.iter().filter(|leaf| is_hosted(leaf)) {
-                    making.add_hosted(self.files(leaf), now, event).await?;
-                }
-                // The name of a folder with hosted files is that of a hosted package or of a part of one.
-                if has_upstreams && !making.has_files {
-                    match folder_versions::of_group(group, path, now, event).await {
-                        // The policy keeps the name from upstreams, so the hosted members have all of it.
-                        Err(Error::Hidden(_)) if !making.rows.is_empty() => {}
-                        versions => making.add_versions(versions?)?,
-                    }
-                }
-            }
-        }
-        event.more_mut().sized(making.rows.len());
-        making.end()
+/// Lists a folder.
+pub(crate) async fn list_folder(
+    services: &Services,
+    ask: &Ask<'_>,
+    path: &str,
+    event: &mut Event,
+) -> Result<FolderList, Error> {
+    let (repository, now) = (&ask.repository, services.clock.now());
+    let mut making = Making::new(path, &services.merging);
+    // Without the rows of a member the list of a group would not be complete.
+    let mut all = repository.leaves.iter().chain([repository]);
+    if let Some(off) = all.find(|one| one.record.listing == Some(false)) {
+        event.detail = format!("the setting `listing` of `{}` is false", off.record.name);
+        return Err(making.nothing());
     }
+    match repository.record.kind {
+        RepositoryKind::Hosted => {
+            event.layer = Layer::Hosted;
+            making.add_hosted(services.tree(repository), now, event).await?;
+        }
+        RepositoryKind::Remote => {
+            let remote = services.remotes.remote(repository, &ask.place);
+            making.add_versions(repository.file(path).remote_versions(&remote, event).await?)?;
+        }
+        RepositoryKind::Group => {
+            event.layer = Layer::Group;
+            let group = services.group(repository, &ask.place);
+            let has_upstreams = group.remote().next().is_some();
+            let folder = repository.file(path);
+            // Nothing tells which other files its upstreams have in the folder.
+            if has_upstreams && !folder.lists_versions() {
+                return Err(making.nothing());
+            }
+            for leaf in repository.leaves.iter().filter(|leaf| is_hosted(leaf)) {
+                making.add_hosted(services.tree(leaf), now, event).await?;
+            }
+            // The name of a folder with hosted files is that of a hosted package or of a part of one.
+            if has_upstreams && !making.has_files {
+                match folder.group_versions(group, now, event).await {
+                    // The policy keeps the name from upstreams, so the hosted members have all of it.
+                    Err(Error::Hidden(_)) if !making.rows.is_empty() => {}
+                    versions => making.add_versions(versions?)?,
+                }
+            }
+        }
+    }
+    event.more_mut().sized(making.rows.len());
+    making.end()
 }
 
 /// A list that is being made.

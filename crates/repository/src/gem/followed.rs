@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::gem::upstream::check::IndexCheck;
 use crate::gem::upstream::follow::Follow;
-use crate::repositories::Repositories;
 use crate::repository::{Repository, RepositoryTable};
+use crate::services::{Served, Services};
 use arc_swap::ArcSwap;
 use std::sync::Arc;
 use store::RepositoryKind;
@@ -71,36 +71,33 @@ impl Repository {
     }
 }
 
-impl Repositories {
-    /// Accepts a newer index of this repository's upstream that is held back because it lacks many names.
-    pub async fn accept_index(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
-        let follower = self.followed_by(name, event).await?;
-        match event.during(Op::FlightWait, follower.accept()).await {
-            true => Ok(follower.remote.repository),
-            false => Err(Error::NothingHeldBack(name.to_owned())),
-        }
+/// Accepts a newer index of this repository's upstream that is held back because it lacks many names.
+pub async fn accept_index(services: &Services, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
+    let follower = followed_by(services, name, event).await?;
+    match event.during(Op::FlightWait, follower.accept()).await {
+        true => Ok(follower.remote.repository),
+        false => Err(Error::NothingHeldBack(name.to_owned())),
     }
+}
 
-    /// Checks the stored index of this repository's upstream, and its cached files after `after`, at most `limit`.
-    pub async fn check_index(
-        &self,
-        name: &str,
-        after: &str,
-        limit: usize,
-        event: &mut Event,
-    ) -> Result<IndexCheck, Error> {
-        self.followed_by(name, event).await?.check(after, limit, event).await
-    }
+/// Checks the stored index of this repository's upstream, and its cached files after `after`, at most `limit`.
+pub async fn check_index(
+    services: &Services,
+    name: &str,
+    after: &str,
+    limit: usize,
+    event: &mut Event,
+) -> Result<IndexCheck, Error> {
+    followed_by(services, name, event).await?.check(after, limit, event).await
+}
 
-    async fn followed_by(&self, name: &str, event: &mut Event) -> Result<Follow, Error> {
-        let (repository, settings) = self.find(name, event).await?;
-        let follower = self.follower(&repository, &settings).filter(|_| repository.follows());
-        let none = || {
-            let text = format!("`{name}` follows no index of an upstream");
-            BadSetting::new(text, "this is for remote repositories of gems")
-        };
-        Ok(follower.ok_or_else(none)?)
+async fn followed_by(services: &Services, name: &str, event: &mut Event) -> Result<Follow, Error> {
+    let (repository, settings) = services.find(name, event).await?;
+    if !repository.follows() {
+        let text = format!("`{name}` follows no index of an upstream");
+        return Err(BadSetting::new(text, "this is for remote repositories of gems").into());
     }
+    Ok(Follow::of(Served { services, repository: &repository, settings: &settings }))
 }
 
 /// Adds the number of held-back names to the metrics.

@@ -1,0 +1,278 @@
+//! One level of a gem repository: the names of gems, and the versions of one gem.
+
+use crate::browse::{HiddenItem, ItemPlace, Level, LevelItem, MemberItems};
+use crate::error::Error;
+use crate::gem::Found;
+use crate::gem::group::members::KnownMembers;
+use crate::gem::hosted::Hosted;
+use crate::gem::info_lines::facts;
+use crate::gem::names;
+use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::listing::Listed;
+use crate::gem::upstream::view::token_rows;
+use crate::index::document::Index;
+use crate::listed::PageRequest;
+use crate::package::listed::Among;
+use crate::policy::rules::OPEN;
+use crate::repository::Repository;
+use crate::services::Services;
+use crate::visible::{Row, hidden, shown, visible};
+use bytes::Bytes;
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::{RepositoryKind, Stamp};
+use telemetry::Event;
+
+pub(crate) async fn level_of_gems(
+    services: &Services,
+    repository: &Arc<Repository>,
+    settings: &Stamp,
+    part: PageRequest<'_>,
+    event: &mut Event,
+) -> Result<Level, Error> {
+    match part.path {
+        "" => level_of_names(services, repository, settings, part, event).await,
+        name if repository.record.kind == RepositoryKind::Remote => {
+            level_of_listed(services, repository, settings, name, part, event).await
+        }
+        name => level_of_published(services, repository, name, part, event).await,
+    }
+}
+
+/// The names of all gems with a version, without regard to policies. `None`: the index of the upstream was never read.
+pub(crate) async fn index_of_names(
+    services: &Services,
+    repository: &Arc<Repository>,
+    settings: &Stamp,
+    event: &mut Event,
+) -> Result<Option<Index>, Error> {
+    let open = Arc::new(repository.unasked().seen(OPEN.clone(), repository.as_of));
+    let local = Hosted::of(services, &open, settings)?;
+    let found = match repository.record.kind {
+        RepositoryKind::Remote => {
+            let remote = services.remotes.remote(&open, &Arc::default());
+            let index = &open.shared.followed;
+            let gems = RemoteGems { remote: &remote, context: local.context, local, index };
+            // Reads the kept lines of the index, if this was not done yet.
+            let ready = gems.ready(event).await;
+            if index.read(open.origin, |_| ()).is_none() || ready.is_err() {
+                return Ok(None);
+            }
+            Box::pin(gems.names(event)).await?
+        }
+        _ => Box::pin(names::names(local, services.clock.now(), event)).await?,
+    };
+    match found {
+        Found::Index(index) => Ok(Some(index)),
+        _ => Err(Error::GivenUp),
+    }
+}
+
+async fn level_of_names(
+    services: &Services,
+    repository: &Arc<Repository>,
+    settings: &Stamp,
+    part: PageRequest<'_>,
+    event: &mut Event,
+) -> Result<Level, Error> {
+    let Some(index) = index_of_names(services, repository, settings, event).await? else { return Ok(Level::default()) };
+    let names = following(&index.pieces, part.after, part.limit);
+    let next = names.last().filter(|_| names.len() == part.limit).cloned();
+    let is_remote = repository.record.kind == RepositoryKind::Remote;
+    let (view, mut items) = (repository.view(services.clock.now()), Vec::with_capacity(names.len()));
+    for name in names {
+        let hidden = match (repository.rules.is_open(), is_remote) {
+            (true, _) => None,
+            (false, true) => {
+                let listed = listed(services, repository, settings, &name, event).await?.unwrap_or_default();
+                why_all(&token_rows(&name, &listed), view)
+            }
+            (false, false) => why_all(&repository.unit(&services.store, &name, event).await?, view),
+        };
+        let place = if is_remote { ItemPlace::Known } else { ItemPlace::Hosted };
+        items.push(LevelItem {
+            key: format!("{name}/"),
+            is_folder: true,
+            path: name.clone(),
+            package: Some(name),
+            version: None,
+            place,
+            hashes: None,
+            at: None,
+            hidden,
+            members: Vec::new(),
+        });
+    }
+    Ok(Level { items, next: next.map(|name| format!("{name}/")) })
+}
+
+/// The versions of a gem that the upstream lists, as of the moment of the repository.
+pub(crate) async fn listed(
+    services: &Services,
+    repository: &Arc<Repository>,
+    settings: &Stamp,
+    name: &str,
+    event: &mut Event,
+) -> Result<Option<Listed>, Error> {
+    let quiet = Arc::new(repository.unasked());
+    let local = Hosted::of(services, &quiet, settings)?;
+    let (remote, index) = (services.remotes.remote(&quiet, &Arc::default()), &quiet.shared.followed);
+    let gems = RemoteGems { remote: &remote, context: local.context, local, index };
+    if gems.ready(event).await.is_err() || index.read(quiet.origin, |_| ()).is_none() {
+        return Ok(None);
+    }
+    let end = gems.end()?;
+    gems.known(|known| known.listing.gem_by(name, end))
+}
+
+async fn level_of_listed(
+    services: &Services,
+    repository: &Arc<Repository>,
+    settings: &Stamp,
+    name: &str,
+    part: PageRequest<'_>,
+    event: &mut Event,
+) -> Result<Level, Error> {
+    let Some(listed) = listed(services, repository, settings, name, event).await? else { return Ok(Level::default()) };
+    let (mut rows, view) = (token_rows(name, &listed), repository.view(services.clock.now()));
+    rows.sort_unstable_by_key(|row| row.token);
+    rows.retain(|row| part.after.is_empty() || row.token > part.after);
+    rows.truncate(part.limit);
+    let next = rows.last().filter(|_| rows.len() == part.limit).map(|row| row.token.to_owned());
+    let mut items = Vec::with_capacity(rows.len());
+    for row in rows {
+        let hidden = match shown(&row, view) {
+            Ok(_) => None,
+            Err(None) => continue,
+            Err(Some(why)) => Some(why.into()),
+        };
+        let path = format!("gems/{name}-{}.gem", row.token);
+        let cached = services.store.cached_files(repository.origin, &path, "", 1, event).await?;
+        let cached = cached.into_iter().find(|(at, _)| *at == path).map(|(_, file)| file);
+        items.push(LevelItem {
+            key: row.token.to_owned(),
+            is_folder: false,
+            package: Some(name.to_owned()),
+            version: Some(row.token.to_owned()),
+            place: if cached.is_some() { ItemPlace::Cached } else { ItemPlace::Known },
+            at: Some(cached.as_ref().map_or(row.since, |file| file.fetched)),
+            hashes: cached.map(|file| file.hashes),
+            path,
+            hidden,
+            members: Vec::new(),
+        });
+    }
+    Ok(Level { items, next })
+}
+
+async fn level_of_published(
+    services: &Services,
+    repository: &Arc<Repository>,
+    name: &str,
+    part: PageRequest<'_>,
+    event: &mut Event,
+) -> Result<Level, Error> {
+    let mut rows = repository.unit(&services.store, name, event).await?;
+    let view = repository.view(services.clock.now());
+    rows.retain(|row| !matches!(shown(row, view), Err(None)));
+    let mut items = Vec::with_capacity(rows.len());
+    for row in rows {
+        let package = facts(&row)?;
+        let version = match package.platform.as_str() {
+            "ruby" => package.number.as_str().to_owned(),
+            platform => format!("{}-{platform}", package.number.as_str()),
+        };
+        items.push(LevelItem {
+            is_folder: false,
+            path: format!("gems/{}.gem", row.key),
+            package: Some(name.to_owned()),
+            place: ItemPlace::Hosted,
+            at: Some(row.first_published()),
+            hidden: shown(&row, view).err().flatten().map(Into::into),
+            hashes: Some(row.hashes),
+            members: Vec::new(),
+            key: version.clone(),
+            version: Some(version),
+        });
+    }
+    items.retain(|item| part.after.is_empty() || item.key.as_str() > part.after);
+    items.sort_by(|one, other| one.key.cmp(&other.key));
+    items.truncate(part.limit);
+    let next = items.last().filter(|_| items.len() == part.limit).map(|item| item.key.clone());
+    Ok(Level { items, next })
+}
+
+/// Leaves of each gem only what its owners have: nobody else answers for the name.
+pub(crate) async fn leave_owners(
+    services: &Services,
+    group: &Repository,
+    parts: &mut Vec<MemberItems>,
+    event: &mut Event,
+) -> Result<(), Error> {
+    let name = |items: &[(usize, LevelItem)]| items.first().and_then(|(_, item)| item.package.clone());
+    let mut names: Vec<String> = parts.iter().filter_map(|(_, items)| name(items)).collect();
+    names.dedup();
+    let names = names.iter().map(String::as_str);
+    let members =
+        KnownMembers::of_these(&group.leaves, Among::All, &services.store, services.clock.now(), names, event).await?;
+    let mut owners: HashMap<String, Vec<usize>> = HashMap::new();
+    for (_, items) in &mut *parts {
+        let Some(name) = name(items) else { continue };
+        let owners = owners.entry(name).or_insert_with_key(|name| members.owners(name));
+        items.retain(|(place, _)| owners.contains(place));
+    }
+    parts.retain(|(_, items)| !items.is_empty());
+    Ok(())
+}
+
+/// Why all of these rows are hidden; `None`: one is visible, or there is none.
+pub(crate) fn why_all<R: Row>(rows: &[R], view: crate::policy::rules::View<'_>) -> Option<HiddenItem> {
+    match visible(rows, view).next() {
+        Some(_) => None,
+        None => hidden(rows, view).next().map(|(_, why)| why.into()),
+    }
+}
+
+/// The names after one of them in the pieces of a `/names`, which are in byte order.
+pub(crate) fn following(pieces: &[Bytes], after: &str, limit: usize) -> Vec<String> {
+    let after = after.trim_end_matches('/');
+    // A piece whose successor begins at or before the name has only names before it.
+    let begins = |piece: &Bytes| piece.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec).unwrap_or_default();
+    let from = pieces.iter().skip(1).take_while(|piece| begins(piece).as_slice() <= after.as_bytes()).count();
+    let text: Vec<&Bytes> = pieces.iter().skip(from).collect();
+    let mut names = Vec::new();
+    for (at, piece) in text.iter().enumerate() {
+        for line in piece.split(|byte| *byte == b'\n') {
+            let header = from == 0 && at == 0 && line == b"---";
+            if line.is_empty() || header || line <= after.as_bytes() {
+                continue;
+            }
+            if names.len() == limit {
+                return names;
+            }
+            names.push(String::from_utf8_lossy(line).into_owned());
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_continue_after_any_name_in_whichever_piece_it_is() {
+        let pieces = ["---\na\nb\n", "ba\nc\n", "d\n"].map(|text| Bytes::from(text.to_owned()));
+        let all = ["a", "b", "ba", "c", "d"];
+        assert_eq!(following(&pieces, "", 9), all);
+        for (at, name) in all.iter().enumerate() {
+            assert_eq!(
+                following(&pieces, name, 2),
+                all[at + 1..].iter().copied().take(2).collect::<Vec<_>>(),
+                "{name}"
+            );
+        }
+        assert_eq!(following(&pieces, "bb/", 1), ["c"]);
+        assert!(following(&[Bytes::from("---\n")], "", 9).is_empty());
+    }
+}

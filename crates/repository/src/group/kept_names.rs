@@ -1,0 +1,169 @@
+//! Names that stay with a hosted repository although nothing of them is left there: no removal gives a name back to upstreams, because
+//! then anybody could publish it there. An administrator gives it back with a command, which the answer to the removal names.
+
+use crate::boxed::Trying;
+use crate::error::Error;
+use crate::group::is_hosted;
+use crate::repository::Repository;
+use crate::services::Services;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use store::{Entry, State, Store};
+use telemetry::{Event, Millis};
+
+/// Most names that one answer has.
+const NAMES_MAX: usize = 100;
+/// Most names that are looked at for one answer.
+const LOOKED_AT_MAX: usize = 10_000;
+/// Number of entries that one read of the store returns.
+pub(crate) const PAGE: usize = 1_000;
+
+/// A name that a group asks no upstream for, although no hosted member has a version of it any more.
+#[derive(Debug, Clone)]
+pub struct KeptName {
+    /// The name, as people read it.
+    pub name: String,
+    /// The group.
+    pub group: Arc<Repository>,
+    /// What an administrator runs to give the name back to the upstreams of the group.
+    pub commands: Vec<String>,
+}
+
+/// The names of a format that groups keep from upstreams.
+pub(crate) trait NameKeeping: Sync {
+    /// The name that an entry of a hosted repository keeps.
+    fn name_of(&self, entry: &Entry) -> Option<String>;
+
+    /// The name that the entries of a unit keep.
+    fn name_of_unit(&self, unit: &str) -> String;
+
+    /// A name as people read it, and the commands that make it an upstream's again; `None`: it is, or never will be.
+    fn gives_back(&self, group: &Repository, name: &str) -> Option<(String, Vec<String>)>;
+
+    /// Whether a hosted member has something under a name.
+    fn is_there<'a>(
+        &self,
+        store: &'a Store,
+        leaf: &'a Repository,
+        name: &'a str,
+        event: &'a mut Event,
+    ) -> Trying<'a, bool>;
+}
+
+impl KeptName {
+    /// The notice about these names for the caller of a removal; `None`: there are none. Repositories that are private are named to
+    /// administrators alone.
+    pub(crate) fn notice(kept: &[Self], is_admin: bool) -> Option<String> {
+        let Self { name, group, commands } = kept.first()?;
+        let more = match kept.len() {
+            1 => String::new(),
+            many => format!(" (and {} more)", many - 1),
+        };
+        let asks =
+            |group: &str| format!("nothing of `{name}`{more} is left, and {group} still asks no upstream for it");
+        let text = match is_admin || !group.leaves.iter().chain([group]).any(|one| one.record.private) {
+            true => {
+                let commands: Vec<String> = commands.iter().map(|command| format!("`{command}`")).collect();
+                let gives = if commands.len() == 1 { "gives" } else { "give" };
+                format!(
+                    "{}; {} {gives} the name back",
+                    asks(&format!("the group `{}`", group.record.name)),
+                    commands.join(" and ")
+                )
+            }
+            false => format!("{}; an administrator can give the name back", asks("a group")),
+        };
+        Some(text)
+    }
+}
+
+/// The names of the files at `path` and below it that were deleted at this moment. The deletion is committed, so a failure only
+/// shortens its answer.
+pub(crate) async fn kept_below(
+    services: &Services,
+    keeping: &dyn NameKeeping,
+    repository: &Repository,
+    path: &str,
+    at: Millis,
+    event: &mut Event,
+) -> Vec<KeptName> {
+    let (mut names, mut after) = (BTreeSet::new(), String::new());
+    loop {
+        let Ok(rows) = services.store.entries_beginning(repository.id, path, &after, PAGE, event).await else { break };
+        let gone = rows.iter().filter(|entry| entry.state == State::Withdrawn && entry.changed == at);
+        names.extend(gone.filter_map(|entry| keeping.name_of(entry)));
+        match rows.last() {
+            Some(last) if rows.len() == PAGE && names.len() < LOOKED_AT_MAX => after.clone_from(&last.key),
+            _ => break,
+        }
+    }
+    kept(services, keeping, repository, names, event).await.unwrap_or_default()
+}
+
+/// The names of these removed entries.
+pub(crate) async fn kept_of(
+    services: &Services,
+    keeping: &dyn NameKeeping,
+    repository: &Repository,
+    entries: &[Entry],
+    event: &mut Event,
+) -> Vec<KeptName> {
+    let names = entries.iter().filter_map(|entry| keeping.name_of(entry)).collect();
+    kept(services, keeping, repository, names, event).await.unwrap_or_default()
+}
+
+/// The names of removed entries with these units.
+pub(crate) async fn kept_of_units(
+    services: &Services,
+    keeping: &dyn NameKeeping,
+    repository: &Repository,
+    units: BTreeSet<String>,
+    event: &mut Event,
+) -> Vec<KeptName> {
+    let names = units.iter().map(|unit| keeping.name_of_unit(unit)).collect();
+    kept(services, keeping, repository, names, event).await.unwrap_or_default()
+}
+
+/// The names among these, in the form of the format, of which nothing is left.
+async fn kept(
+    services: &Services,
+    keeping: &dyn NameKeeping,
+    repository: &Repository,
+    names: BTreeSet<String>,
+    event: &mut Event,
+) -> Result<Vec<KeptName>, Error> {
+    let table = services.table(event).await?;
+    let groups = table.groups_with(repository.id).into_iter();
+    let groups: Vec<_> = groups.filter(|group| group.leaves.iter().any(|leaf| has_upstream(leaf))).collect();
+    let mut kept = Vec::new();
+    for name in names.iter().take(LOOKED_AT_MAX) {
+        for group in &groups {
+            let Some((name_of, commands)) = keeping.gives_back(group, name) else { continue };
+            if kept.len() < NAMES_MAX && !is_there(services, keeping, group, name, event).await? {
+                kept.push(KeptName { name: name_of, group: Arc::clone(group), commands });
+            }
+        }
+    }
+    Ok(kept)
+}
+
+/// Whether a hosted member has something under a name.
+async fn is_there(
+    services: &Services,
+    keeping: &dyn NameKeeping,
+    group: &Repository,
+    name: &str,
+    event: &mut Event,
+) -> Result<bool, Error> {
+    for leaf in group.leaves.iter().filter(|leaf| is_hosted(leaf)) {
+        if keeping.is_there(&services.store, leaf, name, event).await? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether the upstream of a member is set.
+pub(crate) fn has_upstream(leaf: &Repository) -> bool {
+    leaf.record.remote.as_ref().is_some_and(|remote| !remote.urls.is_empty())
+}
