@@ -1,16 +1,16 @@
 //! The face of a format: its answers about a repository, for clients and operators. Each format implements it in its own folder.
 //!
-//! The trait has no default methods. A new format does not compile until it answers everything, so nothing is answered by oversight.
+//! The traits have no default methods. A new format does not compile until it answers everything, so nothing is answered by oversight.
 //! What needs neither a repository nor the store is in [`FormatRules`](crate::format::rules::FormatRules).
 
 use crate::actor::Actor;
-use crate::boxed::{Trying, Work};
 use crate::browse::{Level, MemberItems};
 use crate::cleanup::{Cleanup, CleanupPlan};
 use crate::content::Content;
+use crate::context::Context;
+use crate::error::Error;
 use crate::hints::announcement::Announcement;
 use crate::listed::{ListedFile, Page, PageRequest, Shown};
-use crate::package::packages::Packages;
 use crate::question::Question;
 use crate::reading::Reading;
 use crate::repository::{Repository, RepositoryTable};
@@ -23,102 +23,86 @@ use std::sync::atomic::AtomicBool;
 use store::{Entry, RepositoryKind};
 use telemetry::{Event, Millis, Recorder};
 
+/// The method, by its name, and the path of a request read as a question, or the methods that the path takes.
+pub(crate) type Read<'a> = Result<Reading<Question<'a>>, &'static str>;
+
 /// The face of a format.
-pub(crate) trait Face: Sync {
-    /// Reads a method, by its name, and a path below a repository of this kind: see `Format::read`.
-    fn read<'a>(
-        &self,
-        kind: RepositoryKind,
-        method: &str,
-        path: &'a str,
-    ) -> Result<Reading<Question<'a>>, &'static str>;
+pub(crate) trait Face {
+    /// Reads a method and a path below a repository of this kind: see `Format::read`.
+    fn read<'a>(kind: RepositoryKind, method: &str, path: &'a str) -> Read<'a>;
 
     /// The settings file of clients of a repository at this URL; `None`: its clients need none.
-    fn client_settings(&self, repository: &Repository, base: &str) -> Option<Content>;
-
-    /// Lists of packages for people; `None`: its files belong to no packages.
-    fn packages(&self) -> Option<&'static dyn Packages>;
+    fn client_settings(repository: &Repository, base: &str) -> Option<Content>;
 
     /// One level of a hosted or remote repository, which may have nothing at the path.
-    fn level<'a>(&self, of: Served<'a>, part: PageRequest<'a>, event: &'a mut Event) -> Trying<'a, Level>;
+    async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level, Error>;
 
     /// Takes away or marks the items of members of a group that the group does not answer with.
-    fn owned<'a>(&self, of: Served<'a>, items: &'a mut Vec<MemberItems>, event: &'a mut Event) -> Trying<'a, ()>;
+    async fn owned(of: Served<'_>, items: &mut Vec<MemberItems>, event: &mut Event) -> Result<(), Error>;
 
-    /// The names that an index of the repository lists, for searches.
-    fn listed_names<'a>(&self, of: Served<'a>, event: &'a mut Event) -> Trying<'a, NameSource>;
+    /// What the names of a hosted or remote repository are read from, for searches.
+    async fn names(of: Served<'_>, event: &mut Event) -> Result<NameSource, Error>;
 
     /// The contents of a hosted repository or a group, for operators.
-    fn contents<'a>(
-        &self,
-        of: Served<'a>,
-        part: PageRequest<'a>,
+    async fn contents(
+        of: Served<'_>,
+        part: PageRequest<'_>,
         shown: Shown,
-        event: &'a mut Event,
-    ) -> Trying<'a, Page<ListedFile>>;
+        event: &mut Event,
+    ) -> Result<Page<ListedFile>, Error>;
 
     /// Restores what the last deletion of `what` removed: a path, or a package and a version. Returns how many.
-    fn restore<'a>(&self, of: Served<'a>, what: &'a str, by: Actor<'a>, event: &'a mut Event) -> Trying<'a, u64>;
+    async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error>;
 
     /// Adds what the rules of a hosted repository no longer keep to the plan. If the cleanup has an actor, it is removed.
-    fn cleanup<'a>(
-        &self,
-        of: Served<'a>,
-        cleanup: Cleanup<'a>,
-        plan: &'a mut CleanupPlan,
-        event: &'a mut Event,
-    ) -> Trying<'a, ()>;
+    async fn cleanup(
+        of: Served<'_>,
+        rules: Cleanup<'_>,
+        plan: &mut CleanupPlan,
+        event: &mut Event,
+    ) -> Result<(), Error>;
 
-    /// The same for files that its retention no longer keeps.
-    fn prune<'a>(&self, of: Served<'a>, apply: bool, plan: &'a mut CleanupPlan, event: &'a mut Event)
-    -> Trying<'a, ()>;
+    /// The same for what its retention no longer keeps.
+    async fn prune(of: Served<'_>, apply: bool, plan: &mut CleanupPlan, event: &mut Event) -> Result<(), Error>;
 
-    /// Removes what the retention of a hosted repository no longer keeps, as a job.
-    fn sweep(&self, services: &Services, repository: Arc<Repository>) -> Work<'static>;
+    /// Removes what the retention of a hosted repository no longer keeps, as a job. `alike`: all hosted repositories of the format.
+    async fn sweep(context: Context, repository: Arc<Repository>, alike: Vec<Arc<Repository>>);
 
     /// The entries of a hosted repository that a purge changes. If `by` is an actor, they are purged.
-    fn purge<'a>(
-        &self,
-        of: Served<'a>,
-        what: &'a str,
-        why: &'a str,
-        by: Option<Actor<'a>>,
-        event: &'a mut Event,
-    ) -> Trying<'a, Vec<Entry>>;
+    async fn purge(
+        of: Served<'_>,
+        what: &str,
+        why: &str,
+        by: Option<Actor<'_>>,
+        event: &mut Event,
+    ) -> Result<Vec<Entry>, Error>;
 
-    /// These changed entries with the lines of indexes that follow from their new dates.
-    fn redated<'a>(
-        &self,
-        of: Served<'a>,
-        changed: Vec<Entry>,
-        at: Millis,
-        event: &'a mut Event,
-    ) -> Trying<'a, Vec<Entry>>;
+    /// Those of these changed entries whose dates are in an index, with the lines that follow from new dates.
+    async fn redated(of: Served<'_>, changed: Vec<Entry>, at: Millis, event: &mut Event) -> Result<Vec<Entry>, Error>;
 
     /// Makes the upstream of a remote repository be looked at until it confirms the hint.
-    fn take_hint<'a>(
-        &self,
-        of: Served<'a>,
-        said: &'a Announcement,
-        shared: &'a Arc<AtomicBool>,
-        event: &'a mut Event,
-    ) -> Trying<'a, ()>;
+    async fn take_hint(
+        of: Served<'_>,
+        said: &Announcement,
+        shared: &Arc<AtomicBool>,
+        event: &mut Event,
+    ) -> Result<(), Error>;
 
     /// Looks at the upstream of a remote repository if a look is due because of hints. Returns when the next is due.
-    fn look_for_hints(&self, of: Served<'_>) -> Option<Millis>;
+    fn look_for_hints(of: Served<'_>) -> Option<Millis>;
 
     /// Starts a look at the index of the upstream of a remote repository if one is due.
-    fn follow(&self, of: Served<'_>);
+    fn follow(of: Served<'_>);
 
-    /// Reports what the indexes of upstreams changed in the groups of this format.
-    fn report<'a>(&self, services: &'a Services, table: &'a RepositoryTable) -> Work<'a>;
+    /// Reports what the indexes of upstreams changed in groups.
+    async fn report(services: &Services, table: &RepositoryTable);
 
     /// Saves what the data folder does not have yet, before the store is closed.
-    fn close<'a>(&self, of: Served<'a>) -> Work<'a>;
+    async fn close(of: Served<'_>);
 
     /// Whether a file of that name in the folder of indexes can be read; `None`: it is not of this format.
-    fn can_read(&self, file: &str, bytes: &Bytes) -> Option<bool>;
+    fn can_read(file: &str, bytes: &Bytes) -> Option<bool>;
 
     /// Adds figures of its own to the metrics.
-    fn show_in_metrics(&self, recorder: &Recorder, known: &Arc<ArcSwap<RepositoryTable>>);
+    fn show_in_metrics(recorder: &Recorder, known: &Arc<ArcSwap<RepositoryTable>>);
 }

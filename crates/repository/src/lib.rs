@@ -7,7 +7,6 @@ mod actor;
 mod as_of;
 mod author;
 mod bad_setting;
-mod boxed;
 mod browse;
 mod cleanup;
 mod content;

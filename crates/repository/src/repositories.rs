@@ -28,7 +28,9 @@ use crate::actor::Actor;
 use crate::as_of::AsOf;
 use crate::context::Context;
 use crate::error::Error;
+use crate::face::Face;
 use crate::format::Format;
+use crate::formats::face;
 use crate::found::Found;
 use crate::gem::answer::gems;
 use crate::gem::caches::GemCaches;
@@ -119,7 +121,7 @@ impl Repositories {
             repositories.by_name.get(name).map(|one| one.format.as_str())
         });
         holding::show_in_metrics(&recorder, &store, &known);
-        Format::ALL.iter().for_each(|format| format.face().show_in_metrics(&recorder, &known));
+        Format::ALL.iter().for_each(|format| face!(*format, show_in_metrics(&recorder, &known)));
         hints::show_in_metrics(&recorder, &known);
         let clock = recorder.clock().clone();
         recorder.register(published.bound().clone());
@@ -181,7 +183,7 @@ impl Repositories {
     pub async fn close(&self) {
         let known = self.services.known.load_full();
         for repository in known.by_name.values() {
-            repository.format.face().close(self.served(repository, &known.stamp)).await;
+            face!(repository.format, close(self.served(repository, &known.stamp)).await);
         }
     }
 
@@ -267,7 +269,7 @@ impl Repositories {
         match &ask.question {
             Question::Gem(question) => Box::pin(gems(services, question, ask, upload, by, event)).await,
             Question::ClientSettings => {
-                let settings = ask.repository.format.face().client_settings(&ask.repository, &ask.parameters.base());
+                let settings = face!(ask.repository.format, client_settings(&ask.repository, &ask.parameters.base()));
                 Ok(Found::Tree(tree::Found::Content(settings.ok_or(Error::GivenUp)?)))
             }
             Question::Tree(question) => tree::answer::answer(services, question, ask, upload, by, event).await,

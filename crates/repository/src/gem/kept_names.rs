@@ -1,13 +1,11 @@
 //! Names of gems that groups keep from upstreams.
 
-use crate::boxed::Trying;
 use crate::group::is_hosted;
-use crate::group::kept_names::{NameKeeping, has_upstream};
+use crate::group::kept_names::{NameKeeping, NamePlace, has_upstream};
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::repository::Repository;
 use std::sync::Arc;
-use store::{Entry, Lane, State, Store};
-use telemetry::Event;
+use store::Entry;
 
 /// Names of gems that groups keep from upstreams.
 pub(crate) struct KeptGems;
@@ -41,16 +39,7 @@ impl NameKeeping for KeptGems {
         (!commands.is_empty()).then(|| (name.to_owned(), commands))
     }
 
-    fn is_there<'a>(
-        &self,
-        store: &'a Store,
-        leaf: &'a Repository,
-        name: &'a str,
-        event: &'a mut Event,
-    ) -> Trying<'a, bool> {
-        Box::pin(async move {
-            let rows = store.unit(leaf.id, name, Lane::Single, event).await?;
-            Ok(rows.entries.iter().any(|entry| entry.state == State::Live))
-        })
+    fn place_of<'a>(&self, name: &'a str) -> NamePlace<'a> {
+        NamePlace::Unit(name)
     }
 }

@@ -1,6 +1,5 @@
 //! Gems as packages for people.
 
-use crate::boxed::Trying;
 use crate::error::Error;
 use crate::gem::package_details::{add_cached_facts, content_of_gem, gem_details, readme_of_gem};
 use crate::gem::package_list::{gem_names, gems_listed};
@@ -19,97 +18,77 @@ use telemetry::Event;
 pub(crate) struct GemPackages;
 
 impl Packages for GemPackages {
-    fn rows<'a>(
-        &self,
-        at: Looked<'a>,
-        package: &'a str,
-        among: Among<'a>,
-        event: &'a mut Event,
-    ) -> Trying<'a, PackageRows> {
-        Box::pin(gem_rows(at.services, at.ask, package, among, event))
+    async fn rows(at: Looked<'_>, package: &str, among: Among<'_>, event: &mut Event) -> Result<PackageRows, Error> {
+        gem_rows(at.services, at.ask, package, among, event).await
     }
 
-    fn names<'a>(&self, at: Looked<'a>, after: &'a str, limit: usize, event: &'a mut Event) -> Trying<'a, ListedNames> {
-        Box::pin(gem_names(at.services, at.ask, after, limit, event))
+    async fn names(at: Looked<'_>, after: &str, limit: usize, event: &mut Event) -> Result<ListedNames, Error> {
+        gem_names(at.services, at.ask, after, limit, event).await
     }
 
-    fn listed<'a>(
-        &self,
-        at: Looked<'a>,
-        after: &'a str,
+    async fn listed(
+        at: Looked<'_>,
+        after: &str,
         limit: usize,
-        event: &'a mut Event,
-    ) -> Trying<'a, Page<ListedPackage>> {
-        Box::pin(gems_listed(at.services, at.ask, after, limit, event))
+        event: &mut Event,
+    ) -> Result<Page<ListedPackage>, Error> {
+        gems_listed(at.services, at.ask, after, limit, event).await
     }
 
-    fn details<'a>(
-        &self,
-        at: Looked<'a>,
-        package: &'a str,
+    async fn details(
+        at: Looked<'_>,
+        package: &str,
         row: VersionRow,
-        _: Among<'a>,
-        event: &'a mut Event,
-    ) -> Trying<'a, VersionDetails> {
-        Box::pin(gem_details(at.services, at.ask, package, row, event))
+        _: Among<'_>,
+        event: &mut Event,
+    ) -> Result<VersionDetails, Error> {
+        gem_details(at.services, at.ask, package, row, event).await
     }
 
-    fn version<'a>(
-        &self,
-        at: Looked<'a>,
-        package: &'a str,
+    async fn version(
+        at: Looked<'_>,
+        package: &str,
         row: VersionRow,
-        event: &'a mut Event,
-    ) -> Trying<'a, VersionDetails> {
-        Box::pin(async move {
-            let mut details = gem_details(at.services, at.ask, package, row, event).await?;
-            add_cached_facts(at.services, at.ask, package, &mut details, event).await?;
-            Ok(details)
-        })
+        event: &mut Event,
+    ) -> Result<VersionDetails, Error> {
+        let mut details = gem_details(at.services, at.ask, package, row, event).await?;
+        add_cached_facts(at.services, at.ask, package, &mut details, event).await?;
+        Ok(details)
     }
 
-    fn readme<'a>(
-        &self,
-        at: Looked<'a>,
-        package: &'a str,
-        row: &'a VersionRow,
-        event: &'a mut Event,
-    ) -> Trying<'a, Option<Readme>> {
-        Box::pin(async move {
-            if !row.standing.is_visible() {
-                return Ok(None);
-            }
-            readme_of_gem(at.services, at.ask, &format!("{package}-{}", row.version), event).await
-        })
+    async fn readme(
+        at: Looked<'_>,
+        package: &str,
+        row: &VersionRow,
+        event: &mut Event,
+    ) -> Result<Option<Readme>, Error> {
+        if !row.standing.is_visible() {
+            return Ok(None);
+        }
+        readme_of_gem(at.services, at.ask, &format!("{package}-{}", row.version), event).await
     }
 
-    fn compared<'a>(
-        &self,
-        at: Looked<'a>,
-        package: &'a str,
-        details: &'a VersionDetails,
-        event: &'a mut Event,
-    ) -> Trying<'a, Option<ComparedFiles>> {
-        Box::pin(async move {
-            if !details.row.standing.is_visible() {
-                return Ok(None);
-            }
-            let full_name = format!("{package}-{}", details.row.version);
-            let content = content_of_gem(at.services, at.ask, &full_name, event).await?;
-            Ok::<_, Error>(content.map(|content| {
-                let files = content.files.into_iter();
-                let files = files.map(|file| ComparedFile {
-                    name: file.path,
-                    size_bytes: file.size_bytes,
-                    sha256: file.sha256,
-                });
-                ComparedFiles { files: files.collect(), is_cut: content.is_cut }
-            }))
-        })
+    async fn compared(
+        at: Looked<'_>,
+        package: &str,
+        details: &VersionDetails,
+        event: &mut Event,
+    ) -> Result<Option<ComparedFiles>, Error> {
+        if !details.row.standing.is_visible() {
+            return Ok(None);
+        }
+        let full_name = format!("{package}-{}", details.row.version);
+        let content = content_of_gem(at.services, at.ask, &full_name, event).await?;
+        Ok::<_, Error>(content.map(|content| {
+            let files = content.files.into_iter();
+            let files =
+                files.map(|file| ComparedFile { name: file.path, size_bytes: file.size_bytes, sha256: file.sha256 });
+            ComparedFiles { files: files.collect(), is_cut: content.is_cut }
+        }))
     }
 
-    fn why_gone<'a>(&self, _: &'a Services, _: &'a VersionRow, _: &'a mut Event) -> Trying<'a, Option<Gone>> {
+    async fn why_gone(_: &Services, _: &VersionRow, _: &mut Event) -> Result<Option<Gone>, Error> {
         // The row of a gem is its entry, which tells.
-        Box::pin(async { Ok(None) })
+        Ok(None)
     }
 }

@@ -1,14 +1,13 @@
 //! Names that stay with a hosted repository although nothing of them is left there: no removal gives a name back to upstreams, because
 //! then anybody could publish it there. An administrator gives it back with a command, which the answer to the removal names.
 
-use crate::boxed::Trying;
 use crate::error::Error;
 use crate::group::is_hosted;
 use crate::repository::Repository;
 use crate::services::Services;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use store::{Entry, State, Store};
+use store::{Entry, Lane, State};
 use telemetry::{Event, Millis};
 
 /// Most names that one answer has.
@@ -16,7 +15,7 @@ const NAMES_MAX: usize = 100;
 /// Most names that are looked at for one answer.
 const LOOKED_AT_MAX: usize = 10_000;
 /// Number of entries that one read of the store returns.
-pub(crate) const PAGE: usize = 1_000;
+const PAGE: usize = 1_000;
 
 /// A name that a group asks no upstream for, although no hosted member has a version of it any more.
 #[derive(Debug, Clone)]
@@ -27,6 +26,17 @@ pub struct KeptName {
     pub group: Arc<Repository>,
     /// What an administrator runs to give the name back to the upstreams of the group.
     pub commands: Vec<String>,
+}
+
+/// Where in a hosted repository everything of a name is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum NamePlace<'a> {
+    /// In the unit of this name.
+    Unit(&'a str),
+    /// In the subfolders of this folder. Folders further down are those of other names.
+    Folder(&'a str),
+    /// At this key.
+    Key(&'a str),
 }
 
 /// The names of a format that groups keep from upstreams.
@@ -40,14 +50,8 @@ pub(crate) trait NameKeeping: Sync {
     /// A name as people read it, and the commands that make it an upstream's again; `None`: it is, or never will be.
     fn gives_back(&self, group: &Repository, name: &str) -> Option<(String, Vec<String>)>;
 
-    /// Whether a hosted member has something under a name.
-    fn is_there<'a>(
-        &self,
-        store: &'a Store,
-        leaf: &'a Repository,
-        name: &'a str,
-        event: &'a mut Event,
-    ) -> Trying<'a, bool>;
+    /// Where in a hosted repository everything of a name is.
+    fn place_of<'a>(&self, name: &'a str) -> NamePlace<'a>;
 }
 
 impl KeptName {
@@ -155,8 +159,19 @@ async fn is_there(
     name: &str,
     event: &mut Event,
 ) -> Result<bool, Error> {
+    let (store, is_live) = (&services.store, |entry: &Entry| entry.state == State::Live);
     for leaf in group.leaves.iter().filter(|leaf| is_hosted(leaf)) {
-        if keeping.is_there(&services.store, leaf, name, event).await? {
+        let is_there = match keeping.place_of(name) {
+            NamePlace::Unit(unit) => store.unit(leaf.id, unit, Lane::Single, event).await?.entries.iter().any(is_live),
+            NamePlace::Key(key) => store.entry(leaf.id, key, event).await?.as_ref().is_some_and(is_live),
+            NamePlace::Folder(folder) => {
+                let above = format!("{folder}/");
+                let rows = store.live_entries_beginning(leaf.id, &above, "", PAGE, event).await?;
+                let is_in_subfolder = |entry: &Entry| entry.key[above.len()..].matches('/').count() == 1;
+                rows.len() == PAGE || rows.iter().any(is_in_subfolder)
+            }
+        };
+        if is_there {
             return Ok(true);
         }
     }

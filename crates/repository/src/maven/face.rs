@@ -1,18 +1,16 @@
 //! The face of the Maven format.
 
 use crate::actor::Actor;
-use crate::boxed::{Trying, Work};
 use crate::browse::{Level, MemberItems, tree as browse};
 use crate::cleanup::{Cleanup, CleanupPlan};
 use crate::content::Content;
-use crate::face::Face;
+use crate::context::Context;
+use crate::error::Error;
+use crate::face::{Face, Read};
 use crate::hints::announcement::Announcement;
 use crate::listed::{ListedFile, Page, PageRequest, Shown};
-use crate::maven::package_face::Artifacts;
 use crate::maven::{self, cleanup, client_settings, hinted, question, retention};
-use crate::package::packages::Packages;
 use crate::question::Question;
-use crate::reading::Reading;
 use crate::repository::{Repository, RepositoryTable};
 use crate::search::index::NameSource;
 use crate::services::{Served, Services};
@@ -29,12 +27,7 @@ use telemetry::{Event, Millis, Recorder};
 pub(crate) struct MavenFace;
 
 impl Face for MavenFace {
-    fn read<'a>(
-        &self,
-        kind: RepositoryKind,
-        method: &str,
-        path: &'a str,
-    ) -> Result<Reading<Question<'a>>, &'static str> {
+    fn read<'a>(kind: RepositoryKind, method: &str, path: &'a str) -> Read<'a> {
         let read = question::read(kind, method, path)?;
         Ok(read.map(|question| match question {
             maven::Question::ClientSettings => Question::ClientSettings,
@@ -42,119 +35,94 @@ impl Face for MavenFace {
         }))
     }
 
-    fn client_settings(&self, repository: &Repository, base: &str) -> Option<Content> {
+    fn client_settings(repository: &Repository, base: &str) -> Option<Content> {
         Some(client_settings::of(repository, base))
     }
 
-    fn packages(&self) -> Option<&'static dyn Packages> {
-        Some(&Artifacts)
+    async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level, Error> {
+        browse::level_of_files(of.services, of.repository, part, event).await
     }
 
-    fn level<'a>(&self, of: Served<'a>, part: PageRequest<'a>, event: &'a mut Event) -> Trying<'a, Level> {
-        Box::pin(browse::level_of_files(of.services, of.repository, part, event))
+    async fn owned(of: Served<'_>, items: &mut Vec<MemberItems>, event: &mut Event) -> Result<(), Error> {
+        browse::leave_guarded(of.services, of.repository, items, event).await
     }
 
-    fn owned<'a>(&self, of: Served<'a>, items: &'a mut Vec<MemberItems>, event: &'a mut Event) -> Trying<'a, ()> {
-        Box::pin(browse::leave_guarded(of.services, of.repository, items, event))
+    async fn names(_: Served<'_>, _: &mut Event) -> Result<NameSource, Error> {
+        Ok(NameSource::Rows)
     }
 
-    fn listed_names<'a>(&self, _: Served<'a>, _: &'a mut Event) -> Trying<'a, NameSource> {
-        Box::pin(async { Ok(NameSource::Rows) })
-    }
-
-    fn contents<'a>(
-        &self,
-        of: Served<'a>,
-        part: PageRequest<'a>,
+    async fn contents(
+        of: Served<'_>,
+        part: PageRequest<'_>,
         shown: Shown,
-        event: &'a mut Event,
-    ) -> Trying<'a, Page<ListedFile>> {
-        Box::pin(contents::list(of, part, shown, event))
+        event: &mut Event,
+    ) -> Result<Page<ListedFile>, Error> {
+        contents::list(of, part, shown, event).await
     }
 
-    fn restore<'a>(&self, of: Served<'a>, what: &'a str, by: Actor<'a>, event: &'a mut Event) -> Trying<'a, u64> {
-        Box::pin(contents::restore(of, what, by, event))
+    async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
+        contents::restore(of, what, by, event).await
     }
 
-    fn cleanup<'a>(
-        &self,
-        of: Served<'a>,
-        rules: Cleanup<'a>,
-        plan: &'a mut CleanupPlan,
-        event: &'a mut Event,
-    ) -> Trying<'a, ()> {
-        Box::pin(cleanup::cleanup(of.tree(), rules, plan, event))
+    async fn cleanup(
+        of: Served<'_>,
+        rules: Cleanup<'_>,
+        plan: &mut CleanupPlan,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        cleanup::cleanup(of.tree(), rules, plan, event).await
     }
 
-    fn prune<'a>(
-        &self,
-        of: Served<'a>,
-        apply: bool,
-        plan: &'a mut CleanupPlan,
-        event: &'a mut Event,
-    ) -> Trying<'a, ()> {
-        Box::pin(async move {
-            // A snapshot in one repository may be released in another.
-            let releases = of.services.hosted_like(of.repository);
-            let found = |entry: &Entry| plan.withdraw("retention", of.repository.id, entry);
-            retention::clean(of.tree(), &releases, apply, found, event).await
-        })
+    async fn prune(of: Served<'_>, apply: bool, plan: &mut CleanupPlan, event: &mut Event) -> Result<(), Error> {
+        // A snapshot in one repository may be released in another.
+        let releases = of.services.hosted_like(of.repository);
+        let found = |entry: &Entry| plan.withdraw("retention", of.repository.id, entry);
+        retention::clean(of.tree(), &releases, apply, found, event).await
     }
 
-    fn sweep(&self, services: &Services, repository: Arc<Repository>) -> Work<'static> {
-        let releases = services.hosted_like(&repository);
-        Box::pin(retention::sweep(services.context.clone(), repository, releases))
+    async fn sweep(context: Context, repository: Arc<Repository>, alike: Vec<Arc<Repository>>) {
+        retention::sweep(context, repository, alike).await;
     }
 
-    fn purge<'a>(
-        &self,
-        of: Served<'a>,
-        what: &'a str,
-        why: &'a str,
-        by: Option<Actor<'a>>,
-        event: &'a mut Event,
-    ) -> Trying<'a, Vec<Entry>> {
-        Box::pin(async move {
-            let path = of.repository.format.rules().named_path(what);
-            purge::purge(of.tree(), &path, why, by, of.services.store.now(), event).await
-        })
+    async fn purge(
+        of: Served<'_>,
+        what: &str,
+        why: &str,
+        by: Option<Actor<'_>>,
+        event: &mut Event,
+    ) -> Result<Vec<Entry>, Error> {
+        let path = of.repository.format.rules().named_path(what);
+        purge::purge(of.tree(), &path, why, by, of.services.store.now(), event).await
     }
 
-    fn redated<'a>(&self, _: Served<'a>, _: Vec<Entry>, _: Millis, _: &'a mut Event) -> Trying<'a, Vec<Entry>> {
-        Box::pin(async { Ok(Vec::new()) })
+    async fn redated(_: Served<'_>, _: Vec<Entry>, _: Millis, _: &mut Event) -> Result<Vec<Entry>, Error> {
+        Ok(Vec::new())
     }
 
-    fn take_hint<'a>(
-        &self,
-        of: Served<'a>,
-        said: &'a Announcement,
-        shared: &'a Arc<AtomicBool>,
-        event: &'a mut Event,
-    ) -> Trying<'a, ()> {
-        Box::pin(async move {
-            of.repository.shared.due.set_recent(said.recent.clone());
-            let hinted = HintedRemote { remote: of.remote(), files: hinted::FILES };
-            hinted.take_hint(hinted::hint(said), said.published, shared, event).await
-        })
+    async fn take_hint(
+        of: Served<'_>,
+        said: &Announcement,
+        shared: &Arc<AtomicBool>,
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        of.repository.shared.due.set_recent(said.recent.clone());
+        let hinted = HintedRemote { remote: of.remote(), files: hinted::FILES };
+        hinted.take_hint(hinted::hint(said), said.published, shared, event).await
     }
 
-    fn look_for_hints(&self, of: Served<'_>) -> Option<Millis> {
+    fn look_for_hints(of: Served<'_>) -> Option<Millis> {
         HintedRemote { remote: of.remote(), files: hinted::FILES }.look_for_hints()
     }
 
-    fn follow(&self, _: Served<'_>) {}
+    fn follow(_: Served<'_>) {}
 
-    fn report<'a>(&self, _: &'a Services, _: &'a RepositoryTable) -> Work<'a> {
-        Box::pin(async {})
-    }
+    async fn report(_: &Services, _: &RepositoryTable) {}
 
-    fn close<'a>(&self, _: Served<'a>) -> Work<'a> {
-        Box::pin(async {})
-    }
+    async fn close(_: Served<'_>) {}
 
-    fn can_read(&self, _: &str, _: &Bytes) -> Option<bool> {
+    fn can_read(_: &str, _: &Bytes) -> Option<bool> {
         None
     }
 
-    fn show_in_metrics(&self, _: &Recorder, _: &Arc<ArcSwap<RepositoryTable>>) {}
+    fn show_in_metrics(_: &Recorder, _: &Arc<ArcSwap<RepositoryTable>>) {}
 }

@@ -1,15 +1,13 @@
 //! Names of artifacts that groups keep from upstreams.
 
-use crate::boxed::Trying;
-use crate::group::kept_names::{NameKeeping, PAGE};
+use crate::group::kept_names::{NameKeeping, NamePlace};
 use crate::maven::guard::artifact_folders;
 use crate::maven::layout::MavenPath;
 use crate::repository::Repository;
 use crate::tree::file::Guarded;
 use crate::tree::kept_names::gives_back;
 use format::tree;
-use store::{Entry, Store};
-use telemetry::Event;
+use store::Entry;
 
 /// Folders of artifacts that groups keep from upstreams.
 pub(crate) struct KeptArtifacts;
@@ -28,19 +26,7 @@ impl NameKeeping for KeptArtifacts {
         gives_back(group, Guarded::Folder(name))
     }
 
-    fn is_there<'a>(
-        &self,
-        store: &'a Store,
-        leaf: &'a Repository,
-        name: &'a str,
-        event: &'a mut Event,
-    ) -> Trying<'a, bool> {
-        Box::pin(async move {
-            let above = format!("{name}/");
-            let rows = store.live_entries_beginning(leaf.id, &above, "", PAGE, event).await?;
-            // Folders further down are those of other artifacts.
-            let is_version = |entry: &Entry| entry.key[above.len()..].matches('/').count() == 1;
-            Ok(rows.len() == PAGE || rows.iter().any(is_version))
-        })
+    fn place_of<'a>(&self, name: &'a str) -> NamePlace<'a> {
+        NamePlace::Folder(name)
     }
 }

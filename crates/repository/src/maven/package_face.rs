@@ -1,6 +1,6 @@
 //! Artifacts as packages for people.
 
-use crate::boxed::Trying;
+use crate::error::Error;
 use crate::listed::Page;
 use crate::maven::package_details::{artifact_details, compared_artifacts};
 use crate::maven::package_list::{artifact_names, artifacts_listed};
@@ -18,71 +18,56 @@ use telemetry::Event;
 pub(crate) struct Artifacts;
 
 impl Packages for Artifacts {
-    fn rows<'a>(
-        &self,
-        at: Looked<'a>,
-        package: &'a str,
-        among: Among<'a>,
-        event: &'a mut Event,
-    ) -> Trying<'a, PackageRows> {
-        Box::pin(artifact_rows(at.services, at.ask, package, among, event))
+    async fn rows(at: Looked<'_>, package: &str, among: Among<'_>, event: &mut Event) -> Result<PackageRows, Error> {
+        artifact_rows(at.services, at.ask, package, among, event).await
     }
 
-    fn names<'a>(&self, at: Looked<'a>, after: &'a str, limit: usize, event: &'a mut Event) -> Trying<'a, ListedNames> {
-        Box::pin(artifact_names(at.services, at.ask, after, limit, event))
+    async fn names(at: Looked<'_>, after: &str, limit: usize, event: &mut Event) -> Result<ListedNames, Error> {
+        artifact_names(at.services, at.ask, after, limit, event).await
     }
 
-    fn listed<'a>(
-        &self,
-        at: Looked<'a>,
-        after: &'a str,
+    async fn listed(
+        at: Looked<'_>,
+        after: &str,
         limit: usize,
-        event: &'a mut Event,
-    ) -> Trying<'a, Page<ListedPackage>> {
-        Box::pin(artifacts_listed(at.services, at.ask, after, limit, event))
+        event: &mut Event,
+    ) -> Result<Page<ListedPackage>, Error> {
+        artifacts_listed(at.services, at.ask, after, limit, event).await
     }
 
-    fn details<'a>(
-        &self,
-        at: Looked<'a>,
-        package: &'a str,
+    async fn details(
+        at: Looked<'_>,
+        package: &str,
         row: VersionRow,
-        among: Among<'a>,
-        event: &'a mut Event,
-    ) -> Trying<'a, VersionDetails> {
-        Box::pin(artifact_details(at.services, at.ask, package, row, among, event))
+        among: Among<'_>,
+        event: &mut Event,
+    ) -> Result<VersionDetails, Error> {
+        artifact_details(at.services, at.ask, package, row, among, event).await
     }
 
-    fn version<'a>(
-        &self,
-        at: Looked<'a>,
-        package: &'a str,
+    async fn version(
+        at: Looked<'_>,
+        package: &str,
         row: VersionRow,
-        event: &'a mut Event,
-    ) -> Trying<'a, VersionDetails> {
-        self.details(at, package, row, Among::All, event)
+        event: &mut Event,
+    ) -> Result<VersionDetails, Error> {
+        Self::details(at, package, row, Among::All, event).await
     }
 
-    fn readme<'a>(&self, _: Looked<'a>, _: &'a str, _: &'a VersionRow, _: &'a mut Event) -> Trying<'a, Option<Readme>> {
-        Box::pin(async { Ok(None) })
+    async fn readme(_: Looked<'_>, _: &str, _: &VersionRow, _: &mut Event) -> Result<Option<Readme>, Error> {
+        Ok(None)
     }
 
-    fn compared<'a>(
-        &self,
-        _: Looked<'a>,
-        package: &'a str,
-        details: &'a VersionDetails,
-        _: &'a mut Event,
-    ) -> Trying<'a, Option<ComparedFiles>> {
-        Box::pin(async move { Ok(compared_artifacts(package, details)) })
+    async fn compared(
+        _: Looked<'_>,
+        package: &str,
+        details: &VersionDetails,
+        _: &mut Event,
+    ) -> Result<Option<ComparedFiles>, Error> {
+        Ok(compared_artifacts(package, details))
     }
 
-    fn why_gone<'a>(
-        &self,
-        services: &'a Services,
-        row: &'a VersionRow,
-        event: &'a mut Event,
-    ) -> Trying<'a, Option<Gone>> {
-        Box::pin(why_gone(services, row, event))
+    async fn why_gone(services: &Services, row: &VersionRow, event: &mut Event) -> Result<Option<Gone>, Error> {
+        why_gone(services, row, event).await
     }
 }

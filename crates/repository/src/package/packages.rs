@@ -1,6 +1,6 @@
 //! The packages of a format, for people who look at them. No upstream is called.
 
-use crate::boxed::Trying;
+use crate::error::Error;
 use crate::listed::Page;
 use crate::package::details::{ComparedFiles, VersionDetails};
 use crate::package::listed::{Among, ListedNames, ListedPackage};
@@ -19,70 +19,50 @@ pub(crate) struct Looked<'a> {
 }
 
 /// The packages of a format.
-pub(crate) trait Packages: Sync {
+pub(crate) trait Packages {
     /// All versions of a package. Of a group, the members among these are read.
-    fn rows<'a>(
-        &self,
-        at: Looked<'a>,
-        package: &'a str,
-        among: Among<'a>,
-        event: &'a mut Event,
-    ) -> Trying<'a, PackageRows>;
+    async fn rows(at: Looked<'_>, package: &str, among: Among<'_>, event: &mut Event) -> Result<PackageRows, Error>;
 
     /// The names of packages after `after` that members have or had, at most `limit`.
-    fn names<'a>(&self, at: Looked<'a>, after: &'a str, limit: usize, event: &'a mut Event) -> Trying<'a, ListedNames>;
+    async fn names(at: Looked<'_>, after: &str, limit: usize, event: &mut Event) -> Result<ListedNames, Error>;
 
     /// The packages after `after` with a version that clients get or a policy hides, at most `limit`.
-    fn listed<'a>(
-        &self,
-        at: Looked<'a>,
-        after: &'a str,
-        limit: usize,
-        event: &'a mut Event,
-    ) -> Trying<'a, Page<ListedPackage>>;
+    async fn listed(at: Looked<'_>, after: &str, limit: usize, event: &mut Event)
+    -> Result<Page<ListedPackage>, Error>;
 
     /// The content and the declarations of a version, as far as rows and small files tell them.
-    fn details<'a>(
-        &self,
-        at: Looked<'a>,
-        package: &'a str,
+    async fn details(
+        at: Looked<'_>,
+        package: &str,
         row: VersionRow,
-        among: Among<'a>,
-        event: &'a mut Event,
-    ) -> Trying<'a, VersionDetails>;
+        among: Among<'_>,
+        event: &mut Event,
+    ) -> Result<VersionDetails, Error>;
 
     /// The same, also as the package itself tells them.
-    fn version<'a>(
-        &self,
-        at: Looked<'a>,
-        package: &'a str,
+    async fn version(
+        at: Looked<'_>,
+        package: &str,
         row: VersionRow,
-        event: &'a mut Event,
-    ) -> Trying<'a, VersionDetails>;
+        event: &mut Event,
+    ) -> Result<VersionDetails, Error>;
 
     /// The README of a version; `None`: there is none, or clients do not get the version, or it is not in the cache.
-    fn readme<'a>(
-        &self,
-        at: Looked<'a>,
-        package: &'a str,
-        row: &'a VersionRow,
-        event: &'a mut Event,
-    ) -> Trying<'a, Option<Readme>>;
+    async fn readme(
+        at: Looked<'_>,
+        package: &str,
+        row: &VersionRow,
+        event: &mut Event,
+    ) -> Result<Option<Readme>, Error>;
 
     /// The files in which a version is compared; `None`: they are not known here, or clients do not get it.
-    fn compared<'a>(
-        &self,
-        at: Looked<'a>,
-        package: &'a str,
-        details: &'a VersionDetails,
-        event: &'a mut Event,
-    ) -> Trying<'a, Option<ComparedFiles>>;
+    async fn compared(
+        at: Looked<'_>,
+        package: &str,
+        details: &VersionDetails,
+        event: &mut Event,
+    ) -> Result<Option<ComparedFiles>, Error>;
 
     /// Why a withdrawn version is gone, if its row does not tell.
-    fn why_gone<'a>(
-        &self,
-        services: &'a Services,
-        row: &'a VersionRow,
-        event: &'a mut Event,
-    ) -> Trying<'a, Option<Gone>>;
+    async fn why_gone(services: &Services, row: &VersionRow, event: &mut Event) -> Result<Option<Gone>, Error>;
 }

@@ -1,14 +1,12 @@
 //! Paths of raw files that groups keep from upstreams.
 
-use crate::boxed::Trying;
-use crate::group::kept_names::NameKeeping;
+use crate::group::kept_names::{NameKeeping, NamePlace};
 use crate::raw::guard::paths;
 use crate::raw::layout::RawPath;
 use crate::repository::Repository;
 use crate::tree::file::Guarded;
 use crate::tree::kept_names::gives_back;
-use store::{Entry, State, Store};
-use telemetry::Event;
+use store::Entry;
 
 /// Paths of raw files that groups keep from upstreams.
 pub(crate) struct KeptPaths;
@@ -26,16 +24,7 @@ impl NameKeeping for KeptPaths {
         gives_back(group, Guarded::Path(name))
     }
 
-    fn is_there<'a>(
-        &self,
-        store: &'a Store,
-        leaf: &'a Repository,
-        name: &'a str,
-        event: &'a mut Event,
-    ) -> Trying<'a, bool> {
-        Box::pin(async move {
-            let entry = store.entry(leaf.id, name, event).await?;
-            Ok(entry.is_some_and(|entry| entry.state == State::Live))
-        })
+    fn place_of<'a>(&self, name: &'a str) -> NamePlace<'a> {
+        NamePlace::Key(name)
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::browse::{Level, LevelItem, MemberItems};
 use crate::error::Error;
+use crate::face::Face;
+use crate::formats::face;
 use crate::group::is_hosted;
 use crate::listed::PageRequest;
 use crate::repositories::Repositories;
@@ -25,7 +27,7 @@ impl Repositories {
         let level = match repository.record.kind {
             RepositoryKind::Group => self.level_of_group(repository, settings, part, event).await?,
             RepositoryKind::Hosted | RepositoryKind::Remote => {
-                repository.format.face().level(self.served(repository, settings), part, event).await?
+                face!(repository.format, level(self.served(repository, settings), part, event).await)?
             }
         };
         if level.items.is_empty() && level.next.is_none() && part.after.is_empty() && !part.path.is_empty() {
@@ -48,7 +50,7 @@ impl Repositories {
         let mut order: Vec<usize> = (0..group.leaves.len()).collect();
         order.sort_by_key(|place| !is_hosted(&group.leaves[*place]));
         for place in order {
-            let level = group.format.face().level(self.served(&group.leaves[place], settings), part, event).await?;
+            let level = face!(group.format, level(self.served(&group.leaves[place], settings), part, event).await)?;
             more |= level.next.is_some();
             for item in level.items {
                 found.entry(item.key.clone()).or_default().push((place, item));
@@ -56,7 +58,7 @@ impl Repositories {
         }
         more |= found.len() > part.limit;
         let mut parts: Vec<MemberItems> = found.into_iter().take(part.limit).collect();
-        group.format.face().owned(self.served(group, settings), &mut parts, event).await?;
+        face!(group.format, owned(self.served(group, settings), &mut parts, event).await)?;
         let next = parts.last().filter(|_| more).map(|(key, _)| key.clone());
         let items = parts.into_iter().filter_map(|(_, of_members)| joined(group, of_members)).collect();
         Ok(Level { items, next })

@@ -5,6 +5,8 @@ use crate::cleanup::last_use::{LastUses, used_name};
 use crate::cleanup::rules::CleanupRules;
 use crate::cleanup::{Cleanup, CleanupPlan, Cleanups, PrunePlan};
 use crate::error::Error;
+use crate::face::Face;
+use crate::formats::face;
 use crate::group::kept_names::kept_of_units;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
@@ -52,7 +54,7 @@ impl Repositories {
                 self.cleanup_one(&repository, rules, by, at, &mut plan, event).await?;
             }
             if repository.record.retention.is_some() {
-                self.prune(&repository, by.is_some(), &mut plan, event).await?;
+                self.add_pruned(&repository, by.is_some(), &mut plan, event).await?;
             }
             if by.is_some() {
                 plan.kept_names = kept_of_units(
@@ -91,7 +93,7 @@ impl Repositories {
             RepositoryKind::Remote => self.cleanup_cached(repository, cleanup, plan, event).await,
             RepositoryKind::Hosted => {
                 let settings = self.table(event).await?.stamp;
-                repository.format.face().cleanup(self.served(repository, &settings), cleanup, plan, event).await
+                face!(repository.format, cleanup(self.served(repository, &settings), cleanup, plan, event).await)
             }
             RepositoryKind::Group => Ok(()),
         }
@@ -135,14 +137,14 @@ impl Repositories {
     /// What the retention of a repository no longer keeps.
     pub async fn prune_plan(&self, repository: &Arc<Repository>, event: &mut Event) -> Result<PrunePlan, Error> {
         let (mut plan, life) = (CleanupPlan::new(&repository.record.name), self.services.store.blob_life());
-        self.prune(repository, false, &mut plan, event).await?;
+        self.add_pruned(repository, false, &mut plan, event).await?;
         let frees = self.frees_of(plan.withdrawals, false, event).await?;
         let restorable_until = self.services.store.now().plus(life.undo.min(life.collect_after));
         Ok(PrunePlan { files: plan.rules.pop(), frees, restorable_until })
     }
 
     /// Adds what its retention no longer keeps to the plan.
-    async fn prune(
+    async fn add_pruned(
         &self,
         repository: &Arc<Repository>,
         apply: bool,
@@ -150,6 +152,6 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<(), Error> {
         let settings = self.table(event).await?.stamp;
-        repository.format.face().prune(self.served(repository, &settings), apply, plan, event).await
+        face!(repository.format, prune(self.served(repository, &settings), apply, plan, event).await)
     }
 }

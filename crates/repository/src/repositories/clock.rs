@@ -6,7 +6,9 @@
 
 use crate::author::Author;
 use crate::error::Error;
+use crate::face::Face;
 use crate::format::Format;
+use crate::formats::face;
 use crate::record::RepositoryRecord;
 use crate::repositories::Repositories;
 use serde_json::Value;
@@ -157,7 +159,7 @@ impl Repositories {
             };
             let changed = states.values().filter_map(of).collect();
             let served = self.served(repository, &known.stamp);
-            for entry in repository.format.face().redated(served, changed, at, event).await? {
+            for entry in face!(repository.format, redated(served, changed, at, event).await)? {
                 let subject = Subject::Entry(repository.id, entry.key.clone());
                 let change = Change::Entry { repository: repository.id, entry };
                 let author = states.remove(&subject).and_then(|state| state.author);

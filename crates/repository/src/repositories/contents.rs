@@ -3,6 +3,8 @@
 use crate::actor::Actor;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
+use crate::face::Face;
+use crate::formats::face;
 use crate::group::kept_names::{KeptName, kept_below};
 use crate::listed::{ListedFile, Page, PageRequest, Shown};
 use crate::repositories::Repositories;
@@ -41,7 +43,7 @@ impl Repositories {
         let (repository, settings) = self.find(name, event).await?;
         if repository.record.kind != RepositoryKind::Remote {
             let served = self.served(&repository, &settings);
-            return repository.format.face().contents(served, part, Shown::Visible, event).await;
+            return face!(repository.format, contents(served, part, Shown::Visible, event).await);
         }
         let rows =
             self.services.store.cached_files(repository.origin, part.path, part.after, part.limit, event).await?;
@@ -70,7 +72,7 @@ impl Repositories {
             refuse_other_kinds(&repository)?;
         }
         let served = self.served(&repository, &settings);
-        repository.format.face().contents(served, part, Shown::Removed, event).await
+        face!(repository.format, contents(served, part, Shown::Removed, event).await)
     }
 
     /// Deletes the file at `path`, or all files below it. An upstream's file is fetched again at the next request.
@@ -105,7 +107,7 @@ impl Repositories {
     /// removed are restored.
     pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
         let (repository, settings) = self.find(name, event).await?;
-        repository.format.face().restore(self.served(&repository, &settings), path, by, event).await
+        face!(repository.format, restore(self.served(&repository, &settings), path, by, event).await)
     }
 
     /// The cached negative answers of an upstream: the paths, and when each TTL ends.

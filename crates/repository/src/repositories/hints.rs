@@ -2,6 +2,8 @@
 //! figures.
 
 use crate::error::Error;
+use crate::face::Face;
+use crate::formats::face;
 use crate::hints::announcement::Announcement;
 use crate::hints::figures::HintFigures;
 use crate::hints::hint::Hint;
@@ -60,7 +62,7 @@ impl Repositories {
             repository.shared.hints.count_taken(self.services.clock.now());
         }
         for remote in remotes_of(repository) {
-            remote.format.face().take_hint(self.served(remote, settings), said, &shared, event).await?;
+            face!(remote.format, take_hint(self.served(remote, settings), said, &shared, event).await)?;
         }
         self.services.remotes.hints.changed.notify_one();
         Ok(())
@@ -75,7 +77,7 @@ impl Repositories {
             if !remote.shared.hints.are_waiting() {
                 return None;
             }
-            remote.format.face().look_for_hints(self.served(remote, &table.stamp))
+            face!(remote.format, look_for_hints(self.served(remote, &table.stamp)))
         };
         remotes.filter_map(look).min()
     }

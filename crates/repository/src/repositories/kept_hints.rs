@@ -1,7 +1,9 @@
 //! The time of each repository's last hook, in the data folder, so that lost hooks are found after a restart, too. If
 //! the file is lost, no hook counts as lost until the next hook.
 
+use crate::face::Face;
 use crate::format::Format;
+use crate::formats::face;
 use crate::index::rope::form;
 use crate::repositories::Repositories;
 use crate::repository::RepositoryTable;
@@ -57,6 +59,6 @@ impl Repositories {
 pub fn can_read_derived(file: &str, bytes: Bytes) -> bool {
     match file {
         FILE => read_head(bytes).is_some(),
-        file => Format::ALL.iter().find_map(|format| format.face().can_read(file, &bytes)).unwrap_or(true),
+        file => Format::ALL.iter().find_map(|format| face!(*format, can_read(file, &bytes))).unwrap_or(true),
     }
 }

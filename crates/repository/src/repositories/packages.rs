@@ -1,7 +1,7 @@
 //! The packages of a repository as people look at them. No upstream is called.
 
-use crate::bad_setting::BadSetting;
 use crate::error::Error;
+use crate::formats::packages;
 use crate::listed::Page;
 use crate::package::details::{ComparedFiles, VersionDetails};
 use crate::package::listed::{Among, Dependent, Dependents, ListedNames, ListedPackage};
@@ -47,21 +47,10 @@ impl PackagesAsk {
     }
 }
 
-impl PackagesAsk {
-    /// The packages of its format; an error: its files belong to no packages.
-    fn format(&self) -> Result<&'static dyn Packages, Error> {
-        let none = || {
-            let text = format!("`{}` has files, which belong to no packages", self.repository.record.name);
-            BadSetting::new(text, "look at its files instead")
-        };
-        Ok(self.repository.format.face().packages().ok_or_else(none)?)
-    }
-}
-
 impl Repository {
     /// Whether its content belongs to packages.
     pub fn lists_packages(&self) -> bool {
-        self.format.face().packages().is_some()
+        self.format.rules().has_packages()
     }
 
     /// The path of the file to explain: `path` itself, the main file of the version with that name, or the list of the versions of the
@@ -93,7 +82,7 @@ impl Repositories {
         among: Among<'_>,
         event: &mut Event,
     ) -> Result<PackageRows, Error> {
-        let rows = of.format()?.rows(self.looked(&of.ask()), package, among, event).await;
+        let rows = packages!(of.repository, rows(self.looked(&of.ask()), package, among, event));
         after_others(event).await;
         rows
     }
@@ -115,8 +104,7 @@ impl Repositories {
                 continue;
             };
             if published.gone.get().is_none()
-                && let Some(packages) = row.member.format.face().packages()
-                && let Some(gone) = packages.why_gone(&self.services, row, event).await?
+                && let Some(gone) = packages!(row.member, why_gone(&self.services, row, event))?
             {
                 let _ = published.gone.set(Some(gone));
             }
@@ -135,7 +123,7 @@ impl Repositories {
         row: VersionRow,
         event: &mut Event,
     ) -> Result<VersionDetails, Error> {
-        of.format()?.version(self.looked(&of.ask()), package, row, event).await
+        packages!(of.repository, version(self.looked(&of.ask()), package, row, event))
     }
 
     /// The README of a version of a gem; `None`: there is none, or clients do not get the version, or it is not in the cache.
@@ -146,10 +134,7 @@ impl Repositories {
         row: &VersionRow,
         event: &mut Event,
     ) -> Result<Option<Readme>, Error> {
-        match of.repository.format.face().packages() {
-            Some(packages) => packages.readme(self.looked(&of.ask()), package, row, event).await,
-            None => Ok(None),
-        }
+        packages!(of.repository, readme(self.looked(&of.ask()), package, row, event))
     }
 
     /// The files in which a version of a package is compared; `None`: they are not known here, or clients do not get it.
@@ -160,7 +145,7 @@ impl Repositories {
         details: &VersionDetails,
         event: &mut Event,
     ) -> Result<Option<ComparedFiles>, Error> {
-        of.format()?.compared(self.looked(&of.ask()), package, details, event).await
+        packages!(of.repository, compared(self.looked(&of.ask()), package, details, event))
     }
 
     /// The packages after `after`, at most `limit`: of a hosted repository the ones with versions, of an upstream the ones in its index
@@ -172,7 +157,7 @@ impl Repositories {
         limit: usize,
         event: &mut Event,
     ) -> Result<Page<ListedPackage>, Error> {
-        of.format()?.listed(self.looked(&of.ask()), after, limit, event).await
+        packages!(of.repository, listed(self.looked(&of.ask()), after, limit, event))
     }
 
     /// The packages after `after` whose latest version depends on `package`, at most `limit`. A search examines a limited number of
@@ -190,7 +175,8 @@ impl Repositories {
         while found.examined < EXAMINED
             && let Some(from) = found.next.take()
         {
-            let ListedNames { names, next: more } = of.format()?.names(self.looked(&ask), &from, NAMES, event).await?;
+            let ListedNames { names, next: more } =
+                packages!(of.repository, names(self.looked(&ask), &from, NAMES, event))?;
             let last = names.last().map(|(name, _)| name.clone());
             for (name, holders) in names {
                 if found.rows.len() >= limit {
@@ -220,7 +206,7 @@ impl Repositories {
         let Some(row) = rows.latest.and_then(|latest| rows.rows.into_iter().find(|row| row.version == latest)) else {
             return Ok(());
         };
-        let details = of.format()?.details(self.looked(&of.ask()), name, row, among, event).await?;
+        let details = packages!(of.repository, details(self.looked(&of.ask()), name, row, among, event))?;
         let Some(declared) = details.declared else {
             found.unknown += 1;
             return Ok(());

@@ -6,6 +6,8 @@ use crate::cleanup::CleanupPlan;
 use crate::cleanup::purge::{PurgePlan, WHY_MAX};
 use crate::error::Error;
 use crate::error::purged::Purged;
+use crate::face::Face;
+use crate::formats::face;
 use crate::group::kept_names::kept_of;
 use crate::listed::PageRequest;
 use crate::repositories::Repositories;
@@ -57,7 +59,7 @@ impl Repositories {
             }
             RepositoryKind::Hosted => {
                 let served = self.served(&repository, &settings);
-                repository.format.face().purge(served, what, why, by, event).await?
+                face!(repository.format, purge(served, what, why, by, event).await)?
             }
         };
         if entries.is_empty() {

@@ -1,6 +1,8 @@
 //! Regular work of repositories, in the background.
 
+use crate::face::Face;
 use crate::format::Format;
+use crate::formats::face;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use std::sync::Arc;
@@ -15,10 +17,10 @@ impl Repositories {
         let mut event = Event::job("indexes.follow", self.services.clock.now());
         let Ok(table) = self.table(&mut event).await else { return };
         for remote in table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Remote) {
-            remote.format.face().follow(self.served(remote, &table.stamp));
+            face!(remote.format, follow(self.served(remote, &table.stamp)));
         }
         for format in Format::ALL {
-            format.face().report(&self.services, &table).await;
+            face!(*format, report(&self.services, &table).await);
         }
         self.report_lost_hints(&table);
         self.keep_hints(&table).await;
@@ -29,13 +31,18 @@ impl Repositories {
     pub async fn prune_snapshots(&self) {
         let known = self.services.known.load_full();
         for repository in known.by_name.values().filter(|one| one.record.kind == RepositoryKind::Hosted) {
-            repository.format.face().sweep(&self.services, repository.clone()).await;
+            self.prune(repository.clone()).await;
         }
     }
 
     /// The same for one repository whose settings have changed, in the background.
     pub(crate) fn prune_later(&self, repository: Arc<Repository>) {
-        self.services.context.back.spawn(repository.format.face().sweep(&self.services, repository));
+        self.services.context.back.spawn(self.prune(repository));
+    }
+
+    fn prune(&self, repository: Arc<Repository>) -> impl Future<Output = ()> + Send + use<> {
+        let (context, alike) = (self.services.context.clone(), self.services.hosted_like(&repository));
+        async move { face!(repository.format, sweep(context, repository, alike).await) }
     }
 
     /// Closes large files whose stamps are no longer valid, so that the space of deleted ones is free.

@@ -3,6 +3,8 @@
 use crate::browse::tree::why_cached_is_hidden;
 use crate::browse::{HiddenItem, ItemPlace};
 use crate::error::Error;
+use crate::face::Face;
+use crate::formats::face;
 use crate::package::standing::Standing;
 use crate::repositories::Repositories;
 use crate::repositories::packages::PackagesAsk;
@@ -128,7 +130,7 @@ impl Repositories {
         event: &mut Event,
     ) -> Result<NamesNow, Error> {
         let kept = self.searched.of(repository.id, &self.services.room);
-        match repository.format.face().listed_names(self.served(repository, settings), event).await? {
+        match face!(repository.format, names(self.served(repository, settings), event).await)? {
             NameSource::Rows => {
                 kept.of_files(&self.services.context, repository, self.services.clock.now(), event).await
             }
