@@ -65,6 +65,9 @@ pub(crate) trait Face {
     /// The same for what its retention no longer keeps.
     async fn prune(of: Served<'_>, apply: bool, plan: &mut CleanupPlan, event: &mut Event) -> Result<(), Error>;
 
+    /// A kept name as people read it, and the commands that make it an upstream's again; `None`: it is, or never will be.
+    fn gives_back(group: &Repository, name: &str) -> Option<(String, Vec<String>)>;
+
     /// Removes what the retention of a hosted repository no longer keeps, as a job. `alike`: all hosted repositories of the format.
     async fn sweep(context: Context, repository: Arc<Repository>, alike: Vec<Arc<Repository>>);
 

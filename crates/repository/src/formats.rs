@@ -3,6 +3,10 @@
 use crate::bad_setting::BadSetting;
 use crate::face::{Face, Read};
 use crate::format::Format;
+use crate::gem::face::GemFace;
+use crate::group::kept_names::GivesBack;
+use crate::maven::face::MavenFace;
+use crate::raw::face::RawFace;
 use crate::repository::Repository;
 use store::RepositoryKind;
 
@@ -24,12 +28,12 @@ macro_rules! face {
     };
 }
 
-/// Calls a function for the packages of a repository.
+/// Calls a function about the packages of a repository: those of a module that each format with packages has.
 macro_rules! packages {
-    ($repository:expr, $function:ident($($argument:expr),*)) => {
+    ($repository:expr, $module:ident::$function:ident($($argument:expr),*)) => {
         match $repository.format {
-            $crate::Format::Gem => Box::pin($crate::gem::package_face::GemPackages::$function($($argument),*)).await,
-            $crate::Format::Maven => Box::pin($crate::maven::package_face::Artifacts::$function($($argument),*)).await,
+            $crate::Format::Gem => Box::pin($crate::gem::$module::$function($($argument),*)).await,
+            $crate::Format::Maven => Box::pin($crate::maven::$module::$function($($argument),*)).await,
             $crate::Format::Raw => Err($crate::formats::no_packages(&$repository).into()),
         }
     };
@@ -41,6 +45,17 @@ pub(crate) use {face, packages};
 pub(crate) fn no_packages(repository: &Repository) -> BadSetting {
     let text = format!("`{}` has files, which belong to no packages", repository.record.name);
     BadSetting::new(text, "look at its files instead")
+}
+
+impl Repository {
+    /// How the names that it keeps go back to the upstreams of groups.
+    pub(crate) fn gives_back(&self) -> GivesBack {
+        match self.format {
+            Format::Gem => GemFace::gives_back,
+            Format::Maven => MavenFace::gives_back,
+            Format::Raw => RawFace::gives_back,
+        }
+    }
 }
 
 impl Format {

@@ -37,6 +37,17 @@ pub(crate) struct PrefixSyntax {
     pub(crate) example: &'static str,
 }
 
+/// Where in a hosted repository everything of a name is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum NamePlace<'a> {
+    /// In the unit of this name.
+    Unit(&'a str),
+    /// In the subfolders of this folder. Folders further down are those of other names.
+    Folder(&'a str),
+    /// At this key.
+    Key(&'a str),
+}
+
 /// Why the path of a raw file may be ambiguous: the answer to [`FormatRules::unclassified`] for formats whose names are
 /// paths.
 pub(crate) const AMBIGUOUS_PATH: &str = "its upstream may read its path as another (`%`, `;` or `#` in a name)";
@@ -135,4 +146,13 @@ pub(crate) trait FormatRules: Sync {
 
     /// The fields with moments in facts of units, which a decision about the clock dates again.
     fn moments(&self) -> &'static [&'static str];
+
+    /// The name that an entry of a hosted repository keeps from the upstreams of groups.
+    fn kept_name(&self, entry: &Entry) -> Option<String>;
+
+    /// The name that the entries of a unit keep.
+    fn kept_by_unit(&self, unit: &str) -> String;
+
+    /// Where in a hosted repository everything of a kept name is.
+    fn name_place<'a>(&self, name: &'a str) -> NamePlace<'a>;
 }

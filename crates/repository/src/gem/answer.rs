@@ -7,7 +7,7 @@ use crate::found::Found as Any;
 use crate::gem::download::ANY;
 use crate::gem::group::GroupGems;
 use crate::gem::hosted::Hosted;
-use crate::gem::kept_names::KeptGems;
+use crate::gem::kept_names::gives_back;
 use crate::gem::parameters::Yanked;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::{
@@ -109,10 +109,10 @@ async fn gems_once(
         Question::Push => {
             let staged = upload.ok_or(Error::GivenUp)?;
             let _place = event.waited(Op::TurnWait, hosted.indexes.changing.read()).await;
-            push::push(services, hosted, staged, &ask.parameters, by, event).await
+            push::push(hosted, staged, &ask.parameters, by, event).await
         }
         Question::Yank => yank(services, hosted, ask, by, event).await,
-        Question::Unyank => unyank(services, hosted, ask, by, event).await,
+        Question::Unyank => unyank(hosted, ask, by, event).await,
     };
     if let Question::Info(name) = *question
         && !repository.asks
@@ -132,25 +132,17 @@ async fn yank(
 ) -> Result<Found, Error> {
     let yanked = named(ask, event)?;
     let _place = event.waited(Op::TurnWait, hosted.indexes.changing.read()).await;
-    let reload = async |event: &mut Event| services.again(&ask.repository, event).await;
-    let said = yank::yank(hosted, &yanked, by, || services.store.now(), reload, event).await?;
-    let kept = kept_of_units(services, &KeptGems, &ask.repository, BTreeSet::from([yanked.name.clone()]), event).await;
+    let said = yank::yank(hosted, &yanked, by, || services.store.now(), event).await?;
+    let kept = kept_of_units(services, gives_back, &ask.repository, BTreeSet::from([yanked.name.clone()]), event).await;
     let Some(notice) = KeptName::notice(&kept, by.admin) else { return Ok(Found::Said(said)) };
     event.detail.clone_from(&notice);
     Ok(Found::Said(format!("{said}\n{notice}")))
 }
 
-async fn unyank(
-    services: &Services,
-    hosted: Hosted<'_>,
-    ask: &Ask<'_>,
-    by: Actor<'_>,
-    event: &mut Event,
-) -> Result<Found, Error> {
+async fn unyank(hosted: Hosted<'_>, ask: &Ask<'_>, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
     let yanked = named(ask, event)?;
     let _place = event.waited(Op::TurnWait, hosted.indexes.changing.read()).await;
-    let reload = async |event: &mut Event| services.again(&ask.repository, event).await;
-    unyank::unyank(hosted, &yanked, by, reload, event).await
+    unyank::unyank(hosted, &yanked, by, event).await
 }
 
 /// The version that a form names, also for the event.

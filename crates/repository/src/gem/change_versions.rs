@@ -10,7 +10,6 @@ use crate::repository::Repository;
 use crate::visible;
 use crate::workers::aside;
 use format::gem;
-use std::sync::Arc;
 use store::{Change, CommitError, Entry, Expect, Lane, State, UnitRows};
 use telemetry::{Event, Millis, Op};
 
@@ -24,7 +23,6 @@ pub(crate) async fn change(
     name: &str,
     which: impl Fn(&[Entry], Millis) -> Result<Vec<Entry>, Error>,
     by: Actor<'_>,
-    reload: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Vec<Entry>, Error> {
     let (store, id, mut repository) = (hosted.store, hosted.repository.id, hosted.repository.clone());
@@ -59,7 +57,7 @@ pub(crate) async fn change(
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::BlobKept(_)) => {
                 return Err(Unrestorable::TooLate(name.to_owned()).into());
             }
-            Err(CommitError::Conflict(_)) => repository = reload(event).await?,
+            Err(CommitError::Conflict(_)) => repository = hosted.services.again(&repository, event).await?,
             Err(CommitError::Error(error)) => return Err(error.into()),
         }
     }

@@ -7,9 +7,7 @@ use crate::error::Error;
 use crate::gem::change_versions::change;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::facts;
-use crate::repository::Repository;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use store::{Entry, Lane, State};
 use telemetry::{Event, Millis};
 
@@ -20,7 +18,6 @@ const PAGE: usize = 1_000;
 pub(crate) async fn cleanup(
     hosted: Hosted<'_>,
     cleanup: Cleanup<'_>,
-    reload: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     plan: &mut CleanupPlan,
     event: &mut Event,
 ) -> Result<(), Error> {
@@ -40,7 +37,7 @@ pub(crate) async fn cleanup(
                 }
                 Some(by) => {
                     let which = |entries: &[Entry], at| surplus(entries, rules, used.as_ref(), at);
-                    let gone = change(hosted, name, which, by, &reload, event).await?;
+                    let gone = change(hosted, name, which, by, event).await?;
                     uses.forget(gone.iter().map(|entry| entry.key.clone()).collect(), event).await?;
                     gone
                 }

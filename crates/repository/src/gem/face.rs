@@ -16,7 +16,7 @@ use crate::gem::indexes::versions::VersionLog;
 use crate::gem::indexes::view_log::ViewLog;
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::{dates_file, hinted, saved};
-use crate::gem::{browse, cleanup, contents, followed, purge, question, redate};
+use crate::gem::{browse, cleanup, contents, followed, kept_names, purge, question, redate};
 use crate::hints::announcement::Announcement;
 use crate::index::incremental_index::IndexSource;
 use crate::listed::{ListedFile, Page, PageRequest, Shown};
@@ -72,8 +72,7 @@ impl Face for GemFace {
     }
 
     async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
-        let reload = async |event: &mut Event| of.services.again(of.repository, event).await;
-        purge::restore(Hosted::served(of)?, what, by, reload, event).await
+        purge::restore(Hosted::served(of)?, what, by, event).await
     }
 
     async fn cleanup(
@@ -82,12 +81,15 @@ impl Face for GemFace {
         plan: &mut CleanupPlan,
         event: &mut Event,
     ) -> Result<(), Error> {
-        let reload = async |event: &mut Event| of.services.again(of.repository, event).await;
-        cleanup::cleanup(Hosted::served(of)?, rules, reload, plan, event).await
+        cleanup::cleanup(Hosted::served(of)?, rules, plan, event).await
     }
 
     async fn prune(_: Served<'_>, _: bool, _: &mut CleanupPlan, _: &mut Event) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn gives_back(group: &Repository, name: &str) -> Option<(String, Vec<String>)> {
+        kept_names::gives_back(group, name)
     }
 
     async fn sweep(_: Context, _: Arc<Repository>, _: Vec<Arc<Repository>>) {}
@@ -99,8 +101,7 @@ impl Face for GemFace {
         by: Option<Actor<'_>>,
         event: &mut Event,
     ) -> Result<Vec<Entry>, Error> {
-        let reload = async |event: &mut Event| of.services.again(of.repository, event).await;
-        purge::purge(Hosted::served(of)?, what, why, by, reload, event).await
+        purge::purge(Hosted::served(of)?, what, why, by, event).await
     }
 
     async fn redated(of: Served<'_>, changed: Vec<Entry>, at: Millis, event: &mut Event) -> Result<Vec<Entry>, Error> {

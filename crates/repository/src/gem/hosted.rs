@@ -15,6 +15,7 @@ use telemetry::Millis;
 /// A hosted gem repository and the tools that it needs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Hosted<'a> {
+    pub(crate) services: &'a Services,
     pub(crate) store: &'a Store,
     pub(crate) context: &'a Context,
     pub(crate) push_cache: &'a PushCache,
@@ -37,7 +38,7 @@ impl<'a> Hosted<'a> {
         let Services { store, context, gem, .. } = services;
         let (push_cache, views) = (&gem.pushed, &gem.views);
         let indexes = repository.shared.gem.as_ref().ok_or(Error::GivenUp)?;
-        Ok(Self { store, context, push_cache, views, repository, indexes, through: None, settings })
+        Ok(Self { services, store, context, push_cache, views, repository, indexes, through: None, settings })
     }
 
     /// The same for a repository that is served.

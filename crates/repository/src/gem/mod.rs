@@ -33,7 +33,6 @@ pub(crate) mod names;
 pub(crate) mod owners;
 pub(crate) mod ownership;
 pub(crate) mod package_details;
-pub(crate) mod package_face;
 pub(crate) mod package_list;
 pub(crate) mod package_version;
 pub(crate) mod packages;

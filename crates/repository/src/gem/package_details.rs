@@ -11,12 +11,15 @@ use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::gemspec::SharedFile;
 use crate::gem::{self, Question as GemQuestion};
 use crate::group::is_hosted;
-use crate::package::details::{DeclaredDependency, DeclaredFacts, LinkKind, VersionDetails, VersionFile};
+use crate::package::details::{
+    ComparedFile, ComparedFiles, DeclaredDependency, DeclaredFacts, LinkKind, VersionDetails, VersionFile,
+};
+use crate::package::listed::Among;
 use crate::package::rows::VersionRow;
 use crate::question::Ask;
 use crate::services::Services;
 use crate::tree;
-use format::gem::content::{self, Content as GemContent, Readme};
+use format::gem::content::{self, Readme};
 use format::gem::{Invalid, Kind, Limits, Package, Requirement, package, upstream};
 use std::io::{Cursor, Read};
 use store::{Hashes, Lane};
@@ -31,11 +34,12 @@ const LINKS: [(LinkKind, &str); 4] = [
 ];
 
 /// The content and the declarations of a version that clients get; of others nothing beside the row is told.
-pub(crate) async fn gem_details(
+pub(crate) async fn details(
     services: &Services,
     ask: &Ask<'_>,
     name: &str,
     row: VersionRow,
+    _: Among<'_>,
     event: &mut Event,
 ) -> Result<VersionDetails, Error> {
     if !row.standing.is_visible() {
@@ -73,45 +77,61 @@ async fn line_facts(
     upstream::package(name, &line.line)
 }
 
-/// Adds what a cached package declares. It says more than the line of `/info`: the summary, the licences, the links.
-pub(crate) async fn add_cached_facts(
+/// The same, with what a cached package declares. It says more than the line of `/info`: the summary, the licences, the links.
+pub(crate) async fn version(
     services: &Services,
     ask: &Ask<'_>,
     name: &str,
-    of: &mut VersionDetails,
+    row: VersionRow,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<VersionDetails, Error> {
+    let mut of = details(services, ask, name, row, Among::All, event).await?;
     if is_hosted(&of.row.member) || of.row.cached.is_none() || !of.row.standing.is_visible() {
-        return Ok(());
+        return Ok(of);
     }
-    let full_name = format!("{name}-{}", of.row.version);
-    let found =
-        read_gem(services, ask, &full_name, event, |gem| package::read_gemspec(gem, &Limits::default())).await?;
+    let read = |gem| package::read_gemspec(gem, &Limits::default());
+    let found = read_gem(services, ask, &format!("{name}-{}", of.row.version), event, read).await?;
     let is_it = |gem: &Package| gem.name == name && gem.number.as_str() == of.row.number;
     if let Some(gem) = found.filter(is_it) {
         of.declared = Some(declared(gem));
     }
-    Ok(())
+    Ok(of)
 }
 
-/// The files in a gem that clients get; `None`: they do not, or it is not in the cache, or it cannot be unpacked.
-pub(crate) async fn content_of_gem(
+/// The README of a gem; `None`: there is none, or clients do not get the gem, or it cannot be read.
+pub(crate) async fn readme(
     services: &Services,
     ask: &Ask<'_>,
-    full_name: &str,
-    event: &mut Event,
-) -> Result<Option<GemContent>, Error> {
-    read_gem(services, ask, full_name, event, |gem| content::read(gem, &Limits::default())).await
-}
-
-/// The README of a gem that clients get; `None`: there is none, or the gem cannot be read.
-pub(crate) async fn readme_of_gem(
-    services: &Services,
-    ask: &Ask<'_>,
-    full_name: &str,
+    name: &str,
+    row: &VersionRow,
     event: &mut Event,
 ) -> Result<Option<Readme>, Error> {
-    Ok(read_gem(services, ask, full_name, event, |gem| content::readme(gem, &Limits::default())).await?.flatten())
+    if !row.standing.is_visible() {
+        return Ok(None);
+    }
+    let read = |gem| content::readme(gem, &Limits::default());
+    Ok(read_gem(services, ask, &format!("{name}-{}", row.version), event, read).await?.flatten())
+}
+
+/// The files in a gem; `None`: clients do not get it, or it is not in the cache, or it cannot be unpacked.
+pub(crate) async fn compared(
+    services: &Services,
+    ask: &Ask<'_>,
+    name: &str,
+    of: &VersionDetails,
+    event: &mut Event,
+) -> Result<Option<ComparedFiles>, Error> {
+    if !of.row.standing.is_visible() {
+        return Ok(None);
+    }
+    let read = |gem| content::read(gem, &Limits::default());
+    let content = read_gem(services, ask, &format!("{name}-{}", of.row.version), event, read).await?;
+    Ok(content.map(|content| {
+        let files = content.files.into_iter();
+        let files =
+            files.map(|file| ComparedFile { name: file.path, size_bytes: file.size_bytes, sha256: file.sha256 });
+        ComparedFiles { files: files.collect(), is_cut: content.is_cut }
+    }))
 }
 
 /// Reads a gem that clients get; `None`: they do not, or it is not in the cache, or it cannot be read. One gem is read at a time.

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
-use crate::gem::packages::gem_rows;
+use crate::gem::packages::rows;
 use crate::gem::upstream::RemoteGems;
 use crate::group::is_hosted;
 use crate::listed::Page;
@@ -22,27 +22,27 @@ use store::RepositoryId;
 use telemetry::Event;
 
 /// The gems after `after`, at most `limit`. Gems without a version that clients get or a policy hides are left out.
-pub(crate) async fn gems_listed(
+pub(crate) async fn listed(
     services: &Services,
     ask: &Ask<'_>,
     after: &str,
     limit: usize,
     event: &mut Event,
 ) -> Result<Page<ListedPackage>, Error> {
-    let ListedNames { names, next } = gem_names(services, ask, after, limit, event).await?;
-    let mut rows = Vec::with_capacity(names.len());
+    let ListedNames { names, next } = self::names(services, ask, after, limit, event).await?;
+    let mut found = Vec::with_capacity(names.len());
     for (at, (name, holders)) in names.into_iter().enumerate() {
         if at % AT_ONCE == AT_ONCE - 1 {
             after_others(event).await;
         }
-        let package = Box::pin(gem_rows(services, ask, &name, Among::These(&holders), event)).await?;
-        rows.extend(listed(name, &package));
+        let package = Box::pin(rows(services, ask, &name, Among::These(&holders), event)).await?;
+        found.extend(in_list(name, &package));
     }
-    Ok(Page { rows, next })
+    Ok(Page { rows: found, next })
 }
 
 /// The names of gems after `after` that members have or had, at most `limit`, and where more begin.
-pub(crate) async fn gem_names(
+pub(crate) async fn names(
     services: &Services,
     ask: &Ask<'_>,
     after: &str,
@@ -85,7 +85,7 @@ async fn upstream_names(
 }
 
 /// A package in a list; `None`: no client gets a version, and no policy hides one.
-pub(crate) fn listed(package: String, of: &PackageRows) -> Option<ListedPackage> {
+fn in_list(package: String, of: &PackageRows) -> Option<ListedPackage> {
     let visible = of.rows.iter().filter(|row| row.standing.is_visible()).count();
     let hidden = of.rows.iter().filter(|row| matches!(row.standing, Standing::Hidden(_))).count();
     let (latest, latest_is) = (of.latest.clone(), of.latest_is);

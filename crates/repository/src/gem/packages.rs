@@ -31,7 +31,7 @@ const PAGE: usize = 1_000;
 const FOLDER: &str = "gems";
 
 /// The versions of a gem. Of a group, its hosted members among these are read.
-pub(crate) async fn gem_rows(
+pub(crate) async fn rows(
     services: &Services,
     ask: &Ask<'_>,
     name: &str,
@@ -60,6 +60,11 @@ pub(crate) async fn gem_rows(
     let (latest, is_release) = latest(&package.rows);
     package.set_latest(latest, is_release);
     Ok(package)
+}
+
+/// The row of a gem is its entry, which tells why it is gone.
+pub(crate) async fn why_gone(_: &Services, _: &VersionRow, _: &mut Event) -> Result<Option<Gone>, Error> {
+    Ok(None)
 }
 
 /// The rows of a hosted gem. In a view of an earlier moment, the versions that came later are told too.

@@ -7,8 +7,6 @@ use crate::error::unrestorable::Unrestorable;
 use crate::gem::change_versions::change;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::facts;
-use crate::repository::Repository;
-use std::sync::Arc;
 use store::{Entry, Keep, Lane, State, Withdrawal};
 use telemetry::{Event, Millis};
 
@@ -81,13 +79,12 @@ pub(crate) async fn purge(
     what: &str,
     why: &str,
     by: Option<Actor<'_>>,
-    reload: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Vec<Entry>, Error> {
     let what = Named::find(hosted, what, event).await?;
     let which = |entries: &[Entry], at| what.changed(entries, |entry| purged(entry, why, at));
     match by {
-        Some(by) => change(hosted, what.name, which, by, reload, event).await,
+        Some(by) => change(hosted, what.name, which, by, event).await,
         None => {
             let unit = hosted.store.unit(hosted.repository.id, what.name, Lane::Index, event).await?;
             which(&unit.entries, hosted.store.now())
@@ -96,13 +93,7 @@ pub(crate) async fn purge(
 }
 
 /// Restores versions that a cleanup removed within `store.undo`. Returns how many.
-pub(crate) async fn restore(
-    hosted: Hosted<'_>,
-    what: &str,
-    by: Actor<'_>,
-    reload: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
-    event: &mut Event,
-) -> Result<u64, Error> {
+pub(crate) async fn restore(hosted: Hosted<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
     let what = Named::find(hosted, what, event).await?;
     let cleaned =
         |entry: &Entry| entry.state == State::Withdrawn && matches!(entry.withdrawal, Some(Withdrawal::Cleanup { .. }));
@@ -120,7 +111,7 @@ pub(crate) async fn restore(
         let restorable = |entry: &Entry| cleaned(entry) && entry.changed.plus(undo) >= at;
         what.changed(entries, |entry| restorable(entry).then(|| entry.restored(at)))
     };
-    match change(hosted, what.name, which, by, reload, event).await?.len() {
+    match change(hosted, what.name, which, by, event).await?.len() {
         0 => Err(Unrestorable::TooLate(label).into()),
         restored => Ok(restored as u64),
     }

@@ -15,7 +15,6 @@ use crate::parameters::Parameters;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::policy::unseen::unseen;
 use crate::repository::Repository;
-use crate::services::Services;
 use crate::visible;
 use crate::workers::aside;
 use crate::write_conditions::{Present, WriteConditions};
@@ -33,14 +32,13 @@ const TRIES: usize = 100;
 
 /// Publishes the upload. If the gem is already published with the same bytes, the entry gets the claimed origin.
 pub(crate) async fn push(
-    services: &Services,
     hosted: Hosted<'_>,
     staged: Staged,
     parameters: &Parameters<'_>,
     by: Actor<'_>,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let Hosted { store, repository, .. } = hosted;
+    let Hosted { services, store, repository, .. } = hosted;
     // The dates of changes come from the journal, which never goes back in time.
     let now = || store.now();
     let package = Arc::new(read(hosted, &staged, parameters.origin.is_some(), event).await?);

@@ -1,7 +1,7 @@
 //! The rules of the gem format for settings and policies.
 
 use crate::bad_setting::BadSetting;
-use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
+use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, NamePlace, PatternSyntax, PrefixSyntax};
 use crate::gem::claims;
 use crate::gem::ownership::Ownership;
 use crate::gem::protocol::Protocol;
@@ -183,6 +183,18 @@ impl FormatRules for GemRules {
 
     fn moments(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    fn kept_name(&self, entry: &Entry) -> Option<String> {
+        Some(entry.unit.clone())
+    }
+
+    fn kept_by_unit(&self, unit: &str) -> String {
+        unit.to_owned()
+    }
+
+    fn name_place<'a>(&self, name: &'a str) -> NamePlace<'a> {
+        NamePlace::Unit(name)
     }
 }
 

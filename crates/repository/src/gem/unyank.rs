@@ -11,18 +11,15 @@ use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::facts;
 use crate::gem::owners::may_withdraw;
 use crate::gem::parameters::Yanked;
-use crate::repository::Repository;
-use std::sync::Arc;
 use std::time::Duration;
 use store::{Entry, State, Withdrawal};
 use telemetry::{Event, Millis};
 
-/// Publishes a yanked version again. `reload` reads the repository's current settings.
+/// Publishes a yanked version again.
 pub(crate) async fn unyank(
     hosted: Hosted<'_>,
     what: &Yanked,
     by: Actor<'_>,
-    reload: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<Found, Error> {
     let Yanked { name, number, platform } = what;
@@ -30,7 +27,7 @@ pub(crate) async fn unyank(
     may_withdraw(hosted, name, by, event).await?;
     let undo = hosted.store.blob_life().undo;
     let which = |entries: &[Entry], at: Millis| Ok(vec![restored(yanked(entries, what)?, undo, at)?]);
-    change(hosted, name, which, by, reload, event).await?;
+    change(hosted, name, which, by, event).await?;
     let version = if platform == "ruby" { number.clone() } else { format!("{number}-{platform}") };
     Ok(Found::Said(format!("Successfully unyanked gem: {name} ({version})")))
 }

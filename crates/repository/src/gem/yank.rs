@@ -10,20 +10,18 @@ use crate::repository::Repository;
 use crate::visible;
 use crate::workers::aside;
 use format::gem;
-use std::sync::Arc;
 use store::{Change, CommitError, Entry, Expect, Lane, State, UnitRows, Withdrawal, Withdrawals};
 use telemetry::{Event, Millis, Op};
 
 /// Maximum number of attempts of a yank that conflicts with other changes.
 const TRIES: usize = 100;
 
-/// Yanks a version. Returns what the client is told. `reload` returns the repository with its present settings.
+/// Yanks a version. Returns what the client is told.
 pub(crate) async fn yank(
     hosted: Hosted<'_>,
     what: &Yanked,
     by: Actor<'_>,
     now: impl Fn() -> Millis,
-    reload: impl AsyncFn(&mut Event) -> Result<Arc<Repository>, Error>,
     event: &mut Event,
 ) -> Result<String, Error> {
     let Hosted { store, context, push_cache, repository, .. } = hosted;
@@ -54,7 +52,7 @@ pub(crate) async fn yank(
             }
             Err(CommitError::Conflict(conflict))
                 if matches!(conflict.0, Expect::UnitAt { .. } | Expect::NoChangeAfter(_)) => {}
-            Err(CommitError::Conflict(_)) => repository = reload(event).await?,
+            Err(CommitError::Conflict(_)) => repository = hosted.services.again(&repository, event).await?,
             Err(CommitError::Error(error)) => return Err(error.into()),
         }
     }

@@ -2,6 +2,7 @@
 //! then anybody could publish it there. An administrator gives it back with a command, which the answer to the removal names.
 
 use crate::error::Error;
+use crate::format::rules::NamePlace;
 use crate::group::is_hosted;
 use crate::repository::Repository;
 use crate::services::Services;
@@ -28,31 +29,9 @@ pub struct KeptName {
     pub commands: Vec<String>,
 }
 
-/// Where in a hosted repository everything of a name is.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum NamePlace<'a> {
-    /// In the unit of this name.
-    Unit(&'a str),
-    /// In the subfolders of this folder. Folders further down are those of other names.
-    Folder(&'a str),
-    /// At this key.
-    Key(&'a str),
-}
-
-/// The names of a format that groups keep from upstreams.
-pub(crate) trait NameKeeping: Sync {
-    /// The name that an entry of a hosted repository keeps.
-    fn name_of(&self, entry: &Entry) -> Option<String>;
-
-    /// The name that the entries of a unit keep.
-    fn name_of_unit(&self, unit: &str) -> String;
-
-    /// A name as people read it, and the commands that make it an upstream's again; `None`: it is, or never will be.
-    fn gives_back(&self, group: &Repository, name: &str) -> Option<(String, Vec<String>)>;
-
-    /// Where in a hosted repository everything of a name is.
-    fn place_of<'a>(&self, name: &'a str) -> NamePlace<'a>;
-}
+/// A function of a format: a name as people read it, and the commands that make it an upstream's again; `None`: it is, or never will
+/// be.
+pub(crate) type GivesBack = fn(&Repository, &str) -> Option<(String, Vec<String>)>;
 
 impl KeptName {
     /// The notice about these names for the caller of a removal; `None`: there are none. Repositories that are private are named to
@@ -85,7 +64,7 @@ impl KeptName {
 /// shortens its answer.
 pub(crate) async fn kept_below(
     services: &Services,
-    keeping: &dyn NameKeeping,
+    gives_back: GivesBack,
     repository: &Repository,
     path: &str,
     at: Millis,
@@ -95,43 +74,43 @@ pub(crate) async fn kept_below(
     loop {
         let Ok(rows) = services.store.entries_beginning(repository.id, path, &after, PAGE, event).await else { break };
         let gone = rows.iter().filter(|entry| entry.state == State::Withdrawn && entry.changed == at);
-        names.extend(gone.filter_map(|entry| keeping.name_of(entry)));
+        names.extend(gone.filter_map(|entry| repository.format.rules().kept_name(entry)));
         match rows.last() {
             Some(last) if rows.len() == PAGE && names.len() < LOOKED_AT_MAX => after.clone_from(&last.key),
             _ => break,
         }
     }
-    kept(services, keeping, repository, names, event).await.unwrap_or_default()
+    kept(services, gives_back, repository, names, event).await.unwrap_or_default()
 }
 
 /// The names of these removed entries.
 pub(crate) async fn kept_of(
     services: &Services,
-    keeping: &dyn NameKeeping,
+    gives_back: GivesBack,
     repository: &Repository,
     entries: &[Entry],
     event: &mut Event,
 ) -> Vec<KeptName> {
-    let names = entries.iter().filter_map(|entry| keeping.name_of(entry)).collect();
-    kept(services, keeping, repository, names, event).await.unwrap_or_default()
+    let names = entries.iter().filter_map(|entry| repository.format.rules().kept_name(entry)).collect();
+    kept(services, gives_back, repository, names, event).await.unwrap_or_default()
 }
 
 /// The names of removed entries with these units.
 pub(crate) async fn kept_of_units(
     services: &Services,
-    keeping: &dyn NameKeeping,
+    gives_back: GivesBack,
     repository: &Repository,
     units: BTreeSet<String>,
     event: &mut Event,
 ) -> Vec<KeptName> {
-    let names = units.iter().map(|unit| keeping.name_of_unit(unit)).collect();
-    kept(services, keeping, repository, names, event).await.unwrap_or_default()
+    let names = units.iter().map(|unit| repository.format.rules().kept_by_unit(unit)).collect();
+    kept(services, gives_back, repository, names, event).await.unwrap_or_default()
 }
 
 /// The names among these, in the form of the format, of which nothing is left.
 async fn kept(
     services: &Services,
-    keeping: &dyn NameKeeping,
+    gives_back: GivesBack,
     repository: &Repository,
     names: BTreeSet<String>,
     event: &mut Event,
@@ -142,8 +121,8 @@ async fn kept(
     let mut kept = Vec::new();
     for name in names.iter().take(LOOKED_AT_MAX) {
         for group in &groups {
-            let Some((name_of, commands)) = keeping.gives_back(group, name) else { continue };
-            if kept.len() < NAMES_MAX && !is_there(services, keeping, group, name, event).await? {
+            let Some((name_of, commands)) = gives_back(group, name) else { continue };
+            if kept.len() < NAMES_MAX && !is_there(services, group, name, event).await? {
                 kept.push(KeptName { name: name_of, group: Arc::clone(group), commands });
             }
         }
@@ -152,16 +131,10 @@ async fn kept(
 }
 
 /// Whether a hosted member has something under a name.
-async fn is_there(
-    services: &Services,
-    keeping: &dyn NameKeeping,
-    group: &Repository,
-    name: &str,
-    event: &mut Event,
-) -> Result<bool, Error> {
+async fn is_there(services: &Services, group: &Repository, name: &str, event: &mut Event) -> Result<bool, Error> {
     let (store, is_live) = (&services.store, |entry: &Entry| entry.state == State::Live);
     for leaf in group.leaves.iter().filter(|leaf| is_hosted(leaf)) {
-        let is_there = match keeping.place_of(name) {
+        let is_there = match leaf.format.rules().name_place(name) {
             NamePlace::Unit(unit) => store.unit(leaf.id, unit, Lane::Single, event).await?.entries.iter().any(is_live),
             NamePlace::Key(key) => store.entry(leaf.id, key, event).await?.as_ref().is_some_and(is_live),
             NamePlace::Folder(folder) => {

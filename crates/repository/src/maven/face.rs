@@ -14,7 +14,7 @@ use crate::question::Question;
 use crate::repository::{Repository, RepositoryTable};
 use crate::search::index::NameSource;
 use crate::services::{Served, Services};
-use crate::tree::{contents, purge};
+use crate::tree::{contents, kept_names, purge};
 use crate::upstream::hinted::HintedRemote;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -78,6 +78,10 @@ impl Face for MavenFace {
         let releases = of.services.hosted_like(of.repository);
         let found = |entry: &Entry| plan.withdraw("retention", of.repository.id, entry);
         retention::clean(of.tree(), &releases, apply, found, event).await
+    }
+
+    fn gives_back(group: &Repository, name: &str) -> Option<(String, Vec<String>)> {
+        kept_names::gives_back(group, name)
     }
 
     async fn sweep(context: Context, repository: Arc<Repository>, alike: Vec<Arc<Repository>>) {

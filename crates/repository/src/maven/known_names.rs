@@ -101,7 +101,7 @@ pub async fn known_names(
         let name = name.ok_or_else(refused)?;
         let mut one = known_name(services, repository, &told, folder, &name, event).await?;
         for group in &all {
-            let commands = gives_back(group, Guarded::Folder(folder)).map(|(_, commands)| commands);
+            let commands = gives_back(group, folder).map(|(_, commands)| commands);
             one.closed_in.extend(commands.into_iter().flatten().map(|command| (Arc::clone(group), command)));
         }
         known.push(one);

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::maven::layout::MavenPath;
 use crate::maven::listing::{self, Archetype, Item, ListingRow, Plugin, Version};
 use crate::tree::Tree;
+use crate::tree::further_changes::FurtherChanges;
 use crate::visible;
 use format::maven::path::Artifact;
 use format::maven::pom::Pom;
@@ -12,13 +13,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Change, Entry, EntryOrigin, Expect, State};
 use telemetry::{Event, Millis};
-
-/// The present state, and the change of it.
-#[derive(Debug, Default)]
-pub(crate) struct ListingChanges {
-    pub(crate) expect: Vec<Expect>,
-    pub(crate) changes: Vec<Change>,
-}
 
 /// The change of a listed item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,7 +60,7 @@ impl PomListings {
     }
 }
 
-impl ListingChanges {
+impl FurtherChanges {
     /// Adds the changes that the POM of `artifact` causes.
     pub(crate) async fn publishing(
         tree: Tree<'_>,

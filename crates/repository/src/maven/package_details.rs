@@ -19,6 +19,7 @@ use crate::tree;
 use crate::tree::answer::answer;
 use crate::visible::visible;
 use crate::workers::aside;
+use format::gem::content::Readme;
 use format::maven::pom::{Coordinates, Declared};
 use std::collections::BTreeMap;
 use store::Lane;
@@ -31,7 +32,7 @@ const POM_BYTES: u64 = 1 << 20;
 
 /// The files and the declarations of a version that clients get; of others nothing beside the row is told. Of a group, the hosted members
 /// among these are read.
-pub(crate) async fn artifact_details(
+pub(crate) async fn details(
     services: &Services,
     ask: &Ask<'_>,
     package: &str,
@@ -114,8 +115,40 @@ async fn declared(
     aside(&services.context.workers, Lane::Index, Op::PackageRead, rows_of(size), event, read).await
 }
 
+/// The same: the POM tells it all.
+pub(crate) async fn version(
+    services: &Services,
+    ask: &Ask<'_>,
+    package: &str,
+    row: VersionRow,
+    event: &mut Event,
+) -> Result<VersionDetails, Error> {
+    details(services, ask, package, row, Among::All, event).await
+}
+
+/// Artifacts have no README.
+pub(crate) async fn readme(
+    _: &Services,
+    _: &Ask<'_>,
+    _: &str,
+    _: &VersionRow,
+    _: &mut Event,
+) -> Result<Option<Readme>, Error> {
+    Ok(None)
+}
+
 /// The files of a version by name, with a `*` for the version. `None`: it has none that clients get.
-pub(crate) fn compared_artifacts(package: &str, of: &VersionDetails) -> Option<ComparedFiles> {
+pub(crate) async fn compared(
+    _: &Services,
+    _: &Ask<'_>,
+    package: &str,
+    of: &VersionDetails,
+    _: &mut Event,
+) -> Result<Option<ComparedFiles>, Error> {
+    Ok(compared_files(package, of))
+}
+
+fn compared_files(package: &str, of: &VersionDetails) -> Option<ComparedFiles> {
     let own = format!("{}-{}", artifact(package), of.row.version);
     let one = |file: &VersionFile| {
         let name = file.path.rsplit('/').next().unwrap_or(&file.path);

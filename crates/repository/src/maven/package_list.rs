@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::group::is_hosted;
 use crate::listed::Page;
-use crate::maven::packages::artifact_rows;
+use crate::maven::packages::rows;
 use crate::package::listed::{AT_ONCE, Among, ListedNames, ListedPackage};
 use crate::package::standing::Standing;
 use crate::question::Ask;
@@ -25,20 +25,20 @@ const PAGE: usize = 200;
 const VERSIONS: &str = "//versions/";
 
 /// The artifacts after `after` by folder, at most `limit`.
-pub(crate) async fn artifacts_listed(
+pub(crate) async fn listed(
     services: &Services,
     ask: &Ask<'_>,
     after: &str,
     limit: usize,
     event: &mut Event,
 ) -> Result<Page<ListedPackage>, Error> {
-    let ListedNames { names, next } = artifact_names(services, ask, after, limit, event).await?;
-    let mut rows = Vec::with_capacity(names.len());
+    let ListedNames { names, next } = self::names(services, ask, after, limit, event).await?;
+    let mut listed = Vec::with_capacity(names.len());
     for (at, (package, holders)) in names.into_iter().enumerate() {
         if at % AT_ONCE == AT_ONCE - 1 {
             after_others(event).await;
         }
-        let found = match Box::pin(artifact_rows(services, ask, &package, Among::These(&holders), event)).await {
+        let found = match Box::pin(rows(services, ask, &package, Among::These(&holders), event)).await {
             Err(Error::Hidden(_)) => continue,
             found => found?,
         };
@@ -46,14 +46,14 @@ pub(crate) async fn artifacts_listed(
         let hidden = found.rows.iter().filter(|row| matches!(row.standing, Standing::Hidden(_))).count();
         if visible + hidden > 0 {
             let (latest, latest_is) = (found.latest, found.latest_is);
-            rows.push(ListedPackage { package, latest, latest_is, visible: Some(visible), hidden });
+            listed.push(ListedPackage { package, latest, latest_is, visible: Some(visible), hidden });
         }
     }
-    Ok(Page { rows, next })
+    Ok(Page { rows: listed, next })
 }
 
 /// The artifacts after `after` that members have or had, at most `limit`, and where more begin.
-pub(crate) async fn artifact_names(
+pub(crate) async fn names(
     services: &Services,
     ask: &Ask<'_>,
     after: &str,

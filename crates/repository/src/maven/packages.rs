@@ -39,7 +39,7 @@ pub(crate) fn folder_of(package: &str) -> Option<String> {
 }
 
 /// The versions of the artifact `G:A`. Of a group, the members among these are read.
-pub(crate) async fn artifact_rows(
+pub(crate) async fn rows(
     services: &Services,
     ask: &Ask<'_>,
     package: &str,

@@ -2,9 +2,10 @@
 
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
-use crate::maven::listing_changes::{ListingChanges, PomListings};
+use crate::maven::listing_changes::PomListings;
 use crate::maven::retention;
 use crate::tree::Tree;
+use crate::tree::further_changes::FurtherChanges;
 use format::maven::LONGEST;
 use format::maven::path::Artifact;
 use format::maven::pom::Pom;
@@ -50,12 +51,12 @@ impl<'a> Publication<'a> {
         origin: Option<&EntryOrigin>,
         at: Millis,
         event: &mut Event,
-    ) -> Result<ListingChanges, Error> {
+    ) -> Result<FurtherChanges, Error> {
         let mut changes = match (&self.pom, self.artifact) {
             (Some(lists), Some(artifact)) => {
-                ListingChanges::publishing(tree, artifact, lists, origin, at, event).await?
+                FurtherChanges::publishing(tree, artifact, lists, origin, at, event).await?
             }
-            _ => ListingChanges::default(),
+            _ => FurtherChanges::default(),
         };
         if first {
             changes.claim(tree, self.folder);

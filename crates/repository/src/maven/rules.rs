@@ -1,11 +1,14 @@
 //! The rules of the Maven format for settings and policies.
 
 use crate::bad_setting::BadSetting;
-use crate::format::rules::{Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
+use crate::format::rules::{Coordinates, FormatRules, NamePlace, PatternSyntax, PrefixSyntax};
+use crate::maven::guard::artifact_folders;
+use crate::maven::layout::MavenPath;
 use crate::maven::layout_policy::LayoutPolicy;
 use crate::maven::version_policy::VersionPolicy;
 use crate::record::{RepositoryRecord, Retention};
 use format::maven::path;
+use format::tree;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use store::Entry;
@@ -206,5 +209,18 @@ impl FormatRules for MavenRules {
     /// Of items of metadata.
     fn moments(&self) -> &'static [&'static str] {
         &["published", "changed", "origin"]
+    }
+
+    fn kept_name(&self, entry: &Entry) -> Option<String> {
+        artifact_folders(&MavenPath::read(&entry.key)).next().map(str::to_owned)
+    }
+
+    /// The unit is the folder of a version.
+    fn kept_by_unit(&self, unit: &str) -> String {
+        tree::folder(unit).to_owned()
+    }
+
+    fn name_place<'a>(&self, name: &'a str) -> NamePlace<'a> {
+        NamePlace::Folder(name)
     }
 }

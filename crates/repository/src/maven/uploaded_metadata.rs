@@ -5,7 +5,7 @@ use crate::actor::Actor;
 use crate::error::Error;
 use crate::maven::layout::MavenPath;
 use crate::maven::listing::{self, Plugin, Version};
-use crate::maven::listing_changes::ListingChanges;
+use crate::tree::further_changes::FurtherChanges;
 use crate::tree::{TRIES, Tree};
 use crate::visible;
 use format::maven::metadata::{self, Metadata};
@@ -71,7 +71,7 @@ async fn version_of(
     for _ in 0..TRIES {
         let at = now();
         let version = Version { version: version.to_owned() };
-        let mut listed = ListingChanges::listing(tree, folder, &version, at, event).await?;
+        let mut listed = FurtherChanges::listing(tree, folder, &version, at, event).await?;
         if listed.changes.is_empty() {
             return Ok(());
         }
@@ -108,7 +108,7 @@ async fn plugins(
             let prefix = &said.get(&plugin.artifact)?.prefix;
             (*prefix != plugin.prefix).then(|| (plugin, Plugin { prefix: prefix.clone(), ..plugin.clone() }))
         });
-        let mut changes = ListingChanges::default();
+        let mut changes = FurtherChanges::default();
         for (before, plugin) in told.take(NEWS) {
             changes.saying(tree, folder, (before, &plugin), at, event).await?;
         }
@@ -122,7 +122,7 @@ async fn plugins(
 /// Commits. `false`: an expectation does not hold, and the caller tries again.
 async fn commit(
     tree: Tree<'_>,
-    ListingChanges { mut expect, changes }: ListingChanges,
+    FurtherChanges { mut expect, changes }: FurtherChanges,
     (by, at): (Actor<'_>, Millis),
     event: &mut Event,
 ) -> Result<bool, Error> {

@@ -5,7 +5,6 @@
 
 pub(crate) mod details;
 pub(crate) mod listed;
-pub(crate) mod packages;
 pub(crate) mod published;
 pub(crate) mod rows;
 pub(crate) mod standing;

@@ -15,7 +15,7 @@ use crate::raw::hinted;
 use crate::repository::{Repository, RepositoryTable};
 use crate::search::index::NameSource;
 use crate::services::{Served, Services};
-use crate::tree::{contents, purge, question};
+use crate::tree::{contents, kept_names, purge, question};
 use crate::upstream::hinted::HintedRemote;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -68,6 +68,10 @@ impl Face for RawFace {
 
     async fn prune(_: Served<'_>, _: bool, _: &mut CleanupPlan, _: &mut Event) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn gives_back(group: &Repository, name: &str) -> Option<(String, Vec<String>)> {
+        kept_names::gives_back(group, name)
     }
 
     async fn sweep(_: Context, _: Arc<Repository>, _: Vec<Arc<Repository>>) {}

@@ -4,7 +4,6 @@ pub(crate) mod face;
 pub(crate) mod guard;
 pub(crate) mod hidden_paths;
 pub(crate) mod hinted;
-pub(crate) mod kept_names;
 pub(crate) mod layout;
 pub(crate) mod past;
 pub(crate) mod query;

@@ -1,7 +1,9 @@
 //! The rules of raw files for settings and policies.
 
 use crate::bad_setting::BadSetting;
-use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, PatternSyntax, PrefixSyntax};
+use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, NamePlace, PatternSyntax, PrefixSyntax};
+use crate::raw::guard::paths;
+use crate::raw::layout::RawPath;
 use crate::raw::query;
 use crate::record::RepositoryRecord;
 use format::tree;
@@ -132,6 +134,18 @@ impl FormatRules for RawRules {
 
     fn moments(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    fn kept_name(&self, entry: &Entry) -> Option<String> {
+        paths(RawPath(&entry.key)).next().map(str::to_owned)
+    }
+
+    fn kept_by_unit(&self, unit: &str) -> String {
+        unit.to_owned()
+    }
+
+    fn name_place<'a>(&self, name: &'a str) -> NamePlace<'a> {
+        NamePlace::Key(name)
     }
 }
 

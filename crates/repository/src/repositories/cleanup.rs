@@ -59,7 +59,7 @@ impl Repositories {
             if by.is_some() {
                 plan.kept_names = kept_of_units(
                     &self.services,
-                    repository.name_keeping(),
+                    repository.gives_back(),
                     &repository,
                     std::mem::take(&mut plan.units),
                     event,

@@ -98,7 +98,7 @@ impl Repositories {
         };
         // The deletion is committed, even if the figure cannot be read.
         let frees = self.frees_below(repository.id, path, gone, event).await.unwrap_or_default();
-        let kept_names = kept_below(&self.services, repository.name_keeping(), &repository, path, at, event).await;
+        let kept_names = kept_below(&self.services, repository.gives_back(), &repository, path, at, event).await;
         Ok(RemovedFiles { files, frees, kept_names })
     }
 

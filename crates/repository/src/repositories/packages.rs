@@ -5,7 +5,6 @@ use crate::formats::packages;
 use crate::listed::Page;
 use crate::package::details::{ComparedFiles, VersionDetails};
 use crate::package::listed::{Among, Dependent, Dependents, ListedNames, ListedPackage};
-use crate::package::packages::{Looked, Packages};
 use crate::package::rows::{PackageRows, VersionRow};
 use crate::package::standing::Standing;
 use crate::parameters::Parameters;
@@ -71,10 +70,6 @@ impl Repositories {
         self.package_among(of, package, Among::All, event).await
     }
 
-    fn looked<'a>(&'a self, ask: &'a Ask<'a>) -> Looked<'a> {
-        Looked { services: &self.services, ask }
-    }
-
     async fn package_among(
         &self,
         of: &PackagesAsk,
@@ -82,7 +77,7 @@ impl Repositories {
         among: Among<'_>,
         event: &mut Event,
     ) -> Result<PackageRows, Error> {
-        let rows = packages!(of.repository, rows(self.looked(&of.ask()), package, among, event));
+        let rows = packages!(of.repository, packages::rows(&self.services, &of.ask(), package, among, event));
         after_others(event).await;
         rows
     }
@@ -104,7 +99,7 @@ impl Repositories {
                 continue;
             };
             if published.gone.get().is_none()
-                && let Some(gone) = packages!(row.member, why_gone(&self.services, row, event))?
+                && let Some(gone) = packages!(row.member, packages::why_gone(&self.services, row, event))?
             {
                 let _ = published.gone.set(Some(gone));
             }
@@ -123,7 +118,7 @@ impl Repositories {
         row: VersionRow,
         event: &mut Event,
     ) -> Result<VersionDetails, Error> {
-        packages!(of.repository, version(self.looked(&of.ask()), package, row, event))
+        packages!(of.repository, package_details::version(&self.services, &of.ask(), package, row, event))
     }
 
     /// The README of a version of a gem; `None`: there is none, or clients do not get the version, or it is not in the cache.
@@ -134,7 +129,7 @@ impl Repositories {
         row: &VersionRow,
         event: &mut Event,
     ) -> Result<Option<Readme>, Error> {
-        packages!(of.repository, readme(self.looked(&of.ask()), package, row, event))
+        packages!(of.repository, package_details::readme(&self.services, &of.ask(), package, row, event))
     }
 
     /// The files in which a version of a package is compared; `None`: they are not known here, or clients do not get it.
@@ -145,7 +140,7 @@ impl Repositories {
         details: &VersionDetails,
         event: &mut Event,
     ) -> Result<Option<ComparedFiles>, Error> {
-        packages!(of.repository, compared(self.looked(&of.ask()), package, details, event))
+        packages!(of.repository, package_details::compared(&self.services, &of.ask(), package, details, event))
     }
 
     /// The packages after `after`, at most `limit`: of a hosted repository the ones with versions, of an upstream the ones in its index
@@ -157,7 +152,7 @@ impl Repositories {
         limit: usize,
         event: &mut Event,
     ) -> Result<Page<ListedPackage>, Error> {
-        packages!(of.repository, listed(self.looked(&of.ask()), after, limit, event))
+        packages!(of.repository, package_list::listed(&self.services, &of.ask(), after, limit, event))
     }
 
     /// The packages after `after` whose latest version depends on `package`, at most `limit`. A search examines a limited number of
@@ -176,7 +171,7 @@ impl Repositories {
             && let Some(from) = found.next.take()
         {
             let ListedNames { names, next: more } =
-                packages!(of.repository, names(self.looked(&ask), &from, NAMES, event))?;
+                packages!(of.repository, package_list::names(&self.services, &ask, &from, NAMES, event))?;
             let last = names.last().map(|(name, _)| name.clone());
             for (name, holders) in names {
                 if found.rows.len() >= limit {
@@ -206,7 +201,8 @@ impl Repositories {
         let Some(row) = rows.latest.and_then(|latest| rows.rows.into_iter().find(|row| row.version == latest)) else {
             return Ok(());
         };
-        let details = packages!(of.repository, details(self.looked(&of.ask()), name, row, among, event))?;
+        let details =
+            packages!(of.repository, package_details::details(&self.services, &of.ask(), name, row, among, event))?;
         let Some(declared) = details.declared else {
             found.unknown += 1;
             return Ok(());

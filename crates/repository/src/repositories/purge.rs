@@ -71,7 +71,7 @@ impl Repositories {
         let frees = self.frees_of(std::mem::take(&mut plan.withdrawals), by.is_some(), event).await?;
         let also_in = self.shared_with(&repository, &entries, event).await?;
         let kept_names = match by {
-            Some(_) => kept_of(&self.services, repository.name_keeping(), &repository, &entries, event).await,
+            Some(_) => kept_of(&self.services, repository.gives_back(), &repository, &entries, event).await,
             None => Vec::new(),
         };
         Ok(PurgePlan { plan, also_in, frees, kept_names })

@@ -16,6 +16,7 @@ use crate::tree::deploy::{Deployed, Deployment};
 use crate::tree::file::File;
 use crate::tree::folder_lists::list_folder;
 use crate::tree::hiding::hidden_by;
+use crate::tree::kept_names::gives_back;
 use std::sync::Arc;
 use store::{RepositoryKind, Staged};
 use telemetry::{Event, Layer};
@@ -64,9 +65,7 @@ pub(crate) async fn answer(
             event.layer = Layer::Hosted;
             let (conditions, at) = (ask.parameters.conditions, services.store.now());
             Box::pin(tree::remove::remove(tree, file, conditions, by, at, event)).await?;
-            let kept =
-                Box::pin(kept_below(services, ask.repository.name_keeping(), &ask.repository, file.path, at, event))
-                    .await;
+            let kept = Box::pin(kept_below(services, gives_back, &ask.repository, file.path, at, event)).await;
             let notice = KeptName::notice(&kept, by.admin);
             if let Some(notice) = &notice {
                 event.detail.clone_from(notice);

@@ -5,24 +5,20 @@ use crate::actor::Actor;
 use crate::as_of::Past;
 use crate::content::Content;
 use crate::error::Error;
-use crate::gem::kept_names::KeptGems;
 use crate::group::Group;
-use crate::group::kept_names::NameKeeping;
 use crate::maven::folder_versions;
-use crate::maven::kept_names::KeptArtifacts;
 use crate::maven::publication::Publication;
 use crate::maven::{metadata, uploaded_metadata, upstream as maven};
 use crate::raw;
-use crate::raw::kept_names::KeptPaths;
-use crate::repository::Repository;
 use crate::tree::Tree;
 use crate::tree::file::{File, Layout};
 use crate::tree::folder_list::FolderVersions;
+use crate::tree::further_changes::FurtherChanges;
 use crate::upstream::Remote;
 use crate::upstream::fetch::present;
 use crate::upstream::trace::FetchTrace;
 use std::pin::Pin;
-use store::Staged;
+use store::{Entry, Staged};
 use telemetry::{Event, Millis};
 
 impl<'a> File<'a> {
@@ -69,6 +65,22 @@ impl<'a> File<'a> {
 }
 
 impl File<'_> {
+    /// Further changes that follow from changes of files in its folder: `before` are all files of the folder, and
+    /// `changed` some of them in their new state.
+    pub(crate) async fn following(
+        &self,
+        tree: Tree<'_>,
+        before: &[Entry],
+        changed: &[Entry],
+        at: Millis,
+        event: &mut Event,
+    ) -> Result<FurtherChanges, Error> {
+        match &self.layout {
+            Layout::Maven(_) => FurtherChanges::following(tree, before, changed, at, event).await,
+            Layout::Raw(_) | Layout::Gem(_) => Ok(FurtherChanges::default()),
+        }
+    }
+
     /// The file as of a moment.
     pub(crate) async fn past(
         &self,
@@ -133,17 +145,6 @@ impl File<'_> {
         match &self.layout {
             Layout::Maven(_) => folder_versions::of_group(group, self.path, now, event).await,
             Layout::Raw(_) | Layout::Gem(_) => Ok(FolderVersions::default()),
-        }
-    }
-}
-
-impl Repository {
-    /// The names of its format that groups keep from upstreams.
-    pub(crate) fn name_keeping(&self) -> &'static dyn NameKeeping {
-        match self.file("").layout {
-            Layout::Maven(_) => &KeptArtifacts,
-            Layout::Raw(_) => &KeptPaths,
-            Layout::Gem(_) => &KeptGems,
         }
     }
 }

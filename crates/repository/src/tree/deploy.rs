@@ -6,7 +6,6 @@ use crate::content::digits;
 use crate::error::Error;
 use crate::error::purged::Purged;
 use crate::error::refused_upload::RefusedUpload;
-use crate::maven::listing_changes::ListingChanges;
 use crate::origin::{OriginClaim, differs};
 use crate::repository::Repository;
 use crate::tree::TRIES;
@@ -14,6 +13,7 @@ use crate::tree::Tree;
 use crate::tree::early_checksum::{self, EarlyChecksums, KEPT_CHECKSUM_MAX};
 use crate::tree::fetch::{find, modified};
 use crate::tree::file::{File, Provenance};
+use crate::tree::further_changes::FurtherChanges;
 use crate::write_conditions::{Present, WriteConditions};
 use format::tree::{self as paths, Checksum};
 use serde_json::Value;
@@ -127,7 +127,7 @@ async fn publish(
         let first = matches!(there, There::Nothing { first: true });
         let mut listing = match &publication {
             Some(publication) => publication.changes(tree, first, origin.as_ref(), at, event).await?,
-            None => ListingChanges::default(),
+            None => FurtherChanges::default(),
         };
         let facts = publication.as_ref().map_or(Ok(Value::Null), |publication| publication.facts(path))?;
         let (unit, key) = (folder.to_owned(), path.to_owned());
@@ -154,7 +154,7 @@ async fn publish(
         let since = Some(entry.first_published());
         listing.expect.extend([Expect::RepositoryLives(id), expect].into_iter().chain(early.expect));
         listing.changes.extend([Change::Entry { repository: id, entry }].into_iter().chain(early.changes));
-        let ListingChanges { expect, changes } = listing;
+        let FurtherChanges { expect, changes } = listing;
         let batch = Batch { holds: vec![hold.clone()], ..by.batch(at, expect, changes) };
         match store.commit(batch, event).await {
             Ok(_) => {

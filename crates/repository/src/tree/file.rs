@@ -7,25 +7,22 @@ mod publishing;
 #[cfg(test)]
 mod tests;
 
-use crate::error::Error;
 use crate::format::Format;
 use crate::gem::layout::GemPath;
-use crate::maven::listing_changes::ListingChanges;
 use crate::maven::{self, layout::MavenPath};
 use crate::policy::hidden::Hidden;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::policy::rules::Rules;
 use crate::raw::{self, layout::RawPath};
 use crate::repository::Repository;
-use crate::tree::Tree;
 use crate::tree::document::Document;
 use crate::tree::readable::{FILE_MAX_BYTES, Readable};
 use crate::tree::subject;
 use crate::upstream::first_seen::age_key::{AgeKey, VersionPath};
 use crate::upstream::first_seen::observation::Observation;
 use format::tree::{self, Checksum};
-use store::{Entry, RepositoryId, Unit};
-use telemetry::{Event, Millis, Subject};
+use store::{RepositoryId, Unit};
+use telemetry::{Millis, Subject};
 
 /// A path of a tree, read once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -358,22 +355,6 @@ impl<'a> File<'a> {
         match &self.layout {
             Layout::Maven(_) => maven::upstream::observed::of_version(version, modified),
             Layout::Raw(_) | Layout::Gem(_) => Vec::new(),
-        }
-    }
-
-    /// Further changes that follow from changes of files in its folder: `before` are all files of the folder, and
-    /// `changed` some of them in their new state.
-    pub(crate) async fn following(
-        &self,
-        tree: Tree<'_>,
-        before: &[Entry],
-        changed: &[Entry],
-        at: Millis,
-        event: &mut Event,
-    ) -> Result<ListingChanges, Error> {
-        match &self.layout {
-            Layout::Maven(_) => ListingChanges::following(tree, before, changed, at, event).await,
-            Layout::Raw(_) | Layout::Gem(_) => Ok(ListingChanges::default()),
         }
     }
 

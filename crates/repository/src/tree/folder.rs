@@ -3,9 +3,9 @@
 
 use crate::actor::Actor;
 use crate::error::Error;
-use crate::maven::listing_changes::ListingChanges;
 use crate::tree::TRIES;
 use crate::tree::Tree;
+use crate::tree::further_changes::FurtherChanges;
 use std::future::poll_fn;
 use std::task::Poll;
 use store::{Change, CommitError, Conflict, Entry, Expect, Lane};
@@ -47,7 +47,7 @@ pub(crate) async fn change(
         listing.expect.push(Expect::RepositoryLives(id));
         listing.expect.push(Expect::UnitAt { repository: id, unit: folder.to_owned(), seq: unit.seq });
         listing.changes.extend(changed.into_iter().map(|entry| Change::Entry { repository: id, entry }));
-        let ListingChanges { expect, changes } = listing;
+        let FurtherChanges { expect, changes } = listing;
         let batch = by.batch(at, expect, changes);
         match store.commit(batch, event).await {
             Ok(_) => return Ok(count),

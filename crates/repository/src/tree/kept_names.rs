@@ -6,9 +6,8 @@ use crate::repository::Repository;
 use crate::tree::file::Guarded;
 
 /// The name of a folder or a path, and the command that has upstreams asked for it; `None`: they are asked, or never will be.
-pub(crate) fn gives_back(group: &Repository, guarded: Guarded<'_>) -> Option<(String, Vec<String>)> {
-    let (Guarded::Folder(name) | Guarded::Path(name)) = guarded;
-    let what = group.file(name).guarded_name(guarded)?.upstream();
+pub(crate) fn gives_back(group: &Repository, name: &str) -> Option<(String, Vec<String>)> {
+    let what = group.file(name).guarded_name(Guarded::Folder(name))?.upstream();
     let is_kept =
         |leaf: &Repository| has_upstream(leaf) && !leaf.rules.shares(&what) && leaf.rules.private(&what).is_none();
     let command = || share_command(&group.record, &what.to_string());

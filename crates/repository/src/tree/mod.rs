@@ -12,6 +12,7 @@ pub(crate) mod file;
 pub(crate) mod folder;
 pub(crate) mod folder_lists;
 pub(crate) mod found;
+pub(crate) mod further_changes;
 pub(crate) mod hiding;
 pub(crate) mod kept_names;
 pub(crate) mod readable;
