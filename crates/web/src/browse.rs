@@ -4,33 +4,35 @@ use crate::links::Links;
 use crate::moment::Moment;
 use crate::shell::Shell;
 use askama::Template;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A part of one level of the content of a repository.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Browse {
     /// The repository's name.
     pub repository: String,
-    /// The moment of the view as the URL has it; `None`: now.
+    /// The moment of the view, as in the URL; null: now.
     pub as_of: Option<String>,
     /// `gem`, `maven` or `raw`.
     pub format: &'static str,
     /// `hosted`, `remote` or `group`.
+    #[schemars(extend("enum" = ["hosted", "remote", "group"]))]
     pub kind: &'static str,
-    /// The path of the level; empty: the root. Or that of the one file of the list.
+    /// The path of the level, or of the one file.
     pub path: String,
-    /// The children, in the byte order of their keys.
+    /// In the byte order of their keys: the name, with a slash for a folder.
     pub items: Vec<BrowseItem>,
-    /// The `after` of the next part; `None`: this is the last one.
+    /// What to give as `after` for the next part, which may be empty; null: this was the last.
     pub next: Option<String>,
 }
 
 /// A folder, a file, a gem or a version of a gem.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct BrowseItem {
     /// Its name in the level.
     pub name: String,
-    /// Whether it is a folder or a gem, which has a level of its own.
+    /// Whether it has a level of its own: a folder or a gem.
     pub folder: bool,
     /// Its path: below the level's URL for a folder, below the repository's URL for a file.
     pub path: String,
@@ -38,7 +40,8 @@ pub struct BrowseItem {
     pub package: Option<String>,
     /// The version that it is or belongs to.
     pub version: Option<String>,
-    /// `hosted`: published here; `cached`: kept here; `known`: only listed by the index of the upstream.
+    /// Published here, kept in the cache, or only listed by the index of the upstream.
+    #[schemars(extend("enum" = ["hosted", "cached", "known"]))]
     pub state: &'static str,
     /// The size in bytes, if it is a file whose bytes are here.
     pub size_bytes: Option<u64>,
@@ -48,20 +51,20 @@ pub struct BrowseItem {
     pub sha256: Option<String>,
     /// The media type of a file.
     pub media: Option<&'static str>,
-    /// When it was published here, fetched, or first listed by the upstream (RFC 3339).
+    /// When it was published, fetched, or first listed by the upstream.
     pub at: Option<Moment>,
-    /// Why clients cannot see it; `None`: they can.
+    /// Why clients cannot see it; null: they can.
     pub hidden: Option<HiddenReason>,
-    /// Of a group: the members that have it, first the one that answers, without the ones that the caller may not read.
+    /// Of a group: the members that have it, first the one that answers, without those that the caller may not read.
     pub members: Option<Vec<String>>,
 }
 
 /// Why clients cannot see something.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HiddenReason {
     /// The rule, in words.
     pub reason: String,
-    /// When it becomes visible by itself (RFC 3339); `None`: not by itself.
+    /// When it becomes visible by itself.
     pub until: Option<Moment>,
 }
 

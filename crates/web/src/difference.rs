@@ -3,10 +3,11 @@
 use crate::amount::amount;
 use crate::{Links, Shell};
 use askama::Template;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The difference of two versions of a package.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Difference {
     /// The repository as the URL names it, with the moment if it has one.
     pub repository: String,
@@ -16,24 +17,24 @@ pub struct Difference {
     pub from: String,
     /// The version with which it is compared.
     pub to: String,
-    /// The dependencies that differ. Null: those of a version are not known here, or clients do not get it.
+    /// Null: those of a version are not known here, or clients do not get it.
     pub dependencies: Option<Vec<Changed>>,
-    /// The files that differ. Null: the same.
+    /// The files that differ, with their sizes in bytes. Null: those of a version are not known here, or clients do not get it.
     pub files: Option<Vec<Changed>>,
     /// How many files are the same in both.
     pub same_files: usize,
-    /// Whether there are more files than were compared.
+    /// Whether there are more files than were compared or listed.
     pub more_files: bool,
 }
 
 /// A dependency or a file that differs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Changed {
     /// The dependency with its scope, or the path of the file.
     pub name: String,
-    /// The requirement, or the size in bytes, in the first version. Null: it does not have it.
+    /// Null: the first version does not have it.
     pub from: Option<String>,
-    /// The same in the second version.
+    /// Null: the second version does not have it.
     pub to: Option<String>,
 }
 
@@ -99,7 +100,7 @@ fn size(text: &str) -> String {
 }
 
 /// The README of a version.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Readme {
     /// The repository as the URL names it, with the moment if it has one.
     pub repository: String,
@@ -107,7 +108,7 @@ pub struct Readme {
     pub package: String,
     /// The version.
     pub version: String,
-    /// The name of the file. Null: the version has none, or its package is not in the cache.
+    /// Null: it has no README, or its package is not in the cache.
     pub name: Option<String>,
     /// Its text.
     pub text: Option<String>,

@@ -2,33 +2,35 @@
 
 use crate::{Links, Moment, Shell};
 use askama::Template;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The downloads of a package through one repository, by day in UTC.
-#[derive(Debug, Clone, Serialize)]
+/// Downloads through one repository: gems, or artifacts beside their POMs.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Downloads {
     /// The repository as the URL names it.
     pub repository: String,
     /// The name of the package.
     pub package: String,
-    /// The moment of the oldest event of these days that is kept. Null: none is kept.
+    /// The oldest event of these days that is kept; null: none is.
     pub known_since: Option<Moment>,
-    /// Whether each download was counted. If not, the numbers are estimates from a sample.
+    /// Whether each download was counted; if not, the numbers are estimates from a sample.
     pub exact: bool,
-    /// Whether all events of the time were read. If not, there were more.
+    /// Whether all events of the time were read.
     pub complete: bool,
     /// The sum of the days.
     pub total: u64,
-    /// The days, the newest first.
+    /// The newest first.
     pub days: Vec<Day>,
 }
 
 /// The downloads of a day.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Day {
-    /// The day in UTC: `2026-11-01`.
+    /// In UTC.
+    #[schemars(extend("format" = "date"))]
     pub day: String,
-    /// The downloads. Null: no event of this day is kept.
+    /// Null: no event of this day is kept.
     pub downloads: Option<u64>,
 }
 

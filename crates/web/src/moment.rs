@@ -1,10 +1,12 @@
 //! A moment on a page and in the API.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A moment in UTC, in the form of RFC 3339.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline, extend("format" = "date-time"))]
 pub struct Moment(pub String);
 
 impl Moment {

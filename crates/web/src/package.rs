@@ -2,68 +2,71 @@
 
 use crate::{Links, Moment, Shell};
 use askama::Template;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::net::Ipv6Addr;
 
 /// A package with its versions.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Package {
     /// The repository as the URL names it, with the moment if it has one.
     pub repository: String,
     /// The name of the package.
     pub package: String,
     /// The format of the repository.
+    #[schemars(extend("enum" = ["gem", "maven"]))]
     pub format: &'static str,
     /// The latest release that clients get; without one, the latest version.
     pub latest: Option<String>,
-    /// The meaning of `latest`: `release`; `version`: there is no release; `newest_cached`, `newest_known`: an upstream may have newer
-    /// ones.
+    /// The meaning of `latest`. `release`: the latest release. `version`: the latest version; there is no release. `newest_known`,
+    /// `newest_cached`: the newest version that is known or cached here; an upstream may have newer ones.
+    #[schemars(extend("enum" = ["release", "version", "newest_known", "newest_cached"]))]
     pub latest_is: &'static str,
     /// What the latest release declares about itself.
     pub about: Option<About>,
     /// How clients use the latest release.
     pub snippets: Vec<Snippet>,
-    /// The number of versions, and how many of them clients get.
+    /// The number of versions, including those that clients do not get.
     pub total: usize,
-    /// How many of them clients get.
+    /// How many versions clients get.
     pub visible: usize,
-    /// The versions of this part of the list, the newest first.
+    /// The newest first.
     pub versions: Vec<VersionLine>,
-    /// The `after` of the next part; `None`: this is the last one.
+    /// What to give as `after` for the next part, which may be empty; null: this was the last.
     pub next: Option<String>,
     /// Of a group: its members that have or may have the package, as far as the caller may read them.
     pub members: Vec<Member>,
-    /// Facts that limit the answer, in sentences.
+    /// Facts that limit the answer.
     pub notes: Vec<String>,
 }
 
 /// One version in a list.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct VersionLine {
-    /// The version as URLs name it.
+    /// The version; of a gem for a platform `VERSION-PLATFORM`.
     pub version: String,
     /// The platform, in formats that have platforms.
     pub platform: Option<String>,
-    /// `visible`: clients get it. `unlisted`: only clients that name it get it, from the cache: its upstream does not list it any more.
-    /// `hidden`: they do not. `yanked`, `deleted`, `cleaned_up`, `purged`: it is not published any more.
+    /// `visible`: clients get it. `unlisted`: its upstream does not list it any more, and clients that name it get the cached files.
+    #[schemars(extend("enum" = ["visible", "unlisted", "hidden", "yanked", "deleted", "cleaned_up", "purged"]))]
     pub state: &'static str,
-    /// When it was published in this server; of an upstream's version null.
+    /// When it was published in this server.
     pub published: Option<Moment>,
     /// The name of the token that published it in this server.
     pub by: Option<String>,
     /// Its original publication elsewhere.
     pub origin: Option<Origin>,
-    /// Of an upstream's version: its publication as the upstream states it.
+    /// The publication of an upstream's version, as the upstream states it.
     pub stated: Option<Moment>,
-    /// Of an upstream's version: the date that its age counts from.
+    /// The date that the age of an upstream's version counts from.
     pub dated: Option<Moment>,
-    /// Of an upstream's version: when this server first saw it.
+    /// When this server first saw an upstream's version.
     pub first_seen: Option<Moment>,
-    /// Of an upstream's version: since when files of it are cached.
+    /// Since when files of an upstream's version are cached.
     pub cached: Option<Moment>,
-    /// Of a group: the member that has it. Null: the caller may not read the member, or it is no group.
+    /// Of a group: the member that has it, if the caller may read the member.
     pub member: Option<String>,
-    /// The exceptions that let it through, in words.
+    /// The exceptions that let it through.
     pub let_through: Option<String>,
     /// Why clients do not get it.
     pub hidden: Option<HiddenBy>,
@@ -71,8 +74,9 @@ pub struct VersionLine {
     pub gone: Option<Moment>,
 }
 
-/// The publication of a version on another server, before it was imported.
-#[derive(Debug, Clone, Serialize)]
+/// The publication on another server, before the import.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "VersionOrigin")]
 pub struct Origin {
     /// When.
     pub at: Moment,
@@ -83,40 +87,43 @@ pub struct Origin {
 }
 
 /// Why clients do not get a version.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HiddenBy {
-    /// `cooldown`, `deny`, `allow`, `private`, `origin`, `as_of` or `unclassified`.
+    /// `origin`: another member of the group answers for the name. `as_of`: it was published after the moment of the view.
+    #[schemars(extend("enum" = ["cooldown", "deny", "allow", "private", "origin", "as_of", "unclassified"]))]
     pub rule: &'static str,
     /// The reason in words.
     pub why: String,
     /// The repository that has the policy, if the caller may read it.
     pub repository: Option<String>,
-    /// Since when, where that is known: of a cooldown the date that the age counts from.
+    /// The date that its age counts from.
     pub since: Option<Moment>,
-    /// Until when, if it ends by itself.
+    /// When it becomes visible by itself.
     pub until: Option<Moment>,
     /// The remedy in words.
     pub hint: Option<String>,
-    /// The command that lets it through.
+    /// The command with which an administrator lets it through.
     pub command: Option<String>,
 }
 
 /// A member of a group, and whether it answers for a package.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "PackageMember")]
 pub struct Member {
     /// Its name.
     pub repository: String,
     /// Whether its versions are a part of the answer.
     pub answers: bool,
-    /// Its part: `answers`; `has_none`; `unknown`: no version is known here, and its upstream may have some; `outranked`: it has
-    /// versions, and another member answers; `not_asked`: it is not asked for the name; `failed`: its versions could not be read.
+    /// `unknown`: no version is known here, and its upstream may have some. `outranked`: it has versions, and another member answers.
+    /// `not_asked`: it is not asked for the name. `failed`: its versions could not be read.
+    #[schemars(extend("enum" = ["answers", "has_none", "unknown", "outranked", "not_asked", "failed"]))]
     pub part: &'static str,
     /// Why it has this part.
     pub why: Option<String>,
 }
 
 /// Lines that a person copies to use a version.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Snippet {
     /// The file or the program.
     pub title: String,
@@ -125,7 +132,7 @@ pub struct Snippet {
 }
 
 /// What a version declares about itself.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct About {
     /// The display name or the summary.
     pub summary: Option<String>,
@@ -133,7 +140,7 @@ pub struct About {
     pub description: Option<String>,
     /// The home page as declared.
     pub homepage: Option<String>,
-    /// Links to other pages about it.
+    /// Links to other pages about it, with `http` or `https`.
     pub links: Vec<AboutLink>,
     /// The names of licences.
     pub licenses: Vec<String>,
@@ -144,9 +151,10 @@ pub struct About {
 }
 
 /// A link to a page about a package, with `http` or `https`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct AboutLink {
     /// `changelog`, `source`, `documentation` or `bugs`.
+    #[schemars(extend("enum" = ["changelog", "source", "documentation", "bugs"]))]
     pub kind: &'static str,
     /// The URL.
     pub url: String,

@@ -4,38 +4,42 @@ use crate::package::latest_words;
 use crate::version::Dependency;
 use crate::{Links, Shell};
 use askama::Template;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-/// The packages of a repository.
-#[derive(Debug, Clone, Serialize)]
+/// The packages of a repository, in the order of their names; Maven's in the order of their folders.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Packages {
     /// The repository as the URL names it, with the moment if it has one.
     pub repository: String,
     /// The format of the repository.
+    #[schemars(extend("enum" = ["gem", "maven"]))]
     pub format: &'static str,
     /// The packages of this part of the list.
     pub packages: Vec<ListedPackage>,
-    /// The `after` of the next part; `None`: this is the last one.
+    /// What to give as `after` for the next part, which may be empty; null: this was the last.
     pub next: Option<String>,
 }
 
 /// A package in a list.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ListedPackage {
-    /// Its name.
+    /// The name of a gem, or `GROUP:ARTIFACT`.
     pub package: String,
     /// The latest release that clients get; without one, the latest version.
     pub latest: Option<String>,
-    /// The meaning of `latest`, as of a package.
+    /// The meaning of `latest`. `release`: the latest release. `version`: the latest version; there is no release. `newest_known`,
+    /// `newest_cached`: the newest version that is known or cached here; an upstream may have newer ones.
+    #[schemars(extend("enum" = ["release", "version", "newest_known", "newest_cached"]))]
     pub latest_is: &'static str,
-    /// The number of its versions that clients get.
+    /// How many versions clients get.
     pub visible: Option<usize>,
-    /// The number of its versions that a policy hides.
+    /// How many versions a policy hides.
     pub hidden: usize,
 }
 
-/// The packages of a repository that depend on one of them, or on a package of another repository.
-#[derive(Debug, Clone, Serialize)]
+/// The packages whose latest version depends on a package. A part of the list examines a limited number of packages.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Dependents {
     /// The repository as the URL names it, with the moment if it has one.
     pub repository: String,
@@ -43,16 +47,16 @@ pub struct Dependents {
     pub package: String,
     /// The packages whose latest version depends on it.
     pub dependents: Vec<Dependent>,
-    /// The number of packages that were examined for this part.
+    /// How many packages were examined for this part.
     pub examined: usize,
     /// How many of these have dependencies that are not known here.
     pub unknown: usize,
-    /// The `after` of the next part; `None`: all packages were examined.
+    /// What to give as `after` for the next part, which may be empty; null: this was the last.
     pub next: Option<String>,
 }
 
 /// A package that depends on another.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Dependent {
     /// Its name.
     pub package: String,

@@ -4,31 +4,33 @@ use crate::browse::HiddenReason;
 use crate::links::Links;
 use crate::shell::Shell;
 use askama::Template;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A part of the answers to a search.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Search {
     /// The text that was searched.
     pub query: String,
     /// The number of all answers in the repositories that the caller may read.
     pub count: u64,
-    /// The answers of this part, the best first.
+    /// Equal names first, then names that begin so, then those with the words, then those that contain them.
     pub results: Vec<SearchResult>,
-    /// The `after` of the next part; `None`: this is the last one.
+    /// What to give as `after` for the next part, which may be empty; null: this was the last.
     pub next: Option<String>,
     /// The repositories whose names are still being read, so that answers may be missing.
     pub incomplete: Vec<String>,
 }
 
 /// A package or a file that was found.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct SearchResult {
     /// The repository.
     pub repository: String,
     /// `gem`, `maven` or `raw`.
     pub format: &'static str,
-    /// `hosted`: published here; `cached`: a file of it is kept here; `known`: only listed by the index of the upstream.
+    /// Published here, kept in the cache, or only listed by the index of the upstream.
+    #[schemars(extend("enum" = ["hosted", "cached", "known"]))]
     pub state: &'static str,
     /// `GROUP:ARTIFACT`, the name of a gem, or the path of a file.
     pub name: String,
@@ -36,11 +38,11 @@ pub struct SearchResult {
     pub package: Option<String>,
     /// The latest version that clients get; of a file its version.
     pub version: Option<String>,
-    /// The path of the file, if it is one.
+    /// The path, if it is a file.
     pub path: Option<String>,
     /// The size of the file in bytes.
     pub size_bytes: Option<u64>,
-    /// Why clients get no version of it, or not the file.
+    /// Why clients get no version of it, or not the file; null: they do.
     pub hidden: Option<HiddenReason>,
 }
 

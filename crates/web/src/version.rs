@@ -4,23 +4,28 @@ use crate::amount::amount;
 use crate::package::{About, Snippet, VersionLine};
 use crate::{Links, Moment, Shell};
 use askama::Template;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One version of a package.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(rename = "PackageVersion")]
 pub struct Version {
     /// The repository as the URL names it, with the moment if it has one.
     pub repository: String,
     /// The name of the package.
     pub package: String,
     /// The format of the repository.
+    #[schemars(extend("enum" = ["gem", "maven"]))]
     pub format: &'static str,
     /// The line of the list of versions.
     #[serde(flatten)]
     pub line: VersionLine,
     /// The latest release that clients get; without one, the latest version.
     pub latest: Option<String>,
-    /// The meaning of `latest`, as of a package.
+    /// The meaning of `latest`. `release`: the latest release. `version`: the latest version; there is no release. `newest_known`,
+    /// `newest_cached`: the newest version that is known or cached here; an upstream may have newer ones.
+    #[schemars(extend("enum" = ["release", "version", "newest_known", "newest_cached"]))]
     pub latest_is: &'static str,
     /// What it declares about itself; null: that is not known here, or clients do not get it.
     pub about: Option<About>,
@@ -28,7 +33,7 @@ pub struct Version {
     pub parent: Option<Parent>,
     /// What it requires of the client.
     pub requires: Vec<Requires>,
-    /// Its declared dependencies, in order; null: they are not known here.
+    /// Null: they are not known here.
     pub dependencies: Option<Vec<Dependency>>,
     /// Its files that clients get.
     pub files: Vec<VersionFile>,
@@ -39,7 +44,8 @@ pub struct Version {
 }
 
 /// The parent of a version.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct Parent {
     /// The package.
     pub package: String,
@@ -48,7 +54,7 @@ pub struct Parent {
 }
 
 /// A requirement on the client.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Requires {
     /// The program.
     pub name: String,
@@ -57,11 +63,11 @@ pub struct Requires {
 }
 
 /// A declared dependency.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Dependency {
     /// The package.
     pub package: String,
-    /// Its versions; empty: a parent manages them.
+    /// Empty: a parent manages them.
     pub versions: String,
     /// The scope.
     pub scope: String,
@@ -72,17 +78,17 @@ pub struct Dependency {
 }
 
 /// A file of a version.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct VersionFile {
     /// Its path below the repository.
     pub path: String,
-    /// Its size; null: it is not in the cache.
+    /// Null: it is not in the cache.
     pub size_bytes: Option<u64>,
     /// Its digests, hexadecimal; null: it is not in the cache.
     pub md5: Option<String>,
     /// SHA-1.
     pub sha1: Option<String>,
-    /// SHA-256; of a file that is not in the cache as its upstream states it.
+    /// Of a file that is not in the cache as its upstream states it.
     pub sha256: Option<String>,
     /// SHA-512.
     pub sha512: Option<String>,

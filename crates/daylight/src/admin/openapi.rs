@@ -1,5 +1,6 @@
-//! `/api/v1/openapi.json`: the API for tools (OpenAPI 3.1), from the same table as the reader of URLs. The schemas of bodies are in
-//! `schemas.json`.
+//! `/api/v1/openapi.json`: the API for tools (OpenAPI 3.1), from the same table as the reader of URLs.
+
+mod schemas;
 
 use crate::lookup::pagination::LIMIT_MAX;
 use crate::route::AdminVerb;
@@ -7,7 +8,6 @@ use crate::route::admin::{AdminCall, CALLS, ID, NAME, PACKAGE, PATH, VERSION};
 use repository::Scope;
 use serde_json::{Map, Value, json};
 
-const SCHEMAS: &str = include_str!("schemas.json");
 /// The schema of a problem.
 const PROBLEM: &str = "Problem";
 
@@ -18,7 +18,6 @@ pub(super) fn document(url: &str) -> Value {
         let path = paths.entry(format!("/api/v1/{}", call.path)).or_insert_with(|| json!({}));
         path[call.method.as_str().to_ascii_lowercase()] = operation(call);
     }
-    let schemas: Value = serde_json::from_str(SCHEMAS).unwrap_or_default();
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -32,7 +31,7 @@ pub(super) fn document(url: &str) -> Value {
         "paths": paths,
         "components": {
             "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
-            "schemas": schemas,
+            "schemas": schemas::schemas(),
         },
     })
 }

@@ -1,15 +1,12 @@
 //! The document describes exactly what the code accepts and returns.
 
+use super::schemas::schemas;
 use super::*;
 use crate::settings_patch::SettingsPatch;
 use repository::Scope;
 use repository::{ExceptionRecord, PolicyRecord, RemoteRecord, Retention};
 use std::collections::BTreeSet;
 use telemetry::Millis;
-
-fn schemas() -> Map<String, Value> {
-    serde_json::from_str(SCHEMAS).unwrap()
-}
 
 fn keys(value: &Value) -> BTreeSet<String> {
     value.as_object().unwrap().keys().cloned().collect()
