@@ -99,7 +99,9 @@ pub use crate::policy::package_version::{PackageVersion, Since};
 pub use crate::policy::rules::{Rules, View};
 pub use crate::question::{Ask, Question};
 pub use crate::reading::{About, Brings, Cost, Reading, Unread};
-pub use crate::record::{ExceptionRecord, IndexBase, PolicyRecord, RemoteRecord, RepositoryRecord, Retention};
+pub use crate::record::{
+    Exception, ExceptionRecord, IndexBase, PolicyRecord, RemoteRecord, RepositoryRecord, Retention,
+};
 pub use crate::references::References;
 pub use crate::repositories::cached::{Cached, FormerFiles};
 pub use crate::repositories::change::{ChangedRepository, Decisions};

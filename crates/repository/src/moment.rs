@@ -4,8 +4,21 @@ use crate::as_of::AsOf;
 use crate::error::Error;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use store::Seq;
 use telemetry::{Event, Millis};
+
+/// A moment in a value of the API.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
+#[schemars(transparent, inline, extend("format" = "date-time"))]
+pub struct Moment(#[schemars(with = "String")] pub Millis);
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&self.0)
+    }
+}
 
 /// Reads `2026-11-01T12:00:00Z`. The zone and the time of day may be missing; the zone is UTC then.
 pub fn read(text: &str) -> Result<Millis, Error> {

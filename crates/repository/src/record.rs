@@ -8,7 +8,7 @@ mod policy;
 mod retention;
 mod upstream;
 
-pub use policy::{ExceptionRecord, PolicyRecord};
+pub use policy::{Exception, ExceptionRecord, PolicyRecord};
 pub use retention::Retention;
 pub use upstream::RemoteRecord;
 

@@ -7,18 +7,19 @@ use crate::app::App;
 use crate::error::Error;
 use crate::uses::recording;
 use repository::{CleanupPlan, Cleanups, PrunePlan, RulePlan};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use telemetry::Event;
 
 /// The body of a POST for a cleanup.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct CleanupRequest {
-    /// Names of repositories; none: all that have rules.
+    /// Names; none: all that have rules.
     #[serde(default)]
     repositories: Vec<String>,
-    /// Whether to carry the plan out.
+    /// Whether to take away what is planned.
     #[serde(default)]
     apply: bool,
     /// Whether the removal cannot be undone, so that the bytes are deleted at once.
@@ -27,13 +28,15 @@ pub(super) struct CleanupRequest {
 }
 
 /// The body of a POST for a purge.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct PurgeRequest {
-    /// A path, a package, or `PACKAGE:VERSION`.
+    /// A path, a gem NAME or NAME:VERSION, an artifact GROUP:ARTIFACT or GROUP:ARTIFACT:VERSION.
     what: String,
+    /// The reason. It is shown when somebody tries to publish the same again.
+    #[schemars(length(max = 1000))]
     why: String,
-    /// Whether to remove it.
+    /// Whether to take it away.
     #[serde(default)]
     apply: bool,
 }

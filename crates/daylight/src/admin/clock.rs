@@ -4,6 +4,7 @@ use crate::app::App;
 use crate::error::Error;
 use repository::{Author, ClockReport};
 use rustix::process::{Signal, getpid, kill_process};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use telemetry::Event;
@@ -19,9 +20,12 @@ pub(crate) enum Right {
 }
 
 /// The body of a POST.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct ClockRepair {
+    /// `clock`: changes that are dated later than the machine's clock count as of now. `rows`: time goes on from the last change until the
+    /// clock is set right.
+    #[schemars(with = "String", extend("enum" = ["clock", "rows"]))]
     right: Right,
     /// Whether to decide it.
     #[serde(default)]

@@ -5,19 +5,21 @@ use crate::error::Error;
 use repository::Author;
 use repository::BadSetting;
 use repository::moment;
-use repository::{ExceptionRecord, PolicyRecord};
+use repository::{Exception, ExceptionRecord, PolicyRecord};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use telemetry::Event;
 
 /// The body of a POST.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct NewException {
     package: String,
     why: String,
     /// ISO 8601.
     #[serde(default)]
+    #[schemars(extend("format" = "date-time"))]
     until: Option<String>,
 }
 
@@ -25,19 +27,10 @@ pub(super) struct NewException {
 pub(super) fn policy_json(policy: &PolicyRecord) -> Value {
     let mut value = json!(policy);
     if !policy.exceptions.is_empty() {
-        value["exceptions"] = policy.exceptions.iter().map(to_json).collect();
+        let exceptions: Vec<Exception> = policy.exceptions.iter().map(Exception::from).collect();
+        value["exceptions"] = json!(exceptions);
     }
     value
-}
-
-fn to_json(exception: &ExceptionRecord) -> Value {
-    json!({
-        "package": exception.package,
-        "why": exception.why,
-        "who": exception.who,
-        "made": exception.made.to_string(),
-        "until": exception.until.map(|until| until.to_string()),
-    })
 }
 
 /// Adds an exception. It replaces one for the same package; exceptions that have ended are removed.
@@ -54,7 +47,7 @@ pub(super) async fn add(
         return Err(Error::Input("`until` has passed".to_owned()));
     }
     let exception = ExceptionRecord { package, why, who: by.by.to_owned(), made: now, since: None, until };
-    let value = to_json(&exception);
+    let value = json!(Exception::from(&exception));
     let add = |record: &mut repository::RepositoryRecord| {
         let exceptions = &mut record.policy.get_or_insert_default().exceptions;
         // Answers as of earlier moments do not change: the new exception begins with the one that it replaces.

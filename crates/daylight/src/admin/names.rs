@@ -6,18 +6,20 @@ use crate::error::Error;
 use crate::route::Admin;
 use front::{Request, client};
 use repository::{KnownName, NamesAsk, Place, Repository, Scope, name_of_folder};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use telemetry::{Class, Event};
 
 /// The body of the call.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
-struct NamesRequest {
-    /// The folders of the names: `org/example/lamp`.
+pub(super) struct NamesRequest {
+    /// The folders of the names: `org/example/lamp`. With `ask_upstreams` at most 20.
+    #[schemars(length(max = 200))]
     folders: Vec<String>,
-    /// Whether the upstreams are asked, which tells them the names.
+    /// Whether to ask the upstreams for the metadata of each name. They learn the names.
     #[serde(default)]
     ask_upstreams: bool,
 }

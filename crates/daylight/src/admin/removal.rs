@@ -6,16 +6,19 @@ use crate::app::App;
 use crate::error::Error;
 use format::percent::Form;
 use repository::Author;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use telemetry::Event;
 
 /// The body of a POST that restores a repository.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
+#[schemars(rename = "RestoreRepository")]
 pub(super) struct RestoreBody {
-    /// The new name, if it is not the old one.
+    /// The name under which it comes back; without it, the one that it had.
     #[serde(rename = "as")]
+    #[schemars(with = "String")]
     new_name: Option<String>,
 }
 

@@ -4,23 +4,27 @@ use crate::access::{self, NewToken};
 use crate::app::App;
 use crate::error::Error;
 use repository::{Author, RepositoryTable, Scope};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::{RepositoryId, TokenRecord};
 use telemetry::{Event, Millis};
 
 /// The body of a POST.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object")]
+#[schemars(rename = "NewToken")]
 pub(super) struct TokenBody {
     name: String,
     #[serde(default)]
     owner: String,
+    #[schemars(extend("items" = { "enum": scopes() }))]
     scopes: Vec<String>,
     #[serde(default)]
     repositories: Vec<String>,
     /// RFC 3339.
     #[serde(default)]
+    #[schemars(extend("format" = "date-time"))]
     expires: Option<String>,
     /// Whether it demands one-time passwords.
     #[serde(default)]
@@ -78,6 +82,11 @@ pub(super) async fn add(app: &App, body: TokenBody, by: Author<'_>, event: &mut 
 pub(super) async fn revoke(app: &App, name: &str, by: Author<'_>, event: &mut Event) -> Result<Value, Error> {
     app.access.revoke(name, by, event).await?;
     Ok(Value::Null)
+}
+
+/// The names of all scopes.
+fn scopes() -> Vec<&'static str> {
+    Scope::ALL.iter().map(|scope| scope.as_str()).collect()
 }
 
 fn moment(text: &str) -> Result<Millis, Error> {

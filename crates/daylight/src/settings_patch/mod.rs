@@ -5,10 +5,11 @@ use crate::config::duration;
 use crate::config::references::References;
 use format::gem::info::FormatVersion;
 use repository::{BadSetting, Decisions, Error, Format, FormerFiles, Ownership, Protocol};
-use repository::{RemoteRecord, RepositoryRecord};
+use repository::{PolicyRecord, RemoteRecord, RepositoryRecord, Retention};
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use store::RepositoryKind;
 use telemetry::{Event, Millis};
@@ -16,18 +17,22 @@ use telemetry::{Event, Millis};
 pub(crate) mod credential_guard;
 
 /// A repository with all its settings, as somebody creates or declares it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(expecting = "an object")]
+#[schemars(rename = "NewRepository")]
 pub struct RepositoryDefinition {
     /// Its name.
+    #[schemars(extend("pattern" = "^[a-z0-9][a-z0-9._-]{0,63}$"))]
     pub name: String,
     /// Its format's name.
+    #[schemars(extend("enum" = ["gem", "maven", "raw"]))]
     pub format: String,
-    /// `hosted`, `remote` or `group`. By default a repository with an upstream is remote, one with members is a group, and others are
-    /// hosted.
+    /// Where it is left out: remote where `remote` is there, group where `members` is, else hosted.
     #[serde(default)]
+    #[schemars(with = "String", extend("enum" = ["hosted", "remote", "group"]))]
     kind: Option<String>,
     #[serde(flatten)]
+    #[schemars(with = "SettingsPatch")]
     settings: Map<String, Value>,
     /// Not a setting: whether the policy of a group may hide versions of hosted members.
     #[serde(default)]
@@ -35,51 +40,78 @@ pub struct RepositoryDefinition {
 }
 
 /// Settings to change. A setting that is not named keeps its value.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default, expecting = "an object")]
+#[schemars(rename = "Settings")]
 pub struct SettingsPatch {
-    /// Whether reading needs a token. By default a new repository is private where its upstream needs credentials.
+    /// Whether reading needs a token. Where it is left out of a new one: true where `remote` has credentials or a certificate, else false.
+    #[schemars(with = "bool")]
     private: Option<bool>,
-    /// Index protocols by name, and whether each is enabled.
+    /// Index protocols of a repository of gems, and whether they are answered.
+    #[schemars(extend("properties" = protocols()))]
     protocols: BTreeMap<String, bool>,
-    /// The version of the format of `/info`.
+    /// What the lines of `/info` of a repository of gems tell.
+    #[schemars(with = "String", extend("enum" = ["v1", "v2"]))]
     info_format: Option<String>,
-    /// `enforced` or `recorded`.
+    /// Whether only the owners of a gem may change it.
+    #[schemars(with = "String", extend("enum" = ["recorded", "enforced"]))]
     owners: Option<String>,
-    /// The names of all members of a group, in the order in which they are asked.
+    /// Of a group: the names of its members, in the order in which they are asked. They have its format, and may be groups.
+    #[schemars(with = "Vec<String>", length(min = 1, max = 300), extend("uniqueItems" = true))]
     members: Option<Vec<String>>,
-    /// Changes of the upstream's settings; null removes a setting.
+    /// The upstream that a remote repository stands for.
+    #[schemars(with = "RemoteRecord")]
     remote: Option<Map<String, Value>>,
-    /// Which versions it accepts: `mixed`, `releases` or `snapshots`.
+    /// Which versions a hosted repository of Maven takes.
+    #[schemars(with = "String", extend("enum" = ["mixed", "releases", "snapshots"]))]
     versions: Option<String>,
-    /// Which paths it takes: those of Maven's `maven` layout, or `any`.
+    /// Which paths a hosted repository of Maven takes: those of Maven's layout, or any. Files at other paths are plain files, and no
+    /// metadata lists them.
+    #[schemars(with = "String", extend("enum" = ["maven", "any"]))]
     layout: Option<String>,
-    /// Whether a file may be published again with other bytes.
+    /// Whether a file of a hosted repository of raw files may be published again with other bytes.
+    #[schemars(with = "bool")]
     replaceable: Option<bool>,
-    /// Whether the folders of a tree of files are listed.
+    /// Whether the folders of a repository of Maven or of raw files are listed as HTML at `/repository/NAME/FOLDER/`, for callers who may
+    /// read it. A new repository lists them.
+    #[schemars(with = "bool")]
     listing: Option<bool>,
-    /// Changes of the retention of snapshots; null removes a setting.
+    /// What of a snapshot's builds a hosted repository of Maven keeps: what satisfies either, and always the newest. Without both: all.
+    #[schemars(with = "Retention")]
     retention: Option<Map<String, Value>>,
-    /// How many versions of each package cleanup keeps; null removes the rule.
+    /// Cleanup keeps so many of the most recently published versions of each package: of hosted repositories of gems and of Maven. Null
+    /// removes the rule.
     #[serde(deserialize_with = "named")]
+    #[schemars(with = "Option<u64>", range(min = 1))]
     keep_versions: Option<Value>,
-    /// How long cleanup keeps unused files, such as `90d`; null removes the rule.
+    /// Cleanup keeps what was used within this time: a number and s, m, h, d, w or y, at least a day. Of hosted repositories of gems and
+    /// of Maven, and of remote repositories. Null removes the rule.
     #[serde(deserialize_with = "named")]
+    #[schemars(with = "Option<String>")]
     keep_unused: Option<Value>,
-    /// Where the secret of hooks is; null removes it.
+    /// Where the secret of the hooks of a remote repository or a group is, never the secret: `env:NAME` or `file:PATH`. With it, hooks are
+    /// signed.
     #[serde(deserialize_with = "named")]
+    #[schemars(with = "Option<String>")]
     hook_secret: Option<Value>,
-    /// Changes of the policy; null removes a setting.
+    /// What of a repository may be seen; that of a group holds for its members, seen through it. Patterns are `G:A:V` of Maven's,
+    /// `NAME:NUMBER` of gems, paths of raw files; what they leave out at the end may be anything, and so may what a `*` stands for. In
+    /// settings `exceptions` cannot be set: each is a call of its own.
+    #[schemars(with = "PolicyRecord")]
     policy: Option<Map<String, Value>>,
-    /// The names of all packages that it claims.
+    /// The names of gems that a hosted or remote repository claims: in every group they are its own, whatever other members have of them.
+    #[schemars(with = "Vec<String>", length(max = 1000))]
     claims: Option<Vec<String>>,
-    /// Not a setting: names that it claims besides.
+    /// No setting: names that are added to `claims`. Only where the repository exists.
     claim: Vec<String>,
-    /// Not a setting: names that it claims no more.
+    /// No setting: names that are taken out of `claims`. Only where the repository exists.
     unclaim: Vec<String>,
-    /// Not a setting: whether verified releases stay in the cache when the upstream gets another URL.
+    /// No setting: what becomes of the files that are kept of the upstream where the first of `remote.urls` becomes another. true:
+    /// releases whose checksums were verified stay; false: none does. Where there are some and it is left out, 409 and nothing is changed.
+    #[schemars(with = "bool")]
     keep_cached: Option<bool>,
-    /// Not a setting: whether the policy of a group may hide versions of hosted members.
+    /// No setting: confirms that the policy of a group hides versions of its hosted members, too. Without it such a change is answered 409
+    /// and nothing is changed.
     include_hosted: bool,
 }
 
@@ -243,6 +275,11 @@ impl SettingsPatch {
     }
 }
 
+/// The schema of each protocol's switch.
+fn protocols() -> Map<String, Value> {
+    Protocol::ALL.iter().map(|protocol| (protocol.as_str().to_owned(), json!({ "type": "boolean" }))).collect()
+}
+
 /// A setting that is named, also as null.
 fn named<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(value).map(Some)
@@ -293,7 +330,6 @@ fn read<T: DeserializeOwned>(name: &str, value: Value) -> Result<T, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn patch(value: Value) -> SettingsPatch {
         serde_json::from_value(value).unwrap()

@@ -1,29 +1,38 @@
 //! The stored policy of a repository.
 
+use crate::moment::Moment;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use telemetry::Millis;
 
-/// The policy of a repository: which packages are visible, and for which names no upstream is called.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// What of a repository may be seen; that of a group holds for its members, seen through it. Patterns are `G:A:V` of Maven's,
+/// `NAME:NUMBER` of gems, paths of raw files; what they leave out at the end may be anything, and so may what a `*` stands for. In
+/// settings `exceptions` cannot be set: each is a call of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Policy")]
 pub struct PolicyRecord {
-    /// Patterns of visible packages. An empty list makes all visible.
+    /// What alone may be seen, and published; none: everything.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
     pub allow: Vec<String>,
-    /// Patterns of hidden packages. They take precedence over `allow`.
+    /// What is never seen, and cannot be published, whatever allows it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
     pub deny: Vec<String>,
-    /// How long a version is hidden after its publication, in seconds.
+    /// For how long after its publication a version is not seen, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cooldown_s: Option<u64>,
     /// Exceptions from the cooldown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Exception>")]
     pub exceptions: Vec<ExceptionRecord>,
-    /// Prefixes of names for which no upstream is called.
+    /// Beginnings of names that no upstream is asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
     pub private_prefixes: Vec<String>,
-    /// Patterns of packages for which upstreams are called although a hosted repository has the name or a private
-    /// prefix matches.
+    /// Packages that upstreams are asked for though a hosted member of the group has some of the name, or it begins privately.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<String>>")]
     pub shared: Vec<String>,
 }
 
@@ -44,4 +53,26 @@ pub struct ExceptionRecord {
     /// When it ends; `None`: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Millis>,
+}
+
+/// Something that is seen though it is young.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Exception {
+    /// A pattern of what it is for.
+    pub package: String,
+    /// The reason, as the person who made it gave it.
+    pub why: String,
+    /// The token that it was made with.
+    pub who: String,
+    /// When it was made.
+    pub made: Moment,
+    /// When it ends; null: never.
+    pub until: Option<Moment>,
+}
+
+impl From<&ExceptionRecord> for Exception {
+    fn from(ExceptionRecord { package, why, who, made, since: _, until }: &ExceptionRecord) -> Self {
+        let [package, why, who] = [package, why, who].map(String::clone);
+        Self { package, why, who, made: Moment(*made), until: until.map(Moment) }
+    }
 }

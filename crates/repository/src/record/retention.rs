@@ -1,18 +1,21 @@
 //! The stored settings of retention.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The retention of the builds of a snapshot. The newest build is always kept. Another one is kept if the first or the
-/// second setting keeps it. The third setting removes builds regardless of the other two.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// What of a snapshot's builds a hosted repository of Maven keeps: what satisfies either, and always the newest. Without both: all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Retention {
-    /// This many of the newest builds are kept.
+    /// The newest so many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub builds: Option<u64>,
-    /// Builds younger than this many days are kept.
+    /// Those younger than so many days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub days: Option<u64>,
-    /// All builds are removed this many days after the release that followed them.
+    /// So many days after a hosted repository of Maven has published what a snapshot became, nothing stays of it that was published before
+    /// that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub released_days: Option<u64>,
 }

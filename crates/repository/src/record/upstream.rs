@@ -1,47 +1,57 @@
 //! The stored settings of an upstream.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The upstream of a remote repository, and how it is called.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// The upstream that a remote repository stands for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Remote")]
 pub struct RemoteRecord {
-    /// The base URLs: the upstream, then its mirrors in the order of attempts. At least one.
+    /// The upstream, then its mirrors in the order in which they are asked. Without user or password. `rubygems` of a new data folder has
+    /// none until one is named.
+    #[schemars(default, length(max = 8))]
     pub urls: Vec<String>,
-    /// A reference to the credentials, never the credentials: `env:NAME` or `file:PATH`. Their value is `user:password`
-    /// or a token.
+    /// Where they are, on the server: `env:NAME` or `file:PATH`, with `user:password` or a token in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credentials: Option<String>,
-    /// The URL of the HTTP proxy.
+    /// URL of the HTTP proxy on the way to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
-    /// A reference to the credentials for the proxy, in the same form.
+    /// Where the proxy's are, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proxy_credentials: Option<String>,
-    /// Hosts that are called without the proxy.
+    /// Hosts that are reached without the proxy: names, each with all names below it, and addresses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = 64))]
     pub no_proxy: Option<Vec<String>>,
-    /// The path of a PEM file with certificates that are trusted in addition to those of the machine.
+    /// Path of a PEM file with certificates that are trusted besides the machine's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<String>,
-    /// The path of a PEM file with the client certificate and its key.
+    /// Path of a PEM file with the certificate that is shown, and its key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<String>,
-    /// The policy for files that do not match their checksums, if it is not the default.
+    /// What becomes of a file whose bytes are not those that the upstream's checksums promise: it is refused (strict, as where nothing is
+    /// said; so is a file whose `.sha1` cannot be had or read), it is taken and the event says so (warn), or they are not looked at
+    /// (ignore).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["strict", "warn", "ignore", null]))]
     pub checksums: Option<String>,
-    /// The time to live of files that may change, in seconds.
+    /// How long what may change is good before it is asked for again, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fresh_s: Option<u64>,
-    /// The time to live of negative answers, in seconds.
+    /// How long what is proven missing counts as missing, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing_s: Option<u64>,
-    /// Maximum size of its cached files, in bytes. The least recently used are evicted first.
+    /// How many bytes are kept; those used least go first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 16_777_216))]
     pub max_bytes: Option<u64>,
-    /// Whether groups use its list of path prefixes to decide which member to ask first.
+    /// Whether groups ask it last for what its `.meta/prefixes.txt` does not have (Maven).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prefixes: Option<bool>,
-    /// What becomes of the queries of requests, if it is not the default.
+    /// What becomes of a request with a query, in a repository of raw files: it is refused (refuse, as where nothing is said), or the
+    /// query is passed on and is a part of the name of the cached file (keep).
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["refuse", "keep", null]))]
     pub query: Option<String>,
 }

@@ -1,6 +1,13 @@
 //! The schemas of bodies and their parts, from the types that are read and serialized. Those of events and of questions about them,
 //! which are read and written without such types, are in `schemas.json`.
 
+use crate::admin::cleanup::{CleanupRequest, PurgeRequest};
+use crate::admin::clock::ClockRepair;
+use crate::admin::exceptions::NewException;
+use crate::admin::names::NamesRequest;
+use crate::admin::removal::RestoreBody;
+use crate::admin::tokens::TokenBody;
+use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
 use schemars::generate::{Contract, SchemaGenerator, SchemaSettings};
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
@@ -21,6 +28,19 @@ const ANSWERS: &[fn(&mut SchemaGenerator)] = &[
     add::<web::Version>,
 ];
 
+/// The bodies of requests.
+const BODIES: &[fn(&mut SchemaGenerator)] = &[
+    add::<CleanupRequest>,
+    add::<ClockRepair>,
+    add::<NamesRequest>,
+    add::<NewException>,
+    add::<PurgeRequest>,
+    add::<RepositoryDefinition>,
+    add::<RestoreBody>,
+    add::<SettingsPatch>,
+    add::<TokenBody>,
+];
+
 fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {
     generator.subschema_for::<T>();
 }
@@ -29,6 +49,7 @@ fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {
 pub(super) fn schemas() -> Map<String, Value> {
     let mut schemas: Map<String, Value> = serde_json::from_str(OF_EVENTS).unwrap_or_default();
     schemas.extend(of(ANSWERS, Contract::Serialize));
+    schemas.extend(of(BODIES, Contract::Deserialize));
     schemas
 }
 
@@ -42,10 +63,13 @@ fn of(types: &[fn(&mut SchemaGenerator)], contract: Contract) -> Map<String, Val
     generator.take_definitions(true)
 }
 
-/// Makes one line of each description, and says of a value or null that it is one of them.
+/// Makes one line of each description, says of a value or null that it is one of them, and leaves out that nothing is the default.
 fn plain(schema: &mut Schema) {
     if let Some(Value::String(description)) = schema.get_mut("description") {
         *description = description.replace('\n', " ");
+    }
+    if schema.get("default").is_some_and(Value::is_null) {
+        schema.remove("default");
     }
     if let Some(either) = schema.remove("anyOf") {
         schema.insert("oneOf".to_owned(), either);
