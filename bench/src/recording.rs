@@ -4,7 +4,7 @@
 use crate::process::load_average;
 use crate::spread::Spread;
 use anyhow::{Context, Result, bail, ensure};
-use insight::{Budget, Goal, Rate, RepositoryFacts};
+use insight::{Budget, Goal, RepositoryFacts, Sampler};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -82,9 +82,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if lines {
         sinks.push(Box::new(JsonLines::new(Target::file(Path::new(folder).join("events/events.jsonl"), 64 << 20, 1))));
     }
-    let rate =
-        Box::new(Rate::new(options.clock.clone(), Goal::auto(Budget::new(2 << 30)), |_| RepositoryFacts::default()));
-    let recorder = Recorder::start_with_censuses(options, vec![rate, recent.census()], sinks);
+    let sampler =
+        Box::new(Sampler::new(options.clock.clone(), Goal::auto(Budget::new(2 << 30)), |_| RepositoryFacts::default()));
+    let recorder = Recorder::start_with_censuses(options, vec![sampler, recent.census()], sinks);
     let subject =
         Subject { repository: "gems-private".into(), package: "lamp".into(), kind: "info", ..Subject::default() };
     let (count, before) = (count.parse::<usize>()?, busy_nanos()?);

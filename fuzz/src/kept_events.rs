@@ -142,7 +142,7 @@ static ASKER: LazyLock<Asker> = LazyLock::new(|| {
     };
     let all = vec![block(40), block(0)];
     let parts: Parts = Arc::new(move |_, _| all.clone());
-    Asker::start(AskerOptions { parts, shortcut: None, memory_bytes: 64 << 20, clock: Clock::at(NOW) })
+    Asker::start(AskerOptions { parts, rollups: None, memory_bytes: 64 << 20, clock: Clock::at(NOW) })
         .expect("a thread")
 });
 

@@ -42,13 +42,13 @@ impl Kept {
             buffered_events: 1 << 15,
             client_addresses: ClientAddresses::default(),
         };
-        let censuses = vec![insight.rate(Some(2 * EACH as u32)), insight.counts()];
+        let censuses = vec![insight.sampler(Some(2 * EACH as u32)), insight.rollups()];
         let recorder = Recorder::start_with_censuses(options, censuses, vec![insight.sink()]);
         let facts = |_: &str| RepositoryFacts { kind: "hosted", format: "raw" };
         insight.begin(Surroundings {
             folder: folder.to_owned(),
-            facts: Box::new(facts),
-            above_floor: Box::new(|| true),
+            facts: Arc::new(facts),
+            above_floor: Arc::new(|| true),
         });
         Self { clock, recorder, insight }
     }

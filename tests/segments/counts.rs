@@ -1,10 +1,11 @@
 //! Files of counts, of minutes and of hours, in other engines.
 
 use crate::world::engines;
-use insight::{RepositoryFacts, RollupOptions, Rollups};
+use insight::{RepositoryFacts, RollupOptions, Rollups, Surroundings};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use telemetry::{ClientAddresses, Clock, Event, Kind, Layer, Log, Millis, Outcome, Recorder, RecorderOptions, Tick};
 
@@ -77,14 +78,12 @@ fn pyarrow_and_duckdb_read_files_of_counts_to_the_sums_of_all_events() {
         client_addresses: ClientAddresses::default(),
     };
     let recorder = Recorder::start_with_censuses(options, vec![rollups.census()], Vec::new());
-    let options = RollupOptions {
+    let surroundings = Surroundings {
         folder: folder.path().to_owned(),
-        bytes: 1 << 30,
-        clock: clock.clone(),
-        log: Log::silent(),
-        facts: Box::new(|_| RepositoryFacts { kind: "hosted", format: "gem" }),
-        above_floor: Box::new(|| true),
+        facts: Arc::new(|_| RepositoryFacts { kind: "hosted", format: "gem" }),
+        above_floor: Arc::new(|| true),
     };
+    let options = RollupOptions { surroundings, bytes: 1 << 30, clock: clock.clone(), log: Log::silent() };
     rollups.start(options).unwrap();
     let events: Vec<Event> = (0..6000).map(event).collect();
     // Two stretches each become a file of minutes. After midnight all of them become one of hours.

@@ -35,8 +35,8 @@ const SPAWNS: &[(&str, usize, Limit)] = &[
     ("front/src/listen/reserved_connections.rs", 1, Bound(BoundName::ReservedConnections)),
     ("front/src/pages/compressor.rs", 1, Bound(BoundName::PageCompression)),
     ("insight/src/ask/asker.rs", 1, Fixed("one for each asker; questions are bounded by `Asks`")),
-    ("insight/src/roll/rollups.rs", 1, Fixed("one for each server: it writes the counts of events")),
-    ("insight/src/keep/tender.rs", 1, Fixed("one for each server")),
+    ("insight/src/rollup/rollups.rs", 1, Fixed("one for each server: it writes the counts of events")),
+    ("insight/src/store/maintenance.rs", 1, Fixed("one for each server")),
     (
         "repository/src/gem/upstream/fetch_ahead.rs",
         1,

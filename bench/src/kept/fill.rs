@@ -5,6 +5,7 @@ use super::busy::Busy;
 use anyhow::{Result, ensure};
 use insight::{Insight, InsightOptions, RepositoryFacts, Surroundings};
 use std::path::Path;
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use telemetry::{BoundName, Clock, Event, EventId, Layer, Log, Millis, UpstreamUse};
@@ -32,7 +33,7 @@ pub(super) fn fill(folder: &Path, events: usize) -> Result<(Millis, Vec<EventId>
     };
     let insight = Insight::new(options);
     let facts = |name: &str| RepositoryFacts { kind: if name == "public" { "group" } else { "hosted" }, format: "gem" };
-    insight.begin(Surroundings { folder: folder.to_owned(), facts: Box::new(facts), above_floor: Box::new(|| true) });
+    insight.begin(Surroundings { folder: folder.to_owned(), facts: Arc::new(facts), above_floor: Arc::new(|| true) });
     let memory = insight.bounds().into_iter().find(|bound| bound.name() == BoundName::OpenEvents);
     let (mut sink, mut busy, mut ids) = (insight.sink(), Busy::new(1), Vec::new());
     let (began, mut done) = (Instant::now(), 0);

@@ -1,14 +1,15 @@
 //! Questions about stored events.
 
+mod aggregates;
 mod answer;
 mod asked;
 mod asker;
-mod choose;
 mod columns;
 mod compare;
-mod contrast;
-mod differ;
+mod comparison;
+mod differences;
 mod distinct;
+mod distribution;
 #[cfg(test)]
 mod docs;
 mod draft;
@@ -24,11 +25,10 @@ mod question;
 mod run;
 mod sampled;
 mod seed;
+mod selection;
 mod series;
 mod show;
-mod spread;
 mod table;
-mod tallies;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -38,7 +38,7 @@ mod value;
 
 pub use answer::{Answer, Cost, Figure, NotAnswered, Seen};
 pub use asked::Asked;
-pub use asker::{Asker, AskerOptions, Caller, Parts, Shortcut};
+pub use asker::{Asker, AskerOptions, Caller, Parts, RollupSource};
 pub use compare::{Compared, Side, Step};
 pub use json::QUESTION_BYTES_MAX;
 pub use mistake::Mistake;

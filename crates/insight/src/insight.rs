@@ -1,12 +1,12 @@
-//! The handle of the stored events: it takes them, keeps them, and gives them to questions.
+//! The handle of the stored events: it stores them, and answers questions about them.
 
-use crate::ask::{Answer, Asker, AskerOptions, Caller, NotAnswered, Question, Shortcut};
+use crate::ask::{Answer, Asker, AskerOptions, Caller, NotAnswered, Parts, Question, RollupSource};
 use crate::event_json;
-use crate::keep::{Keep, KeepSink};
 use crate::options::{InsightOptions, Surroundings};
 use crate::part::{Part, Unreadable};
-use crate::rate::{Budget, Goal, Rate};
-use crate::roll::{RollupOptions, Rollups};
+use crate::rollup::{RollupOptions, Rollups};
+use crate::sampler::{Budget, Goal, Sampler};
+use crate::store::{EventStore, StoreSink};
 use std::fmt;
 use std::sync::Arc;
 use telemetry::{Bound, Census, Clock, EventId, Log, Millis, Sink};
@@ -14,10 +14,10 @@ use telemetry::{Bound, Census, Clock, EventId, Log, Millis, Sink};
 /// The stored events. One for each server.
 #[derive(Debug)]
 pub struct Insight {
-    keep: Arc<Keep>,
+    store: Arc<EventStore>,
     rollups: Arc<Rollups>,
-    /// The bytes for counts.
-    counts_bytes: u64,
+    /// The bytes for rollups.
+    rollup_bytes: u64,
     budget: Arc<Budget>,
     clock: Clock,
     log: Log,
@@ -29,46 +29,47 @@ impl Insight {
     /// The handle. Its sink may be used at once; events before [`Insight::begin`] wait in memory.
     pub fn new(mut options: InsightOptions) -> Arc<Self> {
         let (clock, log, memory_bytes) = (options.clock.clone(), options.log.clone(), options.ask_memory_bytes);
-        let counts_bytes = options.keep_bytes / Self::COUNTS_SHARE;
-        options.keep_bytes -= counts_bytes;
+        let rollup_bytes = options.keep_bytes / Self::ROLLUP_SHARE;
+        options.keep_bytes -= rollup_bytes;
         let budget = Budget::new(options.keep_bytes);
-        let keep = Keep::new(options, budget.clone());
-        let kept = keep.clone();
-        let parts = move |from, to| kept.parts(from, to);
-        let rollups = Rollups::new();
-        let (counts, kept) = (rollups.clone(), keep.clone());
-        let shortcut: Shortcut = Arc::new(move |question| {
-            let counted = counts.counted(question)?;
-            // Older events have no counts if these were lost or removed, or if an earlier version stored the events.
-            let since = counts.since()?;
-            let older = |part: &Arc<dyn Part>| part.span().from < since.0;
-            let uncounted =
-                question.from < since && kept.parts(question.from, since.min(question.to)).iter().any(older);
-            (!uncounted).then_some(counted)
-        });
-        let (parts, shortcut) = (Arc::new(parts), Some(shortcut));
-        let options = AskerOptions { parts, shortcut, memory_bytes, clock: clock.clone() };
-        let asker = Asker::start(options);
+        let (store, rollups) = (EventStore::new(options, budget.clone()), Rollups::new());
+        let parts: Parts = {
+            let store = store.clone();
+            Arc::new(move |from, to| store.parts(from, to))
+        };
+        let scans: RollupSource = {
+            let (rollups, parts) = (rollups.clone(), parts.clone());
+            Arc::new(move |question| {
+                let scan = rollups.scan(question)?;
+                // Older events have no rollups if these were lost or removed, or if an earlier version stored the events.
+                let since = rollups.since()?;
+                let older = |part: &Arc<dyn Part>| part.span().from < since.0;
+                let is_missing =
+                    question.from < since && parts(question.from, since.min(question.to)).iter().any(older);
+                (!is_missing).then_some(scan)
+            })
+        };
+        let asker = Asker::start(AskerOptions { parts, rollups: Some(scans), memory_bytes, clock: clock.clone() });
         let failed =
             |error: &std::io::Error| log.error("no thread answers questions about events", &[("error", error)]);
         let asker = asker.inspect_err(failed).ok();
-        Arc::new(Self { keep, rollups, counts_bytes, budget, clock, log, asker })
+        Arc::new(Self { store, rollups, rollup_bytes, budget, clock, log, asker })
     }
 
-    /// Counts have this share of the bytes for events.
-    const COUNTS_SHARE: u64 = 8;
+    /// Rollups have this share of the bytes for events.
+    const ROLLUP_SHARE: u64 = 8;
 
     /// The census that counts every event, stored or not.
-    pub fn counts(&self) -> Box<dyn Census> {
+    pub fn rollups(&self) -> Box<dyn Census> {
         self.rollups.census()
     }
 
-    /// The census that chooses the events that are stored: so many a second beside the events that are stored whole, or as many as the budget
+    /// The census that samples the events to store: so many a second beside the events that are stored whole, or as many as the budget
     /// of bytes allows.
-    pub fn rate(&self, stored_per_second: Option<u32>) -> Box<dyn Census> {
+    pub fn sampler(&self, stored_per_second: Option<u32>) -> Box<dyn Census> {
         let goal = stored_per_second.map_or_else(|| Goal::auto(self.budget.clone()), Goal::Number);
-        let keep = self.keep.clone();
-        Box::new(Rate::new(self.clock.clone(), goal, move |name| keep.facts_of(name)))
+        let store = self.store.clone();
+        Box::new(Sampler::new(self.clock.clone(), goal, move |name| store.facts_of(name)))
     }
 
     /// The bytes that stored events may take, and what one takes.
@@ -78,41 +79,30 @@ impl Insight {
 
     /// The sink that takes the sampled events.
     pub fn sink(&self) -> Box<dyn Sink> {
-        Box::new(KeepSink(self.keep.clone()))
+        Box::new(StoreSink(self.store.clone()))
     }
 
-    /// Begins to keep events: finds those on disk, and starts the thread that writes. If the folder cannot be used, the log tells, and events
-    /// are kept in memory only.
+    /// Opens the folder, and starts the threads that write. If the folder cannot be used, the log tells, and events are kept in memory only.
     pub fn begin(&self, surroundings: Surroundings) {
-        let Surroundings { folder, facts, above_floor } = surroundings;
-        let (facts, above_floor) = (Arc::new(facts), Arc::new(above_floor));
-        let (of_counts, floor_of_counts) = (facts.clone(), above_floor.clone());
-        let counts = RollupOptions {
-            folder: folder.join("counts"),
-            bytes: self.counts_bytes,
-            clock: self.clock.clone(),
-            log: self.log.clone(),
-            facts: Box::new(move |name| of_counts(name)),
-            above_floor: Box::new(move || floor_of_counts()),
-        };
-        if self.counts_bytes > 0
-            && let Err(error) = self.rollups.start(counts)
-        {
-            self.log.error("events are not counted by minute and hour", &[("error", &error)]);
+        if self.rollup_bytes > 0 {
+            let surroundings = Surroundings { folder: surroundings.folder.join("counts"), ..surroundings.clone() };
+            let (bytes, clock, log) = (self.rollup_bytes, self.clock.clone(), self.log.clone());
+            if let Err(error) = self.rollups.start(RollupOptions { surroundings, bytes, clock, log }) {
+                self.log.error("events are not counted by minute and hour", &[("error", &error)]);
+            }
         }
-        let (facts, above_floor) = (Box::new(move |name: &str| facts(name)), Box::new(move || above_floor()));
-        self.keep.begin(Surroundings { folder, facts, above_floor });
+        self.store.begin(surroundings);
     }
 
     /// The parts that may have events which began in `from..to`, the newest first. A part stays readable for as long as it is held, also
     /// if it is removed meanwhile.
     pub fn parts(&self, from: Millis, to: Millis) -> Vec<Arc<dyn Part>> {
-        self.keep.parts(from, to)
+        self.store.parts(from, to)
     }
 
-    /// The moment of the oldest event since `from` that is kept. `None`: none is.
+    /// The moment of the oldest stored event since `from`. `None`: there is none.
     pub fn kept_since(&self, from: Millis) -> Option<Millis> {
-        let parts = self.keep.parts(from, Millis(i64::MAX));
+        let parts = self.store.parts(from, Millis(i64::MAX));
         parts.iter().map(|part| Millis(part.span().from.max(from.0))).min()
     }
 
@@ -122,7 +112,7 @@ impl Insight {
     /// # Errors
     /// If a part that may have the event cannot be read.
     pub fn event(&self, id: EventId) -> Result<Option<serde_json::Value>, Unreadable> {
-        event_json::find(&self.keep.around(id), id)
+        event_json::find(&self.store.around(id), id)
     }
 
     /// Sets the most questions that are being answered at once, or whose partial answers are kept, and how many may be of one caller.
@@ -162,13 +152,13 @@ impl Insight {
     /// The bounds of the memory, of the disk and of questions, to be registered.
     pub fn bounds(&self) -> Vec<Arc<Bound>> {
         let asker = self.asker.iter().flat_map(Asker::bounds);
-        self.keep.bounds().into_iter().chain(self.rollups.bounds()).chain(asker).collect()
+        self.store.bounds().into_iter().chain(self.rollups.bounds()).chain(asker).collect()
     }
 
-    /// Ends keeping: writes the events in memory into a segment. Call it after the sinks were flushed.
+    /// Writes the events in memory into a segment, and ends the threads. Call it after the sinks were flushed.
     pub fn close(&self) {
         self.rollups.stop();
-        self.keep.close();
+        self.store.close();
     }
 }
 
@@ -178,9 +168,9 @@ impl Drop for Insight {
     }
 }
 
-impl fmt::Debug for Keep {
+impl fmt::Debug for EventStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keep").finish_non_exhaustive()
+        f.debug_struct("EventStore").finish_non_exhaustive()
     }
 }
 

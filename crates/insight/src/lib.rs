@@ -1,4 +1,4 @@
-//! Keeps events for weeks, and answers questions about them.
+//! Stores events for weeks, and answers questions about them.
 //!
 //! An event becomes a row of coded columns ([`Column`]). The newest rows are in memory and in a log; older ones are in segments, which are
 //! Parquet files. Questions read both through [`Part`], column by column, and never see a row.
@@ -9,34 +9,34 @@ mod column;
 mod disk;
 mod event_json;
 mod insight;
-mod keep;
 mod log;
-mod open;
+mod memtable;
 mod options;
 mod part;
-mod rate;
-mod roll;
+mod rollup;
 mod row;
 #[cfg(test)]
 mod sample;
+mod sampler;
 pub mod segment;
+mod store;
 mod tail;
 mod texts;
 
 pub use ask::{
     Answer, Asked, Asker, AskerOptions, Caller, Compare, Compared, Cost, Figure, Filter, Is, Key, Measure, Mistake,
-    NotAnswered, Order, Parts, QUESTION_BYTES_MAX, Question, Seen, Shortcut, Side, Step, Value,
+    NotAnswered, Order, Parts, QUESTION_BYTES_MAX, Question, RollupSource, Seen, Side, Step, Value,
 };
 pub use block::Block;
 pub use column::{Cell, Column, ColumnKind, LINE};
 pub use insight::Insight;
 pub use log::{Log, Recovered};
-pub use open::Open;
+pub use memtable::Memtable;
 pub use options::{AboveFloor, FactsOf, InsightOptions, Surroundings};
-pub use part::{Coded, Part, Rolled, Span, Unreadable};
-pub use rate::{Budget, Goal, Rate};
-pub use roll::{Buckets, Counted, RollupOptions, Rollups};
+pub use part::{Aggregated, Coded, Part, Span, Unreadable};
+pub use rollup::{Buckets, RollupOptions, RollupScan, Rollups};
 pub use row::{RepositoryFacts, Row};
+pub use sampler::{Budget, Goal, Sampler};
 pub use segment::Segment;
 pub use tail::{Listener, NoPlace, Tail};
 pub use texts::Texts;

@@ -8,7 +8,7 @@ mod piece;
 
 use crate::block::Block;
 use crate::disk;
-use crate::open::Open;
+use crate::memtable::Memtable;
 use crate::part::Part;
 use columns::Columns;
 use piece::Piece;
@@ -30,7 +30,7 @@ pub struct Log {
     /// Memory for the next piece.
     plain: Vec<u8>,
     packed: Vec<u8>,
-    /// A piece was written in part: what follows it could not be told from it.
+    /// A piece was written in part: the next one would not be found behind it.
     torn: bool,
 }
 
@@ -140,7 +140,7 @@ impl Log {
     pub fn read(bytes: &[u8]) -> Recovered {
         let mut recovered = Recovered { lost_bytes: bytes.len() as u64, ..Recovered::default() };
         let Ok(mut decompressor) = Decompressor::new() else { return recovered };
-        let (mut whole, mut open) = (0, Open::default());
+        let (mut whole, mut open) = (0, Memtable::default());
         // Batches of this version can be read even if the names are damaged.
         let mut lists = vec![Columns::own()];
         for piece in Piece::all(bytes) {

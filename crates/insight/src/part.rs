@@ -1,7 +1,7 @@
 //! A part of the stored events: the newest ones in memory, or a segment. Questions read parts, column by column.
 
 use crate::column::{Column, ColumnKind};
-use crate::roll::Buckets;
+use crate::rollup::Buckets;
 use crate::texts::Texts;
 use std::sync::Arc;
 
@@ -61,15 +61,15 @@ pub trait Part: Send + Sync + std::fmt::Debug {
     }
     /// The bytes that reading a column takes from the disk.
     fn bytes(&self, column: Column) -> u64;
-    /// Its sums, if each row stands for several events that were added up: [`Part::numbers`] of amounts and durations are then sums over
-    /// these events, and [`Column::Weight`] is how many they are.
-    fn rolled(&self) -> Option<&dyn Rolled> {
+    /// Its aggregates, if each row is the sum of several events: [`Part::numbers`] of amounts and durations are then sums over these
+    /// events, and [`Column::Weight`] is how many they are.
+    fn aggregated(&self) -> Option<&dyn Aggregated> {
         None
     }
 }
 
-/// What a part of added-up events knows of a column besides the sums.
-pub trait Rolled {
+/// The columns of a part whose rows are aggregates, beside their sums.
+pub trait Aggregated {
     /// The distribution of a duration, for each row.
     fn buckets(&self, column: Column) -> Result<Vec<Buckets>, Unreadable>;
     /// The highest value of a duration, for each row.

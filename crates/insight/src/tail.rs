@@ -1,12 +1,12 @@
 //! Live events: each finished event that fits a listener's filter is sent to it, as a message of Server-Sent Events.
 //!
 //! Without a listener the sink is switched off, and no event is unpacked for it. With one it gets every event, whatever is stored. A listener
-//! that gets too many events gets a sample with weights ([`pace`]), and one that reads too slowly loses events; it is told about both.
+//! that gets too many events gets a sample with weights ([`throttle`]), and one that reads too slowly loses events; it is told about both.
 
 mod line;
 mod listener;
 mod message;
-mod pace;
+mod throttle;
 
 pub use listener::Listener;
 
@@ -75,7 +75,7 @@ impl Tail {
         let _ = self.facts.set(facts);
     }
 
-    /// What can fill up. Register both.
+    /// Its bounds. Register both.
     pub fn bounds(&self) -> [Arc<Bound>; 2] {
         [self.places.clone(), self.queued.clone()]
     }

@@ -96,14 +96,14 @@ impl Instance {
         let insight = Insight::new(keep);
         insight
             .limit_questions(settings.server.max_asks, crate::class::each(settings.server.max_asks, &settings.server));
-        let rate = insight.rate(settings.telemetry.stored_per_second.number());
-        let mut censuses: Vec<Box<dyn Census>> = vec![rate, last_uses.census()];
+        let sampler = insight.sampler(settings.telemetry.stored_per_second.number());
+        let mut censuses: Vec<Box<dyn Census>> = vec![sampler, last_uses.census()];
         if settings.telemetry.events_recent_bytes > 0 {
             censuses.push(recent.census());
             sinks.push(recent.sink());
         }
         if settings.telemetry.keep_bytes > 0 {
-            censuses.push(insight.counts());
+            censuses.push(insight.rollups());
             sinks.push(insight.sink());
         }
         let recent_paths = RecentPaths::new(clock.clone());
@@ -235,13 +235,13 @@ fn surroundings(settings: &Settings, repositories: &Repositories) -> Surrounding
     let (facts, folder) = (facts_of(repositories), store::Layout::new(&settings.store.data).events());
     let (data, floor_bytes) = (settings.store.data.clone(), settings.store.free_space_floor_bytes);
     let above_floor = move || store::above_floor(&data, floor_bytes).is_ok();
-    Surroundings { folder, facts, above_floor: Box::new(above_floor) }
+    Surroundings { folder, facts, above_floor: Arc::new(above_floor) }
 }
 
 /// How the facts about a repository are found by its name.
 fn facts_of(repositories: &Repositories) -> FactsOf {
     let facts_of = repositories.facts();
-    Box::new(move |name| {
+    Arc::new(move |name| {
         let facts = |(kind, format): (RepositoryKind, Format)| (kind.as_str(), format.as_str());
         let (kind, format) = facts_of(name).map(facts).unwrap_or_default();
         RepositoryFacts { kind, format }

@@ -21,11 +21,11 @@ pub struct Answer {
     pub from: Millis,
     /// The figures are of events that began before this moment.
     pub to: Millis,
-    /// What was seen.
+    /// The parts that were seen.
     pub seen: Seen,
     /// Events that the filter chose and that are in no row, because there were too many groups. The limit of rows leaves out none.
     pub left_out: u64,
-    /// What the answer cost.
+    /// The cost of the answer.
     pub cost: Cost,
     /// The handle with which a caller gets more, while `complete` is less than 1.
     pub next: Option<String>,
@@ -80,7 +80,7 @@ impl NotAnswered {
     }
 }
 
-/// What an answer was made from.
+/// The parts from which an answer was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Seen {
     /// Events of the parts that were read or skipped. A part lies partly outside of the question's time if it holds an end of it.
@@ -93,7 +93,7 @@ pub struct Seen {
     pub skipped: u64,
 }
 
-/// What an answer cost.
+/// The cost of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
 pub struct Cost {
     /// Processor time, in milliseconds.

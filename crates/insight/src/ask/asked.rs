@@ -1,6 +1,6 @@
 //! A request to answer a question, or to go on answering one.
 
-use super::mistake::{Mistake, Place};
+use super::mistake::{Mistake, Position};
 use super::question::Question;
 use super::{draft, json};
 use serde_json::Value as Json;
@@ -32,11 +32,11 @@ impl Asked {
             return Question::from_text(text, now).map(Self::question);
         }
         let json: Json = serde_json::from_str(trimmed)
-            .map_err(|error| Mistake::new(&Place::Whole, format!("the JSON cannot be read: {error}")))?;
+            .map_err(|error| Mistake::new(&Position::Whole, format!("the JSON cannot be read: {error}")))?;
         let object = match json {
             Json::String(text) => return Question::from_text(&text, now).map(Self::question),
             Json::Object(object) => object,
-            _ => return Err(Mistake::new(&Place::Whole, "expected an object or a text")),
+            _ => return Err(Mistake::new(&Position::Whole, "expected an object or a text")),
         };
         let Some(handle) = object.get("next").filter(|handle| !handle.is_null()) else {
             let mut object = object;
@@ -44,7 +44,7 @@ impl Asked {
             return Question::from_json(&object, now).map(Self::question);
         };
         if let Some(other) = object.keys().find(|key| !["next", "wait_ms"].contains(&key.as_str())) {
-            return Err(Mistake::new(&Place::part(other), "with `next` there is only `wait_ms`"));
+            return Err(Mistake::new(&Position::part(other), "with `next` there is only `wait_ms`"));
         }
         let handle = json::string(handle, "next")?.to_owned();
         let wait_ms = json::number(object.get("wait_ms"), "wait_ms")?;

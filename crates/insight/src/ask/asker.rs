@@ -2,11 +2,11 @@
 //! wait for a long one. Between the columns of a part it looks whether an answer is due.
 
 use super::answer::{Answer, NotAnswered};
-use super::contrast::Contrast;
+use super::comparison::Comparison;
 use super::question::{Compare, Question};
 use super::run::Run;
 use crate::part::Part;
-use crate::roll::Counted;
+use crate::rollup::RollupScan;
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,16 +19,16 @@ use telemetry::{Bound, BoundName, Clock, Millis, Tick, background};
 /// The parts of the stored events between two moments, the newest first.
 pub type Parts = Arc<dyn Fn(Millis, Millis) -> Vec<Arc<dyn Part>> + Send + Sync>;
 /// The counts from which a question is answered in place of events, if they have all that it needs.
-pub type Shortcut = Arc<dyn Fn(&Question) -> Option<Counted> + Send + Sync>;
+pub type RollupSource = Arc<dyn Fn(&Question) -> Option<RollupScan> + Send + Sync>;
 /// Is called once with the answer, on the thread of the asker. It must not wait.
 type Done = Box<dyn FnOnce(Result<Answer, NotAnswered>) + Send>;
 
-/// What an [`Asker`] needs.
+/// The options of an [`Asker`].
 pub struct AskerOptions {
     /// The stored events.
     pub parts: Parts,
     /// Is tried before events are read.
-    pub shortcut: Option<Shortcut>,
+    pub rollups: Option<RollupSource>,
     /// The most memory of the tables of all questions, with the columns of the part that is being read, in bytes. Groups are dropped above
     /// it.
     pub memory_bytes: u64,
@@ -58,7 +58,7 @@ pub struct Asker {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the callers share with the thread.
+/// The state that the callers share with the thread.
 struct Shared {
     options: AskerOptions,
     questions: Arc<Bound>,
@@ -96,7 +96,7 @@ struct Job {
 enum Work {
     New(Box<Question>),
     Running(Box<Run>),
-    Comparing(Box<Contrast>),
+    Comparing(Box<Comparison>),
     /// The thread has it.
     Away,
     Done(Box<Result<Answer, NotAnswered>>),
@@ -244,7 +244,7 @@ impl Job {
     fn is_within_part(&self) -> bool {
         match &self.work {
             Work::Running(run) => run.is_within_part(),
-            Work::Comparing(contrast) => contrast.is_within_part(),
+            Work::Comparing(comparison) => comparison.is_within_part(),
             Work::New(_) | Work::Away | Work::Done(_) => false,
         }
     }
@@ -323,7 +323,7 @@ impl Shared {
     fn observe(&self, state: &State) {
         let memory = |job: &Job| match &job.work {
             Work::Running(run) => run.memory() as u64,
-            Work::Comparing(contrast) => contrast.memory() as u64,
+            Work::Comparing(comparison) => comparison.memory() as u64,
             Work::New(_) | Work::Away | Work::Done(_) => 0,
         };
         self.questions.observe(state.jobs.len() as u64);
@@ -333,13 +333,17 @@ impl Shared {
     /// Does a piece of work.
     fn step(&self, work: Work, memory: usize) -> Work {
         let step = || match work {
-            Work::New(question) => match self.options.shortcut.as_ref().and_then(|shortcut| shortcut(&question)) {
+            Work::New(question) => match self.options.rollups.as_ref().and_then(|rollups| rollups(&question)) {
                 Some(counted) => Work::Running(Box::new(Run::of_counts(*question, counted))),
                 None => self.begin(*question),
             },
-            Work::Comparing(mut contrast) => {
-                contrast.step();
-                if contrast.is_done() { Work::Done(Box::new(contrast.answer())) } else { Work::Comparing(contrast) }
+            Work::Comparing(mut comparison) => {
+                comparison.step();
+                if comparison.is_done() {
+                    Work::Done(Box::new(comparison.answer()))
+                } else {
+                    Work::Comparing(comparison)
+                }
             }
             Work::Running(mut run) => {
                 if run.step(memory) {
@@ -358,10 +362,10 @@ impl Shared {
         let parts = |from| (self.options.parts)(from, to);
         match question.compare {
             None => Work::Running(Box::new(Run::new(question, parts(from)))),
-            Some(Compare::Rest) => Work::Comparing(Box::new(Contrast::new(question, parts(from)))),
+            Some(Compare::Rest) => Work::Comparing(Box::new(Comparison::new(question, parts(from)))),
             Some(Compare::Earlier(by)) => {
                 let earlier = Millis(from.0.saturating_sub(i64::try_from(by).unwrap_or(i64::MAX)));
-                Work::Comparing(Box::new(Contrast::new(question, parts(earlier))))
+                Work::Comparing(Box::new(Comparison::new(question, parts(earlier))))
             }
         }
     }
@@ -377,9 +381,9 @@ impl Shared {
                 let answer = run.answer();
                 (Work::Running(run), Some(answer))
             }
-            Work::Comparing(mut contrast) => {
-                let answer = contrast.answer();
-                (Work::Comparing(contrast), Some(answer))
+            Work::Comparing(mut comparison) => {
+                let answer = comparison.answer();
+                (Work::Comparing(comparison), Some(answer))
             }
             Work::Done(answer) => (Work::Away, Some(*answer)),
             Work::Away => (Work::Away, None),

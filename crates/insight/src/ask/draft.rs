@@ -1,6 +1,6 @@
 //! A question that was read, before its parts are checked against each other.
 
-use super::mistake::{Mistake, Place};
+use super::mistake::{Mistake, Position};
 use super::names::{clipped, nearest};
 use super::question::{Compare, Filter, Key, Measure, Order, Question};
 use super::times;
@@ -21,7 +21,7 @@ const LAST_HOUR: u64 = 3_600_000;
 pub(super) const TESTS_MAX: usize = 200;
 
 /// A part of a question, and its place.
-pub(super) type At<T> = (T, Place);
+pub(super) type At<T> = (T, Position);
 
 /// A question that was read. Its parts are not checked against each other.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ impl Draft {
         if from >= to {
             let place = [&self.from, &self.to].into_iter().flatten().map(|(_, place)| place).next();
             let message = format!("the time ends at {to}, which is not after its begin at {from}");
-            return Err(Mistake::new(place.unwrap_or(&Place::Whole), message));
+            return Err(Mistake::new(place.unwrap_or(&Position::Whole), message));
         }
         if let Some((_, place)) = &self.compare
             && (!self.by.is_empty() || !self.measures.is_empty() || self.per.is_some() || self.order.is_some())
@@ -90,7 +90,7 @@ impl Draft {
             .filter_map(|measure| if let Measure::Share(filter) = measure { Some(filter) } else { None });
         if shares.chain([&filter]).map(Filter::tests).sum::<usize>() > TESTS_MAX {
             let message = format!("a question has at most {TESTS_MAX} comparisons, those of `share` included");
-            return Err(Mistake::new(&Place::Whole, message));
+            return Err(Mistake::new(&Position::Whole, message));
         }
         Ok(Question { from, to, filter, by, measures, per, order, limit, compare, wait_ms })
     }
@@ -122,7 +122,7 @@ fn distinct<T: PartialEq>(items: Vec<At<T>>, most: usize, what: &str) -> Result<
     Ok(all)
 }
 
-fn stretch(text: &str, place: &Place) -> Result<u64, Mistake> {
+fn stretch(text: &str, place: &Position) -> Result<u64, Mistake> {
     let read = times::stretch(text);
     let why =
         || times::out_of_range(text).map_or_else(|| format!("is no time: write {}", times::STRETCH), str::to_owned);
@@ -133,7 +133,7 @@ fn stretch(text: &str, place: &Place) -> Result<u64, Mistake> {
 /// `one`: there is one group.
 fn limit(
     limit: Option<At<u64>>,
-    per: Option<(u64, &Place)>,
+    per: Option<(u64, &Position)>,
     time: (Millis, Millis),
     one: bool,
 ) -> Result<usize, Mistake> {

@@ -1,7 +1,7 @@
 //! The JSON form of a question.
 
 use super::draft::{At, Draft, TESTS_MAX};
-use super::mistake::{Mistake, Place};
+use super::mistake::{Mistake, Position};
 use super::names::{self, clipped, nearest};
 use super::question::{Filter, Key, Measure, Question};
 use super::text::{self, DEPTH_MAX};
@@ -18,13 +18,13 @@ impl Question {
     pub fn from_json(object: &Map<String, Json>, now: Millis) -> Result<Self, Mistake> {
         if let Some(unknown) = object.keys().find(|key| !KEYS.contains(&key.as_str())) {
             let message = format!("a question has no key `{}`; it has `{}`", clipped(unknown), KEYS.join("`, `"));
-            return Err(Mistake::new(&Place::Whole, message).meant(nearest(unknown, KEYS)));
+            return Err(Mistake::new(&Position::Whole, message).meant(nearest(unknown, KEYS)));
         }
         let present = |key: &str| object.get(key).filter(|value| !value.is_null());
         let text =
-            |key: &str| present(key).map(|value| Ok((string(value, key)?.to_owned(), Place::part(key)))).transpose();
+            |key: &str| present(key).map(|value| Ok((string(value, key)?.to_owned(), Position::part(key)))).transpose();
         let number = |key: &str| number(present(key), key);
-        let order = |value: &Json| Ok((text::order(string(value, "order")?, "order", now)?, Place::part("order")));
+        let order = |value: &Json| Ok((text::order(string(value, "order")?, "order", now)?, Position::part("order")));
         Draft {
             from: text("from")?,
             to: text("to")?,
@@ -51,32 +51,32 @@ fn short(question: Question) -> Result<Question, Mistake> {
         return Ok(question);
     }
     let message = format!("a question has at most {} bytes in the text form; this has {bytes}", tokens::TEXT_MAX);
-    Err(Mistake::new(&Place::Whole, message))
+    Err(Mistake::new(&Position::Whole, message))
 }
 
 fn key(name: &str, part: &str) -> Result<Key, Mistake> {
-    names::key(name, &Place::part(part))
+    names::key(name, &Position::part(part))
 }
 
 pub(super) fn string<'a>(value: &'a Json, part: &str) -> Result<&'a str, Mistake> {
-    value.as_str().ok_or_else(|| Mistake::new(&Place::part(part), "expected a text in quotes"))
+    value.as_str().ok_or_else(|| Mistake::new(&Position::part(part), "expected a text in quotes"))
 }
 
 /// The whole number of a key, if the key is there.
 pub(super) fn number(value: Option<&Json>, key: &str) -> Result<Option<At<u64>>, Mistake> {
     let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
     match value.as_u64() {
-        Some(number) => Ok(Some((number, Place::part(key)))),
-        None => Err(Mistake::new(&Place::part(key), "expected a whole number")),
+        Some(number) => Ok(Some((number, Position::part(key)))),
+        None => Err(Mistake::new(&Position::part(key), "expected a whole number")),
     }
 }
 
 /// The texts of a list, each read.
 fn list<T>(value: &Json, part: &str, read: impl Fn(&str, &str) -> Result<T, Mistake>) -> Result<Vec<At<T>>, Mistake> {
-    let Json::Array(items) = value else { return Err(Mistake::new(&Place::part(part), "expected a list of texts")) };
+    let Json::Array(items) = value else { return Err(Mistake::new(&Position::part(part), "expected a list of texts")) };
     let item = |(at, item): (usize, &Json)| {
         let part = format!("{part}[{at}]");
-        Ok((read(string(item, &part)?, &part)?, Place::part(&part)))
+        Ok((read(string(item, &part)?, &part)?, Position::part(&part)))
     };
     items.iter().enumerate().map(item).collect()
 }
@@ -103,7 +103,7 @@ impl Filters {
 
     fn list(&mut self, value: &Json, part: &str, depth: usize) -> Result<Vec<Filter>, Mistake> {
         match value {
-            Json::Array(items) if items.is_empty() => Err(Mistake::new(&Place::part(part), "the list is empty")),
+            Json::Array(items) if items.is_empty() => Err(Mistake::new(&Position::part(part), "the list is empty")),
             // One comparison in place of a list of one.
             Json::Array(items) if items.first().is_some_and(Json::is_string) => Ok(vec![self.test(items, part)?]),
             Json::Array(items) => {
@@ -115,7 +115,7 @@ impl Filters {
     }
 
     fn one(&mut self, value: &Json, part: &str, depth: usize) -> Result<Filter, Mistake> {
-        let place = Place::part(part);
+        let place = Position::part(part);
         if depth >= DEPTH_MAX {
             return Err(Mistake::new(&place, format!("a filter is nested at most {DEPTH_MAX} deep")));
         }
@@ -143,23 +143,23 @@ impl Filters {
     fn test(&mut self, items: &[Json], part: &str) -> Result<Filter, Mistake> {
         self.tests += 1;
         if self.tests > TESTS_MAX {
-            return Err(Mistake::new(&Place::part(part), format!("a question has at most {TESTS_MAX} comparisons")));
+            return Err(Mistake::new(&Position::part(part), format!("a question has at most {TESTS_MAX} comparisons")));
         }
         let [name, is, value] = items else {
             let message = "a comparison is a list of three: `[\"status\", \">=\", 500]`";
-            return Err(Mistake::new(&Place::part(part), message));
+            return Err(Mistake::new(&Position::part(part), message));
         };
         let item = |at: usize| format!("{part}[{at}]");
-        let column = names::column(string(name, &item(0))?, &Place::part(&item(0)))?;
-        let is = names::comparison(string(is, &item(1))?, column, &Place::part(&item(1)))?;
+        let column = names::column(string(name, &item(0))?, &Position::part(&item(0)))?;
+        let is = names::comparison(string(is, &item(1))?, column, &Position::part(&item(1)))?;
         let text = cell(value, column).ok_or_else(|| {
             let message = match column.kind() {
                 ColumnKind::Number | ColumnKind::Duration => "expected a number or a text",
                 _ => "expected a text in quotes",
             };
-            Mistake::new(&Place::part(&item(2)), message)
+            Mistake::new(&Position::part(&item(2)), message)
         })?;
-        let value = value::read(&text, column, self.now, &Place::part(&item(2)))?;
+        let value = value::read(&text, column, self.now, &Position::part(&item(2)))?;
         Ok(Filter::Test { column, is, value })
     }
 }

@@ -13,7 +13,7 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    pub(super) fn new(place: &Place, message: impl Into<String>) -> Self {
+    pub(super) fn new(place: &Position, message: impl Into<String>) -> Self {
         Self { place: place.to_string(), message: message.into(), hint: None }
     }
 
@@ -31,7 +31,7 @@ impl Mistake {
 
 /// A place in a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Position {
     /// The whole question.
     Whole,
     /// A character of a text, counted from 1. The text may be a part of the JSON form.
@@ -42,22 +42,22 @@ pub(super) enum Place {
     Part(Box<str>),
 }
 
-impl Place {
+impl Position {
     /// The value of a key of the JSON form, or an item of a list of it.
     pub(super) fn part(path: &str) -> Self {
         Self::Part(path.into())
     }
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for Position {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Place::Whole => write!(f, "the question"),
-            Place::Character(at, None) => write!(f, "character {at}"),
-            Place::Character(at, Some(part)) => write!(f, "`{part}`, character {at}"),
-            Place::End(None) => write!(f, "the end"),
-            Place::End(Some(part)) => write!(f, "the end of `{part}`"),
-            Place::Part(part) => write!(f, "`{part}`"),
+            Position::Whole => write!(f, "the question"),
+            Position::Character(at, None) => write!(f, "character {at}"),
+            Position::Character(at, Some(part)) => write!(f, "`{part}`, character {at}"),
+            Position::End(None) => write!(f, "the end"),
+            Position::End(Some(part)) => write!(f, "the end of `{part}`"),
+            Position::Part(part) => write!(f, "`{part}`"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The names in questions, and suggestions for misspelled ones.
 
-use super::mistake::{Mistake, Place};
+use super::mistake::{Mistake, Position};
 use super::question::{Is, Key, Measure};
 use crate::column::{Column, ColumnKind};
 
@@ -91,7 +91,7 @@ pub(super) fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
 }
 
 /// The column of that name.
-pub(super) fn column(name: &str, place: &Place) -> Result<Column, Mistake> {
+pub(super) fn column(name: &str, place: &Position) -> Result<Column, Mistake> {
     Column::read(name).ok_or_else(|| {
         let known: Vec<&str> = Column::ALL.iter().map(|column| column.as_str()).collect();
         let unknown = Mistake::new(place, format!("there is no column `{}`", clipped(name)));
@@ -104,7 +104,7 @@ pub(super) fn column(name: &str, place: &Place) -> Result<Column, Mistake> {
 }
 
 /// The key of that name.
-pub(super) fn key(name: &str, place: &Place) -> Result<Key, Mistake> {
+pub(super) fn key(name: &str, place: &Position) -> Result<Key, Mistake> {
     column(name, place).map(Key).map_err(|unknown| match name {
         "second" | "minute" | "hour" | "day" | "week" => {
             unknown.hint(format!("`per 1{}` has a row for each {name}", &name[..1]))
@@ -114,7 +114,7 @@ pub(super) fn key(name: &str, place: &Place) -> Result<Key, Mistake> {
 }
 
 /// The comparison of that name, for cells of a column.
-pub(super) fn comparison(name: &str, column: Column, place: &Place) -> Result<Is, Mistake> {
+pub(super) fn comparison(name: &str, column: Column, place: &Position) -> Result<Is, Mistake> {
     let fitting: Vec<&str> = Is::ALL.iter().filter(|is| is.fits(column)).map(|is| is.as_str()).collect();
     let list = fitting.join("`, `");
     let Some(is) = Is::ALL.iter().copied().find(|is| is.as_str() == name) else {
@@ -132,7 +132,7 @@ pub(super) fn comparison(name: &str, column: Column, place: &Place) -> Result<Is
 const OF_COLUMNS: &[&str] = &["sum", "mean", "min", "max", "distinct"];
 
 /// The measure of that name, of a column where it needs one. `share` is not among them.
-pub(super) fn measure(name: &str, of: Option<(&str, &Place)>, place: &Place) -> Result<Measure, Mistake> {
+pub(super) fn measure(name: &str, of: Option<(&str, &Position)>, place: &Position) -> Result<Measure, Mistake> {
     if let ("count" | "rate", Some((_, place))) = (name, &of) {
         return Err(Mistake::new(place, format!("`{name}` has no parentheses")));
     }
@@ -187,7 +187,7 @@ fn quantile(digits: &str) -> Option<f64> {
     let (whole, behind) = digits.split_once('.').unwrap_or((digits, "0"));
     let short = |text: &str, most| (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     let named = short(whole, 3) && short(behind, 2);
-    // Counted in hundredths of a percent, as one division gives the nearest number.
+    // RollupScan in hundredths of a percent, as one division gives the nearest number.
     let hundredths: u32 = named.then(|| format!("{whole}{behind:0<2}").parse().ok())??;
     (hundredths <= 10_000).then(|| f64::from(hundredths) / 10_000.0)
 }
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn a_misspelled_column_is_suggested_and_so_is_a_word_of_other_programs() {
-        let hint = |name: &str| column(name, &Place::Whole).unwrap_err().hint.unwrap();
+        let hint = |name: &str| column(name, &Position::Whole).unwrap_err().hint.unwrap();
         assert_eq!(hint("statsu"), "did you mean `status`?");
         assert_eq!(hint("Repository"), "did you mean `repository`?");
         assert_eq!(hint("duration"), "did you mean `duration_ms`?");
@@ -253,14 +253,14 @@ mod tests {
 
     #[test]
     fn a_measure_takes_only_columns_whose_cells_it_can_count() {
-        let of = |name, of| measure(name, Some((of, &Place::Whole)), &Place::Whole);
+        let of = |name, of| measure(name, Some((of, &Position::Whole)), &Position::Whole);
         assert_eq!(of("p95", "duration_ms"), Ok(Measure::Quantile(0.95, Column::Duration)));
         assert_eq!(of("max", "at"), Ok(Measure::Max(Column::At)));
         assert_eq!(of("distinct", "id"), Ok(Measure::Distinct(Column::Id)));
         for (name, column) in [("sum", "path"), ("mean", "at"), ("p50", "id"), ("max", "package"), ("count", "path")] {
             assert!(of(name, column).is_err(), "{name}({column})");
         }
-        assert!(measure("sum", None, &Place::Whole).unwrap_err().message.contains("needs a column"));
+        assert!(measure("sum", None, &Position::Whole).unwrap_err().message.contains("needs a column"));
         assert_eq!(of("avg", "duration_ms").unwrap_err().hint.unwrap(), "did you mean `mean`?");
     }
 }

@@ -1,14 +1,14 @@
 //! A question while it is being answered, part by part, and large parts column by column.
 
 use super::answer::{Answer, Cost, Figure, NotAnswered, Seen};
-use super::choose::{above, between, chosen, columns_of, holds};
 use super::columns::{Chosen, Columns, Rows};
 use super::question::{Measure, Question};
+use super::selection::{above, between, chosen, columns_of, holds};
 use super::series::Series;
 use super::table::Table;
 use crate::column::Column;
 use crate::part::{Part, Unreadable};
-use crate::roll::Counted;
+use crate::rollup::RollupScan;
 use std::sync::Arc;
 use telemetry::thread_nanos;
 
@@ -58,8 +58,8 @@ impl Run {
     }
 
     /// Begins to answer a question from counts. The answer tells the time that they cover.
-    pub(super) fn of_counts(question: Question, counted: Counted) -> Self {
-        let Counted { from, to, parts, unreadable, exact } = counted;
+    pub(super) fn of_counts(question: Question, counted: RollupScan) -> Self {
+        let RollupScan { from, to, parts, unreadable, exact } = counted;
         let exact = exact && unreadable.is_empty();
         let unreadable = unreadable.iter().take(Answer::UNREADABLE_MAX).map(Unreadable::to_string).collect();
         Self { exact, unreadable, ..Self::new(Question { from, to, ..question }, parts) }
@@ -100,7 +100,7 @@ impl Run {
         self.tables() + self.begun.as_ref().map_or(0, |begun| begun.columns.memory())
     }
 
-    /// That of the tables.
+    /// An estimate of the memory of the tables, in bytes.
     fn tables(&self) -> usize {
         self.table.bytes() + self.series.as_ref().map_or(0, Series::bytes)
     }
@@ -180,7 +180,7 @@ impl Run {
             }
         };
         let groups = self.table.admit(columns, chosen, &mut moved)?;
-        self.table.tallies.count(columns, chosen, &groups)?;
+        self.table.aggregates.count(columns, chosen, &groups)?;
         if let Some(series) = &mut self.series {
             series.count(columns, chosen, &groups, self.table.groups.len())?;
         }
@@ -250,7 +250,7 @@ impl Run {
     fn leading(&self, measure: usize) -> Vec<u32> {
         let groups = &self.table.groups;
         let seconds = self.seconds(i64::MIN, i64::MAX);
-        let rank = |group: u32| self.table.tallies.figure(measure, group as usize, seconds).rank();
+        let rank = |group: u32| self.table.aggregates.figure(measure, group as usize, seconds).rank();
         let mut ranked: Vec<(f64, u32)> = (0..groups.len() as u32).map(|group| (rank(group), group)).collect();
         let ascending = self.question.order.ascending;
         ranked.sort_unstable_by(|a, b| {
@@ -266,7 +266,7 @@ impl Run {
     fn rows(&self) -> Vec<Vec<Figure>> {
         let seconds = self.seconds(i64::MIN, i64::MAX);
         let measures = |group: usize| {
-            (0..self.question.measures.len()).map(move |measure| self.table.tallies.figure(measure, group, seconds))
+            (0..self.question.measures.len()).map(move |measure| self.table.aggregates.figure(measure, group, seconds))
         };
         // Without keys there is one row, even if there are no events.
         if self.question.by.is_empty() {
@@ -293,7 +293,7 @@ impl Run {
             let at = Figure::cell(Column::At, from);
             let keys = self.table.groups.figures(series.cells()[place].group);
             let measures =
-                (0..self.question.measures.len()).map(|measure| series.tallies.figure(measure, place, seconds));
+                (0..self.question.measures.len()).map(|measure| series.aggregates.figure(measure, place, seconds));
             [at].into_iter().chain(keys).chain(measures).collect()
         };
         cells.into_iter().map(row).collect()
@@ -327,7 +327,7 @@ fn counted_columns(question: &Question, table: &Table, series: Option<&Series>) 
     let mut columns: Vec<Column> = question.by.iter().map(|key| key.0).collect();
     table.columns(&mut columns);
     if let Some(series) = series {
-        series.tallies.columns(&mut columns);
+        series.aggregates.columns(&mut columns);
         columns.push(Column::At);
     }
     columns

@@ -1,9 +1,9 @@
 //! Rows of both sides of a comparison, taken evenly from parts.
 
-use super::choose::{Bits, between, chosen};
 use super::columns::{Columns, Rows};
 use super::question::{Compare, Filter, Question};
 use super::seed::Table;
+use super::selection::{Bits, between, chosen};
 use crate::column::{Column, ColumnKind, LINE};
 use crate::part::Unreadable;
 use crate::texts::Texts;

@@ -1,10 +1,10 @@
 //! Figures for each stretch of time and each group.
 
+use super::aggregates::{Aggregates, NO_GROUP};
 use super::columns::{Chosen, Columns, turns};
 use super::keys::{Local, fold};
 use super::question::Question;
 use super::seed::Table;
-use super::tallies::{NO_GROUP, Tallies};
 use crate::column::Column;
 use crate::part::Unreadable;
 
@@ -15,7 +15,7 @@ pub(super) struct Series {
     per: i64,
     cells: Vec<Cell>,
     places: Table<Cell, u32>,
-    pub(super) tallies: Tallies,
+    pub(super) aggregates: Aggregates,
 }
 
 /// A stretch of time of a group.
@@ -34,16 +34,16 @@ impl Series {
     /// The series of a question that has one.
     pub(super) fn new(question: &Question) -> Option<Self> {
         let per = i64::try_from(question.per).ok().filter(|per| *per > 0)?;
-        let tallies = Tallies::new(&question.measures);
-        Some(Self { per, cells: Vec::new(), places: Table::default(), tallies })
+        let aggregates = Aggregates::new(&question.measures);
+        Some(Self { per, cells: Vec::new(), places: Table::default(), aggregates })
     }
 
     /// An estimate of the memory that is used, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.cells.len() * CELL_BYTES + self.tallies.bytes()
+        self.cells.len() * CELL_BYTES + self.aggregates.bytes()
     }
 
-    /// The cells, numbered as in the tallies.
+    /// The cells, numbered as in the aggregates.
     pub(super) fn cells(&self) -> &[Cell] {
         &self.cells
     }
@@ -75,8 +75,8 @@ impl Series {
         };
         let number: Vec<u32> = folded.first.iter().map(number).collect();
         let cells: Vec<u32> = folded.numbers.iter().map(|place| number[*place as usize]).collect();
-        self.tallies.grow(self.cells.len());
-        self.tallies.count(columns, chosen, &cells)
+        self.aggregates.grow(self.cells.len());
+        self.aggregates.count(columns, chosen, &cells)
     }
 
     fn cell(&mut self, cell: Cell) -> u32 {
@@ -91,7 +91,7 @@ impl Series {
         let group = |cell: &Cell| renumbered[cell.group as usize];
         let kept = |place: &u32| group(&self.cells[*place as usize]) != NO_GROUP;
         let kept: Vec<u32> = (0..self.cells.len() as u32).filter(kept).collect();
-        self.tallies.keep(&kept);
+        self.aggregates.keep(&kept);
         let cells = kept.iter().map(|place| self.cells[*place as usize]);
         self.cells = cells.map(|cell| Cell { group: group(&cell), ..cell }).collect();
         self.places = self.cells.iter().zip(0..).map(|(cell, place)| (*cell, place)).collect();

@@ -4,11 +4,11 @@
 //! the best group that was not kept did in all. So a group that leads is kept, whenever it begins to lead, and a path that was requested
 //! once does not displace it.
 
+use super::aggregates::{Aggregates, NO_GROUP};
 use super::columns::{Chosen, Columns, turns};
 use super::groups::{Finder, Groups};
 use super::keys::{Local, fold};
 use super::question::{Measure, Question};
-use super::tallies::{NO_GROUP, Tallies};
 use crate::column::Column;
 use crate::part::Unreadable;
 
@@ -16,7 +16,7 @@ use crate::part::Unreadable;
 #[derive(Debug)]
 pub(super) struct Table {
     pub(super) groups: Groups,
-    pub(super) tallies: Tallies,
+    pub(super) aggregates: Aggregates,
     most: usize,
     leads: Leads,
     /// Each row is a group of its own.
@@ -47,13 +47,13 @@ impl Table {
         };
         let by: Vec<Column> = question.by.iter().map(|key| key.0).collect();
         let unique = by.contains(&Column::Id);
-        let (groups, tallies) = (Groups::new(&by), Tallies::new(measures));
-        Self { groups, tallies, most, leads, unique, floor: None, left_out: 0 }
+        let (groups, aggregates) = (Groups::new(&by), Aggregates::new(measures));
+        Self { groups, aggregates, most, leads, unique, floor: None, left_out: 0 }
     }
 
     /// An estimate of the memory that is used, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.groups.bytes() + self.tallies.bytes()
+        self.groups.bytes() + self.aggregates.bytes()
     }
 
     /// Events that the filter chose and that are in no group.
@@ -63,7 +63,7 @@ impl Table {
 
     /// The columns that are read to count.
     pub(super) fn columns(&self, columns: &mut Vec<Column>) {
-        self.tallies.columns(columns);
+        self.aggregates.columns(columns);
     }
 
     /// A column and the least cell with which a row can be in the answer.
@@ -84,7 +84,7 @@ impl Table {
     ) -> Result<Vec<u32>, Unreadable> {
         if self.groups.by().is_empty() {
             let group = self.groups.admit(std::iter::empty());
-            self.tallies.grow(self.groups.len());
+            self.aggregates.grow(self.groups.len());
             return Ok(vec![group; chosen.rows.len()]);
         }
         let by = self.groups.by().to_vec();
@@ -119,7 +119,7 @@ impl Table {
                 number[place as usize] = self.groups.admit(finder.values(row as usize));
             }
         }
-        self.tallies.grow(self.groups.len());
+        self.aggregates.grow(self.groups.len());
         let groups: Vec<u32> = folded.numbers.iter().map(|place| number[*place as usize]).collect();
         if crowded && self.least().is_none() {
             let out = groups.iter().enumerate().filter(|(_, group)| **group == NO_GROUP);
@@ -159,11 +159,11 @@ impl Table {
 
     /// Keeps the `count` groups that lead. Returns the new number of each group.
     pub(super) fn keep(&mut self, count: usize) -> Vec<u32> {
-        let tallies = &self.tallies;
+        let aggregates = &self.aggregates;
         let figure = |group: u32| match self.leads {
-            Leads::Events => tallies.events(group as usize) as f64,
-            Leads::Sum(column) => tallies.sum_of(column, group as usize) as f64,
-            Leads::Most(column) => tallies.most_of(column, group as usize) as f64,
+            Leads::Events => aggregates.events(group as usize) as f64,
+            Leads::Sum(column) => aggregates.sum_of(column, group as usize) as f64,
+            Leads::Most(column) => aggregates.most_of(column, group as usize) as f64,
             Leads::First => -f64::from(group),
         };
         let mut kept: Vec<(f64, u32)> = (0..self.groups.len() as u32).map(|group| (figure(group), group)).collect();
@@ -172,7 +172,7 @@ impl Table {
             let cut = cut.0;
             self.raise(cut);
             if self.least().is_none() {
-                let dropped = kept[count..].iter().map(|(_, group)| self.tallies.events(*group as usize));
+                let dropped = kept[count..].iter().map(|(_, group)| self.aggregates.events(*group as usize));
                 self.left_out += dropped.sum::<u64>();
             }
             kept.truncate(count);
@@ -182,7 +182,7 @@ impl Table {
         let mut renumbered = vec![NO_GROUP; self.groups.len()];
         kept.iter().enumerate().for_each(|(place, group)| renumbered[*group as usize] = place as u32);
         self.groups.keep(&kept);
-        self.tallies.keep(&kept);
+        self.aggregates.keep(&kept);
         renumbered
     }
 

@@ -1,7 +1,7 @@
 //! The short text form: `p95(duration_ms), count by package where layer = group and status >= 500 from -1h per 1m top 10`.
 
 use super::draft::{At, Draft, TESTS_MAX};
-use super::mistake::{Mistake, Place};
+use super::mistake::{Mistake, Position};
 use super::names::{self, clipped, nearest};
 use super::question::{Filter, Is, Measure, Question};
 use super::tokens::{self, Token};
@@ -82,11 +82,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The place of the next token.
-    fn place(&mut self) -> Place {
+    fn place(&mut self) -> Position {
         let part = self.part.map(Into::into);
         match self.tokens.peek() {
-            Some((at, _)) => Place::Character(*at, part),
-            None => Place::End(part),
+            Some((at, _)) => Position::Character(*at, part),
+            None => Position::End(part),
         }
     }
 
@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The measure whose name was read.
-    fn measure_of(&mut self, name: &str, place: &Place) -> Result<Measure, Mistake> {
+    fn measure_of(&mut self, name: &str, place: &Position) -> Result<Measure, Mistake> {
         if !self.takes(&Token::Open) {
             if name == "share" {
                 return Err(Mistake::new(place, "`share` needs a filter: `share(status >= 500)`"));

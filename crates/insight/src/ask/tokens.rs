@@ -1,6 +1,6 @@
 //! The words and signs of the text form, each with its place.
 
-use super::mistake::{Mistake, Place};
+use super::mistake::{Mistake, Position};
 
 /// The longest text, in bytes.
 pub(super) const TEXT_MAX: usize = 16 * 1024;
@@ -50,14 +50,14 @@ fn in_word(c: char) -> bool {
 pub(super) fn read(text: &str, part: Option<&str>) -> Result<Vec<(usize, Token)>, Mistake> {
     if text.len() > TEXT_MAX {
         let message = format!("a question has at most {TEXT_MAX} bytes; this has {}", text.len());
-        return Err(Mistake::new(&part.map_or(Place::Whole, Place::part), message));
+        return Err(Mistake::new(&part.map_or(Position::Whole, Position::part), message));
     }
     let mut tokens = Vec::new();
     let mut rest = text.chars();
     let mut at = 1;
     while let Some(c) = rest.clone().next() {
         let before = rest.as_str();
-        let place = || Place::Character(at, part.map(Into::into));
+        let place = || Position::Character(at, part.map(Into::into));
         let token = match c {
             _ if c.is_whitespace() => None,
             '(' => Some(Token::Open),

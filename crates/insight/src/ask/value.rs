@@ -1,6 +1,6 @@
 //! Values of filters: how they are read for a column, and written.
 
-use super::mistake::{Mistake, Place};
+use super::mistake::{Mistake, Position};
 use super::names::clipped;
 use super::question::Value;
 use super::times;
@@ -24,7 +24,7 @@ const BYTES: &[(&str, i64)] = &[
 const DURATIONS: &[(&str, i64)] = &[("us", 1), ("ms", 1000), ("s", 1_000_000), ("m", 60_000_000), ("h", 3_600_000_000)];
 
 /// Reads a value for a column.
-pub(super) fn read(text: &str, column: Column, now: Millis, place: &Place) -> Result<Value, Mistake> {
+pub(super) fn read(text: &str, column: Column, now: Millis, place: &Position) -> Result<Value, Mistake> {
     let (value, expects) = match column.kind() {
         ColumnKind::Text if text.len() <= TEXT_MAX => return Ok(Value::Text(text.into())),
         ColumnKind::Text => {
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn number_of(text: &str, column: Column) -> Option<i64> {
-        match read(text, column, Millis(1_793_534_400_000), &Place::Whole) {
+        match read(text, column, Millis(1_793_534_400_000), &Position::Whole) {
             Ok(Value::Number(number)) => Some(number),
             _ => None,
         }
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_text_longer_than_the_limit_is_refused() {
-        let read = |bytes| read(&"x".repeat(bytes), Column::Path, Millis(0), &Place::Whole);
+        let read = |bytes| read(&"x".repeat(bytes), Column::Path, Millis(0), &Position::Whole);
         assert!(read(TEXT_MAX).is_ok());
         assert_eq!(read(TEXT_MAX + 1).unwrap_err().message, "a value has at most 4096 bytes; this has 4097");
     }

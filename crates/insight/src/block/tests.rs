@@ -167,8 +167,8 @@ fn constant_columns_take_no_room() {
 }
 
 /// Generated blocks of a busy server: batches of 512 rows, joined as they come.
-fn busy(rows: usize) -> crate::Open {
-    let (mut events, mut open) = (crate::sample::busy::Busy::new(7), crate::Open::default());
+fn busy(rows: usize) -> crate::Memtable {
+    let (mut events, mut open) = (crate::sample::busy::Busy::new(7), crate::Memtable::default());
     for _ in 0..rows / 512 {
         let mut batch = Block::default();
         for _ in 0..512 {
@@ -181,8 +181,8 @@ fn busy(rows: usize) -> crate::Open {
 
 #[test]
 fn rows_of_a_busy_server_take_at_most_96_bytes_each() {
-    let open = busy(crate::Open::BLOCK_ROWS);
+    let open = busy(crate::Memtable::BLOCK_ROWS);
     let [block] = open.blocks() else { panic!("{:?}", open.blocks().len()) };
-    assert_eq!(block.span().rows, crate::Open::BLOCK_ROWS);
+    assert_eq!(block.span().rows, crate::Memtable::BLOCK_ROWS);
     assert!(block.memory() <= 96 * 32 * 1024, "{}", block.memory());
 }

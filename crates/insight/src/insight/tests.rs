@@ -22,8 +22,8 @@ fn open(folder: &Path) -> Arc<Insight> {
     });
     insight.begin(Surroundings {
         folder: folder.join("events"),
-        facts: Box::new(|_| RepositoryFacts::default()),
-        above_floor: Box::new(|| true),
+        facts: Arc::new(|_| RepositoryFacts::default()),
+        above_floor: Arc::new(|| true),
     });
     insight
 }
@@ -75,7 +75,7 @@ fn a_time_in_which_stored_events_are_older_than_all_counts_is_answered_from_even
     insight.sink().write(&[event(1)]).unwrap();
     assert_eq!(count(&insight, "-2h"), "Whole(3)", "nothing is counted");
     // Two events of the last minutes are counted, and one of them is not stored.
-    let mut census = insight.counts();
+    let mut census = insight.rollups();
     for event in [event(2), event(1)] {
         census.see(&Glance::of(&event, &Figures::of(&event)));
     }

@@ -1,6 +1,6 @@
 //! Encodes a column: its pages, and what the index knows of it.
 
-use super::index::Place;
+use super::index::Extent;
 use super::not_written::NotWritten;
 use super::order::Order;
 use super::{runs, schema};
@@ -55,7 +55,7 @@ pub(super) struct Encoded {
     /// The texts, if they are few.
     pub(super) few: Option<Vec<String>>,
     /// The Bloom filter. Its place in the file is not known yet.
-    pub(super) filter: Option<Place>,
+    pub(super) filter: Option<Extent>,
 }
 
 /// Encodes a column that has no texts.
@@ -151,7 +151,7 @@ pub(super) fn texts(column: Column, parts: &[&dyn Part], order: &Order) -> Resul
         texts.iter().for_each(|text| bloom.insert(text));
         let mut bytes = Vec::new();
         bloom.write(&mut bytes)?;
-        filter = Some(Place { at: 0, bytes: bytes.len() as u64, crc: crc32fast::hash(&bytes) });
+        filter = Some(Extent { at: 0, bytes: bytes.len() as u64, crc: crc32fast::hash(&bytes) });
         closed.bloom_filter = Some(bloom);
     }
     Ok(Encoded { bytes, closed, range: None, few, filter })

@@ -23,7 +23,7 @@ const ROWS_MAX: usize = 4 << 20;
 
 /// A part of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Place {
+pub(super) struct Extent {
     /// Its first byte.
     pub at: u64,
     /// Its length in bytes.
@@ -34,11 +34,11 @@ pub(super) struct Place {
 
 /// A column in the index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct ColumnEntry {
     /// The name of the column.
     pub name: String,
     /// Its pages.
-    pub pages: Place,
+    pub pages: Extent,
     /// Of a column that has no texts: the lowest and the highest cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<(i64, i64)>,
@@ -47,7 +47,7 @@ pub(super) struct Known {
     pub texts: Option<Vec<String>>,
     /// Of a column with many texts: its Bloom filter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub filter: Option<Place>,
+    pub filter: Option<Extent>,
 }
 
 /// The index of a segment.
@@ -64,7 +64,7 @@ pub(super) struct Index {
     /// The latest one.
     pub to: i64,
     /// The columns that the segment has.
-    pub columns: Vec<Known>,
+    pub columns: Vec<ColumnEntry>,
 }
 
 /// The version alone, which every later form has.
@@ -117,34 +117,34 @@ impl Index {
         Ok(index)
     }
 
-    fn places(&self) -> impl Iterator<Item = &Place> {
+    fn places(&self) -> impl Iterator<Item = &Extent> {
         self.columns.iter().flat_map(|known| std::iter::once(&known.pages).chain(&known.filter))
     }
 
     /// The columns in the order of [`Column::ALL`]. `None`: the segment is older than the column. Columns without a name in this
     /// program are left out.
-    pub(super) fn by_column(self) -> Box<[Option<Kept>]> {
-        let mut columns: Box<[Option<Kept>]> = Column::ALL.iter().map(|_| None).collect();
-        for Known { name, pages, range, texts, filter } in self.columns {
+    pub(super) fn by_column(self) -> Box<[Option<ColumnIndex>]> {
+        let mut columns: Box<[Option<ColumnIndex>]> = Column::ALL.iter().map(|_| None).collect();
+        for ColumnEntry { name, pages, range, texts, filter } in self.columns {
             if let Some(column) = Column::read(&name) {
                 let texts = texts.map(|texts| Box::new(texts.iter().collect()));
-                columns[column as usize] = Some(Kept { pages, range, texts, filter: filter.map(Box::new) });
+                columns[column as usize] = Some(ColumnIndex { pages, range, texts, filter: filter.map(Box::new) });
             }
         }
         columns
     }
 }
 
-/// The same as [`Known`], in less memory: there are thousands of segments.
+/// The same as [`ColumnEntry`], in less memory: there are thousands of segments.
 #[derive(Debug)]
-pub(super) struct Kept {
-    pub pages: Place,
+pub(super) struct ColumnIndex {
+    pub pages: Extent,
     pub range: Option<(i64, i64)>,
     pub texts: Option<Box<Texts>>,
-    pub filter: Option<Box<Place>>,
+    pub filter: Option<Box<Extent>>,
 }
 
-impl Kept {
+impl ColumnIndex {
     /// Whether all rows have the same cell.
     pub(super) fn is_constant(&self) -> bool {
         self.texts.as_ref().is_some_and(|texts| texts.len() == 1) || self.range.is_some_and(|(low, high)| low == high)
@@ -153,7 +153,7 @@ impl Kept {
     /// The memory that it takes beside its own size, in bytes.
     pub(super) fn memory(&self) -> usize {
         let texts = self.texts.as_ref().map_or(0, |texts| size_of::<Texts>() + texts.bytes());
-        texts + self.filter.as_ref().map_or(0, |_| size_of::<Place>())
+        texts + self.filter.as_ref().map_or(0, |_| size_of::<Extent>())
     }
 }
 

@@ -1,6 +1,6 @@
 //! A segment that is read: its index is in memory, and columns are read from the file when a question needs them.
 
-use super::index::{self, Index, Kept, Place};
+use super::index::{self, ColumnIndex, Extent, Index};
 use super::{numbers, schema, texts};
 use crate::column::Column;
 use crate::disk;
@@ -27,7 +27,7 @@ pub struct Segment {
     path: PathBuf,
     span: Span,
     bytes: u64,
-    columns: Box<[Option<Kept>]>,
+    columns: Box<[Option<ColumnIndex>]>,
 }
 
 impl Segment {
@@ -60,11 +60,11 @@ impl Segment {
 
     /// The memory that it takes, in bytes.
     pub fn memory(&self) -> u64 {
-        let columns: usize = self.columns.iter().flatten().map(Kept::memory).sum();
+        let columns: usize = self.columns.iter().flatten().map(ColumnIndex::memory).sum();
         (size_of::<Self>() + self.path.as_os_str().len() + size_of_val(&*self.columns) + columns) as u64
     }
 
-    fn known(&self, column: Column) -> Option<&Kept> {
+    fn known(&self, column: Column) -> Option<&ColumnIndex> {
         self.columns[column as usize].as_ref()
     }
 
@@ -73,7 +73,7 @@ impl Segment {
     }
 
     /// Reads a part of the file and compares its checksum.
-    fn read(&self, column: Column, place: Place) -> Result<Bytes, Unreadable> {
+    fn read(&self, column: Column, place: Extent) -> Result<Bytes, Unreadable> {
         let failed = |error: std::io::Error| self.unreadable(column, error);
         let file = disk::open(&self.path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
@@ -90,7 +90,7 @@ impl Segment {
     }
 
     /// The pages of a column.
-    fn pages(&self, column: Column, known: &Kept) -> Result<SerializedPageReader<Bytes>, Unreadable> {
+    fn pages(&self, column: Column, known: &ColumnIndex) -> Result<SerializedPageReader<Bytes>, Unreadable> {
         let bytes = self.read(column, known.pages)?;
         let wrong = |error| self.unreadable(column, error);
         let chunk = ColumnChunkMetaData::builder(schema::described(column).map_err(wrong)?)
@@ -103,7 +103,7 @@ impl Segment {
         SerializedPageReader::new(Arc::new(bytes), &chunk, self.span.rows, None).map_err(wrong)
     }
 
-    fn number_reader(&self, column: Column, known: &Kept) -> Result<ColumnReaderImpl<Int64Type>, Unreadable> {
+    fn number_reader(&self, column: Column, known: &ColumnIndex) -> Result<ColumnReaderImpl<Int64Type>, Unreadable> {
         let pages = self.pages(column, known)?;
         let description = schema::described(column).map_err(|error| self.unreadable(column, error))?;
         match get_column_reader(description, Box::new(pages)) {

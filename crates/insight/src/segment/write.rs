@@ -1,6 +1,6 @@
 //! Writes a segment.
 
-use super::index::{Index, Known, Place};
+use super::index::{ColumnEntry, Extent, Index};
 use super::not_written::NotWritten;
 use super::order::Order;
 use super::{FORM, Segment, encode, schema};
@@ -38,10 +38,10 @@ fn encode<W: Write + Send>(to: W, parts: &[&dyn Part]) -> Result<W, NotWritten> 
             false => encode::numbers(*column, parts, &order)?,
         };
         let crc = crc32fast::hash(&encoded.bytes);
-        let pages = Place { at: 0, bytes: encoded.bytes.len() as u64, crc };
+        let pages = Extent { at: 0, bytes: encoded.bytes.len() as u64, crc };
         group.append_column(&encoded.bytes, encoded.closed)?;
         let name = column.as_str().to_owned();
-        columns.push(Known { name, pages, range: encoded.range, texts: encoded.few, filter: encoded.filter });
+        columns.push(ColumnEntry { name, pages, range: encoded.range, texts: encoded.few, filter: encoded.filter });
     }
     group.close()?;
     // Where columns and filters are is known only now.
@@ -59,7 +59,7 @@ fn encode<W: Write + Send>(to: W, parts: &[&dyn Part]) -> Result<W, NotWritten> 
     Ok(file.into_inner()?)
 }
 
-/// What holds for the whole file.
+/// The properties of the file.
 fn whole_file() -> WriterPropertiesPtr {
     let program = concat!("Daylight ", env!("CARGO_PKG_VERSION"));
     let form = KeyValue::new("daylight.form".to_owned(), FORM.to_string());

@@ -3,7 +3,7 @@
 use super::Tail;
 use super::line::Line;
 use super::message::{self, Counts};
-use super::pace::Pace;
+use super::throttle::Throttle;
 use crate::ask::Filter;
 use crate::row::Row;
 use std::collections::VecDeque;
@@ -26,9 +26,9 @@ pub(super) struct Queue {
 
 #[derive(Debug, Default)]
 struct Waits {
-    /// What waits, in pieces: a body that is sent holds a whole piece, and one vector of all would take twice its length.
+    /// The messages that wait, in pieces: a body that is sent holds a whole piece, and one vector of all would take twice its length.
     pieces: VecDeque<Vec<u8>>,
-    pace: Pace,
+    throttle: Throttle,
     counts: Counts,
     /// The lost events of which the listener was told.
     told_lost: u64,
@@ -59,12 +59,12 @@ impl Queue {
             return 0;
         }
         let mut waits = self.lock();
-        let Waits { pieces, pace, counts, .. } = &mut *waits;
+        let Waits { pieces, throttle, counts, .. } = &mut *waits;
         counts.matched += 1;
         let waiting = self.bytes();
-        let weight = if self.all { 1 } else { pace.weigh(row.event.at) };
+        let weight = if self.all { 1 } else { throttle.weigh(row.event.at) };
         if weight == 0 {
-            if pace.begins_to_sample() && waiting + message::COUNTS_MAX <= Tail::QUEUE_BYTES {
+            if throttle.begins_to_sample() && waiting + message::COUNTS_MAX <= Tail::QUEUE_BYTES {
                 let piece = with_room(pieces, message::COUNTS_MAX as usize);
                 let before = piece.len();
                 message::counts(piece, "sampled", counts);

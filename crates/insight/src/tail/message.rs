@@ -9,7 +9,7 @@ pub(super) const EVENT_MORE: usize = 48;
 /// The most bytes of a message with counts.
 pub(super) const COUNTS_MAX: u64 = 160;
 
-/// What has come of the events so far.
+/// Counts of the events so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     /// Events that the filter chose.

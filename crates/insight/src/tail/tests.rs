@@ -87,7 +87,7 @@ fn no_event_is_unpacked_unless_somebody_listens() {
 #[test]
 fn an_event_is_a_line_of_its_columns_for_the_listeners_that_chose_it() {
     let tail = Tail::new(4, 4);
-    tail.set_facts(Box::new(|name| RepositoryFacts { kind: if name == "gems" { "group" } else { "" }, format: "gem" }));
+    tail.set_facts(Arc::new(|name| RepositoryFacts { kind: if name == "gems" { "group" } else { "" }, format: "gem" }));
     let mut all = tail.listen(filter(""), false, 1).unwrap();
     let mut failed = tail.listen(filter("status >= 500"), false, 1).unwrap();
     let mut of_group = tail.listen(filter("repository_kind = group and status < 500"), false, 1).unwrap();

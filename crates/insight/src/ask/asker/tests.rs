@@ -32,7 +32,7 @@ const WAIT_MS: u64 = 600_000;
 
 fn asker(clock: &Clock, parts: impl Fn() -> Vec<Arc<dyn Part>> + Send + Sync + 'static) -> Asker {
     let parts: Parts = Arc::new(move |_, _| parts());
-    Asker::start(AskerOptions { parts, shortcut: None, memory_bytes: 64 << 20, clock: clock.clone() }).unwrap()
+    Asker::start(AskerOptions { parts, rollups: None, memory_bytes: 64 << 20, clock: clock.clone() }).unwrap()
 }
 
 fn ask(asker: &Asker, question: Question) -> Receiver<Result<Answer, NotAnswered>> {
@@ -203,13 +203,13 @@ fn a_bug_ends_one_question_and_no_other() {
 
 #[test]
 fn counts_are_tried_before_any_event_is_read() {
-    let shortcut: Shortcut = Arc::new(|question| {
+    let rollups: RollupSource = Arc::new(|question| {
         let (from, to, exact) = (Millis(question.from.0 - 1), question.to, true);
-        Some(Counted { from, to, parts: Vec::new(), unreadable: Vec::new(), exact })
+        Some(RollupScan { from, to, parts: Vec::new(), unreadable: Vec::new(), exact })
     });
     let parts: Parts = Arc::new(|_, _| panic!("parts were read"));
     let asker =
-        Asker::start(AskerOptions { parts, shortcut: Some(shortcut), memory_bytes: 64 << 20, clock: Clock::default() })
+        Asker::start(AskerOptions { parts, rollups: Some(rollups), memory_bytes: 64 << 20, clock: Clock::default() })
             .unwrap();
     let question = question(WAIT_MS);
     let from = Millis(question.from.0 - 1);

@@ -1,0 +1,179 @@
+//! Plans which rollups answer a question.
+
+use super::folder::RollupFile;
+use super::parquet::DURATIONS;
+use super::part::RollupPart;
+use super::rollups::{Rollups, Shared};
+use super::rows::TEXTS;
+use super::{HOUR, MINUTE};
+use crate::ask::{Filter, Measure, Question};
+use crate::column::Column;
+use crate::part::{Part, Unreadable};
+use std::sync::Arc;
+use telemetry::Millis;
+
+/// The counts from which a question can be answered.
+#[derive(Debug)]
+pub struct RollupScan {
+    /// They are of events that began at this moment or later: in whole minutes.
+    pub from: Millis,
+    /// They are of events that began before this moment: in whole minutes, or now.
+    pub to: Millis,
+    /// The newest first. All are [`Part::aggregated`].
+    pub parts: Vec<Arc<dyn Part>>,
+    /// Files that cannot be read.
+    pub unreadable: Vec<Unreadable>,
+    /// Whether they tell of every event what the question needs.
+    pub exact: bool,
+}
+
+/// Beyond this time whole hours are read from files of hours, which are fewer.
+const BY_HOURS: i64 = 6 * HOUR;
+
+/// Whether counts have all that a question needs, leaving its times aside.
+pub(super) fn fits(question: &Question) -> bool {
+    let keys = question.by.iter().all(|key| is_key(key.0));
+    question.compare.is_none() && keys && filter_fits(&question.filter) && question.measures.iter().all(measure_fits)
+}
+
+fn is_key(column: Column) -> bool {
+    TEXTS.contains(&column) || column == Column::Status
+}
+
+fn filter_fits(filter: &Filter) -> bool {
+    match filter {
+        Filter::All(all) | Filter::Any(all) => all.iter().all(filter_fits),
+        Filter::Not(not) => filter_fits(not),
+        Filter::Test { column, .. } => is_key(*column),
+    }
+}
+
+fn measure_fits(measure: &Measure) -> bool {
+    let distributions = |column: &Column| DURATIONS.contains(column);
+    match measure {
+        Measure::Count | Measure::Rate => true,
+        Measure::Sum(column) | Measure::Mean(column) => {
+            distributions(column) || matches!(column, Column::BytesIn | Column::BytesOut)
+        }
+        Measure::Min(column) => *column == Column::Status,
+        Measure::Max(column) => *column == Column::Status || distributions(column),
+        Measure::Quantile(_, column) => distributions(column),
+        Measure::Distinct(column) => is_key(*column),
+        Measure::Share(filter) => filter_fits(filter),
+    }
+}
+
+/// The columns that are `(other)` in rows for events of repositories that have no place of their own.
+const OF_REPOSITORIES: [Column; 3] = [Column::Repository, Column::RepositoryKind, Column::Format];
+
+/// Whether an answer needs to know the repository of each event.
+fn uses_repositories(question: &Question) -> bool {
+    let mut columns: Vec<Column> = question.by.iter().map(|key| key.0).collect();
+    columns_of(&question.filter, &mut columns);
+    for measure in &question.measures {
+        match measure {
+            Measure::Share(filter) => columns_of(filter, &mut columns),
+            Measure::Distinct(column) => columns.push(*column),
+            _ => {}
+        }
+    }
+    columns.iter().any(|column| OF_REPOSITORIES.contains(column))
+}
+
+fn columns_of(filter: &Filter, columns: &mut Vec<Column>) {
+    match filter {
+        Filter::All(all) | Filter::Any(all) => all.iter().for_each(|filter| columns_of(filter, columns)),
+        Filter::Not(not) => columns_of(not, columns),
+        Filter::Test { column, .. } => columns.push(*column),
+    }
+}
+
+fn floor(at: i64, unit: i64) -> i64 {
+    at.saturating_sub(at.rem_euclid(unit))
+}
+
+/// The end of a time in whole minutes, or now: nothing after it is counted. `None`: it lies inside of a minute of the past.
+fn end(to: i64, now: i64) -> Option<i64> {
+    let whole = floor(to.saturating_add(MINUTE - 1), MINUTE);
+    if whole == to {
+        return Some(to);
+    }
+    (to >= now.saturating_sub(MINUTE)).then(|| whole.min(now))
+}
+
+impl Rollups {
+    /// The minute or hour of the oldest count. `None`: no event was counted.
+    pub fn since(&self) -> Option<Millis> {
+        let state = self.shared()?.read();
+        let files = state.files.minutes.iter().chain(&state.files.hours).map(|file| file.name.from);
+        files.chain(state.recent.rows().rows.iter().map(|(key, _)| key.at)).min().map(Millis)
+    }
+
+    /// The counts from which a question can be answered. `None`: it needs events, since they have a column, an order of columns or a moment
+    /// that counts do not have. It waits until the writer has what the census has seen.
+    pub fn scan(&self, question: &Question) -> Option<RollupScan> {
+        let shared = self.shared()?;
+        if !self.is_counting() {
+            return None;
+        }
+        // An event can be asked for as soon as its response was sent.
+        self.flush();
+        RollupScan::of(question, shared, shared.options.clock.now())
+    }
+}
+
+impl RollupScan {
+    /// The counts for a question. `None`: it needs events.
+    pub(super) fn of(question: &Question, shared: &Shared, now: Millis) -> Option<Self> {
+        if !fits(question) || !question.per.is_multiple_of(MINUTE.unsigned_abs()) {
+            return None;
+        }
+        let state = shared.read();
+        let by_hours = question.per.is_multiple_of(HOUR.unsigned_abs());
+        let minutes_begin = state.files.minutes_begin();
+        let is_old = question.from.0 < minutes_begin;
+        let from = floor(question.from.0, if is_old { HOUR } else { MINUTE });
+        let to = end(question.to.0, now.0)?;
+        let ends_inside = to < minutes_begin && to != floor(to, HOUR);
+        if from >= to || (is_old && (!by_hours || ends_inside)) {
+            return None;
+        }
+        // Whole hours, and the time before and after them.
+        let long = is_old || to.saturating_sub(from) > BY_HOURS;
+        let (first, last) = match long && by_hours {
+            true => (floor(from + HOUR - 1, HOUR), floor(to, HOUR)),
+            false => (to, to),
+        };
+        let (parts, unreadable) = (Vec::new(), Vec::new());
+        let mut counted = Self { from: Millis(from), to: Millis(to), parts, unreadable, exact: true };
+        let repositories = uses_repositories(question);
+        counted.add(RollupPart::in_memory(state.recent.rows(), from, to), repositories);
+        let files = state.files.clone();
+        drop(state);
+        let in_hours = files.hours.last().map_or(0, |hours| hours.name.last);
+        for file in files.minutes.iter().rev() {
+            let times = match file.name.last <= in_hours {
+                true => [(from, first.min(to)), (last.max(first), to)],
+                false => [(from, to), (to, to)],
+            };
+            times.into_iter().for_each(|(from, to)| counted.add_file(file, from, to, repositories));
+        }
+        files.hours.iter().rev().for_each(|file| counted.add_file(file, first, last, repositories));
+        Some(counted)
+    }
+
+    fn add(&mut self, part: RollupPart, repositories: bool) {
+        self.exact &= !(part.folds(Column::Kind) || (repositories && part.folds(Column::Repository)));
+        self.parts.push(Arc::new(part));
+    }
+
+    fn add_file(&mut self, file: &Arc<RollupFile>, from: i64, to: i64, repositories: bool) {
+        if from >= to || !file.name.meets(from, to) {
+            return;
+        }
+        match RollupPart::of_file(file, from, to) {
+            Ok(part) => self.add(part, repositories),
+            Err(error) => self.unreadable.push(error),
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Flushes rows into segments, and enforces the limits of all files.
+
+use super::log_writer::LogWriter;
+use super::names::SegmentName;
+use super::retention::{Limits, Step};
+use super::segments::StoredSegment;
+use super::thinned::Thinned;
+use super::{EventStore, Rows, Unflushed};
+use crate::block::Block;
+use crate::disk;
+use crate::log::Log;
+use crate::part::Part;
+use crate::segment::{self, NotWritten, Segment};
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The rows of a full segment.
+const ROWS: usize = 256 * 1024;
+/// A segment of so many rows is large enough: it is not joined with the next one.
+const ROWS_ENOUGH: usize = 64 * 1024;
+/// After this time enough rows become a segment.
+const AGE_OF_ENOUGH: Duration = Duration::from_secs(15 * 60);
+/// After this time any number of rows becomes a segment.
+pub(super) const AGE: Duration = Duration::from_secs(60 * 60);
+/// So many segments fit into the disk for events at least, so that the oldest can make room.
+pub(super) const SEGMENTS: u64 = 8;
+/// Segments are joined if the result has the events of at most this many milliseconds.
+const JOINED_MILLIS: i64 = 24 * 60 * 60 * 1000;
+
+impl EventStore {
+    /// Whether the memtable is frozen at once. They have half of the memory: more come while a segment is written.
+    pub(super) fn is_full(&self, rows: &Rows, log_bytes: u64) -> bool {
+        rows.memtable.span().rows >= ROWS
+            || rows.memtable.memory() >= self.memory.capacity() / 2
+            || log_bytes >= self.options.keep_bytes / SEGMENTS
+    }
+
+    /// Freezes the memtable: its rows wait for their flush, and new ones get the next log.
+    pub(super) fn freeze(&self, rows: &mut Rows, log_writer: Option<&mut LogWriter>) {
+        rows.since = None;
+        let (number, log) = log_writer.map_or((0, None), LogWriter::next_log);
+        let blocks = rows.memtable.take();
+        if !blocks.is_empty() || log.is_some() {
+            rows.unflushed.push(Unflushed { number, blocks, log, dropped: None });
+        }
+    }
+
+    /// Reads the logs that a killed process left.
+    pub(super) fn load(&self) {
+        let left: Vec<_> = self.rows().unflushed.iter().filter(|unflushed| unflushed.log.is_some()).cloned().collect();
+        for waits in left {
+            if let Some(blocks) = self.recover(&waits) {
+                let mut rows = self.rows();
+                if let Some(unflushed) = rows.unflushed.iter_mut().find(|other| other.is(&waits)) {
+                    unflushed.blocks = blocks;
+                }
+                self.fit(&mut rows);
+            }
+        }
+        self.maintenance.wake();
+    }
+
+    /// The rows of a log. `None`: it cannot be read, and is set aside.
+    fn recover(&self, unflushed: &Unflushed) -> Option<Vec<Arc<Block>>> {
+        let (path, _) = unflushed.log.as_ref()?;
+        let recovered = Log::recover(path).inspect_err(|cause| self.quarantine(unflushed, cause)).ok()?;
+        if recovered.lost_bytes > 0 {
+            let bytes = recovered.lost_bytes;
+            self.log().info(
+                "a part of a log of events was not complete, and is lost",
+                &[("file", &path.display()), ("bytes", &bytes)],
+            );
+        }
+        Some(recovered.blocks.into_iter().map(Arc::new).collect())
+    }
+
+    /// Flushes and removes whatever is due. The last time, all rows become a segment.
+    pub(super) fn maintain(&self, last: bool) {
+        let (folder, above_floor) = {
+            let mut intake = self.intake();
+            let mut rows = self.rows();
+            if last || self.is_due(&rows) {
+                self.freeze(&mut rows, intake.log_writer.as_mut());
+            }
+            let Some(log_writer) = &intake.log_writer else { return };
+            (log_writer.folder().to_owned(), log_writer.above_floor())
+        };
+        let may_write = above_floor();
+        if may_write {
+            self.flush_all(&folder);
+        }
+        self.expire_quarantine();
+        self.retain(&folder, may_write);
+        self.dispose();
+    }
+
+    /// Writes the rows that wait into segments. Those of a segment that cannot be written wait further, and the next ones do not wait for
+    /// them.
+    fn flush_all(&self, folder: &Path) {
+        let (mut tried, mut failed) = (None, None);
+        while let Some(unflushed) = { self.rows().unflushed.iter().find(|one| Some(one.number) > tried).cloned() } {
+            tried = Some(unflushed.number);
+            failed = self.flush(folder, &unflushed).err().or(failed);
+        }
+        match failed {
+            Some(error) => self.incidents.flushing.begin(|| {
+                self.log().warn("events cannot be written into a segment, and wait for it", &[("cause", &error)]);
+            }),
+            None => self.incidents.flushing.end(|| self.log().info("segments of events are written again", &[])),
+        }
+    }
+
+    fn is_due(&self, rows: &Rows) -> bool {
+        let Some(since) = rows.since else { return false };
+        let (now, enough) = (self.options.clock.now(), rows.memtable.span().rows >= ROWS_ENOUGH);
+        now >= since.plus(AGE) || enough && now >= since.plus(AGE_OF_ENOUGH)
+    }
+
+    /// Writes rows into a segment. Then their log is not needed.
+    fn flush(&self, folder: &Path, unflushed: &Unflushed) -> Result<(), NotWritten> {
+        let blocks = match (&unflushed.log, unflushed.blocks.is_empty()) {
+            (Some(_), true) => match self.recover(unflushed) {
+                Some(blocks) => blocks,
+                None => return Ok(()),
+            },
+            _ => unflushed.blocks.clone(),
+        };
+        let before = self.joined(unflushed, &blocks);
+        let written = match &before {
+            Some((kept, segment)) => {
+                let first = kept.name.first;
+                let all = [&**segment as &dyn Part].into_iter().chain(parts(&blocks));
+                self.write(folder, all, first..=unflushed.number, 0)
+            }
+            None => self.write(folder, parts(&blocks), unflushed.number..=unflushed.number, 0),
+        };
+        let written = match (written, &before) {
+            (Ok(written), _) => Some(written),
+            // The rows become a segment of their own.
+            (Err(NotWritten::Part(error)), Some((kept, _))) => {
+                kept.give_up(&error.cause);
+                return self.flush(folder, unflushed);
+            }
+            // The log had only a batch that was not complete.
+            (Err(NotWritten::Empty), _) => None,
+            // Another attempt would fail as well.
+            (Err(NotWritten::Form(cause)), _) => {
+                self.log().error("bug in Daylight: events do not become a segment", &[("cause", &cause)]);
+                self.disk.reject_many(blocks.iter().map(|block| block.span().rows as u64).sum());
+                None
+            }
+            (Err(error), _) => return Err(error),
+        };
+        let mut rows = self.rows();
+        rows.unflushed.retain(|other| !other.is(unflushed));
+        if let Some((kept, _)) = before.filter(|_| written.is_some()) {
+            rows.segments.retain(|other| !Arc::ptr_eq(other, &kept));
+            rows.retired.push(kept);
+        }
+        if let Some(written) = written {
+            self.budget.flushed(written.name.rows as u64, written.bytes);
+            let at = rows.segments.partition_point(|kept| kept.name.to <= written.name.to);
+            rows.segments.insert(at, written);
+        }
+        self.memory.observe(rows.memory());
+        drop(rows);
+        if let Some((path, _)) = &unflushed.log {
+            // If it fails, the next start removes it.
+            self.removed(disk::remove(path));
+        }
+        Ok(())
+    }
+
+    /// The segment before, if both together make a better one.
+    fn joined(&self, unflushed: &Unflushed, blocks: &[Arc<Block>]) -> Option<(Arc<StoredSegment>, Arc<Segment>)> {
+        let rows: usize = blocks.iter().map(|block| block.span().rows).sum();
+        let to = blocks.iter().map(|block| block.span().to).max()?;
+        let before = {
+            let all = self.rows();
+            all.segments.iter().find(|kept| kept.name.last + 1 == unflushed.number).cloned()
+        };
+        let before = before.filter(|kept| {
+            let name = &kept.name;
+            let small = name.thinned == 0 && name.rows < ROWS_ENOUGH && name.rows + rows <= ROWS;
+            small
+                && kept.bytes < self.options.keep_bytes / SEGMENTS / 2
+                && to.saturating_sub(name.from) <= JOINED_MILLIS
+        })?;
+        let segment = before.open()?;
+        Some((before, segment))
+    }
+
+    /// Thins and removes old segments until the others are within the limits.
+    fn retain(&self, folder: &Path, may_write: bool) {
+        let limits = Limits { bytes: self.options.keep_bytes, age: self.options.keep_time };
+        let now = self.options.clock.now();
+        loop {
+            let step = {
+                let logs = self.intake().log_writer.as_ref().map_or(0, LogWriter::log_bytes);
+                let rows = self.rows();
+                let logs =
+                    logs + rows.unflushed.iter().filter_map(|unflushed| Some(unflushed.log.as_ref()?.1)).sum::<u64>();
+                let logs = logs + rows.quarantine.iter().map(|log| log.bytes).sum::<u64>();
+                let kept = rows.segments.iter().chain(&rows.retired);
+                self.disk.observe(logs + kept.map(|kept| kept.bytes).sum::<u64>());
+                let segments: Vec<_> = rows.segments.iter().map(|kept| (&kept.name, kept.bytes)).collect();
+                limits.next(&segments, logs, now)
+            };
+            match step {
+                None => return,
+                // It would need room before it frees some.
+                Some(Step::Thin(_)) if !may_write => return,
+                Some(Step::Remove(place)) => self.replace(place, None),
+                Some(Step::Thin(place)) => match self.thin(folder, place) {
+                    Ok(thinned) => self.replace(place, thinned),
+                    Err(error) => {
+                        self.log().warn("old events cannot be thinned, and are removed", &[("cause", &error)]);
+                        self.replace(place, None);
+                    }
+                },
+            }
+            self.dispose();
+        }
+    }
+
+    /// Writes a thinned copy of a segment. `None`: it cannot be read.
+    fn thin(&self, folder: &Path, place: usize) -> Result<Option<Arc<StoredSegment>>, NotWritten> {
+        let Some(kept) = self.rows().segments.get(place).cloned() else { return Ok(None) };
+        let Some(segment) = kept.open() else { return Ok(None) };
+        let thinned = Thinned::of(&*segment)?;
+        let logs = kept.name.first..=kept.name.last;
+        self.write(folder, std::iter::once(&thinned as &dyn Part), logs, kept.name.thinned + 1).map(Some)
+    }
+
+    /// Puts another segment, or none, in the place of one. Only the maintenance thread changes the list.
+    fn replace(&self, place: usize, with: Option<Arc<StoredSegment>>) {
+        let mut rows = self.rows();
+        let old = match with {
+            Some(with) => std::mem::replace(&mut rows.segments[place], with),
+            None => rows.segments.remove(place),
+        };
+        rows.retired.push(old);
+    }
+
+    /// Removes the files that no question reads any more.
+    fn dispose(&self) {
+        let mut retired = std::mem::take(&mut self.rows().retired);
+        retired.retain(|kept| {
+            // A question that has just got the segment counts too.
+            let in_use = Arc::strong_count(kept) > 1;
+            in_use || !self.removed(disk::remove(&kept.path))
+        });
+        self.rows().retired.append(&mut retired);
+    }
+
+    /// Writes parts as the segment of these logs.
+    fn write<'p>(
+        &self,
+        folder: &Path,
+        parts: impl Iterator<Item = &'p dyn Part>,
+        logs: RangeInclusive<u64>,
+        thinned: u8,
+    ) -> Result<Arc<StoredSegment>, NotWritten> {
+        let parts: Vec<&dyn Part> = parts.collect();
+        let spans = || parts.iter().map(|part| part.span()).filter(|span| span.rows > 0);
+        let rows = spans().map(|span| span.rows).sum();
+        let [from, to] =
+            [spans().map(|span| span.from).min(), spans().map(|span| span.to).max()].map(Option::unwrap_or_default);
+        let (first, last) = logs.into_inner();
+        let name = SegmentName { from, to, rows, first, last, thinned };
+        let segment = segment::write(&folder.join(name.to_string()), &parts)?;
+        Ok(StoredSegment::written(name, segment, &self.indexes))
+    }
+}
+
+fn parts(blocks: &[Arc<Block>]) -> impl Iterator<Item = &dyn Part> {
+    blocks.iter().map(|block| &**block as &dyn Part)
+}
