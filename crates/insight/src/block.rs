@@ -1,7 +1,6 @@
 //! Rows in memory, in coded columns.
 
 mod ints;
-mod places;
 mod stored;
 mod text_column;
 
@@ -138,10 +137,6 @@ impl Part for Block {
 
     fn numbers(&self, column: Column) -> Result<Vec<i64>, Unreadable> {
         Ok(self.number_cells(column).map(Ints::to_vec).unwrap_or_default())
-    }
-
-    fn bytes(&self, _column: Column) -> u64 {
-        0
     }
 }
 

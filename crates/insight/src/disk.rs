@@ -1,7 +1,7 @@
 //! The files of stored events: the only code of this crate that makes, renames and removes files. Only the owner can read them.
 
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use telemetry::Millis;
@@ -53,6 +53,45 @@ impl Write for NewFile {
     }
 }
 
+/// A file to which pieces are appended. They survive the end of the process, but not a loss of power. A piece that an error of the disk cut
+/// off is removed before the next one, which would not be found behind it.
+#[derive(Debug)]
+pub(crate) struct AppendFile {
+    path: PathBuf,
+    file: File,
+    bytes: u64,
+    torn: bool,
+}
+
+impl AppendFile {
+    /// Creates a file that does not exist.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        Ok(Self { path: path.to_owned(), file: create(path)?, bytes: 0, torn: false })
+    }
+
+    /// Appends a piece. After an error it is not in the file, and earlier ones are.
+    pub(crate) fn append(&mut self, piece: &[u8]) -> io::Result<()> {
+        if self.torn {
+            self.file.set_len(self.bytes)?;
+        }
+        self.torn = true;
+        self.file.write_all(piece)?;
+        self.torn = false;
+        self.bytes += piece.len() as u64;
+        Ok(())
+    }
+
+    /// Its size in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Its path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 impl Drop for NewFile {
     fn drop(&mut self) {
         if !self.complete {
@@ -63,18 +102,25 @@ impl Drop for NewFile {
 }
 
 /// Makes a folder that only the owner can enter, with the folders above it. No error if it exists.
-pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
+fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// Creates a file that does not exist, to append to it.
-pub(crate) fn create(path: &Path) -> io::Result<File> {
+fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().create_new(true).append(true).mode(0o600).open(path)
 }
 
 /// Opens a file for reading.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
+}
+
+/// The first bytes of a file, so many at most.
+pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Removes a file. No error if it does not exist.
@@ -107,10 +153,17 @@ pub(crate) fn files(folder: &Path) -> io::Result<Vec<(String, u64)>> {
     Ok(files)
 }
 
-/// Removes the incomplete files that a killed process left in a folder. Only for the start: it removes files that are being written.
-pub(crate) fn sweep(folder: &Path) -> io::Result<()> {
+/// Opens a folder for a start: makes it, and removes the incomplete files that a killed process left. Returns the complete ones.
+pub(crate) fn open_folder(folder: &Path) -> io::Result<Vec<(String, u64)>> {
+    make_folder(folder)?;
     let mut incomplete = all(folder)?.into_iter().filter(|(name, _)| name.ends_with(TEMPORARY));
-    incomplete.try_for_each(|(name, _)| remove(&folder.join(name)))
+    incomplete.try_for_each(|(name, _)| remove(&folder.join(name)))?;
+    files(folder)
+}
+
+/// The number of a log in the name of a file. A larger one than a server ever reaches is none: the next numbers would overflow.
+pub(crate) fn log_number(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|number| *number < 1 << 53)
 }
 
 fn all(folder: &Path) -> io::Result<Vec<(String, u64)>> {
@@ -153,11 +206,23 @@ mod tests {
         std::mem::forget(NewFile::begin(&folder.path().join("b")).unwrap());
         assert_eq!(files(folder.path()).unwrap(), []);
         assert!(folder.path().join("b.tmp").exists());
-        sweep(folder.path()).unwrap();
+        open_folder(folder.path()).unwrap();
         assert!(!folder.path().join("b.tmp").exists());
         std::mem::forget(NewFile::begin(&folder.path().join("b")).unwrap());
         NewFile::begin(&folder.path().join("b")).unwrap().finish().unwrap();
         assert_eq!(files(folder.path()).unwrap(), [("b".to_owned(), 0)]);
+    }
+
+    #[test]
+    fn a_piece_that_was_written_in_part_is_replaced_by_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = AppendFile::create(&folder.path().join("a")).unwrap();
+        file.append(b"one").unwrap();
+        file.file.write_all(b"half of a piece").unwrap();
+        file.torn = true;
+        file.append(b" two").unwrap();
+        assert_eq!(read(file.path(), file.bytes()).unwrap(), b"one two");
+        assert_eq!(files(folder.path()).unwrap(), [("a".to_owned(), 7)]);
     }
 
     #[test]

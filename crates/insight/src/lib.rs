@@ -8,7 +8,9 @@ mod block;
 mod column;
 mod disk;
 mod event_json;
+mod hash;
 mod insight;
+mod interner;
 mod log;
 mod memtable;
 mod options;
@@ -22,6 +24,7 @@ pub mod segment;
 mod store;
 mod tail;
 mod texts;
+mod varint;
 
 pub use ask::{
     Answer, Asked, Asker, AskerOptions, Caller, Compare, Compared, Cost, Figure, Filter, Is, Key, Measure, Mistake,

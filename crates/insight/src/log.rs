@@ -7,31 +7,26 @@ mod columns;
 mod piece;
 
 use crate::block::Block;
-use crate::disk;
+use crate::disk::{self, AppendFile};
 use crate::memtable::Memtable;
 use crate::part::Part;
 use columns::Columns;
 use piece::Piece;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use zstd::bulk::{Compressor, Decompressor};
 
 /// A log that is being written.
 pub struct Log {
-    path: PathBuf,
-    file: File,
-    bytes: u64,
+    file: AppendFile,
     /// In front of each batch.
     tag: [u8; 4],
     compressor: Compressor<'static>,
     /// Memory for the next piece.
     plain: Vec<u8>,
     packed: Vec<u8>,
-    /// A piece was written in part: the next one would not be found behind it.
-    torn: bool,
 }
 
 /// The rows that were found in a log.
@@ -53,20 +48,9 @@ impl Log {
     /// Creates the log `path`, which must not exist. After an error it does not exist either.
     pub fn create(path: &Path) -> io::Result<Self> {
         // A batch is compressed while hits wait for the core: fast rather than small.
-        let compressor = Compressor::new(1)?;
-        let file = disk::create(path)?;
-        let (plain, packed) = (Vec::new(), Vec::new());
-        let mut log = Self {
-            path: path.to_owned(),
-            file,
-            bytes: 0,
-            tag: Columns::own().tag,
-            compressor,
-            plain,
-            packed,
-            torn: false,
-        };
-        log.plain.extend_from_slice(columns::names().as_bytes());
+        let (compressor, tag) = (Compressor::new(1)?, Columns::own().tag);
+        let (plain, packed) = (columns::names().into_bytes(), Vec::new());
+        let mut log = Self { file: AppendFile::create(path)?, tag, compressor, plain, packed };
         match log.write() {
             Ok(()) => Ok(log),
             Err(error) => log.remove().and(Err(error)),
@@ -82,7 +66,7 @@ impl Log {
         if block.span().rows == 0 {
             return Ok(());
         }
-        if self.bytes >= Self::BYTES_MAX || block.span().rows > crate::block::ROWS_MAX {
+        if self.bytes() >= Self::BYTES_MAX || block.span().rows > crate::block::ROWS_MAX {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.plain.clear();
@@ -93,16 +77,9 @@ impl Log {
 
     /// Appends the piece in `plain`.
     fn write(&mut self) -> io::Result<()> {
-        if self.torn {
-            self.file.set_len(self.bytes)?;
-            self.torn = false;
-        }
         self.packed.clear();
         Piece::write(&self.plain, &mut self.compressor, &mut self.packed)?;
-        self.torn = true;
-        self.file.write_all(&self.packed)?;
-        self.torn = false;
-        self.bytes += self.packed.len() as u64;
+        self.file.append(&self.packed)?;
         // One large batch does not keep its memory.
         self.plain.shrink_to(Self::SPARE_BYTES);
         self.packed.shrink_to(Self::SPARE_BYTES);
@@ -111,28 +88,25 @@ impl Log {
 
     /// Its size in bytes.
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.file.bytes()
     }
 
     /// Its path.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.file.path()
     }
 
     /// Removes the log, because its rows are in a segment that is durable.
     pub fn remove(self) -> io::Result<()> {
-        disk::remove(&self.path)
+        disk::remove(self.path())
     }
 
     /// The rows of the log `path`, of this version of the program or another one. Batches that are damaged are left out.
     pub fn recover(path: &Path) -> io::Result<Recovered> {
-        let mut bytes = Vec::new();
-        let file = disk::open(path)?;
         // The last piece may go beyond the limit.
-        (&file).take(Self::BYTES_MAX + Piece::BYTES_MAX).read_to_end(&mut bytes)?;
-        let unread = file.metadata()?.len().saturating_sub(bytes.len() as u64);
+        let bytes = disk::read(path, Self::BYTES_MAX + Piece::BYTES_MAX)?;
         let mut recovered = Self::read(&bytes);
-        recovered.lost_bytes += unread;
+        recovered.lost_bytes += path.metadata()?.len().saturating_sub(bytes.len() as u64);
         Ok(recovered)
     }
 
@@ -164,7 +138,7 @@ impl Log {
 
 impl fmt::Debug for Log {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Log").field("path", &self.path).field("bytes", &self.bytes).finish_non_exhaustive()
+        f.debug_struct("Log").field("file", &self.file).finish_non_exhaustive()
     }
 }
 

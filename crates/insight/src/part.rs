@@ -3,6 +3,8 @@
 use crate::column::{Column, ColumnKind};
 use crate::rollup::Buckets;
 use crate::texts::Texts;
+use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The cells of a column of texts: the texts that occur, each once, and for each row the place of its text.
@@ -24,6 +26,13 @@ pub struct Unreadable {
     pub cause: String,
 }
 
+impl Unreadable {
+    /// A file cannot be read.
+    pub(crate) fn file(path: &Path, cause: impl fmt::Display) -> Self {
+        Self { what: path.display().to_string(), cause: cause.to_string() }
+    }
+}
+
 /// The rows of a part, and the moments between which they lie.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Span {
@@ -42,9 +51,13 @@ pub trait Part: Send + Sync + std::fmt::Debug {
     /// The rows, and the moments between which they lie.
     fn span(&self) -> Span;
     /// Whether a row of a column of texts may have this text. `false` is certain. It costs little.
-    fn may_have(&self, column: Column, text: &str) -> bool;
+    fn may_have(&self, _column: Column, _text: &str) -> bool {
+        true
+    }
     /// The lowest and the highest cell of a column that has no texts. `None`: unknown.
-    fn range(&self, column: Column) -> Option<(i64, i64)>;
+    fn range(&self, _column: Column) -> Option<(i64, i64)> {
+        None
+    }
     /// The cells of a column of texts.
     fn texts(&self, column: Column) -> Result<Coded, Unreadable>;
     /// The cells of a column that has no texts.
@@ -60,7 +73,9 @@ pub trait Part: Send + Sync + std::fmt::Debug {
         Ok(self.numbers(column)?.get(row).copied().unwrap_or_default())
     }
     /// The bytes that reading a column takes from the disk.
-    fn bytes(&self, column: Column) -> u64;
+    fn bytes(&self, _column: Column) -> u64 {
+        0
+    }
     /// Its aggregates, if each row is the sum of several events: [`Part::numbers`] of amounts and durations are then sums over these
     /// events, and [`Column::Weight`] is how many they are.
     fn aggregated(&self) -> Option<&dyn Aggregated> {

@@ -5,9 +5,9 @@ use super::columns::{Chosen, Columns, turns};
 use super::distinct::Distinct;
 use super::distribution::Distribution;
 use super::question::{Filter, Measure};
-use super::seed::Seed;
-use super::selection::{chosen, columns_of};
+use super::selection::chosen;
 use crate::column::{Column, ColumnKind};
+use crate::hash::Seed;
 use crate::part::Unreadable;
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Aggregates {
         for need in &self.needs {
             match need {
                 Aggregate::Events => {}
-                Aggregate::Share(filter) => columns_of(filter, columns),
+                Aggregate::Share(filter) => filter.columns(columns),
                 Aggregate::Sum(column)
                 | Aggregate::Least(column)
                 | Aggregate::Most(column)

@@ -6,7 +6,7 @@ use super::compare::{Compared, Side, Step};
 use super::differences;
 use super::question::{Compare, Question};
 use super::sampled::{ROWS_MAX, Sample, Taken};
-use super::selection::{columns_of, holds};
+use super::selection::holds;
 use crate::column::{Column, LINE};
 use crate::part::{Part, Unreadable};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Comparison {
             span.rows > 0 && (within(0) || within(earlier))
         });
         let mut filtered = Vec::new();
-        columns_of(&question.filter, &mut filtered);
+        question.filter.columns(&mut filtered);
         let sample = Sample::new(&filtered);
         let seen = Seen { of: parts.iter().map(|part| part.span().events).sum(), ..Seen::default() };
         let exact = parts.iter().all(|part| part.span().events == part.span().rows as u64);

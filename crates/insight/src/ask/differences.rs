@@ -94,15 +94,15 @@ fn best(sample: &Sample, place: usize) -> Option<Difference> {
     let (column, cells) = &sample.columns[place];
     let candidates: Vec<(Has, [f64; 2])> = match cells {
         Cells::Texts { texts, codes, .. } => {
-            if sample.rows.len() > 20 && texts.len() as f64 > UNIQUE * sample.rows.len() as f64 {
+            if sample.rows.len() > 20 && texts.texts().len() as f64 > UNIQUE * sample.rows.len() as f64 {
                 return None;
             }
-            let mut counts = vec![[0.0; 2]; texts.len()];
+            let mut counts = vec![[0.0; 2]; texts.texts().len()];
             for (code, (side, weight)) in codes.iter().zip(&sample.rows) {
                 counts[*code as usize][usize::from(*side)] += weight;
             }
             // That a text is missing is told only by the texts that are there.
-            let named = counts.into_iter().zip(0..).filter(|(_, code)| !texts[*code as usize].is_empty());
+            let named = counts.into_iter().zip(0..).filter(|(_, code)| !texts.texts()[*code as usize].is_empty());
             named.map(|(counts, code)| (Has::Code(code), counts)).collect()
         }
         Cells::Numbers(numbers) if NAMED.contains(column) => {
@@ -173,7 +173,7 @@ fn same(sample: &Sample, a: &Difference, b: &Difference) -> bool {
 fn figures(sample: &Sample, difference: &Difference) -> Vec<Figure> {
     let (column, cells) = &sample.columns[difference.column];
     let value = match (difference.value, cells) {
-        (Has::Code(code), Cells::Texts { texts, .. }) => texts[code as usize].to_owned(),
+        (Has::Code(code), Cells::Texts { texts, .. }) => texts.texts()[code as usize].to_owned(),
         (Has::AtLeast(least), _) if column.kind() == ColumnKind::Duration => format!(">= {}", least as f64 / 1000.0),
         (Has::AtLeast(least), _) => format!(">= {least}"),
         (Has::Number(number), _) => number.to_string(),

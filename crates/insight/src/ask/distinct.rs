@@ -91,8 +91,8 @@ impl Registers {
 
 #[cfg(test)]
 mod tests {
-    use super::super::seed::Seed;
     use super::*;
+    use crate::hash::Seed;
     use std::hash::BuildHasher;
 
     #[test]

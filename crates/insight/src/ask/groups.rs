@@ -2,10 +2,10 @@
 
 use super::answer::Figure;
 use super::keys::{KeyValue, Local};
-use super::known::Known;
 use super::question::Question;
-use super::seed::Table;
 use crate::column::Column;
+use crate::hash::FastMap;
+use crate::interner::Interner;
 use std::cmp::Ordering;
 
 /// The keys of a group. A text is a place in the list of its column.
@@ -15,11 +15,11 @@ type Keys = [i64; Question::KEYS_MAX];
 #[derive(Debug)]
 pub(super) struct Groups {
     by: Vec<Column>,
-    texts: Vec<Known>,
+    texts: Vec<Interner>,
     /// The only key is a text: then the number of a group is the place of its text, and neither keys nor places of them are needed.
     single: bool,
     keys: Vec<Keys>,
-    places: Table<Keys, u32>,
+    places: FastMap<Keys, u32>,
     bytes: usize,
 }
 
@@ -29,9 +29,9 @@ const GROUP_BYTES: usize = 2 * size_of::<Keys>() + 16;
 impl Groups {
     /// No groups of these keys.
     pub(super) fn new(by: &[Column]) -> Self {
-        let texts = by.iter().map(|_| Known::default()).collect();
+        let texts = by.iter().map(|_| Interner::default()).collect();
         let single = matches!(by, [key] if key.is_text());
-        Self { by: by.to_vec(), texts, single, keys: Vec::new(), places: Table::default(), bytes: 0 }
+        Self { by: by.to_vec(), texts, single, keys: Vec::new(), places: FastMap::default(), bytes: 0 }
     }
 
     /// The columns of the keys.
@@ -71,9 +71,9 @@ impl Groups {
                 KeyValue::Number(number) => number,
                 KeyValue::Text(text) => {
                     let before = texts.texts().len();
-                    let place = texts.place(text);
+                    let place = texts.intern(text);
                     if before < texts.texts().len() {
-                        self.bytes += Known::TEXT_BYTES + text.len();
+                        self.bytes += Interner::TEXT_BYTES + text.len();
                     }
                     i64::from(place)
                 }

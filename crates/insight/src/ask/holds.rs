@@ -37,7 +37,8 @@ impl Is {
         }
     }
 
-    fn holds_for_order(self, order: Ordering) -> bool {
+    /// Whether a cell compares so, that is in this order to a value.
+    pub(super) fn holds_for_order(self, order: Ordering) -> bool {
         match self {
             Is::Equal => order.is_eq(),
             Is::NotEqual => order.is_ne(),

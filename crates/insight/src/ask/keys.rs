@@ -1,8 +1,8 @@
 //! The keys of the chosen rows of one part, folded into one number for each row.
 
 use super::columns::{Columns, Rows, turns};
-use super::seed::Table;
 use crate::column::Column;
+use crate::hash::FastMap;
 use crate::part::{Coded, Unreadable};
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ impl Local {
             turns(cells.len()).for_each(|turn| codes.extend(cells[turn].iter().map(|cell| (cell - low) as u32)));
             return Self { codes, size: width + 1, values: Values::From(low) };
         }
-        let (mut places, mut listed) = (Table::<i64, u32>::default(), Vec::new());
+        let (mut places, mut listed) = (FastMap::<i64, u32>::default(), Vec::new());
         let mut codes = Vec::with_capacity(cells.len());
         for turn in turns(cells.len()) {
             codes.extend(cells[turn].iter().map(|cell| {
@@ -141,7 +141,7 @@ fn join(numbers: &mut [u32], size: usize, key: &Local) -> usize {
 
 /// Numbers rows by the order in which values occur. Returns how many there are.
 fn renumber(numbers: &mut [u32], value: impl Fn(u32, usize) -> u64) -> usize {
-    let mut places = Table::<u64, u32>::default();
+    let mut places = FastMap::<u64, u32>::default();
     // Neighbours often have the same keys.
     let mut last = (0, NONE);
     for turn in turns(numbers.len()) {

@@ -187,7 +187,7 @@ fn quantile(digits: &str) -> Option<f64> {
     let (whole, behind) = digits.split_once('.').unwrap_or((digits, "0"));
     let short = |text: &str, most| (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     let named = short(whole, 3) && short(behind, 2);
-    // RollupScan in hundredths of a percent, as one division gives the nearest number.
+    // Counted in hundredths of a percent, as one division gives the nearest number.
     let hundredths: u32 = named.then(|| format!("{whole}{behind:0<2}").parse().ok())??;
     (hundredths <= 10_000).then(|| f64::from(hundredths) / 10_000.0)
 }

@@ -63,13 +63,20 @@ pub enum Filter {
 }
 
 impl Filter {
+    /// Adds the columns that it reads, one for each comparison.
+    pub(crate) fn columns(&self, columns: &mut Vec<Column>) {
+        match self {
+            Filter::All(filters) | Filter::Any(filters) => filters.iter().for_each(|filter| filter.columns(columns)),
+            Filter::Not(filter) => filter.columns(columns),
+            Filter::Test { column, .. } => columns.push(*column),
+        }
+    }
+
     /// How many comparisons it has.
     pub(super) fn tests(&self) -> usize {
-        match self {
-            Filter::All(filters) | Filter::Any(filters) => filters.iter().map(Filter::tests).sum(),
-            Filter::Not(filter) => filter.tests(),
-            Filter::Test { .. } => 1,
-        }
+        let mut columns = Vec::new();
+        self.columns(&mut columns);
+        columns.len()
     }
 }
 

@@ -3,7 +3,7 @@
 use super::answer::{Answer, Cost, Figure, NotAnswered, Seen};
 use super::columns::{Chosen, Columns, Rows};
 use super::question::{Measure, Question};
-use super::selection::{above, between, chosen, columns_of, holds};
+use super::selection::{above, between, chosen, holds};
 use super::series::Series;
 use super::table::Table;
 use crate::column::Column;
@@ -314,7 +314,7 @@ fn weights(columns: &mut Columns, rows: &Rows) -> Result<Option<Vec<i64>>, Unrea
 fn kept_columns(question: &Question, table: &Table, series: Option<&Series>) -> Vec<Column> {
     let mut columns = counted_columns(question, table, series);
     let (mut filtered, mut once) = (vec![Column::At], Vec::new());
-    columns_of(&question.filter, &mut filtered);
+    question.filter.columns(&mut filtered);
     for column in filtered {
         let list = if once.contains(&column) { &mut columns } else { &mut once };
         list.push(column);

@@ -2,9 +2,10 @@
 
 use super::columns::{Columns, Rows};
 use super::question::{Compare, Filter, Question};
-use super::seed::Table;
 use super::selection::{Bits, between, chosen};
 use crate::column::{Column, ColumnKind, LINE};
+use crate::hash::FastMap;
+use crate::interner::Interner;
 use crate::part::Unreadable;
 use crate::texts::Texts;
 use telemetry::Millis;
@@ -75,8 +76,7 @@ impl Default for Sums {
 pub(super) enum Cells {
     /// Places in a list of texts.
     Texts {
-        places: Table<Box<str>, u32>,
-        texts: Texts,
+        texts: Interner,
         codes: Vec<u32>,
     },
     Numbers(Vec<i64>),
@@ -92,9 +92,7 @@ impl Sample {
             same || HIDDEN.contains(column) || LINE.contains(column) || filtered.contains(column)
         };
         let cells = |column: &Column| match column.kind() {
-            ColumnKind::Text => {
-                (*column, Cells::Texts { places: Table::default(), texts: Texts::default(), codes: Vec::new() })
-            }
+            ColumnKind::Text => (*column, Cells::Texts { texts: Interner::default(), codes: Vec::new() }),
             _ => (*column, Cells::Numbers(Vec::new())),
         };
         let columns = Column::ALL.iter().filter(|column| !hidden(column)).map(cells).collect();
@@ -255,7 +253,7 @@ fn sides(question: &Question, columns: &mut Columns) -> Result<[Bits; 2], Unread
 /// The cells of some rows of a part.
 #[derive(Debug)]
 enum Picked {
-    Texts(Vec<Box<str>>, Vec<u32>),
+    Texts(Texts, Vec<u32>),
     Numbers(Vec<i64>),
 }
 
@@ -266,11 +264,11 @@ fn picked(columns: &mut Columns, column: Column, places: &[u32]) -> Result<Picke
         return Ok(Picked::Numbers(places.iter().map(|place| cells[*place as usize]).collect()));
     }
     let cells = columns.texts(column)?;
-    let (mut known, mut texts) = (Table::<u32, u32>::default(), Vec::new());
+    let (mut known, mut texts) = (FastMap::<u32, u32>::default(), Texts::default());
     let codes = places.iter().map(|place| {
         let code = cells.codes[*place as usize];
         *known.entry(code).or_insert_with(|| {
-            texts.push(cells.texts[code as usize].into());
+            texts.push(&cells.texts[code as usize]);
             texts.len() as u32 - 1
         })
     });
@@ -286,18 +284,11 @@ impl Cells {
                 numbers.extend_from_slice(&more);
                 more.len() * size_of::<i64>()
             }
-            (Cells::Texts { places, texts, codes }, Picked::Texts(more, places_of)) => {
-                let mut bytes = places_of.len() * size_of::<u32>();
-                let mut renumber = |text: Box<str>| {
-                    *places.entry(text).or_insert_with_key(|text| {
-                        texts.push(text);
-                        bytes += 2 * text.len() + 40;
-                        texts.len() as u32 - 1
-                    })
-                };
-                let renumbered: Vec<u32> = more.into_iter().map(&mut renumber).collect();
-                codes.extend(places_of.into_iter().map(|place| renumbered[place as usize]));
-                bytes
+            (Cells::Texts { texts, codes }, Picked::Texts(more, places)) => {
+                let before = texts.bytes();
+                let renumbered: Vec<u32> = more.iter().map(|text| texts.intern(text)).collect();
+                codes.extend(places.iter().map(|place| renumbered[*place as usize]));
+                texts.bytes() - before + places.len() * size_of::<u32>()
             }
             (Cells::Numbers(_), Picked::Texts(..)) | (Cells::Texts { .. }, Picked::Numbers(_)) => 0,
         }

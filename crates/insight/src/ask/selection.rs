@@ -24,7 +24,7 @@ pub(super) fn holds(filter: &Filter, part: &dyn Part) -> Option<bool> {
                 Is::Equal if *value < low || high < *value => Some(false),
                 Is::Equal | Is::NotEqual if low != high => None,
                 _ => {
-                    let ends = [compares(*is, low, *value), compares(*is, high, *value)];
+                    let ends = [low, high].map(|cell| is.holds_for_order(cell.cmp(value)));
                     (ends[0] == ends[1]).then_some(ends[0])
                 }
             }
@@ -43,18 +43,6 @@ fn known(filters: &[Filter], part: &dyn Part, deciding: bool) -> Option<bool> {
         }
     }
     all_known.then_some(!deciding)
-}
-
-fn compares(is: Is, cell: i64, value: i64) -> bool {
-    match is {
-        Is::Equal => cell == value,
-        Is::NotEqual => cell != value,
-        Is::Less => cell < value,
-        Is::AtMost => cell <= value,
-        Is::Greater => cell > value,
-        Is::AtLeast => cell >= value,
-        Is::StartsWith | Is::EndsWith | Is::Contains => false,
-    }
 }
 
 /// A bit for each row of a part.
@@ -198,14 +186,5 @@ pub(super) fn chosen(filter: &Filter, columns: &mut Columns) -> Result<Bits, Unr
                 Is::StartsWith | Is::EndsWith | Is::Contains => Bits::all(rows, false),
             })
         }
-    }
-}
-
-/// The columns that a filter reads.
-pub(super) fn columns_of(filter: &Filter, columns: &mut Vec<Column>) {
-    match filter {
-        Filter::All(filters) | Filter::Any(filters) => filters.iter().for_each(|filter| columns_of(filter, columns)),
-        Filter::Not(filter) => columns_of(filter, columns),
-        Filter::Test { column, .. } => columns.push(*column),
     }
 }

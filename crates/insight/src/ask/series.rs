@@ -4,8 +4,8 @@ use super::aggregates::{Aggregates, NO_GROUP};
 use super::columns::{Chosen, Columns, turns};
 use super::keys::{Local, fold};
 use super::question::Question;
-use super::seed::Table;
 use crate::column::Column;
+use crate::hash::FastMap;
 use crate::part::Unreadable;
 
 /// Cells: a stretch of time of a group, with figures.
@@ -14,7 +14,7 @@ pub(super) struct Series {
     /// The length of a stretch in milliseconds.
     per: i64,
     cells: Vec<Cell>,
-    places: Table<Cell, u32>,
+    places: FastMap<Cell, u32>,
     pub(super) aggregates: Aggregates,
 }
 
@@ -35,7 +35,7 @@ impl Series {
     pub(super) fn new(question: &Question) -> Option<Self> {
         let per = i64::try_from(question.per).ok().filter(|per| *per > 0)?;
         let aggregates = Aggregates::new(&question.measures);
-        Some(Self { per, cells: Vec::new(), places: Table::default(), aggregates })
+        Some(Self { per, cells: Vec::new(), places: FastMap::default(), aggregates })
     }
 
     /// An estimate of the memory that is used, in bytes.

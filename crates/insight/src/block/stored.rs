@@ -7,6 +7,7 @@ use super::{Block, Cells};
 use crate::column::Column;
 use crate::part::Span;
 use crate::texts::Texts;
+use crate::varint;
 
 /// The most rows of a stored block.
 pub(crate) const ROWS_MAX: usize = 1 << 16;
@@ -36,15 +37,15 @@ impl Block {
 
     /// Appends the block to `bytes`.
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
-        number(self.span.rows as u64, bytes);
+        varint::write(self.span.rows as u64, bytes);
         for cells in &self.columns {
             match cells {
                 Cells::Numbers(numbers) => ints(numbers, bytes),
                 Cells::Texts(texts) => {
                     bytes.push(form::TEXTS);
                     let list = texts.list();
-                    number(list.len() as u64, bytes);
-                    list.iter().for_each(|text| number(text.len() as u64, bytes));
+                    varint::write(list.len() as u64, bytes);
+                    list.iter().for_each(|text| varint::write(text.len() as u64, bytes));
                     list.iter().for_each(|text| bytes.extend_from_slice(text.as_bytes()));
                     ints(texts.codes(), bytes);
                 }
@@ -56,7 +57,7 @@ impl Block {
     /// damaged.
     pub(crate) fn read(bytes: &[u8], columns: &[Option<Column>]) -> Option<Self> {
         let mut bytes = Bytes(bytes);
-        let rows = usize::try_from(bytes.number()?).ok().filter(|rows| (1..=ROWS_MAX).contains(rows))?;
+        let rows = usize::try_from(varint::read(&mut bytes.0)?).ok().filter(|rows| (1..=ROWS_MAX).contains(rows))?;
         let mut block = Self::default();
         for cells in &mut block.columns {
             match cells {
@@ -90,7 +91,7 @@ fn ints(ints: &Ints, bytes: &mut Vec<u8>) {
     bytes.push(form_of(&cells));
     if !matches!(*cells, Narrow::Wide(_)) {
         // Small numbers of either sign are short.
-        number(((low << 1) ^ (low >> 63)).cast_unsigned(), bytes);
+        varint::write(((low << 1) ^ (low >> 63)).cast_unsigned(), bytes);
     }
     match &*cells {
         Narrow::Same(_) | Narrow::Patched { .. } => {}
@@ -112,15 +113,6 @@ fn form_of(cells: &Narrow) -> u8 {
     }
 }
 
-/// Appends a number, seven bits in each byte, the lowest first.
-fn number(mut number: u64, bytes: &mut Vec<u8>) {
-    while number > 0x7F {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-}
-
 /// The bytes that are not read yet.
 struct Bytes<'a>(&'a [u8]);
 
@@ -131,21 +123,9 @@ impl<'a> Bytes<'a> {
         Some(taken)
     }
 
-    fn number(&mut self) -> Option<u64> {
-        let mut number = 0;
-        for shift in (0..u64::BITS).step_by(7) {
-            let [byte] = *self.take(1)? else { return None };
-            number |= u64::from(byte & 0x7F) << shift;
-            if byte & 0x80 == 0 {
-                return Some(number);
-            }
-        }
-        None
-    }
-
     fn length(&mut self) -> Option<usize> {
         // Whatever is counted takes a byte at least, so a damaged count makes no large list.
-        usize::try_from(self.number()?).ok().filter(|length| *length <= self.0.len())
+        usize::try_from(varint::read(&mut self.0)?).ok().filter(|length| *length <= self.0.len())
     }
 
     fn cells(&mut self, rows: usize) -> Option<Cells> {
@@ -167,7 +147,7 @@ impl<'a> Bytes<'a> {
         let low = match form {
             form::WIDE => 0,
             _ => {
-                let low = self.number()?;
+                let low = varint::read(&mut self.0)?;
                 (low >> 1).cast_signed() ^ -((low & 1).cast_signed())
             }
         };

@@ -1,7 +1,7 @@
 //! A column of texts in memory: a list of the texts that occur, and for each row the place of its text.
 
 use super::ints::Ints;
-use super::places::Places;
+use crate::interner::Interner;
 use crate::part::Coded;
 use crate::texts::Texts;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(super) struct TextColumn {
 #[derive(Debug, Clone)]
 enum List {
     /// In the order of their first rows, with the text and the code of the last row.
-    Filling { places: Places, texts: Texts, last: (String, u32) },
+    Filling { texts: Interner, last: (String, u32) },
     /// In the order of their bytes, each once.
     Sorted(Arc<Texts>),
 }
@@ -40,17 +40,16 @@ impl TextColumn {
     /// Appends a text.
     pub(super) fn push(&mut self, text: &str) {
         if let List::Sorted(sorted) = &self.list {
-            let mut texts = Texts::clone(sorted);
-            let mut places = Places::of(&texts);
-            let code = places.find_or_push(text, &mut texts);
-            self.list = List::Filling { places, texts, last: (text.to_owned(), code) };
+            let mut texts = Interner::from(Texts::clone(sorted));
+            let code = texts.intern(text);
+            self.list = List::Filling { texts, last: (text.to_owned(), code) };
         }
-        let List::Filling { places, texts, last } = &mut self.list else { return };
+        let List::Filling { texts, last } = &mut self.list else { return };
         // Most rows have the text of the row before.
         if last.0 != text {
             last.0.clear();
             last.0.push_str(text);
-            last.1 = places.find_or_push(text, texts);
+            last.1 = texts.intern(text);
         }
         self.codes.push(i64::from(last.1));
     }
@@ -58,6 +57,7 @@ impl TextColumn {
     /// Sorts the texts, and makes the codes as narrow as possible.
     pub(super) fn narrow(&mut self) {
         let List::Filling { texts, .. } = &self.list else { return };
+        let texts = texts.texts();
         if texts.len() == 1 {
             // Its code is 0 in all rows.
             self.list = List::Sorted(Arc::new(exact(texts.iter())));
@@ -106,7 +106,7 @@ impl TextColumn {
     /// The texts that occur, in the order of the codes.
     pub(super) fn list(&self) -> Arc<Texts> {
         match &self.list {
-            List::Filling { texts, .. } => Arc::new(texts.clone()),
+            List::Filling { texts, .. } => Arc::new(texts.texts().clone()),
             List::Sorted(texts) => texts.clone(),
         }
     }
@@ -119,7 +119,7 @@ impl TextColumn {
     /// Whether a row has the text.
     pub(super) fn has(&self, text: &str) -> bool {
         match &self.list {
-            List::Filling { places, texts, .. } => places.find(text, texts).is_some(),
+            List::Filling { texts, .. } => texts.find(text).is_some(),
             List::Sorted(texts) => find(texts, text),
         }
     }
@@ -132,7 +132,7 @@ impl TextColumn {
     /// The memory that the column takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
         let list = match &self.list {
-            List::Filling { places, texts, .. } => places.bytes() + texts.bytes(),
+            List::Filling { texts, .. } => texts.bytes(),
             List::Sorted(texts) => texts.bytes(),
         };
         list + self.codes.bytes()

@@ -1,52 +1,53 @@
-//! RollupScan rows as bytes, for the log: numbers take as few bytes as they need.
+//! Rows of rollups as bytes, for the log: numbers take as few bytes as they need.
 
 use super::buckets::Buckets;
 use super::counts::Counts;
 use super::rows::{Key, Rows, TEXTS};
-use std::sync::Arc;
+use crate::varint::{read, write};
 
 /// The rows as bytes.
 pub(super) fn encode(rows: &Rows) -> Vec<u8> {
-    let mut to = Vec::with_capacity(64 + rows.rows.len() * 64);
-    write(&mut to, rows.texts.len() as u64);
-    for text in &rows.texts {
-        write(&mut to, text.len() as u64);
+    let mut bytes = Vec::with_capacity(64 + rows.rows.len() * 64);
+    let to = &mut bytes;
+    write(rows.texts.texts().len() as u64, to);
+    for text in rows.texts.texts().iter() {
+        write(text.len() as u64, to);
         to.extend_from_slice(text.as_bytes());
     }
-    write(&mut to, rows.rows.len() as u64);
+    write(rows.rows.len() as u64, to);
     for (key, counts) in &rows.rows {
-        write(&mut to, key.at.cast_unsigned());
-        key.texts.iter().for_each(|place| write(&mut to, u64::from(*place)));
-        write(&mut to, u64::from(key.status));
-        [counts.events, counts.bytes_in, counts.bytes_out].into_iter().for_each(|number| write(&mut to, number));
+        write(key.at.cast_unsigned(), to);
+        key.texts.iter().for_each(|place| write(u64::from(*place), to));
+        let numbers = [key.status.into(), counts.events, counts.bytes_in, counts.bytes_out];
+        numbers.into_iter().for_each(|number| write(number, to));
         for distribution in [&counts.first_byte, &counts.duration] {
-            write(&mut to, distribution.sum());
-            write(&mut to, distribution.highest());
-            write(&mut to, distribution.buckets().len() as u64);
+            write(distribution.sum(), to);
+            write(distribution.highest(), to);
+            write(distribution.buckets().len() as u64, to);
             for (place, count) in distribution.buckets() {
-                write(&mut to, place as u64);
-                write(&mut to, count);
+                write(place as u64, to);
+                write(count, to);
             }
         }
     }
-    to
+    bytes
 }
 
-/// The rows of these bytes. `None`: they are not those of any rows.
+/// The rows of these bytes. `None`: the bytes are damaged.
 pub(super) fn decode(bytes: &[u8]) -> Option<Rows> {
     let from = &mut &*bytes;
-    let mut rows = Rows::default();
+    let (mut rows, mut places) = (Rows::default(), Vec::new());
     for _ in 0..read(from)? {
         let len = usize::try_from(read(from)?).ok()?;
         let (text, rest) = from.split_at_checked(len)?;
         *from = rest;
-        rows.texts.push(Arc::from(std::str::from_utf8(text).ok()?));
+        places.push(rows.texts.intern(std::str::from_utf8(text).ok()?));
     }
     for _ in 0..read(from)? {
         let at = read(from)?.cast_signed();
         let mut texts = [0; TEXTS.len()];
         for place in &mut texts {
-            *place = u32::try_from(read(from)?).ok().filter(|place| (*place as usize) < rows.texts.len())?;
+            *place = *places.get(usize::try_from(read(from)?).ok()?)?;
         }
         let status = u16::try_from(read(from)?).ok()?;
         let (events, bytes_in, bytes_out) = (read(from)?, read(from)?, read(from)?);
@@ -63,28 +64,6 @@ fn distribution(from: &mut &[u8]) -> Option<Buckets> {
         buckets.push((usize::try_from(read(from)?).ok()?, read(from)?));
     }
     Some(Buckets::of(sum, highest, buckets))
-}
-
-/// Appends a number, seven bits in each byte, the lowest first (LEB128).
-fn write(to: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        to.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    to.push(number as u8);
-}
-
-fn read(from: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = from.split_first()?;
-        *from = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
 }
 
 #[cfg(test)]
@@ -104,7 +83,8 @@ mod tests {
             let at = at.index(bytes.len());
             bytes[at] ^= flip;
             if let Some(rows) = decode(&bytes) {
-                prop_assert!(rows.rows.iter().all(|(key, _)| key.texts.iter().all(|place| (*place as usize) < rows.texts.len())));
+                let texts = rows.texts.texts().len();
+                prop_assert!(rows.rows.iter().all(|(key, _)| key.texts.iter().all(|place| (*place as usize) < texts)));
             }
         }
     }

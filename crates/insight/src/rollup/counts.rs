@@ -1,6 +1,7 @@
 //! The figures of the events that share a key.
 
 use super::buckets::Buckets;
+use crate::column::Column;
 
 /// The figures of the events that share a key. They add up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,9 +31,9 @@ impl Counts {
         self.duration.clear();
     }
 
-    /// The distribution of a duration of [`super::parquet::DURATIONS`].
-    pub(crate) fn distribution(&self, place: usize) -> &Buckets {
-        if place == 0 { &self.first_byte } else { &self.duration }
+    /// The distribution of a duration: [`Column::FirstByte`] or [`Column::Duration`].
+    pub(crate) fn distribution(&self, column: Column) -> &Buckets {
+        if column == Column::FirstByte { &self.first_byte } else { &self.duration }
     }
 
     /// The buckets of both durations.

@@ -2,8 +2,9 @@
 
 use super::counts::Counts;
 use super::{KEYS_MAX, MINUTE, OTHER, OWN_KEYS_MAX};
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use crate::hash::FastMap;
+use crate::interner::Interner;
+use crate::texts::Texts;
 use telemetry::{Class, Figures, Kind, Layer, Outcome};
 
 /// The most names of repositories. Further ones count as [`OTHER`].
@@ -18,10 +19,10 @@ const LAST: i64 = 253_402_300_799_999 / MINUTE;
 /// The counts since the writer came last.
 #[derive(Debug)]
 pub(super) struct Delta {
-    names: HashMap<Box<str>, u32>,
-    by_name: Vec<Box<str>>,
+    /// The names of repositories.
+    names: Interner,
     last_name: u32,
-    places: HashMap<Key, u32, BuildHasherDefault<Mix>>,
+    places: FastMap<Key, u32>,
     /// Rows in use, then rows whose memory waits for the next keys.
     rows: Vec<(Key, Counts)>,
     used: usize,
@@ -85,10 +86,9 @@ impl Shape {
 impl Default for Delta {
     fn default() -> Self {
         Self {
-            names: HashMap::new(),
-            by_name: vec![OTHER.into()],
+            names: Interner::from(Texts::from_iter([OTHER])),
             last_name: OTHER_NAME,
-            places: HashMap::default(),
+            places: FastMap::default(),
             rows: Vec::new(),
             used: 0,
             last: 0,
@@ -102,7 +102,7 @@ impl Delta {
     /// Counts an event.
     #[inline]
     pub(super) fn see(&mut self, figures: &Figures, repository: &str) {
-        if *self.by_name[self.last_name as usize] != *repository {
+        if &self.names.texts()[self.last_name as usize] != repository {
             self.last_name = self.name(repository);
         }
         let minute = (figures.at.0 / MINUTE).clamp(0, LAST);
@@ -127,16 +127,10 @@ impl Delta {
     }
 
     fn name(&mut self, repository: &str) -> u32 {
-        if let Some(name) = self.names.get(repository) {
-            return *name;
+        match self.names.texts().len() < NAMES_MAX {
+            true => self.names.intern(repository),
+            false => self.names.find(repository).unwrap_or(OTHER_NAME),
         }
-        if self.by_name.len() == NAMES_MAX {
-            return OTHER_NAME;
-        }
-        let name = self.by_name.len() as u32;
-        self.by_name.push(repository.into());
-        self.names.insert(repository.into(), name);
-        name
     }
 
     /// The row of a key, or of the key that stands for it where there are too many.
@@ -188,7 +182,7 @@ impl Delta {
     /// Each row: the beginning of its minute in milliseconds, its shape, the name of its repository, its figures.
     pub(super) fn rows(&self) -> impl Iterator<Item = (i64, Shape, &str, &Counts)> {
         self.rows[..self.used].iter().map(|(key, counts)| {
-            let name = self.by_name.get(key.shape.name()).map_or(OTHER, |name| name);
+            let name = self.names.texts().get(key.shape.name()).unwrap_or(OTHER);
             (key.minute * MINUTE, key.shape, name, counts)
         })
     }
@@ -196,34 +190,10 @@ impl Delta {
     /// Forgets the counts. The memory of a usual number of rows is kept for the next ones.
     pub(super) fn clear(&mut self) {
         const KEPT: usize = 512;
-        if self.used > KEPT || self.by_name.len() == NAMES_MAX {
+        if self.used > KEPT || self.names.texts().len() == NAMES_MAX {
             *self = Self::default();
         }
         self.places.clear();
         (self.used, self.last, self.crowded, self.missed) = (0, 0, 0, 0);
-    }
-}
-
-/// A quick hash of numbers that no client chooses (the multiplier of Knuth's Fibonacci hashing).
-#[derive(Debug, Default)]
-pub(super) struct Mix(u64);
-
-impl Hasher for Mix {
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
-    }
-
-    #[inline]
-    fn write_u64(&mut self, number: u64) {
-        self.0 = (self.0.rotate_left(29) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    #[inline]
-    fn write_i64(&mut self, number: i64) {
-        self.write_u64(number.cast_unsigned());
     }
 }

@@ -3,14 +3,13 @@
 use super::log::recover;
 use super::name::{Level, Name};
 use super::parquet::{CountsFile, encode};
-use super::rows::{Rows, Table};
+use super::rows::{Rows, TEXTS, Table};
 use super::{DAY, HOUR, HOURS_KEPT, MINUTES_KEPT, OTHER};
 use crate::column::Column;
 use crate::disk::{self, NewFile};
 use crate::part::Unreadable;
-use crate::rollup::rows::TEXTS;
 use bytes::Bytes;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -31,20 +30,16 @@ const MINUTES_ROWS_MAX: u64 = 64 << 10;
 impl RollupFile {
     /// Reads the file, and checks it.
     pub(crate) fn open(&self) -> Result<CountsFile, Unreadable> {
-        let unreadable = |cause: String| Unreadable { what: self.path.display().to_string(), cause };
-        let mut bytes = Vec::with_capacity(self.bytes.min(READ_MAX) as usize);
-        let read = disk::open(&self.path).and_then(|file| file.take(READ_MAX).read_to_end(&mut bytes));
-        read.map_err(|error| unreadable(error.to_string()))?;
+        let bytes = disk::read(&self.path, READ_MAX).map_err(|error| Unreadable::file(&self.path, error))?;
         if crc32fast::hash(&bytes) != self.name.crc {
-            return Err(unreadable("its bytes have changed since it was written".to_owned()));
+            return Err(Unreadable::file(&self.path, "its bytes have changed since it was written"));
         }
-        CountsFile::open(Bytes::from(bytes)).map_err(|error| unreadable(error.to_string()))
+        CountsFile::open(Bytes::from(bytes)).map_err(|error| Unreadable::file(&self.path, error))
     }
 
     /// All its rows.
     pub(crate) fn rows(&self) -> Result<Rows, Unreadable> {
-        let unreadable = |cause| Unreadable { what: self.path.display().to_string(), cause };
-        self.open()?.rows().map_err(|error| unreadable(error.to_string()))
+        self.open()?.rows().map_err(|error| Unreadable::file(&self.path, error))
     }
 }
 
@@ -69,11 +64,9 @@ pub(super) struct Found {
 
 /// Opens a folder. It is made if it is not there. Logs whose rows are in a file are removed, and so are files of minutes that nobody needs.
 pub(super) fn open(folder: &Path) -> io::Result<Found> {
-    disk::make_folder(folder)?;
-    disk::sweep(folder)?;
     let mut found = Found { files: Files::default(), pieces: Vec::new(), number: 1, unreadable: Vec::new() };
     let mut logs = Vec::new();
-    for (text, bytes) in disk::files(folder)? {
+    for (text, bytes) in disk::open_folder(folder)? {
         if let Some(number) = Name::read_log(&text) {
             logs.push((number, folder.join(text)));
         } else if let Some(name) = Name::read(&text) {

@@ -1,6 +1,7 @@
 //! The name of a file of counted rows. It says all that must be known before the file is read, and the checksum of its bytes.
 
 use super::{HOUR, MINUTE};
+use crate::disk::log_number;
 use jiff::Timestamp;
 
 /// How long the rows of a file last.
@@ -49,8 +50,6 @@ pub(crate) struct Name {
     pub(crate) crc: u32,
 }
 
-/// Numbers of logs are below this.
-const NUMBER_MAX: u64 = 1 << 53;
 /// A minute, as names state it.
 const TIME: &str = "%Y%m%dT%H%MZ";
 
@@ -94,11 +93,6 @@ impl Name {
     pub(crate) fn meets(&self, from: i64, to: i64) -> bool {
         self.from < to && from <= self.to
     }
-}
-
-/// The number of a log. A larger one than a server ever reaches is none: the next numbers would overflow.
-fn log_number(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|number| *number < NUMBER_MAX)
 }
 
 fn time(millis: i64) -> String {

@@ -1,11 +1,11 @@
-//! RollupScan rows as a Parquet file, which other engines can read: a row group, columns as in `docs/data-folder.md`.
+//! Rows of rollups as a Parquet file, which other engines can read: a row group, columns as in `docs/data-folder.md`.
 
 use super::buckets::Buckets;
 use super::counts::Counts;
-use super::rows::{Key, Rows, TEXTS};
+use super::rows::{DURATIONS, Key, NUMBERS, Rows, TEXTS, number, whole};
 use crate::column::Column;
+use crate::interner::Interner;
 use crate::part::Coded;
-use crate::texts::Texts;
 use bytes::Bytes;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::reader::get_typed_column_reader;
@@ -17,20 +17,21 @@ use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
-use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Arc;
 use telemetry::{Histogram, give_way};
 
-/// The durations whose distribution is counted.
-pub(crate) const DURATIONS: [Column; 2] = [Column::FirstByte, Column::Duration];
 /// The form of these files. Other forms cannot be read.
 const FORM: &str = "1";
 
-/// The names of the columns of a duration: the sum, the highest, the upper edges of the buckets, their counts.
-const PARTS: [&str; 4] = ["sum", "max", "upper", "counts"];
-/// The place of the first column of the first duration.
-const FIRST_DURATION: usize = 1 + TEXTS.len() + 4;
+/// The columns of a duration: the sum, the highest, the upper edges of the buckets, their counts.
+const PARTS: usize = 4;
+
+/// The place of the first column of a duration.
+fn first_of(column: Column) -> usize {
+    let place = DURATIONS.iter().position(|own| *own == column).unwrap_or_default();
+    1 + TEXTS.len() + NUMBERS.len() + place * PARTS
+}
 
 fn schema() -> Result<parquet::schema::types::Type, ParquetError> {
     let mut text = "message counts {\n  REQUIRED INT64 at (TIMESTAMP(MILLIS, true));\n".to_owned();
@@ -38,7 +39,8 @@ fn schema() -> Result<parquet::schema::types::Type, ParquetError> {
     for column in TEXTS {
         let _ = writeln!(text, "  REQUIRED BYTE_ARRAY {} (STRING);", column.as_str());
     }
-    for name in [Column::Status.as_str(), "count", Column::BytesIn.as_str(), Column::BytesOut.as_str()] {
+    for column in NUMBERS {
+        let name = if column == Column::Weight { "count" } else { column.as_str() };
         let _ = writeln!(text, "  REQUIRED INT64 {name};");
     }
     const MILLIS: &str = "(DECIMAL(18, 3))";
@@ -66,22 +68,21 @@ pub(super) fn encode(rows: &Rows) -> Result<Vec<u8>, ParquetError> {
         .build();
     let mut file = SerializedFileWriter::new(Vec::new(), Arc::new(schema()?), Arc::new(properties))?;
     let mut group = file.next_row_group()?;
-    numbers(&mut group, rows, |key, _| key.at)?;
+    numbers(&mut group, rows, |row| number(row, Column::At))?;
+    let texts: Vec<ByteArray> = rows.texts.texts().iter().map(ByteArray::from).collect();
     for column in 0..TEXTS.len() {
-        let texts: Vec<ByteArray> = rows.texts.iter().map(|text| ByteArray::from(text.as_bytes().to_vec())).collect();
         let cells: Vec<ByteArray> =
             rows.rows.iter().map(|(key, _)| texts[key.texts[column] as usize].clone()).collect();
         column_of::<ByteArrayType>(&mut group, &cells, None)?;
     }
-    numbers(&mut group, rows, |key, _| i64::from(key.status))?;
-    numbers(&mut group, rows, |_, counts| whole(counts.events))?;
-    numbers(&mut group, rows, |_, counts| whole(counts.bytes_in))?;
-    numbers(&mut group, rows, |_, counts| whole(counts.bytes_out))?;
-    for distribution in 0..DURATIONS.len() {
-        numbers(&mut group, rows, |_, counts| whole(counts.distribution(distribution).sum()))?;
-        numbers(&mut group, rows, |_, counts| whole(counts.distribution(distribution).highest()))?;
-        lists(&mut group, rows, distribution, |(place, _)| whole(Histogram::upper_of(place)))?;
-        lists(&mut group, rows, distribution, |(_, count)| whole(count))?;
+    for column in NUMBERS {
+        numbers(&mut group, rows, |row| number(row, column))?;
+    }
+    for column in DURATIONS {
+        numbers(&mut group, rows, |row| number(row, column))?;
+        numbers(&mut group, rows, |(_, counts)| Some(whole(counts.distribution(column).highest())))?;
+        lists(&mut group, rows, column, |(place, _)| whole(Histogram::upper_of(place)))?;
+        lists(&mut group, rows, column, |(_, count)| whole(count))?;
     }
     group.close()?;
     file.into_inner()
@@ -90,9 +91,9 @@ pub(super) fn encode(rows: &Rows) -> Result<Vec<u8>, ParquetError> {
 fn numbers(
     group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
     rows: &Rows,
-    cell: impl Fn(&Key, &Counts) -> i64,
+    cell: impl Fn(&(Key, Counts)) -> Option<i64>,
 ) -> Result<(), ParquetError> {
-    let cells: Vec<i64> = rows.rows.iter().map(|(key, counts)| cell(key, counts)).collect();
+    let cells: Vec<i64> = rows.rows.iter().map(|row| cell(row).unwrap_or_default()).collect();
     column_of::<Int64Type>(group, &cells, None)
 }
 
@@ -100,13 +101,13 @@ fn numbers(
 fn lists(
     group: &mut SerializedRowGroupWriter<'_, Vec<u8>>,
     rows: &Rows,
-    distribution: usize,
+    column: Column,
     cell: impl Fn((usize, u64)) -> i64,
 ) -> Result<(), ParquetError> {
     let (mut cells, mut defined, mut repeated) = (Vec::new(), Vec::new(), Vec::new());
     for (_, counts) in &rows.rows {
         let before = cells.len();
-        cells.extend(counts.distribution(distribution).buckets().map(&cell));
+        cells.extend(counts.distribution(column).buckets().map(&cell));
         let len = cells.len() - before;
         // An empty list has one entry of levels and no cell.
         defined.resize(defined.len() + len.max(1), i16::from(len > 0));
@@ -125,10 +126,6 @@ fn column_of<T: DataType>(
     let Some(mut column) = group.next_column()? else { return Err(ParquetError::General("too many columns".into())) };
     column.typed::<T>().write_batch(cells, levels.map(|levels| levels.0), levels.map(|levels| levels.1))?;
     column.close()
-}
-
-fn whole(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// A file of counted rows.
@@ -171,60 +168,36 @@ impl CountsFile {
         Ok((cells, begins.collect()))
     }
 
-    fn of_numbers(&self, column: usize) -> Result<Vec<i64>, ParquetError> {
-        Ok(self.cells::<Int64Type>(column)?.0)
-    }
-
-    /// When the minute or hour of each row begins.
-    pub(super) fn at(&self) -> Result<Vec<i64>, ParquetError> {
-        self.of_numbers(0)
+    /// A column of numbers: the beginnings of minutes or hours, [`NUMBERS`], or the sums of [`DURATIONS`].
+    pub(super) fn numbers(&self, column: Column) -> Result<Vec<i64>, ParquetError> {
+        let place = match NUMBERS.iter().position(|own| *own == column) {
+            _ if column == Column::At => 0,
+            Some(place) => 1 + TEXTS.len() + place,
+            None => first_of(column),
+        };
+        Ok(self.cells::<Int64Type>(place)?.0)
     }
 
     /// The texts of a column of [`TEXTS`].
     pub(super) fn texts(&self, place: usize) -> Result<Coded, ParquetError> {
         let (cells, _) = self.cells::<ByteArrayType>(1 + place)?;
-        let (mut texts, mut codes) = (Texts::default(), Vec::with_capacity(cells.len()));
-        let mut places = HashMap::<&str, u32>::new();
+        let (mut texts, mut codes) = (Interner::default(), Vec::with_capacity(cells.len()));
         for cell in &cells {
-            let text = cell.as_utf8()?;
-            codes.push(*places.entry(text).or_insert_with(|| {
-                texts.push(text);
-                texts.len() as u32 - 1
-            }));
+            codes.push(texts.intern(cell.as_utf8()?));
         }
-        Ok(Coded { texts: Arc::new(texts), codes })
-    }
-
-    /// The statuses.
-    pub(super) fn status(&self) -> Result<Vec<i64>, ParquetError> {
-        self.of_numbers(1 + TEXTS.len())
-    }
-
-    /// The numbers of events.
-    pub(super) fn events(&self) -> Result<Vec<i64>, ParquetError> {
-        self.of_numbers(2 + TEXTS.len())
-    }
-
-    /// The sums of bytes: received ones, or sent ones.
-    pub(super) fn bytes(&self, out: bool) -> Result<Vec<i64>, ParquetError> {
-        self.of_numbers(3 + TEXTS.len() + usize::from(out))
-    }
-
-    /// The sums of a duration of [`DURATIONS`].
-    pub(super) fn sums(&self, distribution: usize) -> Result<Vec<i64>, ParquetError> {
-        self.of_numbers(FIRST_DURATION + distribution * PARTS.len())
+        Ok(Coded { texts: Arc::new(texts.into_texts()), codes })
     }
 
     /// The highest values of a duration.
-    pub(super) fn highest(&self, distribution: usize) -> Result<Vec<i64>, ParquetError> {
-        self.of_numbers(FIRST_DURATION + distribution * PARTS.len() + 1)
+    pub(super) fn highest(&self, column: Column) -> Result<Vec<i64>, ParquetError> {
+        Ok(self.cells::<Int64Type>(first_of(column) + 1)?.0)
     }
 
     /// The distributions of a duration.
-    pub(super) fn distributions(&self, distribution: usize) -> Result<Vec<Buckets>, ParquetError> {
-        let (sums, highest) = (self.sums(distribution)?, self.highest(distribution)?);
-        let (upper, begins) = self.cells::<Int64Type>(FIRST_DURATION + distribution * PARTS.len() + 2)?;
-        let (counts, _) = self.cells::<Int64Type>(FIRST_DURATION + distribution * PARTS.len() + 3)?;
+    pub(super) fn distributions(&self, column: Column) -> Result<Vec<Buckets>, ParquetError> {
+        let (sums, highest) = (self.numbers(column)?, self.highest(column)?);
+        let (upper, begins) = self.cells::<Int64Type>(first_of(column) + 2)?;
+        let (counts, _) = self.cells::<Int64Type>(first_of(column) + 3)?;
         let mut buckets = upper
             .into_iter()
             .zip(counts)
@@ -248,15 +221,15 @@ impl CountsFile {
     pub(super) fn rows(&self) -> Result<Rows, ParquetError> {
         let (mut all, mut texts) = (Rows::default(), Vec::new());
         for place in 0..TEXTS.len() {
-            // Texts of several columns are listed more than once, which does no harm.
-            let (coded, before) = (self.texts(place)?, all.texts.len() as u32);
-            all.texts.extend(coded.texts.iter().map(Arc::<str>::from));
-            texts.push(coded.codes.into_iter().map(|code| before + code).collect::<Vec<_>>());
+            let coded = self.texts(place)?;
+            let places: Vec<u32> = coded.texts.iter().map(|text| all.texts.intern(text)).collect();
+            texts.push(coded.codes.into_iter().map(|code| places[code as usize]).collect::<Vec<_>>());
         }
-        let (at, status, events) = (self.at()?, self.status()?, self.events()?);
-        let (bytes_in, bytes_out) = (self.bytes(false)?, self.bytes(true)?);
-        let (first_byte, duration) = (self.distributions(0)?, self.distributions(1)?);
-        for (row, (first_byte, duration)) in first_byte.into_iter().zip(duration).enumerate() {
+        let (at, [status, events, bytes_in, bytes_out]) =
+            (self.numbers(Column::At)?, NUMBERS.map(|column| self.numbers(column)));
+        let (status, events, bytes_in, bytes_out) = (status?, events?, bytes_in?, bytes_out?);
+        let [first_byte, duration] = DURATIONS.map(|column| self.distributions(column));
+        for (row, (first_byte, duration)) in first_byte?.into_iter().zip(duration?).enumerate() {
             let texts = std::array::from_fn(|column| texts[column][row]);
             let key = Key { at: at[row], texts, status: u16::try_from(status[row]).unwrap_or_default() };
             let [events, bytes_in, bytes_out] =

@@ -1,11 +1,11 @@
-//! RollupScan rows as a part of the stored events, so that questions read them like any other part.
+//! Rows of rollups as a part of the stored events, so that questions read them like any other part.
 
 use super::OTHER;
 use super::buckets::Buckets;
 use super::counts::Counts;
 use super::folder::RollupFile;
-use super::parquet::{CountsFile, DURATIONS};
-use super::rows::{Key, Rows, TEXTS};
+use super::parquet::CountsFile;
+use super::rows::{DURATIONS, Key, NUMBERS, Rows, TEXTS, number, whole};
 use crate::column::Column;
 use crate::part::{Aggregated, Coded, Part, Span, Unreadable};
 use crate::texts::Texts;
@@ -38,7 +38,7 @@ impl RollupPart {
         let (first, last) = (times.clone().min().unwrap_or_default(), times.max().unwrap_or_default());
         let events = rows.iter().map(|(_, counts)| counts.events).sum();
         let span = Span { rows: rows.len(), events, from: first, to: last };
-        Self { rows: Source::Memory { texts: Arc::new(all.texts.iter().collect()), rows }, span }
+        Self { rows: Source::Memory { texts: Arc::new(all.texts.texts().clone()), rows }, span }
     }
 
     /// The rows of a file that began in `from..to`. A file that lies partly outside of it is read.
@@ -72,18 +72,23 @@ impl RollupPart {
     }
 }
 
-/// Reads cells of all rows of a file, and picks those of some places.
-fn read<T: Clone>(
-    file: &RollupFile,
-    places: Option<&Vec<u32>>,
-    read: impl FnOnce(&CountsFile) -> Result<Vec<T>, ParquetError>,
-) -> Result<Vec<T>, Unreadable> {
-    let unreadable =
-        |error: ParquetError| Unreadable { what: file.path.display().to_string(), cause: error.to_string() };
-    let all = read(&file.open()?).map_err(unreadable)?;
-    match places {
-        None => Ok(all),
-        Some(places) => Ok(places.iter().map(|place| all[*place as usize].clone()).collect()),
+impl RollupPart {
+    /// Cells of the rows in memory, or of all rows of the file, of which those of the part are picked.
+    fn cells<T: Clone>(
+        &self,
+        of_row: impl Fn(&(Key, Counts)) -> T,
+        of_file: impl FnOnce(&CountsFile) -> Result<Vec<T>, ParquetError>,
+    ) -> Result<Vec<T>, Unreadable> {
+        match &self.rows {
+            Source::Memory { rows, .. } => Ok(rows.iter().map(of_row).collect()),
+            Source::File(file, places) => {
+                let all = of_file(&file.open()?).map_err(|error| Unreadable::file(&file.path, error))?;
+                Ok(match places {
+                    None => all,
+                    Some(places) => places.iter().map(|place| all[*place as usize].clone()).collect(),
+                })
+            }
+        }
     }
 }
 
@@ -92,62 +97,28 @@ impl Part for RollupPart {
         self.span
     }
 
-    fn may_have(&self, _: Column, _: &str) -> bool {
-        true
-    }
-
-    fn range(&self, _: Column) -> Option<(i64, i64)> {
-        None
-    }
-
     fn texts(&self, column: Column) -> Result<Coded, Unreadable> {
         let place = TEXTS.iter().position(|own| *own == column).ok_or_else(|| not_counted(column))?;
-        match &self.rows {
-            Source::Memory { texts, rows } => {
-                let codes = rows.iter().map(|(key, _)| key.texts[place]).collect();
-                Ok(Coded { texts: texts.clone(), codes })
-            }
-            Source::File(file, places) => {
-                let mut texts = Arc::default();
-                let codes = read(file, places.as_ref(), |file| {
-                    let coded = file.texts(place)?;
-                    texts = coded.texts;
-                    Ok(coded.codes)
-                })?;
-                Ok(Coded { texts, codes })
-            }
-        }
+        let mut texts = match &self.rows {
+            Source::Memory { texts, .. } => texts.clone(),
+            Source::File(..) => Arc::default(),
+        };
+        let codes = self.cells(
+            |(key, _)| key.texts[place],
+            |file| {
+                let coded = file.texts(place)?;
+                texts = coded.texts;
+                Ok(coded.codes)
+            },
+        )?;
+        Ok(Coded { texts, codes })
     }
 
     fn numbers(&self, column: Column) -> Result<Vec<i64>, Unreadable> {
-        match &self.rows {
-            Source::Memory { rows, .. } => {
-                let cell: fn(&Key, &Counts) -> u64 = match column {
-                    Column::At => |key, _| key.at.cast_unsigned(),
-                    Column::Status => |key, _| key.status.into(),
-                    Column::Weight => |_, counts| counts.events,
-                    Column::BytesIn => |_, counts| counts.bytes_in,
-                    Column::BytesOut => |_, counts| counts.bytes_out,
-                    Column::FirstByte => |_, counts| counts.first_byte.sum(),
-                    Column::Duration => |_, counts| counts.duration.sum(),
-                    _ => return Err(not_counted(column)),
-                };
-                Ok(rows.iter().map(|(key, counts)| cell(key, counts).cast_signed()).collect())
-            }
-            Source::File(file, places) => {
-                let cells: fn(&CountsFile) -> Result<Vec<i64>, ParquetError> = match column {
-                    Column::At => CountsFile::at,
-                    Column::Status => CountsFile::status,
-                    Column::Weight => CountsFile::events,
-                    Column::BytesIn => |file| file.bytes(false),
-                    Column::BytesOut => |file| file.bytes(true),
-                    Column::FirstByte => |file| file.sums(0),
-                    Column::Duration => |file| file.sums(1),
-                    _ => return Err(not_counted(column)),
-                };
-                read(file, places.as_ref(), cells)
-            }
+        if column != Column::At && !NUMBERS.contains(&column) {
+            duration(column)?;
         }
+        self.cells(|row| number(row, column).unwrap_or_default(), |file| file.numbers(column))
     }
 
     fn bytes(&self, _: Column) -> u64 {
@@ -164,30 +135,19 @@ impl Part for RollupPart {
 
 impl Aggregated for RollupPart {
     fn buckets(&self, column: Column) -> Result<Vec<Buckets>, Unreadable> {
-        let place = distribution(column)?;
-        match &self.rows {
-            Source::Memory { rows, .. } => {
-                Ok(rows.iter().map(|(_, counts)| counts.distribution(place).clone()).collect())
-            }
-            Source::File(file, places) => read(file, places.as_ref(), |file| file.distributions(place)),
-        }
+        duration(column)?;
+        self.cells(|(_, counts)| counts.distribution(column).clone(), |file| file.distributions(column))
     }
 
     fn highest(&self, column: Column) -> Result<Vec<i64>, Unreadable> {
-        let place = distribution(column)?;
-        match &self.rows {
-            Source::Memory { rows, .. } => {
-                let highest = rows.iter().map(|(_, counts)| counts.distribution(place).highest());
-                Ok(highest.map(|highest| i64::try_from(highest).unwrap_or(i64::MAX)).collect())
-            }
-            Source::File(file, places) => read(file, places.as_ref(), |file| file.highest(place)),
-        }
+        duration(column)?;
+        self.cells(|(_, counts)| whole(counts.distribution(column).highest()), |file| file.highest(column))
     }
 }
 
-/// The place of a duration in [`DURATIONS`].
-fn distribution(column: Column) -> Result<usize, Unreadable> {
-    DURATIONS.iter().position(|own| *own == column).ok_or_else(|| not_counted(column))
+/// Fails for a column that is no duration of a rollup.
+fn duration(column: Column) -> Result<(), Unreadable> {
+    if DURATIONS.contains(&column) { Ok(()) } else { Err(not_counted(column)) }
 }
 
 fn not_counted(column: Column) -> Unreadable {

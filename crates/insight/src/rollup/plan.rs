@@ -1,12 +1,11 @@
 //! Plans which rollups answer a question.
 
 use super::folder::RollupFile;
-use super::parquet::DURATIONS;
 use super::part::RollupPart;
 use super::rollups::{Rollups, Shared};
-use super::rows::TEXTS;
+use super::rows::{DURATIONS, TEXTS};
 use super::{HOUR, MINUTE};
-use crate::ask::{Filter, Measure, Question};
+use crate::ask::{Measure, Question};
 use crate::column::Column;
 use crate::part::{Part, Unreadable};
 use std::sync::Arc;
@@ -30,63 +29,42 @@ pub struct RollupScan {
 /// Beyond this time whole hours are read from files of hours, which are fewer.
 const BY_HOURS: i64 = 6 * HOUR;
 
-/// Whether counts have all that a question needs, leaving its times aside.
-pub(super) fn fits(question: &Question) -> bool {
-    let keys = question.by.iter().all(|key| is_key(key.0));
-    question.compare.is_none() && keys && filter_fits(&question.filter) && question.measures.iter().all(measure_fits)
-}
-
-fn is_key(column: Column) -> bool {
-    TEXTS.contains(&column) || column == Column::Status
-}
-
-fn filter_fits(filter: &Filter) -> bool {
-    match filter {
-        Filter::All(all) | Filter::Any(all) => all.iter().all(filter_fits),
-        Filter::Not(not) => filter_fits(not),
-        Filter::Test { column, .. } => is_key(*column),
-    }
-}
-
-fn measure_fits(measure: &Measure) -> bool {
-    let distributions = |column: &Column| DURATIONS.contains(column);
-    match measure {
-        Measure::Count | Measure::Rate => true,
-        Measure::Sum(column) | Measure::Mean(column) => {
-            distributions(column) || matches!(column, Column::BytesIn | Column::BytesOut)
-        }
-        Measure::Min(column) => *column == Column::Status,
-        Measure::Max(column) => *column == Column::Status || distributions(column),
-        Measure::Quantile(_, column) => distributions(column),
-        Measure::Distinct(column) => is_key(*column),
-        Measure::Share(filter) => filter_fits(filter),
-    }
-}
-
-/// The columns that are `(other)` in rows for events of repositories that have no place of their own.
-const OF_REPOSITORIES: [Column; 3] = [Column::Repository, Column::RepositoryKind, Column::Format];
-
-/// Whether an answer needs to know the repository of each event.
-fn uses_repositories(question: &Question) -> bool {
+/// The columns that a question compares or groups by.
+fn columns_of(question: &Question) -> Vec<Column> {
     let mut columns: Vec<Column> = question.by.iter().map(|key| key.0).collect();
-    columns_of(&question.filter, &mut columns);
+    question.filter.columns(&mut columns);
     for measure in &question.measures {
         match measure {
-            Measure::Share(filter) => columns_of(filter, &mut columns),
+            Measure::Share(filter) => filter.columns(&mut columns),
             Measure::Distinct(column) => columns.push(*column),
             _ => {}
         }
     }
-    columns.iter().any(|column| OF_REPOSITORIES.contains(column))
+    columns
 }
 
-fn columns_of(filter: &Filter, columns: &mut Vec<Column>) {
-    match filter {
-        Filter::All(all) | Filter::Any(all) => all.iter().for_each(|filter| columns_of(filter, columns)),
-        Filter::Not(not) => columns_of(not, columns),
-        Filter::Test { column, .. } => columns.push(*column),
+/// Whether rollups have all that a question needs, leaving its times aside.
+fn fits(question: &Question, columns: &[Column]) -> bool {
+    let keys = columns.iter().all(|column| TEXTS.contains(column) || *column == Column::Status);
+    question.compare.is_none() && keys && question.measures.iter().all(measure_fits)
+}
+
+fn measure_fits(measure: &Measure) -> bool {
+    let is_duration = |column: &Column| DURATIONS.contains(column);
+    match measure {
+        Measure::Count | Measure::Rate | Measure::Distinct(_) | Measure::Share(_) => true,
+        Measure::Sum(column) | Measure::Mean(column) => {
+            is_duration(column) || matches!(column, Column::BytesIn | Column::BytesOut)
+        }
+        Measure::Min(column) => *column == Column::Status,
+        Measure::Max(column) => *column == Column::Status || is_duration(column),
+        Measure::Quantile(_, column) => is_duration(column),
     }
 }
+
+/// The columns that are `(other)` in rows for events of repositories that have no row of their own. An answer with one of them needs to know
+/// the repository of each event.
+const OF_REPOSITORIES: [Column; 3] = [Column::Repository, Column::RepositoryKind, Column::Format];
 
 fn floor(at: i64, unit: i64) -> i64 {
     at.saturating_sub(at.rem_euclid(unit))
@@ -125,7 +103,8 @@ impl Rollups {
 impl RollupScan {
     /// The counts for a question. `None`: it needs events.
     pub(super) fn of(question: &Question, shared: &Shared, now: Millis) -> Option<Self> {
-        if !fits(question) || !question.per.is_multiple_of(MINUTE.unsigned_abs()) {
+        let columns = columns_of(question);
+        if !fits(question, &columns) || !question.per.is_multiple_of(MINUTE.unsigned_abs()) {
             return None;
         }
         let state = shared.read();
@@ -146,7 +125,7 @@ impl RollupScan {
         };
         let (parts, unreadable) = (Vec::new(), Vec::new());
         let mut counted = Self { from: Millis(from), to: Millis(to), parts, unreadable, exact: true };
-        let repositories = uses_repositories(question);
+        let repositories = columns.iter().any(|column| OF_REPOSITORIES.contains(column));
         counted.add(RollupPart::in_memory(state.recent.rows(), from, to), repositories);
         let files = state.files.clone();
         drop(state);

@@ -1,10 +1,10 @@
-//! RollupScan rows with their texts: those in memory, of a file, or of a piece of the log.
+//! Rows of rollups with their texts: those in memory, of a file, or of a piece of the log.
 
 use super::counts::Counts;
 use super::{KEYS_MAX, MINUTE, OTHER, OWN_KEYS_MAX};
 use crate::column::Column;
-use std::collections::HashMap;
-use std::sync::Arc;
+use crate::hash::FastMap;
+use crate::interner::Interner;
 
 /// The columns of texts that the events of a row have in common. They have the names and the values that events have.
 pub(crate) const TEXTS: [Column; 7] = [
@@ -17,6 +17,28 @@ pub(crate) const TEXTS: [Column; 7] = [
     Column::Outcome,
 ];
 
+/// The columns of numbers of a row, beside its time and its durations.
+pub(crate) const NUMBERS: [Column; 4] = [Column::Status, Column::Weight, Column::BytesIn, Column::BytesOut];
+/// The durations whose distribution is counted.
+pub(crate) const DURATIONS: [Column; 2] = [Column::FirstByte, Column::Duration];
+
+/// The number of a row in a column; of a duration, the sum. `None`: rollups do not have the column.
+pub(crate) fn number((key, counts): &(Key, Counts), column: Column) -> Option<i64> {
+    Some(match column {
+        Column::At => key.at,
+        Column::Status => key.status.into(),
+        Column::Weight => whole(counts.events),
+        Column::BytesIn => whole(counts.bytes_in),
+        Column::BytesOut => whole(counts.bytes_out),
+        Column::FirstByte | Column::Duration => whole(counts.distribution(column).sum()),
+        _ => return None,
+    })
+}
+
+pub(crate) fn whole(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
 /// The key of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
@@ -28,23 +50,22 @@ pub(crate) struct Key {
     pub(crate) status: u16,
 }
 
-/// RollupScan rows. A key may occur again.
+/// Rows of rollups. A key may occur again.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
-    /// The texts that occur, each once.
-    pub(crate) texts: Vec<Arc<str>>,
+    /// The texts that occur.
+    pub(crate) texts: Interner,
     /// The rows.
     pub(crate) rows: Vec<(Key, Counts)>,
 }
 
-/// RollupScan rows in which each key occurs once. Keys beyond the limit of a minute count as [`OTHER`].
+/// Rows of rollups in which each key occurs once. Keys beyond the limit of a minute count as [`OTHER`].
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     all: Rows,
-    places: HashMap<Arc<str>, u32>,
-    by_key: HashMap<Key, u32>,
+    by_key: FastMap<Key, u32>,
     /// How many keys each minute has.
-    keys: HashMap<i64, usize>,
+    keys: FastMap<i64, usize>,
     buckets: u64,
     folded: u64,
 }
@@ -55,7 +76,7 @@ impl Table {
 
     /// Adds figures to the row of a key. `texts` are those of [`TEXTS`].
     pub(crate) fn add(&mut self, at: i64, texts: [&str; TEXTS.len()], status: u16, counts: &Counts) {
-        let key = Key { at, texts: texts.map(|text| self.text(text)), status };
+        let key = Key { at, texts: texts.map(|text| self.all.texts.intern(text)), status };
         let place = self.place(key, counts.events);
         let mine = &mut self.all.rows[place].1;
         let before = mine.buckets();
@@ -83,17 +104,6 @@ impl Table {
         }
     }
 
-    /// The place of a text.
-    fn text(&mut self, text: &str) -> u32 {
-        if let Some(place) = self.places.get(text) {
-            return *place;
-        }
-        let (place, text) = (self.all.texts.len() as u32, Arc::<str>::from(text));
-        self.all.texts.push(text.clone());
-        self.places.insert(text, place);
-        place
-    }
-
     /// The row of a key, or of the key that stands for it where its minute has too many.
     fn place(&mut self, key: Key, events: u64) -> usize {
         if let Some(place) = self.by_key.get(&key) {
@@ -104,7 +114,7 @@ impl Table {
             return self.append(key);
         }
         self.folded += events;
-        let other = self.text(OTHER);
+        let other = self.all.texts.intern(OTHER);
         let [kind, class, layer, .., outcome] = key.texts;
         let of_others = Key { texts: [kind, class, layer, other, other, other, outcome], ..key };
         let of_all = Key { texts: [other; TEXTS.len()], status: 0, ..key };
@@ -131,11 +141,9 @@ impl Table {
 
     /// The rows, ordered by time, then by texts.
     pub(crate) fn into_sorted(self) -> Rows {
-        let mut all = self.all;
-        let texts = &all.texts;
-        let names = |key: &Key| key.texts.map(|place| texts[place as usize].clone());
-        all.rows.sort_by_cached_key(|(key, _)| (key.at, names(key), key.status));
-        all
+        let Rows { texts, mut rows } = self.all;
+        rows.sort_by_cached_key(|(key, _)| (key.at, key.texts.map(|place| &texts.texts()[place as usize]), key.status));
+        Rows { texts, rows }
     }
 
     /// The keys of the minute or hour that begins at `at`.
@@ -157,7 +165,7 @@ impl Table {
 impl Rows {
     /// The text of a place; empty if there is none.
     pub(crate) fn text(&self, place: u32) -> &str {
-        self.texts.get(place as usize).map_or("", |text| text)
+        &self.texts.texts()[place as usize]
     }
 
     /// The first and the last time of a row.

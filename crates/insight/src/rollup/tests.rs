@@ -10,10 +10,12 @@ use super::rows::{Key, Rows, Table};
 use super::*;
 use crate::ask::{Answer, Asker, AskerOptions, Cost, Figure, Parts, Question, RollupSource, Seen};
 use crate::block::Block;
+use crate::interner::Interner;
 use crate::options::Surroundings;
 use crate::part::Part;
 use crate::row::{RepositoryFacts, Row};
 use crate::sampler::{Goal, Sampler};
+use crate::texts::Texts;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,7 +32,7 @@ pub(super) fn rows() -> impl Strategy<Value = Rows> {
     let row = (0..4i64, any::<[u8; 7]>(), 0..600u16, any::<[u32; 3]>(), durations(), durations());
     proptest::collection::vec(row, 1..12).prop_map(|all| {
         let texts = ["", "é", "hosted", "(other)", "a long name of a repository"];
-        let mut rows = Rows { texts: texts.map(Arc::from).into(), rows: Vec::new() };
+        let mut rows = Rows { texts: Interner::from(Texts::from_iter(texts)), rows: Vec::new() };
         for (minute, codes, status, [events, bytes_in, bytes_out], first_bytes, durations) in all {
             let mut counts = Counts { events: events.into(), bytes_in: bytes_in.into(), ..Counts::default() };
             counts.bytes_out = bytes_out.into();

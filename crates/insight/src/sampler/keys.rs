@@ -167,7 +167,7 @@ impl Sample {
         self.rate = (self.mean / events.max(f32::MIN_POSITIVE)).clamp(1.0, (1u32 << Keys::DOUBLINGS) as f32);
         self.step = (events as u32).max(1);
         // Otherwise the first event after a crowd waits for as many as there were in the crowd.
-        // RollupScan from now: the first event of a second comes right after work of the collector, and is not one like any other.
+        // Counted from now: the first event of a second comes right after work of the collector, and is not one like any other.
         let longest = (2.0 * self.rate - 1.0).ceil() as u32;
         self.next = self.next.min(self.since.saturating_add(longest));
     }

@@ -1,5 +1,7 @@
 //! The codes of a page: runs of one code, and codes packed into bits (`RLE_DICTIONARY` of Parquet).
 
+use crate::varint;
+
 /// Appends the codes of a page. `page`: one byte with the width of a code in bits, then the runs. `count` codes follow, each below
 /// `texts`.
 pub(super) fn codes(page: &[u8], count: usize, texts: usize, codes: &mut Vec<u32>) -> Result<(), String> {
@@ -13,7 +15,7 @@ pub(super) fn codes(page: &[u8], count: usize, texts: usize, codes: &mut Vec<u32
     codes.reserve(count);
     while codes.len() < end {
         let missing = end - codes.len();
-        let header = number(&mut rest)?;
+        let header = varint::read(&mut rest).ok_or("a page ends too early")?;
         let length = usize::try_from(header >> 1).map_err(|_| "a run is too long")?;
         if header & 1 == 1 {
             let bytes = length.checked_mul(width).ok_or("a run is too long")?;
@@ -42,20 +44,6 @@ pub(super) fn codes(page: &[u8], count: usize, texts: usize, codes: &mut Vec<u32
         return Err(format!("a page has the code {highest}, of {texts}"));
     }
     Ok(())
-}
-
-/// A number in groups of seven bits, the lowest first.
-fn number(rest: &mut &[u8]) -> Result<u64, String> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (byte, behind) = rest.split_first().ok_or("a page ends too early")?;
-        *rest = behind;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(number);
-        }
-    }
-    Err("a run is too long".to_owned())
 }
 
 /// Appends `count` codes of `width` bits, the lowest bits first.

@@ -5,6 +5,7 @@ use super::not_written::NotWritten;
 use super::order::Order;
 use super::{runs, schema};
 use crate::column::{Column, ColumnKind};
+use crate::interner::Interner;
 use crate::part::Part;
 use crate::texts::Texts;
 use bytes::Bytes;
@@ -159,24 +160,20 @@ pub(super) fn texts(column: Column, parts: &[&dyn Part], order: &Order) -> Resul
 
 /// The texts of all parts, each once, and for each row the place of its text. Texts that no row has are left out.
 fn joined(column: Column, parts: &[&dyn Part]) -> Result<(Texts, Vec<u32>), NotWritten> {
-    let mut places: HashMap<Box<str>, u32> = HashMap::new();
-    let mut texts = Texts::default();
+    let mut texts = Interner::default();
     let mut codes = Vec::new();
     for part in parts {
         let theirs = part.texts(column)?;
         let mut ours: Vec<Option<u32>> = vec![None; theirs.texts.len()];
-        codes.extend(theirs.codes.iter().map(|code| {
-            *ours[*code as usize].get_or_insert_with(|| {
-                let text = &theirs.texts[*code as usize];
-                *places.entry(text.into()).or_insert_with(|| {
-                    texts.push(text);
-                    texts.len() as u32 - 1
-                })
-            })
-        }));
+        codes.extend(
+            theirs
+                .codes
+                .iter()
+                .map(|code| *ours[*code as usize].get_or_insert_with(|| texts.intern(&theirs.texts[*code as usize]))),
+        );
         telemetry::give_way();
     }
-    Ok((texts, codes))
+    Ok((texts.into_texts(), codes))
 }
 
 /// The first and the last text by their bytes, for the footer of Parquet.

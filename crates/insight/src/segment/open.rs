@@ -34,8 +34,7 @@ impl Segment {
     /// Opens a segment: reads its index. It is [`Unreadable`] if the file cannot be read, is damaged, or was written by a newer program
     /// whose form this one does not know.
     pub fn open(path: &Path) -> Result<Self, Unreadable> {
-        let unreadable = |cause: String| Unreadable { what: path.display().to_string(), cause };
-        let failed = |error: std::io::Error| unreadable(error.to_string());
+        let failed = |error: std::io::Error| Unreadable::file(path, error);
         let file = disk::open(path).map_err(failed)?;
         let bytes = file.metadata().map_err(failed)?.len();
         let mut end = read_end(&file, bytes, FIRST_READ).map_err(failed)?;
@@ -43,7 +42,7 @@ impl Segment {
         if needed > end.len() as u64 && needed <= index::LARGEST {
             end = read_end(&file, bytes, needed).map_err(failed)?;
         }
-        let index = Index::decode(&end, bytes).map_err(unreadable)?;
+        let index = Index::decode(&end, bytes).map_err(|cause| Unreadable::file(path, cause))?;
         let span = Span { rows: index.rows, events: index.events, from: index.from, to: index.to };
         Ok(Self { path: path.to_owned(), span, bytes, columns: index.by_column() })
     }

@@ -1,5 +1,7 @@
 //! Writes the codes of a page, as [`super::bits`] reads them.
 
+use crate::varint;
+
 /// Equal codes that are worth a run of their own.
 const RUN: usize = 8;
 
@@ -25,7 +27,7 @@ pub(super) fn page(codes: &[u32], width: usize) -> Vec<u8> {
         let fill = (at - begin).next_multiple_of(8) - (at - begin);
         if run >= RUN + fill {
             different(&codes[begin..at + fill], width, &mut page);
-            number((run - fill) << 1, &mut page);
+            varint::write(((run - fill) << 1) as u64, &mut page);
             page.extend_from_slice(&codes[at].to_le_bytes()[..width.div_ceil(8)]);
             begin = at + run;
         }
@@ -41,7 +43,7 @@ fn different(codes: &[u32], width: usize, page: &mut Vec<u8>) {
         return;
     }
     let groups = codes.len().div_ceil(8);
-    number(groups << 1 | 1, page);
+    varint::write((groups << 1 | 1) as u64, page);
     let bytes = width / 8;
     match bytes {
         1 => page.extend(codes.iter().map(|code| *code as u8)),
@@ -49,15 +51,6 @@ fn different(codes: &[u32], width: usize, page: &mut Vec<u8>) {
         _ => codes.iter().for_each(|code| page.extend_from_slice(&code.to_le_bytes()[..bytes])),
     }
     page.resize(page.len() + (groups * 8 - codes.len()) * bytes, 0);
-}
-
-/// A number in groups of seven bits, the lowest first.
-fn number(mut number: usize, page: &mut Vec<u8>) {
-    while number >= 0x80 {
-        page.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    page.push(number as u8);
 }
 
 #[cfg(test)]

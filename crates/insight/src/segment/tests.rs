@@ -112,10 +112,6 @@ impl Part for Rows {
     fn numbers(&self, column: Column) -> Result<Vec<i64>, Unreadable> {
         Ok(self.numbers[&column].clone())
     }
-
-    fn bytes(&self, _column: Column) -> u64 {
-        0
-    }
 }
 
 fn written(parts: &[Rows]) -> (tempfile::TempDir, PathBuf, Segment) {

@@ -1,12 +1,12 @@
 //! Reads a column of texts: its dictionary and the codes of its rows. No text of a row is touched, unless the dictionary was given up.
 
 use super::bits;
+use crate::interner::Interner;
 use crate::part::Coded;
 use crate::texts::Texts;
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::ParquetError;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The cells of a column with `rows` rows.
@@ -28,21 +28,18 @@ pub(super) fn read(pages: impl PageReader, rows: usize) -> Result<Coded, String>
             return Err("a page does not have the form of its column".to_owned());
         }
         match (page.page_type(), encoding) {
+            // The pages of a column that has given up its dictionary are plain.
+            _ if plain.is_some() && encoding != Encoding::PLAIN => {
+                return Err("a page does not have the form of its column".to_owned());
+            }
             _ if page.is_dictionary_page() => texts = plain_texts(bytes, count)?,
             (_, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY) => {
                 bits::codes(bytes, count, texts.len(), &mut codes)?;
             }
             (_, Encoding::PLAIN) => {
-                let places: &mut HashMap<Box<str>, u32> = plain.get_or_insert_with(|| places(&texts));
+                let plain = plain.get_or_insert_with(|| Interner::from(std::mem::take(&mut texts)));
                 each(bytes, count, |text| {
-                    let text = std::str::from_utf8(text).map_err(|_| "a text is not UTF-8")?;
-                    let code = places.get(text).copied().unwrap_or_else(|| {
-                        let code = texts.len() as u32;
-                        texts.push(text);
-                        places.insert(text.into(), code);
-                        code
-                    });
-                    codes.push(code);
+                    codes.push(plain.intern(std::str::from_utf8(text).map_err(|_| "a text is not UTF-8")?));
                     Ok(())
                 })?;
             }
@@ -50,6 +47,7 @@ pub(super) fn read(pages: impl PageReader, rows: usize) -> Result<Coded, String>
         }
         telemetry::give_way();
     }
+    let texts = plain.map_or(texts, Interner::into_texts);
     match codes.len() == rows {
         true => Ok(Coded { texts: Arc::new(texts), codes }),
         false => Err(format!("a column has {} rows of {rows}", codes.len())),
@@ -84,10 +82,6 @@ pub(super) fn read_one(mut pages: impl PageReader, row: usize) -> Result<String,
         }
     }
     Err(format!("there is no row {row}"))
-}
-
-fn places(texts: &Texts) -> HashMap<Box<str>, u32> {
-    texts.iter().enumerate().map(|(code, text)| (text.into(), code as u32)).collect()
 }
 
 /// All texts of a plain page. They are copied, and then checked at once: that is faster than text by text.

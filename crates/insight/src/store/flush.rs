@@ -6,10 +6,10 @@ use super::retention::{Limits, Step};
 use super::segments::StoredSegment;
 use super::thinned::Thinned;
 use super::{EventStore, Rows, Unflushed};
-use crate::block::Block;
+use crate::block::{Block, join};
 use crate::disk;
 use crate::log::Log;
-use crate::part::Part;
+use crate::part::{Part, Span};
 use crate::segment::{self, NotWritten, Segment};
 use std::ops::RangeInclusive;
 use std::path::Path;
@@ -129,8 +129,8 @@ impl EventStore {
         };
         let before = self.joined(unflushed, &blocks);
         let written = match &before {
-            Some((kept, segment)) => {
-                let first = kept.name.first;
+            Some((stored, segment)) => {
+                let first = stored.name.first;
                 let all = [&**segment as &dyn Part].into_iter().chain(parts(&blocks));
                 self.write(folder, all, first..=unflushed.number, 0)
             }
@@ -139,8 +139,8 @@ impl EventStore {
         let written = match (written, &before) {
             (Ok(written), _) => Some(written),
             // The rows become a segment of their own.
-            (Err(NotWritten::Part(error)), Some((kept, _))) => {
-                kept.give_up(&error.cause);
+            (Err(NotWritten::Part(error)), Some((stored, _))) => {
+                stored.give_up(&error.cause);
                 return self.flush(folder, unflushed);
             }
             // The log had only a batch that was not complete.
@@ -155,13 +155,13 @@ impl EventStore {
         };
         let mut rows = self.rows();
         rows.unflushed.retain(|other| !other.is(unflushed));
-        if let Some((kept, _)) = before.filter(|_| written.is_some()) {
-            rows.segments.retain(|other| !Arc::ptr_eq(other, &kept));
-            rows.retired.push(kept);
+        if let Some((stored, _)) = before.filter(|_| written.is_some()) {
+            rows.segments.retain(|other| !Arc::ptr_eq(other, &stored));
+            rows.retired.push(stored);
         }
         if let Some(written) = written {
             self.budget.flushed(written.name.rows as u64, written.bytes);
-            let at = rows.segments.partition_point(|kept| kept.name.to <= written.name.to);
+            let at = rows.segments.partition_point(|stored| stored.name.to <= written.name.to);
             rows.segments.insert(at, written);
         }
         self.memory.observe(rows.memory());
@@ -179,16 +179,16 @@ impl EventStore {
         let to = blocks.iter().map(|block| block.span().to).max()?;
         let before = {
             let all = self.rows();
-            all.segments.iter().find(|kept| kept.name.last + 1 == unflushed.number).cloned()
+            all.segments.iter().find(|stored| stored.name.last + 1 == unflushed.number).cloned()
         };
-        let before = before.filter(|kept| {
-            let name = &kept.name;
+        let before = before.filter(|stored| {
+            let name = &stored.name;
             let small = name.thinned == 0 && name.rows < ROWS_ENOUGH && name.rows + rows <= ROWS;
             small
-                && kept.bytes < self.options.keep_bytes / SEGMENTS / 2
+                && stored.bytes < self.options.keep_bytes / SEGMENTS / 2
                 && to.saturating_sub(name.from) <= JOINED_MILLIS
         })?;
-        let segment = before.open()?;
+        let segment = before.open().ok()?;
         Some((before, segment))
     }
 
@@ -203,9 +203,9 @@ impl EventStore {
                 let logs =
                     logs + rows.unflushed.iter().filter_map(|unflushed| Some(unflushed.log.as_ref()?.1)).sum::<u64>();
                 let logs = logs + rows.quarantine.iter().map(|log| log.bytes).sum::<u64>();
-                let kept = rows.segments.iter().chain(&rows.retired);
-                self.disk.observe(logs + kept.map(|kept| kept.bytes).sum::<u64>());
-                let segments: Vec<_> = rows.segments.iter().map(|kept| (&kept.name, kept.bytes)).collect();
+                let stored = rows.segments.iter().chain(&rows.retired);
+                self.disk.observe(logs + stored.map(|stored| stored.bytes).sum::<u64>());
+                let segments: Vec<_> = rows.segments.iter().map(|stored| (&stored.name, stored.bytes)).collect();
                 limits.next(&segments, logs, now)
             };
             match step {
@@ -227,11 +227,11 @@ impl EventStore {
 
     /// Writes a thinned copy of a segment. `None`: it cannot be read.
     fn thin(&self, folder: &Path, place: usize) -> Result<Option<Arc<StoredSegment>>, NotWritten> {
-        let Some(kept) = self.rows().segments.get(place).cloned() else { return Ok(None) };
-        let Some(segment) = kept.open() else { return Ok(None) };
+        let Some(stored) = self.rows().segments.get(place).cloned() else { return Ok(None) };
+        let Ok(segment) = stored.open() else { return Ok(None) };
         let thinned = Thinned::of(&*segment)?;
-        let logs = kept.name.first..=kept.name.last;
-        self.write(folder, std::iter::once(&thinned as &dyn Part), logs, kept.name.thinned + 1).map(Some)
+        let logs = stored.name.first..=stored.name.last;
+        self.write(folder, std::iter::once(&thinned as &dyn Part), logs, stored.name.thinned + 1).map(Some)
     }
 
     /// Puts another segment, or none, in the place of one. Only the maintenance thread changes the list.
@@ -247,10 +247,10 @@ impl EventStore {
     /// Removes the files that no question reads any more.
     fn dispose(&self) {
         let mut retired = std::mem::take(&mut self.rows().retired);
-        retired.retain(|kept| {
+        retired.retain(|stored| {
             // A question that has just got the segment counts too.
-            let in_use = Arc::strong_count(kept) > 1;
-            in_use || !self.removed(disk::remove(&kept.path))
+            let in_use = Arc::strong_count(stored) > 1;
+            in_use || !self.removed(disk::remove(&stored.path))
         });
         self.rows().retired.append(&mut retired);
     }
@@ -264,14 +264,11 @@ impl EventStore {
         thinned: u8,
     ) -> Result<Arc<StoredSegment>, NotWritten> {
         let parts: Vec<&dyn Part> = parts.collect();
-        let spans = || parts.iter().map(|part| part.span()).filter(|span| span.rows > 0);
-        let rows = spans().map(|span| span.rows).sum();
-        let [from, to] =
-            [spans().map(|span| span.from).min(), spans().map(|span| span.to).max()].map(Option::unwrap_or_default);
+        let Span { rows, from, to, .. } = parts.iter().map(|part| part.span()).fold(Span::default(), join);
         let (first, last) = logs.into_inner();
         let name = SegmentName { from, to, rows, first, last, thinned };
         let segment = segment::write(&folder.join(name.to_string()), &parts)?;
-        Ok(StoredSegment::written(name, segment, &self.indexes))
+        Ok(Arc::new(StoredSegment::written(name, segment, &self.indexes)))
     }
 }
 

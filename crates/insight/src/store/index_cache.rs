@@ -1,36 +1,43 @@
-//! The memory for the indexes of segments. When it is full, the index that was not used for the longest time is given up; it is read again
+//! The memory for the indexes of segments. When it is full, the index that was not used for the longest time is evicted; it is read again
 //! when a question needs it.
 
-use std::fmt::Debug;
+use crate::segment::Segment;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use telemetry::{Bound, BoundName, Log};
-
-/// A segment with an index that it can give up.
-pub(super) trait CachedIndex: Debug + Send + Sync {
-    /// The number of its last use.
-    fn last_use(&self) -> u64;
-
-    /// Gives up its index. A question that has it keeps it for as long as it reads.
-    fn close(&self);
-}
 
 /// The memory for the indexes of segments.
 #[derive(Debug)]
 pub(super) struct IndexCache {
     bound: Arc<Bound>,
     /// For segments that cannot be read.
-    log: Log,
-    /// The segments whose indexes are in memory, with the memory of each in bytes.
-    open: Mutex<Vec<(Weak<dyn CachedIndex>, u64)>>,
-    uses: AtomicU64,
+    pub(super) log: Log,
+    ids: AtomicU64,
+    open: Mutex<OpenSegments>,
+}
+
+/// The segments whose indexes are in memory, by their ids.
+#[derive(Debug, Default)]
+struct OpenSegments {
+    segments: HashMap<u64, OpenSegment>,
+    uses: u64,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+struct OpenSegment {
+    segment: Arc<Segment>,
+    bytes: u64,
+    /// The number of its last use.
+    used: u64,
 }
 
 impl IndexCache {
     /// Memory of so many bytes.
     pub(super) fn new(bytes: u64, log: Log) -> Arc<Self> {
         let bound = Bound::new(BoundName::EventIndexes, "", bytes);
-        Arc::new(Self { bound, log, open: Mutex::default(), uses: AtomicU64::new(0) })
+        Arc::new(Self { bound, log, ids: AtomicU64::new(0), open: Mutex::default() })
     }
 
     /// The memory, to be registered.
@@ -38,38 +45,49 @@ impl IndexCache {
         &self.bound
     }
 
-    /// The log.
-    pub(super) fn log(&self) -> &Log {
-        &self.log
+    /// An id for another segment.
+    pub(super) fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Relaxed)
     }
 
-    /// The number of a use, which is above those of all earlier uses.
-    pub(super) fn next_use(&self) -> u64 {
-        self.uses.fetch_add(1, Relaxed)
-    }
-
-    /// The index of a segment was read. Gives up others until all fit. The caller holds no lock of a segment.
-    pub(super) fn opened(&self, kept: Weak<dyn CachedIndex>, bytes: u64) {
+    /// The segment with this id, if its index is in memory.
+    pub(super) fn get(&self, id: u64) -> Option<Arc<Segment>> {
         let mut open = self.lock();
-        open.retain(|(other, _)| other.strong_count() > 0 && !other.ptr_eq(&kept));
-        open.push((kept, bytes));
-        let mut used: u64 = open.iter().map(|(_, bytes)| bytes).sum();
-        let mut closed = Vec::new();
-        // The last one is needed now, whatever its size.
-        while used > self.bound.capacity() && open.len() > 1 {
-            let last_use = |kept: &Weak<dyn CachedIndex>| kept.upgrade().map_or(0, |kept| kept.last_use());
-            let others = open[..open.len() - 1].iter().enumerate();
-            let Some((oldest, _)) = others.min_by_key(|(_, (kept, _))| last_use(kept)) else { break };
-            let (kept, bytes) = open.remove(oldest);
-            used -= bytes;
-            closed.extend(kept.upgrade());
-        }
-        self.bound.observe(used);
-        drop(open);
-        closed.iter().for_each(|kept| kept.close());
+        open.uses += 1;
+        let used = open.uses;
+        let found = open.segments.get_mut(&id)?;
+        found.used = used;
+        Some(found.segment.clone())
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(Weak<dyn CachedIndex>, u64)>> {
+    /// Adds a segment that was opened. Evicts others until all fit: a question that has one keeps it for as long as it reads.
+    pub(super) fn insert(&self, id: u64, segment: Arc<Segment>) {
+        let mut open = self.lock();
+        open.remove(id);
+        open.uses += 1;
+        let (bytes, used) = (segment.memory(), open.uses);
+        open.segments.insert(id, OpenSegment { segment, bytes, used });
+        open.bytes += bytes;
+        // The last one is needed now, whatever its size.
+        while open.bytes > self.bound.capacity() && open.segments.len() > 1 {
+            let oldest = open.segments.iter().min_by_key(|(_, segment)| segment.used).map(|(id, _)| *id);
+            oldest.into_iter().for_each(|id| open.remove(id));
+        }
+        self.bound.observe(open.bytes);
+    }
+
+    /// Removes a segment.
+    pub(super) fn remove(&self, id: u64) {
+        self.lock().remove(id);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, OpenSegments> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl OpenSegments {
+    fn remove(&mut self, id: u64) {
+        self.bytes -= self.segments.remove(&id).map_or(0, |segment| segment.bytes);
     }
 }

@@ -1,14 +1,11 @@
 //! Writes the newest rows into a log in the folder of the events.
 
-use super::index_cache::IndexCache;
 use super::names::log_name;
-use super::segments::Found;
 use crate::block::Block;
 use crate::log::Log;
 use crate::options::AboveFloor;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Names of logs that are tried, if other files or folders have the first ones.
 const NAMES: usize = 100;
@@ -24,15 +21,9 @@ pub(super) struct LogWriter {
 }
 
 impl LogWriter {
-    /// Opens the folder. Also returns the files that are in it.
-    pub(super) fn open(
-        folder: PathBuf,
-        above_floor: AboveFloor,
-        indexes: &Arc<IndexCache>,
-    ) -> io::Result<(Self, Found)> {
-        let found = Found::look(&folder, indexes)?;
-        let writer = Self { folder, above_floor, number: found.next, log: None };
-        Ok((writer, found))
+    /// For a folder in which a log has this number.
+    pub(super) fn new(folder: PathBuf, above_floor: AboveFloor, number: u64) -> Self {
+        Self { folder, above_floor, number, log: None }
     }
 
     /// The folder.

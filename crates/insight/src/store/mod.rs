@@ -12,8 +12,8 @@ mod quarantine;
 mod retention;
 mod segments;
 mod sink;
+mod start_files;
 mod thinned;
-mod unreadable_log;
 
 pub(crate) use sink::StoreSink;
 
@@ -26,13 +26,14 @@ use crate::sampler::Budget;
 use index_cache::IndexCache;
 use log_writer::LogWriter;
 use maintenance::Maintenance;
-use quarantine::Quarantined;
+use names::SegmentName;
+use quarantine::UnreadableLog;
 use segments::StoredSegment;
+use start_files::StartFiles;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use telemetry::log::Incident;
 use telemetry::{Bound, BoundName, Event, EventId, Log, Millis};
-use unreadable_log::UnreadableLog;
 
 /// The indexes of segments have this part of the memory; the rows that are not in a segment yet have the rest.
 const INDEXES_PART: u64 = 8;
@@ -79,14 +80,14 @@ struct Intake {
 #[derive(Default)]
 struct Rows {
     memtable: Memtable,
-    /// When the first of the open rows came.
+    /// When the first row of the memtable came.
     since: Option<Millis>,
     /// Rows that wait to be written into a segment, in the order of their logs.
     unflushed: Vec<Unflushed>,
     /// In the order of their last moments.
     segments: Vec<Arc<StoredSegment>>,
     /// Logs that cannot be read.
-    quarantine: Vec<Arc<Quarantined>>,
+    quarantine: Vec<Arc<UnreadableLog>>,
     /// Segments that others have replaced, or that were removed. Their files go when no question reads them.
     retired: Vec<Arc<StoredSegment>>,
 }
@@ -152,8 +153,9 @@ impl EventStore {
         if self.options.keep_bytes == 0 {
             return;
         }
-        match LogWriter::open(folder, above_floor, &self.indexes) {
-            Ok((log_writer, found)) => {
+        match StartFiles::look(&folder, &self.indexes) {
+            Ok(found) => {
+                let log_writer = LogWriter::new(folder, above_floor, found.next);
                 let mut rows = self.rows();
                 let waits = |(number, bytes): &(u64, u64)| Unflushed {
                     number: *number,
@@ -248,21 +250,18 @@ impl EventStore {
         let blocks = rows.unflushed.iter().flat_map(|unflushed| &unflushed.blocks).chain(rows.memtable.blocks());
         let mut parts: Vec<Arc<dyn Part>> = Vec::new();
         parts.extend(blocks.rev().filter(|block| within(block.span())).map(|block| block.clone() as Arc<dyn Part>));
-        let span = |kept: &StoredSegment| Span { rows: 1, events: 1, from: kept.name.from, to: kept.name.to };
-        let quarantine: Vec<_> = rows.quarantine.clone();
-        let dropped =
-            rows.unflushed.iter().filter_map(|unflushed| Some((unflushed.dropped?, unflushed.log.clone()?.0)));
-        let dropped: Vec<_> = dropped.collect();
-        let segments: Vec<_> = rows.segments.iter().rev().filter(|kept| within(span(kept))).cloned().collect();
-        drop(rows);
-        parts.extend(segments.into_iter().map(|kept| kept as Arc<dyn Part>));
-        let quarantine = quarantine.iter().map(|log| Arc::new(log.part())).filter(|part| within(part.span()));
-        parts.extend(quarantine.map(|log| log as Arc<dyn Part>));
+        // A segment is not opened for this.
+        let is_within = |name: &SegmentName| within(Span { rows: 1, events: 1, from: name.from, to: name.to });
+        let segments = rows.segments.iter().rev().filter(|stored| is_within(&stored.name));
+        parts.extend(segments.map(|stored| stored.clone() as Arc<dyn Part>));
         // They are readable again in a moment. Until then an answer says what it lacks.
         let cause = "its events found no room in memory, and are not in a segment yet";
-        let dropped =
-            dropped.into_iter().map(|((from, to), log)| Arc::new(UnreadableLog::log(from, to, log, cause.to_owned())));
-        parts.extend(dropped.filter(|log| within(log.span())).map(|log| log as Arc<dyn Part>));
+        let dropped = rows
+            .unflushed
+            .iter()
+            .filter_map(|rows| Some(Arc::new(UnreadableLog::new(rows.log.clone()?, rows.dropped?, cause.to_owned()))));
+        let unreadable = rows.quarantine.iter().cloned().chain(dropped).filter(|log| within(log.span()));
+        parts.extend(unreadable.map(|log| log as Arc<dyn Part>));
         parts
     }
 

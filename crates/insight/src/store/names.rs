@@ -1,13 +1,11 @@
 //! The names of the files. They tell which rows a file has and which other files it replaces, so the folder needs no list of its files.
 
+use crate::disk;
 use std::fmt;
 use telemetry::Millis;
 
 /// The last moment that a name can have, in milliseconds: a day before the end of the year 9999.
 const LAST: i64 = 253_402_207_200_000;
-
-/// Numbers of logs are below this.
-const NUMBER_MAX: u64 = 1 << 53;
 
 /// The name of a segment: `events_FROM_TO_ROWS_FIRST-LAST_THINNED.parquet`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,8 +34,8 @@ impl SegmentName {
             from: moment(from)?,
             to: moment(to)?,
             rows: rows.parse().ok()?,
-            first: number(first)?,
-            last: number(last)?,
+            first: disk::log_number(first)?,
+            last: disk::log_number(last)?,
             thinned: thinned.parse().ok()?,
         };
         (name.first <= name.last).then_some(name)
@@ -65,12 +63,7 @@ pub(super) fn log_name(number: u64) -> String {
 
 /// The number of a log. `None`: it is no log.
 pub(super) fn log_number(name: &str) -> Option<u64> {
-    number(name.strip_prefix("events_")?.strip_suffix(".log")?)
-}
-
-/// The number of a log. A larger one than a server ever reaches is none: the next numbers would overflow.
-fn number(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|number| *number < NUMBER_MAX)
+    disk::log_number(name.strip_prefix("events_")?.strip_suffix(".log")?)
 }
 
 /// A moment in a name: RFC 3339 without the punctuation that shells and other systems give a meaning.

@@ -1,48 +1,71 @@
-//! Logs that cannot be read. They are set aside, so that the rows of later logs become segments. The next start tries again.
+//! Logs that cannot be read are set aside, so that the rows of later logs become segments. The next start tries again.
 
 use super::flush::{AGE, SEGMENTS};
-use super::unreadable_log::{self, UnreadableLog};
 use super::{EventStore, Unflushed};
+use crate::column::Column;
 use crate::disk;
+use crate::part::{Coded, Part, Span, Unreadable};
+use std::fmt::Display;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::Millis;
+use telemetry::{Log, Millis};
 
-/// A log that cannot be read.
+/// A log of events that cannot be read, as a part: answers name it, and are not exact.
 #[derive(Debug)]
-pub(super) struct Quarantined {
+pub(super) struct UnreadableLog {
     path: PathBuf,
     /// Its size.
     pub(super) bytes: u64,
-    /// The moment of the last write.
-    written: Millis,
+    span: Span,
     cause: String,
 }
 
-impl Quarantined {
-    /// The log, for questions. A log is written for an hour at most.
-    pub(super) fn part(&self) -> UnreadableLog {
-        // The time that a file system writes down may be some milliseconds old.
-        let (from, to) = (before(self.written, AGE).0, self.written.0.saturating_add(100));
-        UnreadableLog::log(from, to, self.path.clone(), self.cause.clone())
+impl UnreadableLog {
+    /// A log with rows that began at `from` to `to`, in milliseconds since the epoch. Their number is unknown.
+    pub(super) fn new((path, bytes): (PathBuf, u64), (from, to): (i64, i64), cause: String) -> Self {
+        Self { path, bytes, span: Span { rows: 1, events: 0, from, to }, cause }
     }
 }
 
-fn before(at: Millis, by: Duration) -> Millis {
-    Millis(at.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
+impl Part for UnreadableLog {
+    fn span(&self) -> Span {
+        self.span
+    }
+
+    fn texts(&self, _: Column) -> Result<Coded, Unreadable> {
+        Err(Unreadable::file(&self.path, &self.cause))
+    }
+
+    fn numbers(&self, _: Column) -> Result<Vec<i64>, Unreadable> {
+        Err(Unreadable::file(&self.path, &self.cause))
+    }
+}
+
+/// Tells the operator of a file that cannot be read.
+pub(super) fn report(path: &Path, cause: &dyn Display, log: &Log) {
+    log.warn(
+        "a file of stored events cannot be read, and answers lack its events",
+        &[("file", &path.display()), ("cause", cause)],
+    );
+}
+
+fn before(at: Millis, by: Duration) -> i64 {
+    at.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
 }
 
 impl EventStore {
     /// Waits no longer for a log that cannot be read.
     pub(super) fn quarantine(&self, unflushed: &Unflushed, cause: &io::Error) {
-        let Some((path, bytes)) = unflushed.log.clone() else { return };
-        unreadable_log::report(&path, cause, self.log());
-        let written = disk::written(&path).unwrap_or_else(|_| self.options.clock.now());
+        let Some(log) = unflushed.log.clone() else { return };
+        report(&log.0, cause, self.log());
+        // A log is written for an hour at most. The time that a file system writes down may be some milliseconds old.
+        let written = disk::written(&log.0).unwrap_or_else(|_| self.options.clock.now());
+        let times = (before(written, AGE), written.0.saturating_add(100));
         let mut rows = self.rows();
         rows.unflushed.retain(|other| !other.is(unflushed));
-        rows.quarantine.push(Arc::new(Quarantined { path, bytes, written, cause: cause.to_string() }));
+        rows.quarantine.push(Arc::new(UnreadableLog::new(log, times, cause.to_string())));
     }
 
     /// Removes the logs that are too old, and the first ones if all take more than a part of the disk for events.
@@ -53,7 +76,7 @@ impl EventStore {
                 let mut rows = self.rows();
                 let bytes: u64 = rows.quarantine.iter().map(|log| log.bytes).sum();
                 let too_large = bytes > self.options.keep_bytes / SEGMENTS;
-                let place = rows.quarantine.iter().position(|log| too_large || log.written < oldest);
+                let place = rows.quarantine.iter().position(|log| too_large || log.span.to < oldest);
                 place.map(|place| rows.quarantine.remove(place))
             };
             let Some(gone) = gone else { return };

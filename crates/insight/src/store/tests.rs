@@ -376,7 +376,7 @@ fn indexes_that_do_not_fit_are_read_again_and_the_least_recently_used_make_room(
         assert_eq!(world.ids(), ids);
         assert!(indexes.used() > 0 && indexes.highest() <= indexes.capacity(), "{indexes:?}");
     }
-    let all: u64 = segments.iter().map(|kept| kept.open().unwrap().memory()).sum();
+    let all: u64 = segments.iter().map(|stored| stored.open().unwrap().memory()).sum();
     assert!(all > indexes.capacity(), "{all}");
     // One was used again before another is read, which therefore takes the place of the rest.
     for _ in 0..3 {

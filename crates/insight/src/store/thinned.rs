@@ -1,9 +1,8 @@
 //! A tenth of the rows of a segment, which stand for all of them.
 
 use crate::column::Column;
+use crate::interner::Interner;
 use crate::part::{Coded, Part, Span, Unreadable};
-use crate::texts::Texts;
-use std::collections::HashMap;
 use std::sync::Arc;
 use telemetry::Because;
 
@@ -94,7 +93,7 @@ impl Part for Thinned<'_> {
         let before = self.of.texts(column)?;
         let (all, sample) = (Because::All.as_str(), Because::Sample.as_str());
         // Only the texts that still occur.
-        let (mut texts, mut places) = (Texts::default(), HashMap::new());
+        let mut texts = Interner::default();
         let mut codes = Vec::with_capacity(self.rows.len());
         for (row, weight) in self.rows.iter().zip(&self.weights) {
             let code = before.codes.get(*row).copied().unwrap_or_default() as usize;
@@ -102,12 +101,9 @@ impl Part for Thinned<'_> {
                 text if column == Column::KeptBecause && *weight > 1 && text == all => sample,
                 text => text,
             };
-            codes.push(*places.entry(text).or_insert_with(|| {
-                texts.push(text);
-                texts.len() as u32 - 1
-            }));
+            codes.push(texts.intern(text));
         }
-        Ok(Coded { texts: Arc::new(texts), codes })
+        Ok(Coded { texts: Arc::new(texts.into_texts()), codes })
     }
 
     fn numbers(&self, column: Column) -> Result<Vec<i64>, Unreadable> {

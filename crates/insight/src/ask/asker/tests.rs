@@ -172,20 +172,11 @@ impl Part for Broken {
     fn span(&self) -> Span {
         Span { rows: 1, events: 1, from: 1, to: 1 }
     }
-    fn may_have(&self, _column: Column, _text: &str) -> bool {
-        true
-    }
-    fn range(&self, _column: Column) -> Option<(i64, i64)> {
-        None
-    }
     fn texts(&self, _column: Column) -> Result<Coded, Unreadable> {
         panic!("a planted bug")
     }
     fn numbers(&self, _column: Column) -> Result<Vec<i64>, Unreadable> {
         panic!("a planted bug")
-    }
-    fn bytes(&self, _column: Column) -> u64 {
-        0
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::keys::whole;
 use super::*;
+use crate::disk::AppendFile;
 use crate::rollup::folder::RollupFile;
-use std::io::{Read, Write};
 
 /// The counts of these files by hour, and by all that the events of a row have in common.
 fn by_hour(files: &[Arc<RollupFile>]) -> BTreeMap<String, Counts> {
@@ -124,11 +124,10 @@ fn hours_tell_how_many_events_a_damaged_file_of_minutes_had() {
     [(0, 5), (1, 1)].into_iter().for_each(|(hour, count)| events(hour, count));
     let [name] = &names(folder.path())[..] else { panic!("one file of minutes") };
     let path = folder.path().join(name);
-    let mut bytes = Vec::new();
-    crate::disk::open(&path).unwrap().read_to_end(&mut bytes).unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
     bytes[20] ^= 1;
     crate::disk::remove(&path).unwrap();
-    crate::disk::create(&path).unwrap().write_all(&bytes).unwrap();
+    AppendFile::create(&path).unwrap().append(&bytes).unwrap();
     [(24, 3), (25, 1)].into_iter().for_each(|(hour, count)| events(hour, count));
     let now = Millis(NOON + 26 * HOUR);
     world.clock.set(Some(now));

@@ -89,12 +89,6 @@ impl Part for Damaged {
     fn span(&self) -> crate::part::Span {
         self.0.span()
     }
-    fn may_have(&self, column: Column, text: &str) -> bool {
-        self.0.may_have(column, text)
-    }
-    fn range(&self, column: Column) -> Option<(i64, i64)> {
-        self.0.range(column)
-    }
     fn texts(&self, column: Column) -> Result<crate::part::Coded, Unreadable> {
         self.0.texts(column)
     }
@@ -103,9 +97,6 @@ impl Part for Damaged {
             Column::Duration => Err(Unreadable { what: "segment 7".into(), cause: "a page ends early".into() }),
             column => self.0.numbers(column),
         }
-    }
-    fn bytes(&self, column: Column) -> u64 {
-        self.0.bytes(column)
     }
 }
 

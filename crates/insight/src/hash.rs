@@ -1,14 +1,14 @@
-//! A fast hash for the tables of a question. Its seed is random, so clients cannot choose paths whose hashes collide.
+//! A fast hash for tables whose keys clients choose. Its seed is random, so clients cannot choose paths whose hashes collide.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// A table with the fast hash.
-pub(super) type Table<K, V> = HashMap<K, V, Seed>;
+pub(crate) type FastMap<K, V> = HashMap<K, V, Seed>;
 
 /// The seed of the hash of one table.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Seed(u64);
+pub(crate) struct Seed(u64);
 
 impl Default for Seed {
     fn default() -> Self {
@@ -26,7 +26,7 @@ impl BuildHasher for Seed {
 
 /// Multiplies and folds the halves of the product.
 #[derive(Debug)]
-pub(super) struct Fold(u64);
+pub(crate) struct Fold(u64);
 
 impl Fold {
     fn add(&mut self, word: u64) {
