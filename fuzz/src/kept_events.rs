@@ -10,7 +10,7 @@ use serde_json::json;
 use std::cell::RefCell;
 use std::io::{Seek as _, Write as _};
 use std::sync::{Arc, LazyLock, mpsc};
-use telemetry::{Clock, Event, Layer, Millis, Op, Outcome, Tick};
+use telemetry::{Clock, Event, Layer, Log, Millis, Op, Outcome, Tick};
 use tempfile::NamedTempFile;
 
 thread_local! {
@@ -142,8 +142,8 @@ static ASKER: LazyLock<Asker> = LazyLock::new(|| {
     };
     let all = vec![block(40), block(0)];
     let parts: Parts = Arc::new(move |_, _| all.clone());
-    Asker::start(AskerOptions { parts, rollups: None, memory_bytes: 64 << 20, clock: Clock::at(NOW) })
-        .expect("a thread")
+    let (clock, log) = (Clock::at(NOW), Log::silent());
+    Asker::start(AskerOptions { parts, rollups: None, memory_bytes: 64 << 20, clock, log })
 });
 
 /// A question in JSON or in the text form: it is written so that it can be read again, and has an answer.

@@ -85,7 +85,7 @@ impl Kept {
         let Ok(Asked::Question(mut question)) = Asked::read(text, self.clock.now()) else { panic!("{text}") };
         question.wait_ms = 600_000;
         let (done, answered) = std::sync::mpsc::channel();
-        self.insight.ask(*question, Caller::default(), move |answer| done.send(answer).unwrap());
+        self.insight.asker().ask(*question, Caller::default(), move |answer| done.send(answer).unwrap());
         let answer = answered.recv().unwrap().unwrap();
         assert_eq!((answer.complete, &answer.unreadable[..]), (1.0, &[][..]), "{text}");
         answer

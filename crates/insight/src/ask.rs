@@ -20,6 +20,7 @@ mod json;
 mod keys;
 mod mistake;
 mod names;
+mod progress;
 mod question;
 mod run;
 mod sampled;

@@ -1,6 +1,6 @@
 //! The handle of the stored events: it stores them, and answers questions about them.
 
-use crate::ask::{Answer, Asker, AskerOptions, Caller, NotAnswered, Parts, Question, RollupSource};
+use crate::ask::{Asker, AskerOptions, Parts, RollupSource};
 use crate::event_json;
 use crate::options::{InsightOptions, Surroundings};
 use crate::part::{Part, Unreadable};
@@ -21,8 +21,7 @@ pub struct Insight {
     budget: Arc<Budget>,
     clock: Clock,
     log: Log,
-    /// `None`: its thread could not be started.
-    asker: Option<Asker>,
+    asker: Asker,
 }
 
 impl Insight {
@@ -49,10 +48,9 @@ impl Insight {
                 (!is_missing).then_some(scan)
             })
         };
-        let asker = Asker::start(AskerOptions { parts, rollups: Some(scans), memory_bytes, clock: clock.clone() });
-        let failed =
-            |error: &std::io::Error| log.error("no thread answers questions about events", &[("error", error)]);
-        let asker = asker.inspect_err(failed).ok();
+        let options =
+            AskerOptions { parts, rollups: Some(scans), memory_bytes, clock: clock.clone(), log: log.clone() };
+        let asker = Asker::start(options);
         Arc::new(Self { store, rollups, rollup_bytes, budget, clock, log, asker })
     }
 
@@ -115,44 +113,14 @@ impl Insight {
         event_json::find(&self.store.around(id), id)
     }
 
-    /// Sets the most questions that are being answered at once, or whose partial answers are kept, and how many may be of one caller.
-    pub fn limit_questions(&self, most: u64, each: u64) {
-        if let Some(asker) = &self.asker {
-            asker.limit(most, each);
-        }
-    }
-
-    /// Answers a question. `done` is called once, as by [`Asker::ask`]: it must not wait.
-    pub fn ask(
-        &self,
-        question: Question,
-        caller: Caller,
-        done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static,
-    ) {
-        match &self.asker {
-            Some(asker) => asker.ask(question, caller, done),
-            None => done(Err(NotAnswered::Stopped)),
-        }
-    }
-
-    /// Continues with a partial answer, as [`Asker::more`] does. `done` must not wait.
-    pub fn more(
-        &self,
-        next: &str,
-        caller: u64,
-        wait_ms: u64,
-        done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static,
-    ) {
-        match &self.asker {
-            Some(asker) => asker.more(next, caller, wait_ms, done),
-            None => done(Err(NotAnswered::Stopped)),
-        }
+    /// Answers questions.
+    pub fn asker(&self) -> &Asker {
+        &self.asker
     }
 
     /// The bounds of the memory, of the disk and of questions, to be registered.
     pub fn bounds(&self) -> Vec<Arc<Bound>> {
-        let asker = self.asker.iter().flat_map(Asker::bounds);
-        self.store.bounds().into_iter().chain(self.rollups.bounds()).chain(asker).collect()
+        self.store.bounds().into_iter().chain(self.rollups.bounds()).chain(self.asker.bounds()).collect()
     }
 
     /// Writes the events in memory into a segment, and ends the threads. Call it after the sinks were flushed.

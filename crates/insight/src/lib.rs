@@ -15,6 +15,7 @@ mod log;
 mod memtable;
 mod options;
 mod part;
+mod random;
 mod rollup;
 mod row;
 #[cfg(test)]

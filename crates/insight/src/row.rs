@@ -1,51 +1,36 @@
 //! An event with the values that several columns are taken from.
 
+use crate::column::Column;
 use std::fmt::Write;
 use telemetry::{Agent, Arrival, Because, Event, MemberSaid, More, Op, OpPlace, UpstreamUse};
 
-/// Operations that have a column, in groups. All are on the line; the others of the line are in [`Row::other_line`].
-const IN_COLUMNS: &[Op] = &[
-    Op::HeadRead,
-    Op::HeadParse,
-    Op::BodyReceive,
-    Op::TruthWait,
-    Op::CacheWait,
-    Op::BlobWait,
-    Op::WorkWait,
-    Op::CommitWait,
-    Op::TurnWait,
-    Op::ViewWait,
-    Op::EventsWait,
-    Op::MetricsWrite,
-    Op::LoopWait,
-    Op::TruthRead,
-    Op::Commit,
-    Op::FactsRead,
-    Op::CacheRead,
-    Op::CacheWrite,
-    Op::BlobWrite,
-    Op::BlobSync,
-    Op::BlobOpen,
-    Op::BlobRead,
-    Op::IndexRender,
-    Op::IndexExtend,
-    Op::IndexRead,
-    Op::PackageRead,
-    Op::Merge,
-    Op::Hash,
-    Op::MembersAsk,
-    Op::FlightWait,
-    Op::UpstreamWait,
-    Op::UpstreamPause,
-    Op::UpstreamResolve,
-    Op::UpstreamTcp,
-    Op::UpstreamProxy,
-    Op::UpstreamTls,
-    Op::UpstreamFirstByte,
-    Op::UpstreamBody,
-    Op::BodyDecode,
-    Op::ReplyWrite,
-    Op::BodySend,
+/// The operations of each column from [`Column::HeadRead`] to [`Column::BodySend`]. All are on the line; the others of the line are in
+/// [`Row::other_line`].
+const IN_COLUMNS: [&[Op]; Column::Other as usize - Column::HeadRead as usize] = [
+    &[Op::HeadRead, Op::HeadParse],
+    &[Op::BodyReceive],
+    &[Op::TruthWait, Op::CacheWait, Op::BlobWait, Op::WorkWait, Op::CommitWait],
+    &[Op::TurnWait, Op::ViewWait, Op::EventsWait, Op::MetricsWrite],
+    &[Op::LoopWait],
+    &[Op::TruthRead, Op::Commit, Op::FactsRead],
+    &[Op::CacheRead, Op::CacheWrite],
+    &[Op::BlobWrite, Op::BlobSync, Op::BlobOpen, Op::BlobRead],
+    &[Op::IndexRender, Op::IndexExtend, Op::IndexRead, Op::PackageRead, Op::Merge, Op::Hash],
+    &[Op::MembersAsk],
+    &[Op::FlightWait],
+    &[
+        Op::UpstreamWait,
+        Op::UpstreamPause,
+        Op::UpstreamResolve,
+        Op::UpstreamTcp,
+        Op::UpstreamProxy,
+        Op::UpstreamTls,
+        Op::UpstreamFirstByte,
+        Op::UpstreamBody,
+        Op::BodyDecode,
+    ],
+    &[Op::ReplyWrite],
+    &[Op::BodySend],
 ];
 
 /// The kind and the format of a repository, which an event does not have.
@@ -95,7 +80,7 @@ impl<'e> Row<'e> {
             nanos[op as usize] = tally.nanos;
             line += if op.place() == OpPlace::Line { tally.nanos } else { 0 };
         }
-        let in_columns: u64 = IN_COLUMNS.iter().map(|op| nanos[*op as usize]).sum();
+        let in_columns: u64 = IN_COLUMNS.iter().copied().flatten().map(|op| nanos[*op as usize]).sum();
         let trace = event.more.as_ref().and_then(|more| more.trace);
         // A sampled event was answered from memory or is one of many.
         let whole =
@@ -134,8 +119,9 @@ impl<'e> Row<'e> {
         self.event.more.as_deref().and_then(|more| more.upstream.as_ref()).map_or("", take)
     }
 
-    /// The time of these operations of the event itself, in microseconds.
-    pub(crate) fn line(&self, ops: &[Op]) -> i64 {
+    /// The time of the operations of a column of [`IN_COLUMNS`], of the event itself, in microseconds.
+    pub(crate) fn line(&self, column: Column) -> i64 {
+        let ops = IN_COLUMNS[column as usize - Column::HeadRead as usize];
         let nanos: u64 = ops.iter().map(|op| self.nanos[*op as usize]).sum();
         (nanos / 1000).cast_signed()
     }
@@ -165,7 +151,7 @@ fn more(event: &Event) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::column::{Cell, Column, LINE};
+    use crate::column::{Cell, LINE};
 
     #[test]
     fn the_operations_on_the_line_add_up_to_the_duration() {
@@ -180,8 +166,9 @@ mod tests {
             Cell::Text(_) => 0,
         };
         assert_eq!(LINE.iter().map(cell).sum::<i64>(), 10_000);
-        assert!(IN_COLUMNS.iter().all(|op| op.place() == OpPlace::Line));
-        let other = Op::ALL.iter().filter(|op| op.place() == OpPlace::Line && !IN_COLUMNS.contains(op));
+        assert!(IN_COLUMNS.iter().copied().flatten().all(|op| op.place() == OpPlace::Line));
+        let other =
+            Op::ALL.iter().filter(|op| op.place() == OpPlace::Line && !IN_COLUMNS.iter().any(|ops| ops.contains(op)));
         let other: u64 = other.map(|op| event.tally(*op).nanos / 1000).sum();
         assert_eq!(cell(&Column::Other), other.cast_signed());
     }

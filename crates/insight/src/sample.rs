@@ -2,7 +2,10 @@
 
 pub(crate) mod busy;
 
+use crate::block::Block;
+use crate::row::{RepositoryFacts, Row};
 use proptest::prelude::*;
+use std::borrow::Borrow;
 use telemetry::{Event, EventId, Millis, Op, Outcome};
 
 /// The parts of an event that tests vary.
@@ -32,6 +35,13 @@ impl Plain {
         self.ops.iter().for_each(|(op, nanos)| event.add(*op, *nanos));
         event
     }
+}
+
+/// A block of these events.
+pub(crate) fn block(events: impl IntoIterator<Item = impl Borrow<Event>>) -> Block {
+    let mut block = Block::default();
+    events.into_iter().for_each(|event| block.push(&Row::of(event.borrow(), RepositoryFacts::default())));
+    block
 }
 
 /// Any event.

@@ -33,8 +33,8 @@ pub(super) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
     }
     let (began, _waiting) = (Tick::now(), under_way(Op::AskWait));
     match asked {
-        Asked::Question(question) => app.insight.ask(*question, Caller { id, hints }, done),
-        Asked::Next { handle, wait_ms } => app.insight.more(&handle, id, wait_ms, done),
+        Asked::Question(question) => app.insight.asker().ask(*question, Caller { id, hints }, done),
+        Asked::Next { handle, wait_ms } => app.insight.asker().more(&handle, id, wait_ms, done),
     }
     let answer = answer.await;
     event.add(Op::AskWait, Tick::now().since(began));

@@ -94,8 +94,8 @@ impl Instance {
             log: log.clone(),
         };
         let insight = Insight::new(keep);
-        insight
-            .limit_questions(settings.server.max_asks, crate::class::each(settings.server.max_asks, &settings.server));
+        let each = crate::class::each(settings.server.max_asks, &settings.server);
+        insight.asker().limit(settings.server.max_asks, each);
         let sampler = insight.sampler(settings.telemetry.stored_per_second.number());
         let mut censuses: Vec<Box<dyn Census>> = vec![sampler, last_uses.census()];
         if settings.telemetry.events_recent_bytes > 0 {

@@ -85,7 +85,7 @@ async fn ask(app: &App, read: &ReadRepository, question: Question, event: &mut E
     let (answered, answer) = oneshot::channel();
     let (began, _waiting) = (Tick::now(), under_way(Op::AskWait));
     // The client may have left.
-    app.insight.ask(question, Caller { id, hints: Vec::new() }, move |answer| drop(answered.send(answer)));
+    app.insight.asker().ask(question, Caller { id, hints: Vec::new() }, move |answer| drop(answered.send(answer)));
     let answer = answer.await;
     event.add(Op::AskWait, Tick::now().since(began));
     Ok(answer.map_err(|_| Error::GivenUp)??)

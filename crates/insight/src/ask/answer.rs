@@ -248,22 +248,10 @@ impl Serialize for Object<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::question::{Filter, Key, Order};
     use super::*;
 
     fn question() -> Question {
-        Question {
-            from: Millis(0),
-            to: Millis(60_000),
-            filter: Filter::All(Vec::new()),
-            by: vec![Key(Column::Package)],
-            measures: vec![Measure::Count, Measure::Quantile(0.95, Column::Duration)],
-            per: 0,
-            order: Order { measure: 0, ascending: false },
-            limit: 10,
-            compare: None,
-            wait_ms: 1000,
-        }
+        Question::from_text("count, p95(duration_ms) by package", Millis(60_000)).unwrap()
     }
 
     #[test]

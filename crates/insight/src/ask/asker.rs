@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use telemetry::{Bound, BoundName, Clock, Millis, Tick, background};
+use telemetry::{Bound, BoundName, Clock, Log, Millis, Tick, background};
 
 /// The parts of the stored events between two moments, the newest first.
 pub type Parts = Arc<dyn Fn(Millis, Millis) -> Vec<Arc<dyn Part>> + Send + Sync>;
@@ -34,6 +34,8 @@ pub struct AskerOptions {
     pub memory_bytes: u64,
     /// Handles of partial answers expire by it.
     pub clock: Clock,
+    /// For a failure to start.
+    pub log: Log,
 }
 
 impl std::fmt::Debug for AskerOptions {
@@ -108,8 +110,8 @@ impl Asker {
     /// How long the handle of a partial answer is valid, in milliseconds.
     pub const KEPT_MS: i64 = 60_000;
 
-    /// Starts the thread.
-    pub fn start(options: AskerOptions) -> std::io::Result<Self> {
+    /// Starts the thread. If the operating system refuses it, no question is answered.
+    pub fn start(options: AskerOptions) -> Self {
         let questions = Bound::new(BoundName::Asks, "", Self::QUESTIONS);
         let memory = Bound::new(BoundName::AskMemory, "", options.memory_bytes);
         let (state, changed) = (Mutex::default(), Condvar::new());
@@ -119,8 +121,13 @@ impl Asker {
         let thread = std::thread::Builder::new().name("ask".to_owned()).spawn(move || {
             background();
             mine.run();
-        })?;
-        Ok(Self { shared, thread: Some(thread) })
+        });
+        let refused = |error: &std::io::Error| {
+            shared.options.log.error("no thread answers questions about events", &[("error", error)]);
+            shared.lock().stopped = true;
+        };
+        let thread = thread.inspect_err(refused).ok();
+        Self { shared, thread }
     }
 
     /// Sets the most questions that are being answered, or whose partial answers are kept, and how many of them may be of one caller.

@@ -1,14 +1,15 @@
 //! A comparison while it is being made, part by part, and column by column.
 
-use super::answer::{Answer, Cost, NotAnswered, Seen};
+use super::answer::{Answer, NotAnswered};
 use super::columns::Columns;
 use super::compare::{Compared, Side, Step};
 use super::differences;
+use super::progress::Progress;
 use super::question::{Compare, Question};
 use super::sampled::{ROWS_MAX, Sample, Taken};
 use super::selection::holds;
 use crate::column::{Column, LINE};
-use crate::part::{Part, Unreadable};
+use crate::part::Part;
 use std::sync::Arc;
 use telemetry::{Millis, thread_nanos};
 
@@ -21,18 +22,12 @@ const PARTS: usize = 8;
 #[derive(Debug)]
 pub(super) struct Comparison {
     question: Question,
-    parts: Vec<Arc<dyn Part>>,
-    next: usize,
+    progress: Progress,
     /// The part that was begun.
     begun: Option<(Columns, Taken)>,
     sample: Sample,
     /// The columns that stay in memory while a part is seen.
     kept: Arc<[Column]>,
-    exact: bool,
-    seen: Seen,
-    cpu_nanos: u64,
-    bytes: u64,
-    unreadable: Vec<String>,
 }
 
 impl Comparison {
@@ -51,18 +46,15 @@ impl Comparison {
         let mut filtered = Vec::new();
         question.filter.columns(&mut filtered);
         let sample = Sample::new(&filtered);
-        let seen = Seen { of: parts.iter().map(|part| part.span().events).sum(), ..Seen::default() };
-        let exact = parts.iter().all(|part| part.span().events == part.span().rows as u64);
         let kept: Vec<Column> = filtered.iter().copied().chain([Column::At, Column::Weight]).collect();
-        let kept = kept.into();
-        let parts = spread(parts);
-        let (next, begun, cpu_nanos, bytes, unreadable) = (0, None, 0, 0, Vec::new());
-        Self { question, parts, next, begun, sample, kept, exact, seen, cpu_nanos, bytes, unreadable }
+        let progress = Progress::new(spread(parts));
+        Self { question, progress, begun: None, sample, kept: kept.into() }
     }
 
     /// Whether nothing more is seen.
     pub(super) fn is_done(&self) -> bool {
-        self.begun.is_none() && (self.next == self.parts.len() || (self.next >= PARTS && self.sample.is_enough()))
+        let is_enough = self.progress.next >= PARTS && self.sample.is_enough();
+        self.begun.is_none() && (self.progress.is_at_end() || is_enough)
     }
 
     /// Whether a part was begun: some of its columns are in memory.
@@ -82,47 +74,29 @@ impl Comparison {
             None => self.begin(),
             Some((mut columns, mut taken)) => match self.sample.read(&mut columns, &mut taken) {
                 Ok(true) => {
-                    self.exact &= taken.whole();
+                    self.progress.exact &= taken.whole();
                     self.sample.count(taken);
-                    self.end(&columns, None);
+                    self.progress.end(&columns, None);
                 }
                 Ok(false) => self.begun = Some((columns, taken)),
-                Err(error) => self.end(&columns, Some(error)),
+                Err(error) => self.progress.end(&columns, Some(error)),
             },
         }
-        self.cpu_nanos += thread_nanos().saturating_sub(began);
+        self.progress.cpu_nanos += thread_nanos().saturating_sub(began);
     }
 
     /// Begins the next part.
     fn begin(&mut self) {
-        let Some(part) = self.parts.get(self.next).cloned() else { return };
-        self.next += 1;
+        let Some(part) = self.progress.next() else { return };
         // With the rest nearly every part has rows of the other side, so parts are skipped only where none counts.
         let earlier = matches!(self.question.compare, Some(Compare::Earlier(_)));
         if earlier && holds(&self.question.filter, &*part) == Some(false) {
-            self.seen.events += part.span().events;
-            self.seen.skipped += 1;
-            return;
+            return self.progress.skip(&*part);
         }
         let mut columns = Columns::new(part, self.kept.clone());
         match self.sample.take(&self.question, &mut columns, ROWS_MAX / PARTS) {
             Ok(taken) => self.begun = Some((columns, taken)),
-            Err(error) => self.end(&columns, Some(error)),
-        }
-    }
-
-    /// A part was seen, or cannot be read.
-    fn end(&mut self, columns: &Columns, error: Option<Unreadable>) {
-        self.seen.events += columns.part().span().events;
-        self.bytes += columns.bytes();
-        match error {
-            None => self.seen.segments += 1,
-            Some(error) => {
-                self.exact = false;
-                if self.unreadable.len() < Answer::UNREADABLE_MAX {
-                    self.unreadable.push(error.to_string());
-                }
-            }
+            Err(error) => self.progress.end(&columns, Some(error)),
         }
     }
 
@@ -137,7 +111,9 @@ impl Comparison {
         let is_within = |part: &Arc<dyn Part>| part.span().from < to.0 && from.0 <= part.span().to;
         let few = match rows {
             ROWS_MIN.. => return Ok(()),
-            0 if !self.parts.iter().any(is_within) => format!("no event is stored of the time from {from} to {to}"),
+            0 if !self.progress.parts.iter().any(is_within) => {
+                format!("no event is stored of the time from {from} to {to}")
+            }
             0 => format!("no stored event {one}"),
             1 => format!("only 1 stored event {one}"),
             _ => format!("only {rows} stored events {many}"),
@@ -177,18 +153,14 @@ impl Comparison {
         let compared = Compared { selected: side(0), base: side(1), line: LINE.iter().zip(1..).map(step).collect() };
         let some = selected.rows >= ROWS_MIN && base.rows >= ROWS_MIN;
         let rows = if some { differences::rows(&self.sample, self.question.limit) } else { Vec::new() };
-        let share = (self.seen.events as f64 / self.seen.of.max(1) as f64 * 100.0).floor().min(99.0) / 100.0;
-        self.cpu_nanos += thread_nanos().saturating_sub(began);
+        self.progress.cpu_nanos += thread_nanos().saturating_sub(began);
+        let answer = self.progress.answer(&self.question, self.is_done());
         Ok(Answer {
             names: differences::NAMES.iter().map(|name| (*name).to_owned()).collect(),
             rows,
-            exact: self.exact && self.begun.is_none() && self.next == self.parts.len(),
-            complete: if self.is_done() { 1.0 } else { share },
-            seen: self.seen,
-            cost: Cost { cpu_ms: (self.cpu_nanos / 10_000) as f64 / 100.0, bytes: self.bytes },
-            unreadable: self.unreadable.clone(),
+            exact: answer.exact && self.begun.is_none() && self.progress.is_at_end(),
             compared: Some(compared),
-            ..Answer::empty(&self.question)
+            ..answer
         })
     }
 }

@@ -218,16 +218,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_misspelled_column_is_suggested_and_so_is_a_word_of_other_programs() {
-        let hint = |name: &str| column(name, &Position::Whole).unwrap_err().hint.unwrap();
-        assert_eq!(hint("statsu"), "did you mean `status`?");
-        assert_eq!(hint("Repository"), "did you mean `repository`?");
-        assert_eq!(hint("duration"), "did you mean `duration_ms`?");
-        assert_eq!(hint("user_agent"), "did you mean `client_product`?");
-        assert_eq!(hint("xyzzyxyzzyxyzzy"), "docs/asking.md lists the columns");
-    }
-
-    #[test]
     fn every_word_of_other_programs_leads_to_a_name_that_exists_and_is_no_name_itself() {
         let clauses = ["by", "where", "from", "to", "per", "order", "top", "compare", "wait", "p50"];
         let known = |name: &str| {

@@ -1,7 +1,8 @@
 //! A question while it is being answered, part by part, and large parts column by column.
 
-use super::answer::{Answer, Cost, Figure, NotAnswered, Seen};
+use super::answer::{Answer, Figure, NotAnswered};
 use super::columns::{Chosen, Columns, Rows};
+use super::progress::Progress;
 use super::question::{Measure, Question};
 use super::selection::{above, between, chosen, holds};
 use super::series::Series;
@@ -23,9 +24,7 @@ const STEP_ROWS: usize = 1 << 15;
 #[derive(Debug)]
 pub(super) struct Run {
     question: Question,
-    parts: Vec<Arc<dyn Part>>,
-    /// The place of the next part.
-    next: usize,
+    progress: Progress,
     /// The part that was begun.
     begun: Option<Begun>,
     table: Table,
@@ -34,11 +33,6 @@ pub(super) struct Run {
     counted: Vec<Column>,
     /// The columns that stay in memory while a part is seen.
     kept: Arc<[Column]>,
-    exact: bool,
-    seen: Seen,
-    cpu_nanos: u64,
-    bytes: u64,
-    unreadable: Vec<String>,
 }
 
 /// A part of which some columns were read, and nothing was counted yet.
@@ -60,9 +54,10 @@ impl Run {
     /// Begins to answer a question from counts. The answer tells the time that they cover.
     pub(super) fn of_counts(question: Question, counted: RollupScan) -> Self {
         let RollupScan { from, to, parts, unreadable, exact } = counted;
-        let exact = exact && unreadable.is_empty();
-        let unreadable = unreadable.iter().take(Answer::UNREADABLE_MAX).map(Unreadable::to_string).collect();
-        Self { exact, unreadable, ..Self::new(Question { from, to, ..question }, parts) }
+        let mut run = Self::new(Question { from, to, ..question }, parts);
+        run.progress.exact = exact && unreadable.is_empty();
+        run.progress.unreadable = unreadable.iter().take(Answer::UNREADABLE_MAX).map(Unreadable::to_string).collect();
+        run
     }
 
     fn limited(question: Question, mut parts: Vec<Arc<dyn Part>>, groups: usize) -> Self {
@@ -78,16 +73,13 @@ impl Run {
         let table = Table::new(&question, if series.is_some() { &rank } else { &question.measures }, groups);
         let counted = counted_columns(&question, &table, series.as_ref());
         let kept = kept_columns(&question, &table, series.as_ref()).into();
-        let of = parts.iter().map(|part| part.span().events).sum();
-        let exact = parts.iter().all(|part| part.span().events == part.span().rows as u64);
-        let seen = Seen { of, ..Seen::default() };
-        let (next, begun, cpu_nanos, bytes, unreadable) = (0, None, 0, 0, Vec::new());
-        Self { question, parts, next, begun, table, series, counted, kept, exact, seen, cpu_nanos, bytes, unreadable }
+        let (progress, begun) = (Progress::new(parts), None);
+        Self { question, progress, begun, table, series, counted, kept }
     }
 
     /// Whether all parts were seen.
     pub(super) fn is_done(&self) -> bool {
-        self.next == self.parts.len() && self.begun.is_none()
+        self.progress.is_at_end() && self.begun.is_none()
     }
 
     /// Whether a part was begun: its columns are in memory.
@@ -118,40 +110,23 @@ impl Run {
                     break false;
                 }
                 seen => {
-                    self.end(&begun, seen);
+                    self.progress.end(&begun.columns, seen.err());
                     break self.fit(memory);
                 }
             }
         };
-        self.cpu_nanos += thread_nanos().saturating_sub(began);
+        self.progress.cpu_nanos += thread_nanos().saturating_sub(began);
         dropped
     }
 
     /// Begins the next part. `None`: no event of it can be in the answer.
     fn begin(&mut self) -> Option<Begun> {
-        let part = self.parts.get(self.next)?.clone();
-        self.next += 1;
+        let part = self.progress.next()?;
         if self.skips(&*part) {
-            self.seen.skipped += 1;
-            self.seen.events += part.span().events;
+            self.progress.skip(&*part);
             return None;
         }
         Some(Begun { columns: Columns::new(part, self.kept.clone()), chosen: None, read: 0 })
-    }
-
-    /// A part was seen, or cannot be read.
-    fn end(&mut self, begun: &Begun, seen: Result<bool, Unreadable>) {
-        self.bytes += begun.columns.bytes();
-        self.seen.events += begun.columns.part().span().events;
-        match seen {
-            Ok(_) => self.seen.segments += 1,
-            Err(error) => {
-                self.exact = false;
-                if self.unreadable.len() < Answer::UNREADABLE_MAX {
-                    self.unreadable.push(error.to_string());
-                }
-            }
-        }
     }
 
     /// Whether no event of a part can be in the answer.
@@ -223,22 +198,9 @@ impl Run {
     pub(super) fn answer(&mut self) -> Result<Answer, NotAnswered> {
         let began = thread_nanos();
         let rows = if self.series.is_some() { self.series_rows() } else { self.rows() };
-        self.cpu_nanos += thread_nanos().saturating_sub(began);
-        Ok(Answer {
-            rows,
-            exact: self.exact,
-            complete: if self.is_done() || self.seen.of == 0 { 1.0 } else { self.share() },
-            seen: self.seen,
-            left_out: self.table.left_out(),
-            cost: Cost { cpu_ms: (self.cpu_nanos / 10_000) as f64 / 100.0, bytes: self.bytes },
-            unreadable: self.unreadable.clone(),
-            ..Answer::empty(&self.question)
-        })
-    }
-
-    /// The part of the events that was seen: 0 to 0.99, since parts are left.
-    fn share(&self) -> f64 {
-        (self.seen.events as f64 / self.seen.of as f64 * 100.0).floor().min(99.0) / 100.0
+        self.progress.cpu_nanos += thread_nanos().saturating_sub(began);
+        let is_done = self.is_done() || self.progress.seen.of == 0;
+        Ok(Answer { rows, left_out: self.table.left_out(), ..self.progress.answer(&self.question, is_done) })
     }
 
     /// The seconds between two moments that are in the question's time.

@@ -90,6 +90,9 @@ fn values_have_the_form_of_their_column() {
 fn a_mistake_names_its_place_and_the_nearest_name() {
     for (text, message, hint) in [
         ("count by pakage", "character 10: there is no column `pakage`", "did you mean `package`?"),
+        ("by Repository", "character 4: there is no column", "did you mean `repository`?"),
+        ("by xyzzyxyzzyxyzzy", "character 4: there is no column", "docs/asking.md lists the columns"),
+        ("by user_agent", "character 4: there is no column", "did you mean `client_product`?"),
         ("by hour", "character 4: there is no column `hour`", "`per 1h` has a row for each hour"),
         ("where upstream = x", "character 7: there is no column `upstream`", "did you mean `upstream_host`?"),
         ("where 502", "character 7: there is no column `502`", "did you mean `status = 502`?"),

@@ -6,11 +6,7 @@ use crate::sample;
 use proptest::prelude::*;
 
 fn block(rows: &[sample::Plain]) -> Block {
-    let mut block = Block::default();
-    for row in rows {
-        block.push(&Row::of(&row.event(), RepositoryFacts::default()));
-    }
-    block
+    sample::block(rows.iter().map(sample::Plain::event))
 }
 
 /// All cells, as text.

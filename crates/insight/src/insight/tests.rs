@@ -1,6 +1,7 @@
 //! Answers tell which files cannot be read, and come from counts only if these cover the time of the question.
 
 use super::*;
+use crate::ask::{Answer, Caller, Question};
 use crate::row::RepositoryFacts;
 use std::path::Path;
 use std::sync::mpsc::channel;
@@ -34,7 +35,7 @@ fn event(minutes_ago: i64) -> Event {
 
 fn ask(insight: &Insight, question: &str) -> Answer {
     let (done, answer) = channel();
-    insight.ask(Question::from_text(question, Millis(NOON)).unwrap(), Caller::default(), move |answer| {
+    insight.asker().ask(Question::from_text(question, Millis(NOON)).unwrap(), Caller::default(), move |answer| {
         done.send(answer).unwrap()
     });
     answer.recv().unwrap().unwrap()

@@ -2,16 +2,11 @@
 
 use super::*;
 use crate::column::Column;
-use crate::row::{RepositoryFacts, Row};
 use crate::sample::{self, Plain};
 use proptest::prelude::*;
 
 fn block(rows: &[Plain]) -> Block {
-    let mut block = Block::default();
-    for row in rows {
-        block.push(&Row::of(&row.event(), RepositoryFacts::default()));
-    }
-    block.narrow()
+    sample::block(rows.iter().map(Plain::event)).narrow()
 }
 
 fn paths(blocks: &[Block]) -> Vec<String> {

@@ -2,18 +2,13 @@
 
 use super::*;
 use crate::column::Column;
-use crate::row::{RepositoryFacts, Row};
-use crate::sample::Plain;
+use crate::sample::{self, Plain};
 use proptest::prelude::*;
 
 /// A narrow block with rows of these moments.
 fn block(moments: std::ops::Range<i64>) -> Arc<Block> {
-    let mut block = Block::default();
-    for at in moments {
-        let row = Plain { at, weight: 2, path: format!("/{}", at % 7), ..Plain::default() };
-        block.push(&Row::of(&row.event(), RepositoryFacts::default()));
-    }
-    Arc::new(block.narrow())
+    let row = |at: i64| Plain { at, weight: 2, path: format!("/{}", at % 7), ..Plain::default() };
+    Arc::new(sample::block(moments.map(|at| row(at).event())).narrow())
 }
 
 fn moments(open: &Memtable) -> Vec<i64> {
@@ -67,15 +62,9 @@ fn blocks_are_joined_to_the_largest_size_and_no_further() {
 fn blocks_with_long_texts_have_fewer_rows() {
     let mut open = Memtable::default();
     for batch in 0..100 {
-        let mut block = Block::default();
-        for row in 0..64 {
-            let path = format!("/{}/{batch}/{row}", "long".repeat(1000));
-            block.push(&Row::of(
-                &Plain { at: batch, weight: 1, path, ..Plain::default() }.event(),
-                RepositoryFacts::default(),
-            ));
-        }
-        open.add(Arc::new(block.narrow()));
+        let path = |row: i64| format!("/{}/{batch}/{row}", "long".repeat(1000));
+        let rows = (0..64).map(|row| Plain { at: batch, weight: 1, path: path(row), ..Plain::default() });
+        open.add(Arc::new(sample::block(rows.map(|row| row.event())).narrow()));
     }
     assert_eq!(moments(&open).len(), 6400);
     assert!(open.memory() > 6400 * 4000, "{}", open.memory());

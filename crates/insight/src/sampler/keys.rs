@@ -4,6 +4,7 @@
 //! rest of its share to the others. Within a second a key that exceeds its share is thinned to a half, again and again, so a burst does
 //! not wait for the next division.
 
+use crate::random::Random;
 use telemetry::{Because, Class, Layer};
 
 /// The key of events that are sampled together.
@@ -115,7 +116,9 @@ impl Keys {
         let thinned = if self.stored < self.stored_max { 0 } else { sample.stored / sample.step };
         let rate = sample.rate * (1u32 << thinned.min(Self::DOUBLINGS)) as f32;
         // On average the rate. A fixed distance could be a multiple of a client's period.
-        sample.next = ((self.random.next() * (2.0 * rate - 1.0)) as u32).saturating_add(1);
+        // A number of 24 bits is exact in this form.
+        let random = self.random.below(1 << 24) as f32 / (1u32 << 24) as f32;
+        sample.next = ((random * (2.0 * rate - 1.0)) as u32).saturating_add(1);
         std::mem::take(&mut sample.since)
     }
 
@@ -176,24 +179,5 @@ impl Sample {
 impl std::fmt::Debug for Keys {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Keys").field("samples", &self.samples).finish_non_exhaustive()
-    }
-}
-
-/// Numbers from 0 to below 1 that look random (xorshift, Marsaglia 2003).
-struct Random(u32);
-
-impl Default for Random {
-    fn default() -> Self {
-        Self(0x9e37_79b9)
-    }
-}
-
-impl Random {
-    fn next(&mut self) -> f32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 17;
-        self.0 ^= self.0 << 5;
-        // A number of 24 bits is exact in this form.
-        (self.0 >> 8) as f32 / (1u32 << 24) as f32
     }
 }

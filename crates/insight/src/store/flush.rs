@@ -59,7 +59,6 @@ impl EventStore {
                 self.fit(&mut rows);
             }
         }
-        self.maintenance.wake();
     }
 
     /// The rows of a log. `None`: it cannot be read, and is set aside.

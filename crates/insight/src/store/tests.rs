@@ -353,14 +353,6 @@ fn rows_are_written_though_the_segment_before_them_has_a_damaged_column() {
 }
 
 #[test]
-fn the_folder_is_for_its_owner_alone() {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().unwrap();
-    World::large(folder.path());
-    assert_eq!(fs::metadata(folder.path().join("events")).unwrap().permissions().mode() & 0o777, 0o700);
-}
-
-#[test]
 fn indexes_that_do_not_fit_are_read_again_and_the_least_recently_used_make_room() {
     let folder = tempfile::tempdir().unwrap();
     let world = World::open(folder.path(), 1 << 30, 1 << 17);

@@ -3,6 +3,7 @@
 use crate::column::Column;
 use crate::interner::Interner;
 use crate::part::{Coded, Part, Span, Unreadable};
+use crate::random::Random;
 use std::sync::Arc;
 use telemetry::Because;
 
@@ -31,7 +32,7 @@ impl<'p> Thinned<'p> {
         let stays: Vec<bool> = because.texts.iter().map(|text| names.contains(&text)).collect();
         let stays = |row: usize| because.codes.get(row).is_some_and(|code| stays.get(*code as usize) == Some(&true));
         let mut thinned = Self { of: part, rows: Vec::new(), weights: Vec::new(), span: part.span() };
-        let (mut group, mut random) = (Vec::with_capacity(EACH), Random(0x9e37_79b9_7f4a_7c15));
+        let (mut group, mut random) = (Vec::with_capacity(EACH), Random::default());
         for (row, weight) in weights.iter().enumerate() {
             if stays(row) {
                 thinned.rows.push(row);
@@ -116,19 +117,6 @@ impl Part for Thinned<'_> {
 
     fn bytes(&self, column: Column) -> u64 {
         self.of.bytes(column)
-    }
-}
-
-/// Numbers that look random (xorshift, Marsaglia 2003).
-struct Random(u64);
-
-impl Random {
-    /// A number below `limit`, which is not 0.
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % limit
     }
 }
 

@@ -1,5 +1,6 @@
 //! How many of many events a listener gets: each one, until there are too many in a second.
 
+use crate::random::Random;
 use telemetry::Millis;
 
 /// Chooses a sample of the events that a listener could not read anyway.
@@ -16,7 +17,7 @@ pub(super) struct Throttle {
     since: u32,
     /// The event that is chosen next, counted from the last one.
     next: u32,
-    random: u32,
+    random: Random,
     /// Whether an event of this second was left out, and whether that was noticed.
     left_out: Option<bool>,
 }
@@ -30,7 +31,7 @@ impl Default for Throttle {
             before: 1,
             since: 0,
             next: 1,
-            random: 0x9e37_79b9,
+            random: Random::default(),
             left_out: None,
         }
     }
@@ -72,11 +73,7 @@ impl Throttle {
     fn distance(&mut self) -> u32 {
         let doublings = (self.chosen / Self::EACH_SECOND).min(20);
         let average = self.before.max(1 << doublings).min(1 << 20);
-        // Marsaglia 2003.
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 17;
-        self.random ^= self.random << 5;
-        1 + self.random % (2 * average - 1)
+        1 + self.random.below(u64::from(2 * average - 1)) as u32
     }
 }
 

@@ -1,11 +1,9 @@
 //! Tests of comparisons.
 
 use super::super::answer::Figure;
-use super::super::question::{Filter, Is, Key, Measure, Order, Value};
+use super::super::question::{Filter, Is, Value};
 use super::*;
-use crate::block::Block;
-use crate::row::{RepositoryFacts, Row};
-use crate::sample::busy::Busy;
+use crate::sample::{self, busy::Busy};
 use telemetry::{Event, Kind, Millis, Op};
 
 /// The first moment of a generated event.
@@ -18,12 +16,7 @@ fn stored(count: usize, part: usize, mut change: impl FnMut(usize, &mut Event)) 
     let mut busy = Busy::new(1);
     let mut events: Vec<Event> = (0..count).map(|_| busy.event()).collect();
     events.iter_mut().enumerate().for_each(|(place, event)| change(place, event));
-    let parts = events.chunks(part).map(|events| {
-        let mut block = Block::default();
-        events.iter().for_each(|event| block.push(&Row::of(event, RepositoryFacts::default())));
-        Arc::new(block) as Arc<dyn Part>
-    });
-    parts.collect()
+    events.chunks(part).map(|events| Arc::new(sample::block(events)) as Arc<dyn Part>).collect()
 }
 
 /// Of the requests to the group, one of two queries the last member, which is late.
@@ -41,18 +34,8 @@ fn slow_member(place: usize, event: &mut Event) {
 }
 
 fn question(filter: Filter, compare: Compare) -> Question {
-    Question {
-        from: Millis(0),
-        to: Millis(i64::MAX),
-        filter,
-        by: Vec::<Key>::new(),
-        measures: vec![Measure::Count],
-        per: 0,
-        order: Order { measure: 0, ascending: false },
-        limit: 20,
-        compare: Some(compare),
-        wait_ms: 0,
-    }
+    let question = Question::from_text("compare rest", Millis(i64::MAX)).unwrap();
+    Question { from: Millis(0), filter, compare: Some(compare), ..question }
 }
 
 fn slower_than(millis: i64) -> Filter {
@@ -217,5 +200,5 @@ fn rows_beyond_the_sample_are_counted_and_every_stretch_of_time_is_in_it() {
     // Each sampled row stands for as many as its part has for each.
     let stands: f64 = all.sides[1].weights;
     assert!((stands / all.sides[1].events as f64 - 1.0).abs() < 0.1, "{stands} {}", all.sides[1].events);
-    assert_eq!(few.seen.events, weights);
+    assert_eq!(few.progress.seen.events, weights);
 }

@@ -4,9 +4,9 @@ mod cases;
 
 use super::super::question::{Filter, Is, Key, Order, Value};
 use super::*;
-use crate::block::Block;
 use crate::column::Cell;
 use crate::row::{RepositoryFacts, Row};
+use crate::sample;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use telemetry::{Event, EventId, Millis, Text, Tick};
@@ -32,8 +32,8 @@ fn fact() -> impl Strategy<Value = Fact> {
 }
 
 impl Fact {
-    fn event(&self, id: u64) -> Box<Event> {
-        let mut event = Event::request(Millis(self.at), Tick(0));
+    fn event(&self, id: u64) -> Event {
+        let mut event = *Event::request(Millis(self.at), Tick(0));
         event.id = EventId(id);
         event.asked(&format!("/gems/{}", self.path));
         if self.package > 0 {
@@ -188,12 +188,8 @@ fn expected(question: &Question, rows: &[Model]) -> Vec<Vec<Figure>> {
 /// The facts as rows of the model, and as parts of so many rows.
 fn stored(facts: &[Fact], part: usize) -> (Vec<Model>, Vec<Arc<dyn Part>>) {
     let events: Vec<_> = facts.iter().zip(1..).map(|(fact, id)| fact.event(id)).collect();
-    let parts = events.chunks(part.max(1)).map(|events| {
-        let mut block = Block::default();
-        events.iter().for_each(|event| block.push(&Row::of(event, RepositoryFacts::default())));
-        Arc::new(block) as Arc<dyn Part>
-    });
-    (events.iter().map(|event| Model::of(event)).collect(), parts.collect())
+    let parts = events.chunks(part.max(1)).map(|events| Arc::new(sample::block(events)) as Arc<dyn Part>);
+    (events.iter().map(Model::of).collect(), parts.collect())
 }
 
 fn test() -> impl Strategy<Value = Filter> {

@@ -10,8 +10,7 @@ pub(super) fn whole(figure: &Figure) -> i64 {
 
 /// Answers a question at half past noon.
 fn at_half_past(world: &World, text: &str) -> Answer {
-    let question = Question::from_text(text, Millis(NOON + HOUR / 2)).unwrap();
-    answer(&askers(world, &[])[1], &Question { wait_ms: 60_000, ..question })
+    world.ask(text, NOON + HOUR / 2)
 }
 
 fn keys(world: &World) -> usize {

@@ -44,28 +44,24 @@ fn events_that_found_no_buffer_count_as_other_and_no_answer_about_their_minute_i
     world.settle();
     let lost = world.recorder.totals().unbuffered();
     assert!(lost >= 12, "{lost}");
-    let ask = |text: &str, now: i64| {
-        let question = Question::from_text(text, Millis(now)).unwrap();
-        answer(&askers(&world, &[])[1], &Question { wait_ms: 60_000, ..question })
-    };
     let row = |name: &str, events: u64| vec![Figure::Text(name.into()), Figure::Whole(events.cast_signed())];
     let mut expected = vec![row("answered", 20 - lost), row(OTHER, lost)];
     expected.sort_by_key(|row| std::cmp::Reverse(whole(&row[1])));
-    let found = ask("count by outcome from -1h", NOON + MINUTE);
+    let found = world.ask("count by outcome from -1h", NOON + MINUTE);
     assert_eq!((found.rows, found.exact), (expected, false));
     let now = NOON + 3 * MINUTE;
     world.clock.set(Some(Millis(now)));
     world.event("gems", 200, now - MINUTE, 5_000);
     world.settle();
-    let found = ask("count by outcome from -2m", now);
+    let found = world.ask("count by outcome from -2m", now);
     assert_eq!((found.rows, found.exact), (vec![row("answered", 1)], true), "it is about later minutes");
     // The file tells it as well.
     world.clock.set(Some(Millis(NOON + HOUR)));
     world.event("gems", 200, NOON + HOUR, 5_000);
     world.settle();
     assert_eq!(names(folder.path()).len(), 1);
-    assert!(!ask("count from -2h", NOON + HOUR).exact);
-    assert!(ask("count from -50m", NOON + HOUR).exact);
+    assert!(!world.ask("count from -2h", NOON + HOUR).exact);
+    assert!(world.ask("count from -50m", NOON + HOUR).exact);
     world.end();
 }
 
@@ -75,7 +71,7 @@ fn after_the_census_has_ended_questions_are_left_to_events() {
     let world = World::new(folder.path(), NOON + 1);
     world.event("gems", 200, NOON, 5_000);
     world.settle();
-    let question = asked("count from -1h");
+    let question = asked("count from -1h", NOON);
     assert!(world.rollups.scan(&question).is_some());
     world.recorder.stop(Duration::from_secs(60));
     let World { clock, recorder, rollups } = world;

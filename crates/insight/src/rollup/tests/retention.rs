@@ -48,20 +48,14 @@ fn minutes_are_kept_for_eight_days_and_hours_for_thirteen_months() {
     assert!(hours[0] >= LAST - 398, "{hours:?}");
     let now = NOON + LAST * DAY + HOUR + HOUR / 2;
     world.clock.set(Some(Millis(now)));
-    let asker = askers(&world, &[]);
-    let ask = |text: &str| {
-        answer(&asker[1], &Question { wait_ms: 60_000, ..Question::from_text(text, Millis(now)).unwrap() })
-    };
-    let found = ask("count from -390d per 1d");
+    let found = world.ask("count from -390d per 1d", now);
     let count: i64 = found.rows.iter().map(|row| whole(&row[1])).sum();
     assert_eq!(
         (count, found.exact),
         (1 + 2 * (1 + 15), true),
         "half of the first day, and fifteen whole ones after the gap"
     );
-    let minutes = Question::from_text("count from -20d per 5m", Millis(now)).unwrap();
-    assert!(world.rollups.scan(&minutes).is_none(), "only hours are left");
-    drop(asker);
+    assert!(world.rollups.scan(&asked("count from -20d per 5m", now)).is_none(), "only hours are left");
     world.end();
 }
 
@@ -99,13 +93,10 @@ proptest! {
             prop_assert_eq!(by_hour(std::slice::from_ref(hours)), by_hour(&of));
         }
         // The end of a time does not belong to it.
-        let now = Millis(now + MINUTE / 2);
-        world.clock.set(Some(now));
-        let asker = askers(&world, &[]);
-        let question = Question::from_text("count from -3000h per 1h", now).unwrap();
-        let found = answer(&asker[1], &Question { wait_ms: 60_000, ..question });
+        let now = now + MINUTE / 2;
+        world.clock.set(Some(Millis(now)));
+        let found = world.ask("count from -3000h per 1h", now);
         prop_assert_eq!(found.rows.iter().map(|row| whole(&row[1])).sum::<i64>(), all);
-        drop(asker);
         world.end();
         ended.into_iter().for_each(World::end);
     }
@@ -129,13 +120,10 @@ fn hours_tell_how_many_events_a_damaged_file_of_minutes_had() {
     crate::disk::remove(&path).unwrap();
     AppendFile::create(&path).unwrap().append(&bytes).unwrap();
     [(24, 3), (25, 1)].into_iter().for_each(|(hour, count)| events(hour, count));
-    let now = Millis(NOON + 26 * HOUR);
-    world.clock.set(Some(now));
-    let asker = askers(&world, &[]);
-    let question = Question::from_text("count by kind from -3d", now).unwrap();
-    let found = answer(&asker[1], &Question { wait_ms: 60_000, ..question });
+    let now = NOON + 26 * HOUR;
+    world.clock.set(Some(Millis(now)));
+    let found = world.ask("count by kind from -3d", now);
     let row = |kind: &str, events| vec![Figure::Text(kind.into()), Figure::Whole(events)];
     assert_eq!((found.rows, found.exact), (vec![row(OTHER, 6), row("request", 4)], false));
-    drop(asker);
     world.end();
 }

@@ -2,19 +2,18 @@
 
 use super::*;
 use crate::block::Block;
-use crate::row::{RepositoryFacts, Row};
+use crate::sample;
 use proptest::prelude::*;
 use telemetry::Event;
 
 fn block(rows: &[(u32, Because, u64)]) -> Block {
-    let mut block = Block::default();
-    for (weight, because, bytes) in rows {
+    let event = |(weight, because, bytes): &(u32, Because, u64)| {
         let mut event = Event::default();
         (event.weight, event.because, event.bytes_out) = (*weight, *because, *bytes);
         event.asked(&format!("/{bytes}"));
-        block.push(&Row::of(&event, RepositoryFacts::default()));
-    }
-    block.narrow()
+        event
+    };
+    sample::block(rows.iter().map(event)).narrow()
 }
 
 fn because(part: &dyn Part) -> Vec<String> {

@@ -4,9 +4,7 @@ use super::*;
 
 /// A question that counts by one column.
 fn by(column: Column, measures: Vec<Measure>, limit: usize) -> Question {
-    let (from, to, order) = (Millis(0), Millis(20_000), Order { measure: 0, ascending: false });
-    let filter = Filter::All(Vec::new());
-    Question { from, to, filter, by: vec![Key(column)], measures, per: 0, order, limit, compare: None, wait_ms: 0 }
+    Question { by: vec![Key(column)], measures, limit, ..Question::from_text("", Millis(20_000)).unwrap() }
 }
 
 fn quiet(at: i64, path: u16, micros: u64) -> Fact {

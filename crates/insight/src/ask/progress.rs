@@ -1,0 +1,73 @@
+//! How far a question has seen its parts.
+
+use super::answer::{Answer, Cost, Seen};
+use super::columns::Columns;
+use super::question::Question;
+use crate::part::{Part, Unreadable};
+use std::sync::Arc;
+
+/// The parts of a question, and what was seen of them.
+#[derive(Debug)]
+pub(super) struct Progress {
+    pub(super) parts: Vec<Arc<dyn Part>>,
+    /// The place of the next part.
+    pub(super) next: usize,
+    /// Whether each event stands for itself, and all could be read.
+    pub(super) exact: bool,
+    pub(super) seen: Seen,
+    pub(super) cpu_nanos: u64,
+    bytes: u64,
+    pub(super) unreadable: Vec<String>,
+}
+
+impl Progress {
+    /// Of parts that are seen in this order.
+    pub(super) fn new(parts: Vec<Arc<dyn Part>>) -> Self {
+        let seen = Seen { of: parts.iter().map(|part| part.span().events).sum(), ..Seen::default() };
+        let exact = parts.iter().all(|part| part.span().events == part.span().rows as u64);
+        Self { parts, next: 0, exact, seen, cpu_nanos: 0, bytes: 0, unreadable: Vec::new() }
+    }
+
+    /// The next part.
+    pub(super) fn next(&mut self) -> Option<Arc<dyn Part>> {
+        let part = self.parts.get(self.next).cloned();
+        self.next += usize::from(part.is_some());
+        part
+    }
+
+    /// Whether there is no next part.
+    pub(super) fn is_at_end(&self) -> bool {
+        self.next == self.parts.len()
+    }
+
+    /// No event of a part can be in the answer.
+    pub(super) fn skip(&mut self, part: &dyn Part) {
+        self.seen.skipped += 1;
+        self.seen.events += part.span().events;
+    }
+
+    /// A part was seen, or cannot be read.
+    pub(super) fn end(&mut self, columns: &Columns, error: Option<Unreadable>) {
+        self.bytes += columns.bytes();
+        self.seen.events += columns.part().span().events;
+        let Some(error) = error else { return self.seen.segments += 1 };
+        self.exact = false;
+        if self.unreadable.len() < Answer::UNREADABLE_MAX {
+            self.unreadable.push(error.to_string());
+        }
+    }
+
+    /// The answer so far, without its rows.
+    pub(super) fn answer(&self, question: &Question, is_done: bool) -> Answer {
+        // At most 0.99, since parts are left.
+        let share = (self.seen.events as f64 / self.seen.of.max(1) as f64 * 100.0).floor().min(99.0) / 100.0;
+        Answer {
+            exact: self.exact,
+            complete: if is_done { 1.0 } else { share },
+            seen: self.seen,
+            cost: Cost { cpu_ms: (self.cpu_nanos / 10_000) as f64 / 100.0, bytes: self.bytes },
+            unreadable: self.unreadable.clone(),
+            ..Answer::empty(question)
+        }
+    }
+}
