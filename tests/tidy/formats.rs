@@ -1,4 +1,4 @@
-//! A format is a place: only its own folder and the dispatch name it, and parts that serve all formats have no word of one.
+//! Parts that serve all formats have no word of one.
 
 use super::{Source, nothing_wrong, rust, sources};
 
@@ -13,20 +13,6 @@ const KNOWN: &[(&str, &str, &str)] = &[
     ("crates/repository/src/upstream/past.rs", "Format", "a row is named for the format of the policy that asks"),
     ("crates/repository/src/upstream/row.rs", "Format", "a row is named for the format of the policy that asks"),
 ];
-
-/// Files that may name any format: the list of them, the table of their faces, and the places that hand a question to the format that it
-/// is for.
-const DISPATCH: &[&str] = &[
-    "crates/daylight/src/formats.rs",
-    "crates/repository/src/format.rs",
-    "crates/repository/src/question.rs",
-    "crates/repository/src/repositories.rs",
-    "crates/repository/src/repositories/",
-];
-
-/// The folders of each format, which may name that one.
-const HOMES: &[(&str, &str)] =
-    &[("Format::Gem", "/src/gem/"), ("Format::Maven", "/src/maven/"), ("Format::Raw", "/src/raw/")];
 
 /// Parts that serve every format, so that a word of one format there means that something stands in the wrong place.
 const BLIND: &[&str] = &[
@@ -100,24 +86,6 @@ fn groups_and_upstreams_know_no_format() {
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric())
-}
-
-#[test]
-fn only_the_list_the_dispatch_and_its_own_folder_name_a_format() {
-    let mut wrong = Vec::new();
-    for source in rust().iter().filter(|source| !is_test(source)) {
-        if DISPATCH.iter().any(|path| source.path.starts_with(path)) {
-            continue;
-        }
-        for (at, line) in code(source) {
-            for (name, folder) in HOMES.iter().filter(|(name, _)| line.contains(name)) {
-                if !source.path.contains(folder) {
-                    wrong.push(format!("{}:{at}: names {name}", source.path));
-                }
-            }
-        }
-    }
-    nothing_wrong(wrong);
 }
 
 #[test]

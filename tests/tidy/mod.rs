@@ -2,6 +2,7 @@
 
 mod circles;
 mod edges;
+mod format_choices;
 mod formats;
 mod imports;
 mod jobs;

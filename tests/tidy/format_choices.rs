@@ -1,0 +1,142 @@
+//! What depends on the format of a repository is decided in the folders of the format and in the list of formats.
+
+use super::imports::Imports;
+use super::{Source, code, nothing_wrong};
+use repository::Format;
+
+/// The list of formats.
+const LIST: &str = "crates/repository/src/format.rs";
+
+/// The reason of a place that belongs in the folders of the formats.
+const TO_MOVE: &str = "still to move";
+
+/// Files and folders that decide by the format all the same, and why. The list only shrinks: an entry without a use fails.
+const KNOWN: &[(&str, &str)] = &[
+    ("crates/daylight/src/audience.rs", TO_MOVE),
+    ("crates/daylight/src/cli/check.rs", TO_MOVE),
+    ("crates/daylight/src/cli/export.rs", TO_MOVE),
+    ("crates/daylight/src/cli/import/gems/", "reads the folders of servers that have gems only"),
+    ("crates/daylight/src/cli/policy/refused.rs", TO_MOVE),
+    ("crates/daylight/src/cli/repo", TO_MOVE),
+    ("crates/daylight/src/instance/declared_repositories.rs", "names the first repositories of each format"),
+    ("crates/daylight/src/upload/elsewhere.rs", TO_MOVE),
+    ("crates/daylight/src/instance/first_start.rs", "makes the first repositories of each format"),
+    ("crates/daylight/src/overview/", TO_MOVE),
+    ("crates/daylight/src/upload/mod.rs", "`gem` is a field of a form that clients of RubyGems send"),
+    ("crates/insight/src/ask/hints.rs", "suggests the values of a column"),
+    ("crates/insight/src/ask/names.rs", "`gem` is another name of a column"),
+    ("crates/insight/src/sample/", "`gem` is a kind of file"),
+    ("crates/repository/src/browse/", TO_MOVE),
+    ("crates/repository/src/cleanup/last_use.rs", TO_MOVE),
+    ("crates/repository/src/question.rs", "hands a question to the format that reads it"),
+    ("crates/repository/src/repositories", TO_MOVE),
+    ("crates/repository/src/search/answer.rs", TO_MOVE),
+    ("crates/repository/src/tree/file.rs", TO_MOVE),
+    ("crates/telemetry/src/event/agent.rs", "`maven` is the name of a client"),
+    ("crates/web/src/", TO_MOVE),
+];
+
+/// Files of a format that import the list of repositories all the same, which is above the formats. The list only shrinks.
+const UPWARD: &[&str] = &[
+    "gem/answer.rs",
+    "gem/claimed_over.rs",
+    "gem/group/collisions.rs",
+    "gem/group/mod.rs",
+    "gem/group/owner_changes.rs",
+    "gem/group/waiting.rs",
+    "gem/left_out.rs",
+    "gem/package_details.rs",
+    "gem/package_list.rs",
+    "gem/packages.rs",
+    "gem/push.rs",
+    "gem/shadowing.rs",
+    "maven/package_details.rs",
+    "maven/package_list.rs",
+    "maven/packages.rs",
+];
+
+/// The ways in which a line of code decides by this format: it names the variant or has the name as a literal, or it looks whether a
+/// repository has the part of that format.
+fn choices(line: &str, format: Format) -> Vec<String> {
+    let ends = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || ['_', '('].contains(&next));
+    let has = |text: &str, word: &str| text.match_indices(word).any(|(at, _)| ends(&text[at + word.len()..]));
+    let unquoted: Vec<&str> = line.split('"').step_by(2).collect();
+    let (name, variant) = (format.as_str(), format!("Format::{format:?}"));
+    let (literal, field) = (format!("\"{name}\""), format!(".{name}"));
+    let found =
+        [(line.contains(&literal), literal), (has(line, &variant), variant), (has(&unquoted.join(" "), &field), field)];
+    found.into_iter().filter_map(|(found, word)| found.then_some(word)).collect()
+}
+
+/// Whether a file is in the folder of this format: of its bytes, of its repositories, or of what its clients are told.
+fn is_home(path: &str, format: Format) -> bool {
+    ["format", "repository", "daylight"]
+        .iter()
+        .any(|name| path.starts_with(&format!("crates/{name}/src/{}/", format.as_str())))
+}
+
+/// What decides by a format outside the folders of that format, and the known places that no longer do.
+fn misplaced(sources: &[Source], known: &[(&str, &str)]) -> Vec<String> {
+    let (mut wrong, mut used) = (Vec::new(), vec![false; known.len()]);
+    for source in sources.iter().filter(|source| source.path != LIST) {
+        for format in Format::ALL.iter().filter(|format| !is_home(&source.path, **format)) {
+            for (line, word) in
+                source.text.lines().flat_map(|line| choices(line, *format).into_iter().map(move |word| (line, word)))
+            {
+                match known.iter().position(|(path, _)| source.path.starts_with(path)) {
+                    Some(place) => used[place] = true,
+                    None => wrong.push(format!("{}: `{word}` in `{}`", source.path, line.trim())),
+                }
+            }
+        }
+    }
+    let idle = known.iter().zip(used).filter(|(_, used)| !used);
+    wrong.extend(idle.map(|((path, _), _)| format!("{path}: listed, and decides by no format any more")));
+    wrong
+}
+
+#[test]
+fn only_the_list_of_formats_and_the_folders_of_a_format_decide_by_it() {
+    nothing_wrong(misplaced(&code(), KNOWN));
+}
+
+#[test]
+fn a_planted_question_a_planted_literal_and_a_planted_variant_are_seen() {
+    let told =
+        |path: &str, text: &str| misplaced(&[Source { path: path.to_owned(), text: text.to_owned() }], &[]).len();
+    for planted in [
+        "if shared.gem.is_some() {",
+        "let Some(x) = &shared.maven else {",
+        "one.format == \"raw\"",
+        "Format::Raw => 1,",
+    ] {
+        assert_eq!(told("crates/repository/src/repositories/list.rs", planted), 1, "{planted}");
+        assert_eq!(
+            told("crates/repository/src/raw/mod.rs", planted),
+            usize::from(!planted.to_lowercase().contains("raw"))
+        );
+    }
+    for innocent in ["rules.gem(question)", "\"name.gem\"", "Format::RawRules", "Format::ALL", "gem.version"] {
+        assert_eq!(told("crates/repository/src/repositories/list.rs", innocent), 0, "{innocent}");
+    }
+    assert_eq!(misplaced(&[], &[("crates/a.rs", TO_MOVE)]).len(), 1);
+}
+
+#[test]
+fn no_file_of_a_format_imports_the_list_of_repositories() {
+    let imports = Imports::of("repository");
+    let below = |file: &usize| imports.files[*file].trim_start_matches("crates/repository/src/");
+    let upward = (0..imports.files.len()).filter(|file| {
+        let is_above = |imported: &usize| below(imported).starts_with("repositories");
+        Format::ALL.iter().any(|format| is_home(&imports.files[*file], *format))
+            && imports.edges[*file].iter().any(is_above)
+    });
+    let upward: Vec<&str> = upward.map(|file| below(&file)).collect();
+    let new =
+        upward.iter().filter(|file| !UPWARD.contains(file)).map(|file| format!("{file} imports `crate::repositories`"));
+    let gone = UPWARD
+        .iter()
+        .filter(|file| !upward.contains(file))
+        .map(|file| format!("{file} is listed, and imports it no more"));
+    nothing_wrong(new.chain(gone).collect());
+}
