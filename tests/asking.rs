@@ -5,13 +5,11 @@ mod many;
 mod sampled;
 mod slow_member;
 
-use crate::world::{FIRST, Gem, World};
+use crate::world::{FIRST, Gem, TIMEOUT, World};
 use serde_json::{Value, json};
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// Longer than any step takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// The path of questions in the API.
 const ASK: &str = "/api/v1/ask";
 
@@ -32,7 +30,7 @@ pub(crate) fn ask_until(world: &World, question: &Value, holds: impl Fn(&Value) 
         if holds(&answer) {
             return answer;
         }
-        assert!(began.elapsed() < PATIENCE, "{answer}");
+        assert!(began.elapsed() < TIMEOUT, "{answer}");
     }
 }
 

@@ -1,15 +1,13 @@
 //! A disk that becomes full at any point. Reads continue, pushes get an error about space, calls that free space work,
 //! and writing resumes by itself when there is space.
 
-use crate::world::{Gem, Person, World};
+use crate::world::{Gem, Person, TIMEOUT, World};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use std::fs::File;
 use std::io::Write as _;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// Longer than any step takes on a busy machine. Only a hang takes longer.
-const PATIENCE: Duration = Duration::from_secs(60);
 const MIB: u64 = 1 << 20;
 /// The size of the file system: enough for the databases of an empty server.
 const DISK: u64 = 32 * MIB;
@@ -79,7 +77,7 @@ impl Hours<'_> {
     fn pass_until_free(&mut self, bytes: u64) {
         let began = Instant::now();
         while free(self.world) < bytes {
-            assert!(began.elapsed() < PATIENCE, "{} bytes are free after {} hours", free(self.world), self.passed);
+            assert!(began.elapsed() < TIMEOUT, "{} bytes are free after {} hours", free(self.world), self.passed);
             self.pass();
         }
     }

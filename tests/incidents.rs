@@ -1,14 +1,12 @@
 //! Temporary failures: the log reports the beginning and the end once each, and `/health/ready` shows the failure while
 //! it lasts.
 
-use crate::world::{Upstream, World};
+use crate::world::{TIMEOUT, Upstream, World};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// Longer than any step takes on a busy machine. Only a hang takes longer.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// This part of the free bytes goes into the file that fills the disk. Half of that is how far the floor is away, in both directions:
 /// more than anything else on this machine writes or deletes meanwhile.
 const BALLAST_PART: u64 = 4;
@@ -22,7 +20,7 @@ fn said(world: &World, text: &str) -> usize {
 fn await_said(world: &World, text: &str) {
     let began = Instant::now();
     while said(world, text) == 0 {
-        assert!(began.elapsed() < PATIENCE, "the log never says {text:?}:\n{}", world.log());
+        assert!(began.elapsed() < TIMEOUT, "the log never says {text:?}:\n{}", world.log());
         std::thread::yield_now();
     }
 }
@@ -81,7 +79,7 @@ fn below_the_floor_events_and_packages_stop_and_a_token_is_revoked_and_the_log_s
     assert_eq!(ready(&world), "ready\n");
     // Events are written again, and the log says so once after a quiet period.
     let began = Instant::now();
-    while said(&world, "a sink takes all events again") == 0 && began.elapsed() < PATIENCE {
+    while said(&world, "a sink takes all events again") == 0 && began.elapsed() < TIMEOUT {
         world.anon().file("trees", "before").expect(200);
     }
     assert!(events_bytes(&world) > before);

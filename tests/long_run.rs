@@ -1,14 +1,11 @@
 //! Years of a server's clock: live files can be downloaded byte for byte, and nothing else takes space. The API reports
 //! when the bytes of removed files were deleted.
 
-use crate::world::{FIRST, Gem, Person, Ruby, World, hex};
+use crate::world::{FIRST, Gem, Person, Ruby, TIMEOUT, World, hex};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
-
-/// Longer than a round of the collector takes on a busy machine. Only a hang takes longer.
-const PATIENCE: Duration = Duration::from_secs(60);
+use std::time::Instant;
 
 /// A day, counted from the first one. All are in the future: during a restart the server has the real time, and nothing
 /// may age by that.
@@ -26,7 +23,7 @@ pub(crate) fn collect_at(world: &World, moment: &str) {
         event["method"] == "blobs.collect" && event["at"] == moment && event["outcome"] == "done"
     };
     while !std::fs::read_to_string(&events).unwrap_or_default().lines().any(round) {
-        assert!(began.elapsed() < PATIENCE, "the collector did nothing at {moment}");
+        assert!(began.elapsed() < TIMEOUT, "the collector did nothing at {moment}");
         std::thread::yield_now();
     }
 }
@@ -162,7 +159,7 @@ fn two_days(world: &World, ruby: &Ruby, live: &mut Live) {
     admin.put("releases", &jar("1.1"), b"other").expect(409);
     let began = Instant::now();
     while world.anon().file("builds", &build(2, "pom")).status == 200 {
-        assert!(began.elapsed() < PATIENCE, "retention keeps too much");
+        assert!(began.elapsed() < TIMEOUT, "retention keeps too much");
     }
 }
 

@@ -1,11 +1,8 @@
 //! Requests in progress: an administrator sees what each waits for, and `/metrics` has the age of the oldest.
 
-use crate::world::{Connection, FIRST, Says, Upstream, World};
+use crate::world::{Connection, FIRST, Says, TIMEOUT, Upstream, World};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
-
-/// Longer than any step takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+use std::time::Instant;
 
 /// Sends a request and leaves its answer.
 fn begin(world: &World, path: &str) -> Connection {
@@ -25,7 +22,7 @@ fn open(world: &World, holds: impl Fn(&[Value]) -> bool) -> Vec<Value> {
         if holds(&all) {
             return all;
         }
-        assert!(began.elapsed() < PATIENCE, "{all:?}");
+        assert!(began.elapsed() < TIMEOUT, "{all:?}");
         std::thread::yield_now();
     }
 }

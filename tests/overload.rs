@@ -10,7 +10,7 @@ const BESIDE: usize = 100;
 /// Number of refusals that a flood must cause.
 const REFUSALS: u64 = 200;
 /// A flood that is never refused fails after this number of requests.
-const PATIENCE: u64 = 100_000;
+const REQUESTS_MAX: u64 = 100_000;
 const FLOODERS: u64 = 8;
 
 /// The value of a bound's metric for a cost class.
@@ -106,7 +106,7 @@ fn a_flood_of_indexes_is_shed_and_pushes_downloads_and_pages_see_no_error() {
             let (anon, done, asked, refused) = (&anon, &done, &asked, &refused);
             scope.spawn(move || {
                 let connection = &mut anon.connect().unwrap();
-                while !done.load(SeqCst) || (refused.load(SeqCst) < REFUSALS && asked.load(SeqCst) < PATIENCE) {
+                while !done.load(SeqCst) || (refused.load(SeqCst) < REFUSALS && asked.load(SeqCst) < REQUESTS_MAX) {
                     let number = asked.fetch_add(1, SeqCst);
                     // A new name, so that no page answers it.
                     let path = format!("/repository/{FIRST}/info/lamp-{number}");

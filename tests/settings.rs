@@ -1,12 +1,10 @@
 //! The settings of repositories in the API, and the messages that refuse invalid ones.
 
-use crate::world::{FIRST, Gem, Says, Upstream, World, write};
+use crate::world::{FIRST, Gem, Says, TIMEOUT, Upstream, World, write};
 use serde_json::{Value, json};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const REPOSITORIES: &str = "/api/v1/repositories";
-/// Longer than the regular work takes on a busy machine. Only a hang takes longer.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn made(world: &World, wanted: &Value) -> Value {
     world.admin().post_json(REPOSITORIES, wanted).expect(201).json()
@@ -191,7 +189,7 @@ fn the_remote_for_gems_of_a_new_folder_waits_for_an_upstream_and_calls_nobody_be
         let asked = format!("{REPOSITORIES}/asked");
         let looked = || world.admin().get(&asked).expect(200).json()["index"]["looked_at"].clone();
         while looked() != moment.replace('Z', ".000Z") {
-            assert!(began.elapsed() < PATIENCE, "it is not looked at: {}", looked());
+            assert!(began.elapsed() < TIMEOUT, "it is not looked at: {}", looked());
         }
     }
     assert_eq!(other.total(), 4);

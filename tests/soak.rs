@@ -19,7 +19,7 @@ const TELLING: u64 = 1_000_000;
 /// Maximum difference in a short run, in bytes.
 const NOISE: u64 = 64 << 20;
 /// Maximum duration of a run.
-const PATIENCE: Duration = Duration::from_secs(40 * 60);
+const DURATION_MAX: Duration = Duration::from_secs(40 * 60);
 
 /// One request of each kind, in turn.
 fn request(number: u64) -> (String, &'static [u16]) {
@@ -109,7 +109,7 @@ fn memory_descriptors_and_threads_stay_flat_over_mixed_requests() {
     let world = World::start();
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0").payload(&[7; 20_000])).expect(200);
     let (done, began) = (AtomicU64::new(0), Instant::now());
-    let until = began + PATIENCE;
+    let until = began + DURATION_MAX;
 
     ask(&world, &done, warm, until);
     let (descriptors, threads) = (world.descriptors(), world.threads());

@@ -1,10 +1,7 @@
 //! A database that cannot be read turns the readiness probe red, and it turns green again when it can.
 
-use crate::world::{FIRST, Gem, World};
-use std::time::{Duration, Instant};
-
-/// Longer than any step takes on a busy machine. Only a hang takes longer.
-const TIMEOUT: Duration = Duration::from_secs(60);
+use crate::world::{FIRST, Gem, TIMEOUT, World};
+use std::time::Instant;
 
 /// Asks until the probe has this status, and returns its text.
 fn await_ready(world: &World, status: u16) -> String {

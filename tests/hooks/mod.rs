@@ -7,11 +7,11 @@ mod lost;
 mod refused;
 mod trees;
 
-use crate::world::{Answer, FIRST, Parts, Says, Upstream, World, hex};
+use crate::world::{Answer, FIRST, Parts, Says, TIMEOUT, Upstream, World, hex};
 use format::gem::info::md5_hex;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The remote repository.
 const REMOTE: &str = "upstream-gems";
@@ -21,8 +21,6 @@ const HOOK: &str = "/hooks/upstream-gems";
 const SECRET: &str = "hush";
 const REFERENCE: &str = "env:UPSTREAM_HOOKS";
 const SETTINGS: &[(&str, &str)] = &[("UPSTREAM_HOOKS", SECRET), ("OTHER_HOOKS", SECRET)];
-/// Longer than any step takes on a busy machine. Only a hang takes longer.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server with a settable clock and a remote repository of a stand-in, which clients have read.
 struct Scene {
@@ -118,7 +116,7 @@ fn at(world: &World, time: &str) {
 fn await_true(what: &str, mut is_true: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_true() {
-        assert!(began.elapsed() < PATIENCE, "{what}: that did not come true");
+        assert!(began.elapsed() < TIMEOUT, "{what}: that did not come true");
         std::thread::yield_now();
     }
 }

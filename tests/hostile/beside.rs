@@ -1,12 +1,10 @@
 //! Normal clients during an attack: none of their requests may fail.
 
 use crate::accounts::sum;
-use crate::world::{FIRST, Gem, World};
+use crate::world::{FIRST, Gem, TIMEOUT, World};
 use serde_json::json;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// Longer than any step takes on a busy machine. Only a hang takes longer.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// How often each request is made during an attack.
 const ROUNDS: usize = 3;
 /// The path of a public file in a hosted repository.
@@ -76,7 +74,7 @@ pub(crate) fn await_metrics(world: &World, what: &str, so: impl Fn(&str) -> bool
         if so(metrics.text()) {
             return;
         }
-        assert!(began.elapsed() < PATIENCE, "{what} did not come");
+        assert!(began.elapsed() < TIMEOUT, "{what} did not come");
         std::thread::yield_now();
     }
 }

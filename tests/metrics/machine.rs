@@ -2,14 +2,11 @@
 
 use super::Samples;
 use super::cgroup::Cgroup;
-use crate::world::{Connection, FIRST, Gem, Person, World};
+use crate::world::{Connection, FIRST, Gem, Person, TIMEOUT, World};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
-
-/// Longer than any step takes on a busy machine. Only a hang takes longer.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The metrics, once a sample is as expected. Setting the time makes the server take one.
 fn sampled(caller: &Person, connection: &mut Connection, expected: impl Fn(&Samples) -> bool) -> Samples {
@@ -22,7 +19,7 @@ fn sampled(caller: &Person, connection: &mut Connection, expected: impl Fn(&Samp
         if expected(&samples) {
             return samples;
         }
-        assert!(began.elapsed() < PATIENCE, "no sample is as expected:\n{}", page.text());
+        assert!(began.elapsed() < TIMEOUT, "no sample is as expected:\n{}", page.text());
         std::thread::yield_now();
     }
 }

@@ -5,16 +5,14 @@ use super::cold::begin;
 use super::{JAR, Scene, at, bytes};
 use crate::accounts::sum;
 use crate::hostile::beside::{await_metrics, bound};
-use crate::world::{Connection, Says, Upstream, World, hex};
+use crate::world::{Connection, Says, TIMEOUT, Upstream, World, hex};
 use serde_json::json;
 use sha1::{Digest, Sha1};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Maximum number of concurrent fetches of one repository.
 const EACH: u64 = 128;
-/// Longer than any step takes on a busy machine, and much shorter than the upstream's timeout.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 fn patient() -> Scene {
     let world = World::start_with(&[
@@ -37,7 +35,7 @@ fn await_flights(scene: &Scene, count: u64) {
         if flights == [count; 2] {
             return;
         }
-        assert!(began.elapsed() < PATIENCE, "{flights:?} and not {count}");
+        assert!(began.elapsed() < TIMEOUT, "{flights:?} and not {count}");
         thread::yield_now();
     }
 }

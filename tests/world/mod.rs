@@ -35,7 +35,7 @@ pub(crate) use reader::Reader;
 pub(crate) use release::Release;
 pub(crate) use ruby::{App, Ruby};
 pub(crate) use said::Said;
-pub(crate) use server::{Passed, Server};
+pub(crate) use server::{Passed, Server, TIMEOUT};
 pub(crate) use upstream::{Asked, Parts, Says, Upstream};
 pub(crate) use watched::Watched;
 
@@ -328,7 +328,7 @@ impl World {
             if answer.status == 200 {
                 return answer.json();
             }
-            assert!(began.elapsed() < server::PATIENCE, "the event {id} is not kept");
+            assert!(began.elapsed() < TIMEOUT, "the event {id} is not kept");
             std::thread::yield_now();
         }
     }

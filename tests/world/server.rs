@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-/// Longer than any start or stop takes on a busy machine. Only a hang takes longer.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+/// Longer than any step of a test takes on a busy machine. Only a hang takes longer.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The ways to pass a socket to a process.
 #[derive(Debug, Clone, Copy)]
@@ -121,7 +121,7 @@ impl Server {
 
     fn await_address(&mut self) {
         while self.address.is_none() {
-            let Ok(line) = self.lines.recv_timeout(PATIENCE) else {
+            let Ok(line) = self.lines.recv_timeout(TIMEOUT) else {
                 panic!("the server did not start; its log:\n{}", self.log())
             };
             let url = line.strip_prefix("listening on ").and_then(|url| url.split_once("://"));
@@ -157,7 +157,7 @@ impl Server {
     pub(crate) fn await_log(&self, text: &str) {
         let began = Instant::now();
         while !self.log().contains(text) {
-            assert!(began.elapsed() < PATIENCE, "its log never says {text:?}:\n{}", self.log());
+            assert!(began.elapsed() < TIMEOUT, "its log never says {text:?}:\n{}", self.log());
             std::thread::yield_now();
         }
     }
@@ -207,7 +207,7 @@ impl Server {
         self.signal(Signal::TERM);
         // Its standard output closes when it ends.
         let closed = loop {
-            if let Err(why) = self.lines.recv_timeout(PATIENCE) {
+            if let Err(why) = self.lines.recv_timeout(TIMEOUT) {
                 break why == RecvTimeoutError::Disconnected;
             }
         };

@@ -4,15 +4,13 @@ mod says;
 
 pub(crate) use says::{Parts, Says};
 
+use super::TIMEOUT;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
-
-/// Longer than any step takes on a busy machine. Only a hang takes longer.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// An HTTP/1.1 server with a script. Dropping it ends all its connections.
 pub(crate) struct Upstream {
@@ -147,7 +145,7 @@ impl Upstream {
     /// Waits until this number of requests for a path was received.
     pub(crate) fn await_count(&self, path: &str, count: usize) {
         let wait =
-            self.script.changed.wait_timeout_while(self.script.lines(), PATIENCE, |lines| lines.count(path) < count);
+            self.script.changed.wait_timeout_while(self.script.lines(), TIMEOUT, |lines| lines.count(path) < count);
         assert!(!wait.unwrap().1.timed_out(), "{count} requests for {path} did not come: {:?}", self.asked());
     }
 

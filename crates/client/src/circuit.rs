@@ -8,11 +8,11 @@ use telemetry::Millis;
 /// When a circuit opens, and for how long.
 #[derive(Debug, Clone, Copy)]
 pub struct CircuitOptions {
-    /// It opens after so many failures without a success in between.
+    /// The circuit opens after this number of failures without a success in between.
     pub failures: u32,
-    /// It stays open for this long at first, and twice as long after each failed trial.
+    /// The circuit stays open for this long at first, and twice as long after each failed trial.
     pub rest: Duration,
-    /// It never stays open for longer than this.
+    /// The longest time for which the circuit stays open.
     pub rest_max: Duration,
 }
 

@@ -9,7 +9,7 @@ use crate::circuit::FailingPaths;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// So many folders can be refused in a row. A build requests several versions at once, each with a few files.
+/// The most folders that can be refused in a row. A build requests several versions at once, each with a few files.
 const IN_A_ROW: usize = 16;
 
 /// The 403s of an upstream since it last answered a request.

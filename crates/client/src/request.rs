@@ -29,7 +29,7 @@ impl Trust {
     /// The certificates that the machine trusts.
     pub const MACHINE: Trust = Trust(Tls::MACHINE);
 
-    /// Those of a PEM file, besides the machine's.
+    /// The authorities of a PEM file, besides the machine's.
     pub fn new(pem: &Pem) -> Result<Self, Error> {
         Tls::new(Some(pem), None).map(Self)
     }

@@ -108,7 +108,7 @@ impl Body {
 /// The ranges that a reply allows.
 #[derive(Debug, Clone, Default)]
 pub enum Ranges {
-    /// None: `Range` is ignored.
+    /// `Range` is ignored.
     #[default]
     None,
     /// Single byte ranges (RFC 9110, 14).

@@ -1,6 +1,6 @@
 //! An answer of the upstream: a status, headers, bytes, and the way in which they are sent.
 
-use super::{Asked, PATIENCE, Script};
+use super::{Asked, Script, TIMEOUT};
 use crate::world::hex;
 use sha1::{Digest, Sha1};
 use std::io::{self, Write as _};
@@ -143,7 +143,7 @@ impl Says {
     /// Sends the answer. Returns whether the connection stays open.
     pub(super) fn answer(&self, asked: &Asked, stream: &mut TcpStream, script: &Script) -> io::Result<bool> {
         if let Pace::Silent = self.pace {
-            script.wait(&asked.path, PATIENCE)?;
+            script.wait(&asked.path, TIMEOUT)?;
         }
         let (status, begin) = self.begin(asked);
         let bare = status == 304 || asked.method == "HEAD" || status == 204;
@@ -183,7 +183,7 @@ impl Says {
             Pace::HeldAt(at) => {
                 let (before, after) = body.split_at(at.min(body.len()));
                 send(stream, before)?;
-                script.wait(&asked.path, PATIENCE)?;
+                script.wait(&asked.path, TIMEOUT)?;
                 send(stream, after)?;
             }
             Pace::Drip(bytes, apart) => {

@@ -5,7 +5,7 @@ use repository::used_name;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use telemetry::{Bound, BoundName, Census, Glance, Kept, Kind};
+use telemetry::{Bound, BoundName, Census, Glance, Kind, SamplingDecision};
 
 /// Maximum number of unwritten uses. Further ones are lost; then the recording starts again, and nothing counts as
 /// unused for a while.
@@ -122,7 +122,7 @@ impl Census for UseCensus {
         CENSUS
     }
 
-    fn see(&mut self, event: &Glance<'_>) -> Kept {
+    fn see(&mut self, event: &Glance<'_>) -> SamplingDecision {
         let used = used_name(event.figures.file, event.package, event.version).filter(|_| is_download(event));
         if let Some(used) = used {
             self.name.clear();
@@ -130,7 +130,7 @@ impl Census for UseCensus {
             let _ = write!(self.name, "{used}");
             self.uses.add(event.figures.at.0.div_euclid(DAY), event.repository, &self.name);
         }
-        Kept::NOT
+        SamplingDecision::DROP
     }
 }
 
@@ -158,7 +158,7 @@ mod tests {
         ];
         let mut census = uses.census();
         for event in &events {
-            assert_eq!(census.see(&Glance::of(event, &Figures::of(event))), Kept::NOT, "it only counts");
+            assert_eq!(census.see(&Glance::of(event, &Figures::of(event))), SamplingDecision::DROP, "it only counts");
         }
         let uses = uses.take(0).uses;
         let mut days: Vec<i64> = uses.keys().copied().collect();

@@ -12,7 +12,7 @@ use telemetry::Millis;
 /// How a proxy names its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ClientFrom {
-    /// It does not: the client is the peer of the connection.
+    /// The client is the peer of the connection.
     #[default]
     Connection,
     /// With the PROXY protocol, version 1 or 2, at the start of each connection.

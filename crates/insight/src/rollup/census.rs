@@ -3,7 +3,7 @@
 use super::delta::Delta;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use telemetry::{Census, Glance, Kept};
+use telemetry::{Census, Glance, SamplingDecision};
 
 /// The counts between the collector and the writer.
 #[derive(Debug, Default)]
@@ -142,9 +142,9 @@ impl Census for RollupCensus {
         "rollups"
     }
 
-    fn see(&mut self, event: &Glance<'_>) -> Kept {
+    fn see(&mut self, event: &Glance<'_>) -> SamplingDecision {
         self.delta().see(event.figures, event.repository);
-        Kept::NOT
+        SamplingDecision::DROP
     }
 
     fn lost(&mut self, events: u64) {

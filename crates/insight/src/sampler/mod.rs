@@ -16,7 +16,7 @@ use crate::row::RepositoryFacts;
 use keys::{Key, Keys};
 use kinds::Kinds;
 use slow::SlowTimes;
-use telemetry::{Because, Census, Class, Clock, Glance, Kept, Kind, Outcome};
+use telemetry::{Because, Census, Class, Clock, Glance, Kind, Outcome, SamplingDecision};
 
 /// Chooses the events that are stored.
 pub struct Sampler {
@@ -122,7 +122,7 @@ impl Census for Sampler {
         "rate"
     }
 
-    fn see(&mut self, event: &Glance<'_>) -> Kept {
+    fn see(&mut self, event: &Glance<'_>) -> SamplingDecision {
         if self.paused {
             self.turn();
         }
@@ -135,12 +135,12 @@ impl Census for Sampler {
             let whole = &mut self.whole[because as usize];
             if *whole < self.whole_max {
                 *whole += 1;
-                return Kept::of(1, because);
+                return SamplingDecision::store(1, because);
             }
         }
         let figures = event.figures;
         let key = Key { kind: self.kind, class, layer: figures.layer, status: figures.status, because };
-        Kept { weight: self.keys.see(key), because }
+        SamplingDecision { weight: self.keys.see(key), because }
     }
 
     fn pause(&mut self) {

@@ -36,7 +36,7 @@ fn with(outcome: Outcome, status: u16) -> Event {
     but(&hit("a"), |event| (event.outcome, event.status) = (Some(outcome), status))
 }
 
-fn see(rate: &mut Sampler, event: &Event) -> Kept {
+fn see(rate: &mut Sampler, event: &Event) -> SamplingDecision {
     rate.see(&Glance::of(event, &Figures::of(event)))
 }
 
@@ -83,8 +83,8 @@ fn failures_are_stored_whole_up_to_two_hundred_a_second_and_weighted_beyond() {
     let (mut rate, clock) = rate(Goal::Number(50));
     let failed = with(Outcome::Failed, 500);
     for _ in 0..20 {
-        let weights: Vec<Kept> = (0..5_000).map(|_| see(&mut rate, &failed)).collect();
-        assert!(weights[..200].iter().all(|kept| *kept == Kept::of(1, Because::Failed)));
+        let weights: Vec<SamplingDecision> = (0..5_000).map(|_| see(&mut rate, &failed)).collect();
+        assert!(weights[..200].iter().all(|kept| *kept == SamplingDecision::store(1, Because::Failed)));
         let stored = weights[200..].iter().filter(|kept| kept.weight > 0).count();
         assert!((5..400).contains(&stored), "{stored}");
         // Another failure is not crowded out.
@@ -104,7 +104,7 @@ fn a_request_that_is_slow_for_its_class_is_stored_whole() {
         next_second(&mut rate, &clock);
     }
     let slow = but(&quick, |event| event.first_byte = 30_000_000);
-    assert_eq!(see(&mut rate, &slow), Kept::of(1, Because::Slow));
+    assert_eq!(see(&mut rate, &slow), SamplingDecision::store(1, Because::Slow));
     let upload = but(&slow, |event| event.class = Some(Class::Uploads));
     assert_eq!(see(&mut rate, &upload).because, Because::Sample, "nothing is known of its class");
 }

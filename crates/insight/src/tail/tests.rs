@@ -5,7 +5,7 @@ use crate::RepositoryFacts;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 use telemetry::{
-    ClientAddresses, Clock, EventId, Kept, Layer, Millis, Outcome, Recorder, RecorderOptions, Subject, Tick,
+    ClientAddresses, Clock, EventId, Layer, Millis, Outcome, Recorder, RecorderOptions, SamplingDecision, Subject, Tick,
 };
 
 /// Longer than any step.
@@ -54,8 +54,8 @@ impl telemetry::Census for NeedsNone {
         "needs_none"
     }
 
-    fn see(&mut self, _: &telemetry::Glance<'_>) -> Kept {
-        Kept::NOT
+    fn see(&mut self, _: &telemetry::Glance<'_>) -> SamplingDecision {
+        SamplingDecision::DROP
     }
 }
 

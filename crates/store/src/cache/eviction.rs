@@ -90,9 +90,9 @@ impl Cache {
 
 /// The disk space that files take.
 struct UsedBytes {
-    /// Of all repositories.
+    /// The files of all repositories.
     all: u64,
-    /// Of one repository.
+    /// The files of one repository.
     own: u64,
 }
 

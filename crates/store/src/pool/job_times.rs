@@ -44,7 +44,7 @@ impl<'a> JobTimes<'a> {
         Self { event, wait, op, queued, began, ended: None, _under_way }
     }
 
-    /// For the thread.
+    /// The part of the thread that runs the job.
     pub(crate) fn start(&self) -> JobStart {
         self.began.clone()
     }

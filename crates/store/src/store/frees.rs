@@ -49,20 +49,20 @@ pub struct Withdrawals(Vec<Withdrawn>);
 
 #[derive(Debug, Clone)]
 struct Withdrawn {
-    place: Place,
+    entry: EntryKey,
     blob: Digest,
     size_bytes: u64,
     end: UseEnd,
 }
 
 /// The repository and the key of an entry.
-type Place = (RepositoryId, String);
+type EntryKey = (RepositoryId, String);
 
 /// The uses of one blob that withdrawals end.
 #[derive(Debug, Default)]
 struct Ended {
     size_bytes: u64,
-    places: BTreeSet<Place>,
+    entries: BTreeSet<EntryKey>,
     ends: Vec<UseEnd>,
 }
 
@@ -71,7 +71,7 @@ impl Withdrawals {
     pub fn add(&mut self, repository: RepositoryId, entry: &Entry) {
         let end = UseEnd { at: entry.changed, keep: entry.keep() };
         let (blob, size_bytes) = (entry.hashes.sha256, entry.hashes.size_bytes);
-        self.0.push(Withdrawn { place: (repository, entry.key.clone()), blob, size_bytes, end });
+        self.0.push(Withdrawn { entry: (repository, entry.key.clone()), blob, size_bytes, end });
     }
 
     /// Adds other withdrawals.
@@ -82,14 +82,14 @@ impl Withdrawals {
     /// Groups the entries by blob. A purge ends the uses of all blobs that an entry ever named, so these are looked up.
     fn by_blob(self, truth: &mut dyn Catalog) -> Result<BTreeMap<Digest, Ended>, Error> {
         let mut blobs = BTreeMap::<Digest, Ended>::new();
-        for Withdrawn { place, blob, size_bytes, end } in self.0 {
+        for Withdrawn { entry, blob, size_bytes, end } in self.0 {
             give_way();
             let purged = BlobUse { ended: Some(end), removed: None }.purged();
-            let earlier = if purged { truth.blobs_of_entry(place.0, &place.1)? } else { Vec::new() };
+            let earlier = if purged { truth.blobs_of_entry(entry.0, &entry.1)? } else { Vec::new() };
             for (blob, size_bytes) in earlier.into_iter().filter(|(one, _)| *one != blob).chain([(blob, size_bytes)]) {
                 let ended = blobs.entry(blob).or_default();
                 ended.size_bytes = size_bytes;
-                ended.places.insert(place.clone());
+                ended.entries.insert(entry.clone());
                 ended.ends.push(end);
             }
         }
@@ -139,7 +139,7 @@ fn would_free(truth: &mut dyn Catalog, blob: &Digest, ended: &Ended, life: &Blob
     if !truth.refers_to_blob(blob)? {
         return Ok(Frees::default());
     }
-    let mut uses = truth.blob_uses_except(blob, &ended.places)?;
+    let mut uses = truth.blob_uses_except(blob, &ended.entries)?;
     uses.extend(ended.ends.iter().map(|end| BlobUse { ended: Some(*end), removed: None }));
     Ok(of_uses(ended.size_bytes, &uses, life))
 }

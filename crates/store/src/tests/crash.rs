@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The acknowledged changes: keys with their state, and the last row that was reported as shipped.
 #[derive(Debug, Default)]
-struct Told {
+struct Acknowledged {
     entries: BTreeMap<String, State>,
     shipped: Seq,
 }
@@ -23,55 +23,55 @@ fn open(data: &Path, disk: &SimDisk) -> Result<Arc<Store>, Error> {
     Store::open(StoreOptions { disk, ship_every: Duration::from_secs(3600), blob_threads: 1, ..options(data) })
 }
 
-async fn change(store: &Store, told: &mut Told, change: Change) -> Result<(), CommitError> {
+async fn change(store: &Store, acknowledged: &mut Acknowledged, change: Change) -> Result<(), CommitError> {
     store.commit(batch(vec![], vec![change.clone()]), &mut job()).await?;
     if let Change::Entry { entry, .. } = change {
-        told.entries.insert(entry.key, entry.state);
+        acknowledged.entries.insert(entry.key, entry.state);
     }
     Ok(())
 }
 
-async fn run(store: &Store, told: &mut Told) -> Result<(), CommitError> {
-    change(store, told, repository(0, "first", &[], false)).await?;
+async fn run(store: &Store, acknowledged: &mut Acknowledged) -> Result<(), CommitError> {
+    change(store, acknowledged, repository(0, "first", &[], false)).await?;
     for number in 1..4 {
         let (bytes, publish) = publication("rack", number);
         keep(store, &bytes).await?;
-        change(store, told, publish).await?;
+        change(store, acknowledged, publish).await?;
         if number != 2 {
-            told.shipped = store.ship_now(&mut job()).await?;
+            acknowledged.shipped = store.ship_now(&mut job()).await?;
         }
     }
     drop(store.stage(&mut job()).await?);
-    change(store, told, withdraw("rack", 1)).await?;
+    change(store, acknowledged, withdraw("rack", 1)).await?;
     keep(store, b"rack-2").await?;
-    told.shipped = store.ship_now(&mut job()).await?;
+    acknowledged.shipped = store.ship_now(&mut job()).await?;
     Ok(())
 }
 
 /// Runs until the `n`th point, or to the end. The store is closed when this returns.
-async fn run_until(data: &Path, disk: &SimDisk, n: usize) -> Told {
-    let mut told = Told::default();
+async fn run_until(data: &Path, disk: &SimDisk, n: usize) -> Acknowledged {
+    let mut acknowledged = Acknowledged::default();
     disk.crash_at(n);
     if let Ok(store) = open(data, disk) {
-        let ended = run(&store, &mut told).await;
+        let ended = run(&store, &mut acknowledged).await;
         assert!(ended.is_ok() || disk.crashed(), "{ended:?}");
         store.close();
     }
-    told
+    acknowledged
 }
 
-async fn assert_nothing_is_lost(data: &Path, disk: &SimDisk, told: &Told, when: &str) {
-    if told.shipped > Seq(0) {
+async fn assert_nothing_is_lost(data: &Path, disk: &SimDisk, acknowledged: &Acknowledged, when: &str) {
+    if acknowledged.shipped > Seq(0) {
         let segments = crate::journal::segments::list(disk, &Layout::new(data)).unwrap();
         let reached = segments.last().map(|segment| segment.last);
         assert!(
-            reached >= Some(told.shipped) && crate::journal::segments::gaps(&segments).is_empty(),
+            reached >= Some(acknowledged.shipped) && crate::journal::segments::gaps(&segments).is_empty(),
             "{when}: {segments:?}"
         );
     }
     let store = open(data, disk).unwrap_or_else(|e| panic!("{when}: {e}"));
     let mut event = job();
-    for (key, state) in &told.entries {
+    for (key, state) in &acknowledged.entries {
         let entry = store.entry(R, key, &mut event).await.unwrap().unwrap_or_else(|| panic!("{when}: {key} is lost"));
         // A withdrawal that was not acknowledged may be committed nevertheless.
         assert!(entry.state == *state || entry.state == State::Withdrawn, "{when}: {key}");
@@ -83,7 +83,7 @@ async fn assert_nothing_is_lost(data: &Path, disk: &SimDisk, told: &Told, when: 
         file.read_to_end(&mut bytes).unwrap();
         assert_eq!(bytes, entry.key.as_bytes(), "{when}");
     }
-    assert!(store.shipped() >= told.shipped, "{when}");
+    assert!(store.shipped() >= acknowledged.shipped, "{when}");
     assert_whole(disk, &Layout::new(data).blobs_by_digest(), when);
     let report = store.check(true, &mut |_| ()).unwrap();
     let strays = |problem: &crate::Problem| !matches!(problem, crate::Problem::Stray(_));
@@ -134,14 +134,14 @@ async fn crash_everywhere(losses: &[Loss], truth: Truth) {
         for loss in losses {
             let folder = tempfile::tempdir().unwrap();
             let disk = SimDisk::new(folder.path());
-            let told = run_until(folder.path(), &disk, n).await;
+            let acknowledged = run_until(folder.path(), &disk, n).await;
             ended = !disk.crashed();
             let when = format!("{loss:?} at point {n}, {:?}", disk.trace().last());
             disk.restart(*loss);
             if let Truth::Lost = truth {
                 lose_truth(folder.path(), &disk, &when);
             }
-            assert_nothing_is_lost(folder.path(), &disk, &told, &when).await;
+            assert_nothing_is_lost(folder.path(), &disk, &acknowledged, &when).await;
         }
         if ended {
             break;
@@ -169,12 +169,12 @@ async fn nothing_is_lost_when_the_machine_stops_while_a_killed_process_s_leftove
     for (first, second) in (0..).step_by(7).zip(0..14) {
         let folder = tempfile::tempdir().unwrap();
         let disk = SimDisk::new(folder.path());
-        let told = run_until(folder.path(), &disk, first).await;
+        let acknowledged = run_until(folder.path(), &disk, first).await;
         disk.restart(Loss::Process);
         disk.crash_at(second);
         drop(open(folder.path(), &disk));
         disk.restart(Loss::Machine(first as u64));
-        assert_nothing_is_lost(folder.path(), &disk, &told, &format!("at {first}, then at {second}")).await;
+        assert_nothing_is_lost(folder.path(), &disk, &acknowledged, &format!("at {first}, then at {second}")).await;
     }
 }
 
@@ -262,7 +262,7 @@ async fn damaged_bytes_and_segments_are_found_by_check_and_healed_by_the_same_by
     let folder = tempfile::tempdir().unwrap();
     let disk = SimDisk::new(folder.path());
     let store = open(folder.path(), &disk).unwrap();
-    run(&store, &mut Told::default()).await.unwrap();
+    run(&store, &mut Acknowledged::default()).await.unwrap();
     let layout = store.layout();
     let entry = store.entry(R, "rack-3", &mut job()).await.unwrap().unwrap();
     let blob = layout.blob(&entry.hashes.sha256).file;

@@ -6,7 +6,7 @@ pub(crate) mod request_counts;
 pub(crate) mod upstream_calls;
 mod upstream_waits;
 
-use crate::counts::repository_counts::{FormatOf, Place, Repositories};
+use crate::counts::repository_counts::{FormatOf, Repositories, RepositoryIndex};
 use crate::counts::repository_times::{RepositoryTimes, TimesOf};
 use crate::counts::request_counts::{RequestKind, Requests, Route};
 use crate::counts::upstream_waits::UpstreamWaits;
@@ -136,12 +136,12 @@ fn missed(event: &Glance<'_>) -> Option<bool> {
 impl Counts {
     /// Counts an event that does not reach the collector.
     pub(crate) fn add_event(&mut self, event: &Event, format_of: Option<&FormatOf>) {
-        let place = self.repositories.place(&event.subject.repository, format_of);
-        self.add(&Glance::of(event, &Figures::of(event)), place);
+        let index = self.repositories.index(&event.subject.repository, format_of);
+        self.add(&Glance::of(event, &Figures::of(event)), index);
     }
 
     /// Counts a finished event. An event without an outcome is a bug and counts as [`Outcome::Failed`].
-    pub(crate) fn add(&mut self, event: &Glance<'_>, place: Place) {
+    pub(crate) fn add(&mut self, event: &Glance<'_>, index: RepositoryIndex) {
         let figures = event.figures;
         self.outcomes[figures.outcome.unwrap_or(Outcome::Failed) as usize] += 1;
         if let Some(reason) = figures.reason {
@@ -151,7 +151,7 @@ impl Counts {
         self.add_ops(event.more.map_or(&[], |more| &more.beside));
         event.members.iter().for_each(|member| self.add_ops(&member.ops));
         match figures.kind {
-            Kind::Request => self.add_request(event, place),
+            Kind::Request => self.add_request(event, index),
             Kind::Job => self.jobs += 1,
         }
     }
@@ -164,10 +164,10 @@ impl Counts {
         }
     }
 
-    fn add_request(&mut self, event: &Glance<'_>, place: Place) {
+    fn add_request(&mut self, event: &Glance<'_>, index: RepositoryIndex) {
         let figures = event.figures;
         let layer = figures.layer as usize;
-        let format = self.repositories.format(place);
+        let format = self.repositories.format(index);
         let kind = RequestKind {
             format,
             layer: figures.layer,
@@ -184,12 +184,12 @@ impl Counts {
         if figures.status != 0 {
             self.first_bytes[layer].record(figures.first_byte);
         }
-        if place != Place::NONE && figures.status != 0 {
-            self.repository_times.add(event, place);
+        if index != RepositoryIndex::NONE && figures.status != 0 {
+            self.repository_times.add(event, index);
         }
-        if place != Place::NONE {
+        if index != RepositoryIndex::NONE {
             let missed = missed(event);
-            let counts = self.repositories.counts_mut(place);
+            let counts = self.repositories.counts_mut(index);
             counts.requests += 1;
             counts.received_bytes += figures.bytes_in;
             counts.sent_bytes += figures.bytes_out;

@@ -33,78 +33,78 @@ impl RepositoryCounts {
     }
 }
 
-/// A place in the table of counts.
+/// The index of a repository in the table of counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Place(usize);
+pub(crate) struct RepositoryIndex(usize);
 
-impl Place {
-    /// The place of requests that are for no repository, or for one that the caller may not read.
-    pub(crate) const NONE: Place = Place(0);
-    /// The place of all repositories that do not fit.
-    const REST: Place = Place(1);
+impl RepositoryIndex {
+    /// The index of requests that are for no repository, or for one that the caller may not read.
+    pub(crate) const NONE: RepositoryIndex = RepositoryIndex(0);
+    /// The index of all repositories that do not fit.
+    const REST: RepositoryIndex = RepositoryIndex(1);
 }
 
 /// The counts of all repositories.
 #[derive(Debug, Clone)]
 pub(crate) struct Repositories {
-    places: HashMap<String, Place>,
+    indexes: HashMap<String, RepositoryIndex>,
     counts: Vec<(&'static str, RepositoryCounts)>,
 }
 
 impl Default for Repositories {
     fn default() -> Self {
-        Self { places: HashMap::new(), counts: vec![("", RepositoryCounts::default()); 2] }
+        Self { indexes: HashMap::new(), counts: vec![("", RepositoryCounts::default()); 2] }
     }
 }
 
 impl Repositories {
-    /// The place of a repository.
-    pub(crate) fn place(&mut self, name: &str, format_of: Option<&FormatOf>) -> Place {
+    /// The index of a repository, which is added if it is new.
+    pub(crate) fn index(&mut self, name: &str, format_of: Option<&FormatOf>) -> RepositoryIndex {
         if name.is_empty() {
-            return Place::NONE;
+            return RepositoryIndex::NONE;
         }
-        if let Some(place) = self.places.get(name) {
-            return *place;
+        if let Some(index) = self.indexes.get(name) {
+            return *index;
         }
-        if self.places.len() == REPOSITORIES_MAX {
-            return Place::REST;
+        if self.indexes.len() == REPOSITORIES_MAX {
+            return RepositoryIndex::REST;
         }
-        let place = Place(self.counts.len());
+        let index = RepositoryIndex(self.counts.len());
         let format = format_of.and_then(|format_of| format_of(name)).unwrap_or_default();
-        self.places.insert(name.to_owned(), place);
+        self.indexes.insert(name.to_owned(), index);
         self.counts.push((format, RepositoryCounts::default()));
-        place
+        index
     }
 
-    /// The format of the repository at a place; empty if it is unknown.
-    pub(crate) fn format(&self, place: Place) -> &'static str {
-        self.counts[place.0].0
+    /// The format of a repository; empty if it is unknown.
+    pub(crate) fn format(&self, index: RepositoryIndex) -> &'static str {
+        self.counts[index.0].0
     }
 
-    /// The counts of a place, to add to.
-    pub(crate) fn counts_mut(&mut self, place: Place) -> &mut RepositoryCounts {
-        &mut self.counts[place.0].1
+    /// The counts of a repository, to add to.
+    pub(crate) fn counts_mut(&mut self, index: RepositoryIndex) -> &mut RepositoryCounts {
+        &mut self.counts[index.0].1
     }
 
     /// The counts of the repository of that name.
     pub(crate) fn named(&self, name: &str) -> Option<&RepositoryCounts> {
-        self.places.get(name).map(|place| &self.counts[place.0].1)
+        self.indexes.get(name).map(|index| &self.counts[index.0].1)
     }
 
     /// The counts of all repositories that did not fit.
     pub(crate) fn rest(&self) -> &RepositoryCounts {
-        &self.counts[Place::REST.0].1
+        &self.counts[RepositoryIndex::REST.0].1
     }
 
     /// Adds the counts of another table.
     pub(crate) fn merge(&mut self, other: &Repositories) {
-        for (name, theirs) in &other.places {
+        for (name, theirs) in &other.indexes {
             let (format, counts) = other.counts[theirs.0];
-            let mine = self.place(name, Some(&|_| Some(format)));
+            let mine = self.index(name, Some(&|_| Some(format)));
             self.counts_mut(mine).add(&counts);
         }
-        for place in [Place::NONE, Place::REST] {
-            self.counts_mut(place).add(&other.counts[place.0].1);
+        for index in [RepositoryIndex::NONE, RepositoryIndex::REST] {
+            self.counts_mut(index).add(&other.counts[index.0].1);
         }
     }
 }
@@ -117,10 +117,10 @@ mod tests {
     fn repositories_beyond_the_limit_count_together() {
         let mut repositories = Repositories::default();
         for number in 0..REPOSITORIES_MAX + 3 {
-            let place = repositories.place(&format!("r{number}"), None);
-            repositories.counts_mut(place).requests += 1;
+            let index = repositories.index(&format!("r{number}"), None);
+            repositories.counts_mut(index).requests += 1;
         }
-        assert_eq!((repositories.rest().requests, repositories.places.len()), (3, REPOSITORIES_MAX));
+        assert_eq!((repositories.rest().requests, repositories.indexes.len()), (3, REPOSITORIES_MAX));
         assert_eq!(repositories.named("r0").unwrap().requests, 1);
     }
 
@@ -129,14 +129,14 @@ mod tests {
         let (mut one, mut other) = (Repositories::default(), Repositories::default());
         for (table, names) in [(&mut one, ["a", "b"]), (&mut other, ["b", "c"])] {
             for name in names {
-                let place = table.place(name, Some(&|_| Some("raw")));
-                table.counts_mut(place).sent_bytes += 7;
+                let index = table.index(name, Some(&|_| Some("raw")));
+                table.counts_mut(index).sent_bytes += 7;
             }
         }
         one.merge(&other);
         let sent = |name| one.named(name).map(|counts| counts.sent_bytes);
         assert_eq!([sent("a"), sent("b"), sent("c"), sent("d")], [Some(7), Some(14), Some(7), None]);
-        let place = one.place("c", None);
-        assert_eq!(one.format(place), "raw");
+        let index = one.index("c", None);
+        assert_eq!(one.format(index), "raw");
     }
 }

@@ -1,6 +1,6 @@
 //! How long requests for each repository waited for their first byte, by cost class and class of the status.
 
-use crate::counts::repository_counts::{Place, Repositories};
+use crate::counts::repository_counts::{Repositories, RepositoryIndex};
 use crate::recorder::glance::Glance;
 use crate::{Class, Histogram};
 use std::collections::HashMap;
@@ -12,7 +12,7 @@ const HISTOGRAMS_MAX: usize = 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct TimesOf {
     /// The repository.
-    pub(crate) place: Place,
+    pub(crate) repository: RepositoryIndex,
     /// `None`: an answer from memory.
     pub(crate) class: Option<Class>,
     /// The first digit of the status.
@@ -21,7 +21,7 @@ pub(crate) struct TimesOf {
 
 impl TimesOf {
     /// Stands for all requests that do not fit.
-    const REST: TimesOf = TimesOf { place: Place::NONE, class: None, status_class: 0 };
+    const REST: TimesOf = TimesOf { repository: RepositoryIndex::NONE, class: None, status_class: 0 };
 }
 
 /// The histograms of all repositories.
@@ -44,8 +44,8 @@ pub(crate) struct RepositoryTime {
 
 impl RepositoryTimes {
     /// Counts a request that has got a reply.
-    pub(crate) fn add(&mut self, event: &Glance<'_>, place: Place) {
-        let of = TimesOf { place, class: event.figures.class, status_class: event.figures.status / 100 };
+    pub(crate) fn add(&mut self, event: &Glance<'_>, repository: RepositoryIndex) {
+        let of = TimesOf { repository, class: event.figures.class, status_class: event.figures.status / 100 };
         self.of(of, event.repository).record(event.figures.first_byte);
     }
 
@@ -74,11 +74,11 @@ impl RepositoryTimes {
         self.all.iter()
     }
 
-    /// Adds those of another table. `repositories` has the places of this one.
+    /// Adds those of another table. `repositories` has the indexes of this one.
     pub(crate) fn merge(&mut self, other: &RepositoryTimes, repositories: &mut Repositories) {
         for theirs in &other.all {
-            let place = repositories.place(&theirs.repository, None);
-            self.of(TimesOf { place, ..theirs.of }, &theirs.repository).merge(&theirs.first_bytes);
+            let repository = repositories.index(&theirs.repository, None);
+            self.of(TimesOf { repository, ..theirs.of }, &theirs.repository).merge(&theirs.first_bytes);
         }
     }
 }
@@ -92,8 +92,8 @@ mod tests {
         let mut event = *Event::request(Millis(1), Tick(0));
         event.subject.repository = name.into();
         (event.status, event.class, event.first_byte) = (status, Some(Class::Downloads), nanos);
-        let place = repositories.place(name, None);
-        times.add(&Glance::of(&event, &Figures::of(&event)), place);
+        let repository = repositories.index(name, None);
+        times.add(&Glance::of(&event, &Figures::of(&event)), repository);
     }
 
     fn counts(times: &RepositoryTimes) -> Vec<(String, u16, u64)> {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn two_tables_whose_repositories_have_other_places_add_up() {
+    fn two_tables_whose_repositories_have_other_indexes_add_up() {
         let (mut one, mut other) = (RepositoryTimes::default(), RepositoryTimes::default());
         let (mut of_one, mut of_other) = (Repositories::default(), Repositories::default());
         ["a", "b"].iter().for_each(|name| add(&mut one, &mut of_one, name, 200, 5));

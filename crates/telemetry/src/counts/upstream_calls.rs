@@ -21,7 +21,7 @@ pub struct UpstreamCalls {
 pub(crate) struct CallsOfMinute {
     calls: u64,
     failed: u64,
-    /// Of responses, until their heads. A refused connection tells nothing about the speed of a host.
+    /// The times until the heads of responses. A refused connection tells nothing about the speed of a host.
     pub(crate) durations: Histogram,
 }
 
@@ -37,7 +37,7 @@ impl CallsOfMinute {
 pub struct RecentCalls {
     /// Half of the responses took no longer until their head, in nanoseconds. `None`: there were no responses.
     pub p50: Option<u64>,
-    /// The same of 95 % of the responses.
+    /// 95 % of the responses took no longer.
     pub p95: Option<u64>,
     /// The part of the calls that failed, 0 to 1: without a complete response, or with a status that is an error. `None`: there were no calls.
     pub failed_share: Option<f64>,
@@ -54,7 +54,7 @@ pub(crate) struct CallCounts {
     pub(crate) errors: [u64; Reason::COUNT],
     /// From the wait for a connection to the head of the response.
     pub(crate) durations: Durations,
-    /// The same by the status of the response; at 0, calls without a response.
+    /// These durations by the status of the response; at 0, calls without a response.
     pub(crate) by_status: BTreeMap<u16, RoundDurations>,
 }
 

@@ -48,7 +48,7 @@ impl ClientAddresses {
         }
     }
 
-    /// The same as text. Empty: no address is recorded.
+    /// The recorded form of an address as text. Empty: no address is recorded.
     pub fn text(self, address: IpAddr) -> Text {
         self.recorded(address).map(|address| address.to_string().into()).unwrap_or_default()
     }

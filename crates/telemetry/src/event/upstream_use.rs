@@ -25,9 +25,9 @@ pub struct UpstreamUse {
     pub bytes: u64,
     /// The event of the fetch that it waited for last.
     pub flight: Option<EventId>,
-    /// Of a fetch: how often an event waited for it.
+    /// How often an event waited for this fetch.
     pub followed: u32,
-    /// Of a fetch: the first events that waited for it.
+    /// The first events that waited for this fetch.
     pub followers: Vec<EventId>,
 }
 

@@ -54,7 +54,7 @@ pub enum LineFormat {
 }
 
 impl LineFormat {
-    /// Both.
+    /// All formats of lines.
     pub const ALL: &'static [LineFormat] = &[LineFormat::Text, LineFormat::Json];
 
     /// The name used in settings.

@@ -32,7 +32,7 @@ pub(crate) fn number(text: &str, name: &str) -> Option<u64> {
     value.trim_start_matches(':').split_whitespace().next()?.parse().ok()
 }
 
-/// The same of an amount in KiB, in bytes.
+/// The amount in KiB with this name, in bytes.
 pub(crate) fn kib(text: &str, name: &str) -> Option<u64> {
     number(text, name)?.checked_mul(1 << 10)
 }

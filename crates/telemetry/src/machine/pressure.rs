@@ -33,12 +33,12 @@ pub struct Pressures {
 }
 
 impl Pressures {
-    /// Those of the machine, from `/proc/pressure`.
+    /// The pressures of the machine, from `/proc/pressure`.
     pub(super) fn of_machine(root: &Path) -> Self {
         Self::read(|resource| root.join("proc/pressure").join(resource))
     }
 
-    /// Those of a cgroup of version 2. The root has the pressure of the machine and counts as none.
+    /// The pressures of a cgroup of version 2. The root has the pressure of the machine and counts as none.
     pub(super) fn of_cgroup(folder: &Path) -> Self {
         if !folder.join("cgroup.type").exists() {
             return Self::default();

@@ -24,7 +24,7 @@ pub(crate) struct Gauges {
 /// The gauges to read for one request.
 struct Round {
     gauges: Vec<Arc<Gauge>>,
-    /// Nobody waits for the rest of the gauges any more.
+    /// Set after the timeout: the rest of the gauges is not read.
     stop: Arc<AtomicBool>,
     /// Dropped when all are read.
     done: Sender<()>,
@@ -38,13 +38,13 @@ impl Gauges {
         all.push(Arc::new(gauge));
     }
 
-    /// Reads all gauges, for at most `patience` together. One that hangs is switched off. The
+    /// Reads all gauges, for at most `timeout` together. One that hangs is switched off. The
     /// log names each gauge that is switched off once.
-    pub(crate) fn read(&self, now: Tick, patience: Duration, log: &Log) -> Vec<Arc<Gauge>> {
+    pub(crate) fn read(&self, now: Tick, timeout: Duration, log: &Log) -> Vec<Arc<Gauge>> {
         let all = lock(&self.all).clone();
         let due: Vec<_> = all.iter().filter(|gauge| gauge.is_due(now)).cloned().collect();
         if !due.is_empty() {
-            self.round(due, now, patience);
+            self.round(due, now, timeout);
         }
         for gauge in all.iter().filter(|gauge| gauge.is_news(now)) {
             log.warn(
@@ -60,7 +60,7 @@ impl Gauges {
         self.nanos.load(Relaxed)
     }
 
-    fn round(&self, due: Vec<Arc<Gauge>>, now: Tick, patience: Duration) {
+    fn round(&self, due: Vec<Arc<Gauge>>, now: Tick, timeout: Duration) {
         let mut reader = lock(&self.reader);
         if reader.is_none() {
             *reader = self.start();
@@ -68,7 +68,7 @@ impl Gauges {
         let Some(rounds) = &*reader else { return };
         let (stop, (done, ended)) = (Arc::new(AtomicBool::new(false)), channel::<()>());
         let sent = rounds.send(Round { gauges: due.clone(), stop: stop.clone(), done });
-        if sent.is_ok() && ended.recv_timeout(patience) == Err(RecvTimeoutError::Disconnected) {
+        if sent.is_ok() && ended.recv_timeout(timeout) == Err(RecvTimeoutError::Disconnected) {
             return;
         }
         // The thread ends when the gauge returns, because its channel is closed.

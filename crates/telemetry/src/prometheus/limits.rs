@@ -2,10 +2,10 @@
 
 use crate::histogram::durations::LIMITS;
 
-/// Of HTTP requests and look-ups of names.
+/// The limits for durations of HTTP requests and of look-ups of names.
 pub(super) const REQUEST: &[&str] =
     &["0.005", "0.01", "0.025", "0.05", "0.075", "0.1", "0.25", "0.5", "0.75", "1", "2.5", "5", "7.5", "10"];
-/// Of operations of databases.
+/// The limits for durations of operations of databases.
 pub(super) const DATABASE: &[&str] = &["0.001", "0.005", "0.01", "0.05", "0.1", "0.5", "1", "5", "10"];
 
 /// The counts up to the limits of that list.

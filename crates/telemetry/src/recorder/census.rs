@@ -4,7 +4,7 @@ use crate::counts::CensusTotals;
 use crate::log::Log;
 use crate::recorder::packed_events::PackedEvents;
 use crate::recorder::sink_worker::panic_message;
-use crate::{Because, Glance, Kept};
+use crate::{Because, Glance, SamplingDecision};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -14,10 +14,9 @@ use std::sync::{Arc, OnceLock};
 pub trait Census: Send {
     /// Its name in metrics. It is unique among those of a recorder.
     fn name(&self) -> &'static str;
-    /// Sees an event. Returns how many events this one stands for, and why it is stored. A census that only counts returns [`Kept::NOT`]
-    /// always.
-    fn see(&mut self, event: &Glance<'_>) -> Kept;
-    /// So many events ended which it does not see, because the buffers were full.
+    /// Sees an event, and decides whether it is stored. A census that only counts returns [`SamplingDecision::DROP`].
+    fn see(&mut self, event: &Glance<'_>) -> SamplingDecision;
+    /// Counts events that it does not see, because the buffers were full.
     fn lost(&mut self, _events: u64) {}
     /// Called after some hundreds of events, or a quarter of a second: the place for work that is too dear for each event.
     fn pause(&mut self) {}
@@ -38,7 +37,7 @@ impl CensusRecord {
 }
 
 /// A census, until it panics.
-struct Place {
+struct GuardedCensus {
     census: Option<Box<dyn Census>>,
     record: Arc<CensusRecord>,
     /// The message of its panic, until the log has it.
@@ -47,60 +46,61 @@ struct Place {
 
 /// All censuses of a recorder.
 pub(crate) struct Censuses {
-    places: Vec<Place>,
+    censuses: Vec<GuardedCensus>,
     log: Arc<OnceLock<Log>>,
 }
 
 impl Censuses {
     pub(crate) fn new(censuses: Vec<Box<dyn Census>>, log: Arc<OnceLock<Log>>) -> Self {
-        let place = |census: Box<dyn Census>| {
+        let guarded = |census: Box<dyn Census>| {
             let (seen, missed) = (AtomicU64::new(0), AtomicU64::new(0));
             let record = Arc::new(CensusRecord { name: census.name(), seen, missed });
-            Place { census: Some(census), record, unreported: None }
+            GuardedCensus { census: Some(census), record, unreported: None }
         };
-        Self { places: censuses.into_iter().map(place).collect(), log }
+        Self { censuses: censuses.into_iter().map(guarded).collect(), log }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.censuses.is_empty()
     }
 
     /// Tells of events that were not buffered.
     pub(crate) fn lost(&mut self, events: u64) {
-        for place in &mut self.places {
+        for guarded in &mut self.censuses {
             let told = catch_unwind(AssertUnwindSafe(|| {
-                let Some(census) = &mut place.census else { return };
+                let Some(census) = &mut guarded.census else { return };
                 census.lost(events);
                 census.pause();
             }));
-            place.heed(told);
-            place.report(&self.log);
+            guarded.heed(told);
+            guarded.report(&self.log);
         }
     }
 
     pub(crate) fn records(&self) -> Vec<Arc<CensusRecord>> {
-        self.places.iter().map(|place| place.record.clone()).collect()
+        self.censuses.iter().map(|guarded| guarded.record.clone()).collect()
     }
 
     /// Sets for each event whether it is stored. If several censuses need it, the smallest weight counts. Without any census each event is
     /// stored and stands for itself.
-    pub(crate) fn see(&mut self, events: &PackedEvents, kept: &mut Vec<Kept>) {
-        kept.clear();
-        kept.resize(events.len(), if self.places.is_empty() { Kept::of(1, Because::All) } else { Kept::NOT });
-        for place in &mut self.places {
-            place.see(events, kept);
-            place.report(&self.log);
+    pub(crate) fn see(&mut self, events: &PackedEvents, decisions: &mut Vec<SamplingDecision>) {
+        decisions.clear();
+        let all = SamplingDecision::store(1, Because::All);
+        decisions.resize(events.len(), if self.censuses.is_empty() { all } else { SamplingDecision::DROP });
+        for guarded in &mut self.censuses {
+            guarded.see(events, decisions);
+            guarded.report(&self.log);
         }
     }
 }
 
-impl Place {
-    fn see(&mut self, events: &PackedEvents, kept: &mut [Kept]) {
+impl GuardedCensus {
+    fn see(&mut self, events: &PackedEvents, decisions: &mut [SamplingDecision]) {
         let mut seen = 0;
         let all = catch_unwind(AssertUnwindSafe(|| {
             let Some(census) = &mut self.census else { return };
-            for (event, kept) in events.glances().zip(kept) {
-                *kept = kept.join(census.see(&event));
+            for (event, decision) in events.glances().zip(decisions) {
+                *decision = decision.join(census.see(&event));
                 seen += 1;
             }
             census.pause();

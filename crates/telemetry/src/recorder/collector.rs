@@ -5,7 +5,7 @@ use crate::recorder::census::{CensusRecord, Censuses};
 use crate::recorder::packed_events::PackedEvents;
 use crate::recorder::shard::Shards;
 use crate::recorder::sink_worker::{Batch, Marker, SinkWorker};
-use crate::{Because, Event, Kept};
+use crate::{Because, Event, SamplingDecision};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -45,13 +45,13 @@ impl Collector {
 
     /// Passes events on until the recorder is stopped or dropped.
     pub(crate) fn run(mut self, signals: &Receiver<Signal>) {
-        let (mut spare, mut kept) = (PackedEvents::default(), Vec::new());
+        let (mut spare, mut decisions) = (PackedEvents::default(), Vec::new());
         loop {
             let signal = signals.recv_timeout(Self::COLLECT_EVERY);
             let shards = self.shards.clone();
             shards.collect(&mut spare, |events| {
-                self.censuses.see(events, &mut kept);
-                self.pass_on(events, &kept);
+                self.censuses.see(events, &mut decisions);
+                self.pass_on(events, &decisions);
             });
             let unbuffered = shards.unbuffered();
             if unbuffered > self.unbuffered {
@@ -68,31 +68,34 @@ impl Collector {
         }
     }
 
-    /// Unpacks the events that a sink gets. `kept` is what the censuses say.
-    fn pass_on(&self, events: &mut PackedEvents, kept: &[Kept]) {
-        let all_needed = kept.iter().all(|kept| kept.weight == 1);
+    /// Unpacks the events that a sink gets. The censuses have decided which.
+    fn pass_on(&self, events: &mut PackedEvents, decisions: &[SamplingDecision]) {
+        let all_needed = decisions.iter().all(|decision| decision.weight == 1);
         let on = self.workers.iter().filter(|worker| worker.is_on());
         let (want_all, others): (Vec<_>, Vec<_>) = on.partition(|worker| worker.wants_all());
         if want_all.is_empty() || all_needed {
-            if kept.iter().any(|kept| kept.weight > 0) {
-                let batch = self.unpack(events, kept);
+            if decisions.iter().any(|decision| decision.weight > 0) {
+                let batch = self.unpack(events, decisions);
                 want_all.iter().chain(&others).for_each(|worker| worker.queue(&batch));
             }
             return;
         }
-        let batch = self.unpack(events, &vec![Kept::of(1, Because::All); kept.len()]);
+        let batch = self.unpack(events, &vec![SamplingDecision::store(1, Because::All); decisions.len()]);
         want_all.iter().for_each(|worker| worker.queue(&batch));
-        let mut needed = batch.iter().zip(kept).filter(|(_, kept)| kept.weight > 0).peekable();
+        let mut needed = batch.iter().zip(decisions).filter(|(_, decision)| decision.weight > 0).peekable();
         if !others.is_empty() && needed.peek().is_some() {
-            let with_weight =
-                |(event, kept): (&Event, &Kept)| Event { weight: kept.weight, because: kept.because, ..event.clone() };
-            let batch = Arc::new(needed.map(with_weight).collect());
+            let weighted = needed.map(|(event, decision)| Event {
+                weight: decision.weight,
+                because: decision.because,
+                ..event.clone()
+            });
+            let batch = Arc::new(weighted.collect());
             others.iter().for_each(|worker| worker.queue(&batch));
         }
     }
 
-    fn unpack(&self, events: &mut PackedEvents, kept: &[Kept]) -> Batch {
-        let batch = Arc::new(events.unpack(kept));
+    fn unpack(&self, events: &mut PackedEvents, decisions: &[SamplingDecision]) -> Batch {
+        let batch = Arc::new(events.unpack(decisions));
         self.unpacked.fetch_add(batch.len() as u64, Relaxed);
         batch
     }

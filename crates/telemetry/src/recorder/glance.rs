@@ -42,7 +42,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Those of an event.
+    /// The figures of an event.
     #[inline]
     pub fn of(event: &Event) -> Self {
         Self {

@@ -62,11 +62,11 @@ mod tests {
     use std::time::Duration;
 
     #[derive(Debug, Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<Event>>>);
+    struct Written(Arc<Mutex<Vec<Event>>>);
 
-    impl Sink for Kept {
+    impl Sink for Written {
         fn name(&self) -> &'static str {
-            "kept"
+            "written"
         }
 
         fn write(&mut self, events: &[Event]) -> std::io::Result<()> {
@@ -77,15 +77,15 @@ mod tests {
 
     #[test]
     fn every_job_has_an_outcome_a_duration_and_memory_however_it_ends() {
-        let kept = Kept::default();
+        let written = Written::default();
         let client_addresses = ClientAddresses::default();
         let options = RecorderOptions { clock: Clock::default(), shards: 1, buffered_events: 100, client_addresses };
-        let recorder = Recorder::start(options, vec![Box::new(kept.clone())]);
+        let recorder = Recorder::start(options, vec![Box::new(written.clone())]);
         Job::begin(&recorder, "done").end(Outcome::Done);
         Job::begin(&recorder, "failed").end_as(&Err::<(), ()>(()));
         drop(Job::begin(&recorder, "given up"));
         recorder.stop(Duration::from_secs(30));
-        let events = kept.0.lock().unwrap();
+        let events = written.0.lock().unwrap();
         let outcomes: Vec<_> = events.iter().map(|event| (event.method, event.outcome.unwrap())).collect();
         assert_eq!(outcomes, [("done", Outcome::Done), ("failed", Outcome::Failed), ("given up", Outcome::Failed)]);
         for event in &*events {

@@ -5,9 +5,9 @@
 //! here in sequential writes, and the collector, for which nobody waits, makes an event of it again.
 
 use crate::counts::Counts;
-use crate::counts::repository_counts::{FormatOf, Place};
+use crate::counts::repository_counts::{FormatOf, RepositoryIndex};
 use crate::recorder::glance::{Figures, Glance};
-use crate::{Event, EventId, Kept, MemberRecord, More, Op, Subject, Tally, Text};
+use crate::{Event, EventId, MemberRecord, More, Op, SamplingDecision, Subject, Tally, Text};
 use std::ops::Range;
 
 /// Unpacked events, as the sinks get them.
@@ -29,7 +29,7 @@ pub(crate) struct PackedEvents {
     last: [Range<usize>; SHARED],
     ops: Vec<(Op, Tally)>,
     members: Vec<MemberRecord>,
-    /// Of the rows that have this part.
+    /// One for each row with `has_more`.
     more: Vec<More>,
 }
 
@@ -116,23 +116,23 @@ impl PackedEvents {
 
     /// Counts all events.
     pub(crate) fn count(&self, counts: &mut Counts, format_of: Option<&FormatOf>) {
-        let mut place = Place::NONE;
+        let mut index = RepositoryIndex::NONE;
         for event in self.glances() {
             if !event.same_repository {
-                place = counts.repositories.place(event.repository, format_of);
+                index = counts.repositories.index(event.repository, format_of);
             }
-            counts.add(&event, place);
+            counts.add(&event, index);
         }
     }
 
-    /// Unpacks the events that are stored, and removes all. `kept` has an entry for each event.
-    pub(crate) fn unpack(&mut self, kept: &[Kept]) -> Events {
-        let mut events = Vec::with_capacity(kept.iter().filter(|kept| kept.weight > 0).count());
+    /// Unpacks the events that are stored, and removes all. `decisions` has an entry for each event.
+    pub(crate) fn unpack(&mut self, decisions: &[SamplingDecision]) -> Events {
+        let mut events = Vec::with_capacity(decisions.iter().filter(|decision| decision.weight > 0).count());
         let mut texts = Texts { rest: &self.texts };
         // The last texts, and copies of the texts that an event needed.
         let mut shared: [(&str, Option<Text>); SHARED] = Default::default();
         let (mut ops, mut members, mut more) = (&*self.ops, self.members.drain(..), self.more.drain(..));
-        for (row, kept) in self.rows.drain(..).zip(kept) {
+        for (row, decision) in self.rows.drain(..).zip(decisions) {
             let own = row.own.map(|len| texts.next(len));
             for (last, len) in shared.iter_mut().zip(row.shared) {
                 if len != AS_BEFORE {
@@ -143,7 +143,7 @@ impl PackedEvents {
             ops = others;
             let more = if row.has_more { more.next() } else { None };
             let members = members.by_ref().take(row.members as usize);
-            if kept.weight == 0 {
+            if decision.weight == 0 {
                 members.for_each(drop);
                 continue;
             }
@@ -159,8 +159,8 @@ impl PackedEvents {
                 token,
                 detail,
                 members: members.collect(),
-                weight: kept.weight,
-                because: kept.because,
+                weight: decision.weight,
+                because: decision.because,
                 more: more.map(Box::new),
                 ops: mine.into(),
                 ..figures.event()
@@ -318,7 +318,7 @@ mod tests {
             events.iter_mut().for_each(|event| packed.push(event));
             assert_eq!(packed.len(), told.len());
             let again: Vec<String> = packed
-                .unpack(&vec![Kept::of(9, Because::Slow); told.len()])
+                .unpack(&vec![SamplingDecision::store(9, Because::Slow); told.len()])
                 .iter()
                 .map(|event| format!("{event:?}"))
                 .collect();
@@ -334,7 +334,7 @@ mod tests {
         for number in 0..crowd as u64 {
             packed.push(&mut full(number));
         }
-        assert_eq!(packed.unpack(&vec![Kept::of(1, Because::All); crowd]).len(), crowd);
+        assert_eq!(packed.unpack(&vec![SamplingDecision::store(1, Because::All); crowd]).len(), crowd);
         assert_eq!(packed.rows.capacity(), PackedEvents::KEPT);
         assert_eq!(packed.texts.capacity(), PackedEvents::KEPT * PackedEvents::TEXT);
     }

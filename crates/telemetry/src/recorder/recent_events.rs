@@ -7,7 +7,7 @@
 
 use crate::recorder::glance::trouble;
 use crate::recorder::packed_events::PackedEvents;
-use crate::{Bound, BoundName, Census, Event, EventId, Glance, Kept, Sink};
+use crate::{Bound, BoundName, Census, Event, EventId, Glance, SamplingDecision, Sink};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,7 +35,7 @@ struct Rings {
 /// The census that fills the rings of the last events.
 struct LastEvents {
     recent: Arc<RecentEvents>,
-    /// Those since the last pause.
+    /// Answers from memory since the last pause.
     hits: PackedEvents,
     worked: PackedEvents,
     /// The bytes of the latter.
@@ -219,7 +219,7 @@ impl Census for LastEvents {
         "last_events"
     }
 
-    fn see(&mut self, event: &Glance<'_>) -> Kept {
+    fn see(&mut self, event: &Glance<'_>) -> SamplingDecision {
         if event.is_hit() && !event.is_trouble() {
             self.hits.copy(event);
         } else {
@@ -229,7 +229,7 @@ impl Census for LastEvents {
                 self.push_worked();
             }
         }
-        Kept::NOT
+        SamplingDecision::DROP
     }
 
     fn pause(&mut self) {
@@ -283,7 +283,11 @@ mod tests {
         let mut census = recent.census();
         for event in events {
             let figures = Figures::of(event);
-            assert_eq!(census.see(&Glance::of(event, &figures)), Kept::NOT, "it does not decide what others get");
+            assert_eq!(
+                census.see(&Glance::of(event, &figures)),
+                SamplingDecision::DROP,
+                "it does not decide what others get"
+            );
         }
         census.pause();
     }

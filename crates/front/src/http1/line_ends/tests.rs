@@ -15,7 +15,7 @@ fn given(reads: &[&str]) -> String {
     String::from_utf8(all).unwrap()
 }
 
-/// As a whole, byte by byte, and in two parts split anywhere.
+/// Sends a text as a whole, byte by byte, and in two parts split anywhere.
 #[track_caller]
 fn is_given(sent: &str, expected: &str) {
     assert_eq!(given(&[sent]), expected);

@@ -3,7 +3,7 @@
 use super::keys::whole;
 use super::*;
 use std::sync::{Mutex, MutexGuard};
-use telemetry::{Census, Glance, Kept};
+use telemetry::{Census, Glance, SamplingDecision};
 
 /// A census that waits for a lock.
 struct Gate(Arc<Mutex<()>>);
@@ -13,9 +13,9 @@ impl Census for Gate {
         "gate"
     }
 
-    fn see(&mut self, _: &Glance<'_>) -> Kept {
+    fn see(&mut self, _: &Glance<'_>) -> SamplingDecision {
         drop(self.0.lock().unwrap());
-        Kept::NOT
+        SamplingDecision::DROP
     }
 }
 

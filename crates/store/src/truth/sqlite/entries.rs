@@ -15,7 +15,7 @@ pub(super) const PUBLISHED: &str =
     "SELECT body FROM entry INDEXED BY entry_published_live WHERE repository = ? AND live AND published BETWEEN ? AND ?
     ORDER BY published DESC, key DESC LIMIT ? OFFSET ?";
 
-/// The same.
+/// The keys of the live entries of a repository with this SHA-1. An index answers this query too.
 pub(super) const KEYS_OF_SHA1: &str = "SELECT key FROM entry INDEXED BY entry_sha1
     WHERE json_extract(body, '$.hashes.sha1') = ? AND repository = ? AND live ORDER BY key";
 

@@ -17,8 +17,8 @@ impl<F: FnMut(&Glance<'_>) -> u32 + Send> Census for Says<F> {
     fn name(&self) -> &'static str {
         self.0
     }
-    fn see(&mut self, event: &Glance<'_>) -> Kept {
-        Kept::of((self.1)(event), Because::Sample)
+    fn see(&mut self, event: &Glance<'_>) -> SamplingDecision {
+        SamplingDecision::store((self.1)(event), Because::Sample)
     }
 }
 
@@ -49,9 +49,9 @@ impl Census for Waits {
     fn name(&self) -> &'static str {
         "waits"
     }
-    fn see(&mut self, _: &Glance<'_>) -> Kept {
+    fn see(&mut self, _: &Glance<'_>) -> SamplingDecision {
         drop(self.0.lock().unwrap());
-        Kept::NOT
+        SamplingDecision::DROP
     }
     fn lost(&mut self, events: u64) {
         *self.1.lock().unwrap() += events;

@@ -28,30 +28,30 @@ reasons! {
     Sample "sample" "It is part of a sample.";
 }
 
-/// What a census says of an event.
+/// Whether an event is stored, as a census decides.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct SamplingDecision {
     /// How many events this one stands for; 0: it is not stored.
     pub weight: u32,
     /// Why it is stored.
     pub because: Because,
 }
 
-impl Kept {
+impl SamplingDecision {
     /// It is not stored.
-    pub const NOT: Kept = Kept { weight: 0, because: Because::All };
+    pub const DROP: SamplingDecision = SamplingDecision { weight: 0, because: Because::All };
 
     /// It is stored and stands for `weight` events.
-    pub fn of(weight: u32, because: Because) -> Self {
+    pub fn store(weight: u32, because: Because) -> Self {
         Self { weight, because }
     }
 
     /// What holds if this census and another one need the event: the smaller weight, and the first reason.
-    pub(crate) fn join(self, other: Kept) -> Kept {
+    pub(crate) fn join(self, other: SamplingDecision) -> SamplingDecision {
         match (self.weight, other.weight) {
             (0, _) => other,
             (_, 0) => self,
-            (mine, theirs) => Kept { weight: mine.min(theirs), because: self.because.min(other.because) },
+            (mine, theirs) => SamplingDecision { weight: mine.min(theirs), because: self.because.min(other.because) },
         }
     }
 }
