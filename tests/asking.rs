@@ -5,10 +5,9 @@ mod many;
 mod sampled;
 mod slow_member;
 
-use crate::world::{FIRST, Gem, TIMEOUT, World};
+use crate::world::{FIRST, Gem, World, eventually};
 use serde_json::{Value, json};
 use std::process::{Command, Output};
-use std::time::Instant;
 
 /// The path of questions in the API.
 const ASK: &str = "/api/v1/ask";
@@ -24,14 +23,10 @@ fn ask(world: &World, question: Value) -> Value {
 /// The answer for which this holds: the last byte of a response may arrive before the server has recorded it.
 #[track_caller]
 pub(crate) fn ask_until(world: &World, question: &Value, holds: impl Fn(&Value) -> bool) -> Value {
-    let began = Instant::now();
-    loop {
+    eventually(|| {
         let answer = ask(world, question.clone());
-        if holds(&answer) {
-            return answer;
-        }
-        assert!(began.elapsed() < TIMEOUT, "{answer}");
-    }
+        if holds(&answer) { Ok(answer) } else { Err(answer.to_string()) }
+    })
 }
 
 /// The sum of the counts of all rows.

@@ -3,7 +3,7 @@
 //!
 //! `scripts/bots` runs Renovate itself; this file sends the requests of Renovate and Dependabot.
 
-use crate::world::{Client, FIRST, Ruby, Says, Upstream, World, hex};
+use crate::world::{Client, Ruby, Says, Upstream, World, hex};
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
 use md5::Md5;
@@ -130,8 +130,7 @@ fn offered(dates: &Dates, now: i64, days: i64) -> Vec<&str> {
 }
 
 fn set_time(world: &World, seconds: i64) {
-    let path = format!("/repository/{FIRST}/set_time");
-    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], rfc3339(seconds).as_bytes()).expect(200);
+    world.set_time(&rfc3339(seconds));
 }
 
 /// A server with remote repositories of the source, and a group of each, with a hosted member.

@@ -8,13 +8,8 @@ use serde_json::{Value, json};
 /// A server whose clock stands still.
 fn world() -> World {
     let world = World::start_in_conformance(&[]);
-    set_time(&world, "1980-01-01T00:00:00Z");
+    world.set_time("1980-01-01T00:00:00Z");
     world
-}
-
-fn set_time(world: &World, moment: &str) {
-    let path = format!("/repository/{FIRST}/set_time");
-    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
 }
 
 fn set(world: &World, name: &str, settings: &Value) {
@@ -52,7 +47,7 @@ fn purge(world: &World, name: &str, what: &str, apply: bool) -> Answer {
 fn gems(world: &World) {
     world.repository("stock", false);
     for (day, version) in (1..).zip(["1.0.0", "2.0.0", "1.1.0", "3.0.0"]) {
-        set_time(world, &format!("1980-01-0{day}T00:00:00Z"));
+        world.set_time(&format!("1980-01-0{day}T00:00:00Z"));
         world.admin().push("stock", &Gem::new("lamp", version)).expect(200);
     }
     world.admin().push("stock", &Gem::new("lamp", "2.0.0").platform("java")).expect(200);
@@ -91,7 +86,7 @@ fn a_plan_says_how_many_bytes_come_free_and_the_cleanup_frees_as_many() {
     set(&world, "stock", &json!({"keep_versions": 2}));
     world.repository("other", false);
     world.admin().push("other", &Gem::new("lamp", "1.0.0")).expect(200);
-    set_time(&world, "1980-01-05T00:00:00Z");
+    world.set_time("1980-01-05T00:00:00Z");
     let versions = [Gem::new("lamp", "2.0.0"), Gem::new("lamp", "2.0.0").platform("java")];
     let bytes: usize = versions.iter().map(|gem| gem.bytes().len()).sum();
     // The undo window is a week, and the collector waits for a day.
@@ -126,7 +121,7 @@ fn versions_that_a_cleanup_took_away_come_back_within_a_week_and_no_later() {
         yanked["detail"].as_str().unwrap().contains("`lamp:1.1.0` was yanked, and not removed by a cleanup"),
         "{yanked}"
     );
-    set_time(&world, "1980-01-30T00:00:00Z");
+    world.set_time("1980-01-30T00:00:00Z");
     restore("lamp").expect(404);
 }
 
@@ -136,7 +131,7 @@ fn releases_of_an_artifact_go_by_the_same_rule_and_its_snapshots_stay() {
     world.tree("libs", "maven");
     let put = |path: &str| world.admin().put("libs", path, path.as_bytes()).expect(201);
     for (day, version) in (1..).zip(["1.0", "1.1", "1.2"]) {
-        set_time(&world, &format!("1980-01-0{day}T00:00:00Z"));
+        world.set_time(&format!("1980-01-0{day}T00:00:00Z"));
         put(&format!("org/example/lamp/{version}/lamp-{version}.jar"));
         put(&format!("org/example/lamp/{version}/lamp-{version}.pom"));
     }
@@ -179,7 +174,7 @@ fn what_is_used_stays_and_the_rule_waits_until_uses_were_recorded_for_long_enoug
     for name in ["stock", "libs"] {
         set(&world, name, &json!({"keep_unused": "90d"}));
     }
-    set_time(&world, "1980-02-20T12:00:00Z");
+    world.set_time("1980-02-20T12:00:00Z");
     let plan = cleanup(&world, "stock", true);
     assert_eq!((examples(&plan), plan["frees_on"].is_null()), (vec![], true), "{plan}");
     // Recording began with the server, whose clock starts in 1980.
@@ -188,7 +183,7 @@ fn what_is_used_stays_and_the_rule_waits_until_uses_were_recorded_for_long_enoug
     download(&world, "/repository/stock/gems/lamp-2.0.0-java.gem");
     download(&world, "/repository/all/org/lamp/1.0/lamp-1.0.jar");
     assert_eq!(examples(&cleanup(&world, "stock", true)), [""; 0], "all was published less than 90 days before");
-    set_time(&world, "1980-04-20T12:00:00Z");
+    world.set_time("1980-04-20T12:00:00Z");
     let plan = cleanup(&world, "stock", false);
     assert_eq!(plan["repositories"][0]["waits_until"], Value::Null, "{plan}");
     assert_eq!(examples(&plan), ["lamp-1.1.0", "lamp-3.0.0", "oil-1.0.0"], "{plan}");
@@ -205,7 +200,7 @@ fn a_cleanup_of_the_last_version_of_a_name_keeps_the_name_and_says_what_gives_it
     world.make(&json!({"name": "all", "format": "maven", "members": ["libs", "far"]}));
     world.admin().put("libs", "org/lamp/1.0/lamp-1.0.jar", b"lit").expect(201);
     set(&world, "libs", &json!({"keep_unused": "90d"}));
-    set_time(&world, "1980-04-20T12:00:00Z");
+    world.set_time("1980-04-20T12:00:00Z");
     assert_eq!(cleanup(&world, "libs", false)["repositories"][0]["kept_names"], json!([]));
     let kept = json!([{"name": "org:lamp", "group": "all", "commands": ["daylight repo set all --shared org:lamp"]}]);
     assert_eq!(cleanup(&world, "libs", true)["repositories"][0]["kept_names"], kept);
@@ -221,7 +216,7 @@ fn cached_files_that_nobody_uses_are_dropped_and_fetched_again_when_somebody_ask
         upstream.file(&format!("/{path}"), path);
         world.anon().get(&format!("/repository/far/{path}")).expect(200);
     }
-    set_time(&world, "1982-01-01T00:00:00Z");
+    world.set_time("1982-01-01T00:00:00Z");
     download(&world, "/repository/far/a/new");
     let plan = cleanup(&world, "far", false);
     assert_eq!((examples(&plan), &plan["frees_bytes"]), (vec!["a/old".to_owned()], &json!(5)));
@@ -266,7 +261,7 @@ fn what_is_purged_is_gone_from_every_moment_and_stays_taken_for_the_same_bytes()
         (&json!(1), &json!(["other"]), &json!(0))
     );
     world.anon().get("/repository/stock/gems/lamp-1.1.0.gem").expect(200);
-    set_time(&world, "1980-01-10T00:00:00Z");
+    world.set_time("1980-01-10T00:00:00Z");
     purge(&world, "stock", "lamp:1.1.0", true).expect(200);
     assert!(!versions(&world).contains(&"1.1.0".to_owned()));
     world.anon().get("/repository/stock/gems/lamp-1.1.0.gem").expect(404);

@@ -24,12 +24,8 @@ fn the_first_minute_of_a_ruby_team_needs_no_network_and_public_gems_come_when_th
     let upstream = address();
     let url: &'static str = format!("http://{upstream}/repository/{FIRST}").leak();
     let world = World::start_in_conformance(vec![("DAYLIGHT_UPSTREAM_RUBYGEMS", url)].leak());
-    let set_time = |time: &str| {
-        let path = format!("/repository/{FIRST}/set_time");
-        world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], time.as_bytes()).expect(200);
-    };
     let get = |path: &str| world.anon().file("gems", path);
-    set_time("2026-11-02T08:00:00Z");
+    world.set_time("2026-11-02T08:00:00Z");
 
     let nothing = get("versions");
     assert!((502..=504).contains(&nothing.status), "Bundler would say that no gem exists: {}", nothing.status);
@@ -58,7 +54,7 @@ fn the_first_minute_of_a_ruby_team_needs_no_network_and_public_gems_come_when_th
 
     let near = World::start_on(TcpListener::bind(upstream).unwrap(), Passed::AsInput);
     near.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
-    set_time("2026-11-02T08:10:00Z"); // its circuit may be open
+    world.set_time("2026-11-02T08:10:00Z"); // its circuit may be open
     for list in ["versions", "names", "specs.4.8.gz"] {
         let listed = get(list).expect(200);
         assert_eq!(listed.header("daylight-stale"), None, "{list}");

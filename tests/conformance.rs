@@ -13,10 +13,6 @@ fn path(what: &str) -> String {
     format!("/repository/{FIRST}/{what}")
 }
 
-fn set_time(world: &World, moment: &str) {
-    world.anon().ask("POST", &path("set_time"), &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
-}
-
 /// A file of the index, with the headers that the suite checks.
 fn index(person: &Person, what: &str) -> String {
     let answer = person.get(&path(what)).expect(200);
@@ -33,9 +29,9 @@ fn index(person: &Person, what: &str) -> String {
 fn the_time_is_what_the_suite_says_and_its_key_opens_everything() {
     let world = World::start_in_conformance(SETTINGS);
     let suite = world.holder(KEY);
-    set_time(&world, "1990-01-01T00:00:00Z");
+    world.set_time("1990-01-01T00:00:00Z");
     suite.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
-    set_time(&world, "1990-01-01T01:01:00+01:00");
+    world.set_time("1990-01-01T01:01:00+01:00");
     suite.push(FIRST, &Gem::new("lamp", "0.9.0")).expect(200);
     suite.push(FIRST, &Gem::new("lamp", "0.9.0").payload(b"other")).expect(409);
     let [first, second] = ["1.0.0", "0.9.0"]
@@ -60,12 +56,12 @@ fn the_index_begins_anew_with_a_line_for_each_gem_that_is_offered() {
     let world = World::start_in_conformance(SETTINGS);
     let suite = world.holder(KEY);
     let rebuild = |moment: &str| {
-        set_time(&world, moment);
+        world.set_time(moment);
         world.anon().ask("POST", &path("rebuild_versions_list"), &[], b"").expect(200);
     };
     rebuild("1990-01-01T00:00:00Z");
     assert_eq!(index(&suite, "versions"), "created_at: 1990-01-01T00:00:00Z\n---\n");
-    set_time(&world, "1990-01-01T00:01:00Z");
+    world.set_time("1990-01-01T00:01:00Z");
     let gems =
         [Gem::new("oil", "1.0.0"), Gem::new("lamp", "1.0.0"), Gem::new("lamp", "0.9.0"), Gem::new("wick", "1.0.0")];
     for gem in &gems {
@@ -80,7 +76,7 @@ fn the_index_begins_anew_with_a_line_for_each_gem_that_is_offered() {
     let base = format!("{head}lamp 1.0.0,1.0.0-java {}\noil 1.0.0 {}\n", sum("lamp"), sum("oil"));
     assert_eq!(index(&suite, "versions"), base);
     // From there on the file grows as before. A gem without published versions keeps its name in the file.
-    set_time(&world, "1990-01-01T00:03:00Z");
+    world.set_time("1990-01-01T00:03:00Z");
     suite.push(FIRST, &Gem::new("lamp", "1.1.0")).expect(200);
     assert_eq!(index(&suite, "versions"), format!("{base}lamp 1.1.0 {}\n", sum("lamp")));
     assert_eq!(index(&suite, "info/wick"), "---\n");

@@ -1,7 +1,7 @@
 //! `explain` for removed files: the action, its date, author and reason, and how to restore the file.
 
 use crate::maven_hosted::build;
-use crate::world::{FIRST, Gem, World};
+use crate::world::{Gem, World};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -11,14 +11,9 @@ const JAR: &str = "org/example/lamp/1.0/lamp-1.0.jar";
 /// A server whose clock stands still at the beginning of 1980.
 fn world() -> World {
     let world = World::start_in_conformance(&[]);
-    set_time(&world, "1980-01-01T00:00:00Z");
+    world.set_time("1980-01-01T00:00:00Z");
     world.tree("libs", "maven");
     world
-}
-
-fn set_time(world: &World, moment: &str) {
-    let path = format!("/repository/{FIRST}/set_time");
-    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
 }
 
 fn explain(world: &World, repository: &str, path: &str) -> Value {
@@ -62,7 +57,7 @@ fn a_deleted_file_says_who_deleted_it_and_until_when_and_how_it_comes_back() {
     for (repository, path) in [("libs", JAR.to_owned()), ("libs", format!("{JAR}.sha1")), ("all", JAR.to_owned())] {
         assert_eq!(removal(&explain(&world, repository, &path)), (404, deleted, &*hint), "{repository} {path}");
     }
-    set_time(&world, "1980-01-08T00:00:01Z");
+    world.set_time("1980-01-08T00:00:01Z");
     let late = explain(&world, "libs", JAR);
     assert!(removal(&late).2.contains("could bring it back; a backup"), "{late}");
     let command = crate::groups::command(&world, &["explain", "libs", JAR]);
@@ -119,7 +114,7 @@ fn a_yank_says_where_the_version_still_is_and_a_purge_why_it_is_gone() {
     for version in ["1.0.0", "2.0.0"] {
         world.admin().push("stock", &Gem::new("lamp", version)).expect(200);
     }
-    set_time(&world, "1980-01-02T00:00:00Z");
+    world.set_time("1980-01-02T00:00:00Z");
     world.admin().yank("stock", "lamp", "1.0.0").expect(200);
     purge(&world, "stock", "lamp:2.0.0");
     let yanked = explain(&world, "stock", "gems/lamp-1.0.0.gem");
@@ -146,7 +141,7 @@ fn bytes_that_were_deleted_are_dated_and_the_answer_of_an_earlier_moment_is_410_
     let world = world();
     world.make(&json!({"name": "all", "format": "maven", "members": ["libs"]}));
     world.admin().put("libs", JAR, b"lamp").expect(201);
-    set_time(&world, "1980-01-02T00:00:00Z");
+    world.set_time("1980-01-02T00:00:00Z");
     world.admin().delete("libs", JAR).expect(204);
     let then = || {
         let url = format!("/api/v1/explain?repository=all&path={JAR}&as_of=1980-01-01T12:00:00Z");
@@ -156,7 +151,7 @@ fn bytes_that_were_deleted_are_dated_and_the_answer_of_an_earlier_moment_is_410_
     // round.
     let years = Cell::new(1981);
     let later = || {
-        set_time(&world, &format!("{}-01-01T00:00:00Z", years.replace(years.get() + 1)));
+        world.set_time(&format!("{}-01-01T00:00:00Z", years.replace(years.get() + 1)));
         then()
     };
     let gone = until(later, |one| one["status"] == 410);

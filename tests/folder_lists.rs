@@ -1,7 +1,7 @@
 //! Lists of folders, as programs read them: their rows, and the rows that they leave out.
 
 use crate::policy;
-use crate::world::{Answer, Central, Person, Said, Says, Upstream, World, write};
+use crate::world::{Answer, Central, Person, Said, Says, Upstream, World, await_true, write};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
@@ -121,9 +121,7 @@ fn a_remote_repository_lists_the_versions_of_an_artifact_or_says_that_it_does_no
     assert_eq!(line(&list(&anon, "central", VERSIONS), "1.0/"), ("-", "-"));
     anon.file("central", &pom[1..]).expect(200);
     // The date is recorded after the reply.
-    while line(&list(&anon, "central", VERSIONS), "1.0/") == ("-", "-") {
-        std::thread::yield_now();
-    }
+    await_true("the date is recorded", || line(&list(&anon, "central", VERSIONS), "1.0/") != ("-", "-"));
     let known = list(&anon, "central", VERSIONS);
     assert_eq!((line(&known, "1.0/"), line(&known, "1.1/")), (("2026-02-01 03:04", "-"), ("-", "-")));
     assert_eq!(links(&known), ["1.0/", "1.1/"]);

@@ -1,7 +1,7 @@
 //! HTTP/2 with curl, and with hand-made frames that curl cannot send.
 
 use crate::world::frames::{ALL, Ended, Frames, WINDOW_UPDATE};
-use crate::world::{FIRST, Gem, World};
+use crate::world::{FIRST, Gem, World, await_true};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -95,9 +95,7 @@ fn an_event_ends_with_the_last_byte_of_its_own_reply_and_names_the_protocol() {
         crate::accounts::sum(metrics.text(), "daylight_in_flight")
     };
     // The request itself, and the one that waits: the others have ended meanwhile.
-    while under_way() != 2 {
-        std::thread::yield_now();
-    }
+    await_true("two requests are under way", || under_way() == 2);
     frames.send(WINDOW_UPDATE, 0, 0, &10_000_000_u32.to_be_bytes()).unwrap();
     frames.send(WINDOW_UPDATE, 0, waits, &(ALL - 1_000).to_be_bytes()).unwrap();
     assert_eq!(frames.ended(waits), Ended::Answered(200, gem.bytes()));

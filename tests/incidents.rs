@@ -16,15 +16,6 @@ fn said(world: &World, text: &str) -> usize {
     world.log().lines().filter(|line| line.contains(text)).count()
 }
 
-/// Waits until the log has this text.
-fn await_said(world: &World, text: &str) {
-    let began = Instant::now();
-    while said(world, text) == 0 {
-        assert!(began.elapsed() < TIMEOUT, "the log never says {text:?}:\n{}", world.log());
-        std::thread::yield_now();
-    }
-}
-
 fn ready(world: &World) -> String {
     world.anon().get("/health/ready").expect(200).text().to_owned()
 }
@@ -55,7 +46,7 @@ fn below_the_floor_events_and_packages_stop_and_a_token_is_revoked_and_the_log_s
     let ballast = folder.path().join("ballast");
     let filled = Command::new("fallocate").args(["-l", &ballast_bytes.to_string()]).arg(&ballast).status().unwrap();
     assert!(filled.success());
-    await_said(&world, "free space is below the floor");
+    world.await_log("free space is below the floor");
     for number in 0..20 {
         admin.put("trees", &format!("no/{number}"), b"x").expect(507);
     }
@@ -63,7 +54,7 @@ fn below_the_floor_events_and_packages_stop_and_a_token_is_revoked_and_the_log_s
     let told = ready(&world);
     assert!(told.starts_with("ready\ndegraded: read-only: free space on the disk is below"), "{told}");
     // These requests write nothing to the disk, and a stolen token is revoked all the same.
-    await_said(&world, "a sink loses events");
+    world.await_log("a sink loses events");
     let before = events_bytes(&world);
     world.admin().ask("DELETE", "/api/v1/tokens/thief", &[], b"").expect(204);
     thief.put("trees", "more", b"x").expect(401);
@@ -74,7 +65,7 @@ fn below_the_floor_events_and_packages_stop_and_a_token_is_revoked_and_the_log_s
     assert_eq!((said(&world, "free space is below the floor"), said(&world, "a sink loses events")), (1, 1));
 
     std::fs::remove_file(&ballast).unwrap();
-    await_said(&world, "free space is above the floor again");
+    world.await_log("free space is above the floor again");
     admin.put("trees", "after", b"x").expect(201);
     assert_eq!(ready(&world), "ready\n");
     // Events are written again, and the log says so once after a quiet period.
@@ -93,11 +84,7 @@ fn below_the_floor_events_and_packages_stop_and_a_token_is_revoked_and_the_log_s
 #[test]
 fn an_upstream_that_fails_is_said_to_be_left_alone_once_and_to_answer_again_once() {
     let (world, upstream) = (World::start_in_conformance(&[]), Upstream::start());
-    let set_time = |moment: &str| {
-        let path = format!("/repository/{}/set_time", crate::world::FIRST);
-        world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
-    };
-    set_time("2026-11-01T12:00:00Z");
+    world.set_time("2026-11-01T12:00:00Z");
     world.make(&json!({ "name": "far", "format": "raw", "kind": "remote", "remote": { "urls": [upstream.url()] } }));
     upstream.file("/tool", "tool");
     upstream.unplug();
@@ -106,18 +93,18 @@ fn an_upstream_that_fails_is_said_to_be_left_alone_once_and_to_answer_again_once
     }
     let host = format!("host={}", upstream.address());
     let alone = "the circuit of an upstream opened after repeated failures";
-    await_said(&world, alone);
+    world.await_log(alone);
     assert!(world.log().lines().any(|line| line.contains(alone) && line.contains(&host) && line.contains("until=")));
     let told = ready(&world);
     assert!(told.starts_with("ready\ndegraded: upstreams: 1 of "), "{told}");
     assert!(!told.contains("127.0.0.1"), "anybody may ask: {told}");
     // A failed trial is not logged.
-    set_time("2026-11-01T12:10:00Z");
+    world.set_time("2026-11-01T12:10:00Z");
     assert!(world.anon().file("far", "no/again").status >= 502);
     upstream.plug();
-    set_time("2026-11-01T12:20:00Z");
+    world.set_time("2026-11-01T12:20:00Z");
     assert_eq!(world.anon().file("far", "tool").expect(200).text(), "tool");
-    await_said(&world, "the circuit of an upstream closed: it responds again");
+    world.await_log("the circuit of an upstream closed: it responds again");
     assert_eq!(
         (said(&world, alone), said(&world, "the circuit of an upstream closed: it responds again")),
         (1, 1),

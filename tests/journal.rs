@@ -1,7 +1,7 @@
 //! Who changed what, in the API and on the command line.
 
 use crate::groups::command;
-use crate::world::{FIRST, Gem, Upstream, World};
+use crate::world::{FIRST, Gem, Upstream, World, await_true};
 use serde_json::{Value, json};
 use std::process::Command;
 
@@ -143,9 +143,7 @@ fn changes_of_people_do_not_drown_in_what_the_server_records_of_upstreams() {
     let document = "<metadata><groupId>org.example</groupId><versioning><versions><version>1.0</version></versions></versioning></metadata>";
     upstream.file("/org/example/lamp/maven-metadata.xml", document);
     world.admin().get("/repository/central/org/example/lamp/maven-metadata.xml").expect(200);
-    while said(&page(&world, "kind=first_seen")).is_empty() {
-        std::thread::yield_now();
-    }
+    await_true("the version is recorded", || !said(&page(&world, "kind=first_seen")).is_empty());
     let of = |arguments: &[&str]| String::from_utf8(command(&world, arguments).stdout).unwrap();
     assert!(!of(&["journal"]).contains("first_seen") && of(&["journal"]).contains("repository"));
     for all in [&["journal", "--all"][..], &["journal", "--kind", "first_seen"]] {

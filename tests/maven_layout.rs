@@ -1,6 +1,6 @@
 //! A hosted repository of Maven that takes paths outside of Maven's layout, as Ivy's patterns have them.
 
-use crate::world::{FIRST, Upstream, World, hex};
+use crate::world::{Upstream, World, hex};
 use serde_json::json;
 use sha1::{Digest, Sha1};
 
@@ -120,12 +120,8 @@ fn cleanup_keeps_folders_of_plain_files_and_takes_those_of_versions_with_all_tha
 fn ivy_is_told_for_a_minute_that_nobody_uploaded_a_checksum_and_others_are_given_it() {
     let world = World::start_in_conformance(&[]);
     world.tree("trees", "maven");
-    let set_time = |moment: &str| {
-        let path = format!("/repository/{FIRST}/set_time");
-        world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
-    };
     let jar = "org/example/lamp/1.0/lamp-1.0.jar";
-    set_time("2026-11-01T12:00:00Z");
+    world.set_time("2026-11-01T12:00:00Z");
     world.admin().put("trees", jar, b"jar").expect(201);
     let head = |agent: &str, path: &str| {
         world.anon().ask("HEAD", &format!("/repository/trees/{path}"), &[("User-Agent", agent)], b"").status
@@ -135,7 +131,7 @@ fn ivy_is_told_for_a_minute_that_nobody_uploaded_a_checksum_and_others_are_given
         assert_eq!(head(ivy, &sha1), 404);
     }
     assert_eq!((head(ivy, jar), head("Gradle/9.0", &sha1)), (200, 200));
-    set_time("2026-11-01T12:01:01Z");
+    world.set_time("2026-11-01T12:01:01Z");
     assert_eq!(head(ivy, &sha1), 200);
     assert_eq!(world.anon().file("trees", &sha1).expect(200).text(), hex(&Sha1::digest("jar")));
 }

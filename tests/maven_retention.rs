@@ -1,7 +1,7 @@
 //! The retention of snapshots: builds are removed by number and age, and after a release.
 
 use crate::maven_hosted::{all, build, metadata};
-use crate::world::{FIRST, World};
+use crate::world::World;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -69,17 +69,13 @@ fn a_change_of_the_retention_says_how_many_bytes_it_frees() {
 fn a_snapshot_goes_some_days_after_its_release_but_for_what_came_since() {
     let world = World::start_in_conformance(&[]);
     let admin = world.admin();
-    let set_time = |moment: &str| {
-        let path = format!("/repository/{FIRST}/set_time");
-        world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
-    };
     world.tree("trees", "maven");
     world.tree("releases", "maven");
-    set_time("2026-11-01T00:00:00Z");
+    world.set_time("2026-11-01T00:00:00Z");
     build(&admin, "20261101.000000", 1);
-    set_time("2026-11-02T00:00:00Z");
+    world.set_time("2026-11-02T00:00:00Z");
     admin.put("releases", "org/example/lamp/1.0/lamp-1.0.pom", b"<project/>").expect(201);
-    set_time("2026-11-03T00:00:00Z");
+    world.set_time("2026-11-03T00:00:00Z");
     build(&admin, "20261103.000000", 2);
     let there = |build: &str| {
         world.anon().file("trees", &format!("org/example/lamp/1.0-SNAPSHOT/lamp-1.0-{build}.pom")).status == 200
@@ -88,10 +84,10 @@ fn a_snapshot_goes_some_days_after_its_release_but_for_what_came_since() {
         let change = serde_json::json!({"retention": {"released_days": days}});
         admin.patch_json("/api/v1/repositories/trees", &change).expect(200);
     };
-    set_time("2026-11-05T23:59:59Z");
+    world.set_time("2026-11-05T23:59:59Z");
     keep(5);
     assert!(there("20261101.000000-1"));
-    set_time("2026-11-07T00:00:00Z");
+    world.set_time("2026-11-07T00:00:00Z");
     keep(4);
     let end = Instant::now() + Duration::from_secs(60);
     while there("20261101.000000-1") {

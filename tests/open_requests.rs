@@ -1,8 +1,7 @@
 //! Requests in progress: an administrator sees what each waits for, and `/metrics` has the age of the oldest.
 
-use crate::world::{Connection, FIRST, Says, TIMEOUT, Upstream, World};
+use crate::world::{Connection, FIRST, Says, Upstream, World, eventually};
 use serde_json::{Value, json};
-use std::time::Instant;
 
 /// Sends a request and leaves its answer.
 fn begin(world: &World, path: &str) -> Connection {
@@ -14,17 +13,13 @@ fn begin(world: &World, path: &str) -> Connection {
 /// Waits until this holds for the open requests below repositories.
 #[track_caller]
 fn open(world: &World, holds: impl Fn(&[Value]) -> bool) -> Vec<Value> {
-    let (observer, began) = (world.admin(), Instant::now());
-    loop {
+    let observer = world.admin();
+    eventually(|| {
         let all = observer.get("/api/v1/requests").expect(200).json();
         let mut all = all["requests"].as_array().unwrap().clone();
         all.retain(|one| one["path"].as_str().unwrap().starts_with("/repository/"));
-        if holds(&all) {
-            return all;
-        }
-        assert!(began.elapsed() < TIMEOUT, "{all:?}");
-        std::thread::yield_now();
-    }
+        if holds(&all) { Ok(all) } else { Err(format!("{all:?}")) }
+    })
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Derived data can be deleted: without the database, segments and blobs give the same bytes for every URL.
 
-use crate::world::{Answer, FIRST, Gem, Index, World};
+use crate::world::{Answer, FIRST, Gem, Index, World, await_true};
 
 /// Everything that clients can see of all repositories: the status, validators and body of every URL.
 pub(crate) fn everything(world: &World) -> Vec<(String, Answer)> {
@@ -171,11 +171,7 @@ fn what_an_upload_left_that_was_killed_is_no_damage() {
     upload.send(head.as_bytes()).unwrap();
     upload.send(&[7; 500_000]).unwrap();
     let arriving = |world: &World| world.files().iter().any(|file| file.parent().unwrap().ends_with("blobs/tmp"));
-    let began = std::time::Instant::now();
-    while !arriving(&world) {
-        assert!(began.elapsed().as_secs() < 60, "nothing arrives");
-        std::thread::yield_now();
-    }
+    await_true("the upload arrives", || arriving(&world));
     world.kill();
     assert!(arriving(&world));
     let checked = world.run("check");

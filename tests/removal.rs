@@ -1,6 +1,6 @@
 //! Removing repositories: only after a confirmation, and with an undo window of seven days.
 
-use crate::world::{Answer, FIRST, Gem, Ruby, Upstream, World};
+use crate::world::{Answer, Gem, Ruby, Upstream, World};
 use serde_json::json;
 
 fn path(name: &str) -> String {
@@ -156,18 +156,14 @@ fn the_last_that_was_removed_under_a_name_comes_back_first() {
 #[test]
 fn after_seven_days_a_removal_is_final() {
     let world = World::start_in_conformance(&[]);
-    let set_time = |moment: &str| {
-        let path = format!("/repository/{FIRST}/set_time");
-        world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
-    };
-    set_time("2026-11-01T12:00:00Z");
+    world.set_time("2026-11-01T12:00:00Z");
     world.repository("shelf", false);
     let told = remove(&world, "shelf").expect(200).json();
     assert_eq!(told["restorable_until"], "2026-11-08T12:00:00.000Z");
-    set_time("2026-11-08T12:00:00Z");
+    world.set_time("2026-11-08T12:00:00Z");
     restore(&world, "shelf", &json!({})).expect(200);
     remove(&world, "shelf").expect(200);
-    set_time("2026-11-15T12:00:01Z");
+    world.set_time("2026-11-15T12:00:01Z");
     let refused = restore(&world, "shelf", &json!({})).expect(404);
     assert!(refused.text().contains("was removed within `store.undo`"), "{}", refused.text());
 }

@@ -1,7 +1,7 @@
 //! A restart in place: the program is replaced, and clients notice at most a closed connection. Also: sockets that
 //! another process has bound.
 
-use crate::world::{Answer, Connection, FIRST, Gem, Index, Passed, Person, World};
+use crate::world::{Answer, Connection, FIRST, Gem, Index, Passed, Person, World, await_true};
 use std::io;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -124,9 +124,7 @@ fn an_address_that_the_file_names_anew_is_warned_of_and_the_socket_stays() {
     world.reload("`server.listen` has changed");
     assert!(world.log().contains("wanted=127.0.0.1:1"), "{}", world.log());
     // This line ends a reload. Before it the server may read the file again, and would find the next change.
-    while world.log().matches("of the configuration file are in force").count() < 2 {
-        std::thread::yield_now();
-    }
+    await_true("both reloads ended", || world.log().matches("of the configuration file are in force").count() >= 2);
     world.configure("[server]\nlisten = \"127.0.0.1:1\"\n[store]\nundo = \"1h\"\n");
     world.reload("`store.undo` has changed: restart the server");
     // Also in place: the new program has the socket of the old one.

@@ -44,10 +44,6 @@ fn what_a_command_makes_in_a_folder_comes_from_the_command_line() {
 fn where_the_clock_is_set_back_the_index_of_a_gem_only_grows_and_no_row_is_earlier_than_the_last() {
     let mut world = World::start_in_conformance(&[]);
     let admin = world.admin();
-    let set_time = |moment: &str| {
-        let path = format!("/repository/{FIRST}/set_time");
-        world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
-    };
     let info = || world.anon().get(&format!("/repository/{FIRST}/info/lamp")).expect(200).text().to_owned();
     let mut before = "---\n".to_owned();
     for (moment, version) in [
@@ -56,7 +52,7 @@ fn where_the_clock_is_set_back_the_index_of_a_gem_only_grows_and_no_row_is_earli
         ("2026-11-01T11:30:00Z", "0.9.0"),
         ("2026-11-01T12:30:00Z", "0.8.0"),
     ] {
-        set_time(moment);
+        world.set_time(moment);
         admin.push(FIRST, &Gem::new("lamp", version)).expect(200);
         let after = info();
         assert!(after.starts_with(&before) && after.len() > before.len(), "{version}: {after}");

@@ -1,8 +1,7 @@
 //! The settings of repositories in the API, and the messages that refuse invalid ones.
 
-use crate::world::{FIRST, Gem, Says, TIMEOUT, Upstream, World, write};
+use crate::world::{FIRST, Gem, Says, Upstream, World, await_true, write};
 use serde_json::{Value, json};
-use std::time::Instant;
 
 const REPOSITORIES: &str = "/api/v1/repositories";
 
@@ -172,32 +171,25 @@ fn the_remote_for_gems_of_a_new_folder_waits_for_an_upstream_and_calls_nobody_be
     upstream.says("/versions", Says::bytes(index));
     world.admin().patch_json(&path, &json!({"remote": {"urls": [upstream.url()]}})).expect(200);
     // The regular work is done each time the clock is set.
-    let set_time = |moment: &str| {
-        let path = format!("/repository/{FIRST}/set_time");
-        world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
-    };
     // Another remote repository, which a client used, shows when that is done.
     let other = Upstream::start();
     other.says("/versions", Says::bytes(index));
     world.make(&json!({"name": "asked", "format": "gem", "remote": {"urls": [other.url()]}}));
-    set_time("2026-11-02T12:00:00Z");
+    world.set_time("2026-11-02T12:00:00Z");
     world.anon().get("/repository/asked/versions").expect(200);
     for moment in ["2026-11-02T13:00:00Z", "2026-11-02T14:00:00Z", "2026-11-03T13:00:00Z"] {
-        set_time(moment);
+        world.set_time(moment);
         // While a look is running the regular work starts no other one.
-        let began = Instant::now();
         let asked = format!("{REPOSITORIES}/asked");
         let looked = || world.admin().get(&asked).expect(200).json()["index"]["looked_at"].clone();
-        while looked() != moment.replace('Z', ".000Z") {
-            assert!(began.elapsed() < TIMEOUT, "it is not looked at: {}", looked());
-        }
+        await_true("it is looked at", || looked() == moment.replace('Z', ".000Z"));
     }
     assert_eq!(other.total(), 4);
     assert_eq!(upstream.total(), 0);
     assert!(world.anon().get("/repository/rubygems/versions").expect(200).text().contains("\nlamp 1.0 "));
     assert_eq!(upstream.total(), 1);
     // From then on its index is followed.
-    set_time("2026-11-03T14:00:00Z");
+    world.set_time("2026-11-03T14:00:00Z");
     upstream.await_count("/versions", 2);
 }
 

@@ -1,7 +1,7 @@
 //! The server as a service of systemd: what it tells, sockets that it is given, and its unit.
 
 use crate::tls::Certificate;
-use crate::world::World;
+use crate::world::{World, await_true};
 use rustix::process::{Signal, kill_process};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
@@ -131,9 +131,7 @@ fn several_sockets_of_systemd_are_served_with_tls_and_stay_open_at_a_restart() {
     }
     let pid = rustix::process::Pid::from_child(&activated.0);
     kill_process(pid, Signal::USR2).unwrap();
-    while log().matches(" serving ").count() < 2 {
-        std::thread::yield_now();
-    }
+    await_true("it serves again", || log().matches(" serving ").count() >= 2);
     for socket in &sockets {
         assert_eq!(ready(socket), "ready\n", "{}", log());
     }

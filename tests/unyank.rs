@@ -12,11 +12,6 @@ fn unyank(who: &Person, repository: &str, form: &str) -> Answer {
     who.ask("PUT", &format!("/repository/{repository}/api/v1/gems/unyank"), &[FORM], form.as_bytes())
 }
 
-fn set_time(world: &World, moment: &str) {
-    let path = format!("/repository/{FIRST}/set_time");
-    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
-}
-
 fn bundler_updates_to_a_version_whose_yank_was_undone(client: Client) {
     let world = World::start();
     let admin = world.admin();
@@ -78,7 +73,7 @@ fn a_version_whose_yank_was_undone_is_everywhere_again_and_the_journal_says_so()
 #[test]
 fn what_cannot_be_undone_is_refused_with_the_reason() {
     let world = World::start_in_conformance(&[]);
-    set_time(&world, "2026-11-01T12:00:00Z");
+    world.set_time("2026-11-01T12:00:00Z");
     let (admin, form) = (world.admin(), "gem_name=lamp&version=1.0.0");
     assert_eq!(unyank(&admin, FIRST, form).expect(404).text(), "This rubygem could not be found.\n");
     admin.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
@@ -95,10 +90,10 @@ fn what_cannot_be_undone_is_refused_with_the_reason() {
     unyank(&world.person("writer", &["read", "write"], &[]), FIRST, form).expect(403);
 
     // A week by default, to the millisecond.
-    set_time(&world, "2026-11-08T12:00:00.001Z");
+    world.set_time("2026-11-08T12:00:00.001Z");
     let said = unyank(&admin, FIRST, form).expect(404);
     assert!(said.text().starts_with("`lamp-1.0.0` was yanked longer ago than `store.undo`"), "{}", said.text());
-    set_time(&world, "2026-11-08T12:00:00Z");
+    world.set_time("2026-11-08T12:00:00Z");
     unyank(&world.person("tidy", &["read", "delete"], &[]), FIRST, form).expect(200);
 
     // A repository that holds nothing itself takes no changes.

@@ -1,7 +1,7 @@
 //! Upstreams as of a moment: only files that had been seen by then.
 
 use super::{last_change, now};
-use crate::world::{Answer, Upstream, World, hex};
+use crate::world::{Answer, Upstream, World, await_true, hex};
 use serde_json::json;
 use sha1::{Digest, Sha1};
 
@@ -23,9 +23,7 @@ fn jar(version: &str) -> String {
 fn see(world: &World, path: &str, changes: u64) -> Answer {
     let before = last_change(world);
     let answer = world.anon().file("far", path).expect(200);
-    while last_change(world) < before + changes {
-        std::thread::yield_now();
-    }
+    await_true("the changes are recorded", || last_change(world) >= before + changes);
     answer
 }
 

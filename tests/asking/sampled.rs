@@ -6,7 +6,7 @@ use crate::accounts::settled;
 use crate::metrics::Samples;
 use crate::metrics::generator::{Callers, Log, Random, Seen, fill, mixed, told};
 use crate::pages::events;
-use crate::world::{FIRST, Upstream, World, engines};
+use crate::world::{Upstream, World, engines};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -97,8 +97,7 @@ impl Packages {
 /// Sets the server's clock to some seconds after a fixed moment.
 fn set_time(world: &World, second: usize) {
     let moment = jiff::Timestamp::from_second(1_793_534_430 + second as i64).unwrap().to_string();
-    let path = format!("/repository/{FIRST}/set_time");
-    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+    world.set_time(&moment);
 }
 
 /// What an answer by repository and outcome tells.

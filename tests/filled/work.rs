@@ -1,7 +1,7 @@
 //! The limits of work: downloads and calls to upstreams, waiting requests, merges, copies of pages, and recent events.
 
 use super::Figures;
-use crate::world::{Connection, FIRST, Says, Upstream, World};
+use crate::world::{Connection, FIRST, Says, Upstream, World, await_true};
 use serde_json::json;
 use telemetry::BoundName;
 
@@ -38,9 +38,7 @@ fn downloads_calls_and_waiting_requests_beyond_their_limits_are_rejected() {
     let mut held: Vec<Connection> = (0..8).map(|number| begin(&world, &format!("r{number}/a/file"))).collect();
     await_used(&world, BoundName::Flights, 8.0);
     // A download begins before its call.
-    while upstream.asked().is_empty() {
-        std::thread::yield_now();
-    }
+    await_true("the upstream is asked", || !upstream.asked().is_empty());
     let (name, which) = (BoundName::UpstreamCalls, Figures::of(&world).number_of(&upstream));
     let waiting = format!("bound_waiting{{bound=\"upstream.calls\",which=\"{which}\"}}");
     let figures = (0..10_000).map(|_| Figures::of(&world)).find(|figures| figures.value(&waiting) >= 1.0).unwrap();

@@ -7,11 +7,10 @@ mod lost;
 mod refused;
 mod trees;
 
-use crate::world::{Answer, FIRST, Parts, Says, TIMEOUT, Upstream, World, hex};
+use crate::world::{Answer, Parts, Says, Upstream, World, await_true, hex};
 use format::gem::info::md5_hex;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::time::Instant;
 
 /// The remote repository.
 const REMOTE: &str = "upstream-gems";
@@ -106,19 +105,8 @@ fn listing(versions: &[&str]) -> Says {
 
 /// Sets the clock to a time on 2 November 2026.
 fn at(world: &World, time: &str) {
-    let path = format!("/repository/{FIRST}/set_time");
     let moment = format!("2026-11-02T{time}Z");
-    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
-}
-
-/// Waits until the condition is true.
-#[track_caller]
-fn await_true(what: &str, mut is_true: impl FnMut() -> bool) {
-    let began = Instant::now();
-    while !is_true() {
-        assert!(began.elapsed() < TIMEOUT, "{what}: that did not come true");
-        std::thread::yield_now();
-    }
+    world.set_time(&moment);
 }
 
 /// The body that RubyGems sends about a version.

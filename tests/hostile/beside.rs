@@ -1,9 +1,8 @@
 //! Normal clients during an attack: none of their requests may fail.
 
 use crate::accounts::sum;
-use crate::world::{FIRST, Gem, TIMEOUT, World};
+use crate::world::{FIRST, Gem, World, await_true};
 use serde_json::json;
-use std::time::Instant;
 
 /// How often each request is made during an attack.
 const ROUNDS: usize = 3;
@@ -68,15 +67,7 @@ pub(super) fn remote(world: &World, (name, format): (&str, &str), url: &str) {
 
 /// Waits until the metrics satisfy the condition.
 pub(crate) fn await_metrics(world: &World, what: &str, so: impl Fn(&str) -> bool) {
-    let began = Instant::now();
-    loop {
-        let metrics = world.anon().get("/metrics").expect(200);
-        if so(metrics.text()) {
-            return;
-        }
-        assert!(began.elapsed() < TIMEOUT, "{what} did not come");
-        std::thread::yield_now();
-    }
+    await_true(what, || so(world.anon().get("/metrics").expect(200).text()));
 }
 
 /// The value of a bound's metric, summed over all its labels.

@@ -2,26 +2,22 @@
 
 use super::Samples;
 use super::cgroup::Cgroup;
-use crate::world::{Connection, FIRST, Gem, Person, TIMEOUT, World};
+use crate::world::{Connection, FIRST, Gem, Person, World, eventually};
 use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The metrics, once a sample is as expected. Setting the time makes the server take one.
 fn sampled(caller: &Person, connection: &mut Connection, expected: impl Fn(&Samples) -> bool) -> Samples {
-    let (path, began) = (format!("/repository/{FIRST}/set_time"), Instant::now());
-    loop {
+    let path = format!("/repository/{FIRST}/set_time");
+    eventually(|| {
         let moment = b"2026-11-01T12:00:00Z";
         caller.on(connection, "POST", &path, &[("Content-Type", "text/plain")], moment).unwrap().expect(200);
         let page = caller.on(connection, "GET", "/metrics", &[], b"").unwrap().expect(200);
         let samples = Samples::of(page.text());
-        if expected(&samples) {
-            return samples;
-        }
-        assert!(began.elapsed() < TIMEOUT, "no sample is as expected:\n{}", page.text());
-        std::thread::yield_now();
-    }
+        if expected(&samples) { Ok(samples) } else { Err(format!("no sample is as expected:\n{}", page.text())) }
+    })
 }
 
 fn on_new_connection(world: &World, expected: impl Fn(&Samples) -> bool) -> Samples {

@@ -1,7 +1,7 @@
 //! Any order of pushes, yanks, policies and days of hosted gems, of an upstream and of their group: the API and the pages list exactly
 //! the versions of `/info`, and refusals say what they say.
 
-use super::{Met, day, in_state, meet, refused, set_time, text, told};
+use super::{Met, day, in_state, meet, refused, text, told};
 use crate::world::{FIRST, Gem, World};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -71,7 +71,7 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let (upstream, world) = (World::start(), World::start_in_conformance(&[]));
-        set_time(&world, &day(1));
+        world.set_time(&day(1));
         world.repository(MORE, false);
         let remote = json!({ "urls": [upstream.url(FIRST)] });
         world.make(&json!({ "name": REMOTE, "format": "gem", "kind": "remote", "remote": remote }));
@@ -101,7 +101,7 @@ impl Scene {
             }
             Step::Days(days) => {
                 self.day = (self.day + days).min(28);
-                set_time(&self.world, &day(self.day));
+                self.world.set_time(&day(self.day));
             }
             Step::Policy(place, which) => {
                 let path = format!("/api/v1/repositories/{}", REPOSITORIES[place]);
@@ -218,14 +218,14 @@ fn each_reason_for_which_clients_do_not_get_a_gem_is_met_and_told() {
 #[test]
 fn a_version_tells_who_published_it_when_and_the_command_that_lets_it_through() {
     let world = World::start_in_conformance(&[]);
-    set_time(&world, &day(1));
+    world.set_time(&day(1));
     let robot = world.person("robot", &["write"], &[FIRST]);
     robot.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
-    set_time(&world, &day(10));
+    world.set_time(&day(10));
     let [first, oil] = [Gem::new("lamp", "1.1.0").needs("oil", "~> 2.0"), Gem::new("oil", "2.5.0")];
     world.admin().push(FIRST, &first).expect(200);
     world.admin().push(FIRST, &oil).expect(200);
-    set_time(&world, &day(11));
+    world.set_time(&day(11));
     let path = format!("/api/v1/repositories/{FIRST}");
     world
         .admin()

@@ -1,7 +1,7 @@
 //! Any order of deploys, deletions, policies and days of hosted artifacts, of an upstream and of their group: the API and the pages
 //! list exactly the versions of `maven-metadata.xml`, and a POM is answered if its version is called visible.
 
-use super::{Met, day, in_state, meet, refused, set_time, text, told};
+use super::{Met, day, in_state, meet, refused, text, told};
 use crate::world::World;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -74,8 +74,8 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let (upstream, world) = (World::start_in_conformance(&[]), World::start_in_conformance(&[]));
-        set_time(&world, &day(1));
-        set_time(&upstream, &day(1));
+        world.set_time(&day(1));
+        upstream.set_time(&day(1));
         upstream.tree(OURS, "maven");
         world.tree(OURS, "maven");
         world.tree(MORE, "maven");
@@ -103,8 +103,8 @@ impl Scene {
             }
             Step::Days(days) => {
                 self.day = (self.day + days).min(28);
-                set_time(&self.upstream, &day(self.day));
-                set_time(&self.world, &day(self.day));
+                self.upstream.set_time(&day(self.day));
+                self.world.set_time(&day(self.day));
             }
             Step::Policy(place, which) => {
                 let path = format!("/api/v1/repositories/{}", REPOSITORIES[place]);

@@ -11,7 +11,7 @@ mod size;
 mod truth;
 mod usage;
 
-use crate::world::{Answer, FIRST, Person, World};
+use crate::world::{Answer, Person};
 use serde_json::Value;
 
 /// The call of the API about a package.
@@ -22,12 +22,6 @@ fn call(repository: &str, package: &str) -> String {
 /// The page about a package.
 fn page(repository: &str, package: &str) -> String {
     format!("/packages/{repository}/{package}")
-}
-
-/// Sets the clock.
-fn set_time(world: &World, moment: &str) {
-    let path = format!("/repository/{FIRST}/set_time");
-    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
 }
 
 /// Noon of a day of November.

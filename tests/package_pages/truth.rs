@@ -1,7 +1,7 @@
 //! What pages must not say: that a cached version is the latest release, that caching is publishing, that a name has no version because
 //! nobody has asked for it.
 
-use super::{call, day, page, set_time, text, told};
+use super::{call, day, page, text, told};
 use crate::world::{FIRST, Gem, Ruby, Says, Upstream, World, hex};
 use md5::Md5;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn visible(world: &World, name: &str) -> Vec<String> {
 #[test]
 fn pages_the_lists_of_gem_and_info_agree_about_gems_that_nobody_has_asked_for() {
     let (upstream, world) = (World::start(), World::start_in_conformance(&[]));
-    set_time(&world, &day(28));
+    world.set_time(&day(28));
     let long_ago = [("Daylight-Published", "2026-02-03T09:30:00Z")];
     for gem in [Gem::new("lamp", "1.0.0"), Gem::new("oil", "2.0.0")] {
         upstream.admin().ask("POST", &format!("/repository/{FIRST}/api/v1/gems"), &long_ago, &gem.bytes()).expect(200);

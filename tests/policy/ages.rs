@@ -1,9 +1,9 @@
 //! The age of an upstream's versions: its dates are believed for versions that existed at the first look, and never for
 //! later ones.
 
-use super::{WEEK_S, set, set_day, set_time, world};
+use super::{WEEK_S, set, set_day, world};
 use crate::as_of::last_change;
-use crate::world::{Answer, Says, Upstream, World};
+use crate::world::{Answer, Says, Upstream, World, await_true};
 use serde_json::{Value, json};
 
 const METADATA: &str = "org/example/lamp/maven-metadata.xml";
@@ -56,9 +56,7 @@ fn forget(world: &World, path: &str) {
 fn meet(world: &World, path: &str) -> Answer {
     let before = last_change(world);
     let answer = get(world, path);
-    while last_change(world) == before {
-        std::thread::yield_now();
-    }
+    await_true("the file is recorded", || last_change(world) != before);
     answer
 }
 
@@ -82,7 +80,7 @@ fn a_version_that_turns_up_is_new_whatever_the_upstream_dates_it() {
         }
     }
     assert_eq!(get(&world, &path("1.0", "jar")).expect(200).text(), "jar of 1.0");
-    set_time(&world, "2026-11-09T11:59:59Z");
+    world.set_time("2026-11-09T11:59:59Z");
     assert_eq!(listed(&world), ["1.0"]);
     set_day(&world, 9);
     assert_eq!(listed(&world), ["1.0", "1.1"]);
@@ -99,7 +97,7 @@ fn what_was_there_before_anybody_looked_is_as_old_as_the_upstream_dates_it() {
     get(&world, &path("1.0", "jar")).expect(200);
     meet(&world, &path("1.1", "jar")).expect(403);
     // The negative answer for the list is cached for a while.
-    set_time(&world, "2026-11-01T12:06:00Z");
+    world.set_time("2026-11-01T12:06:00Z");
     lists(&far, ["0.9", "1.0", "1.1"], "20261101110000");
     has(&far, "0.9", Some(OLD));
     assert_eq!(listed(&world), ["0.9", "1.0"]);
@@ -126,7 +124,7 @@ fn all_versions_are_dated_in_time_with_few_questions_at_a_time_and_one_for_each(
     lists(&far, all.iter().map(String::as_str), "20261101110000");
     let mut asked = 0;
     for (second, seen) in [(0, 32), (5, 32), (10, 64), (20, 96), (30, 100), (40, 100)] {
-        set_time(&world, &format!("2026-11-01T13:00:{second:02}Z"));
+        world.set_time(&format!("2026-11-01T13:00:{second:02}Z"));
         for _ in 0..2 {
             assert_eq!(listed(&world), all[all.len() - seen..], "after {second} s");
         }
@@ -153,7 +151,7 @@ fn versions_that_cannot_be_dated_do_not_keep_others_from_their_turn() {
     }
     lists(&far, all.iter().map(String::as_str), "20261101110000");
     for (second, seen) in [(0, 0), (10, 0), (20, 32)] {
-        set_time(&world, &format!("2026-11-01T13:00:{second:02}Z"));
+        world.set_time(&format!("2026-11-01T13:00:{second:02}Z"));
         assert_eq!(listed(&world), all[..seen], "after {second} s");
     }
 }

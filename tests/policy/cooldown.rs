@@ -1,6 +1,6 @@
 //! Policies of trees of files: artifacts, their checksums and metadata at its levels, hosted and through groups.
 
-use super::{WEEK_S, allow, set, set_day, set_time, world};
+use super::{WEEK_S, allow, set, set_day, world};
 use crate::as_of::last_change;
 use crate::world::{Answer, World};
 use serde_json::json;
@@ -76,7 +76,7 @@ fn a_page_made_before_the_end_of_a_cooldown_is_not_served_after_it() {
     let world = house();
     set(&world, "ours", &json!({ "cooldown_s": WEEK_S })).expect(200);
     let sums = |repository| get(&world, repository, &format!("{METADATA}.sha1")).expect(200).text().to_owned();
-    set_time(&world, "2026-11-17T11:59:59Z");
+    world.set_time("2026-11-17T11:59:59Z");
     let before = ["ours", "outer"].map(|repository| {
         // The second request makes it a page, the third reads the page.
         (0..4).for_each(|_| assert!(!lists(&world, repository, "1.1"), "{repository}"));

@@ -12,7 +12,7 @@ mod origin;
 mod refused;
 mod upstreams;
 
-use crate::world::{Answer, FIRST, World};
+use crate::world::{Answer, World};
 use serde_json::{Value, json};
 
 /// A server with a settable clock.
@@ -24,12 +24,7 @@ pub(crate) fn world() -> World {
 
 /// Sets the clock to noon of that day of November.
 pub(crate) fn set_day(world: &World, day: u32) {
-    set_time(world, &format!("2026-11-{day:02}T12:00:00Z"));
-}
-
-fn set_time(world: &World, moment: &str) {
-    let path = format!("/repository/{FIRST}/set_time");
-    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+    world.set_time(&format!("2026-11-{day:02}T12:00:00Z"));
 }
 
 /// Changes the named parts of a repository's policy, which may hide versions of hosted members.

@@ -2,7 +2,7 @@
 
 use super::{WEEK_S, allow, set, set_day, world};
 use crate::as_of::last_change;
-use crate::world::{Answer, Says, Upstream, World};
+use crate::world::{Answer, Says, Upstream, World, await_true};
 use serde_json::json;
 
 const METADATA: &str = "org/example/lamp/maven-metadata.xml";
@@ -120,9 +120,7 @@ fn a_plugin_that_is_denied_is_on_no_list_of_its_group_also_not_on_those_of_befor
     far.file(&format!("/{group}"), format!("<metadata><plugins>{}</plugins></metadata>", plugins.concat()));
     let before = last_change(&world);
     assert!(get(&world, "far", group).expect(200).text().contains("<prefix>oil<"));
-    while last_change(&world) == before {
-        std::thread::yield_now();
-    }
+    await_true("the plugins are recorded", || last_change(&world) != before);
     set(&world, "far", &json!({ "deny": ["org.example:oil-maven-plugin"] })).expect(200);
     for repository in ["far", "all", &format!("far@seq-{}", last_change(&world))] {
         let told = get(&world, repository, group).expect(200);

@@ -2,7 +2,7 @@
 
 use super::cold::metadata;
 use super::{JAR, METADATA, Scene, at};
-use crate::world::Says;
+use crate::world::{Says, await_true};
 use serde_json::json;
 
 #[test]
@@ -60,25 +60,23 @@ fn what_changes_is_asked_for_again_before_its_time_has_come_with_nobody_waiting(
     let scene = Scene::at_any_time();
     let path = format!("/{METADATA}");
     scene.upstream.file(&path, metadata("1.0"));
-    scene.set_time("2026-11-01T12:00:00Z");
+    scene.world.set_time("2026-11-01T12:00:00Z");
     scene.get(METADATA).expect(200);
-    scene.set_time("2026-11-01T12:13:29Z");
+    scene.world.set_time("2026-11-01T12:13:29Z");
     scene.get(METADATA).expect(200);
     assert_eq!(scene.asked(METADATA), 1, "good for 15 minutes, and not to be asked for in the first 13.5");
     scene.upstream.says(&path, Says::file(metadata("2.0")).silent());
-    scene.set_time("2026-11-01T12:14:00Z");
+    scene.world.set_time("2026-11-01T12:14:00Z");
     for _ in 0..3 {
         assert_eq!(scene.get(METADATA).expect(200).text(), metadata("1.0"));
     }
     scene.upstream.await_count(&path, 2);
     scene.upstream.release(&path);
-    while scene.get(METADATA).expect(200).text() != metadata("2.0") {
-        std::thread::yield_now();
-    }
-    scene.set_time("2026-11-01T12:20:00Z");
+    await_true("the metadata is refreshed", || scene.get(METADATA).expect(200).text() == metadata("2.0"));
+    scene.world.set_time("2026-11-01T12:20:00Z");
     scene.get(METADATA).expect(200);
     assert_eq!(scene.asked(METADATA), 2);
-    scene.set_time("2026-11-01T12:29:00Z");
+    scene.world.set_time("2026-11-01T12:29:00Z");
     scene.get(METADATA).expect(200);
     assert_eq!(scene.asked(METADATA), 3, "15 minutes are over: the next request waits");
 }
@@ -86,15 +84,15 @@ fn what_changes_is_asked_for_again_before_its_time_has_come_with_nobody_waiting(
 #[test]
 fn what_is_missing_is_missing_for_its_time_and_a_page_of_it_no_longer() {
     let scene = Scene::at_any_time();
-    scene.set_time("2026-11-01T12:00:00Z");
+    scene.world.set_time("2026-11-01T12:00:00Z");
     for _ in 0..4 {
         scene.get(JAR).expect(404);
     }
     scene.upstream.file(&format!("/{JAR}"), "lamp");
-    scene.set_time("2026-11-01T12:04:59Z");
+    scene.world.set_time("2026-11-01T12:04:59Z");
     scene.get(JAR).expect(404);
     assert_eq!(scene.asked(JAR), 1);
-    scene.set_time("2026-11-01T12:05:00Z");
+    scene.world.set_time("2026-11-01T12:05:00Z");
     assert_eq!(scene.get(JAR).expect(200).text(), "lamp");
 }
 
@@ -108,9 +106,7 @@ fn an_upstream_that_says_nothing_keeps_nobody_waiting_who_can_have_what_was_good
     let stale = scene.get(METADATA).expect(200);
     assert_eq!((stale.text(), stale.header("daylight-stale")), (metadata("1.0").as_str(), Some("upstream_timeout")));
     scene.upstream.release(&path);
-    while scene.get(METADATA).expect(200).text() != metadata("2.0") {
-        std::thread::yield_now();
-    }
+    await_true("the metadata is refreshed", || scene.get(METADATA).expect(200).text() == metadata("2.0"));
 }
 
 #[test]

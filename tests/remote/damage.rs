@@ -44,12 +44,12 @@ fn keep(scene: &Scene, name: &str, len: usize) -> Vec<u8> {
 #[test]
 fn a_kept_file_whose_bytes_changed_on_the_disk_is_fetched_again_and_the_log_says_so() {
     let scene = Scene::at_any_time();
-    scene.set_time("2026-11-01T12:00:00Z");
+    scene.world.set_time("2026-11-01T12:00:00Z");
     let files =
         [("small", 10), ("medium", 300_000), ("large", LARGE)].map(|(name, len)| (name, keep(&scene, name, len)));
     let good = keep(&scene, "good", 300_000);
     files.iter().for_each(|(_, whole)| flip(&scene, whole));
-    scene.set_time("2026-11-02T12:00:01Z");
+    scene.world.set_time("2026-11-02T12:00:01Z");
     for (name, whole) in &files {
         // The large file is checked after its first answer.
         let tries = if *name == "large" { TRIES } else { 1 };

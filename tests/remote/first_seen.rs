@@ -3,7 +3,7 @@
 use super::{METADATA, Scene};
 use crate::as_of::last_change;
 use crate::maven_hosted::all;
-use crate::world::{Answer, Says};
+use crate::world::{Answer, Says, await_true};
 use serde_json::json;
 use store::{Batch, Change, JournalReads as _, JournalRow, Seq, Sqlite, Transactions as _};
 
@@ -42,9 +42,7 @@ fn as_of_now(scene: &Scene, path: &str) -> Answer {
 /// Requests metadata, and waits until this number of its versions is recorded.
 fn see(scene: &Scene, path: &str, versions: usize) {
     scene.get(path).expect(200);
-    while all(&as_of_now(scene, path), "version").len() < versions {
-        std::thread::yield_now();
-    }
+    await_true("the versions are recorded", || all(&as_of_now(scene, path), "version").len() >= versions);
 }
 
 /// The size of the database and of the segments, while the server is stopped.

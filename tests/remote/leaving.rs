@@ -5,11 +5,9 @@ use super::cold::begin;
 use super::{JAR, Scene, at, bytes};
 use crate::accounts::sum;
 use crate::hostile::beside::{await_metrics, bound};
-use crate::world::{Connection, Says, TIMEOUT, Upstream, World, hex};
+use crate::world::{Connection, Says, Upstream, World, eventually, hex};
 use serde_json::json;
 use sha1::{Digest, Sha1};
-use std::thread;
-use std::time::Instant;
 
 /// Maximum number of concurrent fetches of one repository.
 const EACH: u64 = 128;
@@ -27,17 +25,12 @@ fn patient() -> Scene {
 
 /// Waits until this number of files is being fetched.
 fn await_flights(scene: &Scene, count: u64) {
-    let began = Instant::now();
-    loop {
+    eventually(|| {
         let metrics = scene.world.admin().get("/metrics").expect(200);
         let used = |bound: &str| sum(metrics.text(), &format!("daylight_bound_used{{bound=\"{bound}\",which=\"\"}}"));
         let flights = [used("flights"), used("repository.flights")];
-        if flights == [count; 2] {
-            return;
-        }
-        assert!(began.elapsed() < TIMEOUT, "{flights:?} and not {count}");
-        thread::yield_now();
-    }
+        if flights == [count; 2] { Ok(()) } else { Err(format!("{flights:?} and not {count}")) }
+    });
 }
 
 fn ask(scene: &Scene, path: &str) -> Connection {

@@ -14,7 +14,7 @@ mod room;
 mod told;
 mod turned;
 
-use crate::world::{Answer, FIRST, Person, Upstream, World};
+use crate::world::{Answer, Person, Upstream, World};
 use serde_json::{Value, json};
 
 /// A path of a file that never changes.
@@ -53,11 +53,6 @@ impl Scene {
         let scene = Self { world, upstream: Upstream::start() };
         scene.add("central", "maven", &json!({}));
         scene
-    }
-
-    fn set_time(&self, moment: &str) {
-        let path = format!("/repository/{FIRST}/set_time");
-        self.client().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
     }
 
     fn add(&self, name: &str, format: &str, settings: &Value) {

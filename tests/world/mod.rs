@@ -35,7 +35,7 @@ pub(crate) use reader::Reader;
 pub(crate) use release::Release;
 pub(crate) use ruby::{App, Ruby};
 pub(crate) use said::Said;
-pub(crate) use server::{Passed, Server, TIMEOUT};
+pub(crate) use server::{Passed, Server, TIMEOUT, await_true, eventually};
 pub(crate) use upstream::{Asked, Parts, Says, Upstream};
 pub(crate) use watched::Watched;
 
@@ -44,7 +44,6 @@ use serde_json::json;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::Instant;
 use tempfile::TempDir;
 
 /// The hosted gem repository of a new data folder.
@@ -322,15 +321,17 @@ impl World {
     /// An event that has ended or is about to: the last byte of an answer may arrive before the server knows that it
     /// was sent.
     pub(crate) fn event(&self, id: &str) -> serde_json::Value {
-        let (path, began) = (format!("/api/v1/events/{id}"), Instant::now());
-        loop {
-            let answer = self.admin().get(&path);
-            if answer.status == 200 {
-                return answer.json();
-            }
-            assert!(began.elapsed() < TIMEOUT, "the event {id} is not kept");
-            std::thread::yield_now();
-        }
+        eventually(|| {
+            let answer = self.admin().get(&format!("/api/v1/events/{id}"));
+            if answer.status == 200 { Ok(answer.json()) } else { Err(format!("the event {id} is not kept")) }
+        })
+    }
+
+    /// Sets the clock of a server in conformance mode.
+    #[track_caller]
+    pub(crate) fn set_time(&self, moment: &str) {
+        let path = format!("/repository/{FIRST}/set_time");
+        self.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
     }
 
     /// A caller with this secret, valid or not.

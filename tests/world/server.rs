@@ -13,6 +13,25 @@ use std::time::{Duration, Instant};
 /// Longer than any step of a test takes on a busy machine. Only a hang takes longer.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// What `look` finds at last. It tells why it has found nothing yet.
+#[track_caller]
+pub(crate) fn eventually<T>(mut look: impl FnMut() -> Result<T, String>) -> T {
+    let began = Instant::now();
+    loop {
+        match look() {
+            Ok(found) => return found,
+            Err(why) => assert!(began.elapsed() < TIMEOUT, "{why}"),
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// Waits until this holds.
+#[track_caller]
+pub(crate) fn await_true(what: &str, mut holds: impl FnMut() -> bool) {
+    eventually(|| if holds() { Ok(()) } else { Err(format!("{what}: that did not come true")) });
+}
+
 /// The ways to pass a socket to a process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Passed {
@@ -155,11 +174,10 @@ impl Server {
 
     /// Waits until its log has this text.
     pub(crate) fn await_log(&self, text: &str) {
-        let began = Instant::now();
-        while !self.log().contains(text) {
-            assert!(began.elapsed() < TIMEOUT, "its log never says {text:?}:\n{}", self.log());
-            std::thread::yield_now();
-        }
+        eventually(|| {
+            let log = self.log();
+            if log.contains(text) { Ok(()) } else { Err(format!("its log never says {text:?}:\n{log}")) }
+        });
     }
 
     /// The address of its socket.

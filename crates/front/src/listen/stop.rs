@@ -27,11 +27,6 @@ impl Stop {
         self.0.send_if_modified(|asked| asked.replace(idle_grace).is_none());
     }
 
-    /// Whether the front is to stop.
-    pub fn is_asked(&self) -> bool {
-        self.0.borrow().is_some()
-    }
-
     /// Waits until the front is to stop. Returns how long idle connections may stay.
     pub async fn asked(&self) -> Duration {
         // An error would mean that every sender was dropped, but `self` is one.

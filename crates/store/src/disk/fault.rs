@@ -75,11 +75,6 @@ impl SimDisk {
         lock(&self.state).fail_next = Some(point);
     }
 
-    /// Sets the free space, in bytes.
-    pub fn set_free(&self, bytes: u64) {
-        lock(&self.state).space.free = bytes;
-    }
-
     /// Whether the crash has happened.
     pub fn crashed(&self) -> bool {
         lock(&self.state).crashed

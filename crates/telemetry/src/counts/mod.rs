@@ -7,12 +7,12 @@ pub(crate) mod upstream_calls;
 mod upstream_waits;
 
 use crate::counts::repository_counts::{FormatOf, Repositories, RepositoryIndex};
-use crate::counts::repository_times::{RepositoryTimes, TimesOf};
+use crate::counts::repository_times::RepositoryTimes;
 use crate::counts::request_counts::{RequestKind, Requests, Route};
 use crate::counts::upstream_waits::UpstreamWaits;
 use crate::histogram::durations::Durations;
 use crate::recorder::glance::{Figures, Glance};
-use crate::{Class, Event, Histogram, Kind, Layer, Op, Outcome, Reason, Tally};
+use crate::{Event, Histogram, Kind, Layer, Op, Outcome, Reason, Tally};
 
 /// Things that are counted and have no event of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -313,14 +313,6 @@ impl Totals {
     /// The times from the first byte of a request to the first byte of its reply, in nanoseconds, for requests that `layer` answered.
     pub fn first_byte(&self, layer: Layer) -> &Histogram {
         self.counts.first_bytes[layer as usize].histogram()
-    }
-
-    /// The times from the first byte of a request for the repository to the first byte of its reply, in nanoseconds: of requests with
-    /// this cost class (`None`: answers from memory) and with a status of `status_class` (2 for 2xx).
-    pub fn repository_first_byte(&self, name: &str, class: Option<Class>, status_class: u16) -> Option<&Histogram> {
-        let mut all = self.counts.repository_times.iter();
-        let found = |of: &TimesOf| of.class == class && of.status_class == status_class;
-        all.find(|time| &*time.repository == name && found(&time.of)).map(|time| &time.first_bytes)
     }
 
     /// The totals of each sink of events: received, lost and failed.

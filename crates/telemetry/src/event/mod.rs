@@ -227,11 +227,6 @@ impl Event {
         self.add_all(op, Tally { count: 1, vain: 0, nanos });
     }
 
-    /// Adds one run of `op` that took `nanos` and changed nothing.
-    pub fn add_vain(&mut self, op: Op, nanos: u64) {
-        self.add_all(op, Tally { count: 1, vain: 1, nanos });
-    }
-
     /// Adds several runs of `op`.
     pub fn add_all(&mut self, op: Op, tally: Tally) {
         match self.ops.iter_mut().find(|(ran, _)| *ran == op) {
@@ -309,7 +304,7 @@ mod tests {
     #[test]
     fn runs_that_changed_nothing_are_counted_among_the_others() {
         let mut event = Event::job("test", Millis(1));
-        event.add_vain(Op::TruthRead, 5);
+        event.add_all(Op::TruthRead, Tally { count: 1, vain: 1, nanos: 5 });
         event.add(Op::TruthRead, 2);
         assert_eq!(event.tally(Op::TruthRead), Tally { count: 2, vain: 1, nanos: 7 });
     }

@@ -143,12 +143,6 @@ impl Histogram {
         0
     }
 
-    /// The number of values up to `limit`. It is exact if `limit` is a power of two; otherwise it leaves out the bucket that
-    /// contains `limit`.
-    pub fn count_to(&self, limit: u64) -> u64 {
-        self.buckets().take_while(|bucket| bucket.upper <= limit).map(|bucket| bucket.count).sum()
-    }
-
     /// The buckets that are not empty, in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> + '_ {
         let filled = self.places.iter().enumerate().filter(|(_, count)| **count > 0);

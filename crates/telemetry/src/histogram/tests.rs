@@ -45,7 +45,6 @@ fn powers_of_two_end_their_bucket() {
         let mut histogram = Histogram::default();
         histogram.record(1 << shift);
         assert_eq!(histogram.buckets().next().unwrap().upper, 1 << shift);
-        assert_eq!(histogram.count_to(1 << shift), 1);
     }
 }
 

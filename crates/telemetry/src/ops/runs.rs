@@ -45,7 +45,7 @@ mod tests {
         let (mut event, mut other) = (Event::job("test", Millis(1)), Event::job("folder", Millis(1)));
         event.add(Op::FoldersChange, 10);
         other.add(Op::Commit, 9);
-        other.add_vain(Op::TruthRead, 1);
+        other.add_all(Op::TruthRead, Tally { count: 1, vain: 1, nanos: 1 });
         event.beside(&other);
         event.beside(&other);
         event.duration = 12;
@@ -59,7 +59,7 @@ mod tests {
     fn the_runs_of_work_that_changed_nothing_are_marked_once_also_if_work_within_it_was_vain() {
         let mut event = Event::job("test", Millis(1));
         event.add(Op::TruthRead, 1);
-        event.add_vain(Op::TruthRead, 1);
+        event.add_all(Op::TruthRead, Tally { count: 1, vain: 1, nanos: 1 });
         event.add(Op::CacheRead, 1);
         let outer = event.runs_so_far();
         event.add(Op::TruthRead, 1);

@@ -74,7 +74,7 @@ fn what_is_empty_is_left_out_but_for_numbers_and_the_outcome() {
 #[test]
 fn ops_that_overlap_show_as_negative_time_and_the_part_beside_hits_has_its_keys() {
     let mut event = Event::request(Millis(1), Tick(0));
-    event.add_vain(Op::BodyRead, 2_000_000);
+    event.add_all(Op::BodyRead, Tally { count: 1, vain: 1, nanos: 2_000_000 });
     event.add(Op::Route, 1_500_000);
     *event.more_mut() = More {
         size: 3,
