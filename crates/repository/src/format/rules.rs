@@ -147,10 +147,7 @@ pub(crate) trait FormatRules: Sync {
     /// The fields with moments in facts of units, which a decision about the clock dates again.
     fn moments(&self) -> &'static [&'static str];
 
-    /// The name that an entry of a hosted repository keeps from the upstreams of groups.
-    fn kept_name(&self, entry: &Entry) -> Option<String>;
-
-    /// The name that the entries of a unit keep.
+    /// The name that the entries of a unit of a hosted repository keep from the upstreams of groups.
     fn kept_by_unit(&self, unit: &str) -> String;
 
     /// Where in a hosted repository everything of a kept name is.

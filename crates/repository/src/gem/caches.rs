@@ -1,7 +1,7 @@
 //! The caches that all gem repositories share.
 
 use crate::gem::content_reads::ContentReads;
-use crate::gem::dependencies::Pieces;
+use crate::gem::piece_cache::Pieces;
 use crate::gem::push_cache::PushCache;
 use crate::gem::views::Views;
 use telemetry::Recorder;

@@ -7,42 +7,17 @@ use crate::error::Error;
 use crate::gem::Found;
 use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
+use crate::gem::piece_cache::Pieces;
 use crate::index::name_key::{NameKey, NameKeyRef};
-use crate::index::stamped_cache::{Stamped, StampedCache};
+use crate::index::stamped_cache::Stamped;
 use crate::repository::Repository;
 use crate::visible;
 use bytes::Bytes;
 use format::gem::dependencies::{self, Form, Piece};
 use std::borrow::Cow;
 use std::sync::Arc;
-use store::{Facts, Outline, RepositoryId, Stamp, Unit};
-use telemetry::{Bound, BoundName, Event, Millis, Op};
-
-/// Pieces of gems in memory, limited in bytes.
-#[derive(Debug)]
-pub(crate) struct Pieces(PieceCache);
-
-type PieceKey = NameKey<(RepositoryId, Form)>;
-type PieceCache = StampedCache<PieceKey, Arc<Piece>>;
-
-impl Pieces {
-    /// An estimate for the size of the table: the piece of a gem with eight versions, in bytes.
-    const TYPICAL: u64 = 1 << 10;
-
-    /// An empty cache of at most this number of bytes.
-    pub(crate) fn new(bytes: u64) -> Self {
-        let entries = usize::try_from(bytes / Self::TYPICAL).unwrap_or(usize::MAX);
-        let weigh = |key: &PieceKey, piece: &Stamped<Arc<Piece>>| {
-            (PieceCache::ENTRY + key.name.len() + piece.value.size()) as u64
-        };
-        Self(PieceCache::new(Bound::new(BoundName::Dependencies, "", bytes), entries, weigh))
-    }
-
-    /// The bound of the cache.
-    pub(crate) fn bound(&self) -> &Arc<Bound> {
-        self.0.bound()
-    }
-}
+use store::{Facts, Outline, Stamp, Unit};
+use telemetry::{Event, Millis, Op};
 
 /// The dependencies of the visible versions of the gems `names`. A missing gem has none. Without names the answer is
 /// empty: RubyGems before 3.2.3 asks that way whether the API exists.

@@ -37,6 +37,7 @@ pub(crate) mod package_list;
 pub(crate) mod package_version;
 pub(crate) mod packages;
 pub(crate) mod parameters;
+pub(crate) mod piece_cache;
 pub(crate) mod program;
 pub(crate) mod protocol;
 pub(crate) mod purge;

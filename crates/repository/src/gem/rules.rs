@@ -185,10 +185,6 @@ impl FormatRules for GemRules {
         &[]
     }
 
-    fn kept_name(&self, entry: &Entry) -> Option<String> {
-        Some(entry.unit.clone())
-    }
-
     fn kept_by_unit(&self, unit: &str) -> String {
         unit.to_owned()
     }

@@ -6,6 +6,7 @@ use crate::format::rules::NamePlace;
 use crate::group::is_hosted;
 use crate::repository::Repository;
 use crate::services::Services;
+use crate::tree::file::Guarded;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::{Entry, Lane, State};
@@ -74,7 +75,7 @@ pub(crate) async fn kept_below(
     loop {
         let Ok(rows) = services.store.entries_beginning(repository.id, path, &after, PAGE, event).await else { break };
         let gone = rows.iter().filter(|entry| entry.state == State::Withdrawn && entry.changed == at);
-        names.extend(gone.filter_map(|entry| repository.format.rules().kept_name(entry)));
+        names.extend(gone.filter_map(|entry| kept_by(repository, entry)));
         match rows.last() {
             Some(last) if rows.len() == PAGE && names.len() < LOOKED_AT_MAX => after.clone_from(&last.key),
             _ => break,
@@ -91,7 +92,7 @@ pub(crate) async fn kept_of(
     entries: &[Entry],
     event: &mut Event,
 ) -> Vec<KeptName> {
-    let names = entries.iter().filter_map(|entry| repository.format.rules().kept_name(entry)).collect();
+    let names = entries.iter().filter_map(|entry| kept_by(repository, entry)).collect();
     kept(services, gives_back, repository, names, event).await.unwrap_or_default()
 }
 
@@ -149,6 +150,18 @@ async fn is_there(services: &Services, group: &Repository, name: &str, event: &m
         }
     }
     Ok(false)
+}
+
+/// The name that an entry keeps from upstreams.
+fn kept_by(repository: &Repository, entry: &Entry) -> Option<String> {
+    match repository.format.rules().name_place(&entry.unit) {
+        NamePlace::Unit(unit) => Some(unit.to_owned()),
+        NamePlace::Folder(_) | NamePlace::Key(_) => repository
+            .file(&entry.key)
+            .guarded()
+            .next()
+            .map(|(Guarded::Folder(name) | Guarded::Path(name))| name.to_owned()),
+    }
 }
 
 /// Whether the upstream of a member is set.

@@ -2,8 +2,6 @@
 
 use crate::bad_setting::BadSetting;
 use crate::format::rules::{Coordinates, FormatRules, NamePlace, PatternSyntax, PrefixSyntax};
-use crate::maven::guard::artifact_folders;
-use crate::maven::layout::MavenPath;
 use crate::maven::layout_policy::LayoutPolicy;
 use crate::maven::version_policy::VersionPolicy;
 use crate::record::{RepositoryRecord, Retention};
@@ -209,10 +207,6 @@ impl FormatRules for MavenRules {
     /// Of items of metadata.
     fn moments(&self) -> &'static [&'static str] {
         &["published", "changed", "origin"]
-    }
-
-    fn kept_name(&self, entry: &Entry) -> Option<String> {
-        artifact_folders(&MavenPath::read(&entry.key)).next().map(str::to_owned)
     }
 
     /// The unit is the folder of a version.

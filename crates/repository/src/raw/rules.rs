@@ -2,8 +2,6 @@
 
 use crate::bad_setting::BadSetting;
 use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, NamePlace, PatternSyntax, PrefixSyntax};
-use crate::raw::guard::paths;
-use crate::raw::layout::RawPath;
 use crate::raw::query;
 use crate::record::RepositoryRecord;
 use format::tree;
@@ -134,10 +132,6 @@ impl FormatRules for RawRules {
 
     fn moments(&self) -> &'static [&'static str] {
         &[]
-    }
-
-    fn kept_name(&self, entry: &Entry) -> Option<String> {
-        paths(RawPath(&entry.key)).next().map(str::to_owned)
     }
 
     fn kept_by_unit(&self, unit: &str) -> String {
