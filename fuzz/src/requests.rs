@@ -3,7 +3,7 @@
 use super::text;
 use client::Secret;
 use daylight::access::Credentials;
-use daylight::hooks::body::Said;
+use daylight::hooks::body::HookBody;
 use daylight::hooks::signature;
 use daylight::route::{self, Route};
 use daylight::upload::digests::UploadDigests;
@@ -131,7 +131,7 @@ pub(crate) fn hook(bytes: &[u8]) {
     let head = [lines.next().unwrap_or_default(), lines.next().unwrap_or_default()].join(&b'\n');
     let body = lines.next().unwrap_or_default();
     let names = [header::AUTHORIZATION, HeaderName::from_static("x-hub-signature-256")];
-    let said = Said::read(body);
+    let said = HookBody::read(body);
     let secret = Secret::new("8d969eef6ecad3c29a3a629280e686cf0c3f5d5a86aff3ca12020c923adc6c92".into());
     assert!(!signature::is_right(&secret, &headers(&head, &names), body, said.as_ref().ok()));
     let Ok(said) = said else { return };

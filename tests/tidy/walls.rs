@@ -36,7 +36,6 @@ const WALLS: &[Wall] = &[
             ("daylight/src/conformance/", "names the path in an error"),
             ("daylight/src/reply", "writes errors of the API as problem documents"),
             ("daylight/src/site/browse.rs", "hands the query of a list to the code that reads parts of lists"),
-            ("daylight/src/admin/browse.rs", "hands the query of a list to the code that reads parts of lists"),
             ("daylight/src/site/search.rs", "reads its own parameters from the query"),
             ("daylight/src/lookup/search.rs", "reads its own parameters from the query"),
             ("daylight/src/lookup/difference.rs", "reads its own parameters from the query"),

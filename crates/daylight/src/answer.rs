@@ -82,14 +82,15 @@ async fn below(
         About::Account(account) => accounts::answer(app, account, &repository, request, event).await,
         About::Content(scope, question) => {
             let Reading { brings, needs_token, .. } = reading;
-            let asked = Asked { url: &url, kept, scope, question, brings, needs_token, repository, settings, place };
+            let asked =
+                ContentRequest { url: &url, kept, scope, question, brings, needs_token, repository, settings, place };
             content(app, request, asked, event).await
         }
     }
 }
 
 /// A request for content of a repository, once it has a place.
-struct Asked<'a> {
+struct ContentRequest<'a> {
     url: &'a Content,
     /// Why its query cannot be kept.
     kept: Result<(), repository::Error>,
@@ -103,8 +104,13 @@ struct Asked<'a> {
 }
 
 /// Answers a request for content of a repository.
-async fn content(app: &App, request: &mut Request, asked: Asked<'_>, event: &mut Event) -> Result<Reply, Error> {
-    let Asked { url, kept, scope, question, brings, needs_token, repository, settings, place } = asked;
+async fn content(
+    app: &App,
+    request: &mut Request,
+    asked: ContentRequest<'_>,
+    event: &mut Event,
+) -> Result<Reply, Error> {
+    let ContentRequest { url, kept, scope, question, brings, needs_token, repository, settings, place } = asked;
     let who = app.access.content(request, scope, &repository, event).await?;
     let repository = match url.as_of {
         Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,

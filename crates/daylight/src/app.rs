@@ -1,7 +1,7 @@
 //! Everything that requests need, made once at the start.
 
 use crate::access::{Access, Caller};
-use crate::class::{Classes, Place};
+use crate::class::{Classes, Permit};
 use crate::config::{References, ServerTiming};
 use crate::error::Error;
 use crate::reply::{self, explain_link};
@@ -72,7 +72,7 @@ pub struct App {
 
 impl App {
     /// Reserves a place for a request in its cost class. Fails where the class is full.
-    pub async fn enter(&self, class: Class, request: &Request, event: &mut Event) -> Result<Place, Error> {
+    pub async fn enter(&self, class: Class, request: &Request, event: &mut Event) -> Result<Permit, Error> {
         let token = self.holder_in(class, request, event).await?;
         self.classes.enter(class, request.client, token)
     }

@@ -6,7 +6,7 @@
 
 use crate::config;
 use crate::error::Error;
-use crate::route::{Admin, AdminVerb, Route, SiteUrl};
+use crate::route::{Admin, AdminVerb, OwnVerb, Route, SiteUrl};
 use crate::upload::small_bodies::{Holder, SmallBodies, SmallBody};
 use repository::ClassPlace;
 use repository::Cost;
@@ -47,10 +47,10 @@ pub fn of_route(route: &Route) -> Option<Class> {
         // They take their places when their forms have arrived.
         Route::Site(SiteUrl::SignInSent | SiteUrl::SignOut) => None,
         Route::Site(_) => Some(Class::Web),
-        Route::Admin(Admin { verb: AdminVerb::Ask, .. }) => Some(Class::Ask),
-        Route::Admin(admin) if admin.verb.reads_repository() => Some(Class::Web),
+        Route::Admin(Admin { verb: AdminVerb::Own(OwnVerb::Ask), .. }) => Some(Class::Ask),
+        Route::Admin(Admin { verb: AdminVerb::Repository(_), .. }) => Some(Class::Web),
         // It takes its place itself, and returns it while it waits for upstreams.
-        Route::Admin(Admin { verb: AdminVerb::Names, .. }) => None,
+        Route::Admin(Admin { verb: AdminVerb::Own(OwnVerb::Names), .. }) => None,
         Route::Admin(_) | Route::Conformance(..) => Some(Class::Admin),
     }
 }
@@ -73,13 +73,13 @@ pub fn each(places: u64, server: &config::Server) -> u64 {
 
 /// A place in a class. Dropping it returns the place.
 #[derive(Debug)]
-pub struct Place {
+pub struct Permit {
     _class: Slot,
     _client: Option<KeyedSlot<Holder>>,
     _token: Option<KeyedSlot<Holder>>,
 }
 
-impl ClassPlace for Place {}
+impl ClassPlace for Permit {}
 
 /// The places of every class.
 #[derive(Debug)]
@@ -132,7 +132,7 @@ impl Classes {
 
     /// Takes a place in `class` for a request of this client with this token, if it has a valid one. Fails at once if
     /// the class is full, or if the client or the token has its share already.
-    pub fn enter(&self, class: Class, client: IpAddr, token: Option<u64>) -> Result<Place, Error> {
+    pub fn enter(&self, class: Class, client: IpAddr, token: Option<u64>) -> Result<Permit, Error> {
         let (all, each) = (&self.all[class as usize], &self.each[class as usize]);
         // The share of the client comes first, so that a refused client takes no place from others, not even for a
         // moment.
@@ -144,7 +144,7 @@ impl Classes {
         let busy = |_| Error::Busy { what: class.doc(), setting: setting(class) };
         let _class = all.enter().map_err(busy)?;
         self.entered[class as usize].fetch_add(1, Relaxed);
-        Ok(Place { _class, _client, _token })
+        Ok(Permit { _class, _client, _token })
     }
 
     /// A small body of this client with this token begins to arrive.

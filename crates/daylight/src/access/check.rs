@@ -3,9 +3,9 @@
 use super::caller::Caller;
 use super::credentials::{self, Credentials};
 use super::error::Error;
+use super::suggested_token::SuggestedToken;
 use super::table::Token;
 use super::tokens::Access;
-use super::wanted::Wanted;
 use front::Request;
 use http::{HeaderMap, Method};
 use repository::{Repositories, Repository, Scope};
@@ -38,8 +38,8 @@ pub(crate) fn refuse_unless_from_here(headers: &HeaderMap, server: &str) -> Resu
 
 /// The token is not for the repository of that name, which may not exist.
 fn not_for(token: &Token, scope: Scope, repository: &str) -> Error {
-    let wanted = Wanted::beside(&token.record, scope, repository);
-    Error::RepositoryNotNamed { token: token.record.name.clone(), repository: repository.to_owned(), wanted }
+    let suggested = SuggestedToken::beside(&token.record, scope, repository);
+    Error::RepositoryNotNamed { token: token.record.name.clone(), repository: repository.to_owned(), suggested }
 }
 
 impl Access {
@@ -126,8 +126,9 @@ impl Access {
                     let table = self.table(event).await?;
                     let maker = table.maker(token).filter(|maker| maker.allows(scope, Some(repository.id)));
                     let signed_in = maker.map(|maker| maker.record.name.clone());
-                    let (wanted, token) = (Wanted::beside(&token.record, scope, name), token.record.name.clone());
-                    Err(Error::ScopeMissing { token, scope, repository: Some(name.clone()), wanted, signed_in })
+                    let (suggested, token) =
+                        (SuggestedToken::beside(&token.record, scope, name), token.record.name.clone());
+                    Err(Error::ScopeMissing { token, scope, repository: Some(name.clone()), suggested, signed_in })
                 }
                 None => Err(Error::CredentialsMissing { scope, repository: Some(name.clone()) }),
             },
@@ -225,7 +226,7 @@ impl Access {
             }
             Some(token) => {
                 let token = token.record.name.clone();
-                Err(Error::ScopeMissing { token, scope, repository: None, wanted: Box::default(), signed_in: None })
+                Err(Error::ScopeMissing { token, scope, repository: None, suggested: Box::default(), signed_in: None })
             }
             None => Err(Error::CredentialsMissing { scope, repository: None }),
         }

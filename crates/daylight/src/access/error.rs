@@ -1,7 +1,7 @@
 //! Why a request is not allowed, and why a token cannot be changed.
 
 use super::otp::OtpError;
-use super::wanted::Wanted;
+use super::suggested_token::SuggestedToken;
 use repository::Scope;
 use telemetry::Reason;
 
@@ -65,7 +65,7 @@ pub enum Error {
         /// Where; `None`: the server as a whole.
         repository: Option<String>,
         /// The token that would have it.
-        wanted: Box<Wanted>,
+        suggested: Box<SuggestedToken>,
         /// Of a key that a client made by signing in: the token that it was made with, where that one has the scope. `gem` can then add the
         /// scope to the key.
         signed_in: Option<String>,
@@ -78,7 +78,7 @@ pub enum Error {
         /// Where it would be used.
         repository: String,
         /// The token that would be for it.
-        wanted: Box<Wanted>,
+        suggested: Box<SuggestedToken>,
     },
     /// The token has the scope, but for some repositories, and this is about the server.
     #[error(

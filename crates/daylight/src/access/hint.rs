@@ -1,7 +1,7 @@
 //! The remedy for a refused request, in the words of the client that sent it.
 
 use super::error::Error;
-use super::wanted::Wanted;
+use super::suggested_token::SuggestedToken;
 use crate::face::Words;
 use crate::formats;
 use repository::Scope;
@@ -12,10 +12,10 @@ impl Error {
         let client = formats::speaking(words);
         Some(match self {
             Error::CredentialsMissing { scope, repository } => {
-                format!("{}; {}", make(&Wanted::only(*scope, repository.as_deref())), send(*scope, words))
+                format!("{}; {}", make(&SuggestedToken::only(*scope, repository.as_deref())), send(*scope, words))
             }
             Error::PrivateOrMissing { name, scope } => {
-                format!("{}; {}", make(&Wanted::private(*scope, name)), send(*scope, words))
+                format!("{}; {}", make(&SuggestedToken::private(*scope, name)), send(*scope, words))
             }
             Error::AccountMissing => send(Scope::Write, words).into(),
             Error::CredentialsUnknown => {
@@ -33,8 +33,8 @@ impl Error {
                 "use a token with the scope `{scope}`; an administrator makes one: `daylight token create NAME --scope {scope}`"
             ),
             // The repository may be a group, which a token for others does not learn.
-            Error::RepositoryNotNamed { wanted, .. } => format!("{}{}", make(wanted), client.about_groups),
-            Error::ScopeMissing { wanted, .. } => make(wanted),
+            Error::RepositoryNotNamed { suggested, .. } => format!("{}{}", make(suggested), client.about_groups),
+            Error::ScopeMissing { suggested, .. } => make(suggested),
             Error::OnlyForRepositories { scope, .. } => {
                 format!("use a token with the scope `{scope}` that was made without `--repository`")
             }
@@ -55,8 +55,8 @@ impl Error {
 }
 
 /// How an administrator makes a token.
-fn make(wanted: &Wanted) -> String {
-    format!("an administrator makes a token: `daylight token create NAME {wanted}`")
+fn make(suggested: &SuggestedToken) -> String {
+    format!("an administrator makes a token: `daylight token create NAME {suggested}`")
 }
 
 /// Where a client takes its token from. Of the API clients speak HTTP.

@@ -9,9 +9,9 @@ mod hint;
 pub(crate) mod name;
 mod otp;
 pub(crate) mod session;
+mod suggested_token;
 mod table;
 mod tokens;
-mod wanted;
 
 pub use caller::Caller;
 pub use change::{CreatedToken, NewToken};

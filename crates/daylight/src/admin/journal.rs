@@ -20,8 +20,8 @@ pub(super) async fn list(app: &App, query: &str, caller: &Caller, event: &mut Ev
         query.kinds = asked.iter().copied().filter(|kind| *kind != TOKEN).collect();
         if query.kinds.is_empty() {
             let (token, scope) = (token.record.name.clone(), Scope::Admin);
-            let (wanted, signed_in) = (Box::default(), None);
-            return Err(access::Error::ScopeMissing { token, scope, repository: None, wanted, signed_in }.into());
+            let (suggested, signed_in) = (Box::default(), None);
+            return Err(access::Error::ScopeMissing { token, scope, repository: None, suggested, signed_in }.into());
         }
     }
     let page = app.repositories.journal(query, event).await?;

@@ -1,7 +1,6 @@
 //! The admin API: JSON in, JSON out, one file for each resource. The command line uses it.
 
 mod ask;
-mod browse;
 mod cleanup;
 mod clock;
 mod collisions;
@@ -30,10 +29,9 @@ pub(crate) use clock::Right;
 use crate::app::App;
 use crate::config::SMALL_BODY_BYTES;
 use crate::error::Error;
-use crate::lookup::read_repository::ReadRepository;
 use crate::lookup::search;
 use crate::reply;
-use crate::route::{Admin, AdminVerb as Verb};
+use crate::route::{Admin, AdminVerb, OwnVerb, ServerVerb as Verb};
 use front::{Reply, Request};
 use http::Method;
 use repository::{Author, ServerUrl};
@@ -45,59 +43,52 @@ use telemetry::{Event, Layer, Op};
 pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
     event.layer = Layer::Admin;
     event.subject.kind = admin.id;
-    if admin.verb == Verb::Tail {
-        let query = request.query().unwrap_or_default().to_owned();
-        return tail::answer(app, &admin, &query, request, event).await;
-    }
-    if admin.verb == Verb::Ask {
-        return Ok(reply::of_json(ask::answer(app, request, event).await?));
-    }
-    if admin.verb == Verb::Names {
-        let value = names::show(app, &admin, request, event).await?;
-        return Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)));
-    }
-    if admin.verb == Verb::Explain {
-        let query = request.query().unwrap_or_default().to_owned();
-        let value = explain::show(app, &query, request, event).await?;
-        return Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)));
-    }
-    if admin.verb == Verb::Search {
-        let found = search::search(app, request, event).await?;
-        let value = serde_json::to_value(found.unwrap_or_default()).map_err(|_| Error::GivenUp)?;
-        return Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)));
-    }
-    if admin.verb.reads_repository() {
-        let read = ReadRepository::named(app, &admin.name, request, event).await?;
-        let value = match admin.verb {
-            Verb::Browse | Verb::BrowseBelow => browse::list(app, &read, &admin.path, request, event).await?,
-            _ => packages::show(app, &admin, &read, request, event).await?,
-        };
-        return Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)));
-    }
-    let value = match call(app, &admin, request, event).await {
-        Err(Error::Repository(repository::Error::NoSuchRepository(name))) => {
-            return Err(no_such_repository(app, name, event).await);
+    let value = match admin.verb {
+        AdminVerb::Own(OwnVerb::Tail) => {
+            let query = request.query().unwrap_or_default().to_owned();
+            return tail::answer(app, &query, request, event).await;
         }
-        value => value?,
+        AdminVerb::Own(OwnVerb::Ask) => return Ok(reply::of_json(ask::answer(app, request, event).await?)),
+        AdminVerb::Own(OwnVerb::Names) => names::show(app, &admin, request, event).await?,
+        AdminVerb::Own(OwnVerb::Explain) => {
+            let query = request.query().unwrap_or_default().to_owned();
+            explain::show(app, &query, request, event).await?
+        }
+        AdminVerb::Own(OwnVerb::Search) => {
+            let found = search::search(app, request, event).await?;
+            serde_json::to_value(found.unwrap_or_default()).map_err(|_| Error::GivenUp)?
+        }
+        AdminVerb::Repository(verb) => packages::show(app, (verb, &admin), request, event).await?,
+        AdminVerb::Server(verb) => match call(app, (verb, &admin), request, event).await {
+            Err(Error::Repository(repository::Error::NoSuchRepository(name))) => {
+                return Err(no_such_repository(app, name, event).await);
+            }
+            value => value?,
+        },
     };
     Ok(event.time(Op::ReplyMake, || reply::of_call(admin.status, &value)))
 }
 
 /// Executes a call. Every call needs a token with the scope of its verb, except that every token may revoke itself.
-async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event) -> Result<Value, Error> {
-    if admin.verb == Verb::RevokeToken
+async fn call(
+    app: &App,
+    (verb, admin): (Verb, &Admin),
+    request: &mut Request,
+    event: &mut Event,
+) -> Result<Value, Error> {
+    if verb == Verb::RevokeToken
         && let Some(by) = app.access.may_revoke(request, &admin.name, event).await?
     {
         return tokens::revoke(app, &admin.name, Author::of_client(&by, request.recorded_client), event).await;
     }
     let changes = !matches!(request.method, Method::GET | Method::HEAD);
-    let caller = app.access.server(request, admin.verb.scope(), changes, event).await?;
+    let caller = app.access.server(request, verb.scope(), changes, event).await?;
     let (by, name, path) = (caller.author(), admin.name.as_str(), admin.path.as_str());
     let query = request.query().unwrap_or_default().to_owned();
     let query = query.as_str();
     let server = app.urls.of(request).url();
     let server = server.as_str();
-    match admin.verb {
+    match verb {
         Verb::Document => Ok(openapi::document(server)),
         Verb::Repositories => repositories::list(app, server, event).await,
         Verb::AddRepository => repositories::add(app, server, body(request, event).await?, by, event).await,
@@ -124,25 +115,8 @@ async fn call(app: &App, admin: &Admin, request: &mut Request, event: &mut Event
         Verb::Journal => journal::list(app, query, &caller, event).await,
         Verb::Requests => Ok(requests::list(app)),
         Verb::Upstreams => upstreams::list(app, event).await,
-        // Readers of the repository, and publishers in it, may make them: see `answer`.
-        Verb::Explain | Verb::Names => Err(Error::GivenUp),
         Verb::Event => events::show(app, name, event).await,
-        // It does not answer with a value: see `answer`.
-        Verb::Tail => Ok(Value::Null),
         Verb::Findings => Ok(findings::list()),
-        // Its answer is made on another thread.
-        Verb::Ask => Err(Error::GivenUp),
-        // Readers of the repository call them, too: see `answer`.
-        Verb::Packages
-        | Verb::Package
-        | Verb::Dependents
-        | Verb::Downloads
-        | Verb::Difference
-        | Verb::Readme
-        | Verb::PackageVersion
-        | Verb::Browse
-        | Verb::BrowseBelow
-        | Verb::Search => Err(Error::GivenUp),
         Verb::Tokens => tokens::list(app, event).await,
         Verb::AddToken => tokens::add(app, body(request, event).await?, by, event).await,
         Verb::RevokeToken => tokens::revoke(app, name, by, event).await,

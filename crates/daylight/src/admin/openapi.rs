@@ -3,8 +3,8 @@
 mod schemas;
 
 use crate::lookup::pagination::LIMIT_MAX;
-use crate::route::AdminVerb;
 use crate::route::admin::{AdminCall, CALLS, ID, NAME, PACKAGE, PATH, VERSION};
+use crate::route::{AdminVerb, OwnVerb};
 use repository::Scope;
 use serde_json::{Map, Value, json};
 
@@ -41,7 +41,7 @@ fn operation(call: &AdminCall) -> Value {
     if !call.gives.is_empty() {
         done["content"] = content("application/json", call.gives);
     }
-    if call.verb == AdminVerb::Tail {
+    if call.verb == AdminVerb::Own(OwnVerb::Tail) {
         done["content"] = json!({ "text/event-stream": { "schema": { "type": "string" } } });
     }
     let mut operation = json!({
@@ -52,31 +52,33 @@ fn operation(call: &AdminCall) -> Value {
             "default": { "description": "Why not.", "content": content("application/problem+json", PROBLEM) },
         },
     });
-    let scope = call.verb.scope();
-    if call.verb == AdminVerb::Explain {
-        operation["description"] =
+    let (description, security) = match call.verb {
+        AdminVerb::Own(OwnVerb::Explain) => (
             "Needs no token if the repository is public, otherwise one with the scope `read` for it. Names of tokens, \
             hosts of upstreams and times need the scope `observe`."
-                .into();
-        operation["security"] = json!([{}, { "token": [Scope::Read.as_str()] }]);
-    } else if call.verb == AdminVerb::Names {
-        operation["description"] =
-            "Needs a token with the scope `write` for the repository. Private members are named to callers who may read them.".into();
-        operation["security"] = json!([{ "token": [Scope::Write.as_str()] }]);
-    } else if call.verb.reads_repository() {
-        operation["description"] =
+                .to_owned(),
+            json!([{}, { "token": [Scope::Read.as_str()] }]),
+        ),
+        AdminVerb::Own(OwnVerb::Names) => (
+            "Needs a token with the scope `write` for the repository. Private members are named to callers who may read them."
+                .to_owned(),
+            json!([{ "token": [Scope::Write.as_str()] }]),
+        ),
+        AdminVerb::Own(OwnVerb::Search) => (
+            "Needs no token. The answers, and their number, are those of the repositories that the caller may read.".to_owned(),
+            json!([{}, { "token": [Scope::Read.as_str()] }]),
+        ),
+        AdminVerb::Repository(_) => (
             "Needs no token if the repository is public, otherwise one with the scope `read` for it. \
             `name` may have a moment: `NAME@2026-11-01`."
-                .into();
-        operation["security"] = json!([{}, { "token": [Scope::Read.as_str()] }]);
-    } else if call.verb == AdminVerb::Search {
-        operation["description"] =
-            "Needs no token. The answers, and their number, are those of the repositories that the caller may read."
-                .into();
-        operation["security"] = json!([{}, { "token": [Scope::Read.as_str()] }]);
-    } else if scope != Scope::Admin {
-        operation["description"] = format!("Needs a token with the scope `{scope}` or `admin`.").into();
-        operation["security"] = json!([{ "token": [scope.as_str()] }]);
+                .to_owned(),
+            json!([{}, { "token": [Scope::Read.as_str()] }]),
+        ),
+        AdminVerb::Own(OwnVerb::Tail | OwnVerb::Ask) => of_scope(Scope::Observe),
+        AdminVerb::Server(verb) => of_scope(verb.scope()),
+    };
+    if !description.is_empty() {
+        (operation["description"], operation["security"]) = (description.into(), security);
     }
     if !call.takes.is_empty() {
         operation["requestBody"] = json!({ "required": true, "content": content("application/json", call.takes) });
@@ -87,6 +89,14 @@ fn operation(call: &AdminCall) -> Value {
         operation["parameters"] = parameters.into();
     }
     operation
+}
+
+/// The access to a call that needs a scope for the whole server.
+fn of_scope(scope: Scope) -> (String, Value) {
+    match scope {
+        Scope::Admin => (String::new(), Value::Null),
+        _ => (format!("Needs a token with the scope `{scope}` or `admin`."), json!([{ "token": [scope.as_str()] }])),
+    }
 }
 
 fn path_parameter(part: &str) -> Option<Value> {

@@ -1,29 +1,34 @@
-//! `/api/v1/packages`: the packages of a repository and their versions, from the values of the web pages.
+//! `/api/v1/packages` and `/api/v1/browse`: the packages of a repository, and the levels of its content. The web pages show the same values.
 
 use crate::app::App;
 use crate::error::Error;
 use crate::lookup::pagination::{self, PageQuery};
 use crate::lookup::read_repository::ReadRepository;
-use crate::lookup::{difference, downloads, package, packages, readme, version};
-use crate::route::{Admin, AdminVerb as Verb};
+use crate::lookup::{browse, difference, downloads, package, packages, readme, version};
+use crate::route::{Admin, RepositoryVerb as Verb};
 use front::Request;
+use repository::PageRequest;
 use serde_json::Value;
 use telemetry::Event;
 
-/// Answers a call about packages of a repository that its caller may read.
+/// Answers a call that reads a repository.
 pub(super) async fn show(
     app: &App,
-    admin: &Admin,
-    read: &ReadRepository,
+    (verb, admin): (Verb, &Admin),
     request: &Request,
     event: &mut Event,
 ) -> Result<Value, Error> {
+    let read = &ReadRepository::named(app, &admin.name, request, event).await?;
     let query = request.query().unwrap_or_default();
     let page = pagination::read(query)?;
-    let shown = match admin.verb {
+    let shown = match verb {
         Verb::Packages => {
             let PageQuery { after, limit } = page;
             serde_json::to_value(packages::list(app, read, &after, limit, event).await?)
+        }
+        Verb::Browse | Verb::BrowseBelow => {
+            let level = PageRequest { path: &admin.path, after: &page.after, limit: page.limit };
+            serde_json::to_value(browse::level(app, read, level, event).await?)
         }
         Verb::Package => serde_json::to_value(package::show(app, read, &admin.package, &page, request, event).await?),
         Verb::Downloads => serde_json::to_value(downloads::show(app, read, &admin.package, event).await?),
@@ -33,7 +38,9 @@ pub(super) async fn show(
         }
         Verb::Readme => serde_json::to_value(readme::show(app, read, &admin.package, &admin.version, event).await?),
         Verb::Dependents => serde_json::to_value(packages::dependents(app, read, &admin.package, &page, event).await?),
-        _ => serde_json::to_value(version::show(app, read, &admin.package, &admin.version, request, event).await?),
+        Verb::PackageVersion => {
+            serde_json::to_value(version::show(app, read, &admin.package, &admin.version, request, event).await?)
+        }
     };
     shown.map_err(|_| Error::GivenUp)
 }

@@ -5,12 +5,12 @@ use crate::app::App;
 use crate::error::Error;
 use crate::lookup::pagination::flag;
 use crate::reply;
-use crate::route::Admin;
 use bytes::Bytes;
 use format::percent::Form;
 use front::{Live, LiveSource, Reply, Request};
 use http::HeaderMap;
 use insight::{Filter, Listener, NoPlace};
+use repository::Scope;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -24,14 +24,8 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 const COMMENT: &[u8] = b":\n\n";
 
 /// Begins to listen. The cost class has its place back with the reply: listeners have a bound of their own.
-pub(super) async fn answer(
-    app: &App,
-    admin: &Admin,
-    query: &str,
-    request: &Request,
-    event: &mut Event,
-) -> Result<Reply, Error> {
-    let caller = app.access.server(request, admin.verb.scope(), false, event).await?;
+pub(super) async fn answer(app: &App, query: &str, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+    let caller = app.access.server(request, Scope::Observe, false, event).await?;
     let id = caller.token.map_or(0, |token| token.class);
     let filter = Filter::from_text(&Form(query).value("where").unwrap_or_default(), app.clock.now());
     let filter = filter.map_err(|error| Error::Input(format!("`where` cannot be read: {error}")))?;

@@ -9,7 +9,7 @@ use std::io::Write;
 const SHOWN: usize = 20;
 
 #[derive(Debug, Deserialize)]
-struct Kept {
+struct KeptName {
     name: String,
     group: String,
     commands: Vec<String>,
@@ -17,8 +17,8 @@ struct Kept {
 
 /// Prints the names of an answer, and what gives each of them back to upstreams.
 pub(super) fn write(answer: &Value, out: &mut dyn Write) -> std::io::Result<()> {
-    let kept: Vec<Kept> = serde_json::from_value(answer["kept_names"].clone()).unwrap_or_default();
-    for Kept { name, group, commands } in kept.iter().take(SHOWN) {
+    let kept: Vec<KeptName> = serde_json::from_value(answer["kept_names"].clone()).unwrap_or_default();
+    for KeptName { name, group, commands } in kept.iter().take(SHOWN) {
         let commands: Vec<String> = commands.iter().map(|command| format!("`{}`", plain(command))).collect();
         let gives = if commands.len() == 1 { "gives" } else { "give" };
         let (name, group, commands) = (plain(name), plain(group), commands.join(" and "));

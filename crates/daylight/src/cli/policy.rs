@@ -10,7 +10,7 @@ use super::context::Context;
 use super::{failure, table};
 use crate::config::duration;
 use format::percent::segment;
-use refused::{Versions, Wanted};
+use refused::{Selection, Versions};
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -98,9 +98,9 @@ impl Policy {
         match self.verb {
             PolicyVerb::Allow { repository, package, refused, lock, by, yes, why, until } => {
                 let allowed = Allowed { why, until };
-                let refused = refused.map(|since| Wanted::Refused { since, by });
-                if let Some(wanted) = refused.or_else(|| lock.map(Wanted::Lock)) {
-                    return Versions { repository, wanted, yes }.allow(&api, &allowed, context);
+                let refused = refused.map(|since| Selection::Refused { since, by });
+                if let Some(selection) = refused.or_else(|| lock.map(Selection::Lock)) {
+                    return Versions { repository, selection, yes }.allow(&api, &allowed, context);
                 }
                 let package = package.unwrap_or_default();
                 let answer = allow(&api, &repository, &package, &allowed)?;

@@ -4,7 +4,7 @@ use super::Error;
 use crate::config::{FORM_BYTES, SMALL_BODY_BYTES};
 use crate::face::Words;
 use crate::formats;
-use crate::upload::elsewhere::{Elsewhere, Place};
+use crate::upload::elsewhere::{Elsewhere, PublishTarget};
 use repository::Format;
 
 impl Error {
@@ -64,8 +64,8 @@ impl Error {
 
 /// How the client makes its change in the repository that takes it.
 fn instead(elsewhere: &Elsewhere, words: Words) -> String {
-    match &elsewhere.place {
-        Some(Place { url, path, .. }) => (formats::of(elsewhere.format).elsewhere)(url, path, words),
+    match &elsewhere.target {
+        Some(PublishTarget { url, path, .. }) => (formats::of(elsewhere.format).elsewhere)(url, path, words),
         None => "`daylight repo list` shows the hosted repositories, which take changes".into(),
     }
 }

@@ -10,7 +10,7 @@ const TEXT_MAX: usize = 1_024;
 /// The announcement in a hook. Every field may be missing.
 #[derive(Clone, Default, Deserialize)]
 #[serde(default, expecting = "an object")]
-pub struct Said {
+pub struct HookBody {
     pub(super) name: Option<String>,
     pub(super) version: Option<String>,
     platform: Option<String>,
@@ -22,14 +22,14 @@ pub struct Said {
     pub(super) rubygems_token: Option<String>,
 }
 
-impl std::fmt::Debug for Said {
+impl std::fmt::Debug for HookBody {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { name, version, platform, group, artifact, path, .. } = self;
-        write!(f, "Said({name:?} {version:?} {platform:?} {group:?} {artifact:?} {path:?})")
+        write!(f, "HookBody({name:?} {version:?} {platform:?} {group:?} {artifact:?} {path:?})")
     }
 }
 
-impl Said {
+impl HookBody {
     /// Parses a body, which may be empty. An error is a sentence for the sender.
     pub fn read(body: &[u8]) -> Result<Self, String> {
         if body.trim_ascii().is_empty() {
@@ -39,16 +39,16 @@ impl Said {
         if body.trim_ascii_start().first() != Some(&b'{') {
             return Err("the body is neither a JSON object nor empty".to_owned());
         }
-        let said: Self = serde_json::from_slice(body)
+        let hook: Self = serde_json::from_slice(body)
             .map_err(|error| format!("the body is not a hook: {}", Event::text(&error.to_string())))?;
-        let Self { name, version, platform, group, artifact, path, .. } = &said;
+        let Self { name, version, platform, group, artifact, path, .. } = &hook;
         for text in [name, version, platform, group, artifact, path].into_iter().flatten() {
             if text.len() > TEXT_MAX || text.chars().any(|c| c.is_control() || c.is_whitespace()) {
                 return Err(format!("the body names something that cannot be: `{}`", Event::text(text)));
             }
         }
         match group.is_some() == artifact.is_some() {
-            true => Ok(said),
+            true => Ok(hook),
             false => Err("the body names `group` and `artifact` together, or neither".to_owned()),
         }
     }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     fn read(body: &str) -> Announcement {
-        Said::read(body.as_bytes()).unwrap().announcement(false)
+        HookBody::read(body.as_bytes()).unwrap().announcement(false)
     }
 
     #[test]
@@ -116,13 +116,13 @@ mod tests {
     fn what_is_no_hook_is_refused() {
         let long = format!(r#"{{"name": "{}"}}"#, "x".repeat(TEXT_MAX + 1));
         for odd in ["x", "[]", "3", "{", r#"{"name": 3}"#, r#"{"name": "a\nb"}"#, r#"{"group": "a"}"#, &long] {
-            assert!(Said::read(odd.as_bytes()).is_err(), "{odd}");
+            assert!(HookBody::read(odd.as_bytes()).is_err(), "{odd}");
         }
     }
 
     #[test]
     fn the_token_in_a_body_is_not_printed() {
-        let said = Said::read(br#"{"name": "a", "rubygems_token": "hush"}"#).unwrap();
-        assert!(!format!("{said:?}").contains("hush"));
+        let hook = HookBody::read(br#"{"name": "a", "rubygems_token": "hush"}"#).unwrap();
+        assert!(!format!("{hook:?}").contains("hush"));
     }
 }

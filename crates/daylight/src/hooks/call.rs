@@ -6,12 +6,12 @@ pub struct HookCall {
     /// The name of the repository.
     pub repository: String,
     /// The kind of change in the URL.
-    pub says: Says,
+    pub kind: HookKind,
 }
 
 /// The kind of change in the URL of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Says {
+pub enum HookKind {
     /// Unknown: the body may have it.
     Any,
     /// Something was published.
@@ -23,12 +23,12 @@ pub enum Says {
 impl HookCall {
     /// Reads a path after `/hooks/`. `None`: it is not the URL of a hook.
     pub(crate) fn read(segments: &[&str]) -> Option<Self> {
-        let (repository, says) = match *segments {
-            [repository] => (repository, Says::Any),
-            [repository, "add_spec.json"] => (repository, Says::Added),
-            [repository, "remove_spec.json"] => (repository, Says::Removed),
+        let (repository, kind) = match *segments {
+            [repository] => (repository, HookKind::Any),
+            [repository, "add_spec.json"] => (repository, HookKind::Added),
+            [repository, "remove_spec.json"] => (repository, HookKind::Removed),
             _ => return None,
         };
-        Some(Self { repository: repository.to_owned(), says })
+        Some(Self { repository: repository.to_owned(), kind })
     }
 }

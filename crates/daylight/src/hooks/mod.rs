@@ -16,8 +16,8 @@ use crate::app::App;
 use crate::config::SMALL_BODY_BYTES;
 use crate::error::Error;
 use crate::reply;
-use body::Said;
-use call::Says;
+use body::HookBody;
+use call::HookKind;
 use front::{Reply, Request};
 use http::header::{self, HeaderName};
 use repository::{Announcement, Repositories, Repository, Scope};
@@ -45,14 +45,14 @@ pub(crate) async fn answer(
     // A caller who may not know that the repository exists gets no further information.
     let hidden = |error: Error| if readable { error } else { missing() };
     event.subject.repository = repository.record.name.as_str().into();
-    let said = match Box::pin(admit(app, &call, repository, readable, request, event)).await {
-        Ok(said) => said,
+    let hook = match Box::pin(admit(app, &call, repository, readable, request, event)).await {
+        Ok(hook) => hook,
         Err(error) => {
             app.repositories.count_refused_hook(repository);
             return Err(hidden(error));
         }
     };
-    let mut announcement = said.announcement(call.says == Says::Removed);
+    let mut announcement = hook.announcement(call.kind == HookKind::Removed);
     if repository.format.is_tree() && announcement == Announcement::default() {
         app.flush_sinks(event).await;
         announcement.recent = recent_folders(app);
@@ -74,7 +74,7 @@ async fn admit(
     readable: bool,
     request: &mut Request,
     event: &mut Event,
-) -> Result<Said, Error> {
+) -> Result<HookBody, Error> {
     let name = || repository.record.name.clone();
     let secret = match app.repositories.hook_secret(repository, event).await {
         Err(repository::Error::Setting(_)) => return Err(Error::HookSecretUnread(name())),
@@ -97,18 +97,18 @@ async fn admit(
         return Err(Error::Input(text));
     }
     let body = request.upload.collect(SMALL_BODY_BYTES, event).await?;
-    let said = Said::read(&body);
+    let hook = HookBody::read(&body);
     if let Some(secret) = secret {
-        let named = said.as_ref().ok();
+        let named = hook.as_ref().ok();
         if !signature::is_right(&secret, &request.headers, &body, named) {
             return Err(Error::HookForged(name()));
         }
     }
-    let said = said.map_err(Error::Input)?;
-    if call.says != Says::Any && said.names_nothing() {
+    let hook = hook.map_err(Error::Input)?;
+    if call.kind != HookKind::Any && hook.names_nothing() {
         return Err(Error::Input("the body names no package".into()));
     }
-    Ok(said)
+    Ok(hook)
 }
 
 /// Whether a request comes from this machine itself. A forwarded request does not, even if the proxy runs here and is

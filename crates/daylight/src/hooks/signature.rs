@@ -1,7 +1,7 @@
 //! Checks that the sender of a hook knows the secret of its repository. Secrets and signatures are compared in constant
 //! time.
 
-use crate::hooks::body::Said;
+use crate::hooks::body::HookBody;
 use client::Secret;
 use hmac::{Hmac, KeyInit, Mac};
 use http::HeaderMap;
@@ -16,8 +16,8 @@ const HUB: HeaderName = HeaderName::from_static("x-hub-signature-256");
 /// The secret itself, as GitLab sends it.
 const GITLAB: HeaderName = HeaderName::from_static("x-gitlab-token");
 
-/// Whether one of the forms proves it. `said` is the parsed body, if it is valid.
-pub fn is_right(secret: &Secret, headers: &HeaderMap, body: &[u8], said: Option<&Said>) -> bool {
+/// Whether one of the forms proves it. `hook` is the parsed body, if it is valid.
+pub fn is_right(secret: &Secret, headers: &HeaderMap, body: &[u8], hook: Option<&HookBody>) -> bool {
     let secret = secret.expose().as_bytes();
     let text = |name: &HeaderName| headers.get(name).map(|value| value.as_bytes()).filter(|text| text.len() <= MAX);
     let mut right = Choice::from(0);
@@ -33,7 +33,7 @@ pub fn is_right(secret: &Secret, headers: &HeaderMap, body: &[u8], said: Option<
             right |= same(token.trim_ascii(), secret);
         }
         // RubyGems signs with the key, or with the hash of the key if it has only that.
-        let named = said.and_then(|said| said.name.as_deref().zip(said.version.as_deref()));
+        let named = hook.and_then(|hook| hook.name.as_deref().zip(hook.version.as_deref()));
         if let Some((name, version)) = named {
             let hashed = hex(&Sha256::digest(secret));
             for key in [secret, hashed.as_bytes()] {
@@ -42,7 +42,7 @@ pub fn is_right(secret: &Secret, headers: &HeaderMap, body: &[u8], said: Option<
             }
         }
     }
-    if let Some(token) = said.and_then(|said| said.rubygems_token.as_deref()) {
+    if let Some(token) = hook.and_then(|hook| hook.rubygems_token.as_deref()) {
         right |= same(token.as_bytes(), secret);
     }
     right.into()
@@ -75,7 +75,7 @@ mod tests {
 
     fn right(secret: &str, shown: &[(&HeaderName, &str)], body: &[u8]) -> bool {
         let headers = shown.iter().map(|(name, value)| ((*name).clone(), value.parse().unwrap())).collect();
-        is_right(&Secret::new(secret.to_owned()), &headers, body, Said::read(body).ok().as_ref())
+        is_right(&Secret::new(secret.to_owned()), &headers, body, HookBody::read(body).ok().as_ref())
     }
 
     #[test]

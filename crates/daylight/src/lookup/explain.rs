@@ -15,20 +15,18 @@ use repository::{About, Ask, Cost, Foreseen, Parameters, Repository, Scope, Unre
 use std::sync::Arc;
 use store::Stamp;
 use telemetry::{Event, Reason};
-
-/// What a request asks to have explained.
-pub(crate) type Asked = web::ExplainForm;
+use web::ExplainForm;
 
 /// Reads the query of a request.
-pub(crate) fn asked(query: &str) -> Asked {
+pub(crate) fn asked(query: &str) -> ExplainForm {
     let text = |name| Form(query).value(name).unwrap_or_default();
     let (repository, path, as_of) = (text("repository"), text("path"), text("as_of"));
     // URLs have the moment beside the name.
     match repository.split_once('@') {
         Some((name, moment)) if as_of.is_empty() => {
-            Asked { repository: name.to_owned(), path, as_of: moment.to_owned() }
+            ExplainForm { repository: name.to_owned(), path, as_of: moment.to_owned() }
         }
-        _ => Asked { repository, path, as_of },
+        _ => ExplainForm { repository, path, as_of },
     }
 }
 
@@ -42,7 +40,7 @@ pub(crate) fn below_repository(url: &str) -> Option<(&str, &str)> {
 /// The value of the API's answer and of the page. Readers of the repository get it, and observers of the server.
 pub(crate) async fn value(
     app: &App,
-    asked: &Asked,
+    asked: &ExplainForm,
     reader: &Reader,
     request: &Request,
     event: &mut Event,

@@ -153,7 +153,7 @@ fn problem(status: StatusCode, error: &Error, words: Words, why: Option<&str>, i
         value["explain"] = why.into();
     }
     if let Error::Elsewhere(elsewhere) = error {
-        value["repository"] = elsewhere.place.as_ref().map(|place| place.name.as_str()).into();
+        value["repository"] = elsewhere.target.as_ref().map(|place| place.name.as_str()).into();
     }
     let mut reply = json(status, &value);
     reply.headers.insert(header::CONTENT_TYPE, PROBLEM);

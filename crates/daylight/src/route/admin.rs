@@ -20,67 +20,81 @@ pub(crate) const PACKAGE: &str = "{package}";
 pub(crate) const VERSION: &str = "{version}";
 
 macro_rules! calls {
-    ($($verb:ident $id:literal $method:ident $path:literal $takes:literal => $status:ident $gives:literal $doc:literal;)*) => {
-        /// The verbs of the admin API.
+    ($($access:ident($verbs:ident) $about:literal {
+        $($verb:ident $id:literal $method:ident $path:literal $takes:literal => $status:ident $gives:literal $doc:literal;)*
+    })*) => {
+        $(
+            #[doc = $about]
+            #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+            pub enum $verbs { $(#[doc = $doc] $verb,)* }
+        )*
+
+        /// The verbs of the admin API, by the access that their callers need.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum AdminVerb { $(#[doc = $doc] $verb,)* }
+        pub enum AdminVerb { $(#[doc = $about] $access($verbs),)* }
 
         /// Every call.
-        pub(crate) const CALLS: &[AdminCall] = &[$(AdminCall {
-            verb: AdminVerb::$verb, id: $id, method: Method::$method, path: $path, takes: $takes,
+        pub(crate) const CALLS: &[AdminCall] = &[$($(AdminCall {
+            verb: AdminVerb::$access($verbs::$verb), id: $id, method: Method::$method, path: $path, takes: $takes,
             status: StatusCode::$status, gives: $gives, doc: $doc,
-        },)*];
+        },)*)*];
     };
 }
 
 calls! {
-    Document           "openapi"            GET    "openapi.json"                      ""              => OK ""             "This document";
-    Repositories       "listRepositories"   GET    "repositories"                      ""              => OK "Repositories" "List the repositories";
-    AddRepository      "addRepository"      POST   "repositories"                      "NewRepository" => CREATED "Repository"   "Create a repository";
-    Repository         "showRepository"     GET    "repositories/{name}"               ""              => OK "Repository"   "Show a repository";
-    ChangeRepository   "changeRepository"   PATCH  "repositories/{name}"               "Settings"      => OK "ChangedRepository" "Change settings of a repository; other settings stay, and null removes a setting";
-    PreviewRepository  "previewRepository"  POST   "repositories/{name}/preview"       "Settings"      => OK "Preview"      "List the last day's requests whose answer would change with these settings, and change nothing";
-    RemoveRepository   "removeRepository"   DELETE "repositories/{name}"               ""              => OK "RemovedRepository" "Remove a repository with its content; `confirm` repeats its name. It can be restored within `store.undo`";
-    RestoreRepository  "restoreRepository"  POST   "repositories/{name}/restore"       "RestoreRepository" => OK "Repository" "Restore the last removed repository of this name, with its content and the rights of its tokens";
-    Holding            "showHolding"        GET    "repositories/{name}/holding"       ""              => OK "Holding"      "Show the number of files, packages and bytes in a repository";
-    AddException       "addException"       POST   "repositories/{name}/exceptions"        "NewException"  => CREATED "Exception"    "Allow a version before its cooldown ends; the name of the token is recorded";
-    EndException       "endException"       DELETE "repositories/{name}/exceptions/{path}" ""              => NO_CONTENT ""             "End an exception; `path` is its package";
-    CompactRepository  "compactRepository"  POST   "repositories/{name}/compact"       ""              => OK "Repository"   "Rewrite the `/versions` of a gem repository with one line for each gem";
-    AcceptIndex        "acceptIndex"       POST   "repositories/{name}/accept-index"  ""              => OK "Repository"   "Accept the index of a gem upstream that is held back because it lacks many names";
-    CheckIndex         "checkIndex"        GET    "repositories/{name}/index-check"   ""              => OK "IndexCheck"   "Compare the cached files of a gem upstream with its index, without a request to the upstream";
-    Collisions         "listCollisions"     GET    "repositories/{name}/collisions"    ""              => OK "Collisions"   "List the names that several members of a gem group have, with their owners and the reasons, and the names that wait for a decision; without requests to upstreams";
-    Names              "knownNames"         POST   "repositories/{name}/names"         "NamesRequest"  => OK "KnownNames"   "Show the known facts about names of Maven artifacts before they are imported: whether the repository has them, and which upstreams in its groups have them";
-    Contents           "listContents"       GET    "repositories/{name}/contents"          ""              => OK "Contents"     "List the content of a repository: versions of hosted gems, files of Maven and raw repositories, and cached files of a remote repository";
-    ContentsBelow      "listContentsBelow"  GET    "repositories/{name}/contents/{path}"   ""              => OK "Contents"     "List the file at a path, or the files below it; for hosted gems NAME[:VERSION]";
-    Browse             "browse"             GET    "browse/{name}"                         ""              => OK "Browse"       "List the top level of the content of a repository: folders and files, or the names of gems. `name` may have a moment, as in `maven@2026-01-01`";
-    BrowseBelow        "browseBelow"        GET    "browse/{name}/{path}"                  ""              => OK "Browse"       "List one level of the content of a repository below a path, or the file at it; of a gem repository the versions of a gem";
-    Search             "search"             GET    "search"                                ""              => OK "Search"       "Search packages and files of all repositories by words in their names, `GROUP:ARTIFACT`, or the SHA-1 or SHA-256 of a file";
-    RemoveContents     "removeContents"     DELETE "repositories/{name}/contents/{path}"   ""              => OK "Removed"      "Delete the file at a path, or all files below it; they can be restored within `store.undo`. A remote repository downloads them again at the next request";
-    RestoreContents    "restoreContents"    POST   "repositories/{name}/contents/{path}"   ""              => OK "Restored"     "Restore the files of the last removal at a path; for gems, the versions of NAME[:VERSION] that a cleanup removed";
-    Cleanup            "cleanup"            POST   "cleanup"                           "CleanupRequest" => OK "Cleanup"     "List the files that the rules of repositories no longer keep; with `apply`, remove them";
-    Purge              "purge"              POST   "repositories/{name}/purge"         "PurgeRequest"  => OK "Purge"        "List the files that a purge of a path, a package or a version removes; with `apply`, remove them and their bytes permanently";
-    Clock              "repairClock"        POST   "clock"                             "ClockRepair"   => OK "Clock"        "Compare the machine's clock with the journal; with `apply`, decide which of them is right";
-    Missing            "listMissing"        GET    "repositories/{name}/not-found"         ""              => OK "Missing"      "List the missing files of a remote repository's upstream";
-    ForgetAllMissing   "forgetAllMissing"   DELETE "repositories/{name}/not-found"         ""              => OK "Forgotten"    "Remove all facts about missing files";
-    ForgetMissing      "forgetMissing"      DELETE "repositories/{name}/not-found/{path}"  ""              => OK "Forgotten"    "Remove the facts that a path and the paths below it are missing";
-    Upstreams          "listUpstreams"      GET    "upstreams"                             ""              => OK "Upstreams"    "List the hosts of upstreams with their state";
-    Requests           "listRequests"       GET    "requests"                              ""              => OK "OpenRequests" "List the requests in progress that are not answered or sent at once, the oldest first, with the operations that they wait for";
-    Journal            "listJournal"        GET    "journal"                               ""              => OK "Journal"      "List changes with their authors: the newest ones, or with `after` or `since` the oldest ones from there";
-    Explain            "explain"            GET    "explain"                               ""              => OK "Explanation"  "Show the answer to a GET of a path, and the reasons, without requests to upstreams";
-    Event              "showEvent"          GET    "events/{id}"                           ""              => OK "Event"        "Show the event of an answer by its `Daylight-Event`, while it is kept";
-    Tail               "tail"              GET    "tail"                                  ""              => OK ""             "Send finished requests and jobs as they end, as Server-Sent Events; `where` chooses them by their columns, as in `status >= 500 and layer = group`";
-    Ask                "ask"                POST   "ask"                               "Question"      => OK "Answer"       "Answer a question about stored events; with `next` continue with a partial answer";
-    Findings           "listFindings"       GET    "findings"                          ""              => OK "Findings"     "List what needs attention. This version finds nothing yet, so the list is empty";
-    Packages           "listPackages"       GET    "packages/{name}"                       ""              => OK "Packages"     "List the packages of a repository, with the number of versions that clients get and that a policy hides";
-    Package            "showPackage"        GET    "packages/{name}/{package}"             ""              => OK "Package"      "Show the versions of a package: who published them and when, and of versions that clients do not get the reason";
-    Dependents         "listDependents"     GET    "packages/{name}/{package}/dependents"  ""              => OK "Dependents"   "List the packages of a repository whose latest version depends on a package; with `next` continue with the packages that were not examined yet";
-    Downloads          "showDownloads"      GET    "packages/{name}/{package}/downloads"   ""              => OK "Downloads"    "Show how often clients downloaded a package through a repository, by day, from stored events";
-    Difference         "showDifference"     GET    "packages/{name}/{package}/difference"  ""              => OK "Difference"   "Show the dependencies and files in which two versions of a package differ";
-    Readme             "showReadme"         GET    "packages/{name}/{package}/{version}/readme" ""         => OK "Readme"       "Show the README of a version of a gem that is published or cached here";
-    PackageVersion     "showVersion"        GET    "packages/{name}/{package}/{version}"   ""              => OK "PackageVersion" "Show a version of a package: files, digests, declared dependencies, and the lines with which clients use it";
-    Tokens             "listTokens"         GET    "tokens"                            ""              => OK "Tokens"       "List the tokens";
-    AddToken           "addToken"           POST   "tokens"                            "NewToken"      => CREATED "MadeToken"    "Create a token; its secret is only in this answer";
-    RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => NO_CONTENT ""             "Revoke a token and its keys. Any token may revoke itself and its keys, without a one-time password";
+    Server(ServerVerb) "Calls that need a token with a scope for the whole server." {
+        Document           "openapi"            GET    "openapi.json"                      ""              => OK ""             "This document";
+        Repositories       "listRepositories"   GET    "repositories"                      ""              => OK "Repositories" "List the repositories";
+        AddRepository      "addRepository"      POST   "repositories"                      "NewRepository" => CREATED "Repository"   "Create a repository";
+        Repository         "showRepository"     GET    "repositories/{name}"               ""              => OK "Repository"   "Show a repository";
+        ChangeRepository   "changeRepository"   PATCH  "repositories/{name}"               "Settings"      => OK "ChangedRepository" "Change settings of a repository; other settings stay, and null removes a setting";
+        PreviewRepository  "previewRepository"  POST   "repositories/{name}/preview"       "Settings"      => OK "Preview"      "List the last day's requests whose answer would change with these settings, and change nothing";
+        RemoveRepository   "removeRepository"   DELETE "repositories/{name}"               ""              => OK "RemovedRepository" "Remove a repository with its content; `confirm` repeats its name. It can be restored within `store.undo`";
+        RestoreRepository  "restoreRepository"  POST   "repositories/{name}/restore"       "RestoreRepository" => OK "Repository" "Restore the last removed repository of this name, with its content and the rights of its tokens";
+        Holding            "showHolding"        GET    "repositories/{name}/holding"       ""              => OK "Holding"      "Show the number of files, packages and bytes in a repository";
+        AddException       "addException"       POST   "repositories/{name}/exceptions"        "NewException"  => CREATED "Exception"    "Allow a version before its cooldown ends; the name of the token is recorded";
+        EndException       "endException"       DELETE "repositories/{name}/exceptions/{path}" ""              => NO_CONTENT ""             "End an exception; `path` is its package";
+        CompactRepository  "compactRepository"  POST   "repositories/{name}/compact"       ""              => OK "Repository"   "Rewrite the `/versions` of a gem repository with one line for each gem";
+        AcceptIndex        "acceptIndex"       POST   "repositories/{name}/accept-index"  ""              => OK "Repository"   "Accept the index of a gem upstream that is held back because it lacks many names";
+        CheckIndex         "checkIndex"        GET    "repositories/{name}/index-check"   ""              => OK "IndexCheck"   "Compare the cached files of a gem upstream with its index, without a request to the upstream";
+        Collisions         "listCollisions"     GET    "repositories/{name}/collisions"    ""              => OK "Collisions"   "List the names that several members of a gem group have, with their owners and the reasons, and the names that wait for a decision; without requests to upstreams";
+        Contents           "listContents"       GET    "repositories/{name}/contents"          ""              => OK "Contents"     "List the content of a repository: versions of hosted gems, files of Maven and raw repositories, and cached files of a remote repository";
+        ContentsBelow      "listContentsBelow"  GET    "repositories/{name}/contents/{path}"   ""              => OK "Contents"     "List the file at a path, or the files below it; for hosted gems NAME[:VERSION]";
+        RemoveContents     "removeContents"     DELETE "repositories/{name}/contents/{path}"   ""              => OK "Removed"      "Delete the file at a path, or all files below it; they can be restored within `store.undo`. A remote repository downloads them again at the next request";
+        RestoreContents    "restoreContents"    POST   "repositories/{name}/contents/{path}"   ""              => OK "Restored"     "Restore the files of the last removal at a path; for gems, the versions of NAME[:VERSION] that a cleanup removed";
+        Cleanup            "cleanup"            POST   "cleanup"                           "CleanupRequest" => OK "Cleanup"     "List the files that the rules of repositories no longer keep; with `apply`, remove them";
+        Purge              "purge"              POST   "repositories/{name}/purge"         "PurgeRequest"  => OK "Purge"        "List the files that a purge of a path, a package or a version removes; with `apply`, remove them and their bytes permanently";
+        Clock              "repairClock"        POST   "clock"                             "ClockRepair"   => OK "Clock"        "Compare the machine's clock with the journal; with `apply`, decide which of them is right";
+        Missing            "listMissing"        GET    "repositories/{name}/not-found"         ""              => OK "Missing"      "List the missing files of a remote repository's upstream";
+        ForgetAllMissing   "forgetAllMissing"   DELETE "repositories/{name}/not-found"         ""              => OK "Forgotten"    "Remove all facts about missing files";
+        ForgetMissing      "forgetMissing"      DELETE "repositories/{name}/not-found/{path}"  ""              => OK "Forgotten"    "Remove the facts that a path and the paths below it are missing";
+        Upstreams          "listUpstreams"      GET    "upstreams"                             ""              => OK "Upstreams"    "List the hosts of upstreams with their state";
+        Requests           "listRequests"       GET    "requests"                              ""              => OK "OpenRequests" "List the requests in progress that are not answered or sent at once, the oldest first, with the operations that they wait for";
+        Journal            "listJournal"        GET    "journal"                               ""              => OK "Journal"      "List changes with their authors: the newest ones, or with `after` or `since` the oldest ones from there";
+        Event              "showEvent"          GET    "events/{id}"                           ""              => OK "Event"        "Show the event of an answer by its `Daylight-Event`, while it is kept";
+        Findings           "listFindings"       GET    "findings"                          ""              => OK "Findings"     "List what needs attention. This version finds nothing yet, so the list is empty";
+        Tokens             "listTokens"         GET    "tokens"                            ""              => OK "Tokens"       "List the tokens";
+        AddToken           "addToken"           POST   "tokens"                            "NewToken"      => CREATED "MadeToken"    "Create a token; its secret is only in this answer";
+        RevokeToken        "revokeToken"        DELETE "tokens/{name}"                     ""              => NO_CONTENT ""             "Revoke a token and its keys. Any token may revoke itself and its keys, without a one-time password";
+    }
+    Repository(RepositoryVerb) "Calls that read the repository `{name}` like a client: without a token if it is public, otherwise with the scope `read` for it." {
+        Browse             "browse"             GET    "browse/{name}"                         ""              => OK "Browse"       "List the top level of the content of a repository: folders and files, or the names of gems. `name` may have a moment, as in `maven@2026-01-01`";
+        BrowseBelow        "browseBelow"        GET    "browse/{name}/{path}"                  ""              => OK "Browse"       "List one level of the content of a repository below a path, or the file at it; of a gem repository the versions of a gem";
+        Packages           "listPackages"       GET    "packages/{name}"                       ""              => OK "Packages"     "List the packages of a repository, with the number of versions that clients get and that a policy hides";
+        Package            "showPackage"        GET    "packages/{name}/{package}"             ""              => OK "Package"      "Show the versions of a package: who published them and when, and of versions that clients do not get the reason";
+        Dependents         "listDependents"     GET    "packages/{name}/{package}/dependents"  ""              => OK "Dependents"   "List the packages of a repository whose latest version depends on a package; with `next` continue with the packages that were not examined yet";
+        Downloads          "showDownloads"      GET    "packages/{name}/{package}/downloads"   ""              => OK "Downloads"    "Show how often clients downloaded a package through a repository, by day, from stored events";
+        Difference         "showDifference"     GET    "packages/{name}/{package}/difference"  ""              => OK "Difference"   "Show the dependencies and files in which two versions of a package differ";
+        Readme             "showReadme"         GET    "packages/{name}/{package}/{version}/readme" ""         => OK "Readme"       "Show the README of a version of a gem that is published or cached here";
+        PackageVersion     "showVersion"        GET    "packages/{name}/{package}/{version}"   ""              => OK "PackageVersion" "Show a version of a package: files, digests, declared dependencies, and the lines with which clients use it";
+    }
+    Own(OwnVerb) "Calls that need something else." {
+        Names              "knownNames"         POST   "repositories/{name}/names"         "NamesRequest"  => OK "KnownNames"   "Show the known facts about names of Maven artifacts before they are imported: whether the repository has them, and which upstreams in its groups have them";
+        Search             "search"             GET    "search"                                ""              => OK "Search"       "Search packages and files of all repositories by words in their names, `GROUP:ARTIFACT`, or the SHA-1 or SHA-256 of a file";
+        Explain            "explain"            GET    "explain"                               ""              => OK "Explanation"  "Show the answer to a GET of a path, and the reasons, without requests to upstreams";
+        Tail               "tail"              GET    "tail"                                  ""              => OK ""             "Send finished requests and jobs as they end, as Server-Sent Events; `where` chooses them by their columns, as in `status >= 500 and layer = group`";
+        Ask                "ask"                POST   "ask"                               "Question"      => OK "Answer"       "Answer a question about stored events; with `next` continue with a partial answer";
+    }
 }
 
 /// A call of the API.
@@ -102,65 +116,47 @@ pub(crate) struct AdminCall {
     pub(crate) doc: &'static str,
 }
 
-impl AdminVerb {
+impl ServerVerb {
     /// The scope that its caller needs. The scope `admin` includes all others.
     pub(crate) fn scope(self) -> Scope {
+        use ServerVerb as V;
         match self {
-            AdminVerb::Event
-            | AdminVerb::Requests
-            | AdminVerb::Tail
-            | AdminVerb::Ask
-            | AdminVerb::Findings
-            | AdminVerb::Upstreams
-            | AdminVerb::Repositories
-            | AdminVerb::Repository
-            | AdminVerb::Collisions
-            | AdminVerb::Missing
-            | AdminVerb::Journal => Scope::Observe,
+            V::Event
+            | V::Requests
+            | V::Findings
+            | V::Upstreams
+            | V::Repositories
+            | V::Repository
+            | V::Collisions
+            | V::Missing
+            | V::Journal => Scope::Observe,
             _ => Scope::Admin,
         }
     }
+}
 
+impl AdminVerb {
     /// Whether it has a body.
     pub(crate) fn takes_body(self) -> bool {
         CALLS.iter().any(|call| call.verb == self && !call.takes.is_empty())
     }
 
-    /// Whether it reads one repository, whose name is the `{name}` of its path, like a client does: it needs no token if the
-    /// repository is public, otherwise the scope `read` for it.
-    pub(crate) fn reads_repository(self) -> bool {
-        use AdminVerb as V;
-        matches!(
-            self,
-            V::Packages
-                | V::Package
-                | V::Dependents
-                | V::Downloads
-                | V::Difference
-                | V::Readme
-                | V::PackageVersion
-                | V::Browse
-                | V::BrowseBelow
-        )
-    }
-
     /// The parameters of its query.
     pub(crate) fn query(self) -> &'static [&'static str] {
+        use {OwnVerb as O, RepositoryVerb as R, ServerVerb as S};
         match self {
-            AdminVerb::Contents | AdminVerb::ContentsBelow => &["after", "limit", "removed"],
-            AdminVerb::Collisions => &["after", "limit", "waiting"],
-            AdminVerb::Missing | AdminVerb::CheckIndex => &["after", "limit"],
-            AdminVerb::Packages
-            | AdminVerb::Package
-            | AdminVerb::Dependents
-            | AdminVerb::Browse
-            | AdminVerb::BrowseBelow => &["after", "limit"],
-            AdminVerb::Journal => &["repository", "by", "kind", "since", "until", "after", "before", "limit"],
-            AdminVerb::Difference => &["from", "to"],
-            AdminVerb::Search => &["q", "repository", "after", "limit"],
-            AdminVerb::RemoveRepository => &["confirm"],
-            AdminVerb::Tail => &["where", "all"],
-            AdminVerb::Explain => &["repository", "path", "as_of"],
+            Self::Server(S::Contents | S::ContentsBelow) => &["after", "limit", "removed"],
+            Self::Server(S::Collisions) => &["after", "limit", "waiting"],
+            Self::Server(S::Missing | S::CheckIndex) => &["after", "limit"],
+            Self::Repository(R::Packages | R::Package | R::Dependents | R::Browse | R::BrowseBelow) => {
+                &["after", "limit"]
+            }
+            Self::Server(S::Journal) => &["repository", "by", "kind", "since", "until", "after", "before", "limit"],
+            Self::Repository(R::Difference) => &["from", "to"],
+            Self::Own(O::Search) => &["q", "repository", "after", "limit"],
+            Self::Server(S::RemoveRepository) => &["confirm"],
+            Self::Own(O::Tail) => &["where", "all"],
+            Self::Own(O::Explain) => &["repository", "path", "as_of"],
             _ => &[],
         }
     }

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use store::RepositoryKind;
 use telemetry::Event;
 
-pub use admin::{Admin, AdminVerb};
+pub use admin::{Admin, AdminVerb, OwnVerb, RepositoryVerb, ServerVerb};
 pub use site::SiteUrl;
 
 /// What a URL asks for.

@@ -3,7 +3,7 @@
 use super::shell;
 use crate::access::{self, session};
 use crate::app::App;
-use crate::class::Place;
+use crate::class::Permit;
 use crate::config::FORM_BYTES;
 use crate::error::Error;
 use crate::reply;
@@ -52,7 +52,7 @@ pub(super) async fn sign_out(app: &App, request: &mut Request, event: &mut Event
 }
 
 /// The form that a page of this server sent, a place for the work, and the URL of the server. A slow client holds no place.
-async fn received(app: &App, request: &mut Request, event: &mut Event) -> Result<(Place, String, String), Error> {
+async fn received(app: &App, request: &mut Request, event: &mut Event) -> Result<(Permit, String, String), Error> {
     let server = app.urls.of(request).url();
     access::refuse_unless_from_here(&request.headers, &server)?;
     app.receive(FORM_BYTES, request, event).await?;

@@ -5,7 +5,7 @@ use telemetry::Reason;
 
 /// A change that the repository does not take, and another one does.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}{}", self.text(), .place.as_ref().map(|place| format!(": publish to the hosted repository `{}`", place.name)).unwrap_or_default())]
+#[error("{}{}", self.text(), .target.as_ref().map(|target| format!(": publish to the hosted repository `{}`", target.name)).unwrap_or_default())]
 pub struct Elsewhere {
     /// The repository's name.
     pub(crate) name: String,
@@ -13,7 +13,7 @@ pub struct Elsewhere {
     /// Its format.
     pub(crate) format: Format,
     /// A hosted repository that takes the change, where the caller may know one.
-    pub(crate) place: Option<Place>,
+    pub(crate) target: Option<PublishTarget>,
 }
 
 /// Why the repository does not take the change.
@@ -34,7 +34,7 @@ pub(crate) enum Refusal {
 
 /// Where a change is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct PublishTarget {
     /// The repository's name.
     pub(crate) name: String,
     /// Its URL, without a slash at the end.

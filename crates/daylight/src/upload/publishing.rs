@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::error::Error;
 use crate::route::Content;
-use crate::upload::elsewhere::{Elsewhere, Place, Refusal};
+use crate::upload::elsewhere::{Elsewhere, PublishTarget, Refusal};
 use format::percent::segment;
 use front::Request;
 use repository::{About, Ask, Question, Reading, Repository, Scope, ServerUrl, Unread};
@@ -28,8 +28,8 @@ pub(crate) async fn refuse_changes(
     match &reading.about {
         About::Content(Scope::Read, _) | About::Content(_, Err(Unread::NoSuchPath)) | About::Account(_) => Ok(()),
         About::Content(scope, _) => {
-            let wanted = Wanted { repository, scope: *scope, path: &url.path };
-            Err(elsewhere(app, wanted, refusal, request, event).await?)
+            let change = RefusedChange { repository, scope: *scope, path: &url.path };
+            Err(elsewhere(app, change, refusal, request, event).await?)
         }
     }
 }
@@ -45,12 +45,12 @@ pub(crate) async fn refuse_upload(
     event: &mut Event,
 ) -> Error {
     let repository::Error::VersionRefused { version, policy } = error else { return error.into() };
-    let wanted = Wanted { repository: &ask.repository, scope: Scope::Write, path };
-    elsewhere(app, wanted, Refusal::Version { version, policy }, request, event).await.unwrap_or_else(|error| error)
+    let change = RefusedChange { repository: &ask.repository, scope: Scope::Write, path };
+    elsewhere(app, change, Refusal::Version { version, policy }, request, event).await.unwrap_or_else(|error| error)
 }
 
 /// A change that a repository does not accept.
-struct Wanted<'a> {
+struct RefusedChange<'a> {
     repository: &'a Repository,
     scope: Scope,
     path: &'a str,
@@ -58,17 +58,17 @@ struct Wanted<'a> {
 
 async fn elsewhere(
     app: &App,
-    Wanted { repository, scope, path }: Wanted<'_>,
+    RefusedChange { repository, scope, path }: RefusedChange<'_>,
     refusal: Refusal,
     request: &Request,
     event: &mut Event,
 ) -> Result<Error, Error> {
     let hosted = app.access.publishes_to(&app.repositories, repository, scope, path, request, event).await?;
-    let place = hosted.map(|hosted| Place {
+    let target = hosted.map(|hosted| PublishTarget {
         url: format!("{}/repository/{}", app.urls.of(request).url(), segment(&hosted.record.name)),
         name: hosted.record.name.clone(),
         path: path.to_owned(),
     });
     let (name, format) = (repository.record.name.clone(), repository.format);
-    Ok(Error::Elsewhere(Box::new(Elsewhere { name, refusal, format, place })))
+    Ok(Error::Elsewhere(Box::new(Elsewhere { name, refusal, format, target })))
 }

@@ -11,11 +11,11 @@ use std::collections::HashSet;
 
 #[derive(Debug, Deserialize)]
 struct Repositories {
-    repositories: Vec<Listed>,
+    repositories: Vec<RepositoryPolicy>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Listed {
+struct RepositoryPolicy {
     name: String,
     #[serde(default)]
     members: Vec<String>,
@@ -23,7 +23,7 @@ struct Listed {
     policy: Map<String, Value>,
 }
 
-impl Listed {
+impl RepositoryPolicy {
     fn cools(&self) -> bool {
         self.policy.get("cooldown_s").is_some_and(|seconds| !seconds.is_null())
     }
@@ -79,13 +79,13 @@ pub(super) fn tell_of_others(api: &Api, repository: &str, context: &mut Context<
 }
 
 /// The members at any depth, and the groups that have it as one.
-fn related<'a>(all: &'a [Listed], name: &'a str) -> impl Iterator<Item = &'a Listed> {
+fn related<'a>(all: &'a [RepositoryPolicy], name: &'a str) -> impl Iterator<Item = &'a RepositoryPolicy> {
     let members = below(all, name);
     all.iter().filter(move |one| members.contains(&*one.name) || below(all, &one.name).contains(name))
 }
 
 /// The names of the members at any depth.
-fn below<'a>(all: &'a [Listed], name: &str) -> HashSet<&'a str> {
+fn below<'a>(all: &'a [RepositoryPolicy], name: &str) -> HashSet<&'a str> {
     let members = |name: &str| all.iter().find(|one| one.name == name).map_or(&[][..], |one| &one.members);
     let (mut found, mut next) = (HashSet::new(), members(name).iter().collect::<Vec<_>>());
     while let Some(one) = next.pop() {

@@ -19,8 +19,8 @@ const PATHS_MAX: usize = 1_000;
 /// The most policies on the way to a version.
 const LAYERS_MAX: usize = 16;
 
-/// Which versions are wanted.
-pub(super) enum Wanted {
+/// The versions to let through.
+pub(super) enum Selection {
     /// The versions that requests were refused.
     Refused {
         /// Since when, as questions write it: `-900s`.
@@ -36,7 +36,7 @@ pub(super) enum Wanted {
 pub(super) struct Versions {
     /// A repository that was asked, or that has the policy.
     pub(super) repository: String,
-    pub(super) wanted: Wanted,
+    pub(super) selection: Selection,
     /// Whether nobody is asked.
     pub(super) yes: bool,
 }
@@ -61,9 +61,9 @@ struct RefusedPath {
 impl Versions {
     /// Lists the versions, asks at a terminal, and lets them through.
     pub(super) fn allow(&self, api: &Api, allowed: &Allowed, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let files = match &self.wanted {
-            Wanted::Refused { since, by } => self.refused(since, by.as_deref(), api, context)?,
-            Wanted::Lock(path) => locked::hidden(path, &self.repository, api, context)?,
+        let files = match &self.selection {
+            Selection::Refused { since, by } => self.refused(since, by.as_deref(), api, context)?,
+            Selection::Lock(path) => locked::hidden(path, &self.repository, api, context)?,
         };
         let versions = by_version(files);
         let rows = versions.iter().map(|HiddenFile { rule, requests, .. }| {
@@ -115,7 +115,7 @@ impl Versions {
     fn tell_of_none(&self, api: &Api, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
         api.print_json(&json!([]), context)?;
         let name = plain(&self.repository);
-        let Wanted::Refused { .. } = self.wanted else {
+        let Selection::Refused { .. } = self.selection else {
             let text = format!("no cooldown hides a version of the lock from clients of `{name}`; nothing was changed");
             return Ok(writeln!(context.err, "{text}")?);
         };

@@ -62,8 +62,10 @@ impl<'a> GemUploader<'a> {
         if dated && moments.is_empty() && !checksums.is_empty() && self.claims.allowed() {
             // Its `/info` is of the form without moments.
             let json = self.connection.bytes(&format!("api/v1/versions/{}.json", gem.name))?.unwrap_or_default();
-            let versions: Vec<Told> = serde_json::from_slice(&json).with_context(unread)?;
-            let told = |told: Told| Some((slug(&told.number, &told.platform), moment::read(&told.created_at).ok()?));
+            let versions: Vec<PublishedVersion> = serde_json::from_slice(&json).with_context(unread)?;
+            let told = |told: PublishedVersion| {
+                Some((slug(&told.number, &told.platform), moment::read(&told.created_at).ok()?))
+            };
             moments = versions.into_iter().filter_map(told).collect();
         }
         Ok(Present { checksums, moments })
@@ -111,7 +113,7 @@ impl<'a> GemUploader<'a> {
 
 /// A version in the list of the server's API.
 #[derive(Deserialize)]
-struct Told {
+struct PublishedVersion {
     number: String,
     platform: String,
     created_at: String,

@@ -31,12 +31,12 @@ pub(super) struct Evidence {
     /// Whether upstreams were asked.
     pub(super) asked: bool,
     /// What the server knows.
-    pub(super) said: Said,
+    pub(super) known: KnownName,
 }
 
 /// What the server knows about a name.
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Said {
+pub(super) struct KnownName {
     pub(super) folder: String,
     hosted: bool,
     private: bool,
@@ -73,7 +73,7 @@ impl Evidence {
     /// Whose the name is. `all`: undecided names are claimed.
     pub(super) fn verdict(&self, all: bool) -> Verdict {
         let of = |whose, why: &str| Verdict { whose, why: why.to_owned() };
-        let Said { hosted, private, cached, cached_by, listed, listed_by, .. } = &self.said;
+        let KnownName { hosted, private, cached, cached_by, listed, listed_by, .. } = &self.known;
         match () {
             () if self.claimed => of(Whose::Ours, "claimed"),
             () if *private => of(Whose::Ours, "kept from upstreams by a private prefix"),
@@ -116,15 +116,15 @@ pub(super) struct Decision {
 
 impl Decision {
     /// From the folder of each name, its number of files, and what the server knows about it.
-    pub(super) fn new(all: impl Iterator<Item = (String, u64, Verdict, Said)>) -> Self {
+    pub(super) fn new(all: impl Iterator<Item = (String, u64, Verdict, KnownName)>) -> Self {
         let (mut verdicts, mut left_out, mut closed_in) =
             (BTreeMap::<_, Vec<_>>::new(), HashSet::new(), HashMap::new());
-        for (folder, files, verdict, said) in all {
+        for (folder, files, verdict, known) in all {
             let name = name_of_folder(&folder).unwrap_or_else(|| folder.clone());
             if verdict.whose != Whose::Ours {
                 left_out.insert(folder);
-            } else if !said.hosted {
-                closed_in.insert(folder, said.closed_in);
+            } else if !known.hosted {
+                closed_in.insert(folder, known.closed_in);
             }
             verdicts.entry(verdict).or_default().push((name, files));
         }
@@ -275,10 +275,10 @@ mod tests {
 
     #[test]
     fn what_is_known_decides_in_an_order_in_which_no_public_name_becomes_ours_by_itself() {
-        let said = |change: fn(&mut Said)| {
-            let mut said = Said::default();
-            change(&mut said);
-            Evidence { said, ..Evidence::default() }
+        let known = |change: fn(&mut KnownName)| {
+            let mut known = KnownName::default();
+            change(&mut known);
+            Evidence { known, ..Evidence::default() }
         };
         let central = || BTreeSet::from(["central".to_owned()]);
         let whose = |evidence: &Evidence| [false, true].map(|all| evidence.verdict(all).whose);
@@ -288,15 +288,15 @@ mod tests {
         let both = Evidence { installed: true, downloaded: central(), ..Evidence::default() };
         assert_eq!(whose(&both), [Others; 2], "a patched build of a public library");
         assert_eq!(whose(&Evidence { claimed: true, ..both }), [Ours; 2]);
-        assert_eq!(whose(&Evidence { installed: true, ..said(|said| said.cached = true) }), [Others; 2]);
+        assert_eq!(whose(&Evidence { installed: true, ..known(|known| known.cached = true) }), [Others; 2]);
         let outside = || Evidence { installed: true, only_matching: true, ..Evidence::default() };
         assert_eq!(outside().verdict(false).whose, Undecided, "a fork of a public library, and there are patterns");
         assert_eq!(Evidence { claimed: true, ..outside() }.verdict(false).whose, Ours);
-        assert_eq!(whose(&Evidence { downloaded: central(), ..said(|said| said.hosted = true) }), [Others; 2]);
-        assert_eq!(whose(&Evidence { downloaded: central(), ..said(|said| said.private = true) }), [Ours; 2]);
-        assert_eq!(whose(&said(|said| said.hosted = true)), [Ours; 2], "the same import again");
-        assert_eq!(whose(&said(|said| said.listed = Some(true))), [Others; 2]);
-        assert_eq!(whose(&said(|said| said.listed = Some(false))), [Ours; 2]);
+        assert_eq!(whose(&Evidence { downloaded: central(), ..known(|known| known.hosted = true) }), [Others; 2]);
+        assert_eq!(whose(&Evidence { downloaded: central(), ..known(|known| known.private = true) }), [Ours; 2]);
+        assert_eq!(whose(&known(|known| known.hosted = true)), [Ours; 2], "the same import again");
+        assert_eq!(whose(&known(|known| known.listed = Some(true))), [Others; 2]);
+        assert_eq!(whose(&known(|known| known.listed = Some(false))), [Ours; 2]);
         assert_eq!(whose(&Evidence { asked: true, ..Evidence::default() }), [Undecided, Ours]);
     }
 }

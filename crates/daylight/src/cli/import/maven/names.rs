@@ -1,6 +1,6 @@
 //! The known facts about the names of a folder: from the files that clients keep beside artifacts, and from the server.
 
-use super::decision::{Decision, Evidence, Said, folder_of};
+use super::decision::{Decision, Evidence, KnownName, folder_of};
 use super::tree::ArtifactTree;
 use crate::cli::api::{Api, REPOSITORIES, decode};
 use crate::cli::context::Context;
@@ -22,7 +22,7 @@ const ASKED_EACH: usize = 20;
 
 #[derive(Debug, Deserialize)]
 struct Answer {
-    names: Vec<Said>,
+    names: Vec<KnownName>,
 }
 
 /// Decides whose each name of the folder is.
@@ -66,7 +66,7 @@ pub(super) fn decide(
     }
     let verdicts = names.into_iter().map(|(folder, evidence)| {
         let verdict = evidence.verdict(all);
-        (folder, evidence.files, verdict, evidence.said)
+        (folder, evidence.files, verdict, evidence.known)
     });
     Ok(Decision::new(verdicts))
 }
@@ -87,10 +87,10 @@ fn ask(
         bar.show(Progress { done, total, of: "names" });
         let url = format!("{REPOSITORIES}/{}/names", segment(repository.name()));
         let answer: Answer = decode(api.post(&url, &json!({ "folders": part, "ask_upstreams": ask_upstreams }))?)?;
-        for said in answer.names {
-            if let Some(evidence) = names.get_mut(&said.folder) {
+        for known in answer.names {
+            if let Some(evidence) = names.get_mut(&known.folder) {
                 evidence.asked = ask_upstreams;
-                evidence.said = said;
+                evidence.known = known;
             }
         }
         done += part.len() as u64;

@@ -7,12 +7,12 @@ use store::TokenRecord;
 /// The flags of `daylight token create` for such a token. A client shows one token to all repositories, so it can do whatever the
 /// former one can.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct SuggestedToken {
     scopes: Vec<Scope>,
     repositories: Vec<String>,
 }
 
-impl Wanted {
+impl SuggestedToken {
     /// A token with this scope; for this repository or (`None`) for all.
     pub(super) fn only(scope: Scope, repository: Option<&str>) -> Self {
         Self { scopes: vec![scope], repositories: repository.map(str::to_owned).into_iter().collect() }
@@ -39,7 +39,7 @@ impl Wanted {
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for SuggestedToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scopes: Vec<&str> = self.scopes.iter().map(|scope| scope.as_str()).collect();
         write!(f, "--scope {}", scopes.join(","))?;
