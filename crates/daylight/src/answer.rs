@@ -1,7 +1,7 @@
 //! The line: from a request to its reply, on one screen.
 
 use crate::app::App;
-use crate::audience::Audience;
+use crate::reply::audience::Audience;
 use crate::class;
 use crate::config::{FORM_BYTES, SMALL_BODY_BYTES};
 use crate::error::Error;
@@ -11,7 +11,7 @@ use crate::reply::{folder_page, ivy};
 use crate::route::{self, Content, Route};
 use crate::upload::write_headers::WriteHeaders;
 use crate::upload::{origin_headers, publishing, write_headers};
-use crate::{access, accounts, admin, conformance, health, hooks, overview, reply, site, upload};
+use crate::{access, accounts, admin, conformance, health, hooks, reply, site, upload};
 use bytes::Bytes;
 use front::{Reply, Request, client};
 use http::{HeaderValue, header};
@@ -163,7 +163,7 @@ async fn content(
     let until = app.repositories.fresh_until(&ask, &answer);
     let stamp = stamp.map(|stamp| until.map_or(stamp, |until| stamp.until(until)));
     let mut reply = match answer {
-        Ok(Found::Root) => Box::pin(overview::of_repository(app, &ask, &who, request, event)).await?,
+        Ok(Found::Root) => Box::pin(site::overview::of_repository(app, &ask, &who, request, event)).await?,
         Ok(Found::Tree(TreeFound::Folder(list))) => Box::pin(folder_page::of(app, list, &ask, event)).await?,
         Ok(found) => event.time(Op::ReplyMake, || reply::found(found, &ask, request, receipt)),
         Err(error) if front::opens_pages(request) => return Err(error.into()), // as a web page

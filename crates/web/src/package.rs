@@ -131,6 +131,13 @@ pub struct Snippet {
     pub lines: String,
 }
 
+impl Snippet {
+    /// The lines for a file or a program.
+    pub fn new(title: &str, lines: String) -> Self {
+        Self { title: title.to_owned(), lines }
+    }
+}
+
 /// What a version declares about itself.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct About {

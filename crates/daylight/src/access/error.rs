@@ -11,9 +11,9 @@ pub enum Error {
     /// A token is needed, and none was sent.
     #[error("{}", needed(*.scope, .repository.as_deref()))]
     CredentialsMissing {
-        /// What it is needed for.
+        /// The scope that the request needs.
         scope: Scope,
-        /// Where; `None`: the server as a whole.
+        /// The repository; `None`: the whole server.
         repository: Option<String>,
     },
     /// A token is needed to learn whether there is a repository of that name.
@@ -21,7 +21,7 @@ pub enum Error {
     PrivateOrMissing {
         /// The name.
         name: String,
-        /// What the request needs.
+        /// The scope that the request needs.
         scope: Scope,
     },
     /// The credentials are no valid token.
@@ -60,9 +60,9 @@ pub enum Error {
     ScopeMissing {
         /// The token's name.
         token: String,
-        /// What it lacks.
+        /// The scope that it lacks.
         scope: Scope,
-        /// Where; `None`: the server as a whole.
+        /// The repository; `None`: the whole server.
         repository: Option<String>,
         /// The token that would have it.
         suggested: Box<SuggestedToken>,
@@ -87,7 +87,7 @@ pub enum Error {
     OnlyForRepositories {
         /// The token's name.
         token: String,
-        /// What it would be used for.
+        /// The scope that the request needs.
         scope: Scope,
     },
     /// Only an admin may say when something was published elsewhere.
@@ -98,7 +98,7 @@ pub enum Error {
     Wider {
         /// The token's name.
         token: String,
-        /// What it lacks.
+        /// The scope that it lacks.
         scope: Scope,
     },
     /// A key can only be changed by the token it was made with.

@@ -39,7 +39,7 @@ const KEY: usize = 20;
 pub enum OtpError {
     /// None was sent.
     Missing,
-    /// It is not the current code, or was used before.
+    /// The code is not the current one, or was used before.
     Wrong,
     /// Too many were wrong recently; the seconds until the next is checked.
     TooMany(u64),

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use telemetry::Event;
 
-/// The one that is right.
+/// The clock that is right, where the machine and the database differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Right {

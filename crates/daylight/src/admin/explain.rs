@@ -12,13 +12,13 @@ use telemetry::Event;
 /// The answer to a call of the API.
 pub(super) async fn show(app: &App, query: &str, request: &Request, event: &mut Event) -> Result<Value, Error> {
     access::refuse_cross_site(&request.headers)?;
-    let asked = explain::asked(query);
-    for (name, value) in [("repository", &asked.repository), ("path", &asked.path)] {
+    let form = explain::form(query);
+    for (name, value) in [("repository", &form.repository), ("path", &form.path)] {
         if value.is_empty() {
             return Err(Error::Input(format!("`{name}` is missing")));
         }
     }
     let reader = Reader { caller: app.access.anyone(request, event).await?, is_local: false };
-    let value = explain::value(app, &asked, &reader, request, event).await?;
+    let value = explain::value(app, &form, &reader, request, event).await?;
     Ok(serde_json::to_value(&value).unwrap_or_default())
 }

@@ -49,7 +49,7 @@ struct Messages {
     check: Option<Pin<Box<dyn Future<Output = bool> + Send>>>,
 }
 
-/// Who listens.
+/// The caller whose connection gets the events.
 struct Caller {
     access: Arc<Access>,
     clock: Clock,
@@ -64,7 +64,7 @@ impl Caller {
         self.access.class(&self.headers).map(|(class, _)| class) == self.class
     }
 
-    /// The same, after the tokens were read again.
+    /// Whether the token is still known, after the tokens were read again.
     async fn is_valid(self: Arc<Self>) -> bool {
         let mut event = Event::job("tail", self.clock.now());
         self.access.holder(&self.headers, &mut event).await.is_ok_and(|class| class == self.class)

@@ -8,6 +8,7 @@ use std::io::Write;
 /// How many names are printed.
 const SHOWN: usize = 20;
 
+/// A name that stays with a repository although no file of it is left.
 #[derive(Debug, Deserialize)]
 struct KeptName {
     name: String,

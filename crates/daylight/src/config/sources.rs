@@ -71,7 +71,7 @@ pub struct Entry {
     pub reason: Cow<'static, str>,
     /// The default on this machine.
     pub default: serde_json::Value,
-    /// What it does.
+    /// The effect of the key.
     pub doc: &'static str,
 }
 

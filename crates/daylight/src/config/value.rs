@@ -280,9 +280,9 @@ impl JsonLines {
 /// How many events are stored for each second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoredPerSecond {
-    /// As many as fit into the bytes for them.
+    /// The rate at which the events fit into the bytes for them.
     Auto,
-    /// So many, beside the events that are stored whole.
+    /// This number, beside the events that are stored whole.
     Number(u32),
 }
 
@@ -319,11 +319,11 @@ impl Value for StoredPerSecond {
 /// Who gets the header `Server-Timing`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerTiming {
-    /// Nobody.
+    /// No caller gets it.
     Off,
     /// Callers who may observe the server.
     Observe,
-    /// Everybody.
+    /// Every caller gets it.
     On,
 }
 
@@ -343,9 +343,9 @@ impl ServerTiming {
 /// Whether each request is logged, and in which form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessLog {
-    /// It is not.
+    /// Requests are not logged.
     Off,
-    /// In this form.
+    /// Each request is logged in this form.
     On(LineFormat),
 }
 

@@ -59,7 +59,7 @@ pub enum Error {
     /// Too many requests of its class are under way.
     #[error("too many {what} are under way")]
     Busy {
-        /// What there is too much of.
+        /// The requests of which there are too many.
         what: &'static str,
         /// The setting that is the limit, where there is one.
         setting: Option<&'static str>,
@@ -67,7 +67,7 @@ pub enum Error {
     /// Too many requests of its class by one client, or with one token, are under way.
     #[error("too many {what} of this client or token are under way")]
     BusyForOne {
-        /// What there is too much of.
+        /// The requests of which there are too many.
         what: &'static str,
     },
     /// The question about events cannot be read.

@@ -7,11 +7,11 @@ use web::Snippet;
 pub(super) fn of(version: &VersionUsage<'_>) -> Vec<Snippet> {
     let (url, name, number) = (version.url, ruby(version.package), ruby(version.number));
     let gemfile = format!("source \"{url}/\" do\n  gem \"{name}\", \"{number}\"\nend");
-    let mut all = vec![snippet("Gemfile", gemfile)];
+    let mut all = vec![Snippet::new("Gemfile", gemfile)];
     let mut source = url.to_owned();
     if version.repository.record.private {
         let line = format!("bundle config set --global {url}/ x:TOKEN");
-        all.push(snippet("The token, for Bundler, once on each machine", line));
+        all.push(Snippet::new("The token, for Bundler, once on each machine", line));
         source = url.replacen("://", "://x:TOKEN@", 1);
     }
     let install = format!(
@@ -19,12 +19,8 @@ pub(super) fn of(version: &VersionUsage<'_>) -> Vec<Snippet> {
         shell(version.package),
         shell(version.number)
     );
-    all.push(snippet("gem", install));
+    all.push(Snippet::new("gem", install));
     all
-}
-
-fn snippet(title: &str, lines: String) -> Snippet {
-    Snippet { title: title.to_owned(), lines }
 }
 
 /// A text inside double quotes of Ruby.

@@ -9,7 +9,7 @@ use telemetry::Event;
 
 /// The failure of an upstream of the repository, of this member or of any; `None`: each upstream answered the last call, or none was
 /// called since the start. `observes`: whether the reader may observe the server. `reads`: whether they may read a repository.
-pub(crate) async fn told(
+pub(crate) async fn describe(
     app: &App,
     repository: &Repository,
     member: Option<&str>,

@@ -15,7 +15,7 @@ const ADMIN: &str = "admin";
 /// Maximum number of attempts while other processes change the folder.
 const TRIES: usize = 100;
 
-/// What [`prepare`] made.
+/// The content that [`prepare`] made.
 #[derive(Debug, Default)]
 pub struct FirstContent {
     /// The new admin token, if one was generated.

@@ -58,7 +58,7 @@ pub struct StartOptions {
 pub struct Instance {
     /// The state that its requests share.
     pub app: Arc<App>,
-    /// What was made at the first start.
+    /// The content that was made at the first start.
     pub first: FirstContent,
     /// The runtime of work that no client waits for.
     pub(crate) back: Runtime,
@@ -230,7 +230,7 @@ impl Instance {
     }
 }
 
-/// What the kept events need of the server.
+/// The parts of the server that stored events need.
 fn surroundings(settings: &Settings, repositories: &Repositories) -> Surroundings {
     let (facts, folder) = (facts_of(repositories), store::Layout::new(&settings.store.data).events());
     let (data, floor_bytes) = (settings.store.data.clone(), settings.store.free_space_floor_bytes);

@@ -13,7 +13,7 @@ use web::{Changed, Difference};
 const TOLD: usize = 1000;
 
 /// The versions that a query compares: both, or none.
-pub(crate) fn asked(query: &str) -> Option<(String, String)> {
+pub(crate) fn versions_in(query: &str) -> Option<(String, String)> {
     let value = |name| Form(query).value(name).map(|text| text.trim().to_owned());
     Some((value("from")?, value("to")?))
 }
@@ -26,7 +26,7 @@ pub(crate) async fn of_query(
     query: &str,
     event: &mut Event,
 ) -> Result<Difference, Error> {
-    let Some((from, to)) = asked(query) else {
+    let Some((from, to)) = versions_in(query) else {
         return Err(Error::Input("`from` and `to` are the versions to compare".into()));
     };
     show(app, read, package, (&from, &to), event).await

@@ -18,7 +18,7 @@ use telemetry::{Event, Reason};
 use web::ExplainForm;
 
 /// Reads the query of a request.
-pub(crate) fn asked(query: &str) -> ExplainForm {
+pub(crate) fn form(query: &str) -> ExplainForm {
     let text = |name| Form(query).value(name).unwrap_or_default();
     let (repository, path, as_of) = (text("repository"), text("path"), text("as_of"));
     // URLs have the moment beside the name.
@@ -40,34 +40,34 @@ pub(crate) fn below_repository(url: &str) -> Option<(&str, &str)> {
 /// The value of the API's answer and of the page. Readers of the repository get it, and observers of the server.
 pub(crate) async fn value(
     app: &App,
-    asked: &ExplainForm,
+    form: &ExplainForm,
     reader: &Reader,
     request: &Request,
     event: &mut Event,
 ) -> Result<web::Explanation, Error> {
     let found = match reader.observes() {
-        true => app.repositories.find(&asked.repository, event).await?.0,
+        true => app.repositories.find(&form.repository, event).await?.0,
         false => {
-            let found = app.access.repository(&app.repositories, &asked.repository, request, event).await?.0;
+            let found = app.access.repository(&app.repositories, &form.repository, request, event).await?.0;
             app.access.content(request, Scope::Read, &found, event).await?;
             found
         }
     };
-    let (path, query) = asked.path.split_once('?').unwrap_or((&asked.path, ""));
+    let (path, query) = form.path.split_once('?').unwrap_or((&form.path, ""));
     let path = match below_repository(path) {
-        Some((name, path)) if name.split('@').next() == Some(asked.repository.as_str()) => path,
+        Some((name, path)) if name.split('@').next() == Some(form.repository.as_str()) => path,
         Some((other, _)) => {
-            let (other, asked) = (Event::text(other), &asked.repository);
+            let (other, asked) = (Event::text(other), &form.repository);
             return Err(Error::Input(format!("this path is of the repository `{other}`, not of `{asked}`")));
         }
         None => path,
     };
     let path: Vec<String> = found.explained_path(path).split('/').map(segment).collect();
-    let as_of = match &*asked.as_of {
+    let as_of = match &*form.as_of {
         "" => String::new(),
         as_of => format!("@{}", segment(as_of)),
     };
-    let url = content(&format!("/repository/{}{as_of}/{}", segment(&asked.repository), path.join("/")))?;
+    let url = content(&format!("/repository/{}{as_of}/{}", segment(&form.repository), path.join("/")))?;
     let (repository, settings) = app.repositories.find(&url.repository, event).await?;
     // An index costs as much here as in an answer.
     let cost = url.read(repository.format, repository.record.kind)?.cost;
@@ -128,7 +128,7 @@ pub(crate) async fn explain(
         Foreseen::Depends(member) => {
             explained.reason = Some(Reason::UpstreamUnasked);
             let all = (true, |_: &Repository| true);
-            let trouble = upstream_trouble::told(app, &ask.repository, Some(&member), all, event).await?;
+            let trouble = upstream_trouble::describe(app, &ask.repository, Some(&member), all, event).await?;
             let more = trouble.as_ref().map(|trouble| format!("; {trouble}")).unwrap_or_default();
             explained.detail = format!("the upstream of `{member}` would be asked{more}");
             let (depends, fails) = (Some(member), trouble.is_some());

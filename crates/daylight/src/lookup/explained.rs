@@ -8,13 +8,13 @@ use std::collections::HashSet;
 use telemetry::Event;
 use web::{HidingRule, MemberAnswer};
 
-/// What would be answered.
+/// The answer that a request would get.
 pub(crate) struct Explanation {
     /// The event of the answer.
     pub(crate) event: Event,
-    /// Of a file that somebody took away: how it comes back.
+    /// How a removed file can be restored.
     pub(crate) removal_hint: Option<String>,
-    /// What the client is told instead of the file.
+    /// The error that the client would get.
     pub(crate) error: Option<Error>,
     /// The member whose upstream decides.
     pub(crate) depends: Option<String>,

@@ -26,8 +26,8 @@ pub(super) async fn rows(
     let (repository, package) = (read.repository.record.name.clone(), package.to_owned());
     match (rows.rows.is_empty(), rows.may_lack) {
         (true, true) => {
-            let told = (read.caller.observes(), |one: &Repository| read.may_read(one));
-            let trouble = upstream_trouble::told(app, &read.repository, None, told, event).await?;
+            let reader = (read.caller.observes(), |one: &Repository| read.may_read(one));
+            let trouble = upstream_trouble::describe(app, &read.repository, None, reader, event).await?;
             Err(Error::NothingKnown { repository, package, trouble })
         }
         (true, false) => Err(Error::NoPackage { repository, package }),
@@ -41,15 +41,15 @@ pub(super) fn row<'a>(rows: &'a PackageRows, package: &str, version: &str) -> Re
     Ok(row.ok_or_else(|| repository::Error::NoSuchVersion(format!("{package}:{version}")))?)
 }
 
-/// Tells rows to a caller: without the names of repositories that they may not read.
-pub(super) struct Words<'a> {
+/// The view of a caller on rows: without the names of repositories that they may not read.
+pub(super) struct CallerView<'a> {
     read: &'a ReadRepository,
     table: Arc<RepositoryTable>,
     /// Whether the caller may read every repository that a reason may name.
     reads_all: bool,
 }
 
-impl<'a> Words<'a> {
+impl<'a> CallerView<'a> {
     pub(super) async fn of(app: &App, read: &'a ReadRepository, event: &mut Event) -> Result<Self, Error> {
         let (table, leaves) = (app.repositories.table(event).await?, &read.repository.leaves);
         let is_inside = |group: &Repository| group.leaves.iter().any(|one| leaves.iter().any(|leaf| leaf.id == one.id));
@@ -152,7 +152,7 @@ pub(super) fn moment(at: Millis) -> Moment {
     Moment(at.to_string())
 }
 
-/// What a version declares about itself.
+/// The description that a version declares.
 pub(super) fn about(declared: &DeclaredFacts) -> About {
     let DeclaredFacts { summary, description, homepage, licenses, authors, packaging, links, .. } = declared.clone();
     let link = |(kind, url): (LinkKind, String)| {

@@ -1,6 +1,6 @@
 //! A package: its versions, and how clients use it.
 
-use super::known_package::{Words, about, latest_is, rows};
+use super::known_package::{CallerView, about, latest_is, rows};
 use crate::app::App;
 use crate::error::Error;
 use crate::face::VersionUsage;
@@ -42,7 +42,7 @@ pub(crate) async fn show(
         snippets = (formats::of(repository.format).snippets)(&usage);
         about_latest = declared.map(about);
     }
-    let words = Words::of(app, read, event).await?;
+    let view = CallerView::of(app, read, event).await?;
     Ok(Package {
         repository: read.segment.clone(),
         package: name.to_owned(),
@@ -53,9 +53,9 @@ pub(crate) async fn show(
         snippets,
         total,
         visible,
-        versions: part.iter().map(|row| words.line(row)).collect(),
+        versions: part.iter().map(|row| view.line(row)).collect(),
         next,
-        members: words.members(&rows.members),
+        members: view.members(&rows.members),
         notes: notes(&rows),
     })
 }

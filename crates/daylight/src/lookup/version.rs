@@ -1,6 +1,6 @@
 //! One version of a package: its files, its declarations, and how clients use it.
 
-use super::known_package::{Words, about, latest_is, moment, row, rows};
+use super::known_package::{CallerView, about, latest_is, moment, row, rows};
 use crate::app::App;
 use crate::error::Error;
 use crate::face::VersionUsage;
@@ -41,7 +41,7 @@ pub(crate) async fn show(
         }
         false => Vec::new(),
     };
-    let words = Words::of(app, read, event).await?;
+    let view = CallerView::of(app, read, event).await?;
     let facts = declared.as_ref();
     let dependencies = facts.map(|facts| {
         let each = facts.dependencies.iter().cloned().map(|one| Dependency {
@@ -59,7 +59,7 @@ pub(crate) async fn show(
         repository: read.segment.clone(),
         package: package.to_owned(),
         format: read.repository.format.as_str(),
-        line: words.line(&row),
+        line: view.line(&row),
         latest: all.latest,
         latest_is: latest_is(all.latest_is),
         about: facts.map(about),

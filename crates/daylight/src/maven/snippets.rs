@@ -21,12 +21,12 @@ pub(super) fn of(version: &VersionUsage<'_>) -> Vec<Snippet> {
     };
     let list = if packaging == "maven-plugin" { "pluginRepositor" } else { "repositor" };
     let repository = format!("<{list}ies>\n  <{list}y><id>{id}</id><url>{url}/</url></{list}y>\n</{list}ies>");
-    let mut all = vec![snippet("pom.xml", format!("{dependency}\n\n{repository}"))];
+    let mut all = vec![Snippet::new("pom.xml", format!("{dependency}\n\n{repository}"))];
     if version.repository.record.private {
         let line = format!(
             "export DAYLIGHT_TOKEN=TOKEN\ncurl -fsS --user x:$DAYLIGHT_TOKEN -o settings.xml {url}/settings.xml\nmvn -s settings.xml package"
         );
-        all.push(snippet("The token, for Maven", line));
+        all.push(Snippet::new("The token, for Maven", line));
     }
     let notation = format!("{}:{}:{}", java(group), java(artifact), java(version.number));
     let is_http = url.starts_with("http:");
@@ -43,13 +43,9 @@ pub(super) fn of(version: &VersionUsage<'_>) -> Vec<Snippet> {
             "repositories {{\n    maven {{ url = uri(\"{url}/\"){insecure}{credentials}}}\n}}\n\n\
              dependencies {{\n    implementation{open}{notation}{close}\n}}"
         );
-        all.push(snippet(title, lines));
+        all.push(Snippet::new(title, lines));
     }
     all
-}
-
-fn snippet(title: &str, lines: String) -> Snippet {
-    Snippet { title: title.to_owned(), lines }
 }
 
 /// A text inside double quotes of Groovy and Kotlin.

@@ -1,5 +1,6 @@
 //! Turns what was found into a reply: headers, body, and the status where `status` does not have it.
 
+pub(crate) mod audience;
 mod cache_headers;
 mod checksum_headers;
 pub(crate) mod explain_link;
@@ -49,7 +50,7 @@ const CLOCKS_DIFFER: Duration = Duration::from_secs(120);
 // What the repository hashes up to is what a proof begins from.
 const _: () = assert!(repository::PIECE as u64 == Checkpoints::EVERY);
 
-/// What was found, for the client. `receipt`: the client reads the answer to its upload as JSON.
+/// The reply with an answer of a repository. `receipt`: the client reads the answer to its upload as JSON.
 pub(crate) fn found(found: Found, ask: &Ask<'_>, request: &Request, receipt: Option<Receipt<'_>>) -> Reply {
     let private = ask.repository.record.private;
     match found {
@@ -82,7 +83,7 @@ fn removed(notice: Option<String>) -> Reply {
     reply
 }
 
-/// What a repository of gems answers with.
+/// The reply with an answer of a gem repository.
 fn of_gems(found: GemFound, private: bool, request: &Request) -> Reply {
     match found {
         GemFound::Said(said) => text(said),

@@ -3,7 +3,7 @@
 use super::phrase::phrase;
 use super::{TEXT, asked_again, json, page, put};
 use crate::access::{self, OtpError};
-use crate::audience::Audience;
+use crate::reply::audience::Audience;
 use crate::error::Error;
 use crate::face::Words;
 use crate::formats;

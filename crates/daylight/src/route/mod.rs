@@ -91,7 +91,7 @@ impl Content {
     }
 }
 
-/// As many names as most paths have, at most.
+/// The capacity for the segments of a path. Most paths have fewer.
 const SEGMENTS: usize = 16;
 
 /// Whether it is a probe or asks for metrics: these are answered on reserved connections when all others are taken.

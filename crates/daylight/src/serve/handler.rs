@@ -2,7 +2,7 @@
 
 use crate::answer::answer;
 use crate::app::App;
-use crate::audience::Audience;
+use crate::reply::audience::Audience;
 use crate::config::ServerTiming;
 use crate::error::Error;
 use crate::reply::explain_link;

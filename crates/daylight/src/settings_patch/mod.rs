@@ -169,7 +169,7 @@ impl SettingsPatch {
         Ok(self.remote.as_ref().map_or(Ok(()), |changes| credential_guard::check_references(changes, references))?)
     }
 
-    /// What may be taken away by the changes.
+    /// Which cached files and which versions of hosted members the changes may take away.
     pub fn decisions(&self) -> Decisions {
         let former_files = match self.keep_cached {
             None => FormerFiles::Undecided,

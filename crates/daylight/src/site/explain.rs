@@ -12,7 +12,7 @@ use web::ExplainPage;
 
 /// The answer with the form, and with the explanation that it asks for.
 pub(super) async fn answer(app: &App, query: &str, request: &Request, event: &mut Event) -> Result<Reply, Error> {
-    let form = explain::asked(query);
+    let form = explain::form(query);
     let found = if form.repository.is_empty() || form.path.is_empty() {
         None
     } else {

@@ -3,7 +3,10 @@
 mod asset;
 mod browse;
 mod explain;
+mod home;
+mod listed;
 pub(crate) mod local;
+pub(crate) mod overview;
 mod packages;
 mod search;
 pub(crate) mod shell;
@@ -12,7 +15,6 @@ mod socket_owner;
 
 use crate::app::App;
 use crate::error::Error;
-use crate::overview;
 use crate::route::SiteUrl;
 use front::{Reply, Request};
 use telemetry::{Event, Layer};

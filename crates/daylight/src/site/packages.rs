@@ -48,7 +48,7 @@ pub(super) async fn package(
         let shell = shell::of(app, title, request, event).await?;
         return shell::page(&DownloadsPage { shell: &shell, downloads: &downloads }, event).await;
     }
-    if let Some((from, to)) = difference::asked(query) {
+    if let Some((from, to)) = difference::versions_in(query) {
         let difference = Box::pin(difference::show(app, &read, package, (&from, &to), event)).await?;
         let title = format!("{}: {} and {}", difference.package, difference.from, difference.to);
         let shell = shell::of(app, title, request, event).await?;

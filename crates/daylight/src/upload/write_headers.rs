@@ -11,10 +11,10 @@ use repository::{Brings, Format, Question, WriteConditions};
 use std::time::{SystemTime, UNIX_EPOCH};
 use telemetry::Millis;
 
-/// Of Artifactory: the bytes are here already.
+/// A client of Artifactory sends it in place of bytes that the server has already.
 const CHECKSUM_DEPLOY: HeaderName = HeaderName::from_static("x-checksum-deploy");
 
-/// What the headers of a write say.
+/// The meaning of the headers of a write.
 #[derive(Debug, Default)]
 pub(crate) struct WriteHeaders {
     /// `None`: there are no conditions.

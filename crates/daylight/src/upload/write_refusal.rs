@@ -12,9 +12,9 @@ pub enum WriteRefusal {
     Header {
         /// The header.
         header: &'static str,
-        /// What it means, as the end of a sentence.
+        /// The meaning of the header, as the end of a sentence.
         means: &'static str,
-        /// What to do.
+        /// The remedy.
         hint: &'static str,
     },
     /// The path ends with a slash.

@@ -30,11 +30,11 @@ pub(super) struct Evidence {
     pub(super) only_matching: bool,
     /// Whether upstreams were asked.
     pub(super) asked: bool,
-    /// What the server knows.
+    /// The facts that the server knows about the name.
     pub(super) known: KnownName,
 }
 
-/// What the server knows about a name.
+/// The facts that the server knows about a name.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct KnownName {
     pub(super) folder: String,
@@ -48,7 +48,7 @@ pub(super) struct KnownName {
     pub(super) closed_in: Vec<ClosedIn>,
 }
 
-/// Whose a name is.
+/// Whether a name is ours or of others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Whose {
     Ours,
@@ -56,7 +56,7 @@ enum Whose {
     Undecided,
 }
 
-/// Whose a name is, and why.
+/// Whether a name is ours or of others, and why.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Verdict {
     whose: Whose,
@@ -70,7 +70,7 @@ impl Verdict {
 }
 
 impl Evidence {
-    /// Whose the name is. `all`: undecided names are claimed.
+    /// Decides whether the name is ours. `all`: undecided names are claimed.
     pub(super) fn verdict(&self, all: bool) -> Verdict {
         let of = |whose, why: &str| Verdict { whose, why: why.to_owned() };
         let KnownName { hosted, private, cached, cached_by, listed, listed_by, .. } = &self.known;

@@ -1,10 +1,10 @@
 //! The first page for browsers: the repositories with their sizes, the first steps, and whether anything is wrong.
 
+use super::{local, shell};
 use super::listed::{about, first_fetch, first_steps, listed};
 use crate::app::App;
 use crate::error::Error;
 use crate::health::Health;
-use crate::site::{local, shell};
 use client::{Circuit, HostState};
 use front::{Reply, Request};
 use repository::{Repository, ServerUrl};

@@ -1,20 +1,17 @@
 //! The pages for people at `/` and `/repository/NAME/`: the content, and the lines to configure clients. As text, and as HTML for
 //! browsers.
 
-mod home;
-mod listed;
-
+use super::home::{self, LISTED};
+use super::listed::{self, about, first_steps};
+use super::shell;
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
 use crate::face::Usage;
 use crate::formats;
 use crate::reply;
-use crate::site::shell;
 use format::percent::segment;
 use front::{Reply, Request};
-use home::LISTED;
-use listed::{about, first_steps};
 use repository::{Ask, Latest, ListedPackage, PackagesAsk, Repository, RepositoryTable, Scope, ServerUrl};
 use std::sync::Arc;
 use store::RepositoryKind;
