@@ -7,7 +7,7 @@ use insight::{Block, Column, Log, Part};
 pub(crate) fn event_log(bytes: &[u8]) {
     let recovered = Log::read(bytes);
     assert!(recovered.lost_bytes <= bytes.len() as u64);
-    recovered.blocks.iter().for_each(complete);
+    recovered.blocks.iter().for_each(|block| complete(block));
     let Some(block) = Block::from_plain(bytes) else { return };
     complete(&block);
     let again = Block::from_plain(&block.plain()).expect("a stored block");

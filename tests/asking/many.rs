@@ -17,14 +17,14 @@ const FREQUENT: u64 = 20;
 /// The memory of events that are not in a segment yet: the most that a server takes unless it is told otherwise.
 const MEMORY: u64 = 48 << 20;
 
-/// A server's keeping of events, without the server.
-struct Kept {
+/// The stored events of a server, without the server.
+struct Stored {
     clock: Clock,
     recorder: Arc<Recorder>,
     insight: Arc<Insight>,
 }
 
-impl Kept {
+impl Stored {
     fn new(folder: &Path) -> Self {
         let clock = Clock::at(Millis(BEGIN));
         let options = InsightOptions {
@@ -109,31 +109,31 @@ fn many_paths_and_programs_stay_within_their_memory_and_the_cut_is_told() {
     let paths: u64 = std::env::var("DAYLIGHT_PATHS").map_or(200_000, |text| text.parse().unwrap());
     let folder = tempfile::tempdir().unwrap();
     let before = peak();
-    let kept = Kept::new(folder.path());
-    (0..paths).for_each(|number| kept.request(number, paths));
-    assert!(kept.recorder.flush(Duration::from_secs(600)));
-    kept.clock.set(Some(kept.clock.now().plus(Duration::from_secs(1))));
+    let server = Stored::new(folder.path());
+    (0..paths).for_each(|number| server.request(number, paths));
+    assert!(server.recorder.flush(Duration::from_secs(600)));
+    server.clock.set(Some(server.clock.now().plus(Duration::from_secs(1))));
     let stored = peak();
-    kept.settle();
-    assert_eq!(kept.recorder.totals().unbuffered(), 0);
+    server.settle();
+    assert_eq!(server.recorder.totals().unbuffered(), 0);
 
-    let top = kept.ask("count, sum(bytes_out) by path from -1d top 20");
+    let top = server.ask("count, sum(bytes_out) by path from -1d top 20");
     let seen: u64 = top.rows.iter().map(|row| count(&row[1])).sum();
     assert_eq!(seen, paths.div_ceil(OFTEN), "the frequent paths lead: {:?}", top.rows.last());
     let most = 65_536;
     assert!(top.left_out >= (paths - paths / OFTEN).saturating_sub(most) && top.left_out < paths, "{}", top.left_out);
-    let clients = kept.ask("count by client_product from -1d top 5");
+    let clients = server.ask("count by client_product from -1d top 5");
     assert_eq!(clients.rows.len(), 5);
     assert_eq!(clients.left_out > 0, paths / 10 > most, "{}", clients.left_out);
     let wide =
-        kept.ask("p95(duration_ms), distinct(client_version) by path, client_product, client_version from -1d top 5");
+        server.ask("p95(duration_ms), distinct(client_version) by path, client_product, client_version from -1d top 5");
     assert!(wide.left_out > 0);
-    let distinct = kept.ask("distinct(path), distinct(client_product), count where path != '' from -1d");
+    let distinct = server.ask("distinct(path), distinct(client_product), count where path != '' from -1d");
     let [of_paths, clients, events] = [0, 1, 2].map(|place| count(&distinct.rows[0][place]));
     let near = |found: u64, truth: u64| (found as f64 / truth as f64 - 1.0).abs() < 0.08;
     assert!(near(of_paths, paths - paths / OFTEN) && near(clients, paths / 10), "{of_paths} paths, {clients} programs");
     assert_eq!(events, paths);
-    for bound in kept.insight.bounds() {
+    for bound in server.insight.bounds() {
         println!(
             "{}: {} of {} at most, {} rejected",
             bound.name().as_str(),
@@ -148,6 +148,6 @@ fn many_paths_and_programs_stay_within_their_memory_and_the_cut_is_told() {
         peak(),
         top.left_out
     );
-    kept.recorder.stop(Duration::from_secs(600));
-    kept.insight.close();
+    server.recorder.stop(Duration::from_secs(600));
+    server.insight.close();
 }

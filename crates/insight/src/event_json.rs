@@ -1,10 +1,11 @@
 //! One event by its id, with the keys that events have as JSON, made from its columns.
 
-use crate::column::{Column, ColumnKind};
+use crate::ask::Figure;
+use crate::column::Column;
 use crate::part::{Part, Unreadable};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use telemetry::{EventId, Millis};
+use telemetry::EventId;
 
 /// Keys that are inside another object.
 const INSIDE: &[(&str, &[(Column, &str)])] = &[
@@ -116,12 +117,7 @@ fn value(part: &dyn Part, column: Column, row: usize) -> Result<Option<Value>, U
     if number == 0 && !ALWAYS.contains(&column) {
         return Ok(None);
     }
-    Ok(Some(match column.kind() {
-        ColumnKind::Moment => Millis(number).to_string().into(),
-        ColumnKind::Id => EventId(number.cast_unsigned()).to_string().into(),
-        ColumnKind::Duration => (number as f64 / 1000.0).into(),
-        ColumnKind::Number | ColumnKind::Text => number.into(),
-    }))
+    Ok(serde_json::to_value(Figure::cell(column, number)).ok())
 }
 
 /// The members with their results. The time of the slowest one is known.

@@ -7,12 +7,10 @@ use crate::part::{Part, Unreadable};
 use crate::rollup::{RollupOptions, Rollups};
 use crate::sampler::{Budget, Goal, Sampler};
 use crate::store::{EventStore, StoreSink};
-use std::fmt;
 use std::sync::Arc;
 use telemetry::{Bound, Census, Clock, EventId, Log, Millis, Sink};
 
 /// The stored events. One for each server.
-#[derive(Debug)]
 pub struct Insight {
     store: Arc<EventStore>,
     rollups: Arc<Rollups>,
@@ -68,11 +66,6 @@ impl Insight {
         let goal = stored_per_second.map_or_else(|| Goal::auto(self.budget.clone()), Goal::Number);
         let store = self.store.clone();
         Box::new(Sampler::new(self.clock.clone(), goal, move |name| store.facts_of(name)))
-    }
-
-    /// The bytes that stored events may take, and what one takes.
-    pub fn budget(&self) -> &Arc<Budget> {
-        &self.budget
     }
 
     /// The sink that takes the sampled events.
@@ -133,12 +126,6 @@ impl Insight {
 impl Drop for Insight {
     fn drop(&mut self) {
         self.close();
-    }
-}
-
-impl fmt::Debug for EventStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventStore").finish_non_exhaustive()
     }
 }
 

@@ -12,7 +12,6 @@ use crate::memtable::Memtable;
 use crate::part::Part;
 use columns::Columns;
 use piece::Piece;
-use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -33,7 +32,7 @@ pub struct Log {
 #[derive(Debug, Default)]
 pub struct Recovered {
     /// Few narrow blocks with the rows of all batches, in the order of the log.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<Arc<Block>>,
     /// The bytes of the log that cannot be read: of the batch that was being written when the process died, and of damaged ones.
     pub lost_bytes: u64,
 }
@@ -131,14 +130,8 @@ impl Log {
             }
         }
         recovered.lost_bytes = (bytes.len() - whole) as u64;
-        recovered.blocks = open.take().into_iter().map(Arc::unwrap_or_clone).collect();
+        recovered.blocks = open.take();
         recovered
-    }
-}
-
-impl fmt::Debug for Log {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Log").field("file", &self.file).finish_non_exhaustive()
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::answer::{Answer, NotAnswered};
 use super::comparison::Comparison;
+use super::progress::Steps;
 use super::question::{Compare, Question};
 use super::run::Run;
 use crate::part::Part;
@@ -38,12 +39,6 @@ pub struct AskerOptions {
     pub log: Log,
 }
 
-impl std::fmt::Debug for AskerOptions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("AskerOptions").finish_non_exhaustive()
-    }
-}
-
 /// The caller of a question, and the hints for them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Caller {
@@ -54,7 +49,6 @@ pub struct Caller {
 }
 
 /// Answers questions about stored events, on a thread of its own. Dropping it ends the thread.
-#[derive(Debug)]
 pub struct Asker {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -69,12 +63,6 @@ struct Shared {
     memory: Arc<Bound>,
     state: Mutex<State>,
     changed: Condvar,
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").finish_non_exhaustive()
-    }
 }
 
 #[derive(Default)]
@@ -97,8 +85,7 @@ struct Job {
 
 enum Work {
     New(Box<Question>),
-    Running(Box<Run>),
-    Comparing(Box<Comparison>),
+    Begun(Box<dyn Steps>),
     /// The thread has it.
     Away,
     Done(Box<Result<Answer, NotAnswered>>),
@@ -242,23 +229,19 @@ impl Job {
     fn is_due(&self, now: Tick) -> bool {
         match (&self.work, &self.waiting) {
             (Work::Done(_), Some(_)) => true,
-            (Work::New(_) | Work::Running(_) | Work::Comparing(_), Some((_, until))) => *until <= now,
+            (Work::New(_) | Work::Begun(_), Some((_, until))) => *until <= now,
             _ => false,
         }
     }
 
     /// Whether a part was begun. It is seen to its end before another question gets its turn, so columns of one part are in memory.
     fn is_within_part(&self) -> bool {
-        match &self.work {
-            Work::Running(run) => run.is_within_part(),
-            Work::Comparing(comparison) => comparison.is_within_part(),
-            Work::New(_) | Work::Away | Work::Done(_) => false,
-        }
+        matches!(&self.work, Work::Begun(begun) if begun.is_within_part())
     }
 
     /// Whether more can be seen for it.
     fn has_work(&self) -> bool {
-        matches!(self.work, Work::New(_) | Work::Running(_) | Work::Comparing(_))
+        matches!(self.work, Work::New(_) | Work::Begun(_))
     }
 }
 
@@ -328,11 +311,7 @@ impl Shared {
 
     /// Counts the questions and their memory.
     fn observe(&self, state: &State) {
-        let memory = |job: &Job| match &job.work {
-            Work::Running(run) => run.memory() as u64,
-            Work::Comparing(comparison) => comparison.memory() as u64,
-            Work::New(_) | Work::Away | Work::Done(_) => 0,
-        };
+        let memory = |job: &Job| if let Work::Begun(begun) = &job.work { begun.memory() as u64 } else { 0 };
         self.questions.observe(state.jobs.len() as u64);
         self.memory.observe(state.jobs.iter().map(memory).sum());
     }
@@ -341,22 +320,14 @@ impl Shared {
     fn step(&self, work: Work, memory: usize) -> Work {
         let step = || match work {
             Work::New(question) => match self.options.rollups.as_ref().and_then(|rollups| rollups(&question)) {
-                Some(counted) => Work::Running(Box::new(Run::of_counts(*question, counted))),
-                None => self.begin(*question),
+                Some(counts) => Work::Begun(Box::new(Run::of_counts(*question, counts))),
+                None => Work::Begun(self.begin(*question)),
             },
-            Work::Comparing(mut comparison) => {
-                comparison.step();
-                if comparison.is_done() {
-                    Work::Done(Box::new(comparison.answer()))
-                } else {
-                    Work::Comparing(comparison)
-                }
-            }
-            Work::Running(mut run) => {
-                if run.step(memory) {
+            Work::Begun(mut begun) => {
+                if begun.step(memory) {
                     self.memory.reject();
                 }
-                if run.is_done() { Work::Done(Box::new(run.answer())) } else { Work::Running(run) }
+                if begun.is_done() { Work::Done(Box::new(begun.answer())) } else { Work::Begun(begun) }
             }
             Work::Away | Work::Done(_) => work,
         };
@@ -364,16 +335,12 @@ impl Shared {
     }
 
     /// Begins to answer a question.
-    fn begin(&self, question: Question) -> Work {
-        let (from, to) = (question.from, question.to);
-        let parts = |from| (self.options.parts)(from, to);
+    fn begin(&self, question: Question) -> Box<dyn Steps> {
+        let earlier = if let Some(Compare::Earlier(by)) = question.compare { by } else { 0 };
+        let parts = (self.options.parts)(Millis(question.from.0.saturating_sub_unsigned(earlier)), question.to);
         match question.compare {
-            None => Work::Running(Box::new(Run::new(question, parts(from)))),
-            Some(Compare::Rest) => Work::Comparing(Box::new(Comparison::new(question, parts(from)))),
-            Some(Compare::Earlier(by)) => {
-                let earlier = Millis(from.0.saturating_sub(i64::try_from(by).unwrap_or(i64::MAX)));
-                Work::Comparing(Box::new(Comparison::new(question, parts(earlier))))
-            }
+            None => Box::new(Run::new(question, parts)),
+            Some(_) => Box::new(Comparison::new(question, parts)),
         }
     }
 
@@ -384,13 +351,9 @@ impl Shared {
                 let answer = Answer { complete: 0.0, ..Answer::empty(&question) };
                 (Work::New(question), Some(Ok(answer)))
             }
-            Work::Running(mut run) => {
-                let answer = run.answer();
-                (Work::Running(run), Some(answer))
-            }
-            Work::Comparing(mut comparison) => {
-                let answer = comparison.answer();
-                (Work::Comparing(comparison), Some(answer))
+            Work::Begun(mut begun) => {
+                let answer = begun.answer();
+                (Work::Begun(begun), Some(answer))
             }
             Work::Done(answer) => (Work::Away, Some(*answer)),
             Work::Away => (Work::Away, None),

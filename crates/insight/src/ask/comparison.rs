@@ -4,7 +4,7 @@ use super::answer::{Answer, NotAnswered};
 use super::columns::Columns;
 use super::compare::{Compared, Side, Step};
 use super::differences;
-use super::progress::Progress;
+use super::progress::{Progress, Steps};
 use super::question::{Compare, Question};
 use super::sampled::{ROWS_MAX, Sample, Taken};
 use super::selection::holds;
@@ -47,42 +47,8 @@ impl Comparison {
         question.filter.columns(&mut filtered);
         let sample = Sample::new(&filtered);
         let kept: Vec<Column> = filtered.iter().copied().chain([Column::At, Column::Weight]).collect();
-        let progress = Progress::new(spread(parts));
+        let progress = Progress::new(interleaved(parts));
         Self { question, progress, begun: None, sample, kept: kept.into() }
-    }
-
-    /// Whether nothing more is seen.
-    pub(super) fn is_done(&self) -> bool {
-        let is_enough = self.progress.next >= PARTS && self.sample.is_enough();
-        self.begun.is_none() && (self.progress.is_at_end() || is_enough)
-    }
-
-    /// Whether a part was begun: some of its columns are in memory.
-    pub(super) fn is_within_part(&self) -> bool {
-        self.begun.is_some()
-    }
-
-    /// An estimate of the memory that is used, in bytes.
-    pub(super) fn memory(&self) -> usize {
-        self.sample.bytes() + self.begun.as_ref().map_or(0, |(columns, taken)| columns.memory() + taken.bytes())
-    }
-
-    /// Sees some of a part: chooses its rows, or reads a column.
-    pub(super) fn step(&mut self) {
-        let began = thread_nanos();
-        match self.begun.take() {
-            None => self.begin(),
-            Some((mut columns, mut taken)) => match self.sample.read(&mut columns, &mut taken) {
-                Ok(true) => {
-                    self.progress.exact &= taken.whole();
-                    self.sample.count(taken);
-                    self.progress.end(&columns, None);
-                }
-                Ok(false) => self.begun = Some((columns, taken)),
-                Err(error) => self.progress.end(&columns, Some(error)),
-            },
-        }
-        self.progress.cpu_nanos += thread_nanos().saturating_sub(began);
     }
 
     /// Begins the next part.
@@ -121,9 +87,41 @@ impl Comparison {
         let message = format!("{few}; a comparison needs {ROWS_MIN} events of each side");
         Err(NotAnswered::TooFew { message, hint: hint.to_owned() })
     }
+}
 
-    /// The comparison so far.
-    pub(super) fn answer(&mut self) -> Result<Answer, NotAnswered> {
+impl Steps for Comparison {
+    fn is_done(&self) -> bool {
+        let is_enough = self.progress.next >= PARTS && self.sample.is_enough();
+        self.begun.is_none() && (self.progress.is_at_end() || is_enough)
+    }
+
+    fn is_within_part(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    fn memory(&self) -> usize {
+        self.sample.bytes() + self.begun.as_ref().map_or(0, |(columns, taken)| columns.memory() + taken.bytes())
+    }
+
+    fn step(&mut self, _memory: usize) -> bool {
+        let began = thread_nanos();
+        match self.begun.take() {
+            None => self.begin(),
+            Some((mut columns, mut taken)) => match self.sample.read(&mut columns, &mut taken) {
+                Ok(true) => {
+                    self.progress.exact &= taken.whole();
+                    self.sample.count(taken);
+                    self.progress.end(&columns, None);
+                }
+                Ok(false) => self.begun = Some((columns, taken)),
+                Err(error) => self.progress.end(&columns, Some(error)),
+            },
+        }
+        self.progress.cpu_nanos += thread_nanos().saturating_sub(began);
+        false
+    }
+
+    fn answer(&mut self) -> Result<Answer, NotAnswered> {
         let began = thread_nanos();
         let [selected, base] = &self.sample.sides;
         if self.is_done() {
@@ -166,7 +164,7 @@ impl Comparison {
 }
 
 /// The parts in an order whose every beginning is spread over all of them: by the mirrored bits of their places.
-fn spread(parts: Vec<Arc<dyn Part>>) -> Vec<Arc<dyn Part>> {
+fn interleaved(parts: Vec<Arc<dyn Part>>) -> Vec<Arc<dyn Part>> {
     let mut parts: Vec<(u32, Arc<dyn Part>)> =
         parts.into_iter().zip(0_u32..).map(|(part, n)| (n.reverse_bits(), part)).collect();
     parts.sort_by_key(|(place, _)| *place);

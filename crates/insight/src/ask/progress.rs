@@ -1,10 +1,24 @@
 //! How far a question has seen its parts.
 
-use super::answer::{Answer, Cost, Seen};
+use super::answer::{Answer, Cost, NotAnswered, Seen};
 use super::columns::Columns;
 use super::question::Question;
 use crate::part::{Part, Unreadable};
 use std::sync::Arc;
+
+/// A question that was begun. It is answered in steps, between which others get their turn.
+pub(super) trait Steps: Send {
+    /// Whether nothing more is seen.
+    fn is_done(&self) -> bool;
+    /// Whether a part was begun: some of its columns are in memory.
+    fn is_within_part(&self) -> bool;
+    /// An estimate of the memory that is used, in bytes.
+    fn memory(&self) -> usize;
+    /// Sees some of a part. After it the tables have at most so many bytes. Returns whether groups were dropped for that.
+    fn step(&mut self, memory: usize) -> bool;
+    /// The answer so far.
+    fn answer(&mut self) -> Result<Answer, NotAnswered>;
+}
 
 /// The parts of a question, and what was seen of them.
 #[derive(Debug)]

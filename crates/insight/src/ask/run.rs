@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, Figure, NotAnswered};
 use super::columns::{Chosen, Columns, Rows};
-use super::progress::Progress;
+use super::progress::{Progress, Steps};
 use super::question::{Measure, Question};
 use super::selection::{above, between, chosen, holds};
 use super::series::Series;
@@ -77,46 +77,9 @@ impl Run {
         Self { question, progress, begun, table, series, counted, kept }
     }
 
-    /// Whether all parts were seen.
-    pub(super) fn is_done(&self) -> bool {
-        self.progress.is_at_end() && self.begun.is_none()
-    }
-
-    /// Whether a part was begun: its columns are in memory.
-    pub(super) fn is_within_part(&self) -> bool {
-        self.begun.is_some()
-    }
-
-    /// An estimate of the memory that is used, in bytes.
-    pub(super) fn memory(&self) -> usize {
-        self.tables() + self.begun.as_ref().map_or(0, |begun| begun.columns.memory())
-    }
-
     /// An estimate of the memory of the tables, in bytes.
     fn tables(&self) -> usize {
         self.table.bytes() + self.series.as_ref().map_or(0, Series::bytes)
-    }
-
-    /// Sees the next part, or some of it. After it the tables have at most so many bytes. Returns whether groups were dropped for that.
-    pub(super) fn step(&mut self, memory: usize) -> bool {
-        let began = thread_nanos();
-        let Some(mut begun) = self.begun.take().or_else(|| self.begin()) else { return false };
-        let rows = begun.columns.rows();
-        let dropped = loop {
-            match self.see(&mut begun) {
-                Ok(false) if rows <= STEP_ROWS => {}
-                Ok(false) => {
-                    self.begun = Some(begun);
-                    break false;
-                }
-                seen => {
-                    self.progress.end(&begun.columns, seen.err());
-                    break self.fit(memory);
-                }
-            }
-        };
-        self.progress.cpu_nanos += thread_nanos().saturating_sub(began);
-        dropped
     }
 
     /// Begins the next part. `None`: no event of it can be in the answer.
@@ -194,15 +157,6 @@ impl Run {
         }
     }
 
-    /// The answer so far.
-    pub(super) fn answer(&mut self) -> Result<Answer, NotAnswered> {
-        let began = thread_nanos();
-        let rows = if self.series.is_some() { self.series_rows() } else { self.rows() };
-        self.progress.cpu_nanos += thread_nanos().saturating_sub(began);
-        let is_done = self.is_done() || self.progress.seen.of == 0;
-        Ok(Answer { rows, left_out: self.table.left_out(), ..self.progress.answer(&self.question, is_done) })
-    }
-
     /// The seconds between two moments that are in the question's time.
     fn seconds(&self, from: i64, to: i64) -> f64 {
         (to.min(self.question.to.0).saturating_sub(from.max(self.question.from.0))) as f64 / 1000.0
@@ -259,6 +213,49 @@ impl Run {
             [at].into_iter().chain(keys).chain(measures).collect()
         };
         cells.into_iter().map(row).collect()
+    }
+}
+
+impl Steps for Run {
+    fn is_done(&self) -> bool {
+        self.progress.is_at_end() && self.begun.is_none()
+    }
+
+    fn is_within_part(&self) -> bool {
+        self.begun.is_some()
+    }
+
+    fn memory(&self) -> usize {
+        self.tables() + self.begun.as_ref().map_or(0, |begun| begun.columns.memory())
+    }
+
+    fn step(&mut self, memory: usize) -> bool {
+        let began = thread_nanos();
+        let Some(mut begun) = self.begun.take().or_else(|| self.begin()) else { return false };
+        let rows = begun.columns.rows();
+        let dropped = loop {
+            match self.see(&mut begun) {
+                Ok(false) if rows <= STEP_ROWS => {}
+                Ok(false) => {
+                    self.begun = Some(begun);
+                    break false;
+                }
+                seen => {
+                    self.progress.end(&begun.columns, seen.err());
+                    break self.fit(memory);
+                }
+            }
+        };
+        self.progress.cpu_nanos += thread_nanos().saturating_sub(began);
+        dropped
+    }
+
+    fn answer(&mut self) -> Result<Answer, NotAnswered> {
+        let began = thread_nanos();
+        let rows = if self.series.is_some() { self.series_rows() } else { self.rows() };
+        self.progress.cpu_nanos += thread_nanos().saturating_sub(began);
+        let is_done = self.is_done() || self.progress.seen.of == 0;
+        Ok(Answer { rows, left_out: self.table.left_out(), ..self.progress.answer(&self.question, is_done) })
     }
 }
 

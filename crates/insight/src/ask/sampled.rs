@@ -4,10 +4,8 @@ use super::columns::{Columns, Rows};
 use super::question::{Compare, Filter, Question};
 use super::selection::{Bits, between, chosen};
 use crate::column::{Column, ColumnKind, LINE};
-use crate::hash::FastMap;
 use crate::interner::Interner;
 use crate::part::Unreadable;
-use crate::texts::Texts;
 use telemetry::Millis;
 
 /// The most rows of a side that are looked at.
@@ -177,7 +175,7 @@ pub(super) struct Taken {
     /// For each column of times the cells.
     times: Vec<Vec<i64>>,
     /// For each column that is compared the cells.
-    cells: Vec<Picked>,
+    cells: Vec<Cells>,
 }
 
 impl Taken {
@@ -250,47 +248,33 @@ fn sides(question: &Question, columns: &mut Columns) -> Result<[Bits; 2], Unread
     Ok([selected, base])
 }
 
-/// The cells of some rows of a part.
-#[derive(Debug)]
-enum Picked {
-    Texts(Texts, Vec<u32>),
-    Numbers(Vec<i64>),
-}
-
-/// The cells of a column at these places. Only the texts that occur among them are copied.
-fn picked(columns: &mut Columns, column: Column, places: &[u32]) -> Result<Picked, Unreadable> {
+/// The cells of a column at these places.
+fn picked(columns: &mut Columns, column: Column, places: &[u32]) -> Result<Cells, Unreadable> {
     if !column.is_text() {
         let cells = columns.numbers(column)?;
-        return Ok(Picked::Numbers(places.iter().map(|place| cells[*place as usize]).collect()));
+        return Ok(Cells::Numbers(places.iter().map(|place| cells[*place as usize]).collect()));
     }
-    let cells = columns.texts(column)?;
-    let (mut known, mut texts) = (FastMap::<u32, u32>::default(), Texts::default());
-    let codes = places.iter().map(|place| {
-        let code = cells.codes[*place as usize];
-        *known.entry(code).or_insert_with(|| {
-            texts.push(&cells.texts[code as usize]);
-            texts.len() as u32 - 1
-        })
-    });
-    let codes = codes.collect();
-    Ok(Picked::Texts(texts, codes))
+    let (cells, mut texts) = (columns.texts(column)?, Interner::default());
+    let code = |place: &u32| texts.intern(&cells.texts[cells.codes[*place as usize] as usize]);
+    let codes = places.iter().map(code).collect();
+    Ok(Cells::Texts { texts, codes })
 }
 
 impl Cells {
     /// Appends cells. Returns the memory that they take, in bytes.
-    fn append(&mut self, more: Picked) -> usize {
+    fn append(&mut self, more: Cells) -> usize {
         match (self, more) {
-            (Cells::Numbers(numbers), Picked::Numbers(more)) => {
+            (Cells::Numbers(numbers), Cells::Numbers(more)) => {
                 numbers.extend_from_slice(&more);
                 more.len() * size_of::<i64>()
             }
-            (Cells::Texts { texts, codes }, Picked::Texts(more, places)) => {
+            (Cells::Texts { texts, codes }, Cells::Texts { texts: more, codes: places }) => {
                 let before = texts.bytes();
-                let renumbered: Vec<u32> = more.iter().map(|text| texts.intern(text)).collect();
+                let renumbered: Vec<u32> = more.texts().iter().map(|text| texts.intern(text)).collect();
                 codes.extend(places.iter().map(|place| renumbered[*place as usize]));
                 texts.bytes() - before + places.len() * size_of::<u32>()
             }
-            (Cells::Numbers(_), Picked::Texts(..)) | (Cells::Texts { .. }, Picked::Numbers(_)) => 0,
+            (Cells::Numbers(_), Cells::Texts { .. }) | (Cells::Texts { .. }, Cells::Numbers(_)) => 0,
         }
     }
 }

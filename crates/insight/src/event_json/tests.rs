@@ -4,7 +4,8 @@ use super::*;
 use crate::block::Block;
 use crate::row::{RepositoryFacts, Row};
 use telemetry::{
-    Arrival, Because, Class, Event, Layer, MemberRecord, MemberSaid, More, Op, Outcome, Tally, Tick, Trace, UpstreamUse,
+    Arrival, Because, Class, Event, Layer, MemberRecord, MemberSaid, Millis, More, Op, Outcome, Tally, Tick, Trace,
+    UpstreamUse,
 };
 
 /// An event with a value in every part. All times are whole microseconds.

@@ -9,8 +9,8 @@ fn block(rows: &[Plain]) -> Block {
     sample::block(rows.iter().map(Plain::event)).narrow()
 }
 
-fn paths(blocks: &[Block]) -> Vec<String> {
-    let paths = |block: &Block| {
+fn paths(blocks: &[Arc<Block>]) -> Vec<String> {
+    let paths = |block: &Arc<Block>| {
         let coded = block.texts(Column::Path).unwrap();
         coded.codes.iter().map(|code| coded.texts[*code as usize].to_owned()).collect::<Vec<_>>()
     };

@@ -3,6 +3,8 @@
 use super::{HOUR, MINUTE};
 use crate::disk::log_number;
 use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
 
 /// How long the rows of a file last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -100,10 +102,8 @@ fn time(millis: i64) -> String {
 }
 
 fn read_time(text: &str) -> Option<i64> {
-    let (date, time) = (text.get(..8)?, text.get(9..13)?);
-    let text =
-        format!("{}-{}-{}T{}:{}Z", date.get(..4)?, date.get(4..6)?, date.get(6..)?, time.get(..2)?, time.get(2..)?);
-    Some(text.parse::<Timestamp>().ok()?.as_millisecond())
+    let time = DateTime::strptime(TIME, text).ok()?.to_zoned(TimeZone::UTC).ok()?;
+    Some(time.timestamp().as_millisecond())
 }
 
 #[cfg(test)]

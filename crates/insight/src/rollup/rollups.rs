@@ -132,12 +132,6 @@ impl Drop for Rollups {
     }
 }
 
-impl std::fmt::Debug for Rollups {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Rollups").finish_non_exhaustive()
-    }
-}
-
 /// Tells callers that wait for the writer when it has ended, also by a panic or because it could not begin.
 struct End(Arc<Handover>);
 

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The bytes that stored events may take, and the bytes that one takes. The store sets both, and the sampler reads them.
+/// The bytes that stored events may take, and the bytes that one takes, of which the store tells the sampler.
 #[derive(Debug)]
 pub struct Budget {
-    bytes: AtomicU64,
+    bytes: u64,
     /// Bytes of a stored event, times 256.
     each: AtomicU64,
 }
@@ -17,12 +17,7 @@ impl Budget {
 
     /// `bytes`: the most that stored events may take. 0: none is stored.
     pub fn new(bytes: u64) -> Arc<Self> {
-        Arc::new(Self { bytes: AtomicU64::new(bytes), each: AtomicU64::new(Self::ESTIMATE * 256) })
-    }
-
-    /// Sets how many bytes stored events may take.
-    pub fn set_bytes(&self, bytes: u64) {
-        self.bytes.store(bytes, Relaxed);
+        Arc::new(Self { bytes, each: AtomicU64::new(Self::ESTIMATE * 256) })
     }
 
     /// A segment of this many rows took this many bytes. The bytes of an event are those of the last segments, in which an older one
@@ -37,11 +32,6 @@ impl Budget {
 
     /// Rows of a small segment.
     const FEW: u64 = 65_536;
-
-    /// The bytes that stored events may take.
-    pub fn bytes(&self) -> u64 {
-        self.bytes.load(Relaxed)
-    }
 
     /// The bytes of a stored event.
     pub fn event_bytes(&self) -> f64 {
@@ -63,8 +53,6 @@ pub enum Goal {
 pub struct Savings {
     budget: Arc<Budget>,
     events: f64,
-    /// The budget was known once.
-    begun: bool,
 }
 
 impl Goal {
@@ -81,19 +69,17 @@ impl Goal {
 
     /// So many that the bytes of `budget` last for [`Goal::DAYS`] days.
     pub fn auto(budget: Arc<Budget>) -> Self {
-        Self::Auto(Savings { budget, events: 0.0, begun: false })
+        // The first day of a server is the one in which people try it.
+        let mut savings = Savings { budget, events: 0.0 };
+        savings.events = savings.highest();
+        Self::Auto(savings)
     }
 
     /// So many seconds passed, in which so many events were stored.
     pub(super) fn passed(&mut self, seconds: f64, stored: u64) {
         if let Self::Auto(savings) = self {
-            let highest = savings.highest();
-            if !savings.begun && highest > 0.0 {
-                // The first day of a server is the one in which people try it.
-                (savings.events, savings.begun) = (highest, true);
-            }
             let events = savings.events + savings.share() * seconds - stored as f64;
-            savings.events = events.clamp(0.0, highest);
+            savings.events = events.clamp(0.0, savings.highest());
         }
     }
 
@@ -101,7 +87,7 @@ impl Goal {
     pub(super) fn each_second(&self) -> f32 {
         match self {
             Self::Number(number) => *number as f32,
-            Self::Auto(savings) if savings.budget.bytes() == 0 => Self::NOT_KEPT as f32,
+            Self::Auto(savings) if savings.budget.bytes == 0 => Self::NOT_KEPT as f32,
             // Savings are spent within an hour or so. If as many are stored as the share has, they stay at an hour's share.
             Self::Auto(savings) => {
                 (savings.events / Savings::HOUR).max(savings.share() / 4.0).min(Self::HIGHEST) as f32
@@ -112,7 +98,7 @@ impl Goal {
     /// The events of each reason that are stored whole in the next second.
     pub(super) fn whole(&self) -> u32 {
         match self {
-            Self::Auto(savings) if savings.budget.bytes() > 0 && savings.events < savings.highest() / 4.0 => {
+            Self::Auto(savings) if savings.budget.bytes > 0 && savings.events < savings.highest() / 4.0 => {
                 self.each_second().clamp(Self::WHOLE_IN_FLOOD, Self::WHOLE as f32) as u32
             }
             _ => Self::WHOLE,
@@ -127,7 +113,7 @@ impl Savings {
 
     /// The events of a second that fit into the bytes.
     fn share(&self) -> f64 {
-        self.budget.bytes() as f64 / self.budget.event_bytes() / (f64::from(Goal::DAYS) * Self::DAY)
+        self.budget.bytes as f64 / self.budget.event_bytes() / (f64::from(Goal::DAYS) * Self::DAY)
     }
 
     /// The most that is saved: the share of a day.
@@ -141,12 +127,6 @@ mod tests {
     use super::*;
 
     const GIB: u64 = 1 << 30;
-
-    fn begun(budget: &Arc<Budget>) -> Goal {
-        let mut goal = Goal::auto(budget.clone());
-        goal.passed(0.0, 0);
-        goal
-    }
 
     /// Events that are stored in so many hours with this traffic, by hour of the day.
     fn stored(goal: &mut Goal, hours: usize, traffic: impl Fn(usize) -> f64) -> f64 {
@@ -164,7 +144,7 @@ mod tests {
         let budget = Budget::new(2 * GIB);
         let days = (2 * GIB) as f64 / budget.event_bytes();
         for traffic in [50.0, 5_000.0] {
-            let stored = stored(&mut begun(&budget), 14 * 24, |_| traffic);
+            let stored = stored(&mut Goal::auto(budget.clone()), 14 * 24, |_| traffic);
             // A day's share is saved at first.
             assert!((0.99..1.0 + 1.0 / 14.0 + 0.01).contains(&(stored / days)), "{}", stored / days);
         }
@@ -175,7 +155,7 @@ mod tests {
         let budget = Budget::new(2 * GIB);
         let share = (2 * GIB) as f64 / budget.event_bytes() / 14.0;
         let day = |hour: usize| if (9..17).contains(&hour) { 80.0 } else { 2.0 };
-        let mut goal = begun(&budget);
+        let mut goal = Goal::auto(budget.clone());
         stored(&mut goal, 10 * 24, day);
         let (stored, all) = (stored(&mut goal, 24, day), (8.0 * 80.0 + 16.0 * 2.0) * 3600.0);
         assert!(all < share, "{all} {share}");
@@ -184,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_flood_is_stored_whole_for_minutes_at_least_and_then_leaves_room_for_weeks() {
-        let mut goal = begun(&Budget::new(GIB / 4));
+        let mut goal = Goal::auto(Budget::new(GIB / 4));
         let mut minutes = 0;
         while goal.whole() == 200 {
             minutes += 1;
@@ -199,21 +179,17 @@ mod tests {
 
     #[test]
     fn smaller_events_raise_the_goal_and_without_a_budget_there_is_one_for_memory() {
-        let budget = Budget::new(0);
-        let mut goal = begun(&budget);
-        assert_eq!((goal.each_second(), goal.whole()), (2_000.0, 200));
-        budget.set_bytes(2 * GIB);
-        goal.passed(0.0, 0);
+        let not_kept = Goal::auto(Budget::new(0));
+        assert_eq!((not_kept.each_second(), not_kept.whole()), (2_000.0, 200));
+        let budget = Budget::new(2 * GIB);
+        let mut goal = Goal::auto(budget.clone());
         let before = goal.each_second();
         (0..20).for_each(|_| budget.flushed(262_144, 262_144 * 30));
         assert!((30.0..31.0).contains(&budget.event_bytes()), "{}", budget.event_bytes());
         goal.passed(10.0 * Savings::DAY, 0);
         assert!((1.9..2.1).contains(&(goal.each_second() / before)));
         budget.flushed(0, 5_000);
-        budget.set_bytes(0);
-        assert_eq!((goal.each_second(), goal.whole()), (2_000.0, 200));
-        budget.set_bytes(u64::MAX);
-        goal.passed(1.0, 0);
-        assert!(f64::from(goal.each_second()) <= Goal::HIGHEST);
+        let unlimited = Goal::auto(Budget::new(u64::MAX));
+        assert!(f64::from(unlimited.each_second()) <= Goal::HIGHEST);
     }
 }

@@ -175,9 +175,3 @@ impl Sample {
         self.next = self.next.min(self.since.saturating_add(longest));
     }
 }
-
-impl std::fmt::Debug for Keys {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Keys").field("samples", &self.samples).finish_non_exhaustive()
-    }
-}

@@ -149,11 +149,5 @@ impl Census for Sampler {
     }
 }
 
-impl std::fmt::Debug for Sampler {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sampler").field("goal", &self.goal).field("keys", &self.keys).finish_non_exhaustive()
-    }
-}
-
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,8 @@ use super::{bits, schema};
 use crate::column::Column;
 use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
-use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::data_type::Int64Type;
 
 /// The cells of a column with `rows` rows.
 pub(super) fn read(column: Column, mut pages: impl PageReader + 'static, rows: usize) -> Result<Vec<i64>, String> {
@@ -13,16 +14,30 @@ pub(super) fn read(column: Column, mut pages: impl PageReader + 'static, rows: u
     match first.is_some_and(|page| page.is_dict) {
         true => coded(pages, rows, &mut cells)?,
         false => {
-            let description = schema::described(column).map_err(|error| error.to_string())?;
-            let ColumnReader::Int64ColumnReader(mut reader) = get_column_reader(description, Box::new(pages)) else {
-                return Err("its cells are no numbers".to_owned());
-            };
-            reader.read_records(rows, None, None, &mut cells).map_err(|error| error.to_string())?;
+            let read = reader(column, pages)?.read_records(rows, None, None, &mut cells);
+            read.map_err(|error| error.to_string())?;
         }
     }
     match cells.len() == rows {
         true => Ok(cells),
         false => Err(format!("it has {} rows of {rows}", cells.len())),
+    }
+}
+
+/// The cell of one row. Pages before it are not decoded.
+pub(super) fn read_one(column: Column, pages: impl PageReader + 'static, row: usize) -> Result<i64, String> {
+    let (mut reader, mut cell) = (reader(column, pages)?, Vec::with_capacity(1));
+    let read = reader.skip_records(row).and_then(|_| reader.read_records(1, None, None, &mut cell));
+    read.map_err(|error| error.to_string())?;
+    cell.first().copied().ok_or_else(|| format!("it has no row {row}"))
+}
+
+/// The reader of Parquet.
+fn reader(column: Column, pages: impl PageReader + 'static) -> Result<ColumnReaderImpl<Int64Type>, String> {
+    let description = schema::described(column).map_err(|error| error.to_string())?;
+    match get_column_reader(description, Box::new(pages)) {
+        ColumnReader::Int64ColumnReader(reader) => Ok(reader),
+        _ => Err("its cells are no numbers".to_owned()),
     }
 }
 

@@ -9,8 +9,6 @@ use crate::texts::Texts;
 use bytes::Bytes;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::bloom_filter::Sbbf;
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
-use parquet::data_type::Int64Type;
 use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 use std::fs::File;
@@ -101,15 +99,6 @@ impl Segment {
             .map_err(wrong)?;
         SerializedPageReader::new(Arc::new(bytes), &chunk, self.span.rows, None).map_err(wrong)
     }
-
-    fn number_reader(&self, column: Column, known: &ColumnIndex) -> Result<ColumnReaderImpl<Int64Type>, Unreadable> {
-        let pages = self.pages(column, known)?;
-        let description = schema::described(column).map_err(|error| self.unreadable(column, error))?;
-        match get_column_reader(description, Box::new(pages)) {
-            ColumnReader::Int64ColumnReader(reader) => Ok(reader),
-            _ => Err(self.unreadable(column, "its cells are no numbers")),
-        }
-    }
 }
 
 impl Part for Segment {
@@ -183,12 +172,8 @@ impl Part for Segment {
         {
             return Ok(low);
         }
-        let wrong = |error| self.unreadable(column, error);
-        let (mut reader, mut cell) = (self.number_reader(column, known)?, Vec::with_capacity(1));
-        // Pages before the row are not decoded.
-        reader.skip_records(row).map_err(wrong)?;
-        reader.read_records(1, None, None, &mut cell).map_err(wrong)?;
-        cell.first().copied().ok_or_else(|| self.unreadable(column, format!("it has no row {row}")))
+        let wrong = |cause| self.unreadable(column, cause);
+        numbers::read_one(column, self.pages(column, known)?, row).map_err(wrong)
     }
 
     fn bytes(&self, column: Column) -> u64 {

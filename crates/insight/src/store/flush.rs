@@ -72,7 +72,7 @@ impl EventStore {
                 &[("file", &path.display()), ("bytes", &bytes)],
             );
         }
-        Some(recovered.blocks.into_iter().map(Arc::new).collect())
+        Some(recovered.blocks)
     }
 
     /// Flushes and removes whatever is due. The last time, all rows become a segment.

@@ -29,11 +29,6 @@ impl<'r, 'e> Line<'r, 'e> {
         }
         &self.text
     }
-
-    /// The length of the text.
-    pub(super) fn len(&mut self) -> usize {
-        self.text().len()
-    }
 }
 
 fn write(row: &Row<'_>, text: &mut Vec<u8>) {

@@ -72,7 +72,7 @@ impl Queue {
             }
             return 0;
         }
-        let more = line.len() + message::EVENT_MORE;
+        let more = line.text().len() + message::EVENT_MORE;
         if waiting + more as u64 > Tail::QUEUE_BYTES {
             counts.lost += 1;
             return 1;
