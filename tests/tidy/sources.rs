@@ -38,6 +38,28 @@ fn files_are_short() {
     nothing_wrong(wrong);
 }
 
+/// The Rust files that a text names between backticks: `a/{b,c}.rs` names two.
+fn named_files(text: &str) -> Vec<String> {
+    let spans = text.split('`').skip(1).step_by(2).filter(|span| span.ends_with(".rs") && !span.contains(' '));
+    let expanded = spans.flat_map(|span| match span.split_once('{').and_then(|(a, b)| Some((a, b.split_once('}')?))) {
+        Some((before, (names, after))) => {
+            names.split(',').map(|name| format!("{before}{}{after}", name.trim())).collect()
+        }
+        None => vec![span.to_owned()],
+    });
+    expanded.collect()
+}
+
+#[test]
+fn every_file_that_the_page_about_the_architecture_names_is_there() {
+    let (page, sources) = (fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap(), rust());
+    let named = named_files(&page);
+    assert!(named.len() > 50, "{named:?}");
+    let is_there = |file: &String| sources.iter().any(|source| Path::new(&source.path).ends_with(file));
+    let gone = named.iter().filter(|file| !is_there(file));
+    nothing_wrong(gone.map(|file| format!("ARCHITECTURE.md: `{file}` does not exist")).collect());
+}
+
 #[test]
 fn every_file_begins_by_saying_why_it_exists() {
     let silent = rust().into_iter().filter(|source| !source.text.starts_with("//! "));
