@@ -1,5 +1,8 @@
 //! Lists of the contents of repositories, for operators: the requested page and its rows.
 
+use crate::moment::{self, Moment};
+use schemars::JsonSchema;
+use serde::Serialize;
 use store::{EntryOrigin, Hashes};
 use telemetry::Millis;
 
@@ -48,19 +51,22 @@ pub struct ListedFile {
 }
 
 /// A version of a gem.
-#[derive(Debug)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct ListedVersion {
-    /// The name of the gem.
+    /// Of a version of a hosted gem, like those below: the name of the gem.
     pub name: String,
     /// Its number.
+    #[serde(rename = "version")]
     pub number: String,
-    /// Its platform; `ruby`: any.
+    /// Its platform; `ruby` is any.
     pub platform: String,
     /// When it was published here.
+    #[serde(serialize_with = "moment::shown")]
+    #[schemars(with = "Moment")]
     pub published: Millis,
-    /// The name of the token that published it, where the journal has it.
+    /// The name of the token that published it; null: the journal does not have it.
     pub by: Option<String>,
-    /// Whether its owners yanked it.
+    /// Whether its owners yanked it. What a cleanup or a purge removed is listed with `removed=true`, too.
     pub yanked: bool,
 }
 

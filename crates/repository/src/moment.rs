@@ -20,6 +20,21 @@ impl Serialize for Moment {
     }
 }
 
+/// Serializes a moment like [`Moment`].
+pub(crate) fn shown<S: Serializer>(at: &Millis, to: S) -> Result<S::Ok, S::Error> {
+    Moment(*at).serialize(to)
+}
+
+/// Serializes a moment or null.
+pub(crate) fn some<S: Serializer>(at: &Option<Millis>, to: S) -> Result<S::Ok, S::Error> {
+    at.map(Moment).serialize(to)
+}
+
+/// Serializes a moment, which is null if it is the beginning of time.
+pub(crate) fn known<S: Serializer>(at: &Millis, to: S) -> Result<S::Ok, S::Error> {
+    Some(*at).filter(|at| at.0 > 0).map(Moment).serialize(to)
+}
+
 /// Reads `2026-11-01T12:00:00Z`. The zone and the time of day may be missing; the zone is UTC then.
 pub fn read(text: &str) -> Result<Millis, Error> {
     let zoned = text.parse::<jiff::Timestamp>();

@@ -55,7 +55,7 @@ pub struct BrowseItem {
     pub at: Option<Moment>,
     /// Why clients cannot see it; null: they can.
     pub hidden: Option<HiddenReason>,
-    /// Of a group: the members that have it, first the one that answers, without those that the caller may not read.
+    /// Of a group: the members that have it, first the one that answers, without members that the caller may not read.
     pub members: Option<Vec<String>>,
 }
 

@@ -26,7 +26,7 @@ pub struct Package {
     pub about: Option<About>,
     /// How clients use the latest release.
     pub snippets: Vec<Snippet>,
-    /// The number of versions, including those that clients do not get.
+    /// The number of versions, including versions that clients do not get.
     pub total: usize,
     /// How many versions clients get.
     pub visible: usize,

@@ -14,7 +14,7 @@ pub struct Search {
     pub query: String,
     /// The number of all answers in the repositories that the caller may read.
     pub count: u64,
-    /// Equal names first, then names that begin so, then those with the words, then those that contain them.
+    /// Equal names first, then names that begin so, then names with the words, then names that contain them.
     pub results: Vec<SearchResult>,
     /// What to give as `after` for the next part, which may be empty; null: this was the last.
     pub next: Option<String>,

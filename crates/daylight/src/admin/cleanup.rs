@@ -1,15 +1,16 @@
 //! `/api/v1/cleanup` and `/api/v1/repositories/NAME/purge`: plans of removals, and the removal.
 
-use super::frees::with_frees;
-use super::kept_names::with_kept_names;
+use super::frees::Freed;
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
 use crate::uses::recording;
-use repository::{CleanupPlan, Cleanups, PrunePlan, RulePlan};
+use repository::moment::Moment;
+use repository::{CleanupPlan, Cleanups, KeptName, PrunePlan, PurgePlan, RulePlan};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use telemetry::Event;
 
 /// The body of a POST for a cleanup.
@@ -19,7 +20,7 @@ pub(super) struct CleanupRequest {
     /// Names; none: all that have rules.
     #[serde(default)]
     repositories: Vec<String>,
-    /// Whether to take away what is planned.
+    /// Whether to carry out the plan.
     #[serde(default)]
     apply: bool,
     /// Whether the removal cannot be undone, so that the bytes are deleted at once.
@@ -41,6 +42,47 @@ pub(super) struct PurgeRequest {
     apply: bool,
 }
 
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Cleanup {
+    applied: bool,
+    #[serde(flatten)]
+    frees: Freed,
+    repositories: Vec<CleanupPlan>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Purge {
+    applied: bool,
+    files: u64,
+    size_bytes: u64,
+    /// The first five files.
+    examples: Vec<String>,
+    /// All files, 10,000 at most: `files` counts them.
+    names: Vec<String>,
+    /// Other repositories with the same bytes, which therefore stay.
+    also_in: BTreeSet<String>,
+    /// Names of which nothing is left, and which stay with the repository all the same: the group asks no upstream for them.
+    #[schemars(length(max = 100))]
+    kept_names: Vec<KeptName>,
+    #[serde(flatten)]
+    frees: Freed,
+}
+
+/// The builds of snapshots that changed rules delete.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Pruned {
+    /// How many files of builds of snapshots the new rules do not keep. They are deleted; a preview only counts them.
+    files: u64,
+    /// The sum of their sizes.
+    size_bytes: u64,
+    /// The first five of them.
+    examples: Vec<String>,
+    /// All of them, 10,000 at most.
+    names: Vec<String>,
+    /// Until then they can be restored, once the rules keep them again.
+    restorable_until: Moment,
+}
+
 pub(super) async fn cleanup(
     app: &App,
     body: CleanupRequest,
@@ -51,8 +93,7 @@ pub(super) async fn cleanup(
     recording::record_all(app, event).await?;
     let Cleanups { plans, frees } = app.repositories.cleanup(&body.repositories, by, body.no_undo, event).await?;
     free_now(app, body.apply, event).await;
-    let plans: Vec<Value> = plans.iter().map(to_json).collect();
-    Ok(with_frees(json!({ "applied": body.apply, "repositories": plans }), frees))
+    Ok(json!(Cleanup { applied: body.apply, frees: frees.into(), repositories: plans }))
 }
 
 pub(super) async fn purge(
@@ -63,18 +104,12 @@ pub(super) async fn purge(
     event: &mut Event,
 ) -> Result<Value, Error> {
     let by = body.apply.then(|| caller.actor());
-    let purge = app.repositories.purge(name, &body.what, &body.why, by, event).await?;
+    let PurgePlan { mut plan, also_in, frees, kept_names } =
+        app.repositories.purge(name, &body.what, &body.why, by, event).await?;
     free_now(app, body.apply, event).await;
-    let sum = purge.plan.rules.first();
-    let answer = json!({
-        "applied": body.apply,
-        "files": sum.map_or(0, |sum| sum.files),
-        "size_bytes": sum.map_or(0, |sum| sum.size_bytes),
-        "examples": sum.map(RulePlan::examples).unwrap_or_default(),
-        "names": sum.map(|sum| sum.names.as_slice()).unwrap_or_default(),
-        "also_in": purge.also_in,
-    });
-    Ok(with_kept_names(with_frees(answer, purge.frees), &purge.kept_names))
+    let RulePlan { files, size_bytes, examples, names, .. } = plan.rules.pop().unwrap_or_default();
+    let (applied, frees) = (body.apply, frees.into());
+    Ok(json!(Purge { applied, files, size_bytes, examples, names, also_in, kept_names, frees }))
 }
 
 /// Deletes the bytes that nothing keeps any more, so that a removal frees space before it is acknowledged. What remains, for example
@@ -91,34 +126,10 @@ async fn free_now(app: &App, applied: bool, event: &mut Event) {
     }
 }
 
-fn to_json(plan: &CleanupPlan) -> Value {
-    let rules = plan.rules.iter().map(|rule| {
-        json!({
-            "rule": rule.rule,
-            "versions": rule.versions,
-            "files": rule.files,
-            "size_bytes": rule.size_bytes,
-            "examples": rule.examples(),
-            "names": rule.names,
-        })
-    });
-    let value = json!({
-        "repository": plan.repository,
-        "has_rules": plan.has_rules,
-        "rules": rules.collect::<Vec<_>>(),
-        "waits_until": plan.waits_until.map(|until| until.to_string()),
-    });
-    with_kept_names(value, &plan.kept_names)
-}
-
-/// The builds of snapshots that changed rules delete; `None`: all are kept.
-pub(super) fn pruned_json(plan: &PrunePlan) -> Option<Value> {
-    let files = plan.files.as_ref()?;
-    Some(json!({
-        "files": files.files,
-        "size_bytes": files.size_bytes,
-        "examples": files.examples(),
-        "names": files.names,
-        "restorable_until": plan.restorable_until.to_string(),
-    }))
+impl Pruned {
+    /// The builds that changed rules delete; `None`: all are kept.
+    pub(super) fn of(plan: PrunePlan) -> Option<Self> {
+        let RulePlan { files, size_bytes, examples, names, .. } = plan.files?;
+        Some(Self { files, size_bytes, examples, names, restorable_until: Moment(plan.restorable_until) })
+    }
 }

@@ -2,10 +2,11 @@
 
 use crate::app::App;
 use crate::error::Error;
+use repository::moment::Moment;
 use repository::{Author, ClockReport};
 use rustix::process::{Signal, getpid, kill_process};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use telemetry::Event;
 
@@ -32,6 +33,24 @@ pub(super) struct ClockRepair {
     apply: bool,
 }
 
+/// What the clock and the journal say.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Clock {
+    applied: bool,
+    /// The clock of the machine.
+    clock: Moment,
+    /// The moment of the last change, before the decision.
+    last_change: Option<Moment>,
+    /// Why nothing was written before the decision, if that was because of the clock.
+    doubt: Option<String>,
+    /// What was added to the time of the clock before the decision, because it was known to be wrong.
+    correction_ms: i64,
+    /// How many changes were dated later than the clock.
+    rows_of_the_future: u64,
+    /// Whether the server restarts in place after this answer.
+    restarts: bool,
+}
+
 pub(super) async fn repair(app: &App, body: ClockRepair, by: Author<'_>, event: &mut Event) -> Result<Value, Error> {
     let before = decide(app, body.right, body.apply.then_some(by), event).await?;
     // Dates of the versions of upstreams are also in memory. They are read again by a restart in place, after this reply.
@@ -39,7 +58,7 @@ pub(super) async fn repair(app: &App, body: ClockRepair, by: Author<'_>, event: 
     if restarts && let Err(error) = kill_process(getpid(), Signal::USR2) {
         app.log.warn("cannot restart after the repair: restart the server", &[("cause", &error)]);
     }
-    Ok(to_json(before, body.apply, restarts))
+    Ok(json!(Clock::new(before, body.apply, restarts)))
 }
 
 /// Decides for one of the two, on behalf of `by`; `None`: only reports. Returns what the clock and the journal said before.
@@ -58,16 +77,12 @@ pub(crate) async fn decide(
     Ok(before)
 }
 
-/// The report as JSON.
-pub(crate) fn to_json(report: ClockReport, applied: bool, restarts: bool) -> Value {
-    let ClockReport { clock, last_change, doubt, correction_ms, rows_of_the_future } = report;
-    json!({
-        "applied": applied,
-        "clock": clock.to_string(),
-        "last_change": (last_change.0 > i64::MIN).then(|| last_change.to_string()),
-        "doubt": doubt.map(|doubt| doubt.to_string()),
-        "correction_ms": correction_ms,
-        "rows_of_the_future": rows_of_the_future,
-        "restarts": restarts,
-    })
+impl Clock {
+    /// The report of a decision, or of a check.
+    pub(super) fn new(report: ClockReport, applied: bool, restarts: bool) -> Self {
+        let ClockReport { clock, last_change, doubt, correction_ms, rows_of_the_future } = report;
+        let last_change = Some(last_change).filter(|last| last.0 > i64::MIN).map(Moment);
+        let (clock, doubt) = (Moment(clock), doubt.map(|doubt| doubt.to_string()));
+        Self { applied, clock, last_change, doubt, correction_ms, rows_of_the_future, restarts }
+    }
 }

@@ -1,42 +1,84 @@
 //! `/api/v1/repositories/NAME/contents`: the files of a Maven or raw repository, and the versions of hosted gems.
 
-use super::frees::with_frees;
-use super::kept_names::with_kept_names;
+use super::frees::Freed;
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
 use crate::lookup::pagination::{self, PageQuery};
 use format::percent::Form;
-use repository::{ListedFile, PageRequest};
+use repository::moment::Moment;
+use repository::{KeptName, ListedFile, ListedVersion, PageRequest, RemovedFiles};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
+use store::{EntryOrigin, Hashes};
 use telemetry::Event;
 
 /// The value of `removed` in a query for deleted files.
 const YES: &str = "true";
 
-fn to_json(file: &ListedFile) -> Value {
-    let hashes = &file.hashes;
-    let mut shown = json!({
-        "path": file.path,
-        "size_bytes": hashes.size_bytes,
-        "md5": hashes.md5,
-        "sha1": hashes.sha1,
-        "sha256": hashes.sha256,
-        "sha512": hashes.sha512,
-        "changed": file.changed.to_string(),
-    });
-    if let Some(origin) = &file.origin {
-        shown["origin"] = json!({ "at": origin.at.to_string(), "by": origin.by, "claimed_by": origin.claimed_by });
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Contents {
+    contents: Vec<File>,
+    /// What to give as `after` for the next part, which may be empty; null: this was the last.
+    next: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct File {
+    path: String,
+    #[serde(flatten)]
+    version: Option<ListedVersion>,
+    size_bytes: u64,
+    md5: String,
+    sha1: String,
+    sha256: String,
+    sha512: String,
+    /// When it was published, fetched, given an origin or deleted.
+    changed: Moment,
+    /// Its publication on another server before it came here, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "FileOrigin")]
+    origin: Option<FileOrigin>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct FileOrigin {
+    /// When it was published there.
+    at: Moment,
+    /// Who published it there.
+    by: Option<String>,
+    /// The name of the token that said so.
+    claimed_by: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Removed {
+    /// Names of which nothing is left, and which stay with the repository all the same: the group asks no upstream for them.
+    #[schemars(length(max = 100))]
+    kept_names: Vec<KeptName>,
+    /// How many files.
+    removed: u64,
+    #[serde(flatten)]
+    frees: Freed,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Restored {
+    /// How many files.
+    restored: u64,
+}
+
+impl From<ListedFile> for File {
+    fn from(ListedFile { path, hashes, changed, origin, version }: ListedFile) -> Self {
+        let Hashes { sha256, sha512, sha1, md5, size_bytes } = hashes;
+        let origin = origin.map(|origin| {
+            let EntryOrigin { at, by, claimed_by } = *origin;
+            FileOrigin { at: Moment(at), by, claimed_by }
+        });
+        let (sha256, changed) = (sha256.to_string(), Moment(changed));
+        Self { path, version, size_bytes, md5, sha1, sha256, sha512, changed, origin }
     }
-    if let Some(version) = &file.version {
-        shown["name"] = json!(version.name);
-        shown["version"] = json!(version.number);
-        shown["platform"] = json!(version.platform);
-        shown["published"] = json!(version.published.to_string());
-        shown["by"] = json!(version.by);
-        shown["yanked"] = json!(version.yanked);
-    }
-    shown
 }
 
 pub(super) async fn list(app: &App, name: &str, path: &str, query: &str, event: &mut Event) -> Result<Value, Error> {
@@ -47,8 +89,7 @@ pub(super) async fn list(app: &App, name: &str, path: &str, query: &str, event: 
     } else {
         app.repositories.contents(name, page, event).await?
     };
-    let rows: Vec<Value> = page.rows.iter().map(to_json).collect();
-    Ok(json!({ "contents": rows, "next": page.next }))
+    Ok(json!(Contents { contents: page.rows.into_iter().map(File::from).collect(), next: page.next }))
 }
 
 pub(super) async fn remove(
@@ -58,8 +99,9 @@ pub(super) async fn remove(
     caller: &Caller,
     event: &mut Event,
 ) -> Result<Value, Error> {
-    let removed = app.repositories.withdraw(name, path, caller.actor(), event).await?;
-    Ok(with_kept_names(with_frees(json!({ "removed": removed.files }), removed.frees), &removed.kept_names))
+    let RemovedFiles { files, frees, kept_names } =
+        app.repositories.withdraw(name, path, caller.actor(), event).await?;
+    Ok(json!(Removed { kept_names, removed: files, frees: frees.into() }))
 }
 
 pub(super) async fn restore(
@@ -70,5 +112,5 @@ pub(super) async fn restore(
     event: &mut Event,
 ) -> Result<Value, Error> {
     let restored = app.repositories.restore(name, path, caller.actor(), event).await?;
-    Ok(json!({ "restored": restored }))
+    Ok(json!(Restored { restored }))
 }

@@ -1,11 +1,21 @@
 //! How many bytes come free, in the answers of the calls that remove something.
 
-use serde_json::Value;
+use repository::moment::Moment;
+use schemars::JsonSchema;
+use serde::Serialize;
 use store::Frees;
 
-/// The answer with how many bytes come free, and when.
-pub(super) fn with_frees(mut answer: Value, frees: Frees) -> Value {
-    answer["frees_bytes"] = frees.size_bytes.into();
-    answer["frees_on"] = frees.on.map(|on| on.to_string()).into();
-    answer
+/// How many bytes come free, and when.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Freed {
+    /// The bytes that nothing else needs.
+    frees_bytes: u64,
+    /// When the last of them may be deleted.
+    frees_on: Option<Moment>,
+}
+
+impl From<Frees> for Freed {
+    fn from(frees: Frees) -> Self {
+        Self { frees_bytes: frees.size_bytes, frees_on: frees.on.map(Moment) }
+    }
 }

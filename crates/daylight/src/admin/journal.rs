@@ -5,9 +5,8 @@ use crate::app::App;
 use crate::error::Error;
 use crate::lookup::pagination;
 use format::percent::Form;
-use repository::{CHANGE_KINDS, JournalQuery, ListedChange, Scope, moment};
+use repository::{CHANGE_KINDS, JournalQuery, Scope, moment};
 use serde_json::{Value, json};
-use store::Seq;
 use telemetry::Event;
 
 /// The kind of changes that only administrators see, as only they list tokens.
@@ -24,30 +23,7 @@ pub(super) async fn list(app: &App, query: &str, caller: &Caller, event: &mut Ev
             return Err(access::Error::ScopeMissing { token, scope, repository: None, suggested, signed_in }.into());
         }
     }
-    let page = app.repositories.journal(query, event).await?;
-    let rows: Vec<Value> = page.rows.iter().map(to_json).collect();
-    let number = |seq: Option<Seq>| seq.map(|seq| seq.0);
-    Ok(json!({ "rows": rows, "next": number(page.next), "earlier": number(page.earlier) }))
-}
-
-fn to_json(row: &ListedChange) -> Value {
-    let mut shown = json!({
-        "seq": row.seq,
-        "at": row.at.to_string(),
-        "by": row.by,
-        "from": row.from,
-        "kind": row.kind,
-        "repository": row.repository,
-        "package": row.package,
-        "version": row.version,
-    });
-    if let Some(name) = &row.name {
-        shown["name"] = name.as_str().into();
-    }
-    if let Some(what) = &row.what {
-        shown["what"] = Event::text(what).into();
-    }
-    shown
+    Ok(json!(app.repositories.journal(query, event).await?))
 }
 
 fn read(query: &str) -> Result<JournalQuery, Error> {

@@ -11,7 +11,6 @@ mod explain;
 mod findings;
 mod frees;
 mod journal;
-mod kept_names;
 mod names;
 mod not_found;
 mod openapi;
@@ -36,7 +35,7 @@ use front::{Reply, Request};
 use http::Method;
 use repository::{Author, ServerUrl};
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use telemetry::{Event, Layer, Op};
 
 /// Answers one call of the API. The table of calls has the status.
@@ -131,7 +130,7 @@ pub(crate) async fn decide_about_clock(
     event: &mut Event,
 ) -> Result<Value, Error> {
     let before = clock::decide(app, right, by, event).await?;
-    Ok(clock::to_json(before, by.is_some(), false))
+    Ok(json!(clock::Clock::new(before, by.is_some(), false)))
 }
 
 /// Why there is no repository of that name. Only admins learn that one was removed.

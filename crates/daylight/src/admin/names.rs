@@ -7,7 +7,7 @@ use crate::route::Admin;
 use front::{Request, client};
 use repository::{KnownName, NamesAsk, Place, Repository, Scope, name_of_folder};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use telemetry::{Class, Event};
@@ -22,6 +22,43 @@ pub(super) struct NamesRequest {
     /// Whether to ask the upstreams for the metadata of each name. They learn the names.
     #[serde(default)]
     ask_upstreams: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct KnownNames {
+    names: Vec<Name>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Name {
+    folder: String,
+    /// `GROUP:ARTIFACT`.
+    #[schemars(with = "String")]
+    name: Option<String>,
+    /// Whether the repository, or a hosted member of a group with it, has or had the name. This and the other facts are from groups and
+    /// members that the caller may read.
+    hosted: bool,
+    /// Whether private prefixes keep it from all upstreams of these groups.
+    private: bool,
+    /// Whether files of an upstream are cached under the name.
+    cached: bool,
+    /// The remote members that cached them.
+    cached_by: Vec<String>,
+    /// Whether an upstream has the name; null: not all were asked, because that was not wanted, the caller may not read one, or a hosted
+    /// member has the name; or one did not answer within 20 seconds.
+    listed: Option<bool>,
+    listed_by: Vec<String>,
+    /// The groups that ask no upstream for the name once the repository has it, and the command that undoes it. Null: the caller may not
+    /// read the group and all of its members.
+    closed_in: Vec<ClosedIn>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+struct ClosedIn {
+    group: Option<String>,
+    command: Option<String>,
 }
 
 /// Answers a call of somebody who may publish in the repository.
@@ -39,36 +76,34 @@ pub(super) async fn show(app: &App, admin: &Admin, request: &mut Request, event:
     let may_read = |other: &Repository| caller.reads(other);
     let ask = NamesAsk { repository: &repository, ask_upstreams, place: &place };
     let known = repository::known_names(app.repositories.services(), ask, &folders, &may_read, event).await?;
-    let names: Vec<Value> = known.iter().map(|name| to_json(name, ask_upstreams, may_read)).collect();
-    Ok(json!({ "names": names }))
+    let names = known.into_iter().map(|name| known_name(name, ask_upstreams, may_read));
+    Ok(json!(KnownNames { names: names.collect() }))
 }
 
-fn to_json(known: &KnownName, asked: bool, may_read: impl Fn(&Repository) -> bool) -> Value {
-    let named = |members: &[Arc<Repository>]| -> Vec<String> {
+/// A name with the facts that the caller may know.
+fn known_name(known: KnownName, asked: bool, may_read: impl Fn(&Repository) -> bool) -> Name {
+    let named = |members: Vec<Arc<Repository>>| -> Vec<String> {
         members.iter().map(|member| member.record.name.clone()).collect()
     };
-    let listed = match known.listed_by.is_empty() {
+    let KnownName { folder, hosted, private, cached_by, listed_by, is_sure, closed_in } = known;
+    let listed = match listed_by.is_empty() {
         false => Some(true),
-        true => (asked && known.is_sure).then_some(false),
+        true => (asked && is_sure).then_some(false),
     };
     // The command names the group.
-    let closed_in = known.closed_in.iter().map(|(group, command)| {
-        let shown = group.leaves.iter().chain([group]).all(|one| may_read(one));
-        if shown {
-            json!({ "group": group.record.name, "command": command })
-        } else {
-            json!({ "group": null, "command": null })
-        }
+    let closed_in = closed_in.into_iter().map(|(group, command)| {
+        let shown = group.leaves.iter().chain([&group]).all(|one| may_read(one));
+        ClosedIn { group: shown.then(|| group.record.name.clone()), command: shown.then_some(command) }
     });
-    json!({
-        "folder": known.folder,
-        "name": name_of_folder(&known.folder),
-        "hosted": known.hosted,
-        "private": known.private,
-        "cached": !known.cached_by.is_empty(),
-        "cached_by": named(&known.cached_by),
-        "listed": listed,
-        "listed_by": named(&known.listed_by),
-        "closed_in": closed_in.collect::<Vec<_>>(),
-    })
+    Name {
+        name: name_of_folder(&folder),
+        folder,
+        hosted,
+        private,
+        cached: !cached_by.is_empty(),
+        cached_by: named(cached_by),
+        listed,
+        listed_by: named(listed_by),
+        closed_in: closed_in.collect(),
+    }
 }

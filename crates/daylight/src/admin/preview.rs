@@ -1,15 +1,17 @@
 //! `/api/v1/repositories/NAME/preview`: which requests of the last day would get another answer with changed settings. It changes nothing
 //! and asks no upstream.
 
-use super::cleanup::pruned_json;
-use super::collisions::changes_json;
+use super::cleanup::Pruned;
 use crate::access::Caller;
 use crate::app::App;
 use crate::error::Error;
 use crate::lookup::explain::{content, explain};
 use crate::route::Content;
 use crate::settings_patch::SettingsPatch;
-use repository::{Cached, FormerFiles, HiddenHosted, Repository, RepositoryTable};
+use repository::moment::Moment;
+use repository::{Cached, FormerFiles, HiddenHosted, OwnerChanges, Repository, RepositoryTable};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use store::RepositoryId;
@@ -33,9 +35,75 @@ impl Resolution {
         matches!(&self.members[..], [member] if member == name)
     }
 
-    fn json(&self) -> Value {
-        json!({ "status": self.status, "member": self.members.first() })
+    fn resolved(&self) -> Resolved {
+        Resolved { status: self.status, member: self.members.first().cloned() }
     }
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Preview {
+    /// Since when requests are looked at.
+    since: Moment,
+    /// How many paths of this repository, and of groups that hold it, were asked for and looked at.
+    paths: usize,
+    /// How many that were asked for less were not looked at.
+    left_out: usize,
+    /// The requests that would get another answer, the most frequent first.
+    changes: Vec<PreviewChange>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "PreviewCached")]
+    cached: Option<PreviewCached>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Pruned")]
+    pruned: Option<Pruned>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Hidden")]
+    hosted: Option<Hidden>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "OwnerChanges")]
+    owners: Option<OwnerChanges>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct PreviewChange {
+    path: String,
+    /// How often it was asked for, about.
+    requests: u64,
+    before: Option<Resolved>,
+    after: Option<Resolved>,
+}
+
+/// How a request is answered from known facts.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+struct Resolved {
+    /// 0: the member's upstream would be asked.
+    status: u16,
+    /// Who has it, or would be asked.
+    member: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct PreviewCached {
+    #[serde(flatten)]
+    cached: Cached,
+    /// How many would be lost, or were, as `keep_cached` says.
+    lost_files: u64,
+    lost_bytes: u64,
+}
+
+/// What the policy of a group would hide, or hides, of its hosted members. Absent: nothing, now or later. `include_hosted` confirms it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "HiddenHosted")]
+pub(super) struct Hidden {
+    /// The hosted members whose versions get stricter rules.
+    members: Vec<String>,
+    /// How many versions that are visible now would be hidden.
+    versions: u64,
+    /// The first 10 of them.
+    named: Vec<String>,
+    /// The same in words, with the cooldown of later versions.
+    text: String,
 }
 
 /// Whether the two answers are the same. The order of members matters to a merged document only if a name gets another owner.
@@ -86,49 +154,44 @@ pub(super) async fn show(
             new.clone_from(&old);
         }
         if !same(&old, &new, owners_change) {
-            let [old, new] = [old, new].map(|one| one.as_ref().map(Resolution::json));
-            changes.push(json!({ "path": path, "requests": count, "before": old, "after": new }));
+            let [before, after] = [old, new].map(|one| one.as_ref().map(Resolution::resolved));
+            changes.push(PreviewChange { path, requests: count, before, after });
         }
     }
-    let since = recent.since.to_string();
-    let mut value: Value = json!({ "since": since, "paths": looked_at, "left_out": left_out, "changes": changes });
-    if let (Some(now), Some(then)) = (before.by_name.get(name), after.by_name.get(name))
-        && let Some(cached) = app.repositories.former(now, then, event).await?
-    {
-        value["cached"] = cached_json(cached, former_files);
-    }
-    if let Some(hidden) = app.repositories.hidden_hosted(&before, &after, name, event).await? {
-        value["hosted"] = hosted_json(&hidden);
-    }
-    if let Some(changes) = owners {
-        value["owners"] = changes_json(changes);
-    }
-    if let (Some(now), Some(then)) = (before.by_name.get(name), after.by_name.get(name))
-        && now.record.retention != then.record.retention
-        && then.record.retention.is_some()
-    {
-        let plan = app.repositories.prune_plan(then, event).await?;
-        if let Some(pruned) = pruned_json(&plan) {
-            value["pruned"] = pruned;
+    let (now, then) = (before.by_name.get(name), after.by_name.get(name));
+    let (mut cached, mut pruned) = (None, None);
+    if let (Some(now), Some(then)) = (now, then) {
+        cached = app.repositories.former(now, then, event).await?;
+        if now.record.retention != then.record.retention && then.record.retention.is_some() {
+            pruned = Pruned::of(app.repositories.prune_plan(then, event).await?);
         }
     }
-    Ok(value)
+    Ok(json!(Preview {
+        since: Moment(recent.since),
+        paths: looked_at,
+        left_out,
+        changes,
+        cached: cached.map(|cached| PreviewCached::new(cached, former_files)),
+        pruned,
+        hosted: app.repositories.hidden_hosted(&before, &after, name, event).await?.map(Hidden::from),
+        owners,
+    }))
 }
 
-/// The cached files of an upstream whose URL changes.
-pub(super) fn cached_json(cached: Cached, decided: FormerFiles) -> Value {
-    let (lost_files, lost_bytes) = cached.lost(decided);
-    json!({
-        "files": cached.files, "size_bytes": cached.size_bytes,
-        "verified_files": cached.verified_files, "verified_bytes": cached.verified_bytes,
-        "lost_files": lost_files, "lost_bytes": lost_bytes,
-    })
+impl PreviewCached {
+    /// The cached files of an upstream whose URL changes.
+    pub(super) fn new(cached: Cached, decided: FormerFiles) -> Self {
+        let (lost_files, lost_bytes) = cached.lost(decided);
+        Self { cached, lost_files, lost_bytes }
+    }
 }
 
-/// The versions of hosted members that the policy of a group hides.
-pub(super) fn hosted_json(hidden: &HiddenHosted) -> Value {
-    let HiddenHosted { members, versions, named, .. } = hidden;
-    json!({ "members": members, "versions": versions, "named": named, "text": hidden.describe() })
+impl From<HiddenHosted> for Hidden {
+    fn from(hidden: HiddenHosted) -> Self {
+        let text = hidden.describe();
+        let HiddenHosted { members, versions, named, .. } = hidden;
+        Self { members, versions, named, text }
+    }
 }
 
 /// Whether a URL names this repository, or a group that contains it.

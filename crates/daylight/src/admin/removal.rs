@@ -1,13 +1,14 @@
 //! `/api/v1/repositories/NAME`: removes a repository, shows its size before that, and restores it.
 
-use super::frees::with_frees;
-use super::repositories::{holds_json, to_json};
+use super::frees::Freed;
+use super::repositories::RepositoryValue;
 use crate::app::App;
 use crate::error::Error;
 use format::percent::Form;
-use repository::Author;
+use repository::moment::Moment;
+use repository::{Author, RemovedRepository};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use telemetry::Event;
 
@@ -17,16 +18,31 @@ use telemetry::Event;
 #[schemars(rename = "RestoreRepository")]
 pub(super) struct RestoreBody {
     /// The name under which it comes back; without it, the one that it had.
-    #[serde(rename = "as")]
+    #[serde(default, rename = "as")]
     #[schemars(with = "String")]
     new_name: Option<String>,
 }
 
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RemovedRepository")]
+pub(super) struct Removed {
+    /// Its name, which is free again.
+    removed: String,
+    /// How many files it held.
+    files: u64,
+    /// The sum of their sizes.
+    size_bytes: u64,
+    /// Whether it kept its names from upstreams, which are asked for them again from now on, also if a repository of the same name is
+    /// made.
+    keeps_names: bool,
+    #[serde(flatten)]
+    frees: Freed,
+    /// Until then it can be brought back. Null: the removal is final.
+    restorable_until: Option<Moment>,
+}
+
 pub(super) async fn holding(app: &App, name: &str, event: &mut Event) -> Result<Value, Error> {
-    let (holding, keeps_names) = app.repositories.holding(name, event).await?;
-    let mut value = holds_json(holding);
-    value["keeps_names"] = keeps_names.into();
-    Ok(value)
+    Ok(json!(app.repositories.holding(name, event).await?))
 }
 
 pub(super) async fn remove(
@@ -37,15 +53,16 @@ pub(super) async fn remove(
     event: &mut Event,
 ) -> Result<Value, Error> {
     let confirmed = Form(query).value("confirm");
-    let removed = app.repositories.remove(name, confirmed.as_deref(), by, event).await?;
-    let value = json!({
-        "removed": name,
-        "files": removed.holding.files,
-        "size_bytes": removed.holding.size_bytes,
-        "keeps_names": removed.kept_names,
-        "restorable_until": removed.restorable_until.map(|until| until.to_string()),
-    });
-    Ok(with_frees(value, removed.frees))
+    let RemovedRepository { holding, frees, restorable_until, kept_names } =
+        app.repositories.remove(name, confirmed.as_deref(), by, event).await?;
+    Ok(json!(Removed {
+        removed: name.to_owned(),
+        files: holding.files,
+        size_bytes: holding.size_bytes,
+        keeps_names: kept_names,
+        frees: frees.into(),
+        restorable_until: restorable_until.map(Moment),
+    }))
 }
 
 pub(super) async fn restore(
@@ -58,5 +75,5 @@ pub(super) async fn restore(
 ) -> Result<Value, Error> {
     let new_name = body.new_name.as_deref().unwrap_or(name);
     let restored = app.repositories.restore_repository(name, new_name, by, event).await?;
-    Ok(to_json(app, server, &restored))
+    Ok(json!(RepositoryValue::new(app, server, &restored)))
 }

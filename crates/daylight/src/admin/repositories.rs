@@ -1,124 +1,148 @@
 //! `/api/v1/repositories`.
 
-use super::cleanup::pruned_json;
+use super::cleanup::Pruned;
 use super::exceptions;
-use super::frees::with_frees;
-use super::preview::{cached_json, hosted_json};
+use super::preview::{Hidden, PreviewCached};
 use crate::app::App;
 use crate::config::duration;
 use crate::conformance;
 use crate::error::Error;
 use crate::lookup::pagination::{self, PageQuery};
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
+use repository::moment::Moment;
 use repository::{
-    Author, ChangedRepository, ClaimedOver, FollowedState, Held, HeldBackState, HintFigures, IndexCheck, Repository,
-    Unconfirmed,
+    Author, ChangedRepository as Changed, ClaimedOver, FollowedState, Held, HintFigures, Repository, Unconfirmed,
 };
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 use store::RepositoryKind;
-use telemetry::{Event, Millis, Reason};
+use telemetry::Event;
 
-/// What a repository holds as JSON.
-pub(super) fn holds_json(holds: Held) -> Value {
-    json!({ "files": holds.files, "size_bytes": holds.size_bytes, "packages": holds.packages })
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Repositories")]
+pub(super) struct List {
+    repositories: Vec<RepositoryValue>,
 }
 
-/// A repository as JSON. `server` is the URL of the server.
-pub(super) fn to_json(app: &App, server: &str, repository: &Repository) -> Value {
-    let record = &repository.record;
-    let mut value = json!({
-        "name": record.name,
-        "url": format!("{server}/repository/{}/", record.name),
-        "format": record.format,
-        "kind": record.kind,
-        "private": record.private,
-        "created": record.created.to_string(),
-        "holds": holds_json(app.repositories.holds(repository)),
-    });
-    let settings = match record.kind {
-        RepositoryKind::Remote => json!({ "remote": record.remote }),
-        RepositoryKind::Group => {
-            let since = (0..record.members.len()).map(|at| record.member_since(at).to_string());
-            json!({ "members": record.members, "members_since": since.collect::<Vec<_>>() })
+/// A repository with its settings.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Repository")]
+pub(super) struct RepositoryValue {
+    name: String,
+    /// Where clients find it.
+    url: String,
+    #[schemars(extend("enum" = ["gem", "maven", "raw"]))]
+    format: String,
+    #[schemars(with = "String", extend("enum" = ["hosted", "remote", "group"]))]
+    kind: RepositoryKind,
+    /// Whether reading needs a token.
+    private: bool,
+    created: Moment,
+    holds: Held,
+    /// Of a group: since when each of `members` stands where it stands. The order of two was set at the later of their moments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<Moment>")]
+    members_since: Option<Vec<Moment>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "FollowedState")]
+    index: Option<FollowedState>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "HintFigures")]
+    hooks: Option<HintFigures>,
+    /// Since when a remote repository is behind its upstream, where that is some minutes. Null: it is not, as far as is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    behind_since: Option<Option<Moment>>,
+    /// The settings as calls of the API take them, of which the document has the schemas.
+    #[serde(flatten)]
+    #[schemars(skip)]
+    settings: Value,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct ChangedRepository {
+    #[serde(flatten)]
+    repository: RepositoryValue,
+    /// What changed, as the journal has it: `policy.deny: +rack -rake; private: true`. Empty: nothing.
+    difference: String,
+    /// The bytes that the change deletes and nothing else needs: those of snapshots that are no longer kept, or of the cached files of the
+    /// former upstream. Absent if the change deletes nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u64")]
+    frees_bytes: Option<u64>,
+    /// When the last of them may be deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    frees_on: Option<Option<Moment>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "PreviewCached")]
+    cached: Option<PreviewCached>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Pruned")]
+    pruned: Option<Pruned>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Hidden")]
+    hosted: Option<Hidden>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    claimed_over: Vec<ClaimedOver>,
+}
+
+impl RepositoryValue {
+    /// The value of a repository. `server` is the URL of the server.
+    pub(super) fn new(app: &App, server: &str, repository: &Repository) -> Self {
+        let (record, now) = (&repository.record, app.clock.now());
+        let mut settings = match record.kind {
+            RepositoryKind::Remote => json!({ "remote": record.remote }),
+            RepositoryKind::Group => json!({ "members": record.members }),
+            RepositoryKind::Hosted => repository.format.hosted_settings(record),
+        };
+        if repository.format.is_tree() {
+            settings["listing"] = record.listing.unwrap_or(true).into();
         }
-        RepositoryKind::Hosted => repository.format.hosted_settings(record),
-    };
-    if repository.format.is_tree() {
-        value["listing"] = record.listing.unwrap_or(true).into();
+        if let Some(secret) = &record.hook_secret {
+            settings["hook_secret"] = secret.as_str().into();
+        }
+        if let Some(policy) = &record.policy {
+            settings["policy"] = exceptions::policy_json(policy);
+        }
+        if let Some(versions) = record.keep_versions {
+            settings["keep_versions"] = versions.into();
+        }
+        if let Some(seconds) = record.keep_unused_s {
+            settings["keep_unused"] = duration::show(Duration::from_secs(seconds)).into();
+        }
+        if !record.claims.is_empty() {
+            settings["claims"] = json!(record.claims);
+        }
+        let since = || (0..record.members.len()).map(|at| Moment(record.member_since(at))).collect();
+        Self {
+            name: record.name.clone(),
+            url: format!("{server}/repository/{}/", record.name),
+            format: record.format.clone(),
+            kind: record.kind,
+            private: record.private,
+            created: Moment(record.created),
+            holds: app.repositories.holds(repository),
+            members_since: (record.kind == RepositoryKind::Group).then(since),
+            index: repository.followed(),
+            hooks: repository.hints(now),
+            behind_since: (record.kind == RepositoryKind::Remote).then(|| repository.behind_since(now).map(Moment)),
+            settings,
+        }
     }
-    if let Some(index) = repository.followed() {
-        value["index"] = index_json(index);
-    }
-    if let Some(secret) = &record.hook_secret {
-        value["hook_secret"] = secret.as_str().into();
-    }
-    if let Some(hooks) = repository.hints(app.clock.now()) {
-        value["hooks"] = hooks_json(hooks);
-    }
-    if record.kind == RepositoryKind::Remote {
-        value["behind_since"] = json!(repository.behind_since(app.clock.now()).map(|at| at.to_string()));
-    }
-    if let Some(policy) = &record.policy {
-        value["policy"] = exceptions::policy_json(policy);
-    }
-    if let Some(versions) = record.keep_versions {
-        value["keep_versions"] = versions.into();
-    }
-    if let Some(seconds) = record.keep_unused_s {
-        value["keep_unused"] = duration::show(Duration::from_secs(seconds)).into();
-    }
-    if !record.claims.is_empty() {
-        value["claims"] = json!(record.claims);
-    }
-    if let (Value::Object(value), Value::Object(settings)) = (&mut value, settings) {
-        value.extend(settings);
-    }
-    value
-}
-
-/// How the index of an upstream stands, as JSON.
-fn index_json(index: FollowedState) -> Value {
-    // It was never proven where the server did not look since its start.
-    let moment = |at: Millis| (at.0 > 0).then(|| at.to_string());
-    let held_back = index.held_back.map(|HeldBackState { names, since, accepted }| {
-        json!({ "names": names, "since": since.to_string(), "accepted": accepted })
-    });
-    json!({
-        "names": index.names,
-        "looked_at": moment(index.looked),
-        "proven": moment(index.proven),
-        "failure": index.failure.map(Reason::as_str),
-        "held_back": held_back,
-    })
-}
-
-/// How the hooks of a repository go, as JSON.
-fn hooks_json(hooks: HintFigures) -> Value {
-    let moment = |at: Option<Millis>| at.map(|at| at.to_string());
-    json!({
-        "taken": hooks.taken,
-        "refused": hooks.refused,
-        "lost": hooks.lost,
-        "unseen": hooks.unseen,
-        "waiting": hooks.waiting,
-        "last": moment(hooks.last),
-        "last_seen": moment(hooks.seen),
-        "lag_ms": hooks.lag_ms,
-    })
 }
 
 pub(super) async fn list(app: &App, server: &str, event: &mut Event) -> Result<Value, Error> {
     let known = app.repositories.table(event).await?;
     let mut all: Vec<_> = known.by_name.values().collect();
     all.sort_by(|a, b| a.record.name.cmp(&b.record.name));
-    let all: Vec<Value> = all.into_iter().map(|repository| to_json(app, server, repository)).collect();
-    Ok(json!({ "repositories": all }))
+    let repositories = all.into_iter().map(|repository| RepositoryValue::new(app, server, repository));
+    Ok(json!(List { repositories: repositories.collect() }))
 }
 
 pub(super) async fn show(app: &App, server: &str, name: &str, event: &mut Event) -> Result<Value, Error> {
     let (repository, _) = app.repositories.find(name, event).await?;
-    Ok(to_json(app, server, &repository))
+    Ok(json!(RepositoryValue::new(app, server, &repository)))
 }
 
 pub(super) async fn add(
@@ -136,7 +160,7 @@ pub(super) async fn add(
         return Err(repository::Error::from(Unconfirmed::WouldHideHosted { name, hidden }).into());
     }
     let made = app.repositories.add(record, by, event).await?;
-    Ok(to_json(app, server, &made))
+    Ok(json!(RepositoryValue::new(app, server, &made)))
 }
 
 pub(super) async fn change(
@@ -151,36 +175,25 @@ pub(super) async fn change(
     let info_format = body.info_format()?;
     let claimed = app.repositories.find(name, event).await?.0.record.claims.clone();
     let set = app.repositories.set_deciding(name, |record| body.apply(record), body.decisions(), by, event);
-    let ChangedRepository { repository: mut changed, former, frees, pruned, hidden, difference } = set.await?;
+    let Changed { repository: mut changed, former, frees, pruned, hidden, difference } = set.await?;
     if body.changes_urls() {
         app.repositories.pin_anew(name, event).await?;
     }
     if let Some(info_format) = info_format {
         changed = repository::reform(app.repositories.services(), name, info_format, by, event).await?;
     }
-    let mut answer = to_json(app, server, &changed);
-    answer["difference"] = difference.into();
-    if let Some(former) = former.filter(|former| former.files > 0) {
-        answer["cached"] = cached_json(former, body.decisions().former_files);
-    }
-    if let Some(hidden) = &hidden {
-        answer["hosted"] = hosted_json(hidden);
-    }
-    if let Some(pruned) = pruned.as_ref().and_then(pruned_json) {
-        answer["pruned"] = pruned;
-    }
     let claims: Vec<String> = changed.record.claims.iter().filter(|name| !claimed.contains(name)).cloned().collect();
-    let over = repository::claimed_over(app.repositories.services(), &changed, &claims, event).await?;
-    if !over.is_empty() {
-        let over = over.into_iter().map(|ClaimedOver { name, group, repository, versions }| {
-            json!({ "name": name, "group": group, "repository": repository, "versions": versions })
-        });
-        answer["claimed_over"] = over.collect();
-    }
-    Ok(match frees {
-        Some(frees) => with_frees(answer, frees),
-        None => answer,
-    })
+    let former = former.filter(|former| former.files > 0);
+    Ok(json!(ChangedRepository {
+        repository: RepositoryValue::new(app, server, &changed),
+        difference,
+        frees_bytes: frees.map(|frees| frees.size_bytes),
+        frees_on: frees.map(|frees| frees.on.map(Moment)),
+        cached: former.map(|former| PreviewCached::new(former, body.decisions().former_files)),
+        pruned: pruned.and_then(Pruned::of),
+        hosted: hidden.map(Hidden::from),
+        claimed_over: repository::claimed_over(app.repositories.services(), &changed, &claims, event).await?,
+    }))
 }
 
 pub(super) async fn compact(
@@ -192,21 +205,16 @@ pub(super) async fn compact(
 ) -> Result<Value, Error> {
     let now = app.clock.now();
     let compacted = repository::rebuild_versions(app.repositories.services(), name, now, by, event).await?;
-    Ok(to_json(app, server, &compacted))
+    Ok(json!(RepositoryValue::new(app, server, &compacted)))
 }
 
 /// Believes an index of the upstream that is held back. Where the upstream fails now, it is told as accepted, and counts later.
 pub(super) async fn accept_index(app: &App, server: &str, name: &str, event: &mut Event) -> Result<Value, Error> {
     let repository = repository::accept_index(app.repositories.services(), name, event).await?;
-    Ok(to_json(app, server, &repository))
+    Ok(json!(RepositoryValue::new(app, server, &repository)))
 }
 
 pub(super) async fn check_index(app: &App, name: &str, query: &str, event: &mut Event) -> Result<Value, Error> {
     let PageQuery { after, limit } = pagination::read(query)?;
-    let IndexCheck { names, versions, infos, older, gems, unproven, problems, next } =
-        repository::check_index(app.repositories.services(), name, &after, limit, event).await?;
-    Ok(json!({
-        "names": names, "versions": versions, "infos": infos, "older": older, "gems": gems, "unproven": unproven,
-        "problems": problems, "next": next,
-    }))
+    Ok(json!(repository::check_index(app.repositories.services(), name, &after, limit, event).await?))
 }

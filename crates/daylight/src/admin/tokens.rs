@@ -3,9 +3,10 @@
 use crate::access::{self, NewToken};
 use crate::app::App;
 use crate::error::Error;
+use repository::moment::Moment;
 use repository::{Author, RepositoryTable, Scope};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{RepositoryId, TokenRecord};
 use telemetry::{Event, Millis};
@@ -31,30 +32,66 @@ pub(super) struct TokenBody {
     otp: bool,
 }
 
-fn to_json(record: &TokenRecord, known: &RepositoryTable, now: Millis) -> Value {
-    // By id, as another repository may have the name by now.
-    let current_name = |(id, name): (&RepositoryId, &String)| {
-        let there = known.by_name.values().find(|repository| repository.id == *id);
-        there.map_or_else(|| format!("{name} (removed)"), |repository| repository.record.name.clone())
-    };
-    let repositories: Vec<_> = record.repository_ids.iter().zip(&record.repositories).map(current_name).collect();
-    json!({
-        "name": record.name,
-        "owner": record.owner,
-        "scopes": record.scopes,
-        "repositories": repositories,
-        "package": record.unit,
-        "otp": record.otp.is_some(),
-        "created": record.created.to_string(),
-        "expires": record.expires.map(|at| at.to_string()),
-        "expired": record.expires.is_some_and(|at| at <= now),
-    })
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Tokens {
+    tokens: Vec<Token>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Token {
+    name: String,
+    owner: String,
+    #[schemars(extend("items" = { "enum": scopes() }))]
+    scopes: Vec<String>,
+    /// The repositories that it is for; none: all.
+    repositories: Vec<String>,
+    /// The one package that it may change.
+    package: Option<String>,
+    /// Whether it demands one-time passwords.
+    otp: bool,
+    created: Moment,
+    expires: Option<Moment>,
+    expired: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct MadeToken {
+    #[serde(flatten)]
+    token: Token,
+    /// Known to nobody afterwards.
+    secret: String,
+    /// The key of its one-time passwords, for the app that shows them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    otp_uri: Option<String>,
+}
+
+impl Token {
+    fn new(record: &TokenRecord, known: &RepositoryTable, now: Millis) -> Self {
+        // By id, as another repository may have the name by now.
+        let current_name = |(id, name): (&RepositoryId, &String)| {
+            let there = known.by_name.values().find(|repository| repository.id == *id);
+            there.map_or_else(|| format!("{name} (removed)"), |repository| repository.record.name.clone())
+        };
+        Self {
+            name: record.name.clone(),
+            owner: record.owner.clone(),
+            scopes: record.scopes.clone(),
+            repositories: record.repository_ids.iter().zip(&record.repositories).map(current_name).collect(),
+            package: record.unit.clone(),
+            otp: record.otp.is_some(),
+            created: Moment(record.created),
+            expires: record.expires.map(Moment),
+            expired: record.expires.is_some_and(|at| at <= now),
+        }
+    }
 }
 
 pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
     let (table, known) = (app.access.table(event).await?, app.repositories.table(event).await?);
-    let all: Vec<Value> = table.tokens().iter().map(|token| to_json(&token.record, &known, app.clock.now())).collect();
-    Ok(json!({ "tokens": all }))
+    let tokens = table.tokens();
+    let tokens = tokens.iter().map(|token| Token::new(&token.record, &known, app.clock.now()));
+    Ok(json!(Tokens { tokens: tokens.collect() }))
 }
 
 pub(super) async fn add(app: &App, body: TokenBody, by: Author<'_>, event: &mut Event) -> Result<Value, Error> {
@@ -71,12 +108,9 @@ pub(super) async fn add(app: &App, body: TokenBody, by: Author<'_>, event: &mut 
     let new = NewToken { name, owner, scopes, repositories, unit: None, expires, otp };
     let made = app.access.create(new, None, by, event).await?;
     let known = app.repositories.table(event).await?;
-    let mut value = to_json(&made.record, &known, app.clock.now());
-    value["secret"] = made.secret.expose().into();
-    if let Some(uri) = made.otp {
-        value["otp_uri"] = uri.expose().into();
-    }
-    Ok(value)
+    let token = Token::new(&made.record, &known, app.clock.now());
+    let (secret, otp_uri) = (made.secret.expose().to_owned(), made.otp.map(|uri| uri.expose().to_owned()));
+    Ok(json!(MadeToken { token, secret, otp_uri }))
 }
 
 pub(super) async fn revoke(app: &App, name: &str, by: Author<'_>, event: &mut Event) -> Result<Value, Error> {

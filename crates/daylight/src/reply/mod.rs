@@ -15,7 +15,7 @@ pub(crate) mod server_timing;
 pub(crate) mod status;
 
 pub(crate) use forms::{form_again, go_to};
-pub(crate) use refusal::{heading, missing, refusal};
+pub(crate) use refusal::{Problem, heading, missing, refusal};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

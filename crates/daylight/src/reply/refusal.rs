@@ -12,6 +12,8 @@ use front::{Body, Reply, Request};
 use http::StatusCode;
 use http::header::{self, HeaderValue};
 use repository::Ask;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::borrow::Cow;
 use telemetry::{EventId, Millis};
 use web::{Refusal, RefusalPage, Shell};
@@ -132,6 +134,30 @@ fn plain(status: StatusCode, error: &Error, words: Words, why: Option<&str>, id:
     reply
 }
 
+/// RFC 9457.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Problem<'a> {
+    #[serde(rename = "type")]
+    class: String,
+    title: &'static str,
+    status: u16,
+    /// The error, for people.
+    detail: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    hint: Option<String>,
+    /// The page that explains the answer, for a request below a repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    explain: Option<&'a str>,
+    /// The repository that takes the change, of a change that another one does not take.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repository: Option<Option<&'a str>>,
+    /// The id under which the server recorded the request.
+    event: String,
+}
+
 fn problem(status: StatusCode, error: &Error, words: Words, why: Option<&str>, id: EventId) -> Reply {
     let hint = hint(error, words, Some(id));
     let mut detail = message(status, error, Some(id));
@@ -139,23 +165,21 @@ fn problem(status: StatusCode, error: &Error, words: Words, why: Option<&str>, i
         hint.iter().for_each(|hint| detail.push_str(&format!("; hint: {hint}")));
         why.iter().for_each(|why| detail.push_str(&format!("; why: {why}")));
     }
-    let mut value = serde_json::json!({
-        "type": format!("about:blank#{}", error.reason().as_str()),
-        "title": status.canonical_reason().unwrap_or_default(),
-        "status": status.as_u16(),
-        "detail": detail,
-        "event": id.to_string(),
-    });
-    if let Some(hint) = hint {
-        value["hint"] = hint.into();
-    }
-    if let Some(why) = why {
-        value["explain"] = why.into();
-    }
-    if let Error::Elsewhere(elsewhere) = error {
-        value["repository"] = elsewhere.target.as_ref().map(|place| place.name.as_str()).into();
-    }
-    let mut reply = json(status, &value);
+    let repository = match error {
+        Error::Elsewhere(elsewhere) => Some(elsewhere.target.as_ref().map(|place| place.name.as_str())),
+        _ => None,
+    };
+    let problem = Problem {
+        class: format!("about:blank#{}", error.reason().as_str()),
+        title: status.canonical_reason().unwrap_or_default(),
+        status: status.as_u16(),
+        detail,
+        hint,
+        explain: why,
+        repository,
+        event: id.to_string(),
+    };
+    let mut reply = json(status, &serde_json::json!(problem));
     reply.headers.insert(header::CONTENT_TYPE, PROBLEM);
     reply
 }

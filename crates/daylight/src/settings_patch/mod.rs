@@ -34,7 +34,8 @@ pub struct RepositoryDefinition {
     #[serde(flatten)]
     #[schemars(with = "SettingsPatch")]
     settings: Map<String, Value>,
-    /// Not a setting: whether the policy of a group may hide versions of hosted members.
+    /// No setting: confirms that the policy of a group hides versions of its hosted members, too. Without it such a change is answered 409
+    /// and nothing is changed.
     #[serde(default)]
     pub(crate) include_hosted: bool,
 }

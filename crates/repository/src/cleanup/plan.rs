@@ -1,6 +1,9 @@
 //! The versions and files that a cleanup of a repository removes, by rule.
 
 use crate::group::kept_names::KeptName;
+use crate::moment::{self, Moment};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use store::{Entry, Frees, RepositoryId, Withdrawals};
 use telemetry::Millis;
@@ -20,39 +23,46 @@ pub struct Cleanups {
 }
 
 /// What a cleanup of one repository removes or removed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CleanupPlan {
     /// The name of the repository.
     pub repository: String,
-    /// Whether the repository has rules for cleanup.
+    /// Whether rules are set for it at all.
     pub has_rules: bool,
     /// The rules that remove something.
     pub rules: Vec<RulePlan>,
-    /// The rule for unused versions removes nothing before this moment, because last uses have not been recorded for
-    /// long enough.
+    /// Until then nothing goes for being unused: last uses are not recorded for long enough.
+    #[serde(serialize_with = "moment::some")]
+    #[schemars(with = "Option<Moment>")]
     pub waits_until: Option<Millis>,
-    /// The names that stay with the repository although a cleanup left nothing of them.
+    /// Names of which nothing is left, and which stay with the repository all the same: the group asks no upstream for them.
+    #[schemars(length(max = 100))]
     pub kept_names: Vec<KeptName>,
     /// The units of the entries to withdraw.
+    #[serde(skip)]
     pub(crate) units: BTreeSet<String>,
     /// The entries to withdraw.
+    #[serde(skip)]
     pub(crate) withdrawals: Withdrawals,
     /// The sum of the sizes of the cached files to delete.
+    #[serde(skip)]
     pub(crate) cached_bytes: u64,
 }
 
 /// The removals by one rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RulePlan {
-    /// The rule, as settings name it.
+    /// The settings that no longer keep it.
     pub rule: &'static str,
-    /// The number of removed versions; in a remote repository, of files.
+    /// How many versions, or files of an upstream, go.
     pub versions: u64,
     /// The number of removed files.
     pub files: u64,
     /// The sum of their sizes.
     pub size_bytes: u64,
-    /// The versions or files, 10,000 at most.
+    /// The first five of them.
+    pub examples: Vec<String>,
+    /// All of them, 10,000 at most: `versions` counts them.
     pub names: Vec<String>,
 }
 
@@ -65,13 +75,6 @@ pub struct PrunePlan {
     pub frees: Frees,
     /// When the undo window of these files ends.
     pub restorable_until: Millis,
-}
-
-impl RulePlan {
-    /// The first of the names.
-    pub fn examples(&self) -> &[String] {
-        &self.names[..self.names.len().min(EXAMPLES)]
-    }
 }
 
 impl CleanupPlan {
@@ -97,13 +100,16 @@ impl CleanupPlan {
     /// Adds files that the rule removes, under the name of their version.
     pub(crate) fn add(&mut self, rule: &'static str, name: &str, files: u64, size_bytes: u64) {
         let at = self.rules.iter().position(|one| one.rule == rule).unwrap_or_else(|| {
-            self.rules.push(RulePlan { rule, versions: 0, files: 0, size_bytes: 0, names: Vec::new() });
+            self.rules.push(RulePlan { rule, ..RulePlan::default() });
             self.rules.len() - 1
         });
         let sum = &mut self.rules[at];
         sum.versions += 1;
         sum.files += files;
         sum.size_bytes += size_bytes;
+        if sum.examples.len() < EXAMPLES {
+            sum.examples.push(name.to_owned());
+        }
         if sum.names.len() < NAMES_MAX {
             sum.names.push(name.to_owned());
         }

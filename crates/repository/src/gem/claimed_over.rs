@@ -5,16 +5,18 @@ use crate::group::is_hosted;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::repository::Repository;
 use crate::services::Services;
+use schemars::JsonSchema;
+use serde::Serialize;
 use telemetry::Event;
 
-/// The versions of an upstream that are not in a group any more, because a member of the group claims their name.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The versions of an upstream that are not in a group any more, because a new claim of a member has their name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ClaimedOver {
     /// The name.
     pub name: String,
     /// The group.
     pub group: String,
-    /// Its remote member.
+    /// The remote member.
     pub repository: String,
     /// The number of versions that its upstream lists.
     pub versions: usize,

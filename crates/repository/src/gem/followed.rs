@@ -5,39 +5,57 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::gem::upstream::check::IndexCheck;
 use crate::gem::upstream::follow::Follow;
+use crate::moment::{self, Moment};
 use crate::repository::{Repository, RepositoryTable};
 use crate::services::{Served, Services};
 use arc_swap::ArcSwap;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use std::sync::Arc;
 use store::RepositoryKind;
 use telemetry::{By, Event, Fold, Metric, Millis, Op, Reason, Recorder};
 
-/// The state of an upstream's index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How the index of the upstream stands, of remote repositories of gems that were asked for since the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "FollowedIndex")]
 pub struct FollowedState {
-    /// The number of names that it has ever listed.
+    /// How many names it ever listed.
     pub names: usize,
-    /// When it was last fetched or checked.
+    /// When it was last looked at. Null: not since the start.
+    #[serde(rename = "looked_at", serialize_with = "moment::known")]
+    #[schemars(with = "Option<Moment>")]
     pub looked: Millis,
-    /// When the upstream last confirmed it.
+    /// When the upstream last proved that the answers are the current ones.
+    #[serde(serialize_with = "moment::known")]
+    #[schemars(with = "Option<Moment>")]
     pub proven: Millis,
     /// When it was read back from the journal. Checks before that may be unknown.
+    #[serde(skip)]
     pub read_back: Millis,
-    /// Why later checks failed.
+    /// Why it could not be proven since.
+    #[serde(serialize_with = "name_of")]
+    #[schemars(with = "Option<String>")]
     pub failure: Option<Reason>,
-    /// A newer index that lacks many names and is not accepted yet.
+    /// A newer one lacks many names, and is not believed before the upstream has it for an hour, or somebody accepts it.
     pub held_back: Option<HeldBackState>,
 }
 
-/// An index that is not accepted yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A newer one lacks many names, and is not believed before the upstream has it for an hour, or somebody accepts it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline)]
 pub struct HeldBackState {
-    /// The number of names that it lacks.
+    /// How many it lacks.
     pub names: usize,
     /// Since when the upstream serves it.
+    #[serde(serialize_with = "moment::shown")]
+    #[schemars(with = "Moment")]
     pub since: Millis,
-    /// Whether an operator accepted it. Then the next look uses it.
+    /// Whether somebody accepted it, so that it counts with the next look.
     pub accepted: bool,
+}
+
+fn name_of<S: Serializer>(reason: &Option<Reason>, to: S) -> Result<S::Ok, S::Error> {
+    reason.map(Reason::as_str).serialize(to)
 }
 
 impl Repository {

@@ -7,6 +7,8 @@ use crate::group::is_hosted;
 use crate::repository::Repository;
 use crate::services::Services;
 use crate::tree::file::Guarded;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::{Entry, Lane, State};
@@ -20,19 +22,26 @@ const LOOKED_AT_MAX: usize = 10_000;
 const PAGE: usize = 1_000;
 
 /// A name that a group asks no upstream for, although no hosted member has a version of it any more.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KeptName {
-    /// The name, as people read it.
+    /// `GROUP:ARTIFACT`, the name of a gem, or the path of a raw file.
     pub name: String,
     /// The group.
+    /// The group.
+    #[serde(serialize_with = "name_of")]
+    #[schemars(with = "String")]
     pub group: Arc<Repository>,
-    /// What an administrator runs to give the name back to the upstreams of the group.
+    /// The commands with which an administrator gives the name back to upstreams.
     pub commands: Vec<String>,
 }
 
 /// A function of a format: a name as people read it, and the commands that make it an upstream's again; `None`: it is, or never will
 /// be.
 pub(crate) type GivesBack = fn(&Repository, &str) -> Option<(String, Vec<String>)>;
+
+fn name_of<S: Serializer>(group: &Arc<Repository>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(&group.record.name)
+}
 
 impl KeptName {
     /// The notice about these names for the caller of a removal; `None`: there are none. Repositories that are private are named to

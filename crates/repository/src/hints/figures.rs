@@ -1,27 +1,35 @@
 //! Figures about the hints of a repository, for operators.
 
+use crate::moment::{self, Moment};
+use schemars::JsonSchema;
+use serde::Serialize;
 use telemetry::Millis;
 
-/// Figures about the hints of a repository since the start.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// How the hooks of a remote repository or a group go, since the start of the server.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Hooks")]
 pub struct HintFigures {
-    /// Hints that were accepted.
+    /// How many were taken.
     pub taken: u64,
-    /// Hooks that were refused.
+    /// How many were refused.
     pub refused: u64,
-    /// Versions that a look at the upstream found although no hint had announced them.
+    /// Changes of the upstream that were found and that no hook had announced.
     pub lost: u64,
-    /// Hints that the upstream did not confirm within an hour.
+    /// Hooks that nothing upstream came to agree with within an hour.
     pub unseen: u64,
-    /// Hints that are not confirmed yet.
+    /// Hooks that the upstream does not agree with yet.
     pub waiting: usize,
-    /// When the last hint was accepted.
+    /// When the last one was taken, also before the start.
+    #[serde(serialize_with = "moment::some")]
+    #[schemars(with = "Option<Moment>")]
     pub last: Option<Millis>,
-    /// When the upstream last confirmed a hint.
+    /// When what one announced was last seen.
+    #[serde(rename = "last_seen", serialize_with = "moment::some")]
+    #[schemars(with = "Option<Moment>")]
     pub seen: Option<Millis>,
-    /// The time until that confirmation, in milliseconds: since the publication if the hint had its date, otherwise
-    /// since the hint.
+    /// From the publication that it announced, or from its arrival, until that was seen, in milliseconds.
     pub lag_ms: Option<u64>,
     /// Since when a hint has been waiting for too long; `None`: none has.
+    #[serde(skip)]
     pub behind_since: Option<Millis>,
 }

@@ -15,7 +15,7 @@ pub struct PolicyRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     pub allow: Vec<String>,
-    /// What is never seen, and cannot be published, whatever allows it.
+    /// Packages that are never seen, and cannot be published, whatever allows them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     pub deny: Vec<String>,
@@ -26,7 +26,7 @@ pub struct PolicyRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<Exception>")]
     pub exceptions: Vec<ExceptionRecord>,
-    /// Beginnings of names that no upstream is asked for.
+    /// Prefixes of names that no upstream is asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     pub private_prefixes: Vec<String>,
@@ -57,6 +57,7 @@ pub struct ExceptionRecord {
 
 /// Something that is seen though it is young.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(extend("required" = ["package", "why", "who", "made", "until"]))]
 pub struct Exception {
     /// A pattern of what it is for.
     pub package: String,

@@ -30,8 +30,8 @@ pub struct RemoteRecord {
     /// Path of a PEM file with the certificate that is shown, and its key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<String>,
-    /// What becomes of a file whose bytes are not those that the upstream's checksums promise: it is refused (strict, as where nothing is
-    /// said; so is a file whose `.sha1` cannot be had or read), it is taken and the event says so (warn), or they are not looked at
+    /// What becomes of a file whose bytes do not match the upstream's checksums: it is refused (strict, as where nothing is said; so
+    /// is a file whose `.sha1` cannot be had or read), it is taken and the event says so (warn), or they are not looked at
     /// (ignore).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("enum" = ["strict", "warn", "ignore", null]))]
@@ -39,7 +39,7 @@ pub struct RemoteRecord {
     /// How long what may change is good before it is asked for again, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fresh_s: Option<u64>,
-    /// How long what is proven missing counts as missing, in seconds.
+    /// How long a file that is proven missing counts as missing, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing_s: Option<u64>,
     /// How many bytes are kept; those used least go first.

@@ -1,5 +1,8 @@
 //! The number and size of an upstream's cached files, and the decision about them when its URL changes.
 
+use schemars::JsonSchema;
+use serde::Serialize;
+
 /// The decision about the cached files of a former upstream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FormerFiles {
@@ -11,14 +14,15 @@ pub enum FormerFiles {
     Drop,
 }
 
-/// The files in the cache of one upstream.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The cached files of the upstream, where that would get, or got, another URL.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "PreviewCached")]
 pub struct Cached {
     /// Their number.
     pub files: u64,
     /// Their size, in bytes.
     pub size_bytes: u64,
-    /// The number of releases whose checksums were verified.
+    /// Releases among them whose checksums were verified: `keep_cached` keeps these.
     pub verified_files: u64,
     /// The size of those releases, in bytes.
     pub verified_bytes: u64,

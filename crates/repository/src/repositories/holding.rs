@@ -5,20 +5,27 @@ use crate::group::is_hosted;
 use crate::repositories::Repositories;
 use crate::repository::{Repository, RepositoryTable};
 use arc_swap::ArcSwap;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::sync::{Arc, Weak};
 use store::{RepositoryKind, Store};
 use telemetry::{By, Event, Fold, Metric, Recorder};
 
 /// The content of a repository itself: nothing for a group, the cached files for a remote repository.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Holding")]
 pub struct Held {
-    /// The number of its files.
+    /// How many files it holds; of a remote repository, the cached ones. A group holds none itself.
     pub files: u64,
-    /// The sum of their sizes, in bytes.
+    /// The sum of their sizes.
     pub size_bytes: u64,
-    /// The number of its packages; `None`: they are not counted, because its files are not packages or belong to an
-    /// upstream.
+    /// How many packages its files belong to: gems by name, Maven artifacts by group and artifact. Null for raw, remote and group
+    /// repositories.
     pub packages: Option<u64>,
+    /// Whether upstreams in the same group are not asked for the names that it has or had. Its removal ends that. Only `/holding` has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool")]
+    pub keeps_names: Option<bool>,
 }
 
 impl Held {
@@ -27,11 +34,11 @@ impl Held {
             RepositoryKind::Hosted => {
                 let held = store.holding(repository.id);
                 let packages = repository.format.rules().has_packages().then_some(held.packages);
-                Self { files: held.files, size_bytes: held.size_bytes, packages }
+                Self { files: held.files, size_bytes: held.size_bytes, packages, keeps_names: None }
             }
             RepositoryKind::Remote => {
                 let held = store.cached_holding(repository.origin);
-                Self { files: held.files, size_bytes: held.size_bytes, packages: None }
+                Self { files: held.files, size_bytes: held.size_bytes, packages: None, keeps_names: None }
             }
             RepositoryKind::Group => Self::default(),
         }
@@ -40,9 +47,9 @@ impl Held {
 
 impl Repositories {
     /// The size of the repository with this name, and whether it keeps names from the upstreams of its groups.
-    pub async fn holding(&self, name: &str, event: &mut Event) -> Result<(Held, bool), Error> {
+    pub async fn holding(&self, name: &str, event: &mut Event) -> Result<Held, Error> {
         let (repository, _) = self.find(name, event).await?;
-        Ok((self.holds(&repository), is_hosted(&repository)))
+        Ok(Held { keeps_names: Some(is_hosted(&repository)), ..self.holds(&repository) })
     }
 
     /// The size of a repository.

@@ -3,8 +3,11 @@
 use crate::error::Error;
 use crate::format::Format;
 use crate::format::rules::Coordinates;
+use crate::moment::{self, Moment};
 use crate::repositories::Repositories;
 use crate::repositories::setting_changes::what_changed;
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use store::{Change, Entry, JournalRange, JournalRow, RepositoryId, Seq, State, Withdrawal};
 use telemetry::{Event, Millis};
@@ -51,38 +54,51 @@ pub struct JournalQuery {
 }
 
 /// A change in readable form.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "JournalRow")]
 pub struct ListedChange {
     /// Its number.
+    #[schemars(with = "u64")]
     pub seq: Seq,
     /// When it was made.
+    #[serde(serialize_with = "moment::shown")]
+    #[schemars(with = "Moment")]
     pub at: Millis,
-    /// The author: the name of a token, or `daylight`.
+    /// The name of the token that made it; `daylight`: the server itself.
     pub by: String,
-    /// The origin: an address, `cli` or `server`.
+    /// From where: an address, `client` (its address is not recorded), `cli` or `server`; empty: an earlier version of the program wrote
+    /// no such thing.
     pub from: String,
-    /// One of [`CHANGE_KINDS`].
+    /// What it did.
     pub kind: &'static str,
-    /// The name of the repository.
+    /// The name of the repository that it is about.
     pub repository: Option<String>,
-    /// The package, or the path of a file that belongs to no package.
+    /// The package that it is about, or the path of a file that is of none.
     pub package: Option<String>,
-    /// The version of that package.
+    /// The version, of a gem with its platform.
     pub version: Option<String>,
-    /// The name of the token or of the setting.
+    /// The name of the token or of the setting that it is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub name: Option<String>,
-    /// What it changed, such as `claims: +rack` of a repository, `revoked` of a token, `restored` of a version.
+    /// What it changed: of a repository `added`, `claims: +rack` and so on (absent where the record before it is too far back in the
+    /// journal), of a token `created, with read` or `revoked`, of a version or file that was yanked or deleted `restored`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub what: Option<String>,
 }
 
 /// One page of changes, in the order of their numbers.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "Journal")]
 pub struct ListedChanges {
     /// The changes.
     pub rows: Vec<ListedChange>,
-    /// The `after` of the next page of later changes; `None`: there are none, or the page began with the newest.
+    /// Where later changes go on, as `after`; null: this is the last part, or it began with the newest change.
+    #[schemars(with = "Option<u64>")]
     pub next: Option<Seq>,
-    /// The `before` of the next page of earlier changes; `None`: there are none, or the page began with the oldest.
+    /// Where earlier changes go on, as `before`; null: there are none, or the part began with the oldest change.
+    #[schemars(with = "Option<u64>")]
     pub earlier: Option<Seq>,
 }
 
@@ -116,7 +132,7 @@ impl Repositories {
         let table = self.table(event).await?;
         let rows = std::mem::take(&mut page.rows);
         let listed = |row: JournalRow| {
-            let what = what_changed(&row, &page);
+            let what = what_changed(&row, &page).map(|what| Event::text(&what));
             let made = row.change.repository().and_then(|id| page.repositories.get(&id).map(|record| (id, record)));
             let now = made.and_then(|(id, _)| table.by_name.values().find(|repository| repository.id == id));
             let name = now.map(|now| now.record.name.clone()).or_else(|| made.map(|(_, record)| record.name.clone()));

@@ -1,13 +1,21 @@
 //! The schemas of bodies and their parts, from the types that are read and serialized. Those of events and of questions about them,
 //! which are read and written without such types, are in `schemas.json`.
 
-use crate::admin::cleanup::{CleanupRequest, PurgeRequest};
-use crate::admin::clock::ClockRepair;
+use crate::admin::cleanup::{Cleanup, CleanupRequest, Purge, PurgeRequest};
+use crate::admin::clock::{Clock, ClockRepair};
+use crate::admin::contents::{Contents, Removed, Restored};
 use crate::admin::exceptions::NewException;
-use crate::admin::names::NamesRequest;
-use crate::admin::removal::RestoreBody;
-use crate::admin::tokens::TokenBody;
+use crate::admin::names::{KnownNames, NamesRequest};
+use crate::admin::not_found::{Forgotten, Missing};
+use crate::admin::preview::Preview;
+use crate::admin::removal::{self, RestoreBody};
+use crate::admin::repositories::{ChangedRepository, List};
+use crate::admin::requests::OpenRequests;
+use crate::admin::tokens::{MadeToken, TokenBody, Tokens};
+use crate::admin::upstreams::Upstreams;
+use crate::reply::Problem;
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
+use repository::{Collisions, Exception, IndexCheck, ListedChanges};
 use schemars::generate::{Contract, SchemaGenerator, SchemaSettings};
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
@@ -17,6 +25,28 @@ const OF_EVENTS: &str = include_str!("schemas.json");
 
 /// The answers.
 const ANSWERS: &[fn(&mut SchemaGenerator)] = &[
+    add::<ChangedRepository>,
+    add::<Cleanup>,
+    add::<Clock>,
+    add::<Collisions>,
+    add::<Contents>,
+    add::<Exception>,
+    add::<Forgotten>,
+    add::<IndexCheck>,
+    add::<KnownNames>,
+    add::<ListedChanges>,
+    add::<List>,
+    add::<MadeToken>,
+    add::<Missing>,
+    add::<OpenRequests>,
+    add::<Preview>,
+    add::<Problem<'_>>,
+    add::<Purge>,
+    add::<removal::Removed>,
+    add::<Removed>,
+    add::<Restored>,
+    add::<Tokens>,
+    add::<Upstreams>,
     add::<web::Browse>,
     add::<web::Dependents>,
     add::<web::Difference>,
@@ -50,6 +80,17 @@ pub(super) fn schemas() -> Map<String, Value> {
     let mut schemas: Map<String, Value> = serde_json::from_str(OF_EVENTS).unwrap_or_default();
     schemas.extend(of(ANSWERS, Contract::Serialize));
     schemas.extend(of(BODIES, Contract::Deserialize));
+    // A repository is shown with its settings, and without the decisions of a change.
+    let mut settings = schemas["Settings"]["properties"].clone();
+    if let Some(settings) = settings.as_object_mut() {
+        settings.retain(|name, _| !["claim", "unclaim", "keep_cached", "include_hosted"].contains(&name.as_str()));
+        for shown in ["Repository", "ChangedRepository"] {
+            let Some(properties) = schemas[shown]["properties"].as_object_mut() else { continue };
+            settings.iter().for_each(|(name, schema)| {
+                properties.entry(name).or_insert_with(|| schema.clone());
+            });
+        }
+    }
     schemas
 }
 

@@ -10,12 +10,15 @@ use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::listing::Listing;
 use crate::group::is_hosted;
 use crate::services::{Served, Services};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use store::Lane;
 use telemetry::{Event, Op};
 
 /// The reason why a member owns a name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WhyOwner {
     /// It claims the name.
     Claimed,
@@ -30,33 +33,35 @@ pub enum WhyOwner {
 }
 
 /// A name that several members have.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Collision {
     /// The name.
     pub name: String,
-    /// The member that owns it.
+    /// The member whose it is.
     pub owner: String,
-    /// The reason.
+    /// Why: it claims the name; it is hosted and has or had it; it is the first in the order of the members; it had the name before one
+    /// that precedes it; it is the first of the members that share it.
+    #[schemars(with = "String", extend("enum" = ["claimed", "hosted", "order", "first_seen", "shared"]))]
     pub because: WhyOwner,
-    /// The members that have or had it, in order.
+    /// The members that have it or had it, in their order.
     pub members: Vec<String>,
-    /// The members that began to have the name later and come before the owner, and the upstreams that the name of a
-    /// hosted owner was not compared with. An administrator has to decide between them.
+    /// The members among them that began to have it and precede the owner.
     pub waiting: Vec<String>,
 }
 
-/// A page of the names that several members have, with the totals.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The names that several members of a group of gems have.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Collisions {
-    /// The number of these names.
+    /// How many there are.
     pub names: usize,
-    /// The number of names that wait for a decision.
+    /// How many of them wait for somebody who claims them for one of the members.
     pub waiting: usize,
-    /// The remote members whose index was never seen.
+    /// Remote members of whose index nothing is known yet.
     pub unknown: Vec<String>,
-    /// The next ones, by name.
+    /// By name; with `waiting=true` only the waiting ones.
+    #[serde(rename = "collisions")]
     pub rows: Vec<Collision>,
-    /// The last name of this page; `None`: there are no more.
+    /// What to give as `after` for the next part, which may be empty; null: this was the last.
     pub next: Option<String>,
 }
 
@@ -66,19 +71,6 @@ struct Contest {
     because: WhyOwner,
     holders: Vec<Holder>,
     waiting: Vec<usize>,
-}
-
-impl WhyOwner {
-    /// Its name in the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Claimed => "claimed",
-            Self::Hosted => "hosted",
-            Self::Order => "order",
-            Self::FirstSeen => "first_seen",
-            Self::Shared => "shared",
-        }
-    }
 }
 
 /// The names that several members of a gem group have, after `after`, at most `limit`, optionally only waiting

@@ -6,6 +6,8 @@ use crate::gem::group::members::KnownMembers;
 use crate::gem::upstream::follow::Follow;
 use crate::repository::{Repository, RepositoryTable};
 use crate::services::{Served, Services};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::{Lane, RepositoryId};
@@ -14,25 +16,27 @@ use telemetry::{Event, Op};
 /// Maximum number of names that are listed. All are counted.
 const LISTED_MAX: usize = 20;
 
-/// The names that would have another owner.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The names of gems that would have another owner, in groups that hold the repository. Absent where there is no such group, and where the
+/// upstream would be another.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "PreviewOwners")]
 pub struct OwnerChanges {
     /// Their number, in all groups.
     pub count: usize,
-    /// The first of them.
+    /// The first 20.
     pub names: Vec<OwnerChange>,
 }
 
 /// A name that would have another owner.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OwnerChange {
     /// The group.
     pub group: String,
     /// The name.
     pub name: String,
-    /// Its present owner.
+    /// The member whose it is.
     pub before: String,
-    /// Its later owner; `None`: the group would not have it.
+    /// Whose it would be. Null: no member would have it.
     pub after: Option<String>,
 }
 

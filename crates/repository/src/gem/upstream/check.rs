@@ -7,28 +7,30 @@ use crate::gem::upstream::index::Known;
 use crate::upstream::{PATIENCE, Remembered, document_bytes};
 use format::gem::upstream::full_name::candidates;
 use format::gem::upstream::{INFO_BYTES, Info, Text};
+use schemars::JsonSchema;
+use serde::Serialize;
 use store::{CachedFile, Digest, Lane};
 use telemetry::{Event, Op};
 use tokio::time::timeout;
 
-/// The result of a part of a check. The first part has the figures of the index, each part those of its files.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// What a check of the index of an upstream found. The figures of the index are in the first part, those of its files in each.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct IndexCheck {
-    /// The number of names that the index has ever listed.
+    /// How many names the index ever listed.
     pub names: usize,
-    /// The number of listed versions.
+    /// How many versions it lists.
     pub versions: usize,
-    /// The number of cached `/info` files that were compared with the index.
+    /// Kept files of `/info` that were compared with it.
     pub infos: u64,
-    /// How many of them match an earlier state of the index.
+    /// Those of them that are older than it.
     pub older: u64,
-    /// The number of cached packages that were compared with the lines of their versions.
+    /// Kept packages that were compared with the lines of their versions.
     pub gems: u64,
-    /// The number of cached packages for which no cached line has a checksum.
+    /// Kept packages of which no kept line has a checksum.
     pub unproven: u64,
     /// A sentence for each mismatch.
     pub problems: Vec<String>,
-    /// Where the next part begins; `None`: this is the last.
+    /// What to give as `after` for the next part, which may be empty; null: this was the last.
     pub next: Option<String>,
 }
 
