@@ -1,7 +1,9 @@
 //! Why a path is answered as it is: the value of `/explain` and of the API's call of that name.
 
+use crate::moment::Moment;
 use crate::shell::Shell;
 use askama::Template;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -58,20 +60,22 @@ pub struct Explanation {
 }
 
 /// The rule of a policy that hides a version.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HidingRule {
-    /// The repository that has the policy. Empty: one that the caller may not read.
+    /// The repository that has the policy. Absent: one that the caller may not read.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub repository: String,
-    /// The version: `org.example:lamp:1.2`, `rack:3.0.0`.
+    /// The version.
     pub package: String,
     /// The kind of rule: `cooldown`, `deny`, `allow`, `private` or `unclassified`.
+    #[schemars(extend("enum" = ["cooldown", "deny", "allow", "private", "unclassified"]))]
     pub kind: String,
     /// The rule in words.
     pub text: String,
     /// The moment that the age of the version counts from.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Moment")]
     pub since: Option<String>,
     /// Whether that moment is when this server first saw the version, as nothing dates it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -81,9 +85,11 @@ pub struct HidingRule {
     pub existed_by: bool,
     /// The moment from which on it is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Moment")]
     pub until: Option<String>,
     /// The command with which an administrator lets the version through.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
     pub command: Option<String>,
 }
 

@@ -8,7 +8,7 @@ use crate::lookup::{browse, difference, downloads, package, packages, readme, ve
 use crate::route::{Admin, RepositoryVerb as Verb};
 use front::Request;
 use repository::PageRequest;
-use serde_json::Value;
+use serde_json::{Value, json};
 use telemetry::Event;
 
 /// Answers a call that reads a repository.
@@ -21,26 +21,20 @@ pub(super) async fn show(
     let read = &ReadRepository::named(app, &admin.name, request, event).await?;
     let query = request.query().unwrap_or_default();
     let page = pagination::read(query)?;
-    let shown = match verb {
+    Ok(match verb {
         Verb::Packages => {
             let PageQuery { after, limit } = page;
-            serde_json::to_value(packages::list(app, read, &after, limit, event).await?)
+            json!(packages::list(app, read, &after, limit, event).await?)
         }
         Verb::Browse | Verb::BrowseBelow => {
             let level = PageRequest { path: &admin.path, after: &page.after, limit: page.limit };
-            serde_json::to_value(browse::level(app, read, level, event).await?)
+            json!(browse::level(app, read, level, event).await?)
         }
-        Verb::Package => serde_json::to_value(package::show(app, read, &admin.package, &page, request, event).await?),
-        Verb::Downloads => serde_json::to_value(downloads::show(app, read, &admin.package, event).await?),
-        Verb::Difference => {
-            let difference = Box::pin(difference::of_query(app, read, &admin.package, query, event)).await?;
-            serde_json::to_value(difference)
-        }
-        Verb::Readme => serde_json::to_value(readme::show(app, read, &admin.package, &admin.version, event).await?),
-        Verb::Dependents => serde_json::to_value(packages::dependents(app, read, &admin.package, &page, event).await?),
-        Verb::PackageVersion => {
-            serde_json::to_value(version::show(app, read, &admin.package, &admin.version, request, event).await?)
-        }
-    };
-    shown.map_err(|_| Error::GivenUp)
+        Verb::Package => json!(package::show(app, read, &admin.package, &page, request, event).await?),
+        Verb::Downloads => json!(downloads::show(app, read, &admin.package, event).await?),
+        Verb::Difference => json!(Box::pin(difference::of_query(app, read, &admin.package, query, event)).await?),
+        Verb::Readme => json!(readme::show(app, read, &admin.package, &admin.version, event).await?),
+        Verb::Dependents => json!(packages::dependents(app, read, &admin.package, &page, event).await?),
+        Verb::PackageVersion => json!(version::show(app, read, &admin.package, &admin.version, request, event).await?),
+    })
 }

@@ -6,11 +6,11 @@ use crate::policy::package_version::{PackageVersion, Since};
 use crate::repository::Repository;
 use crate::services::Services;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use telemetry::Event;
 
 /// The versions of an upstream that are not in a group any more, because a new claim of a member has their name.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimedOver {
     /// The name.
     pub name: String,

@@ -51,6 +51,7 @@ const ANSWERS: &[fn(&mut SchemaGenerator)] = &[
     add::<web::Dependents>,
     add::<web::Difference>,
     add::<web::Downloads>,
+    add::<web::HidingRule>,
     add::<web::Package>,
     add::<web::Packages>,
     add::<web::Readme>,

@@ -6,6 +6,7 @@ use crate::cli::context::Context;
 use crate::cli::failure::plain;
 use crate::cli::table;
 use format::percent::segment;
+use repository::{ClaimedOver, OwnerChanges};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -30,29 +31,6 @@ struct Collision {
     because: String,
     members: Vec<String>,
     waiting: Vec<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct ClaimedOver {
-    name: String,
-    group: String,
-    repository: String,
-    versions: u64,
-}
-
-/// The names that would have another owner.
-#[derive(Debug, Deserialize)]
-pub(super) struct OwnerChanges {
-    count: u64,
-    names: Vec<OwnerChange>,
-}
-
-#[derive(Debug, Deserialize)]
-struct OwnerChange {
-    group: String,
-    name: String,
-    before: String,
-    after: Option<String>,
 }
 
 /// All names that several members of a group have, as the API lists them, in one object.
@@ -125,19 +103,17 @@ pub(super) fn tell_claimed_over(
     Ok(())
 }
 
-impl OwnerChanges {
-    /// Shows what a change of settings would do.
-    pub(super) fn preview(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
-        let Self { count, names } = self;
-        if count == 0 {
-            return Ok(());
-        }
-        let listed = names.len();
-        let rows = names
-            .into_iter()
-            .map(|one| [one.name, one.group, one.before, one.after.unwrap_or_else(|| "nobody".to_owned())]);
-        table::write(context.out, ["NAME", "GROUP", "OWNER", "THEN"], rows.collect())?;
-        let first = if count > listed as u64 { format!("; the first {listed} are shown") } else { String::new() };
-        Ok(writeln!(context.err, "gem names that would belong to another member: {count}{first}")?)
+/// Shows what a change of settings would do.
+pub(super) fn preview(changes: OwnerChanges, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    let OwnerChanges { count, names } = changes;
+    if count == 0 {
+        return Ok(());
     }
+    let listed = names.len();
+    let rows = names
+        .into_iter()
+        .map(|one| [one.name, one.group, one.before, one.after.unwrap_or_else(|| "nobody".to_owned())]);
+    table::write(context.out, ["NAME", "GROUP", "OWNER", "THEN"], rows.collect())?;
+    let first = if count > listed { format!("; the first {listed} are shown") } else { String::new() };
+    Ok(writeln!(context.err, "gem names that would belong to another member: {count}{first}")?)
 }

@@ -1,13 +1,14 @@
 //! `repo set --preview`: which recent requests would get another answer with changed settings.
 
 use super::cached_files::CachedFiles;
-use super::collisions::OwnerChanges;
+use super::collisions;
 use super::hidden_hosted::HiddenHosted;
 use super::pruned::Pruned;
 use crate::cli::api::{Api, REPOSITORIES, decode};
 use crate::cli::context::Context;
 use crate::cli::table;
 use format::percent::segment;
+use repository::OwnerChanges;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -61,7 +62,7 @@ pub(super) fn show(api: &Api, answer: Value, context: &mut Context<'_>) -> Resul
         writeln!(context.err, "{}", hosted.summary())?;
     }
     if let Some(owners) = owners {
-        owners.preview(context)?;
+        collisions::preview(owners, context)?;
     }
     if let Some(pruned) = pruned {
         pruned.preview(context)?;

@@ -7,7 +7,7 @@ use crate::gem::upstream::follow::Follow;
 use crate::repository::{Repository, RepositoryTable};
 use crate::services::{Served, Services};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::{Lane, RepositoryId};
@@ -18,7 +18,7 @@ const LISTED_MAX: usize = 20;
 
 /// The names of gems that would have another owner, in groups that hold the repository. Absent where there is no such group, and where the
 /// upstream would be another.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "PreviewOwners")]
 pub struct OwnerChanges {
     /// Their number, in all groups.
@@ -28,7 +28,7 @@ pub struct OwnerChanges {
 }
 
 /// A name that would have another owner.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnerChange {
     /// The group.
     pub group: String,
