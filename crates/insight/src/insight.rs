@@ -131,3 +131,9 @@ impl Drop for Insight {
 
 #[cfg(test)]
 mod tests;
+
+impl std::fmt::Debug for Insight {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Insight").finish_non_exhaustive()
+    }
+}
