@@ -108,15 +108,3 @@ fn the_lists_of_a_group_as_of_a_moment_are_those_of_that_moment() {
         assert!(*list == "prerelease_specs.4.8.gz" || now != then, "{list}");
     }
 }
-
-#[test]
-fn where_an_upstream_was_never_seen_no_list_is_told() {
-    let mut scene = Scene::new();
-    scene.upstream.stop();
-    scene.push("oil", "2.0.0");
-    for list in LISTS {
-        let status = scene.get(list).status;
-        assert!((500..600).contains(&status), "{list}: {status}");
-    }
-    scene.get("info/oil").expect(200);
-}

@@ -27,20 +27,6 @@ fn a_group_answers_with_what_its_members_have() {
 }
 
 #[test]
-fn a_push_is_there_at_once_and_costs_clients_its_line() {
-    let scene = Scene::new();
-    scene.publish("lamp", "1.0.0");
-    let before = scene.get("versions").expect(200);
-    scene.push("oil", "2.0.0");
-    let (path, from) = (format!("/repository/{GROUP}/versions"), format!("bytes={}-", before.body.len() - 1));
-    let tag = before.header("etag").unwrap();
-    let headers = [("Range", &*from), ("If-None-Match", tag)];
-    let more = scene.world.anon().ask("GET", &path, &headers, b"").expect(206);
-    assert!(more.text().contains("oil 2.0.0 ") && more.body.len() < 60, "{}", more.text());
-    scene.get("info/oil").expect(200);
-}
-
-#[test]
 fn a_name_of_a_hosted_member_is_never_that_of_an_upstream() {
     let scene = Scene::new();
     scene.push("oil", "2.0.0");

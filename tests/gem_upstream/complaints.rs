@@ -4,7 +4,7 @@
 //! group that answers 200 with nothing, a member without an index that breaks the group, and a group that never looks again at what a
 //! member has. Of the second and the last, the part that a single upstream can show is here.
 
-use super::shelf::{Shelf, before, before_with, lamp_and_oil, lamp_and_oil_of_long_ago, md5};
+use super::shelf::{Shelf, before, before_with, lamp_and_oil, md5};
 use super::{AFTER_A_WEEK, LATER, REMOTE, set_time};
 use crate::world::{Answer, FIRST, Gem, Index, Ruby, Says, Upstream, World};
 use serde_json::json;
@@ -27,13 +27,6 @@ const PATHS: [&str; 9] = [
 
 fn get(world: &World, path: &str) -> Answer {
     world.anon().file(REMOTE, path)
-}
-
-/// The continuation of an earlier answer, as Bundler requests it.
-fn continued(world: &World, path: &str, earlier: &Answer) -> Answer {
-    let path = format!("/repository/{REMOTE}/{path}");
-    let range = format!("bytes={}-", earlier.body.len() - 1);
-    world.anon().ask("GET", &path, &[("Range", &range), ("If-None-Match", earlier.header("etag").unwrap())], b"")
 }
 
 /// The unpacked text of an answer.
@@ -131,40 +124,6 @@ fn new_versions_are_seen_within_a_minute_and_new_names_at_once() {
 }
 
 #[test]
-fn a_new_beginning_of_the_upstreams_index_continues_ours() {
-    let mut shelf = lamp_and_oil();
-    shelf.push(&Gem::new("lamp", "1.1.0"));
-    let world = before(&shelf.upstream);
-    let kept = get(&world, "versions").expect(200).text().to_owned();
-    shelf.compact();
-    set_time(&world, LATER);
-    assert_eq!(get(&world, "versions").expect(200).text(), kept);
-    shelf.push(&Gem::new("lamp", "1.2.0"));
-    set_time(&world, "2026-11-02T14:00:00Z");
-    let next = get(&world, "versions").expect(200);
-    let news = next.text().strip_prefix(&kept).expect("it is continued").to_owned();
-    assert!(news.starts_with("lamp 1.2.0 ") && news.lines().count() == 1, "{news}");
-}
-
-#[test]
-fn half_of_an_index_is_not_believed() {
-    let mut shelf = lamp_and_oil();
-    let world = before(&shelf.upstream);
-    let kept = get(&world, "versions").expect(200).text().to_owned();
-    shelf.push(&Gem::new("wick", "1.0.0"));
-    let (whole, half) = (shelf.versions.clone(), shelf.versions.len() - 20);
-    let cut = Says::bytes(whole.clone());
-    for says in [cut.clone().cut_after(half), cut.chunked().cut_after(half), Says::bytes(&whole[..half])] {
-        shelf.upstream.says("/versions", says);
-        set_time(&world, LATER);
-        assert_eq!(get(&world, "versions").expect(200).text(), kept);
-    }
-    shelf.upstream.says("/versions", Says::bytes(whole.clone()));
-    set_time(&world, "2026-11-02T14:00:00Z");
-    assert_eq!(get(&world, "versions").expect(200).text(), whole);
-}
-
-#[test]
 fn a_cooldown_hides_what_is_young_and_none_of_the_old_versions() {
     let mut shelf = Shelf::new(&[]);
     for number in 0..300 {
@@ -207,19 +166,6 @@ fn each_listed_version_has_its_gemspec_whatever_the_upstream_has() {
 }
 
 #[test]
-fn a_private_name_is_neither_asked_of_the_upstream_nor_served_from_it() {
-    let mut shelf = lamp_and_oil();
-    shelf.push(&Gem::new("acme-core", "9.9.9"));
-    let world = before(&shelf.upstream);
-    set(&world, &json!({"policy": {"private_prefixes": ["acme-"]}}));
-    for path in PATHS.map(|path| path.replace("lamp-1.0.0", "acme-core-9.9.9").replace("lamp", "acme-core")) {
-        let answer = get(&world, &path);
-        assert!(answer.status != 200 || !text(&answer).contains("9.9.9"), "{path}: {}", text(&answer));
-    }
-    assert_eq!(shelf.upstream.count_of("acme"), 0, "{:?}", shelf.upstream.asked());
-}
-
-#[test]
 fn gems_of_the_upstream_are_no_gems_of_a_hosted_repository() {
     let shelf = lamp_and_oil();
     let world = before(&shelf.upstream);
@@ -229,46 +175,6 @@ fn gems_of_the_upstream_are_no_gems_of_a_hosted_repository() {
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
     let refused = world.admin().push(REMOTE, &Gem::new("lamp", "3.0.0"));
     assert!(refused.status >= 400 && refused.text().contains("takes no changes"), "{}", refused.text());
-}
-
-#[test]
-fn what_a_cooldown_hides_cannot_be_had_by_its_path() {
-    let mut shelf = lamp_and_oil_of_long_ago();
-    let world = before(&shelf.upstream);
-    get(&world, "versions").expect(200);
-    shelf.push(&Gem::new("lamp", "1.1.0"));
-    set_time(&world, LATER);
-    get(&world, "gems/lamp-1.1.0.gem").expect(200);
-    set(&world, &json!({"policy": {"cooldown_s": 7 * 86_400}}));
-    for path in ["gems/lamp-1.1.0.gem", "quick/Marshal.4.8/lamp-1.1.0.gemspec.rz"] {
-        get(&world, path).expect(403);
-    }
-    for path in PATHS {
-        let answer = get(&world, path).expect(200);
-        assert!(!text(&answer).contains("1.1.0"), "{path}");
-    }
-}
-
-#[test]
-fn the_older_index_is_marshal() {
-    let shelf = lamp_and_oil();
-    let world = before(&shelf.upstream);
-    let answer = get(&world, "specs.4.8.gz").expect(200);
-    let said = Ruby::here().judge(
-        &answer.body,
-        "require 'rubygems'; require 'zlib'\n\
-         p Marshal.load(Zlib.gunzip(File.binread(ARGV[0]))).map { |name, version, platform| [name, version.to_s, platform] }",
-    );
-    assert_eq!(said, "[[\"lamp\", \"1.0.0\", \"ruby\"], [\"oil\", \"1.0.0\", \"ruby\"]]\n");
-}
-
-#[test]
-fn gem_install_works() {
-    let shelf = lamp_and_oil();
-    let world = before(&shelf.upstream);
-    let install = format!("gem install --no-document --clear-sources --source {} lamp", world.url(REMOTE));
-    let said = Ruby::new().shell("", &install).good();
-    assert!(said.contains("Successfully installed lamp-1.0.0"), "{said}");
 }
 
 #[test]
@@ -285,42 +191,6 @@ fn a_kept_info_is_fetched_again_once_the_index_says_that_it_changed() {
     assert_eq!(get(&world, "info/lamp").expect(200).text(), "---\n");
 }
 
-/// A yank of a popular gem broke builds for days in other proxies.
-#[test]
-fn a_yanked_version_that_was_used_here_can_be_installed_as_of_a_moment_before() {
-    let mut shelf = lamp_and_oil();
-    let world = before(&shelf.upstream);
-    let then = format!("{REMOTE}@2026-11-02T12:30:00Z");
-    PATHS.iter().for_each(|path| drop(get(&world, path).expect(200)));
-    shelf.yank("lamp", "1.0.0");
-    set_time(&world, LATER);
-    get(&world, "versions").expect(200);
-    get(&world, "gems/lamp-1.0.0.gem").expect(404);
-    for path in PATHS {
-        world.anon().file(&then, path).expect(200);
-    }
-    let install = |repository: &str| {
-        let url = world.url(repository);
-        Ruby::new()
-            .shell("", &format!("gem install --no-document --ignore-dependencies --clear-sources --source {url} lamp"))
-    };
-    assert!(install(&then).good().contains("Successfully installed lamp-1.0.0"));
-    install(REMOTE).bad();
-}
-
-#[test]
-fn names_that_the_upstream_does_not_list_are_not_asked_of_it() {
-    let shelf = lamp_and_oil();
-    let world = before(&shelf.upstream);
-    for number in 0..100 {
-        get(&world, &format!("info/none{number}")).expect(404);
-        get(&world, &format!("gems/none{number}-1.0.gem")).expect(404);
-        get(&world, &format!("quick/Marshal.4.8/none{number}-1.0.gemspec.rz")).expect(404);
-        get(&world, &format!("api/v1/dependencies.json?gems=none{number}")).expect(200);
-    }
-    assert_eq!(shelf.upstream.count_of("none"), 0, "{:?}", shelf.upstream.asked());
-}
-
 #[test]
 fn another_url_of_the_upstream_is_followed_at_once() {
     let (shelf, other) = (lamp_and_oil(), Shelf::new(&[Gem::new("lamp", "2.0.0")]));
@@ -331,20 +201,6 @@ fn another_url_of_the_upstream_is_followed_at_once() {
     assert!(get(&world, "info/lamp").expect(200).text().contains("\n2.0.0 "));
     get(&world, "gems/lamp-2.0.0.gem").expect(200);
     get(&world, "gems/lamp-1.0.0.gem").expect(404);
-}
-
-#[test]
-fn one_new_version_costs_one_line_and_no_new_index() {
-    let mut shelf = Shelf::new(&[]);
-    for number in 0..200 {
-        shelf.push(&Gem::new(&format!("lamp{number}"), "1.0.0"));
-    }
-    let world = before(&shelf.upstream);
-    let kept = get(&world, "versions").expect(200);
-    shelf.push(&Gem::new("wick", "1.0.0"));
-    set_time(&world, LATER);
-    let news = continued(&world, "versions", &kept).expect(206);
-    assert!(news.text().starts_with("\nwick 1.0.0 ") && news.text().lines().count() == 2, "{}", news.text());
 }
 
 /// A placeholder for an upstream on which nothing listens.

@@ -4,6 +4,7 @@ use super::{REMOTE, Scene};
 use crate::world::{Answer, Client, FIRST, Gem, Ruby, Says, Upstream, World, hex};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::io::Read as _;
 
 crate::world::with_each_client!([bundler_takes_the_newest_version_that_is_old_enough]);
 
@@ -78,7 +79,15 @@ fn what_is_young_is_in_no_protocol_and_appears_once_it_was_known_here_for_long_e
     let scene = shop();
     let world = &scene.world;
     assert_eq!(offered(world), ["lamp 1.0.0", "lamp 1.1.0", "oil 2.5.0"]);
+    // A young version is hidden also if it is cached.
+    get(world, "gems/lamp-1.1.0.gem").expect(200);
     set(world, &json!({ "cooldown_s": WEEK_S })).expect(200);
+    for file in ["specs.4.8.gz", "latest_specs.4.8.gz"] {
+        let mut unpacked = Vec::new();
+        flate2::read::GzDecoder::new(&get(world, file).expect(200).body[..]).read_to_end(&mut unpacked).unwrap();
+        let has = |version: &[u8]| unpacked.windows(version.len()).any(|part| part == version);
+        assert!(has(b"1.0.0") && !has(b"1.1.0") && !has(b"2.5.0"), "{file}");
+    }
     for list in LISTS {
         let said = get(world, list).expect(200);
         assert!(!said.text().contains("1.1.0") && !said.text().contains("2.5.0"), "{list}: {}", said.text());

@@ -1,11 +1,11 @@
 //! The line: from a request to its reply, on one screen.
 
 use crate::app::App;
-use crate::reply::audience::Audience;
 use crate::class;
 use crate::config::{FORM_BYTES, SMALL_BODY_BYTES};
 use crate::error::Error;
 use crate::health::metrics;
+use crate::reply::audience::Audience;
 use crate::reply::receipt::{self, Receipt};
 use crate::reply::{folder_page, ivy};
 use crate::route::{self, Content, Route};

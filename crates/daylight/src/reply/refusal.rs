@@ -3,10 +3,10 @@
 use super::phrase::phrase;
 use super::{TEXT, asked_again, json, page, put};
 use crate::access::{self, OtpError};
-use crate::reply::audience::Audience;
 use crate::error::Error;
 use crate::face::Words;
 use crate::formats;
+use crate::reply::audience::Audience;
 use crate::reply::status;
 use front::{Body, Reply, Request};
 use http::StatusCode;

@@ -2,9 +2,9 @@
 
 use crate::answer::answer;
 use crate::app::App;
-use crate::reply::audience::Audience;
 use crate::config::ServerTiming;
 use crate::error::Error;
+use crate::reply::audience::Audience;
 use crate::reply::explain_link;
 use crate::reply::server_timing;
 use crate::{reply, route, site};

@@ -1,7 +1,7 @@
 //! The first page for browsers: the repositories with their sizes, the first steps, and whether anything is wrong.
 
-use super::{local, shell};
 use super::listed::{about, first_fetch, first_steps, listed};
+use super::{local, shell};
 use crate::app::App;
 use crate::error::Error;
 use crate::health::Health;

@@ -1,19 +1,52 @@
 //! Gems and their versions as JSON, with the keys of the API of gem servers.
 //!
-//! Unknown values are null: the number of downloads, the digest of the gemspec, the page.
+//! Unknown values are null: the number of downloads, the digest of the gemspec, the page, and what an upstream's index
+//! does not tell.
 
 use super::{Kind, Package, Requirement};
 use serde_json::{Map, Value, json};
 
+/// Fields that no index has.
+const UNKNOWN: [&str; 7] = ["authors", "info", "licenses", "description", "summary", "built_at", "requirements"];
+/// Fields that only some lines of an index have.
+const MAY_BE_UNKNOWN: [&str; 3] = ["sha", "created_at", "version_created_at"];
+
 /// A published version.
 #[derive(Debug)]
 pub struct Published {
-    /// The facts of its gemspec.
+    /// The known facts.
     pub package: Package,
     /// SHA-256 of the gem, hexadecimal.
     pub sha256: String,
     /// The time of publication, in RFC 3339.
     pub at: String,
+    /// The source of the facts.
+    pub of: FactsOf,
+}
+
+/// The source of the facts about a version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FactsOf {
+    /// Its gemspec.
+    Gemspec,
+    /// A line of `/info`.
+    Info,
+    /// `/versions`, which has no dependencies.
+    Versions,
+}
+
+impl FactsOf {
+    fn leave_out_unknown(self, mut told: Value) -> Value {
+        if let (Self::Info | Self::Versions, Value::Object(told)) = (self, &mut told) {
+            let unknown = |key: &str, value: &Value| {
+                UNKNOWN.contains(&key)
+                    || MAY_BE_UNKNOWN.contains(&key) && value.as_str() == Some("")
+                    || self == Self::Versions && key == "dependencies"
+            };
+            told.iter_mut().filter(|(key, value)| unknown(key, value)).for_each(|(_, value)| *value = Value::Null);
+        }
+        told
+    }
 }
 
 /// The version that represents the gem: the highest, preferring released versions, and `ruby` before other platforms.
@@ -40,7 +73,7 @@ pub fn gem(version: &Published, base: &str) -> Value {
         deps.map(|dependency| json!({ "name": dependency.name, "requirements": words(&dependency.requirement) }))
             .collect::<Vec<_>>()
     };
-    json!({
+    let told = json!({
         "name": package.name,
         "downloads": null,
         "version": package.number.as_str(),
@@ -65,13 +98,14 @@ pub fn gem(version: &Published, base: &str) -> Value {
         "changelog_uri": link("changelog_uri"),
         "funding_uri": link("funding_uri"),
         "dependencies": { "development": of(Kind::Development), "runtime": of(Kind::Runtime) },
-    })
+    });
+    version.of.leave_out_unknown(told)
 }
 
 /// One version.
 pub fn version(version: &Published) -> Value {
     let package = &version.package;
-    json!({
+    let told = json!({
         "authors": package.authors.join(", "),
         "built_at": package.date.as_ref().map(|day| format!("{day}T00:00:00.000Z")),
         "created_at": version.at,
@@ -88,7 +122,8 @@ pub fn version(version: &Published) -> Value {
         "requirements": package.requirements,
         "sha": version.sha256,
         "spec_sha": null,
-    })
+    });
+    version.of.leave_out_unknown(told)
 }
 
 /// A gem and one of its versions combined.
@@ -142,7 +177,7 @@ mod tests {
             specification_version: 4,
             signed: false,
         };
-        Published { package, sha256: "abc".into(), at: "2026-01-03T00:00:00.000Z".into() }
+        Published { package, sha256: "abc".into(), at: "2026-01-03T00:00:00.000Z".into(), of: FactsOf::Gemspec }
     }
 
     fn keys(value: &Value) -> BTreeSet<&str> {

@@ -1,25 +1,23 @@
-//! Answers the questions of a gem repository. Remote repositories and groups have code of their own; this file answers
-//! for a hosted one.
+//! Answers the questions of a gem repository.
 
 use crate::actor::Actor;
 use crate::error::Error;
 use crate::found::Found as Any;
-use crate::gem::download::ANY;
+use crate::gem::download::{ANY, Part};
 use crate::gem::group::GroupGems;
 use crate::gem::hosted::Hosted;
 use crate::gem::kept_names::gives_back;
 use crate::gem::parameters::Yanked;
+use crate::gem::source::GemSource;
 use crate::gem::upstream::RemoteGems;
-use crate::gem::{
-    Found, Question, client_settings, dependencies, describe, download, info, left_out, names, owners, parameters,
-};
-use crate::gem::{push, specs, unyank, versions, yank};
+use crate::gem::{Found, Question, client_settings, left_out, owners, parameters, push, unyank, yank};
 use crate::group::kept_names::KeptName;
 use crate::group::kept_names::kept_of_units;
 use crate::package::listed::Among;
 use crate::question::Ask;
 use crate::services::Services;
 use crate::tree;
+use format::gem::call::Call;
 use std::collections::BTreeSet;
 use store::{RepositoryKind, Staged};
 use telemetry::{Event, Layer, Op};
@@ -64,62 +62,82 @@ async fn gems_once(
         }
         _ => {}
     }
-    if repository.record.kind == RepositoryKind::Remote {
-        let remote = services.remotes.remote(repository, &ask.place);
-        let local = Hosted::of(services, &ask.repository, &ask.settings)?;
-        let index = &repository.shared.followed;
-        let gems = RemoteGems { remote: &remote, context: local.context, local, index };
-        return gems.answer(question, &ask.parameters, event).await;
+    let remote =
+        (repository.record.kind == RepositoryKind::Remote).then(|| services.remotes.remote(repository, &ask.place));
+    let local = Hosted::of(services, repository, &ask.settings)?;
+    let (source, layer) = match (&remote, repository.record.kind) {
+        (Some(remote), _) => (GemSource::Remote(RemoteGems::of(remote, local)), Layer::Remote),
+        (None, RepositoryKind::Group) => {
+            (GemSource::Group(GroupGems { services, ask, local, among: Among::All }), Layer::Group)
+        }
+        (None, _) => (GemSource::Hosted(local), Layer::Hosted),
+    };
+    event.layer = layer;
+    let found = answer_from(source, question, ask, upload, by, event).await;
+    match source {
+        GemSource::Hosted(hosted) => {
+            if let Question::Info(name) = *question
+                && !repository.asks
+                && let Some(text) = left_out::of_hosted(hosted, name, source.now(), event).await?
+            {
+                event.detail = text;
+            }
+            found
+        }
+        GemSource::Remote(remote) => Box::pin(remote.finish(question, found, event)).await,
+        GemSource::Group(group) => {
+            Box::pin(group.finish(question, event)).await?;
+            found
+        }
     }
-    if repository.record.kind == RepositoryKind::Group {
-        let local = Hosted::of(services, &ask.repository, &ask.settings)?;
-        let group = GroupGems { services, ask, local, among: Among::All };
-        return Box::pin(group.answer(question, by, event)).await;
-    }
-    event.layer = Layer::Hosted;
-    // The dates of changes come from the journal, which never goes back in time.
-    let (now, then) = (|| services.clock.now(), || services.store.now());
-    let hosted = Hosted::of(services, &ask.repository, &ask.settings)?;
+}
+
+async fn answer_from(
+    source: GemSource<'_>,
+    question: &Question<'_>,
+    ask: &Ask<'_>,
+    upload: Option<Staged>,
+    by: Actor<'_>,
+    event: &mut Event,
+) -> Result<Any, Error> {
+    let services = source.local().services;
     let found = match *question {
         Question::Root | Question::Settings(_) => return Err(Error::GivenUp), // answered above
-        Question::Versions => versions::versions(hosted, now(), event).await,
-        Question::Names => names::names(hosted, now(), event).await,
-        Question::Info(name) => info::info(hosted, name, now(), event).await,
-        Question::Specs(file) => specs::specs(hosted, file, now(), event).await,
-        Question::Gem(full_name) => download::gem(hosted, full_name, ANY, now(), event).await,
-        Question::Gemspec(full_name) => download::gemspec(hosted, full_name, ANY, now(), event).await,
+        Question::Versions => source.versions(event).await,
+        Question::Names => source.names(event).await.map(Found::Index),
+        Question::Info(name) => source.info(name, event).await.map(Found::Index),
+        Question::Specs(file) => source.specs(file, event).await,
+        Question::Gem(full_name) => return source.file(Part::Gem, full_name, ANY, event).await,
+        Question::Gemspec(full_name) => return source.file(Part::Gemspec, full_name, ANY, event).await,
+        Question::Call(Call::Attestations(full_name), _) => {
+            return source.file(Part::Attestations, full_name, ANY, event).await;
+        }
+        // The URL that clients used before 2010.
         Question::Download(full_name) => Ok(Found::Elsewhere(format!("../gems/{full_name}.gem"))),
         Question::Dependencies(form) => {
             let names = parameters::names(&ask.parameters)?;
             event.more_mut().sized(names.as_deref().map_or(0, <[String]>::len));
-            dependencies::dependencies(hosted, &services.gem.pieces, names.as_deref(), form, now(), event).await
+            source.dependencies(&services.gem.pieces, names.as_deref(), form, event).await
         }
         Question::Call(call, form) => {
-            let ask = parameters::describe(call, form, &ask.parameters, now())?;
-            if hosted.repository.as_of.is_some() && !ask.what.is_of_versions() {
-                let text = "owners and search results are only available as of now, not as of an earlier moment";
-                return Err(Error::Unsupported(text.into()));
-            }
-            describe::describe(hosted, &ask, by, now(), event).await
+            let ask = parameters::describe(call, form, &ask.parameters, source.now())?;
+            source.describe(&ask, by, event).await
         }
         Question::Own(name, verb) => {
+            let hosted = source.changeable()?;
             let (person, change) = parameters::owner(verb, &ask.parameters)?;
-            owners::change(hosted, name, &person, change, by, then, event).await
+            // The dates of changes come from the journal, which never goes back in time.
+            owners::change(hosted, name, &person, change, by, || services.store.now(), event).await
         }
         Question::Push => {
+            let hosted = source.changeable()?;
             let staged = upload.ok_or(Error::GivenUp)?;
             let _place = event.waited(Op::TurnWait, hosted.indexes.changing.read()).await;
             push::push(hosted, staged, &ask.parameters, by, event).await
         }
-        Question::Yank => yank(services, hosted, ask, by, event).await,
-        Question::Unyank => unyank(hosted, ask, by, event).await,
+        Question::Yank => yank(services, source.changeable()?, ask, by, event).await,
+        Question::Unyank => unyank(source.changeable()?, ask, by, event).await,
     };
-    if let Question::Info(name) = *question
-        && !repository.asks
-        && let Some(text) = left_out::of_hosted(hosted, name, now(), event).await?
-    {
-        event.detail = text;
-    }
     found.map(Any::Gem)
 }
 

@@ -10,18 +10,17 @@ use store::{RepositoryKind, Seq, Stamp, Unit};
 use telemetry::{Event, Millis, Op};
 
 impl Hosted<'_> {
-    /// A part of this view. `make` renders it and returns when the policy may show other content. If the task that
-    /// renders it is dropped, the next waiting task takes over.
+    /// A part of this view, which `make` renders. If the task that renders it is dropped, the next waiting task takes over.
     pub(crate) async fn once(
         self,
         part: ViewPart,
         now: Millis,
         event: &mut Event,
-        make: impl AsyncFnOnce(&mut Event) -> Result<(ViewAnswer, Option<Millis>), Error>,
+        make: impl AsyncFnOnce(&mut Event) -> Result<ViewAnswer, Error>,
     ) -> Result<ViewAnswer, Error> {
         // A preview of other settings is not cached.
         if !self.repository.asks {
-            return make(event).await.map(|(made, _)| made);
+            return make(event).await;
         }
         let views = self.views;
         let key = ViewKey {
@@ -38,8 +37,8 @@ impl Hosted<'_> {
         let whole = key.past.is_some() && key.part.gem().is_none();
         let _only = if whole { Some(views.only_one(event).await?) } else { None };
         let stamp = self.seen_from(&key, now)?; // before the work
-        let (made, until) = make(event).await?;
-        let stamp = until.map_or(stamp, |until| stamp.until(until));
+        let made = make(event).await?;
+        let stamp = made.fresh_until().map_or(stamp, |until| stamp.until(until));
         turn.insert(Arc::new(Stamped { stamp, value: made.clone() }));
         Ok(made)
     }

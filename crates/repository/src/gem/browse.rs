@@ -2,11 +2,11 @@
 
 use crate::browse::{HiddenItem, ItemPlace, Level, LevelItem, MemberItems};
 use crate::error::Error;
-use crate::gem::Found;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::facts;
-use crate::gem::names;
+use crate::gem::package_list::names_after;
+use crate::gem::source::GemSource;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::listing::Listed;
 use crate::gem::upstream::view::token_rows;
@@ -17,7 +17,6 @@ use crate::policy::rules::OPEN;
 use crate::repository::Repository;
 use crate::services::Services;
 use crate::visible::{Row, hidden, shown, visible};
-use bytes::Bytes;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{RepositoryKind, Stamp};
@@ -48,24 +47,17 @@ pub(crate) async fn index_of_names(
 ) -> Result<Option<Index>, Error> {
     let open = Arc::new(repository.unasked().seen(OPEN.clone(), repository.as_of));
     let local = Hosted::of(services, &open, settings)?;
-    let found = match repository.record.kind {
-        RepositoryKind::Remote => {
-            let remote = services.remotes.remote(&open, &Arc::default());
-            let index = &open.shared.followed;
-            let gems = RemoteGems { remote: &remote, context: local.context, local, index };
-            // Reads the kept lines of the index, if this was not done yet.
-            let ready = gems.ready(event).await;
-            if index.read(open.origin, |_| ()).is_none() || ready.is_err() {
-                return Ok(None);
-            }
-            Box::pin(gems.names(event)).await?
-        }
-        _ => Box::pin(names::names(local, services.clock.now(), event)).await?,
-    };
-    match found {
-        Found::Index(index) => Ok(Some(index)),
-        _ => Err(Error::GivenUp),
+    if repository.record.kind != RepositoryKind::Remote {
+        return Ok(Some(Box::pin(GemSource::Hosted(local).names(event)).await?));
     }
+    let remote = services.remotes.remote(&open, &Arc::default());
+    let gems = RemoteGems::of(&remote, local);
+    // Reads the kept lines of the index, if this was not done yet.
+    let ready = gems.ready(event).await;
+    if open.shared.followed.read(open.origin, |_| ()).is_none() || ready.is_err() {
+        return Ok(None);
+    }
+    Ok(Some(Box::pin(GemSource::Remote(gems).names(event)).await?))
 }
 
 async fn level_of_names(
@@ -76,7 +68,7 @@ async fn level_of_names(
     event: &mut Event,
 ) -> Result<Level, Error> {
     let Some(index) = index_of_names(services, repository, settings, event).await? else { return Ok(Level::default()) };
-    let names = following(&index.pieces, part.after, part.limit);
+    let names = names_after(&index.pieces, part.after.trim_end_matches('/'), part.limit);
     let next = names.last().filter(|_| names.len() == part.limit).cloned();
     let is_remote = repository.record.kind == RepositoryKind::Remote;
     let (view, mut items) = (repository.view(services.clock.now()), Vec::with_capacity(names.len()));
@@ -117,7 +109,7 @@ pub(crate) async fn listed(
     let quiet = Arc::new(repository.unasked());
     let local = Hosted::of(services, &quiet, settings)?;
     let (remote, index) = (services.remotes.remote(&quiet, &Arc::default()), &quiet.shared.followed);
-    let gems = RemoteGems { remote: &remote, context: local.context, local, index };
+    let gems = RemoteGems::of(&remote, local);
     if gems.ready(event).await.is_err() || index.read(quiet.origin, |_| ()).is_none() {
         return Ok(None);
     }
@@ -230,49 +222,5 @@ pub(crate) fn why_all<R: Row>(rows: &[R], view: crate::policy::rules::View<'_>) 
     match visible(rows, view).next() {
         Some(_) => None,
         None => hidden(rows, view).next().map(|(_, why)| why.into()),
-    }
-}
-
-/// The names after one of them in the pieces of a `/names`, which are in byte order.
-pub(crate) fn following(pieces: &[Bytes], after: &str, limit: usize) -> Vec<String> {
-    let after = after.trim_end_matches('/');
-    // A piece whose successor begins at or before the name has only names before it.
-    let begins = |piece: &Bytes| piece.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec).unwrap_or_default();
-    let from = pieces.iter().skip(1).take_while(|piece| begins(piece).as_slice() <= after.as_bytes()).count();
-    let text: Vec<&Bytes> = pieces.iter().skip(from).collect();
-    let mut names = Vec::new();
-    for (at, piece) in text.iter().enumerate() {
-        for line in piece.split(|byte| *byte == b'\n') {
-            let header = from == 0 && at == 0 && line == b"---";
-            if line.is_empty() || header || line <= after.as_bytes() {
-                continue;
-            }
-            if names.len() == limit {
-                return names;
-            }
-            names.push(String::from_utf8_lossy(line).into_owned());
-        }
-    }
-    names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_continue_after_any_name_in_whichever_piece_it_is() {
-        let pieces = ["---\na\nb\n", "ba\nc\n", "d\n"].map(|text| Bytes::from(text.to_owned()));
-        let all = ["a", "b", "ba", "c", "d"];
-        assert_eq!(following(&pieces, "", 9), all);
-        for (at, name) in all.iter().enumerate() {
-            assert_eq!(
-                following(&pieces, name, 2),
-                all[at + 1..].iter().copied().take(2).collect::<Vec<_>>(),
-                "{name}"
-            );
-        }
-        assert_eq!(following(&pieces, "bb/", 1), ["c"]);
-        assert!(following(&[Bytes::from("---\n")], "", 9).is_empty());
     }
 }

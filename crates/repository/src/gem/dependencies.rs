@@ -1,91 +1,89 @@
-//! The dependency API of a hosted repository: answers joined from one piece for each gem.
-//!
-//! Hardly any list of gems is requested twice, but single gems are requested all the time. So the cache holds pieces of
-//! single gems. All missing pieces of a request are read and rendered in one step of one reader thread.
+//! The dependency API.
 
 use crate::error::Error;
 use crate::gem::Found;
-use crate::gem::from_rows;
-use crate::gem::hosted::Hosted;
+use crate::gem::group::GroupGems;
 use crate::gem::piece_cache::Pieces;
-use crate::index::name_key::{NameKey, NameKeyRef};
-use crate::index::stamped_cache::Stamped;
-use crate::repository::Repository;
-use crate::visible;
+use crate::gem::pieces::pieces_of;
+use crate::gem::rows::{Depth, briefs};
+use crate::gem::source::GemSource;
 use bytes::Bytes;
 use format::gem::dependencies::{self, Form, Piece};
-use std::borrow::Cow;
+use std::slice;
 use std::sync::Arc;
-use store::{Facts, Outline, Stamp, Unit};
-use telemetry::{Event, Millis, Op};
+use telemetry::{Event, Op};
 
-/// The dependencies of the visible versions of the gems `names`. A missing gem has none. Without names the answer is
-/// empty: RubyGems before 3.2.3 asks that way whether the API exists.
-pub(crate) async fn dependencies(
-    hosted: Hosted<'_>,
-    pieces: &Pieces,
-    names: Option<&[String]>,
-    form: Form,
-    now: Millis,
-    event: &mut Event,
-) -> Result<Found, Error> {
-    let Some(names) = names else { return Ok(Found::Dependencies([Bytes::new()].into(), form)) };
-    let pieces = pieces_of(hosted, pieces, names, form, now, event).await?;
-    let join = || dependencies::list(form, pieces.iter().map(|piece| &**piece));
-    // Only small pieces are copied. One request comes to a few megabytes at most, which is short enough for the event
-    // loop. Pieces that were rendered from rows were timed then.
-    let list = if hosted.by_rows() { join() } else { event.time(Op::IndexRender, join) };
-    Ok(Found::Dependencies(list.into(), form))
-}
-
-/// The pieces of these gems, in order.
-pub(crate) async fn pieces_of(
-    hosted: Hosted<'_>,
-    pieces: &Pieces,
-    names: &[String],
-    form: Form,
-    now: Millis,
-    event: &mut Event,
-) -> Result<Vec<Arc<Piece>>, Error> {
-    if hosted.by_rows() {
-        return from_rows::pieces(hosted, names, form, now, event).await;
-    }
-    let (id, revisions) = (hosted.repository.id, hosted.store.revisions());
-    let holds = |stamp: &Stamp| revisions.holds(stamp, now);
-    let kept = |name: &String| pieces.0.find(&NameKeyRef { within: (id, form), name }, holds);
-    let mut found: Vec<Option<Arc<Stamped<Arc<Piece>>>>> = names.iter().map(kept).collect();
-    let missing: Vec<usize> = (0..names.len()).filter(|at| found[*at].is_none()).collect();
-    if !missing.is_empty() {
-        let wanted: Vec<String> = missing.iter().map(|at| names[*at].clone()).collect();
-        // Taken before the work, so that the next request notices every later change.
-        let stamps: Vec<_> =
-            wanted.iter().map(|name| revisions.stamp(&[Unit::Of(id, name)], Millis(i64::MAX))).collect();
-        let repository = hosted.repository.clone();
-        let read = move |name: &str, rows: Vec<Outline>| piece(&repository, name, &rows, form, now);
-        let made = hosted.store.outlines(id, wanted, read, event).await?;
-        for ((at, stamp), piece) in missing.into_iter().zip(stamps).zip(made) {
-            let key = NameKey::new((id, form), &names[at]);
-            found[at] = Some(pieces.0.keep(key, Arc::new(piece?), stamp.ok_or(Error::GivenUp)?));
+impl GemSource<'_> {
+    /// The dependencies of the visible versions of these gems. A gem that is not listed has none. If the facts about a
+    /// listed gem are unavailable, the whole answer fails, because an answer without the gem would say that it does not
+    /// exist. Without names the answer is empty: RubyGems before 3.2.3 asks that way whether the API exists.
+    pub(crate) async fn dependencies(
+        self,
+        cache: &Pieces,
+        names: Option<&[String]>,
+        form: Form,
+        event: &mut Event,
+    ) -> Result<Found, Error> {
+        if let Self::Remote(remote) = self {
+            Box::pin(remote.ready(event)).await?;
         }
+        let Some(names) = names else { return Ok(Found::Dependencies([Bytes::new()].into(), form)) };
+        let pieces = self.pieces(cache, names, form, event).await?;
+        // Only small pieces are copied. One request comes to a few megabytes at most, which is short enough for the event
+        // loop.
+        let join = || dependencies::list(form, pieces.iter().map(|piece| &**piece));
+        Ok(Found::Dependencies(event.time(Op::IndexRender, join).into(), form))
     }
-    Ok(found.into_iter().flatten().map(|kept| kept.value.clone()).collect())
+
+    /// The pieces of these gems, in order.
+    async fn pieces(
+        self,
+        cache: &Pieces,
+        names: &[String],
+        form: Form,
+        event: &mut Event,
+    ) -> Result<Vec<Arc<Piece>>, Error> {
+        let mut pieces = Vec::with_capacity(names.len());
+        match self {
+            Self::Hosted(hosted) => return pieces_of(hosted, cache, names, form, self.now(), event).await,
+            Self::Remote(_) => {
+                for name in names {
+                    let rows = Box::pin(self.rows(name, Depth::Whole, event)).await?;
+                    let briefs = briefs(&rows)?;
+                    let piece = || Arc::new(Piece::new(form, name, briefs.iter().map(String::as_str)));
+                    pieces.extend((!rows.is_empty()).then(piece));
+                }
+            }
+            Self::Group(group) => {
+                for name in names {
+                    pieces.extend(Box::pin(group.pieces(cache, name, form, event)).await?);
+                }
+            }
+        }
+        Ok(pieces)
+    }
 }
 
-fn piece(repository: &Repository, name: &str, rows: &[Outline], form: Form, now: Millis) -> Result<Piece, Error> {
-    let seen = visible(rows, repository.view(now)).map(|seen| brief(name, &seen.entry().facts));
-    let briefs = seen.collect::<Result<Vec<_>, Error>>()?;
-    Ok(Piece::new(form, name, briefs.iter().map(|brief| &**brief)))
-}
-
-/// The facts about a version that the API needs. For a version that an earlier program pushed they are computed from
-/// all its facts.
-fn brief<'a>(name: &str, facts: &'a Facts) -> Result<Cow<'a, str>, Error> {
-    match facts {
-        Facts::Brief(brief) => Ok(Cow::Borrowed(brief)),
-        Facts::Whole(facts) => {
-            let unreadable = |source| Error::Unreadable { key: name.to_owned(), source };
-            let package = serde_json::from_str(facts.get()).map_err(unreadable)?;
-            Ok(Cow::Owned(dependencies::brief(&package)))
+impl GroupGems<'_> {
+    /// The piece of a gem, from its owner or from the members that share it.
+    async fn pieces(
+        self,
+        cache: &Pieces,
+        name: &String,
+        form: Form,
+        event: &mut Event,
+    ) -> Result<Vec<Arc<Piece>>, Error> {
+        match self.owners(name, event).await?[..] {
+            [] => Ok(Vec::new()),
+            [place] => {
+                let member = self.member(&self.leaves()[place])?;
+                member.source().pieces(cache, slice::from_ref(name), form, event).await
+            }
+            ref owners => {
+                let briefs = briefs(&self.rows(name, owners, Depth::Whole, event).await?)?;
+                let piece = || Arc::new(Piece::new(form, name, briefs.iter().map(String::as_str)));
+                Ok((!briefs.is_empty()).then(piece).into_iter().collect())
+            }
         }
     }
 }

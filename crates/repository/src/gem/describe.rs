@@ -3,26 +3,27 @@
 use crate::actor::Actor;
 use crate::error::Error;
 use crate::gem::Found;
+use crate::gem::group::members::KnownMembers;
 use crate::gem::hosted::Hosted;
 use crate::gem::info::make;
-use crate::gem::info_lines::facts;
 use crate::gem::owners::Owners;
 use crate::gem::program::{Describe, What};
-use crate::gem::views::ViewPart;
-use crate::gem::{names, search};
+use crate::gem::rows::{Depth, GemRows, published};
+use crate::gem::source::GemSource;
+use crate::gem::views::{ViewAnswer, ViewPart};
+use crate::gem::{rows, search, versions};
+use crate::group::is_hosted;
 use crate::index::document::Index;
-use crate::policy::rules::View;
-use crate::visible;
-use crate::visible::all_hidden;
-use crate::visible::next_change;
+use crate::visible::{all_hidden, next_change};
 use crate::workers::aside;
+use format::gem::call::Form;
 use format::gem::{document, json};
 use serde_json::{Value, json};
 use store::{Entry, Lane, Span};
 use telemetry::{Event, Millis, Op};
 
 /// Number of gems on a page of search results.
-pub(crate) const PAGE: usize = 30;
+const PAGE: usize = 30;
 /// Number of items in a list of the newest.
 const NEWEST: usize = 50;
 /// The newest gems are found among this number of newest versions.
@@ -30,87 +31,149 @@ const LOOKED_AT: usize = 200;
 /// Maximum number of gems in the list of one owner.
 const OWN_MAX: usize = 300;
 /// Maximum number of completions.
-pub(crate) const COMPLETIONS: usize = 10;
+const COMPLETIONS: usize = 10;
 /// Number of units whose facts one step reads.
 const UNITS: usize = 5_000;
 
-/// Answers `ask` of the caller `by`.
-pub(crate) async fn describe(
-    hosted: Hosted<'_>,
-    ask: &Describe,
-    by: Actor<'_>,
-    now: Millis,
-    event: &mut Event,
-) -> Result<Found, Error> {
-    if !hosted.by_rows() || !ask.what.is_of_versions() {
-        return tell(hosted, ask, by, now, event).await;
+impl GemSource<'_> {
+    /// Answers `ask` of the caller `by`.
+    pub(crate) async fn describe(self, ask: &Describe, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
+        let (local, what) = (self.local(), &ask.what);
+        let is_of_now = !what.is_of_versions() && !matches!(self, Self::Remote(_));
+        if local.repository.as_of.is_some() && is_of_now {
+            let text = "owners and search results are only available as of now, not as of an earlier moment";
+            return Err(Error::Unsupported(text.into()));
+        }
+        match (self, what) {
+            (_, What::Search(..) | What::Complete(_)) => self.search(ask, event).await,
+            (Self::Group(group), _) => match what.gem() {
+                Some(name) => Box::pin(group.describe_gem(name, ask, by, event)).await,
+                None => Box::pin(group.of_hosted(ask, by, event)).await,
+            },
+            (_, What::Gem(name) | What::Versions(name) | What::Latest(name) | What::Version(name, ..)) => {
+                let make = async |event: &mut Event| {
+                    about_gem(local, self.rows(name, Depth::Whole, event).await?, ask, event).await
+                };
+                match self {
+                    Self::Hosted(hosted) if hosted.by_rows() => {
+                        let make = async |event: &mut Event| make(event).await.map(ViewAnswer::from);
+                        hosted.once(ViewPart::Told(ask.clone()), self.now(), event, make).await?.found()
+                    }
+                    _ => make(event).await,
+                }
+            }
+            (Self::Remote(remote), What::Owners(_) | What::Own) => {
+                Err(remote.unsupported("know who owns a gem: ask its upstream"))
+            }
+            (Self::Remote(remote), _) => Err(remote.unsupported("list new gems: ask the upstream")),
+            (Self::Hosted(_), What::Owners(name)) => owners(local, name, ask.form, self.now(), event).await,
+            (Self::Hosted(_), What::Own) => {
+                let own = own_names(local, by, event).await?;
+                self.gems(own, ask, None, event).await
+            }
+            (Self::Hosted(_), _) => {
+                let new = newest(local, what, span(what), event).await?;
+                let (rows, repository, now, base) = (new.len(), local.repository.clone(), self.now(), ask.base.clone());
+                let render = move || {
+                    let new = published(&new, repository.view(now))?;
+                    Ok(new.iter().map(|one| json::gem(one, &base)).collect())
+                };
+                document(local, rows, ask.form, None, event, render).await
+            }
+        }
     }
-    let made = async |event: &mut Event| {
-        let found = tell(hosted, ask, by, now, event).await?;
-        let until = found.fresh_until();
-        Ok((found.into(), until))
-    };
-    hosted.once(ViewPart::Told(ask.clone()), now, event, made).await?.found()
+
+    /// The gems that match a search, each described by its newest version, or the names with a prefix. Names come from
+    /// `/names`, which is in memory. No upstream is called for a match.
+    async fn search(self, ask: &Describe, event: &mut Event) -> Result<Found, Error> {
+        let names = self.names(event).await?;
+        let (local, fresh_until, rows) = (self.local(), names.fresh_until, names.pieces.len() * versions::PAGE);
+        let what = ask.what.clone();
+        if let What::Complete(beginning) = what {
+            let complete = move || Ok(search::beginning(&names.pieces, &beginning, COMPLETIONS).into());
+            return document(local, rows, ask.form, fresh_until, event, complete).await;
+        }
+        let find = move || match what {
+            What::Search(words, page) => Ok(search::containing(&names.pieces, &words, (page - 1) * PAGE, PAGE)),
+            _ => Ok(Vec::new()),
+        };
+        let found = aside(&local.context.workers, Lane::Index, Op::IndexRender, rows, event, find).await?;
+        self.gems(found, ask, fresh_until, event).await
+    }
+
+    /// These gems, each described by its newest version.
+    pub(crate) async fn gems(
+        self,
+        names: Vec<String>,
+        ask: &Describe,
+        fresh_until: Option<Millis>,
+        event: &mut Event,
+    ) -> Result<Found, Error> {
+        let mut gems = Vec::with_capacity(names.len());
+        match self {
+            Self::Group(group) => {
+                let members = Box::pin(KnownMembers::of_names(group, names.iter().map(String::as_str), event)).await?;
+                for name in &names {
+                    let owners = members.owners(name);
+                    gems.push(Box::pin(group.rows(name, &owners, Depth::Brief, event)).await?);
+                }
+            }
+            _ => {
+                for name in &names {
+                    gems.push(self.rows(name, Depth::Brief, event).await?);
+                }
+            }
+        }
+        let (count, base) = (gems.iter().flatten().map(GemRows::count).sum(), ask.base.clone());
+        let render = move || {
+            let mut told = Vec::with_capacity(gems.len());
+            for gem in &gems {
+                told.extend(json::latest(&rows::versions(gem)?).map(|latest| json::gem(latest, &base)));
+            }
+            Ok(Value::Array(told))
+        };
+        document(self.local(), count, ask.form, fresh_until, event, render).await
+    }
 }
 
-async fn tell(
-    hosted: Hosted<'_>,
+/// The answer about one gem with these versions.
+pub(crate) async fn about_gem(
+    local: Hosted<'_>,
+    gem: Vec<GemRows>,
     ask: &Describe,
-    by: Actor<'_>,
-    now: Millis,
     event: &mut Event,
 ) -> Result<Found, Error> {
-    let Describe { what, base, form } = ask.clone();
-    let (store, repository) = (hosted.store, hosted.repository.clone());
-    let all = |published: &mut Vec<json::Published>, base: &str| {
-        published.iter().map(|one| json::gem(one, base)).collect::<Value>()
-    };
-    let mut fresh_until = None;
-    let (rows, render): (usize, Box<dyn FnOnce() -> Result<Value, Error> + Send>) = match what {
-        What::Owners(name) => {
-            let known = store.facts(repository.id, &name, event).await?;
-            let rows = repository.unit(store, &name, event).await?;
-            if known.seq == store::Seq(0) || all_hidden(&rows, repository.view(now)) {
-                return Err(Error::NoSuchGem);
-            }
-            fresh_until = next_change(&rows, repository.view(now));
-            (1, Box::new(move || Ok(Owners::read(&name, known.facts)?.shown())))
-        }
-        What::Gem(_) | What::Versions(_) | What::Latest(_) | What::Version(..) => {
-            let name = what.gem().unwrap_or_default();
-            let entries = repository.unit(store, name, event).await?;
-            fresh_until = next_change(&entries, repository.view(now));
-            (entries.len(), Box::new(move || one(&what, published(&entries, repository.view(now))?, &base)))
-        }
-        What::Complete(beginning) => {
-            let names = names_of(hosted, now, event).await?;
-            let rows = names.pieces.len() * crate::gem::versions::PAGE;
-            (rows, Box::new(move || Ok(search::beginning(&names.pieces, &beginning, COMPLETIONS).into())))
-        }
-        What::Search(words, page) => {
-            let names = names_of(hosted, now, event).await?;
-            let rows = names.pieces.len() * crate::gem::versions::PAGE;
-            let find = move || Ok(search::containing(&names.pieces, &words, (page - 1) * PAGE, PAGE));
-            let found = aside(&hosted.context.workers, Lane::Index, Op::IndexRender, rows, event, find).await?;
-            gems(hosted, found, base, now, event).await?
-        }
-        What::Own => {
-            let own = own_names(hosted, by, event).await?;
-            gems(hosted, own, base, now, event).await?
-        }
-        What::Newest => {
-            let new = newest(hosted, event).await?;
-            (new.len(), Box::new(move || Ok(all(&mut published(&new, repository.view(now))?, &base))))
-        }
-        What::Updated | What::Between(..) => {
-            let span = span(&what);
-            let entries = store.published(repository.id, span, event).await?;
-            (entries.len(), Box::new(move || Ok(all(&mut published(&entries, repository.view(now))?, &base))))
-        }
-    };
-    event.more_mut().sized(rows);
-    let made = make(hosted, rows, event, move || Ok(document::render(&render()?, form))).await?;
+    let fresh_until = gem.iter().filter_map(GemRows::until).min();
+    let (count, what, base) = (gem.iter().map(GemRows::count).sum(), ask.what.clone(), ask.base.clone());
+    let render = move || one(&what, rows::versions(&gem)?, &base);
+    document(local, count, ask.form, fresh_until, event, render).await
+}
+
+/// Renders an answer from so many rows.
+pub(crate) async fn document(
+    local: Hosted<'_>,
+    rows: usize,
+    form: Form,
+    fresh_until: Option<Millis>,
+    event: &mut Event,
+    render: impl FnOnce() -> Result<Value, Error> + Send + 'static,
+) -> Result<Found, Error> {
+    if is_hosted(local.repository) {
+        event.more_mut().sized(rows);
+    }
+    let made = make(local, rows, event, move || Ok(document::render(&render()?, form))).await?;
     Ok(Found::Document(Index { fresh_until, ..made }, form))
+}
+
+async fn owners(hosted: Hosted<'_>, name: &str, form: Form, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    let (store, repository) = (hosted.store, hosted.repository);
+    let known = store.facts(repository.id, name, event).await?;
+    let rows = repository.unit(store, name, event).await?;
+    if known.seq == store::Seq(0) || all_hidden(&rows, repository.view(now)) {
+        return Err(Error::NoSuchGem);
+    }
+    let (name, fresh_until) = (name.to_owned(), next_change(&rows, repository.view(now)));
+    document(hosted, 1, form, fresh_until, event, move || Ok(Owners::read(&name, known.facts)?.shown())).await
 }
 
 /// The names of the gems that the caller owns.
@@ -130,10 +193,18 @@ pub(crate) async fn own_names(hosted: Hosted<'_>, by: Actor<'_>, event: &mut Eve
     Ok(own)
 }
 
-/// The first versions of the newest gems.
-pub(crate) async fn newest(hosted: Hosted<'_>, event: &mut Event) -> Result<Vec<Entry>, Error> {
+/// The newest versions in a span, or the first versions of the newest gems.
+pub(crate) async fn newest(
+    hosted: Hosted<'_>,
+    what: &What,
+    span: Span,
+    event: &mut Event,
+) -> Result<Vec<Entry>, Error> {
     let (store, id) = (hosted.store, hosted.repository.id);
-    let span = Span { from: Millis(0), until: Millis(i64::MAX), skip: 0, limit: LOOKED_AT };
+    if *what != What::Newest {
+        return Ok(store.published(id, span, event).await?);
+    }
+    let span = Span { limit: LOOKED_AT, ..span };
     let mut new = Vec::new();
     for entry in store.published(id, span, event).await? {
         let unit = store.unit(id, &entry.unit, Lane::Index, event).await?;
@@ -155,17 +226,8 @@ pub(crate) fn span(what: &What) -> Span {
     }
 }
 
-/// The visible ones of `rows`.
-pub(crate) fn published(rows: &[Entry], view: View<'_>) -> Result<Vec<json::Published>, Error> {
-    let one = |entry: &Entry| {
-        let (sha256, at) = (entry.hashes.sha256.to_string(), entry.first_published().to_string());
-        Ok(json::Published { package: facts(entry)?, sha256, at })
-    };
-    visible(rows, view).map(|seen| one(seen.entry())).collect()
-}
-
-/// The answer about one gem.
-pub(crate) fn one(what: &What, mut versions: Vec<json::Published>, base: &str) -> Result<Value, Error> {
+/// The value about one gem.
+fn one(what: &What, mut versions: Vec<json::Published>, base: &str) -> Result<Value, Error> {
     let latest = json::latest(&versions).ok_or(Error::NoSuchGem)?;
     match what {
         What::Versions(_) => {
@@ -185,38 +247,5 @@ pub(crate) fn one(what: &What, mut versions: Vec<json::Published>, base: &str) -
             builds.first().map(|one| json::gem_with_version(one, base)).ok_or(Error::NoSuchGemVersion)
         }
         _ => Ok(json::gem(latest, base)),
-    }
-}
-
-type Rendered = (usize, Box<dyn FnOnce() -> Result<Value, Error> + Send>);
-
-/// These gems, each described by its newest version.
-async fn gems(
-    hosted: Hosted<'_>,
-    names: Vec<String>,
-    base: String,
-    now: Millis,
-    event: &mut Event,
-) -> Result<Rendered, Error> {
-    let mut units = Vec::with_capacity(names.len());
-    for name in names {
-        units.push(hosted.store.unit(hosted.repository.id, &name, Lane::Index, event).await?.entries);
-    }
-    let (rows, repository) = (units.iter().map(Vec::len).sum(), hosted.repository.clone());
-    let render = move || {
-        let mut told = Vec::new();
-        for unit in units {
-            told.extend(json::latest(&published(&unit, repository.view(now))?).map(|one| json::gem(one, &base)));
-        }
-        Ok(Value::Array(told))
-    };
-    Ok((rows, Box::new(render)))
-}
-
-/// The names of `/names`. They are in memory, and change when a name appears or disappears.
-async fn names_of(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Index, Error> {
-    match names::names(hosted, now, event).await? {
-        Found::Index(index) => Ok(index),
-        _ => Err(Error::GivenUp),
     }
 }

@@ -18,6 +18,14 @@ use telemetry::{Event, Millis};
 /// Maximum number of builds of one version that are compared if the client uses another name of the platform.
 const BUILDS: usize = 64;
 
+/// A part of a version.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Part {
+    Gem,
+    Gemspec,
+    Attestations,
+}
+
 /// The gems in question: a full name can be that of versions of several gems.
 pub(crate) type Names<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 /// All gems.

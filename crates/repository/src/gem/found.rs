@@ -1,6 +1,7 @@
 //! The answer of a gem repository.
 
 use crate::content::Growing;
+use crate::error::Error;
 use crate::gem::indexes::specs::Packed;
 use crate::index::document::Index;
 use bytes::Bytes;
@@ -53,10 +54,21 @@ pub struct ArrivingIndex {
 }
 
 impl Found {
+    /// A complete index.
+    pub(crate) fn index(self) -> Result<Index, Error> {
+        if let Found::Index(index) = self { Ok(index) } else { Err(Error::GivenUp) }
+    }
+
+    /// A complete file of the older index.
+    pub(crate) fn packed(self) -> Result<Packed, Error> {
+        if let Found::Packed(file) = self { Ok(file) } else { Err(Error::GivenUp) }
+    }
+
     /// When the answer may change without any change of ours, if that is known.
     pub(crate) fn fresh_until(&self) -> Option<Millis> {
         match self {
             Found::Index(index) | Found::Gemspec(index) | Found::Document(index, _) => index.fresh_until,
+            Found::Packed(file) => file.fresh_until,
             _ => None,
         }
     }

@@ -53,6 +53,12 @@ impl Hosted<'_> {
         self.repository.as_of.is_some() || !self.repository.rules.is_open()
     }
 
+    /// Whether the log of a remote repository or group has the answer. A preview of other settings and an as-of view are
+    /// rendered without it.
+    pub(crate) fn is_logged(self) -> bool {
+        self.repository.asks && self.repository.as_of.is_none()
+    }
+
     /// The stamp of all content of the repository. Take it before the work.
     pub(crate) fn stamp(self) -> Result<Stamp, Error> {
         let unit = Unit::All(self.repository.id);

@@ -24,16 +24,12 @@ impl Repository {
 
 /// `/info/NAME`. A gem whose versions were all yanked still has an empty `/info`: Bundler 2.4 to 4.0 drops the whole
 /// index if a name in `/versions` has none.
-pub(crate) async fn info(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Found, Error> {
+pub(crate) async fn info(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Index, Error> {
     if !hosted.by_rows() {
-        return Ok(Found::Index(info_of(hosted, name, now, event).await?));
+        return info_of(hosted, name, now, event).await;
     }
-    let made = async |event: &mut Event| {
-        let index = info_of(hosted, name, now, event).await?;
-        let until = index.fresh_until;
-        Ok((Found::Index(index).into(), until))
-    };
-    hosted.once(ViewPart::Info(name.to_owned()), now, event, made).await?.found()
+    let make = async |event: &mut Event| Ok(Found::Index(info_of(hosted, name, now, event).await?).into());
+    hosted.once(ViewPart::Info(name.to_owned()), now, event, make).await?.found()?.index()
 }
 
 async fn info_of(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Index, Error> {

@@ -1,11 +1,10 @@
 //! `/names`: every gem that has a published version, in byte order. It changes only when a name appears or disappears.
 
 use crate::error::Error;
-use crate::gem::Found;
-use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
 use crate::gem::indexes::names::NameList;
 use crate::gem::versions::{PAGE, touched};
+use crate::index::document::Index;
 use crate::index::incremental_index::IndexSource;
 use crate::visible;
 use format::gem::versions::Op as What;
@@ -13,14 +12,11 @@ use std::collections::BTreeMap;
 use store::Lane;
 use telemetry::{Event, Millis, Op};
 
-/// `/names`.
-pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
-    if hosted.by_rows() {
-        return from_rows::names(hosted, now, event).await;
-    }
+/// `/names` of a hosted repository.
+pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Index, Error> {
     let mut turn = event.waited(Op::TurnWait, hosted.indexes.names.clone().lock_owned()).await;
     if let Some(index) = turn.current(hosted.store, now) {
-        return Ok(Found::Index(index));
+        return Ok(index);
     }
     let stamp = hosted.stamp()?;
     turn = hosted.context.read_index(turn, event).await?;
@@ -60,7 +56,7 @@ pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) ->
             index
         }
     };
-    Ok(Found::Index(hosted.context.settle_index(turn, stamp, index)))
+    Ok(hosted.context.settle_index(turn, stamp, index))
 }
 
 /// All present names. Concurrent changes are added afterwards.

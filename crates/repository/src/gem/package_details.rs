@@ -69,10 +69,8 @@ async fn line_facts(
 ) -> Option<Package> {
     let remote = services.remotes.remote(&row.member, &ask.place);
     let local = Hosted::of(services, &row.member, &ask.settings).ok()?;
-    let index = &row.member.shared.followed;
-    let gems = RemoteGems { remote: &remote, context: local.context, local, index };
     // An `/info` that is not cached only leaves the facts out.
-    let info = gems.whole_info(name, event).await.ok()?;
+    let info = RemoteGems::of(&remote, local).whole_info(name, event).await.ok()?;
     let line = info.rows.iter().find(|line| line.token == row.version)?;
     upstream::package(name, &line.line)
 }

@@ -1,9 +1,9 @@
 //! Lists of gems: of a hosted repository from its rows, of an upstream from its index, of a group from both.
 
 use crate::error::Error;
-use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::packages::rows;
+use crate::gem::source::GemSource;
 use crate::gem::upstream::RemoteGems;
 use crate::group::is_hosted;
 use crate::listed::Page;
@@ -75,10 +75,8 @@ async fn upstream_names(
     let open = Arc::new(leaf.seen(OPEN.clone(), None));
     let remote = services.remotes.remote(&open, &ask.place);
     let local = Hosted::of(services, &open, &ask.settings)?;
-    let gems = RemoteGems { remote: &remote, context: local.context, local, index: &leaf.shared.followed };
-    match gems.names(event).await {
-        Ok(Found::Index(index)) => Ok(names_after(&index.pieces, after, limit)),
-        Ok(_) => Err(Error::GivenUp),
+    match GemSource::Remote(RemoteGems::of(&remote, local)).names(event).await {
+        Ok(index) => Ok(names_after(&index.pieces, after, limit)),
         Err(Error::Unasked | Error::Upstream(_)) => Ok(Vec::new()),
         Err(error) => Err(error),
     }
@@ -94,7 +92,7 @@ fn in_list(package: String, of: &PackageRows) -> Option<ListedPackage> {
 }
 
 /// The first names after `after` in the pieces of `/names`, which are in byte order behind a first line that is a header.
-fn names_after(pieces: &[Bytes], after: &str, limit: usize) -> Vec<String> {
+pub(crate) fn names_after(pieces: &[Bytes], after: &str, limit: usize) -> Vec<String> {
     let (mut found, mut rest) = (Vec::new(), Vec::new());
     for piece in pieces {
         let Some(end) = piece.iter().rposition(|byte| *byte == b'\n') else {

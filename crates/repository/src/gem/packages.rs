@@ -46,15 +46,13 @@ pub(crate) async fn rows(
         },
         RepositoryKind::Remote => {
             let remote = services.remotes.remote(&ask.repository, &ask.place);
-            let index = &ask.repository.shared.followed;
-            let gems = RemoteGems { remote: &remote, context: local.context, local, index };
-            match remote_rows(gems, name, event).await {
+            match remote_rows(RemoteGems::of(&remote, local), name, event).await {
                 Ok((rows, undated)) => PackageRows { rows, undated, ..PackageRows::default() },
                 Err(Error::Unasked) => PackageRows { may_lack: true, ..PackageRows::default() },
                 Err(error) => return Err(error),
             }
         }
-        RepositoryKind::Group => GroupGems { services, ask, local, among }.rows(name, event).await?,
+        RepositoryKind::Group => GroupGems { services, ask, local, among }.package_rows(name, event).await?,
     };
     package.settle(newest_first);
     let (latest, is_release) = latest(&package.rows);
@@ -212,7 +210,7 @@ async fn cached(remote: &Remote, name: &str, event: &mut Event) -> Result<HashMa
 
 impl GroupGems<'_> {
     /// The rows of the members that answer for a name, and of the others that have it.
-    async fn rows(self, name: &str, event: &mut Event) -> Result<PackageRows, Error> {
+    async fn package_rows(self, name: &str, event: &mut Event) -> Result<PackageRows, Error> {
         let mut package = PackageRows::default();
         let sure = self.owners(name, event).await;
         let members = KnownMembers::of_names(self, [name], event).await?;
@@ -266,14 +264,10 @@ impl GroupGems<'_> {
         if !is_hosted(leaf) && Self::is_unset(leaf) {
             return Ok((Vec::new(), false));
         }
-        if is_hosted(leaf) {
-            return Ok((hosted_gem_rows(self.services, leaf, name, event).await?, false));
+        match self.member(leaf)?.upstream() {
+            None => Ok((hosted_gem_rows(self.services, leaf, name, event).await?, false)),
+            Some(remote) => remote_rows(remote, name, event).await,
         }
-        let local = Hosted::of(self.services, leaf, self.local.settings)?;
-        let local = Hosted { through: Some(self.local.repository.id), ..local };
-        let remote = self.services.remotes.remote(leaf, &self.ask.place);
-        let gems = RemoteGems { remote: &remote, context: self.local.context, local, index: &leaf.shared.followed };
-        remote_rows(gems, name, event).await
     }
 }
 

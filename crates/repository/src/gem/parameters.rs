@@ -54,14 +54,10 @@ pub(crate) fn describe(
             let (from, until) = span(query, now)?;
             What::Between(from, until, page(query)?)
         }
-        // No gem that is pushed here has any.
-        Call::Attestations(full_name) => {
-            return Err(Error::NoSuchFile(format!("api/v1/attestations/{full_name}.json")));
-        }
         Call::Dependents(_) => return Err(not_yet("which gems need a gem is not kept")),
         Call::Downloads => return Err(not_yet("downloads are not counted for each gem")),
-        // Calls about accounts are not questions to a repository.
-        Call::Key | Call::Profile | Call::Device | Call::Hooks => return Err(Error::GivenUp),
+        // Calls about accounts are not questions to a repository, and attestations are files.
+        Call::Key | Call::Profile | Call::Device | Call::Hooks | Call::Attestations(_) => return Err(Error::GivenUp),
     };
     let base = if what.has_urls() { parameters.base() } else { String::new() };
     Ok(Describe { what, base, form })

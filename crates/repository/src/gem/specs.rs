@@ -2,10 +2,8 @@
 //! and encodes the chunk of that gem. The first rendering of all gems takes long and happens once.
 
 use crate::error::Error;
-use crate::gem::Found;
-use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
-use crate::gem::indexes::specs::{GemParts, SpecFiles};
+use crate::gem::indexes::specs::{GemParts, Packed, SpecFiles};
 use crate::gem::spec_parts::parts;
 use crate::gem::versions::touched;
 use crate::index::incremental_index::IndexSource;
@@ -14,19 +12,16 @@ use format::gem::specs;
 use store::Outline;
 use telemetry::{Event, Millis, Op};
 
-/// One of the three files.
+/// One of the three files of a hosted repository.
 pub(crate) async fn specs(
     hosted: Hosted<'_>,
     file: specs::File,
     now: Millis,
     event: &mut Event,
-) -> Result<Found, Error> {
-    if hosted.by_rows() {
-        return from_rows::specs(hosted, file, now, event).await;
-    }
+) -> Result<Packed, Error> {
     let mut turn = event.waited(Op::TurnWait, hosted.indexes.specs.clone().lock_owned()).await;
     if let Some(files) = turn.current(hosted.store, now) {
-        return Ok(Found::Packed(hosted.indexes.sent_dates.file(&files[file as usize], now)));
+        return Ok(hosted.indexes.sent_dates.file(&files[file as usize], now));
     }
     let (stamp, date) = (hosted.stamp()?, hosted.indexes.sent_dates.next(now));
     turn = hosted.context.read_index(turn, event).await?;
@@ -53,7 +48,7 @@ pub(crate) async fn specs(
     (turn, files) = hosted.context.change_index(turn, event, |made| made.files()).await?;
     let sent = hosted.indexes.sent_dates.file(&files[file as usize], now);
     hosted.context.settle_index(turn, stamp, files);
-    Ok(Found::Packed(sent))
+    Ok(sent)
 }
 
 /// The parts of these gems, rendered on the thread that reads their versions.

@@ -2,10 +2,9 @@
 //! a summary of the lines before.
 
 use crate::error::Error;
-use crate::gem::Found;
-use crate::gem::from_rows;
 use crate::gem::hosted::Hosted;
 use crate::gem::indexes::versions::VersionLog;
+use crate::index::document::Index;
 use crate::index::incremental_index::IndexSource;
 use crate::record::IndexBase;
 use format::gem;
@@ -16,11 +15,8 @@ use telemetry::{Event, Millis, Op};
 /// Number of lines that one read of the store returns.
 pub(crate) const PAGE: usize = 10_000;
 
-/// `/versions`.
-pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Found, Error> {
-    if hosted.by_rows() {
-        return from_rows::versions(hosted, now, event).await;
-    }
+/// `/versions` of a hosted repository.
+pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Index, Error> {
     let base = hosted.repository.record.index_base;
     let mut turn = event.waited(Op::TurnWait, hosted.indexes.versions.clone().lock_owned()).await;
     // This request may have read older settings than those of the log. It never gets a log that is older than its
@@ -30,7 +26,7 @@ pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event)
         turn.clear();
     }
     if let Some(index) = turn.current(hosted.store, now) {
-        return Ok(Found::Index(index));
+        return Ok(index);
     }
     let stamp = hosted.stamp()?;
     turn = hosted.context.read_index(turn, event).await?;
@@ -54,7 +50,7 @@ pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event)
     }
     let log = turn.made_mut()?;
     let index = event.time(Op::IndexExtend, || log.index())?;
-    Ok(Found::Index(hosted.context.settle_index(turn, stamp, index)))
+    Ok(hosted.context.settle_index(turn, stamp, index))
 }
 
 /// The log at its first use.

@@ -33,19 +33,26 @@ pub(crate) struct Views {
 /// A part of a repository that is rendered from rows.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum ViewPart {
-    Versions,
-    Names,
-    Specs(specs::File),
+    Whole(WholeIndex),
     Info(String),
     Needs(Form, String),
     Told(Describe),
+}
+
+/// An index of all gems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum WholeIndex {
+    Versions,
+    Names,
+    Specs(specs::File),
 }
 
 /// An answer from rows. Clones share the bytes.
 #[derive(Debug, Clone)]
 pub(crate) enum ViewAnswer {
     Found(Arc<Found>),
-    Needs(Arc<Piece>),
+    /// Dependencies, and when the policy shows other versions.
+    Needs(Arc<Piece>, Option<Millis>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -77,7 +84,7 @@ fn weigh(key: &ViewKey, view: &Stamped<ViewAnswer>) -> u64 {
         bytes + size_of_val(&*index.states)
     };
     let answer = match &view.value {
-        ViewAnswer::Needs(piece) => piece.size(),
+        ViewAnswer::Needs(piece, _) => piece.size(),
         ViewAnswer::Found(found) => match &**found {
             Found::Index(index) | Found::Document(index, _) => of(index),
             Found::Packed(file) => file.pieces.iter().map(bytes::Bytes::len).sum(),
@@ -93,7 +100,7 @@ impl ViewPart {
         match self {
             ViewPart::Info(name) | ViewPart::Needs(_, name) => Some(name),
             ViewPart::Told(ask) => ask.what.gem(),
-            ViewPart::Versions | ViewPart::Names | ViewPart::Specs(_) => None,
+            ViewPart::Whole(_) => None,
         }
     }
 
@@ -138,11 +145,19 @@ impl From<Found> for ViewAnswer {
 }
 
 impl ViewAnswer {
+    /// When the policy may show other content.
+    pub(crate) fn fresh_until(&self) -> Option<Millis> {
+        match self {
+            ViewAnswer::Found(found) => found.fresh_until(),
+            ViewAnswer::Needs(_, until) => *until,
+        }
+    }
+
     /// An answer.
     pub(crate) fn found(self) -> Result<Found, Error> {
         match self {
             ViewAnswer::Found(found) => Ok(Found::clone(&found)),
-            ViewAnswer::Needs(_) => Err(Error::GivenUp),
+            ViewAnswer::Needs(..) => Err(Error::GivenUp),
         }
     }
 
@@ -160,7 +175,7 @@ impl ViewAnswer {
     /// The dependencies of one gem.
     pub(crate) fn needs(self) -> Result<Arc<Piece>, Error> {
         match self {
-            ViewAnswer::Needs(piece) => Ok(piece),
+            ViewAnswer::Needs(piece, _) => Ok(piece),
             ViewAnswer::Found(_) => Err(Error::GivenUp),
         }
     }

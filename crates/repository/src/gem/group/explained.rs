@@ -3,9 +3,9 @@
 
 use crate::error::Error;
 use crate::gem::Question;
+use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::group::owner::Holder;
-use crate::gem::group::{GroupGems, Member};
 use crate::gem::left_out;
 use crate::group::is_hosted;
 use format::gem::spelling::{READINGS, readings};
@@ -167,9 +167,10 @@ impl GroupGems<'_> {
     /// Adds the versions that the `/info` of a member leaves out to the record of this member.
     async fn tell_left_out(self, place: usize, question: &Question<'_>, event: &mut Event) -> Result<(), Error> {
         let (Some(leaf), Question::Info(name)) = (self.leaves().get(place), question) else { return Ok(()) };
-        let text = match self.member(leaf)? {
-            Member::Hosted(hosted) => left_out::of_hosted(hosted, name, self.now(), event).await?,
-            Member::Remote(remote, local) => self.remote(&remote, local).left_out(name),
+        let member = self.member(leaf)?;
+        let text = match member.upstream() {
+            None => left_out::of_hosted(member.local, name, self.now(), event).await?,
+            Some(remote) => remote.left_out(name),
         };
         if let Some(record) = event.members.iter_mut().find(|record| record.member == *leaf.record.name)
             && let Some(text) = text
@@ -187,9 +188,10 @@ impl GroupGems<'_> {
         event: &mut Event,
     ) -> Result<Option<String>, Error> {
         let Some(leaf) = self.leaves().get(place) else { return Ok(None) };
-        let Member::Remote(remote, local) = self.member(leaf)? else { return Ok(None) };
+        let member = self.member(leaf)?;
+        let Some(remote) = member.upstream() else { return Ok(None) };
         let mut own = Event::job("member", self.now());
-        self.remote(&remote, local).explain(question, &mut own).await;
+        remote.explain(question, &mut own).await;
         own.tallies().for_each(|(op, tally)| event.add_all(op, tally));
         Ok(Some(format!("`{}`: {}", leaf.record.name, own.detail)))
     }

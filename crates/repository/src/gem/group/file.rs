@@ -2,20 +2,11 @@
 
 use crate::error::Error;
 use crate::found::Found as Any;
-use crate::gem::group::{GroupGems, Member};
-use crate::gem::{Found, download};
+use crate::gem::download::Part;
+use crate::gem::group::GroupGems;
 use crate::group::is_hosted;
-use crate::tree;
 use format::gem::spelling::{READINGS, readings};
 use telemetry::Event;
-
-/// The requested part of a version.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Part {
-    Gem,
-    Gemspec,
-    Attestations,
-}
 
 impl GroupGems<'_> {
     /// A part of the version with this full name. The name can be read as versions of several gems. Each gem is
@@ -38,7 +29,8 @@ impl GroupGems<'_> {
             if refused.is_some_and(|(by, of)| by != place && of != name) {
                 continue;
             }
-            let found = self.member_file(place, name, part, full_name, event).await;
+            let (member, is_it) = (self.member(&self.leaves()[place])?, |other: &str| other == name);
+            let found = member.source().file(part, full_name, &is_it, event).await;
             self.tell_asked(place, &found, event);
             match found {
                 Err(Error::NoSuchPackage) => {}
@@ -57,42 +49,4 @@ impl GroupGems<'_> {
         let leaf = &self.leaves()[place];
         (!is_hosted(leaf), !leaf.record.claims(name), place)
     }
-
-    async fn member_file(
-        self,
-        place: usize,
-        name: &str,
-        part: Part,
-        full_name: &str,
-        event: &mut Event,
-    ) -> Result<Any, Error> {
-        let is_it = |other: &str| other == name;
-        match self.member(&self.leaves()[place])? {
-            Member::Hosted(hosted) => {
-                let found = match part {
-                    Part::Gem => download::gem(hosted, full_name, &is_it, self.now(), event).await,
-                    Part::Gemspec => download::gemspec(hosted, full_name, &is_it, self.now(), event).await,
-                    // No gem that is pushed here has any.
-                    Part::Attestations => Err(Error::NoSuchFile(format!("api/v1/attestations/{full_name}.json"))),
-                };
-                found.map(Any::Gem)
-            }
-            Member::Remote(remote, local) => {
-                let remote = self.remote(&remote, local);
-                let found = match part {
-                    Part::Gem => Any::Tree(tree::Found::Content(remote.gem(full_name, &is_it, event).await?)),
-                    Part::Attestations => {
-                        Any::Tree(tree::Found::Content(remote.attestations(full_name, &is_it, event).await?))
-                    }
-                    Part::Gemspec => Any::Gem(remote.gemspec(full_name, &is_it, event).await?),
-                };
-                Ok(remote.until_looked_at(found))
-            }
-        }
-    }
-}
-
-/// The redirect of the URL that clients used before 2010.
-pub(crate) fn download(full_name: &str) -> Any {
-    Any::Gem(Found::Elsewhere(format!("../gems/{full_name}.gem")))
 }

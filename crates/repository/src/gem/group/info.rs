@@ -2,12 +2,9 @@
 
 use crate::content::soonest;
 use crate::error::Error;
-use crate::found::Found as Any;
-use crate::gem::Found;
+use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
-use crate::gem::group::{GroupGems, Member};
 use crate::gem::indexes::view_log::{Md5OfInfo, ToSay};
-use crate::gem::info;
 use crate::index::document::Index;
 use format::gem::info::render;
 use format::gem::upstream::Info;
@@ -25,7 +22,8 @@ impl GroupGems<'_> {
         };
         let mut bodies = Vec::new();
         for place in &owners {
-            let body = self.member_info(*place, name, event).await;
+            let member = self.member(&self.leaves()[*place])?;
+            let body = member.source().info(name, event).await;
             self.tell_asked(*place, &body, event);
             match body {
                 Ok(body) => bodies.push(body),
@@ -44,7 +42,7 @@ impl GroupGems<'_> {
         for other in bodies {
             first = joined(first, other)?;
         }
-        if is_shared && self.is_logged() && first.freshness.is_none() {
+        if is_shared && self.local.is_logged() && first.freshness.is_none() {
             self.learn(name, &before, &first, event).await?;
         }
         Ok(first)
@@ -69,22 +67,7 @@ impl GroupGems<'_> {
         if !KnownMembers::of_names(self, [name], event).await?.holders(name).is_empty() {
             return Ok(true);
         }
-        Ok(self.is_logged() && self.log(event, |log, _| log.has(name)).await?.found)
-    }
-
-    /// `/info/NAME` of a member.
-    async fn member_info(self, place: usize, name: &str, event: &mut Event) -> Result<Index, Error> {
-        let found = match self.member(&self.leaves()[place])? {
-            Member::Hosted(hosted) => Any::Gem(info::info(hosted, name, self.now(), event).await?),
-            Member::Remote(remote, local) => {
-                let remote = self.remote(&remote, local);
-                remote.until_looked_at(Any::Gem(remote.info(name, event).await?))
-            }
-        };
-        match found {
-            Any::Gem(Found::Index(index)) => Ok(index),
-            _ => Err(Error::GivenUp),
-        }
+        Ok(self.local.is_logged() && self.log(event, |log, _| log.has(name)).await?.found)
     }
 }
 

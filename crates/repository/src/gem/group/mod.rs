@@ -1,30 +1,25 @@
 //! A group of gem repositories: one URL for the gems of its members.
 //!
 //! In reading order: [`owner`] decides which member owns a name, pure; [`members`] has the known facts about the
-//! members, and [`owners`] updates them. [`answer`] passes a question about one name to its owner: [`info`], [`file`],
-//! [`program`] with [`told`], [`dependencies`]; [`search`] finds names. [`versions`] keeps `/versions` as one log that
-//! only grows, made from the [states](says) that owners publish, also after a change of the members ([`regrouped`]);
-//! [`lists`] makes `/names` and the older index from it, and [`past`] reads all of that as of a moment. [`explained`]
-//! writes the owner of a name into events. [`collisions`] lists the names that several members have, [`waiting`] finds
-//! names that an administrator has to decide about, and [`owner_changes`] predicts changes of owners.
+//! members, and [`owners`] updates them. [`info`], [`file`] and [`describe`] ask the owner of a name. [`versions`] keeps
+//! `/versions` as one log that only grows, made from the [states](says) that owners publish, also after a change of the
+//! members ([`regrouped`]); [`past`] reads the states as of a moment. [`explained`] writes the owner of a name into
+//! events. [`collisions`] lists the names that several members have, [`waiting`] finds names that an administrator has
+//! to decide about, and [`owner_changes`] predicts changes of owners.
 
 pub(crate) mod answer;
 pub(crate) mod collisions;
-pub(crate) mod dependencies;
+pub(crate) mod describe;
 pub(crate) mod explained;
 pub(crate) mod file;
 pub(crate) mod info;
-pub(crate) mod lists;
 pub(crate) mod members;
 pub(crate) mod owner;
 pub(crate) mod owner_changes;
 pub(crate) mod owners;
 pub(crate) mod past;
-pub(crate) mod program;
 pub(crate) mod regrouped;
 pub(crate) mod says;
-pub(crate) mod search;
-pub(crate) mod told;
 pub(crate) mod versions;
 pub(crate) mod waiting;
 pub(crate) mod waiting_metrics;
@@ -56,9 +51,16 @@ pub(crate) struct GroupGems<'a> {
 
 /// A member, prepared for one request.
 #[derive(Debug)]
-pub(crate) enum Member<'a> {
-    Hosted(Hosted<'a>),
-    Remote(Remote, Hosted<'a>),
+pub(crate) struct Member<'a> {
+    pub(crate) local: Hosted<'a>,
+    remote: Option<Remote>,
+}
+
+impl Member<'_> {
+    /// A remote member.
+    pub(crate) fn upstream(&self) -> Option<RemoteGems<'_>> {
+        self.remote.as_ref().map(|remote| RemoteGems::of(remote, self.local))
+    }
 }
 
 impl<'a> GroupGems<'a> {
@@ -75,18 +77,8 @@ impl<'a> GroupGems<'a> {
     pub(crate) fn member(self, leaf: &'a Arc<Repository>) -> Result<Member<'a>, Error> {
         let local = Hosted::of(self.services, leaf, self.local.settings)?;
         let local = Hosted { through: Some(self.local.repository.id), ..local };
-        Ok(match is_hosted(leaf) {
-            true => Member::Hosted(local),
-            false => Member::Remote(self.services.remotes.remote(leaf, &self.ask.place), local),
-        })
-    }
-
-    /// A remote member.
-    pub(crate) fn remote<'m>(self, remote: &'m Remote, local: Hosted<'m>) -> RemoteGems<'m>
-    where
-        'a: 'm,
-    {
-        RemoteGems { remote, context: self.local.context, local, index: &local.repository.shared.followed }
+        let remote = (!is_hosted(leaf)).then(|| self.services.remotes.remote(leaf, &self.ask.place));
+        Ok(Member { local, remote })
     }
 
     /// Why the index of this member may be missing from the lists of the group: it is the default upstream, and all looks

@@ -1,8 +1,8 @@
 //! Finds the owner of a name among the members of a group. No upstream is called with a name: its index is enough.
 
 use crate::error::Error;
+use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
-use crate::gem::group::{GroupGems, Member};
 use crate::gem::upstream::follow::Follow;
 use crate::group::concurrent::Concurrent;
 use crate::group::is_hosted;
@@ -110,7 +110,6 @@ impl<'a> GroupGems<'a> {
         if is_hosted(leaf) || Self::is_unset(leaf) {
             return None;
         }
-        let Ok(Member::Remote(remote, local)) = self.member(leaf) else { return None };
-        Some(self.remote(&remote, local).follower())
+        Some(self.member(leaf).ok()?.upstream()?.follower())
     }
 }

@@ -2,14 +2,12 @@
 //! members, their order, claims and policies are those of now.
 
 use crate::error::Error;
+use crate::gem::group::GroupGems;
 use crate::gem::group::members::{KnownMembers, Published};
 use crate::gem::group::says::joined;
-use crate::gem::group::{GroupGems, Member};
-use crate::gem::indexes::view_log::{Md5OfInfo, ToSay};
-use crate::gem::upstream::view::VisibleGem;
+use crate::gem::indexes::view_log::ToSay;
 use crate::group::is_hosted;
 use crate::repository::Repository;
-use format::gem::info::md5_hex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use telemetry::Event;
@@ -29,14 +27,12 @@ impl GroupGems<'_> {
         let mut exists = self.leaves().iter().any(|leaf| is_hosted(leaf) && existed(leaf));
         let mut too_early = None;
         for (place, leaf) in self.leaves().iter().enumerate() {
-            let Member::Remote(remote, local) = self.member(leaf)? else { continue };
-            if Self::is_unset(leaf) {
-                continue;
-            }
-            let says: Vec<(String, ToSay)> = match self.remote(&remote, local).visible_gems(event).await {
-                Ok(seen) => {
+            let member = self.member(leaf)?;
+            let Some(remote) = member.upstream().filter(|_| !Self::is_unset(leaf)) else { continue };
+            let (says, _) = match remote.states(event).await {
+                Ok(states) => {
                     exists = true;
-                    seen.gems.into_iter().map(|gem| (gem.name.clone(), of_visible(gem))).collect()
+                    states
                 }
                 // The member was created, or first used, later.
                 Err(error @ Error::BeforeItsTime { .. }) => {
@@ -59,19 +55,4 @@ impl GroupGems<'_> {
         });
         Ok(owned.collect())
     }
-}
-
-fn of_visible(gem: VisibleGem) -> ToSay {
-    let VisibleGem { name, tokens, all, md5 } = gem;
-    if tokens.is_empty() {
-        return ToSay::nothing(None);
-    }
-    let md5 = match all {
-        true => Md5OfInfo::Known(md5),
-        false => {
-            let basis = md5_hex(format!("{name} {} {md5}", tokens.join(",")).as_bytes());
-            Md5OfInfo::Unknown { basis, known: None, likely: None }
-        }
-    };
-    ToSay { tokens, md5, until: None }
 }

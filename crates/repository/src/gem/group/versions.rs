@@ -1,26 +1,23 @@
-//! `/versions` of a group, a log that only grows: see [`ViewLog`].
+//! `/versions` of a group, a log that only grows: see [`ViewLog`]. The content of the group is unknown if the index of a
+//! member was never seen.
 
 use crate::content::{Freshness, How, soonest};
 use crate::error::Error;
-use crate::gem::Found;
 use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::group::owners::Recent;
 use crate::gem::group::regrouped::{Regrouping, Stood};
 use crate::gem::hosted::Hosted;
-use crate::gem::indexes::view_log::{MadeOf, Md5OfInfo, Names, ToSay, ViewLog, ViewRules};
+use crate::gem::indexes::view_log::{GemStates, MadeOf, Names, ToSay, ViewLog, ViewRules};
 use crate::gem::upstream::look::LOOK_EVERY;
 use crate::gem::upstream::view_versions::made_of;
 use crate::gem::versions::touched;
-use crate::gem::views::{ViewAnswer, ViewPart};
 use crate::group::is_hosted;
 use crate::index::document::Index;
-use crate::index::incremental_index::Turn;
 use crate::repository::Repository;
-use format::gem;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use store::{Lane, RepositoryId, Seq, Stamp};
+use store::{RepositoryId, Seq, Stamp};
 use telemetry::{Event, Millis, Op};
 
 /// From this number of names on, all names are checked.
@@ -44,17 +41,6 @@ pub(crate) struct ReadLog<T> {
 }
 
 impl GroupGems<'_> {
-    /// `/versions`. This fails if the index of a member was never seen, because the content of the group is unknown
-    /// then.
-    pub(crate) async fn versions(self, event: &mut Event) -> Result<Index, Error> {
-        self.look_at_all(event).await?;
-        let index = match self.is_logged() {
-            true => self.log(event, |_, _| ()).await?.index,
-            false => self.rendered_versions(event).await?,
-        };
-        Ok(self.dated(index))
-    }
-
     /// Checks the indexes of all remote members. This fails if one of them is unknown, except for the default upstream
     /// where hosted members have gems: a new server is of use before it reaches that. A client that gets no gem at all
     /// would not say why.
@@ -81,24 +67,13 @@ impl GroupGems<'_> {
         Ok(false)
     }
 
-    /// Whether the log has the answer. A preview of other settings and an as-of view are rendered without it.
-    pub(crate) fn is_logged(self) -> bool {
-        self.local.repository.asks && self.local.repository.as_of.is_none()
-    }
-
-    /// A whole index, with the moment at which it may change.
-    pub(crate) fn dated(self, index: Index) -> Index {
-        let (stale, again) = self.freshness();
-        Index { freshness: stale, fresh_until: soonest(index.fresh_until, again), ..index }
-    }
-
     /// Why the oldest of the upstreams' indexes could not be confirmed recently, and when the first of them is checked
     /// again.
     pub(crate) fn freshness(self) -> (Option<Freshness>, Option<Millis>) {
         let (mut stale, mut again): (Option<Freshness>, Option<Millis>) = (None, None);
         for leaf in self.leaves().iter().filter(|leaf| !is_hosted(leaf)) {
-            let known = leaf.shared.followed.read(leaf.origin, |known| (known.tried, known.checked, known.failed));
-            let Some((tried, checked, failed)) = known else {
+            let known = leaf.shared.followed.read(leaf.origin, |known| (known.tried, known.stale(self.now())));
+            let Some((tried, old)) = known else {
                 if let Some(failure) = self.why_missing(leaf) {
                     stale = stale.or(Some(Freshness { how: How::Stale(failure.reason), age_s: 0 }));
                     again = soonest(again, Some(self.now()));
@@ -106,10 +81,7 @@ impl GroupGems<'_> {
                 continue;
             };
             again = soonest(again, Some(tried.plus(LOOK_EVERY)));
-            let age_s = self.now().0.saturating_sub(checked.0).max(0).cast_unsigned() / 1000;
-            if let Some(why) = failed.filter(|_| stale.is_none_or(|stale| stale.age_s < age_s)) {
-                stale = Some(Freshness { how: How::Stale(why), age_s });
-            }
+            stale = old.filter(|old| stale.is_none_or(|stale| stale.age_s < old.age_s)).or(stale);
         }
         (stale, again.filter(|_| self.local.repository.as_of.is_none()))
     }
@@ -136,51 +108,29 @@ impl GroupGems<'_> {
         let (rules, told) = (self.rules(), self.heard_of());
         let of = self.made_of(&rules);
         let News { names, through } = self.news(turn.made()?, &of, &rules, event).await?;
-        let mut index: Index;
-        (turn, index) = match names {
-            Names::These(names) => {
-                let members = match names.len() > SINGLY {
-                    true => KnownMembers::of_all(self, event).await?,
-                    false => KnownMembers::of_names(self, names.iter().map(String::as_str), event).await?,
-                };
-                self.change(turn, event, move |log| {
-                    names.iter().for_each(|name| touch(log, name, members.says(name)));
-                    log.settle(of, rules, through, now)
-                })
-                .await?
+        let members = match &names {
+            Names::These(names) if names.len() <= SINGLY => {
+                KnownMembers::of_names(self, names.iter().map(String::as_str), event).await?
             }
-            Names::All => {
-                let members = KnownMembers::of_all(self, event).await?;
-                self.change(turn, event, move |log| {
-                    touch_all(log, &members, now)?;
-                    log.settle(of, rules, through, now)
-                })
-                .await?
-            }
+            _ => KnownMembers::of_all(self, event).await?,
         };
+        let change = move |log: &mut ViewLog| {
+            log.attempt(|log| {
+                match &names {
+                    Names::These(names) => names.iter().for_each(|name| log.touch_if_known(name, members.says(name))),
+                    Names::All => touch_all(log, &members, now)?,
+                }
+                log.settle(of, rules, through, now)
+            })
+        };
+        let mut index: Index;
+        (turn, index) = context.change_index(turn, event, change).await?;
         told.into_iter().for_each(|(origin, until)| turn.made_mut().map_or((), |log| log.hear(origin, until)));
         let ends = [index.fresh_until, self.local.repository.ends(now)].into_iter().flatten();
         let stamp = ends.fold(stamp, |stamp, ends| stamp.until(ends));
         let found = read(turn.made()?, &index);
         index = context.settle_index(turn, stamp, index);
         Ok(ReadLog { index, stamp, found })
-    }
-
-    async fn change(
-        self,
-        turn: Turn<ViewLog>,
-        event: &mut Event,
-        change: impl FnOnce(&mut ViewLog) -> Result<Index, Error> + Send + 'static,
-    ) -> Result<(Turn<ViewLog>, Index), Error> {
-        let change = move |log: &mut ViewLog| {
-            let done = change(log);
-            // Names that were touched and not settled would get two lines.
-            if done.is_err() {
-                *log = ViewLog::default();
-            }
-            done
-        };
-        self.local.context.change_index(turn, event, change).await
     }
 
     /// The names that may need a new line.
@@ -281,25 +231,8 @@ impl GroupGems<'_> {
         made_of(&members.join(","), dates, rules)
     }
 
-    /// The same, rendered as a whole: as of a moment, or for an explanation.
-    async fn rendered_versions(self, event: &mut Event) -> Result<Index, Error> {
-        let make = async |event: &mut Event| {
-            let (says, until) = self.says_then(event).await?;
-            let created = self.local.repository.as_of.map_or_else(|| self.now(), |past| past.until).seconds();
-            let render = move |(): &mut ()| {
-                Index::of(gem::versions::render(created, says.iter().map(|(name, says)| line(name, says))))
-            };
-            let index = self.local.context.workers.run(Lane::Index, Op::IndexRender, event, render).await?;
-            Ok((ViewAnswer::from(Found::Index(Index { fresh_until: until, ..index })), until))
-        };
-        match self.local.once(ViewPart::Versions, self.now(), event, make).await?.found()? {
-            Found::Index(index) => Ok(index),
-            _ => Err(Error::GivenUp),
-        }
-    }
-
-    /// The published state of each name as of the moment, and how long it is valid.
-    pub(crate) async fn says_then(self, event: &mut Event) -> Result<(BTreeMap<String, ToSay>, Option<Millis>), Error> {
+    /// The published state of each name in this view, and when it changes.
+    pub(crate) async fn states(self, event: &mut Event) -> Result<GemStates, Error> {
         let members = KnownMembers::of_all(self, event).await?;
         let says = match self.local.repository.as_of {
             None => {
@@ -314,24 +247,13 @@ impl GroupGems<'_> {
     }
 }
 
-fn touch(log: &mut ViewLog, name: &str, says: Option<ToSay>) {
-    match says {
-        // Also for a name without visible versions: the log may be new, and clients may know the name from the one
-        // before.
-        Some(says) => log.touch(name, says),
-        None if log.has(name) => log.touch(name, ToSay::nothing(None)),
-        // A name that no member ever had is not published.
-        None => {}
-    }
-}
-
 /// Touches all names. A new log begins with the lines of the largest upstream if all of them are visible.
 fn touch_all(log: &mut ViewLog, members: &KnownMembers, now: Millis) -> Result<(), Error> {
     if !log.is_begun() {
         if let Some((lines, said)) = members.largest() {
             let whole = lines.len();
             log.begin_as(lines, said);
-            members.each_beside_largest(|name, says| touch(log, name, Some(says)));
+            members.each_beside_largest(|name, says| log.touch(name, says));
             if !log.revises() && !log.is_much(whole) {
                 return Ok(());
             }
@@ -339,21 +261,9 @@ fn touch_all(log: &mut ViewLog, members: &KnownMembers, now: Millis) -> Result<(
         log.begin(now)?;
     }
     log.forget_due();
-    members.each(|name, says| touch(log, name, Some(says)));
+    members.each(|name, says| log.touch(name, says));
     for name in log.names_beyond(|name| members.says(name).is_some()) {
         log.touch(&name, ToSay::nothing(None));
     }
     Ok(())
-}
-
-/// The line of a name.
-pub(crate) fn line(name: &str, says: &ToSay) -> String {
-    let md5 = match &says.md5 {
-        Md5OfInfo::Known(md5) => md5,
-        Md5OfInfo::Unknown { basis, known, likely } => known.as_ref().or(likely.as_ref()).unwrap_or(basis),
-    };
-    match says.tokens.is_empty() {
-        true => gem::versions::tombstone(name, md5),
-        false => format!("{name} {} {md5}", says.tokens.join(",")),
-    }
 }

@@ -44,6 +44,8 @@ pub struct Packed {
     pub modified: Option<Millis>,
     /// Whether the upstreams' indexes that it was made from could be confirmed.
     pub freshness: Option<Freshness>,
+    /// When a policy shows other versions.
+    pub fresh_until: Option<Millis>,
 }
 
 /// The state of the file in the data folder.
@@ -62,7 +64,7 @@ pub(crate) fn packed(chunks: &Chunks<3>, file: specs::File, modified: Millis) ->
     let (count, chunks) = chunks.file(file as usize);
     let opening = Coded::of(&specs::opening(count))?;
     let pieces = gzip([&opening].into_iter().chain(chunks));
-    Ok(Packed { pieces, modified: Some(modified), freshness: None })
+    Ok(Packed { pieces, modified: Some(modified), freshness: None, fresh_until: None })
 }
 
 impl SpecFiles {

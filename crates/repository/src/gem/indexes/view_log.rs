@@ -100,6 +100,9 @@ pub(crate) struct ToSay {
     pub(crate) until: Option<Millis>,
 }
 
+/// The published state of each name in a view, and when it changes.
+pub(crate) type GemStates = (BTreeMap<String, ToSay>, Option<Millis>);
+
 /// The MD5 of `/info` that the log has to publish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Md5OfInfo {
@@ -118,6 +121,18 @@ impl ToSay {
     /// The state of a name without visible versions.
     pub(crate) fn nothing(until: Option<Millis>) -> Self {
         Self { tokens: Vec::new(), md5: Md5OfInfo::Known(Said::nothing_md5()), until }
+    }
+
+    /// The line of a name.
+    pub(crate) fn line(&self, name: &str) -> String {
+        let md5 = match &self.md5 {
+            Md5OfInfo::Known(md5) => md5,
+            Md5OfInfo::Unknown { basis, known, likely } => known.as_ref().or(likely.as_ref()).unwrap_or(basis),
+        };
+        match self.tokens.is_empty() {
+            true => gem::versions::tombstone(name, md5),
+            false => format!("{name} {} {md5}", self.tokens.join(",")),
+        }
     }
 }
 
@@ -190,6 +205,26 @@ impl ViewLog {
         self.begin_with(gem::versions::header(at.seconds()).as_bytes())
     }
 
+    /// Changes the log. If that fails it is discarded, because names that were touched and not settled would get two lines.
+    pub(crate) fn attempt(&mut self, change: impl FnOnce(&mut Self) -> Result<Index, Error>) -> Result<Index, Error> {
+        let done = change(self);
+        if done.is_err() {
+            *self = Self::default();
+        }
+        done
+    }
+
+    /// Adds the line of a name; `None`: the name was never listed, and is published only if clients know it from the log.
+    pub(crate) fn touch_if_known(&mut self, name: &str, now: Option<ToSay>) {
+        match now {
+            // Also for a name without visible versions: the log may be new, and clients may know the name from the one
+            // before.
+            Some(now) => self.touch(name, now),
+            None if self.has(name) => self.touch(name, ToSay::nothing(None)),
+            None => {}
+        }
+    }
+
     /// Adds the line of a name if its published state differs from `now`.
     pub(crate) fn touch(&mut self, name: &str, now: ToSay) {
         let ToSay { tokens, md5, until } = now;
@@ -231,11 +266,6 @@ impl ViewLog {
     /// The last change of a member that the log includes.
     pub(crate) fn through_of(&self, member: RepositoryId) -> Option<Seq> {
         self.through.get(&member).copied()
-    }
-
-    /// The published versions of a name.
-    pub(crate) fn tokens(&self, name: &str) -> Vec<String> {
-        self.said.said(name).map(|said| said.tokens).unwrap_or_default()
     }
 
     /// The lines with an index by name.

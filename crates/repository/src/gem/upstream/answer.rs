@@ -1,29 +1,25 @@
-//! Answers the questions of a remote gem repository.
+//! The freshness of answers of a remote gem repository, and the end of each answer.
 
 use crate::content::{Content, Freshness, How, soonest};
 use crate::error::Error;
 use crate::found::Found as Any;
-use crate::gem::download::ANY;
-use crate::gem::indexes::specs::Packed;
+use crate::gem::found::ArrivingIndex;
 use crate::gem::upstream::RemoteGems;
+use crate::gem::upstream::index::Known;
 use crate::gem::upstream::look::LOOK_EVERY;
-use crate::gem::{Found, Question, parameters};
+use crate::gem::{Found, Question};
 use crate::index::document::Index;
-use crate::parameters::Parameters;
 use crate::tree;
-use format::gem::call::Call;
-use telemetry::{Event, Layer, Millis};
+use telemetry::{Event, Millis};
 
 impl RemoteGems<'_> {
-    /// Answers one question.
-    pub(crate) async fn answer(
+    /// Adds the failure of an upstream and, for an explanation, the state of its index to the event of an answer.
+    pub(crate) async fn finish(
         self,
         question: &Question<'_>,
-        asked: &Parameters<'_>,
+        answer: Result<Any, Error>,
         event: &mut Event,
     ) -> Result<Any, Error> {
-        event.layer = Layer::Remote;
-        let answer = Box::pin(self.answer_from_index(question, asked, event)).await;
         if let Err(Error::Upstream(failure)) = &answer
             && event.detail.is_empty()
         {
@@ -37,79 +33,30 @@ impl RemoteGems<'_> {
 
     /// The same, valid until the upstream has to be checked again. A page without an end would prevent that check.
     pub(crate) fn until_looked_at(self, found: Any) -> Any {
+        until(found, self.again())
+    }
+
+    /// When the upstream has to be checked again.
+    pub(crate) fn again(self) -> Option<Millis> {
         let again = self.known(|known| known.tried.plus(LOOK_EVERY)).ok();
-        until(found, again.filter(|_| self.remote.repository.as_of.is_none()))
+        again.filter(|_| self.remote.repository.as_of.is_none())
     }
 
-    async fn answer_from_index(
-        self,
-        question: &Question<'_>,
-        asked: &Parameters<'_>,
-        event: &mut Event,
-    ) -> Result<Any, Error> {
-        match *question {
-            Question::Root => Ok(Any::Root),
-            Question::Settings(_) => Err(Error::GivenUp), // answered before
-            Question::Versions => self.versions(event).await.map(Any::Gem),
-            Question::Info(name) => self.info(name, event).await.map(Any::Gem),
-            Question::Gem(full_name) => Ok(Any::Tree(tree::Found::Content(self.gem(full_name, ANY, event).await?))),
-            Question::Download(full_name) => Ok(Any::Gem(Found::Elsewhere(format!("../gems/{full_name}.gem")))),
-            Question::Push | Question::Yank | Question::Unyank | Question::Own(..) => {
-                Err(self.unsupported("take changes: hosted ones do"))
-            }
-            Question::Names => self.names(event).await.and_then(|found| self.with_staleness(found)),
-            Question::Specs(file) => self.specs(file, event).await.and_then(|found| self.with_staleness(found)),
-            Question::Gemspec(full_name) => self.gemspec(full_name, ANY, event).await.map(Any::Gem),
-            Question::Dependencies(form) => {
-                let names = parameters::names(asked)?;
-                event.more_mut().sized(names.as_deref().map_or(0, <[String]>::len));
-                self.dependencies(names.as_deref(), form, event).await.map(Any::Gem)
-            }
-            Question::Call(Call::Attestations(full_name), _) => {
-                Ok(Any::Tree(tree::Found::Content(self.attestations(full_name, ANY, event).await?)))
-            }
-            Question::Call(call, form) => self.call(call, form, asked, event).await.map(Any::Gem),
+    /// Checks the index for `/versions`. Returns the upstream's first file if it can be read while it arrives.
+    pub(crate) async fn arriving(self, event: &mut Event) -> Result<Option<ArrivingIndex>, Error> {
+        if self.local.by_rows() || !self.remote.repository.asks {
+            return self.ready(event).await.map(|()| None);
         }
-    }
-
-    /// `/versions`. Its page ends when the upstream has to be checked again, so that requests for it are noticed.
-    async fn versions(self, event: &mut Event) -> Result<Found, Error> {
-        let by_rows = self.local.by_rows();
-        if !by_rows && self.remote.repository.asks {
-            self.local.indexes.whole_is_read();
-        }
-        if by_rows || !self.remote.repository.asks {
-            self.ready(event).await?;
-        } else if let Some(arriving) = self.follower().ready_or_arriving(event).await? {
-            return Ok(Found::Arriving(arriving));
-        }
-        let (index, stale) = (self.known(|known| known.index.clone())?, self.stale()?);
-        let found = match by_rows {
-            true => self.visible_versions(event).await?,
-            false => Found::Index(index),
-        };
-        Ok(with_freshness(found, stale))
-    }
-
-    /// An answer from the upstream's whole index, with the reason if the index could not be verified recently.
-    fn with_staleness(self, found: Found) -> Result<Any, Error> {
-        Ok(Any::Gem(with_freshness(found, self.stale()?)))
-    }
-
-    /// Why the index could not be proven lately, and since when; `None`: it was.
-    fn stale(self) -> Result<Option<Freshness>, Error> {
-        self.known(|known| {
-            let age_s = self.now().0.saturating_sub(known.checked.0).max(0).cast_unsigned() / 1000;
-            known.failed.map(|why| Freshness { how: How::Stale(why), age_s })
-        })
+        self.local.indexes.whole_is_read();
+        self.follower().ready_or_arriving(event).await
     }
 }
 
-fn with_freshness(found: Found, freshness: Option<Freshness>) -> Found {
-    match found {
-        Found::Index(index) => Found::Index(Index { freshness, ..index }),
-        Found::Packed(file) => Found::Packed(Packed { freshness, ..file }),
-        other => other,
+impl Known {
+    /// Why the index could not be proven lately, and since when; `None`: it was.
+    pub(crate) fn stale(&self, now: Millis) -> Option<Freshness> {
+        let age_s = now.0.saturating_sub(self.checked.0).max(0).cast_unsigned() / 1000;
+        self.failed.map(|why| Freshness { how: How::Stale(why), age_s })
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::content::{Content, Freshness, How, soonest};
 use crate::error::Error;
-use crate::gem::Found;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::doubts::Doubt;
 use crate::gem::upstream::follow::Follow;
@@ -68,15 +67,15 @@ impl Versions {
 impl RemoteGems<'_> {
     /// `/info/NAME`, filtered by the policy. A listed gem without visible versions still has an empty one: Bundler
     /// leaves the compact index if a name has no `/info`.
-    pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Found, Error> {
+    pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Index, Error> {
         let Versions { info, listed, rows, stale, until } = match self.whole_info(name, event).await {
-            Err(Error::Hidden(_)) => return Ok(Found::Index(Index::of(render([""; 0])))),
+            Err(Error::Hidden(_)) => return Ok(Index::of(render([""; 0]))),
             versions => versions?,
         };
         let freshness = stale.map(|Stale { why, age_s }| Freshness { how: How::Stale(why), age_s });
         let view = self.remote.repository.view(self.now());
         if view.rules.is_open() && view.as_of.is_none() {
-            return Ok(Found::Index(Index { fresh_until: until, freshness, ..Index::of(info.body().to_vec()) }));
+            return Ok(Index { fresh_until: until, freshness, ..Index::of(info.body().to_vec()) });
         }
         let seen: HashSet<&str> = visible(&rows, view).map(|seen| seen.entry().token.as_str()).collect();
         let body = info.visible(|line| !seen.contains(line.token));
@@ -84,7 +83,7 @@ impl RemoteGems<'_> {
         if stale.is_none() && view.as_of.is_none() {
             self.learn(name, &info, &listed, &made.md5);
         }
-        Ok(Found::Index(Index { fresh_until: soonest(until, next_change(&rows, view)), freshness, ..made }))
+        Ok(Index { fresh_until: soonest(until, next_change(&rows, view)), freshness, ..made })
     }
 
     /// Stores the MD5 of a filtered file, for the gem's line in `/versions`, if the file matches the index.

@@ -16,13 +16,11 @@ pub(crate) mod arrivals;
 pub(crate) mod ask;
 pub(crate) mod asking;
 pub(crate) mod body;
-pub(crate) mod calls;
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod correction;
 pub(crate) mod dates;
 pub(crate) mod dates_file;
-pub(crate) mod dependencies;
 pub(crate) mod doubts;
 pub(crate) mod download;
 pub(crate) mod explained;
@@ -41,12 +39,9 @@ pub(crate) mod listing;
 pub(crate) mod load;
 pub(crate) mod look;
 pub(crate) mod looked;
-pub(crate) mod names;
 pub(crate) mod past;
 pub(crate) mod rows;
 pub(crate) mod saved;
-pub(crate) mod search;
-pub(crate) mod specs;
 pub(crate) mod vanished;
 pub(crate) mod view;
 pub(crate) mod view_versions;
@@ -67,6 +62,13 @@ pub(crate) struct RemoteGems<'a> {
     /// The indexes that are made from its upstream's, and the cache of views.
     pub(crate) local: Hosted<'a>,
     pub(crate) index: &'a FollowedIndex,
+}
+
+impl<'a> RemoteGems<'a> {
+    /// A remote repository, given its own indexes.
+    pub(crate) fn of(remote: &'a Remote, local: Hosted<'a>) -> Self {
+        Self { remote, context: local.context, local, index: &local.repository.shared.followed }
+    }
 }
 
 impl RemoteGems<'_> {

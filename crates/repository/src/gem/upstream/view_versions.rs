@@ -4,7 +4,6 @@
 mod tests;
 
 use crate::error::Error;
-use crate::gem::Found;
 use crate::gem::indexes::GemIndexes;
 use crate::gem::indexes::view_log::{MadeOf, Md5OfInfo, Names, ToSay, ViewLog, ViewRules};
 use crate::gem::upstream::RemoteGems;
@@ -24,36 +23,26 @@ use telemetry::{Event, Millis, Op};
 
 impl RemoteGems<'_> {
     /// The filtered `/versions`.
-    pub(crate) async fn visible_versions(self, event: &mut Event) -> Result<Found, Error> {
+    pub(crate) async fn visible_versions(self, event: &mut Event) -> Result<Index, Error> {
         let (repository, now) = (self.remote.repository.clone(), self.now());
-        // A preview of other settings and an as-of view are rendered without the log.
-        if !repository.asks || repository.as_of.is_some() {
-            return self.rendered_versions(event).await;
-        }
         let mut turn = event.waited(Op::TurnWait, self.local.indexes.view.clone().lock_owned()).await;
         let (learned, origin) = (&self.local.indexes.learned, repository.origin);
         if !turn.source().is_some_and(|log| log.is_ahead(now) || learned.has_news(log.heard(origin)))
             && let Some(index) = turn.current(self.local.store, now)
         {
-            return Ok(Found::Index(index));
+            return Ok(index);
         }
         let stamp = self.local.stamp()?.join(self.local.settings).ok_or(Error::GivenUp)?;
         turn = self.context.read_index(turn, event).await?;
         if turn.source().is_none() {
             turn.replace(ViewLog::default());
         }
-        let update = move |log: &mut ViewLog| {
-            let done = bring_up_to_date(log, &repository, now);
-            if done.is_err() {
-                *log = ViewLog::default();
-            }
-            done
-        };
+        let update = move |log: &mut ViewLog| log.attempt(|log| bring_up_to_date(log, &repository, now));
         let index: Index;
         (turn, index) = self.context.change_index(turn, event, update).await?;
         let ends = [index.fresh_until, self.remote.repository.ends(now)].into_iter().flatten();
         let stamp = ends.fold(stamp, |stamp, ends| stamp.until(ends));
-        Ok(Found::Index(self.context.settle_index(turn, stamp, index)))
+        Ok(self.context.settle_index(turn, stamp, index))
     }
 }
 
@@ -117,12 +106,8 @@ pub(super) fn touch<'a>(
     view: View<'_>,
 ) {
     for name in names {
-        match listing.read_one(name, |offer| to_say(listing, learned, offer, view)) {
-            Some(now) => log.touch(name, now),
-            None if log.has(name) => log.touch(name, ToSay::nothing(None)),
-            // A policy can name gems that were never listed. They are not published.
-            None => {}
-        }
+        // A policy can name gems that were never listed.
+        log.touch_if_known(name, listing.read_one(name, |offer| to_say(listing, learned, offer, view)));
     }
 }
 
