@@ -12,17 +12,10 @@ const TO_MOVE: &str = "still to move";
 
 /// Files and folders that decide by the format all the same, and why. The list only shrinks: an entry without a use fails.
 const KNOWN: &[(&str, &str)] = &[
-    ("crates/daylight/src/audience.rs", TO_MOVE),
-    ("crates/daylight/src/cli/check.rs", TO_MOVE),
-    ("crates/daylight/src/cli/export.rs", TO_MOVE),
     ("crates/daylight/src/cli/import/gems/", "reads the folders of servers that have gems only"),
-    ("crates/daylight/src/cli/policy/refused.rs", TO_MOVE),
-    ("crates/daylight/src/cli/repo", TO_MOVE),
-    ("crates/daylight/src/instance/declared_repositories.rs", "names the first repositories of each format"),
-    ("crates/daylight/src/instance/first_start.rs", "makes the first repositories of each format"),
-    ("crates/daylight/src/overview/", TO_MOVE),
-    ("crates/daylight/src/upload/elsewhere.rs", TO_MOVE),
-    ("crates/daylight/src/upload/mod.rs", "`gem` is a field of a form that clients of RubyGems send"),
+    ("crates/daylight/src/cli/repo", "has the default of a flag, and the names of layouts"),
+    ("crates/daylight/src/formats.rs", "is the table of what the clients of each format are told"),
+    ("crates/daylight/src/settings_patch/", "lists the formats and the layouts in a schema"),
     ("crates/insight/src/ask/hints.rs", "suggests the values of a column"),
     ("crates/insight/src/ask/names.rs", "`gem` is another name of a column"),
     ("crates/insight/src/sample/", "`gem` is a kind of file"),
@@ -33,7 +26,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("crates/repository/src/search/answer.rs", TO_MOVE),
     ("crates/repository/src/tree/file.rs", TO_MOVE),
     ("crates/telemetry/src/event/agent.rs", "`maven` is the name of a client"),
-    ("crates/web/src/", TO_MOVE),
+    ("crates/web/src/", "lists the formats with packages in a schema"),
 ];
 
 /// Files of a format that import the list of repositories all the same, which is above the formats. The list only shrinks.

@@ -104,29 +104,3 @@ fn parts_that_serve_every_format_have_no_word_of_one() {
     }
     nothing_wrong(wrong);
 }
-
-/// Folders in which the name of a format stands in the folder of that format only.
-const UNNAMED: &[&str] = &["crates/daylight/src", "crates/web/src"];
-
-/// Literals that look like the name of a format, and why.
-const LITERALS: &[(&str, &str)] = &[
-    ("crates/daylight/src/cli/import/gems/", "the ending of a file, and a folder of another server"),
-    ("crates/daylight/src/cli/repo.rs", "the default of a flag, as its help shows it"),
-    ("crates/daylight/src/cli/repo/display.rs", "the name of a layout"),
-    ("crates/daylight/src/cli/repo/settings.rs", "the name of a layout"),
-];
-
-#[test]
-fn only_the_folder_of_a_format_has_its_name_as_a_literal() {
-    let named = |line: &str, name: &str| line.contains(&format!("\"{name}\""));
-    let mut wrong = Vec::new();
-    for source in sources(UNNAMED, "rs").iter().filter(|source| !is_test(source)) {
-        let allowed = LITERALS.iter().any(|(path, _)| source.path.starts_with(path));
-        for (at, line) in code(source).filter(|_| !allowed) {
-            let names = ["gem", "maven", "raw"].into_iter().filter(|name| named(line, name));
-            let foreign = names.filter(|name| !source.path.contains(&format!("/src/{name}/")));
-            wrong.extend(foreign.map(|name| format!("{}:{at}: `{name}` as a literal", source.path)));
-        }
-    }
-    nothing_wrong(wrong);
-}

@@ -37,10 +37,8 @@ impl CachedFiles {
     pub(super) fn preview(&self) -> String {
         format!("{}; {} files of {} bytes would be dropped", self.summary(), self.lost_files, self.lost_bytes)
     }
-}
 
-impl CachedFiles {
-    /// What became of them.
+    /// The summary after the change.
     pub(super) fn done(&self) -> String {
         let Self { files, size_bytes, lost_files, lost_bytes, .. } = self;
         let (files, bytes) = (files - lost_files, size_bytes - lost_bytes);
