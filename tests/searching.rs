@@ -40,9 +40,9 @@ fn the_best_names_of_all_formats_come_first_and_follow_each_change() {
     publish(&world, "trees", "lamp", "1.9");
     world.admin().put("tools", "dist/lamp", b"lamp").expect(201);
     // A path with a colon is no package.
-    world.admin().put("tools", "core:/wick.deb", b"wick").expect(201);
+    world.admin().put("tools", "core:/flint.deb", b"flint").expect(201);
     let anon = world.anon();
-    assert_eq!(names(&search(&anon, "q=wick")), ["core:/wick.deb"]);
+    assert_eq!(names(&search(&anon, "q=flint")), ["core:/flint.deb"]);
     let all = search(&anon, "q=Lamp");
     let expected = ["dist/lamp", "lamp", "org.example:lamp", "lamp-oil", "red-lamp", "clamps"];
     assert_eq!((names(&all), &all["count"]), (expected.map(str::to_owned).to_vec(), &json!(6)));
