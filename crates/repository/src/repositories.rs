@@ -111,7 +111,7 @@ impl Repositories {
         let merging = Bound::new(BoundName::Merging, "", room.merging_bytes);
         let packages_bytes = room.views_bytes / PACKAGES_SHARE;
         let views_bytes = room.views_bytes - packages_bytes;
-        let gem = GemCaches::new(room.pushed_gems_bytes, room.dependencies_bytes, views_bytes, &recorder);
+        let gem_caches = GemCaches::new(room.pushed_gems_bytes, room.dependencies_bytes, views_bytes, &recorder);
         let published = PublishedPackages::new(packages_bytes);
         let (waiters, room) = (Waiters::new(room.waiters, &recorder), room.indexes);
         let known = Arc::new(ArcSwap::from_pointee(list::read(&store, None, &room, event).await?));
@@ -150,7 +150,7 @@ impl Repositories {
             changing,
             room,
             remotes,
-            gem,
+            gem_caches,
             published,
             inventory,
             merging,
@@ -165,7 +165,7 @@ impl Repositories {
     /// its other members.
     #[must_use]
     pub fn with_default_gems(mut self, url: Option<String>) -> Self {
-        self.services.gem.default_upstream = url;
+        self.services.gem_caches.default_upstream = url;
         self
     }
 

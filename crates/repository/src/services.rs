@@ -40,7 +40,7 @@ pub struct Services {
     /// The state that all remote repositories share.
     pub(crate) remotes: Arc<Remotes>,
     /// The caches of gem repositories.
-    pub(crate) gem: GemCaches,
+    pub(crate) gem_caches: GemCaches,
     /// The versions of hosted packages, for people.
     pub(crate) published: PublishedPackages,
     /// The names of files in folders of hosted trees.

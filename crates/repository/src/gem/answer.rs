@@ -117,7 +117,7 @@ async fn answer_from(
         Question::Dependencies(form) => {
             let names = parameters::names(&ask.parameters)?;
             event.more_mut().sized(names.as_deref().map_or(0, <[String]>::len));
-            source.dependencies(&services.gem.pieces, names.as_deref(), form, event).await
+            source.dependencies(&services.gem_caches.pieces, names.as_deref(), form, event).await
         }
         Question::Call(call, form) => {
             let ask = parameters::describe(call, form, &ask.parameters, source.now())?;

@@ -35,8 +35,8 @@ impl<'a> Hosted<'a> {
         repository: &'a Arc<Repository>,
         settings: &'a Stamp,
     ) -> Result<Self, Error> {
-        let Services { store, context, gem, .. } = services;
-        let (push_cache, views) = (&gem.pushed, &gem.views);
+        let Services { store, context, gem_caches: caches, .. } = services;
+        let (push_cache, views) = (&caches.pushed, &caches.views);
         let indexes = repository.shared.gem.as_ref().ok_or(Error::GivenUp)?;
         Ok(Self { services, store, context, push_cache, views, repository, indexes, through: None, settings })
     }

@@ -141,7 +141,7 @@ async fn read_gem<T: Send + 'static>(
     read: impl FnOnce(Box<dyn Read + Send>) -> Result<T, Invalid> + Send + 'static,
 ) -> Result<Option<T>, Error> {
     let Some(gem) = opened_gem(services, ask, full_name, event).await else { return Ok(None) };
-    let turn = services.gem.content_reads.turn(event).await?;
+    let turn = services.gem_caches.content_reads.turn(event).await?;
     let read = move |(): &mut ()| {
         let _turn = turn;
         read(gem).ok()

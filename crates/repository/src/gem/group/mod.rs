@@ -85,7 +85,7 @@ impl<'a> GroupGems<'a> {
     /// at it have failed. `None`: it may not be missing.
     pub(crate) fn why_missing(self, leaf: &Repository) -> Option<Failure> {
         let url = leaf.record.remote.as_ref()?.urls.first()?;
-        let is_default = self.services.gem.default_upstream.as_ref() == Some(url);
+        let is_default = self.services.gem_caches.default_upstream.as_ref() == Some(url);
         let is_known = || leaf.shared.followed.read(leaf.origin, |_| ()).is_some();
         leaf.shared.followed.failure_after(0).filter(|_| is_default && !is_known())
     }
