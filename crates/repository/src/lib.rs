@@ -104,14 +104,18 @@ pub use crate::record::{
 };
 pub use crate::references::References;
 pub use crate::repositories::cached::{Cached, FormerFiles};
-pub use crate::repositories::change::{ChangedRepository, Decisions};
-pub use crate::repositories::clock::ClockReport;
+pub use crate::repositories::change::{ChangedRepository, Decisions, pin_anew};
+pub use crate::repositories::clock::{ClockReport, believe_clock, believe_rows, clock_report};
 pub use crate::repositories::contents::RemovedFiles;
 pub use crate::repositories::foresee::Foreseen;
-pub use crate::repositories::holding::Held;
+pub use crate::repositories::former::{former_files, stays_cached};
+pub use crate::repositories::hidden_hosted::{hidden_by_new, hidden_hosted};
+pub use crate::repositories::holding::{Held, holding, holds};
 pub use crate::repositories::journal::{CHANGE_KINDS, JournalQuery, ListedChange, ListedChanges};
 pub use crate::repositories::kept_hints::can_read_derived;
-pub use crate::repositories::packages::PackagesAsk;
+pub use crate::repositories::packages::{
+    PackagesAsk, compared_files, dependents, list_packages, package_rows, readme, tell_changes, version_details,
+};
 pub use crate::repositories::removal::{RemovedRepository, RepositoryRemoval};
 pub use crate::repositories::{MemoryLimits, Repositories};
 pub use crate::repository::shared::Shared;

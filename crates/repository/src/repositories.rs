@@ -157,7 +157,7 @@ impl Repositories {
         };
         let (searched, cleaning) = (SearchIndex::default(), Mutex::default());
         let repositories = Self { services, searched, opened, cleaning };
-        repositories.restore_hints(event).await;
+        kept_hints::restore_hints(&repositories.services, event).await;
         Ok(repositories)
     }
 

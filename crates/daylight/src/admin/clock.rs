@@ -68,11 +68,11 @@ pub(crate) async fn decide(
     by: Option<Author<'_>>,
     event: &mut Event,
 ) -> Result<ClockReport, Error> {
-    let before = app.repositories.clock(event).await?;
+    let before = repository::clock_report(app.repositories.services(), event).await?;
     match (right, by) {
         (_, None) => {}
-        (Right::Clock, Some(by)) => app.repositories.believe_clock(by, event).await?,
-        (Right::Rows, Some(by)) => app.repositories.believe_rows(by, event).await?,
+        (Right::Clock, Some(by)) => repository::believe_clock(app.repositories.services(), by, event).await?,
+        (Right::Rows, Some(by)) => repository::believe_rows(app.repositories.services(), by, event).await?,
     }
     Ok(before)
 }

@@ -149,7 +149,7 @@ pub(super) async fn show(
             && new.as_ref().is_some_and(|new| new.status == 0 && new.is_of(name))
             && was.status == 200
             && was.is_of(name)
-            && app.repositories.stays_cached(now, &url.path, event).await?
+            && repository::stays_cached(app.repositories.services(), now, &url.path, event).await?
         {
             new.clone_from(&old);
         }
@@ -161,7 +161,7 @@ pub(super) async fn show(
     let (now, then) = (before.by_name.get(name), after.by_name.get(name));
     let (mut cached, mut pruned) = (None, None);
     if let (Some(now), Some(then)) = (now, then) {
-        cached = app.repositories.former(now, then, event).await?;
+        cached = repository::former_files(app.repositories.services(), now, then, event).await?;
         if now.record.retention != then.record.retention && then.record.retention.is_some() {
             pruned = Pruned::of(app.repositories.prune_plan(then, event).await?);
         }
@@ -173,7 +173,9 @@ pub(super) async fn show(
         changes,
         cached: cached.map(|cached| PreviewCached::new(cached, former_files)),
         pruned,
-        hosted: app.repositories.hidden_hosted(&before, &after, name, event).await?.map(Hidden::from),
+        hosted: repository::hidden_hosted(app.repositories.services(), &before, &after, name, event)
+            .await?
+            .map(Hidden::from),
         owners,
     }))
 }

@@ -42,7 +42,7 @@ pub(super) struct Removed {
 }
 
 pub(super) async fn holding(app: &App, name: &str, event: &mut Event) -> Result<Value, Error> {
-    Ok(json!(app.repositories.holding(name, event).await?))
+    Ok(json!(repository::holding(app.repositories.services(), name, event).await?))
 }
 
 pub(super) async fn remove(

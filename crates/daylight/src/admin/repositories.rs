@@ -122,7 +122,7 @@ impl RepositoryValue {
             kind: record.kind,
             private: record.private,
             created: Moment(record.created),
-            holds: app.repositories.holds(repository),
+            holds: repository::holds(app.repositories.services(), repository),
             members_since: (record.kind == RepositoryKind::Group).then(since),
             index: repository.followed(),
             hooks: repository.hints(now),
@@ -154,7 +154,7 @@ pub(super) async fn add(
 ) -> Result<Value, Error> {
     body.settings()?.check_references(&app.references)?;
     let record = body.record(conformance::info_format(app.conformance))?;
-    let hidden = app.repositories.hidden_by_new(&record, event).await?;
+    let hidden = repository::hidden_by_new(app.repositories.services(), &record, event).await?;
     if let Some(hidden) = hidden.filter(|_| !body.include_hosted) {
         let (name, hidden) = (record.name, Box::new(hidden));
         return Err(repository::Error::from(Unconfirmed::WouldHideHosted { name, hidden }).into());
@@ -177,7 +177,7 @@ pub(super) async fn change(
     let set = app.repositories.set_deciding(name, |record| body.apply(record), body.decisions(), by, event);
     let Changed { repository: mut changed, former, frees, pruned, hidden, difference } = set.await?;
     if body.changes_urls() {
-        app.repositories.pin_anew(name, event).await?;
+        repository::pin_anew(app.repositories.services(), name, event).await?;
     }
     if let Some(info_format) = info_format {
         changed = repository::reform(app.repositories.services(), name, info_format, by, event).await?;

@@ -20,7 +20,7 @@ use body::HookBody;
 use call::HookKind;
 use front::{Reply, Request};
 use http::header::{self, HeaderName};
-use repository::{Announcement, Repositories, Repository, Scope};
+use repository::{Announcement, Repository, Scope};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use telemetry::{Event, Layer};
@@ -48,7 +48,7 @@ pub(crate) async fn answer(
     let hook = match Box::pin(admit(app, &call, repository, readable, request, event)).await {
         Ok(hook) => hook,
         Err(error) => {
-            app.repositories.count_refused_hook(repository);
+            repository.count_refused_hook();
             return Err(hidden(error));
         }
     };
@@ -89,7 +89,7 @@ async fn admit(
             writes.map_err(|error| if error.is_of_password() { error.into() } else { Error::HookUnproven(name()) })?;
         }
     }
-    if !Repositories::takes_hints(repository) {
+    if !repository.takes_hints() {
         let text = format!(
             "`{}` is hosted and needs no hooks: they are for remote repositories and groups",
             repository.record.name

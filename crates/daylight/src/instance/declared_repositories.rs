@@ -138,7 +138,7 @@ async fn apply_one(
         Ok((existing, _)) => existing,
         Err(Error::NoSuchRepository(_)) => {
             let record = definition.record(info_format)?;
-            let hidden = repositories.hidden_by_new(&record, event).await?;
+            let hidden = repository::hidden_by_new(repositories.services(), &record, event).await?;
             match repositories.add(record, Author::SERVER, event).await {
                 // Another process created it first. The declared settings are applied to it.
                 Err(Error::NameTaken(name)) => repositories.find(&name, event).await?.0,

@@ -43,13 +43,13 @@ pub(crate) async fn show(
     let all = rows(app, read, package, event).await?;
     let (first, second) = (row(&all, package, from)?.clone(), row(&all, package, to)?.clone());
     let ask = read.packages();
-    let first = app.repositories.version(&ask, package, first, event).await?;
-    let second = app.repositories.version(&ask, package, second, event).await?;
+    let first = repository::version_details(app.repositories.services(), &ask, package, first, event).await?;
+    let second = repository::version_details(app.repositories.services(), &ask, package, second, event).await?;
     let needs = first.declared.as_ref().zip(second.declared.as_ref());
     let dependencies = needs.map(|(from, to)| Changed::of(dependencies(from), dependencies(to)).0);
     let mut more_files = false;
     let mut list = async |of: &VersionDetails| {
-        let found = app.repositories.compared_files(&ask, package, of, event).await?;
+        let found = repository::compared_files(app.repositories.services(), &ask, package, of, event).await?;
         Ok::<_, Error>(found.map(|found| {
             more_files |= found.is_cut;
             let files = found.files.into_iter();

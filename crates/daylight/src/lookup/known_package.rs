@@ -21,7 +21,7 @@ pub(super) async fn rows(
     event: &mut Event,
 ) -> Result<PackageRows, Error> {
     event.subject.package = package.into();
-    let mut rows = app.repositories.package(&read.packages(), package, event).await?;
+    let mut rows = repository::package_rows(app.repositories.services(), &read.packages(), package, event).await?;
     rows.rows.retain(|row| !matches!(row.standing, Standing::Shadowed(_)) || read.may_read(&row.member));
     let (repository, package) = (read.repository.record.name.clone(), package.to_owned());
     match (rows.rows.is_empty(), rows.may_lack) {

@@ -30,11 +30,12 @@ pub(crate) async fn show(
         after => rows.rows.iter().position(|row| row.version == after).map_or(total, |at| at + 1),
     };
     let mut part: Vec<VersionRow> = std::mem::take(&mut rows.rows).into_iter().skip(from).take(page.limit).collect();
-    app.repositories.tell_changes(&mut part, event).await?;
+    repository::tell_changes(app.repositories.services(), &mut part, event).await?;
     let next = part.last().filter(|_| from + part.len() < total).map(|row| row.version.clone());
     let (mut about_latest, mut snippets) = (None, Vec::new());
     if let Some(latest) = latest {
-        let details = app.repositories.version(&read.packages(), name, latest, event).await?;
+        let details =
+            repository::version_details(app.repositories.services(), &read.packages(), name, latest, event).await?;
         let url = format!("{}/repository/{}", app.urls.of(request).url(), segment(&read.segment));
         let (repository, number) = (&*read.repository, details.row.number.as_str());
         let declared = details.declared.as_ref();

@@ -16,7 +16,7 @@ pub(crate) async fn list(
     limit: usize,
     event: &mut Event,
 ) -> Result<Packages, Error> {
-    let page = app.repositories.packages(&read.packages(), after, limit, event).await?;
+    let page = repository::list_packages(app.repositories.services(), &read.packages(), after, limit, event).await?;
     let listed = |one: repository::ListedPackage| ListedPackage {
         package: one.package,
         latest: one.latest,
@@ -37,7 +37,9 @@ pub(crate) async fn dependents(
     event: &mut Event,
 ) -> Result<Dependents, Error> {
     event.subject.package = package.into();
-    let found = app.repositories.dependents(&read.packages(), package, &page.after, page.limit, event).await?;
+    let found =
+        repository::dependents(app.repositories.services(), &read.packages(), package, &page.after, page.limit, event)
+            .await?;
     let tell = |one: repository::Dependent| Dependent {
         package: one.package,
         version: one.version,

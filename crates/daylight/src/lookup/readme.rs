@@ -19,7 +19,7 @@ pub(crate) async fn show(
     event.subject.version = version.into();
     let row = row(&all, package, version)?;
     // Artifacts have none.
-    let found = app.repositories.gem_readme(&read.packages(), package, row, event).await?;
+    let found = repository::readme(app.repositories.services(), &read.packages(), package, row, event).await?;
     let cut = found.as_ref().is_some_and(|readme| readme.is_cut);
     let (name, text) = found.map(|readme| (readme.name, readme.text)).unzip();
     let (package, version) = (package.to_owned(), version.to_owned());

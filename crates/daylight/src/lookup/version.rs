@@ -24,8 +24,9 @@ pub(crate) async fn show(
     let all = rows(app, read, package, event).await?;
     event.subject.version = version.into();
     let mut row = row(&all, package, version)?.clone();
-    app.repositories.tell_changes(std::slice::from_mut(&mut row), event).await?;
-    let details = app.repositories.version(&read.packages(), package, row, event).await?;
+    repository::tell_changes(app.repositories.services(), std::slice::from_mut(&mut row), event).await?;
+    let details =
+        repository::version_details(app.repositories.services(), &read.packages(), package, row, event).await?;
     let VersionDetails { row, files, more_files, declared } = details;
     let url = format!("{}/repository/{}", app.urls.of(request).url(), segment(&read.segment));
     let snippets = match row.standing.is_visible() {

@@ -29,7 +29,7 @@ pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Res
     // Who does not see all repositories is not told that all are empty.
     let is_empty = |kind| {
         let mut all = repositories.iter().filter(|one| one.record.kind == kind).peekable();
-        !hidden && all.peek().is_some() && all.all(|one| app.repositories.holds(one).files == 0)
+        !hidden && all.peek().is_some() && all.all(|one| repository::holds(app.repositories.services(), one).files == 0)
     };
     home.first_push = is_empty(RepositoryKind::Hosted).then(|| first_steps(&server, &table));
     let fetch = if is_empty(RepositoryKind::Remote) { first_fetch(&server, &repositories) } else { String::new() };
@@ -59,7 +59,7 @@ fn row(app: &App, repository: &Arc<Repository>) -> HomeRepository {
     if repository.record.kind == RepositoryKind::Group {
         return HomeRepository { name, about, ..HomeRepository::default() };
     }
-    let held = app.repositories.holds(repository);
+    let held = repository::holds(app.repositories.services(), repository);
     let (files, size_bytes) = (Some(held.files), Some(held.size_bytes));
     HomeRepository { name, about, packages: held.packages, files, size_bytes }
 }

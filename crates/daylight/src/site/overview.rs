@@ -33,7 +33,7 @@ pub(crate) async fn of_server(app: &App, request: &Request, event: &mut Event) -
     let mut document = Document::new(TITLE);
     let mut listed = listed::listed(&caller, &table);
     let hidden = listed.len() < table.by_name.len();
-    let is_empty = |one: &&&Arc<Repository>| app.repositories.holds(one).files == 0;
+    let is_empty = |one: &&&Arc<Repository>| repository::holds(app.repositories.services(), one).files == 0;
     let hosted = || listed.iter().filter(|one| one.record.kind == RepositoryKind::Hosted);
     if !hidden && hosted().count() > 0 && hosted().all(|one| is_empty(&one)) {
         document.heading(
@@ -93,7 +93,7 @@ pub(crate) async fn of_repository(
         }
         RepositoryKind::Hosted if repository.as_of.is_some() => {}
         RepositoryKind::Hosted => {
-            let held = app.repositories.holds(repository);
+            let held = repository::holds(app.repositories.services(), repository);
             let packages = held.packages.map(|packages| format!("{packages} packages in ")).unwrap_or_default();
             document.paragraph(format!("It holds {packages}{} files.", held.files));
         }
@@ -142,7 +142,7 @@ async fn list_packages(
         return Ok(());
     }
     let of = PackagesAsk::new(&ask.repository, ask.settings);
-    let page = app.repositories.packages(&of, "", PACKAGES, event).await?;
+    let page = repository::list_packages(app.repositories.services(), &of, "", PACKAGES, event).await?;
     if page.rows.is_empty() && page.next.is_none() {
         return Ok(());
     }
@@ -163,7 +163,7 @@ async fn list_packages(
     document.heading("Packages: each page has the versions, and the lines with which clients use them");
     let mut listed: Vec<Link> = page.rows.iter().map(link).collect();
     if page.next.is_some() {
-        let held = app.repositories.holds(&ask.repository).packages;
+        let held = repository::holds(app.repositories.services(), &ask.repository).packages;
         let more = held.and_then(|all| all.checked_sub(page.rows.len() as u64)).filter(|more| *more > 0);
         let about = more.map_or_else(|| "all packages".to_owned(), |more| format!("all packages: {more} more"));
         listed.push(Link { url: all, about });

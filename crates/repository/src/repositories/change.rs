@@ -6,10 +6,16 @@ use crate::error::unconfirmed::Unconfirmed;
 use crate::policy::hidden_hosted::HiddenHosted;
 use crate::record::RepositoryRecord;
 use crate::repositories::cached::{Cached, FormerFiles};
+use crate::repositories::former::cached_of;
+use crate::repositories::former::take_over;
+use crate::repositories::frees::frees_cached;
+use crate::repositories::hidden_hosted::hidden_hosted;
 use crate::repositories::setting_changes::difference;
+use crate::repositories::upkeep::prune_later;
 use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
 use crate::services::TRIES;
+use crate::services::{Services, list};
 use crate::settings;
 use std::sync::Arc;
 use store::{Change, CommitError, Conflict, Expect, Frees, Lane, Origin, RepositoryId};
@@ -89,7 +95,7 @@ impl Repositories {
         let (mut expect, mut changes) = (Vec::new(), Vec::new());
         for record in &records {
             let mut record = RepositoryRecord { created: at, ..record.clone() };
-            self.check(&mut record, event).await?;
+            check(&self.services, &mut record, event).await?;
             members::check(&record, &known, &records)?;
             expect.push(Expect::RepositoryNameFree(record.name.clone()));
             changes.push(Change::Repository { id: RepositoryId(0), record: record.stored()? });
@@ -134,18 +140,18 @@ impl Repositories {
                 return Ok(ChangedRepository { repository, former, frees, pruned, hidden, difference });
             }
             record.date_members(&repository.record, self.services.store.now());
-            self.check(&mut record, event).await?;
+            check(&self.services, &mut record, event).await?;
             members::check(&record, &known, &[])?;
             let origin = Repository::origin_of(repository.id, &record);
             let former = match origin == repository.origin {
                 true => None,
-                false => Some(self.cached(&repository, event).await?),
+                false => Some(cached_of(&self.services, &repository, event).await?),
             };
             if let Some(cached) = former.filter(|cached| cached.files > 0 && former_files == FormerFiles::Undecided) {
                 return Err(Unconfirmed::WouldLoseCached { name: name.to_owned(), cached }.into());
             }
-            let after = self.table_with(&known, Some(&repository), record.clone())?;
-            let hidden = self.hidden_hosted(&known, &after, name, event).await?;
+            let after = list::table_with(&self.services.room, &known, Some(&repository), record.clone())?;
+            let hidden = hidden_hosted(&self.services, &known, &after, name, event).await?;
             if let Some(hidden) = hidden.as_ref().filter(|_| !decisions.include_hosted) {
                 let (name, hidden) = (name.to_owned(), Box::new(hidden.clone()));
                 return Err(Unconfirmed::WouldHideHosted { name, hidden }.into());
@@ -161,12 +167,12 @@ impl Repositories {
         if former.is_some() {
             self.services.store.set_upstream(repository.id, Some(origin), event).await?;
             if former_files == FormerFiles::KeepVerified {
-                self.take_over(&repository, origin, event).await?;
+                take_over(&self.services, &repository, origin, event).await?;
             }
-            self.drop_former(repository.id);
+            drop_former(&self.services, repository.id);
         }
         let (set, _) = self.find(name, event).await?;
-        let mut frees = former.map(|cached| self.frees_cached(cached.lost(former_files).1));
+        let mut frees = former.map(|cached| frees_cached(&self.services, cached.lost(former_files).1));
         let mut pruned = None;
         if set.record.retention != repository.record.retention {
             drop(turn);
@@ -175,54 +181,59 @@ impl Repositories {
                 pruned = self.prune_plan(&set, event).await.ok();
                 frees = pruned.as_ref().map(|plan| plan.frees);
             }
-            self.prune_later(set.clone());
+            prune_later(&self.services, set.clone());
         }
         let difference = difference(&repository.record.stored()?, &set.record.stored()?).unwrap_or_default();
         Ok(ChangedRepository { repository: set, former, frees, pruned, hidden, difference })
     }
+}
 
-    /// Deletes the pinned networks of the hosts of a repository's upstream. The next call to each host pins its network
-    /// again.
-    pub async fn pin_anew(&self, name: &str, event: &mut Event) -> Result<(), Error> {
-        let (repository, _) = self.find(name, event).await?;
-        Ok(self.services.remotes.pin_anew(&repository, event).await?)
+/// Deletes the pinned networks of the hosts of a repository's upstream. The next call to each host pins its network
+/// again.
+pub async fn pin_anew(services: &Services, name: &str, event: &mut Event) -> Result<(), Error> {
+    let (repository, _) = services.find(name, event).await?;
+    Ok(services.remotes.pin_anew(&repository, event).await?)
+}
+
+/// Refuses invalid settings and references that cannot be read.
+pub(crate) async fn check(services: &Services, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
+    settings::settle(record)?;
+    let (remote, hook_secret) = (record.remote.clone(), record.hook_secret.clone());
+    if remote.is_none() && hook_secret.is_none() {
+        return Ok(());
     }
+    let remotes = services.remotes.clone();
+    let read = move |_: &mut ()| {
+        hook_secret.map_or(Ok(()), |reference| remotes.upstreams.secret(&reference).map(drop))?;
+        remote.map_or(Ok(()), |remote| remotes.check(&remote))
+    };
+    Ok(services.context.workers.run(Lane::Change, Op::ReferencesRead, event, read).await??)
+}
 
-    /// Refuses invalid settings and references that cannot be read.
-    pub(crate) async fn check(&self, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
-        settings::settle(record)?;
-        let (remote, hook_secret) = (record.remote.clone(), record.hook_secret.clone());
-        if remote.is_none() && hook_secret.is_none() {
-            return Ok(());
+/// Assigns the cache to another upstream. The files of the former one are invisible at once and deleted in the
+/// background.
+pub(crate) async fn turn(
+    services: &Services,
+    id: RepositoryId,
+    to: Option<Origin>,
+    event: &mut Event,
+) -> Result<(), Error> {
+    services.store.set_upstream(id, to, event).await?;
+    drop_former(services, id);
+    Ok(())
+}
+
+/// Deletes the files of former upstreams, in the background.
+fn drop_former(services: &Services, id: RepositoryId) {
+    let store = services.store.clone();
+    let mut job = Job::begin(&services.context.recorder, "forget");
+    services.context.back.spawn(async move {
+        let dropped = store.drop_former(id, &mut job).await;
+        if let Err(error) = &dropped {
+            (job.reason, job.detail) = (Some(crate::error::store_reason(error)), error.to_string());
         }
-        let remotes = self.services.remotes.clone();
-        let read = move |_: &mut ()| {
-            hook_secret.map_or(Ok(()), |reference| remotes.upstreams.secret(&reference).map(drop))?;
-            remote.map_or(Ok(()), |remote| remotes.check(&remote))
-        };
-        Ok(self.services.context.workers.run(Lane::Change, Op::ReferencesRead, event, read).await??)
-    }
-
-    /// Assigns the cache to another upstream. The files of the former one are invisible at once and deleted in the
-    /// background.
-    pub(crate) async fn turn(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
-        self.services.store.set_upstream(id, to, event).await?;
-        self.drop_former(id);
-        Ok(())
-    }
-
-    /// Deletes the files of former upstreams, in the background.
-    fn drop_former(&self, id: RepositoryId) {
-        let store = self.services.store.clone();
-        let mut job = Job::begin(&self.services.context.recorder, "forget");
-        self.services.context.back.spawn(async move {
-            let dropped = store.drop_former(id, &mut job).await;
-            if let Err(error) = &dropped {
-                (job.reason, job.detail) = (Some(crate::error::store_reason(error)), error.to_string());
-            }
-            job.end_as(&dropped);
-        });
-    }
+        job.end_as(&dropped);
+    });
 }
 
 fn contended(records: &[RepositoryRecord]) -> Error {

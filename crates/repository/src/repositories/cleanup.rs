@@ -9,6 +9,8 @@ use crate::face::Face;
 use crate::formats::face;
 use crate::group::kept_names::kept_of_units;
 use crate::repositories::Repositories;
+use crate::repositories::frees::frees_cached;
+use crate::repositories::frees::frees_of;
 use crate::repository::Repository;
 use format::tree;
 use std::sync::Arc;
@@ -73,7 +75,9 @@ impl Repositories {
             withdrawals.append(std::mem::take(&mut plan.withdrawals));
             cached_bytes += plan.cached_bytes;
         }
-        let frees = self.frees_of(withdrawals, by.is_some(), event).await?.and(self.frees_cached(cached_bytes));
+        let frees = frees_of(&self.services, withdrawals, by.is_some(), event)
+            .await?
+            .and(frees_cached(&self.services, cached_bytes));
         Ok(Cleanups { plans, frees })
     }
 
@@ -138,7 +142,7 @@ impl Repositories {
     pub async fn prune_plan(&self, repository: &Arc<Repository>, event: &mut Event) -> Result<PrunePlan, Error> {
         let (mut plan, life) = (CleanupPlan::new(&repository.record.name), self.services.store.blob_life());
         self.add_pruned(repository, false, &mut plan, event).await?;
-        let frees = self.frees_of(plan.withdrawals, false, event).await?;
+        let frees = frees_of(&self.services, plan.withdrawals, false, event).await?;
         let restorable_until = self.services.store.now().plus(life.undo.min(life.collect_after));
         Ok(PrunePlan { files: plan.rules.pop(), frees, restorable_until })
     }

@@ -10,7 +10,7 @@ use crate::face::Face;
 use crate::format::Format;
 use crate::formats::face;
 use crate::record::RepositoryRecord;
-use crate::repositories::Repositories;
+use crate::services::{Served, Services};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use store::{Change, ClockDoubt, CommitError, Digest, Expect, RepositoryId, RepositoryKind, Seq};
@@ -67,107 +67,105 @@ impl Subject {
     }
 }
 
-impl Repositories {
-    /// What the clock and the journal say now.
-    pub async fn clock(&self, event: &mut Event) -> Result<ClockReport, Error> {
-        let (store, clock) = (&self.services.store, self.services.store.machine_now());
-        let (last, until) = (store.last(), store.last_change_by(clock, event).await?);
-        Ok(ClockReport {
-            clock,
-            last_change: store.changed_at(last, event).await?,
-            doubt: store.clock_doubt(),
-            correction_ms: store.clock_correction(),
-            rows_of_the_future: last.0.saturating_sub(until.0),
-        })
-    }
+/// What the clock and the journal say now.
+pub async fn clock_report(services: &Services, event: &mut Event) -> Result<ClockReport, Error> {
+    let (store, clock) = (&services.store, services.store.machine_now());
+    let (last, until) = (store.last(), store.last_change_by(clock, event).await?);
+    Ok(ClockReport {
+        clock,
+        last_change: store.changed_at(last, event).await?,
+        doubt: store.clock_doubt(),
+        correction_ms: store.clock_correction(),
+        rows_of_the_future: last.0.saturating_sub(until.0),
+    })
+}
 
-    /// Believes the clock of the machine: the rows of the future count as of now.
-    pub async fn believe_clock(&self, by: Author<'_>, event: &mut Event) -> Result<(), Error> {
-        for _ in 0..TRIES {
-            let (at, last) = (self.services.store.machine_now(), self.services.store.last());
-            let until = self.services.store.last_change_by(at, event).await?;
-            let mut batch = by.batch(at, vec![Expect::JournalAt(last)], Vec::new());
-            if until < last {
-                batch.changes.push(Change::Redate { first: Seq(until.0 + 1) });
-                batch.authors.push(None);
-                for State { change, author } in self.redated(until, at, event).await?.into_values() {
-                    batch.changes.push(change);
-                    batch.authors.push(author);
-                }
-            } else {
-                self.services.store.believe_clock();
+/// Believes the clock of the machine: the rows of the future count as of now.
+pub async fn believe_clock(services: &Services, by: Author<'_>, event: &mut Event) -> Result<(), Error> {
+    for _ in 0..TRIES {
+        let (at, last) = (services.store.machine_now(), services.store.last());
+        let until = services.store.last_change_by(at, event).await?;
+        let mut batch = by.batch(at, vec![Expect::JournalAt(last)], Vec::new());
+        if until < last {
+            batch.changes.push(Change::Redate { first: Seq(until.0 + 1) });
+            batch.authors.push(None);
+            for State { change, author } in redated(services, until, at, event).await?.into_values() {
+                batch.changes.push(change);
+                batch.authors.push(author);
             }
-            batch.changes.extend(self.clock_setting(event).await?);
-            if batch.changes.is_empty() {
-                return Ok(());
-            }
-            match self.services.store.commit(batch, event).await {
-                Ok(_) => return Ok(()),
-                Err(CommitError::Conflict(_)) => {}
-                Err(CommitError::Error(error)) => return Err(error.into()),
-            }
+        } else {
+            services.store.believe_clock();
         }
-        Err(Error::Contended("the journal".to_owned()))
-    }
-
-    /// Believes the moments of the rows: time goes on from the last of them, and the clock of the machine counts as wrong.
-    pub async fn believe_rows(&self, by: Author<'_>, event: &mut Event) -> Result<(), Error> {
-        let setting = self.services.store.believe_rows();
-        let cleared = matches!(&setting, Change::Setting { value: Value::Null, .. });
-        let changes = if cleared { self.clock_setting(event).await? } else { Some(setting) };
-        if changes.is_none() {
+        batch.changes.extend(clock_setting(services, event).await?);
+        if batch.changes.is_empty() {
             return Ok(());
         }
-        let batch = by.batch(self.services.store.now(), Vec::new(), changes.into_iter().collect());
-        match self.services.store.commit(batch, event).await {
-            Ok(_) => Ok(()),
-            Err(CommitError::Conflict(_)) => Err(Error::Contended("the journal".to_owned())),
-            Err(CommitError::Error(error)) => Err(error.into()),
+        match services.store.commit(batch, event).await {
+            Ok(_) => return Ok(()),
+            Err(CommitError::Conflict(_)) => {}
+            Err(CommitError::Error(error)) => return Err(error.into()),
         }
     }
+    Err(Error::Contended("the journal".to_owned()))
+}
 
-    /// The change that ends an earlier decision for the rows, if there is one.
-    async fn clock_setting(&self, event: &mut Event) -> Result<Option<Change>, Error> {
-        let Change::Setting { key, .. } = self.services.store.clock_setting() else { return Ok(None) };
-        let known = self.services.store.setting(&key, event).await?;
-        Ok(known.map(|_| Change::Setting { key, value: Value::Null }))
+/// Believes the moments of the rows: time goes on from the last of them, and the clock of the machine counts as wrong.
+pub async fn believe_rows(services: &Services, by: Author<'_>, event: &mut Event) -> Result<(), Error> {
+    let setting = services.store.believe_rows();
+    let cleared = matches!(&setting, Change::Setting { value: Value::Null, .. });
+    let changes = if cleared { clock_setting(services, event).await? } else { Some(setting) };
+    if changes.is_none() {
+        return Ok(());
     }
+    let batch = by.batch(services.store.now(), Vec::new(), changes.into_iter().collect());
+    match services.store.commit(batch, event).await {
+        Ok(_) => Ok(()),
+        Err(CommitError::Conflict(_)) => Err(Error::Contended("the journal".to_owned())),
+        Err(CommitError::Error(error)) => Err(error.into()),
+    }
+}
 
-    /// The present states of everything that was changed after `until`, with `at` in place of later moments.
-    async fn redated(&self, until: Seq, at: Millis, event: &mut Event) -> Result<States, Error> {
-        let (mut states, mut after) = (States::new(), until);
-        loop {
-            let rows = self.services.store.journal(after, PAGE, event).await?;
-            let Some(last) = rows.last() else { break };
-            after = last.seq;
-            for row in rows {
-                if let Some(subject) = Subject::of(&row.change) {
-                    states.insert(subject, State { change: row.change, author: Some((row.by, row.from)) });
-                }
+/// The change that ends an earlier decision for the rows, if there is one.
+async fn clock_setting(services: &Services, event: &mut Event) -> Result<Option<Change>, Error> {
+    let Change::Setting { key, .. } = services.store.clock_setting() else { return Ok(None) };
+    let known = services.store.setting(&key, event).await?;
+    Ok(known.map(|_| Change::Setting { key, value: Value::Null }))
+}
+
+/// The present states of everything that was changed after `until`, with `at` in place of later moments.
+async fn redated(services: &Services, until: Seq, at: Millis, event: &mut Event) -> Result<States, Error> {
+    let (mut states, mut after) = (States::new(), until);
+    loop {
+        let rows = services.store.journal(after, PAGE, event).await?;
+        let Some(last) = rows.last() else { break };
+        after = last.seq;
+        for row in rows {
+            if let Some(subject) = Subject::of(&row.change) {
+                states.insert(subject, State { change: row.change, author: Some((row.by, row.from)) });
             }
         }
-        for state in states.values_mut() {
-            give_way();
-            date(&mut state.change, at)?;
-        }
-        let known = self.table(event).await?;
-        let hosted = known.by_name.values().filter(|one| one.record.kind == RepositoryKind::Hosted);
-        for repository in hosted {
-            let of = |state: &State| match &state.change {
-                Change::Entry { repository: id, entry } if *id == repository.id => Some(entry.clone()),
-                _ => None,
-            };
-            let changed = states.values().filter_map(of).collect();
-            let served = self.served(repository, &known.stamp);
-            for entry in face!(repository.format, redated(served, changed, at, event).await)? {
-                let subject = Subject::Entry(repository.id, entry.key.clone());
-                let change = Change::Entry { repository: repository.id, entry };
-                let author = states.remove(&subject).and_then(|state| state.author);
-                states.insert(subject, State { change, author });
-            }
-        }
-        Ok(states)
     }
+    for state in states.values_mut() {
+        give_way();
+        date(&mut state.change, at)?;
+    }
+    let known = services.table(event).await?;
+    let hosted = known.by_name.values().filter(|one| one.record.kind == RepositoryKind::Hosted);
+    for repository in hosted {
+        let of = |state: &State| match &state.change {
+            Change::Entry { repository: id, entry } if *id == repository.id => Some(entry.clone()),
+            _ => None,
+        };
+        let changed = states.values().filter_map(of).collect();
+        let served = Served { services, repository, settings: &known.stamp };
+        for entry in face!(repository.format, redated(served, changed, at, event).await)? {
+            let subject = Subject::Entry(repository.id, entry.key.clone());
+            let change = Change::Entry { repository: repository.id, entry };
+            let author = states.remove(&subject).and_then(|state| state.author);
+            states.insert(subject, State { change, author });
+        }
+    }
+    Ok(states)
 }
 
 /// Replaces the moments after `at` in a change, also in settings and facts, which the store does not read. Its index line was written before.

@@ -8,7 +8,10 @@ use crate::formats::face;
 use crate::group::kept_names::{KeptName, kept_below};
 use crate::listed::{ListedFile, Page, PageRequest, Shown};
 use crate::repositories::Repositories;
+use crate::repositories::frees::frees_below;
+use crate::repositories::frees::frees_cached;
 use crate::repository::Repository;
+use crate::services::Services;
 use crate::tree::contents::refuse_other_kinds;
 use crate::tree::remove;
 use crate::upstream::row::OfUpstream;
@@ -86,8 +89,8 @@ impl Repositories {
         let repository = self.tree_repository(name, event).await?;
         let path = &*repository.checked_path(path)?;
         if repository.record.kind == RepositoryKind::Remote {
-            let (files, size_bytes) = self.forget_files(&repository, path, event).await?;
-            return Ok(RemovedFiles { files, frees: self.frees_cached(size_bytes), kept_names: Vec::new() });
+            let (files, size_bytes) = forget_files(&self.services, &repository, path, event).await?;
+            return Ok(RemovedFiles { files, frees: frees_cached(&self.services, size_bytes), kept_names: Vec::new() });
         }
         let at = self.services.store.now();
         let files =
@@ -97,7 +100,7 @@ impl Repositories {
             below && entry.state == State::Withdrawn && entry.changed == at
         };
         // The deletion is committed, even if the figure cannot be read.
-        let frees = self.frees_below(repository.id, path, gone, event).await.unwrap_or_default();
+        let frees = frees_below(&self.services, repository.id, path, gone, event).await.unwrap_or_default();
         let kept_names = kept_below(&self.services, repository.gives_back(), &repository, path, at, event).await;
         Ok(RemovedFiles { files, frees, kept_names })
     }
@@ -136,44 +139,13 @@ impl Repositories {
             let rows =
                 self.services.store.missing(repository.origin, &after, self.services.clock.now(), PAGE, event).await?;
             for (path, _) in rows.iter().filter(|(path, _)| part.has(path)) {
-                forgotten += self.forget(&repository, path, event).await?;
+                forgotten += forget(&self.services, &repository, path, event).await?;
             }
             match rows.last() {
                 Some((last, _)) if rows.len() == PAGE => after.clone_from(last),
                 _ => return Ok(forgotten),
             }
         }
-    }
-
-    /// Deletes the cached files at `path` and below it. Returns their number and the sum of their sizes.
-    pub(crate) async fn forget_files(
-        &self,
-        repository: &Repository,
-        path: &str,
-        event: &mut Event,
-    ) -> Result<(u64, u64), Error> {
-        let part = PageRequest { path, after: "", limit: PAGE };
-        let (mut forgotten, mut size_bytes, mut after) = (0, 0, String::new());
-        loop {
-            let rows = self.services.store.cached_files(repository.origin, path, &after, PAGE, event).await?;
-            for (path, cached) in rows.iter().filter(|(path, _)| part.has(path)) {
-                let was = self.forget(repository, path, event).await?;
-                forgotten += was;
-                size_bytes += was * cached.hashes.size_bytes;
-            }
-            match rows.last() {
-                Some((last, _)) if rows.len() == PAGE => after.clone_from(last),
-                _ if forgotten == 0 => return Err(Error::NoSuchFile(path.to_owned())),
-                _ => return Ok((forgotten, size_bytes)),
-            }
-        }
-    }
-
-    /// Deletes the cached file of one path, and voids answers made from it.
-    async fn forget(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
-        let was = self.services.store.forget_cached(repository.origin, path, event).await?;
-        self.services.store.upstream_changed(repository.id, repository.file(path).folder);
-        Ok(u64::from(was))
     }
 
     async fn tree_repository(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
@@ -200,6 +172,37 @@ impl Repositories {
             }
         }
     }
+}
+
+/// Deletes the cached files at `path` and below it. Returns their number and the sum of their sizes.
+pub(crate) async fn forget_files(
+    services: &Services,
+    repository: &Repository,
+    path: &str,
+    event: &mut Event,
+) -> Result<(u64, u64), Error> {
+    let part = PageRequest { path, after: "", limit: PAGE };
+    let (mut forgotten, mut size_bytes, mut after) = (0, 0, String::new());
+    loop {
+        let rows = services.store.cached_files(repository.origin, path, &after, PAGE, event).await?;
+        for (path, cached) in rows.iter().filter(|(path, _)| part.has(path)) {
+            let was = forget(services, repository, path, event).await?;
+            forgotten += was;
+            size_bytes += was * cached.hashes.size_bytes;
+        }
+        match rows.last() {
+            Some((last, _)) if rows.len() == PAGE => after.clone_from(last),
+            _ if forgotten == 0 => return Err(Error::NoSuchFile(path.to_owned())),
+            _ => return Ok((forgotten, size_bytes)),
+        }
+    }
+}
+
+/// Deletes the cached file of one path, and voids answers made from it.
+async fn forget(services: &Services, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
+    let was = services.store.forget_cached(repository.origin, path, event).await?;
+    services.store.upstream_changed(repository.id, repository.file(path).folder);
+    Ok(u64::from(was))
 }
 
 impl Repository {

@@ -3,8 +3,8 @@
 use crate::error::Error;
 use crate::format::Format;
 use crate::question::Ask;
-use crate::repositories::Repositories;
 use crate::repository::Repository;
+use crate::services::Services;
 use crate::visible::verb_of;
 use std::sync::Arc;
 use store::{BlobLife, Entry, JournalRow, RepositoryKind, State, Withdrawal};
@@ -35,51 +35,54 @@ struct Removed<'a> {
     deleted: Option<Millis>,
 }
 
-impl Repositories {
-    /// The removal of the hosted file of the question, or of the file whose checksum or gemspec the question is about;
-    /// `None`: it was not removed.
-    pub(super) async fn removal_of(&self, ask: &Ask<'_>, event: &mut Event) -> Option<FileRemoval> {
-        let question = &ask.question;
-        let keys: Vec<&str> = [question.file(), question.derived_from()].into_iter().flatten().collect();
-        let hosted = |one: &&Arc<Repository>| one.record.kind == RepositoryKind::Hosted;
-        for repository in ask.repository.leaves.iter().chain([&ask.repository]).filter(hosted) {
-            for key in &keys {
-                // An unreadable row only shortens the explanation.
-                if let Ok(Some(removal)) = self.removal_at(repository, key, event).await {
-                    return Some(removal);
-                }
+/// The removal of the hosted file of the question, or of the file whose checksum or gemspec the question is about;
+/// `None`: it was not removed.
+pub(crate) async fn removal_of(services: &Services, ask: &Ask<'_>, event: &mut Event) -> Option<FileRemoval> {
+    let question = &ask.question;
+    let keys: Vec<&str> = [question.file(), question.derived_from()].into_iter().flatten().collect();
+    let hosted = |one: &&Arc<Repository>| one.record.kind == RepositoryKind::Hosted;
+    for repository in ask.repository.leaves.iter().chain([&ask.repository]).filter(hosted) {
+        for key in &keys {
+            // An unreadable row only shortens the explanation.
+            if let Ok(Some(removal)) = removal_at(services, repository, key, event).await {
+                return Some(removal);
             }
         }
-        None
     }
+    None
+}
 
-    async fn removal_at(
-        &self,
-        repository: &Repository,
-        key: &str,
-        event: &mut Event,
-    ) -> Result<Option<FileRemoval>, Error> {
-        let entry = self.services.store.entry(repository.id, key, event).await?;
-        let Some(entry) = entry.filter(|entry| entry.state == State::Withdrawn) else { return Ok(None) };
-        let row = self.services.store.last_row_of(repository.id, key, event).await?;
-        let deleted = self.services.store.collected(entry.hashes.sha256, event).await?;
-        let (name, format) = (&repository.record.name, repository.format);
-        let whole = self.went_with_version(repository, &entry, event).await;
-        let removed = Removed { repository: name, format, entry: &entry, whole, row: row.as_ref(), deleted };
-        let life = self.services.store.blob_life();
-        Ok(Some(FileRemoval { text: removed.text(life), hint: removed.hint(life, self.services.store.now()) }))
-    }
+async fn removal_at(
+    services: &Services,
+    repository: &Repository,
+    key: &str,
+    event: &mut Event,
+) -> Result<Option<FileRemoval>, Error> {
+    let entry = services.store.entry(repository.id, key, event).await?;
+    let Some(entry) = entry.filter(|entry| entry.state == State::Withdrawn) else { return Ok(None) };
+    let row = services.store.last_row_of(repository.id, key, event).await?;
+    let deleted = services.store.collected(entry.hashes.sha256, event).await?;
+    let (name, format) = (&repository.record.name, repository.format);
+    let whole = went_with_version(services, repository, &entry, event).await;
+    let removed = Removed { repository: name, format, entry: &entry, whole, row: row.as_ref(), deleted };
+    let life = services.store.blob_life();
+    Ok(Some(FileRemoval { text: removed.text(life), hint: removed.hint(life, services.store.now()) }))
+}
 
-    /// The version of a file, in the form of commands, if other files of it were removed with it and none later: then one command restores them all.
-    async fn went_with_version(&self, repository: &Repository, entry: &Entry, event: &mut Event) -> Option<String> {
-        let (folder, name) = repository.format.rules().version_folder(&entry.key)?;
-        // An unreadable folder only shortens the hint.
-        let rows = self.services.store.entries_beginning(repository.id, &folder, "", PAGE, event).await.ok()?;
-        let gone = || rows.iter().filter(|row| row.state == State::Withdrawn);
-        let with = gone().filter(|row| row.changed == entry.changed).count();
-        let is_last = gone().all(|row| row.changed <= entry.changed);
-        (with > 1 && is_last).then_some(name)
-    }
+/// The version of a file, in the form of commands, if other files of it were removed with it and none later: then one command restores them all.
+async fn went_with_version(
+    services: &Services,
+    repository: &Repository,
+    entry: &Entry,
+    event: &mut Event,
+) -> Option<String> {
+    let (folder, name) = repository.format.rules().version_folder(&entry.key)?;
+    // An unreadable folder only shortens the hint.
+    let rows = services.store.entries_beginning(repository.id, &folder, "", PAGE, event).await.ok()?;
+    let gone = || rows.iter().filter(|row| row.state == State::Withdrawn);
+    let with = gone().filter(|row| row.changed == entry.changed).count();
+    let is_last = gone().all(|row| row.changed <= entry.changed);
+    (with > 1 && is_last).then_some(name)
 }
 
 impl Removed<'_> {

@@ -5,6 +5,8 @@ use crate::error::Error;
 use crate::found::Found;
 use crate::question::Ask;
 use crate::record::RepositoryRecord;
+use crate::repositories::change::check;
+use crate::repositories::file_removal::removal_of;
 use crate::repositories::list::{self, ReadRecord};
 use crate::repositories::{Repositories, members};
 use crate::repository::{Repository, RepositoryTable};
@@ -50,7 +52,7 @@ impl Repositories {
         }
         let mut hint = None;
         if answer.is_err()
-            && let Some(removal) = self.removal_of(&ask, event).await
+            && let Some(removal) = removal_of(&self.services, &ask, event).await
         {
             event.detail = match &*event.detail {
                 "" => removal.text,
@@ -95,27 +97,9 @@ impl Repositories {
         let mut record = repository.record.clone();
         change(&mut record)?;
         record.date_members(&repository.record, self.services.store.now());
-        self.check(&mut record, event).await?;
+        check(&self.services, &mut record, event).await?;
         members::check(&record, &known, &[])?;
-        self.table_with(&known, Some(&repository), record)
-    }
-
-    /// The repositories with other settings of one of them, or with a new one.
-    pub(crate) fn table_with(
-        &self,
-        known: &RepositoryTable,
-        changed: Option<&Repository>,
-        record: RepositoryRecord,
-    ) -> Result<RepositoryTable, Error> {
-        let id = changed.map_or(RepositoryId(0), |one| one.id);
-        let stored =
-            changed.map_or_else(|| Ok(Arc::new(record.stored()?)), |one| Ok::<_, Error>(one.stored.clone()))?;
-        let others = known.by_name.values().filter(|one| one.id != id);
-        let read =
-            |one: &Arc<Repository>| ReadRecord { id: one.id, record: one.record.clone(), stored: one.stored.clone() };
-        let mut records: Vec<_> = others.map(read).collect();
-        records.push(ReadRecord { id, record, stored });
-        list::build_table(records, known.at, Some(known), &self.services.room, known.stamp)
+        list::table_with(&self.services.room, &known, Some(&repository), record)
     }
 }
 

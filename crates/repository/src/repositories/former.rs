@@ -2,9 +2,9 @@
 //! the new upstream may keep it. Everything else is fetched again.
 
 use crate::error::Error;
-use crate::repositories::Repositories;
 use crate::repositories::cached::Cached;
 use crate::repository::Repository;
+use crate::services::Services;
 use std::sync::Arc;
 use store::{CachedFile, CachedPath, Origin};
 use telemetry::Event;
@@ -12,68 +12,79 @@ use telemetry::Event;
 /// Number of files that one step reads from the cache database, so that other tasks get their turns.
 const PART: usize = 1_000;
 
-impl Repositories {
-    /// Counts the cached files of a repository's upstream.
-    pub async fn cached(&self, repository: &Repository, event: &mut Event) -> Result<Cached, Error> {
-        let (mut cached, mut after) = (Cached::default(), String::new());
-        while let Some(part) = self.part(repository.origin, &after, event).await? {
-            for (path, file) in &part {
-                cached.files += 1;
-                cached.size_bytes += file.hashes.size_bytes;
-                if stays(repository, path, file) {
-                    cached.verified_files += 1;
-                    cached.verified_bytes += file.hashes.size_bytes;
-                }
+/// Counts the cached files of a repository's upstream.
+pub(crate) async fn cached_of(
+    services: &Services,
+    repository: &Repository,
+    event: &mut Event,
+) -> Result<Cached, Error> {
+    let (mut cached, mut after) = (Cached::default(), String::new());
+    while let Some(part) = part(services, repository.origin, &after, event).await? {
+        for (path, file) in &part {
+            cached.files += 1;
+            cached.size_bytes += file.hashes.size_bytes;
+            if stays(repository, path, file) {
+                cached.verified_files += 1;
+                cached.verified_bytes += file.hashes.size_bytes;
             }
-            after = part.last().map(|(path, _)| path.clone()).unwrap_or_default();
         }
-        Ok(cached)
+        after = part.last().map(|(path, _)| path.clone()).unwrap_or_default();
     }
+    Ok(cached)
+}
 
-    /// The same, if the settings of `then` name another upstream than those of `now`.
-    pub async fn former(
-        &self,
-        now: &Arc<Repository>,
-        then: &Repository,
-        event: &mut Event,
-    ) -> Result<Option<Cached>, Error> {
-        match now.origin == then.origin {
-            true => Ok(None),
-            false => Ok(Some(self.cached(now, event).await?)),
-        }
+/// The same, if the settings of `then` name another upstream than those of `now`.
+pub async fn former_files(
+    services: &Services,
+    now: &Arc<Repository>,
+    then: &Repository,
+    event: &mut Event,
+) -> Result<Option<Cached>, Error> {
+    match now.origin == then.origin {
+        true => Ok(None),
+        false => Ok(Some(cached_of(services, now, event).await?)),
     }
+}
 
-    /// Whether the cached file of a path stays when the upstream gets another URL and releases are kept.
-    pub async fn stays_cached(&self, repository: &Repository, path: &str, event: &mut Event) -> Result<bool, Error> {
-        let asked = repository.file(path);
-        // A checksum stays with its file.
-        let file = asked.checksum().map_or(asked, |(of, _)| of);
-        let kept =
-            self.services.store.lookup_cached(repository.origin, file.path, self.services.clock.now(), event).await?;
-        Ok(matches!(kept, Some(CachedPath::File(known, _)) if stays(repository, file.path, &known)))
-    }
+/// Whether the cached file of a path stays when the upstream gets another URL and releases are kept.
+pub async fn stays_cached(
+    services: &Services,
+    repository: &Repository,
+    path: &str,
+    event: &mut Event,
+) -> Result<bool, Error> {
+    let asked = repository.file(path);
+    // A checksum stays with its file.
+    let file = asked.checksum().map_or(asked, |(of, _)| of);
+    let kept = services.store.lookup_cached(repository.origin, file.path, services.clock.now(), event).await?;
+    Ok(matches!(kept, Some(CachedPath::File(known, _)) if stays(repository, file.path, &known)))
+}
 
-    /// Keeps verified releases of the former upstream for the new one.
-    pub(crate) async fn take_over(&self, former: &Repository, to: Origin, event: &mut Event) -> Result<(), Error> {
-        let mut after = String::new();
-        while let Some(part) = self.part(former.origin, &after, event).await? {
-            after = part.last().map(|(path, _)| path.clone()).unwrap_or_default();
-            let stay = part.into_iter().filter(|(path, file)| stays(former, path, file)).map(|(path, _)| path);
-            self.services.store.take_over(former.origin, to, stay.collect(), event).await?;
-        }
-        Ok(())
+/// Keeps verified releases of the former upstream for the new one.
+pub(crate) async fn take_over(
+    services: &Services,
+    former: &Repository,
+    to: Origin,
+    event: &mut Event,
+) -> Result<(), Error> {
+    let mut after = String::new();
+    while let Some(part) = part(services, former.origin, &after, event).await? {
+        after = part.last().map(|(path, _)| path.clone()).unwrap_or_default();
+        let stay = part.into_iter().filter(|(path, file)| stays(former, path, file)).map(|(path, _)| path);
+        services.store.take_over(former.origin, to, stay.collect(), event).await?;
     }
+    Ok(())
+}
 
-    /// The next files after a path; `None`: there are no more.
-    async fn part(
-        &self,
-        of: Origin,
-        after: &str,
-        event: &mut Event,
-    ) -> Result<Option<Vec<(String, CachedFile)>>, Error> {
-        let part = self.services.store.cached_files(of, "", after, PART, event).await?;
-        Ok(Some(part).filter(|part| !part.is_empty()))
-    }
+/// The next files after a path; `None`: there are no more.
+async fn part(
+    services: &Services,
+    of: Origin,
+    after: &str,
+    event: &mut Event,
+) -> Result<Option<Vec<(String, CachedFile)>>, Error> {
+    let part = services.store.cached_files(of, "", after, PART, event).await?;
+    Ok(Some(part).filter(|part| !part.is_empty()))
 }
 
 fn stays(repository: &Repository, path: &str, file: &CachedFile) -> bool {

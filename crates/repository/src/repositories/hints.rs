@@ -10,6 +10,7 @@ use crate::hints::hint::Hint;
 use crate::hints::waiting::BEHIND_MS;
 use crate::repositories::Repositories;
 use crate::repository::{Repository, RepositoryTable};
+use crate::services::Services;
 use arc_swap::ArcSwap;
 use client::Secret;
 use std::sync::Arc;
@@ -36,16 +37,6 @@ impl Repositories {
         let (table, now) = (self.table(event).await?, self.services.clock.now());
         let remotes = table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Remote);
         Ok(remotes.filter(|one| one.behind_since(now).is_some()).count())
-    }
-
-    /// Counts a refused hook for this repository.
-    pub fn count_refused_hook(&self, repository: &Repository) {
-        repository.shared.hints.count_refused();
-    }
-
-    /// Whether the repository has upstreams that hints can apply to.
-    pub fn takes_hints(repository: &Repository) -> bool {
-        repository.record.kind != RepositoryKind::Hosted
     }
 
     /// Makes the upstreams of a repository be looked at until they confirm the hint; for a group, the upstreams of all
@@ -91,39 +82,49 @@ impl Repositories {
     pub fn wake_hints(&self) {
         self.services.remotes.hints.changed.notify_one();
     }
+}
 
-    /// Counts and logs changes upstream that no hint announced.
-    pub(crate) fn report_lost_hints(&self, table: &RepositoryTable) {
-        let (now, recorder) = (self.services.clock.now(), &self.services.context.recorder);
-        for repository in table.by_name.values() {
-            let (lost, says) = repository.shared.hints.take_lost(now);
-            if lost.is_empty() {
-                continue;
-            }
-            let name = |hint: &Hint| match hint.gone {
-                false => format!("{} {}", hint.package, hint.version),
-                true => format!("{} {} (withdrawn)", hint.package, hint.version),
-            };
-            let mut names = lost.iter().take(NAMES).map(name).collect::<Vec<_>>().join(", ");
-            if lost.len() > NAMES {
-                names += &format!(" and {} more", lost.len() - NAMES);
-            }
-            let mut job = Job::begin(recorder, "hints.lost");
-            job.subject.repository = repository.record.name.as_str().into();
-            let what = if lost.len() == 1 { "change" } else { "changes" };
-            let detail = Event::text(&format!("{} {what} without a hook: {names}", lost.len()));
-            job.detail.clone_from(&detail);
-            job.end(Outcome::Done);
-            if says {
-                let fields: [(&str, &dyn std::fmt::Display); 2] =
-                    [("repository", &repository.record.name), ("found", &detail)];
-                recorder.log().warn("the upstream has changes that no hook announced", &fields);
-            }
+/// Counts and logs changes upstream that no hint announced.
+pub(crate) fn report_lost_hints(services: &Services, table: &RepositoryTable) {
+    let (now, recorder) = (services.clock.now(), &services.context.recorder);
+    for repository in table.by_name.values() {
+        let (lost, says) = repository.shared.hints.take_lost(now);
+        if lost.is_empty() {
+            continue;
+        }
+        let name = |hint: &Hint| match hint.gone {
+            false => format!("{} {}", hint.package, hint.version),
+            true => format!("{} {} (withdrawn)", hint.package, hint.version),
+        };
+        let mut names = lost.iter().take(NAMES).map(name).collect::<Vec<_>>().join(", ");
+        if lost.len() > NAMES {
+            names += &format!(" and {} more", lost.len() - NAMES);
+        }
+        let mut job = Job::begin(recorder, "hints.lost");
+        job.subject.repository = repository.record.name.as_str().into();
+        let what = if lost.len() == 1 { "change" } else { "changes" };
+        let detail = Event::text(&format!("{} {what} without a hook: {names}", lost.len()));
+        job.detail.clone_from(&detail);
+        job.end(Outcome::Done);
+        if says {
+            let fields: [(&str, &dyn std::fmt::Display); 2] =
+                [("repository", &repository.record.name), ("found", &detail)];
+            recorder.log().warn("the upstream has changes that no hook announced", &fields);
         }
     }
 }
 
 impl Repository {
+    /// Counts a refused hook.
+    pub fn count_refused_hook(&self) {
+        self.shared.hints.count_refused();
+    }
+
+    /// Whether it has upstreams that hints can apply to.
+    pub fn takes_hints(&self) -> bool {
+        self.record.kind != RepositoryKind::Hosted
+    }
+
     /// The figures about this repository's hints. `None`: it has no upstreams.
     pub fn hints(&self, now: Millis) -> Option<HintFigures> {
         (self.record.kind != RepositoryKind::Hosted).then(|| self.shared.hints.figures(now))

@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::group::is_hosted;
-use crate::repositories::Repositories;
 use crate::repository::{Repository, RepositoryTable};
+use crate::services::Services;
 use arc_swap::ArcSwap;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -45,17 +45,15 @@ impl Held {
     }
 }
 
-impl Repositories {
-    /// The size of the repository with this name, and whether it keeps names from the upstreams of its groups.
-    pub async fn holding(&self, name: &str, event: &mut Event) -> Result<Held, Error> {
-        let (repository, _) = self.find(name, event).await?;
-        Ok(Held { keeps_names: Some(is_hosted(&repository)), ..self.holds(&repository) })
-    }
+/// The size of the repository with this name, and whether it keeps names from the upstreams of its groups.
+pub async fn holding(services: &Services, name: &str, event: &mut Event) -> Result<Held, Error> {
+    let (repository, _) = services.find(name, event).await?;
+    Ok(Held { keeps_names: Some(is_hosted(&repository)), ..holds(services, &repository) })
+}
 
-    /// The size of a repository.
-    pub fn holds(&self, repository: &Repository) -> Held {
-        Held::of(repository, &self.services.store)
-    }
+/// The size of a repository.
+pub fn holds(services: &Services, repository: &Repository) -> Held {
+    Held::of(repository, &services.store)
 }
 
 /// Adds the figures of all repositories but groups to the metrics.

@@ -5,8 +5,8 @@ use crate::face::Face;
 use crate::format::Format;
 use crate::formats::face;
 use crate::index::rope::form;
-use crate::repositories::Repositories;
 use crate::repository::RepositoryTable;
+use crate::services::Services;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use store::RepositoryKind;
@@ -26,32 +26,28 @@ fn read_head(bytes: Bytes) -> Option<Head> {
     form::read(bytes).map(|(head, _)| head)
 }
 
-impl Repositories {
-    /// Reads the file at a start.
-    pub(crate) async fn restore_hints(&self, event: &mut Event) {
-        let known = self.services.known.load_full();
-        for repository in known.by_name.values().filter(|one| one.record.kind != RepositoryKind::Hosted) {
-            if let Ok(Some(Head { last })) =
-                self.services.context.read_derived(repository.id, FILE, event, read_head).await
-            {
-                repository.shared.hints.restore(last);
-            }
+/// Reads the file at a start.
+pub(crate) async fn restore_hints(services: &Services, event: &mut Event) {
+    let known = services.known.load_full();
+    for repository in known.by_name.values().filter(|one| one.record.kind != RepositoryKind::Hosted) {
+        if let Ok(Some(Head { last })) = services.context.read_derived(repository.id, FILE, event, read_head).await {
+            repository.shared.hints.restore(last);
         }
     }
+}
 
-    /// Writes new times, at most once an hour for each repository.
-    pub(crate) async fn keep_hints(&self, table: &RepositoryTable) {
-        for repository in table.by_name.values() {
-            let Some(last) = repository.shared.hints.unkept() else { continue };
-            let Some(parts) = form::write(&Head { last }, Vec::new()) else { continue };
-            let mut job = Job::begin(&self.services.context.recorder, "index.keep");
-            job.subject.kind = FILE;
-            let done = self.services.store.keep_derived(repository.id, FILE, parts, &mut job).await;
-            if let Err(error) = &done {
-                (job.reason, job.detail) = (Some(crate::error::store_reason(error)), error.to_string());
-            }
-            job.end_as(&done);
+/// Writes new times, at most once an hour for each repository.
+pub(crate) async fn keep_hints(services: &Services, table: &RepositoryTable) {
+    for repository in table.by_name.values() {
+        let Some(last) = repository.shared.hints.unkept() else { continue };
+        let Some(parts) = form::write(&Head { last }, Vec::new()) else { continue };
+        let mut job = Job::begin(&services.context.recorder, "index.keep");
+        job.subject.kind = FILE;
+        let done = services.store.keep_derived(repository.id, FILE, parts, &mut job).await;
+        if let Err(error) = &done {
+            (job.reason, job.detail) = (Some(crate::error::store_reason(error)), error.to_string());
         }
+        job.end_as(&done);
     }
 }
 

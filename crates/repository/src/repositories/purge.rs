@@ -11,6 +11,9 @@ use crate::formats::face;
 use crate::group::kept_names::kept_of;
 use crate::listed::PageRequest;
 use crate::repositories::Repositories;
+use crate::repositories::contents::forget_files;
+use crate::repositories::frees::frees_cached;
+use crate::repositories::frees::frees_of;
 use crate::repository::Repository;
 use std::collections::BTreeSet;
 use store::{Entry, RepositoryKind};
@@ -54,7 +57,7 @@ impl Repositories {
             RepositoryKind::Remote => {
                 let path = repository.format.rules().named_path(what);
                 self.purge_cached(&repository, &path, by.is_some(), &mut plan, event).await?;
-                let frees = self.frees_cached(plan.cached_bytes);
+                let frees = frees_cached(&self.services, plan.cached_bytes);
                 return Ok(PurgePlan { plan, also_in: BTreeSet::new(), frees, kept_names: Vec::new() });
             }
             RepositoryKind::Hosted => {
@@ -68,7 +71,7 @@ impl Repositories {
         for entry in &entries {
             plan.withdraw("purge", repository.id, entry);
         }
-        let frees = self.frees_of(std::mem::take(&mut plan.withdrawals), by.is_some(), event).await?;
+        let frees = frees_of(&self.services, std::mem::take(&mut plan.withdrawals), by.is_some(), event).await?;
         let also_in = self.shared_with(&repository, &entries, event).await?;
         let kept_names = match by {
             Some(_) => kept_of(&self.services, repository.gives_back(), &repository, &entries, event).await,
@@ -98,7 +101,7 @@ impl Repositories {
         }
         match plan.rules.is_empty() {
             true => Err(Purged::Nothing { what: path.to_owned() }.into()),
-            false if apply => self.forget_files(repository, path, event).await.map(drop),
+            false if apply => forget_files(&self.services, repository, path, event).await.map(drop),
             false => Ok(()),
         }
     }

@@ -9,7 +9,12 @@ use crate::error::Error;
 use crate::error::unrestorable::Unrestorable;
 use crate::group::is_hosted;
 use crate::record::RepositoryRecord;
+use crate::repositories::change::check;
+use crate::repositories::change::turn;
+use crate::repositories::frees::frees_below;
+use crate::repositories::frees::frees_cached;
 use crate::repositories::holding::Held;
+use crate::repositories::holding::holds;
 use crate::repositories::{Repositories, members};
 use crate::repository::Repository;
 use crate::services::TRIES;
@@ -53,7 +58,7 @@ impl Repositories {
             let known = self.table(event).await?;
             let repository = known.named(name)?;
             members::free(name, &known)?;
-            let holding = self.holds(repository);
+            let holding = holds(&self.services, repository);
             if confirmed != Some(name) {
                 let Held { files, size_bytes, .. } = holding;
                 let names = if is_hosted(repository) { ", has upstreams asked for its names again," } else { "" };
@@ -66,13 +71,13 @@ impl Repositories {
             let record = RepositoryRecord { removed: Some(at), ..repository.record.clone() };
             if self.services.change(repository, vec![known.unchanged()], record, by, event).await? {
                 if repository.record.kind == RepositoryKind::Remote {
-                    self.turn(repository.id, None, event).await?;
+                    turn(&self.services, repository.id, None, event).await?;
                 }
                 let live = |entry: &store::Entry| entry.state == State::Live;
                 let frees = match repository.record.kind {
-                    RepositoryKind::Remote => self.frees_cached(holding.size_bytes),
+                    RepositoryKind::Remote => frees_cached(&self.services, holding.size_bytes),
                     // The removal is committed, even if the figure cannot be read.
-                    _ => self.frees_below(repository.id, "", live, event).await.unwrap_or_default(),
+                    _ => frees_below(&self.services, repository.id, "", live, event).await.unwrap_or_default(),
                 };
                 let undo = self.services.store.blob_life().undo;
                 let restorable_until = (!undo.is_zero()).then(|| at.plus(undo));
@@ -100,7 +105,7 @@ impl Repositories {
             }
             let before = RepositoryRecord::read(&removed)?;
             let mut record = RepositoryRecord { name: new_name.to_owned(), removed: None, ..before };
-            self.check(&mut record, event).await?;
+            check(&self.services, &mut record, event).await?;
             members::check(&record, &known, &[])?;
             let expect = vec![
                 Expect::RepositoryNameFree(new_name.to_owned()),
@@ -121,7 +126,7 @@ impl Repositories {
                 Err(CommitError::Error(error)) => return Err(error.into()),
                 Ok(_) => {
                     if origin.is_some() {
-                        self.turn(id, origin, event).await?;
+                        turn(&self.services, id, origin, event).await?;
                     }
                     return Ok(self.find(new_name, event).await?.0);
                 }

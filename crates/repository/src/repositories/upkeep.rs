@@ -4,7 +4,10 @@ use crate::face::Face;
 use crate::format::Format;
 use crate::formats::face;
 use crate::repositories::Repositories;
+use crate::repositories::hints::report_lost_hints;
+use crate::repositories::kept_hints::keep_hints;
 use crate::repository::Repository;
+use crate::services::Services;
 use std::sync::Arc;
 use store::RepositoryKind;
 use telemetry::Event;
@@ -22,8 +25,8 @@ impl Repositories {
         for format in Format::ALL {
             face!(*format, report(&self.services, &table).await);
         }
-        self.report_lost_hints(&table);
-        self.keep_hints(&table).await;
+        report_lost_hints(&self.services, &table);
+        keep_hints(&self.services, &table).await;
     }
 
     /// Deletes what the retention of hosted repositories no longer keeps. Ages are measured in days, so it is enough to do this now and
@@ -31,18 +34,8 @@ impl Repositories {
     pub async fn prune_snapshots(&self) {
         let known = self.services.known.load_full();
         for repository in known.by_name.values().filter(|one| one.record.kind == RepositoryKind::Hosted) {
-            self.prune(repository.clone()).await;
+            prune(&self.services, repository.clone()).await;
         }
-    }
-
-    /// The same for one repository whose settings have changed, in the background.
-    pub(crate) fn prune_later(&self, repository: Arc<Repository>) {
-        self.services.context.back.spawn(self.prune(repository));
-    }
-
-    fn prune(&self, repository: Arc<Repository>) -> impl Future<Output = ()> + Send + use<> {
-        let (context, alike) = (self.services.context.clone(), self.services.hosted_like(&repository));
-        async move { face!(repository.format, sweep(context, repository, alike).await) }
     }
 
     /// Closes large files whose stamps are no longer valid, so that the space of deleted ones is free.
@@ -51,4 +44,14 @@ impl Repositories {
         self.opened.close_stale(|stamp| revisions.holds(stamp, now));
         self.services.remotes.opened.close_stale(|stamp| revisions.holds(stamp, now));
     }
+}
+
+/// The same for one repository whose settings have changed, in the background.
+pub(crate) fn prune_later(services: &Services, repository: Arc<Repository>) {
+    services.context.back.spawn(prune(services, repository));
+}
+
+fn prune(services: &Services, repository: Arc<Repository>) -> impl Future<Output = ()> + Send + use<> {
+    let (context, alike) = (services.context.clone(), services.hosted_like(&repository));
+    async move { face!(repository.format, sweep(context, repository, alike).await) }
 }

@@ -8,10 +8,12 @@ use crate::formats::face;
 use crate::package::standing::Standing;
 use crate::repositories::Repositories;
 use crate::repositories::packages::PackagesAsk;
+use crate::repositories::packages::package_rows;
 use crate::repository::Repository;
 use crate::search::index::{NameSource, NamesNow};
 use crate::search::names::{Names, Place};
 use crate::search::query::{Rank, SearchQuery, Word};
+use crate::services::Services;
 use crate::visible::shown;
 use crate::workers::aside;
 use std::sync::Arc;
@@ -82,7 +84,7 @@ impl Repositories {
         let mut members: Vec<Arc<Repository>> = members.cloned().collect();
         members.sort_by(|one, other| one.record.name.cmp(&other.record.name));
         match request.query {
-            SearchQuery::Digest(digest) => self.files_of_digest(&members, digest, request, event).await,
+            SearchQuery::Digest(digest) => files_of_digest(&self.services, &members, digest, request, event).await,
             SearchQuery::Words(words) => self.named(members, settings, words, request, event).await,
         }
     }
@@ -156,8 +158,8 @@ impl Repositories {
         };
         if !rules.is_package(&name) {
             let found = match is_remote {
-                true => self.cached_hit(repository, &name, event).await?,
-                false => self.published_hit(repository, &name, event).await?,
+                true => cached_hit(&self.services, repository, &name, event).await?,
+                false => published_hit(&self.services, repository, &name, event).await?,
             };
             let (package, path, version, hashes) = (None, Some(name.clone()), None, None);
             let gone =
@@ -165,7 +167,7 @@ impl Repositories {
             return Ok(found.unwrap_or(gone));
         }
         let ask = PackagesAsk::new(repository, settings);
-        let rows = self.package(&ask, &name, event).await?;
+        let rows = package_rows(&self.services, &ask, &name, event).await?;
         let cached = rows.rows.iter().any(|row| row.cached.is_some());
         let hidden = match rows.latest {
             Some(_) => None,
@@ -185,39 +187,74 @@ impl Repositories {
             name,
         })
     }
+}
 
-    /// A published file, also a hidden one. `None`: it was withdrawn meanwhile.
-    pub(crate) async fn published_hit(
-        &self,
-        repository: &Arc<Repository>,
-        key: &str,
-        event: &mut Event,
-    ) -> Result<Option<SearchHit>, Error> {
-        let Some(entry) = self.services.store.entry(repository.id, key, event).await? else { return Ok(None) };
-        let hidden = match shown(&entry, repository.view(self.services.clock.now())) {
-            Ok(_) => None,
-            Err(None) => return Ok(None),
-            Err(Some(why)) => Some(why.into()),
+/// The files with a digest, by repository, then by key.
+async fn files_of_digest(
+    services: &Services,
+    members: &[Arc<Repository>],
+    digest: &str,
+    request: SearchRequest<'_>,
+    event: &mut Event,
+) -> Result<SearchAnswer, Error> {
+    let mut all: Vec<(&Arc<Repository>, String)> = Vec::new();
+    for repository in members {
+        let keys = match repository.record.kind {
+            RepositoryKind::Remote => services.store.cached_paths_of_digest(repository.origin, digest, event).await?,
+            _ => services.store.keys_of_digest(repository.id, digest, event).await?,
         };
-        let (path, named) = repository.format.rules().published_at(&entry);
-        Ok(Some(SearchHit::of_file(repository, path, named, ItemPlace::Hosted, hidden, entry.hashes)))
+        all.extend(keys.into_iter().map(|key| (repository, key)));
     }
+    let place = |(repository, key): &(&Arc<Repository>, String)| format!("{}:{key}", repository.record.name);
+    let from = match request.after {
+        "" => 0,
+        after => all.iter().position(|one| place(one) == after).map_or(all.len(), |at| at + 1),
+    };
+    let count = all.len() as u64;
+    let part: Vec<_> = all.into_iter().skip(from).take(request.limit).collect();
+    let next = part.last().filter(|_| ((from + part.len()) as u64) < count).map(place);
+    let mut hits = Vec::with_capacity(part.len());
+    for (repository, key) in part {
+        let hit = match repository.record.kind {
+            RepositoryKind::Remote => cached_hit(services, repository, &key, event).await?,
+            _ => published_hit(services, repository, &key, event).await?,
+        };
+        hits.extend(hit);
+    }
+    Ok(SearchAnswer { count, hits, next, building: Vec::new() })
+}
 
-    /// A cached file, also a hidden one. `None`: it was evicted meanwhile.
-    pub(crate) async fn cached_hit(
-        &self,
-        repository: &Arc<Repository>,
-        path: &str,
-        event: &mut Event,
-    ) -> Result<Option<SearchHit>, Error> {
-        let rows = self.services.store.cached_files(repository.origin, path, "", 1, event).await?;
-        let Some((path, cached)) = rows.into_iter().find(|(at, _)| at == path) else { return Ok(None) };
-        let why = why_cached_is_hidden(&self.services, repository, &path, &cached, event).await?;
-        let Ok(why) = why else { return Ok(None) };
-        let named = repository.file(&path).package().map(|(_, package, version)| (package, version));
-        let (place, hidden) = (ItemPlace::Cached, why.map(Into::into));
-        Ok(Some(SearchHit::of_file(repository, path.to_owned(), named, place, hidden, cached.hashes)))
-    }
+/// A published file, also a hidden one. `None`: it was withdrawn meanwhile.
+async fn published_hit(
+    services: &Services,
+    repository: &Arc<Repository>,
+    key: &str,
+    event: &mut Event,
+) -> Result<Option<SearchHit>, Error> {
+    let Some(entry) = services.store.entry(repository.id, key, event).await? else { return Ok(None) };
+    let hidden = match shown(&entry, repository.view(services.clock.now())) {
+        Ok(_) => None,
+        Err(None) => return Ok(None),
+        Err(Some(why)) => Some(why.into()),
+    };
+    let (path, named) = repository.format.rules().published_at(&entry);
+    Ok(Some(SearchHit::of_file(repository, path, named, ItemPlace::Hosted, hidden, entry.hashes)))
+}
+
+/// A cached file, also a hidden one. `None`: it was evicted meanwhile.
+async fn cached_hit(
+    services: &Services,
+    repository: &Arc<Repository>,
+    path: &str,
+    event: &mut Event,
+) -> Result<Option<SearchHit>, Error> {
+    let rows = services.store.cached_files(repository.origin, path, "", 1, event).await?;
+    let Some((path, cached)) = rows.into_iter().find(|(at, _)| at == path) else { return Ok(None) };
+    let why = why_cached_is_hidden(services, repository, &path, &cached, event).await?;
+    let Ok(why) = why else { return Ok(None) };
+    let named = repository.file(&path).package().map(|(_, package, version)| (package, version));
+    let (place, hidden) = (ItemPlace::Cached, why.map(Into::into));
+    Ok(Some(SearchHit::of_file(repository, path.to_owned(), named, place, hidden, cached.hashes)))
 }
 
 impl SearchHit {

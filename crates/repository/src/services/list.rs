@@ -65,6 +65,23 @@ pub(crate) fn build_table(
     Ok(RepositoryTable { by_name: by_name.into_iter().map(|(name, one)| (name, Arc::new(one))).collect(), at, stamp })
 }
 
+/// The repositories with other settings of one of them, or with a new one.
+pub(crate) fn table_with(
+    room: &Arc<Bound>,
+    known: &RepositoryTable,
+    changed: Option<&Repository>,
+    record: RepositoryRecord,
+) -> Result<RepositoryTable, Error> {
+    let id = changed.map_or(RepositoryId(0), |one| one.id);
+    let stored = changed.map_or_else(|| Ok(Arc::new(record.stored()?)), |one| Ok::<_, Error>(one.stored.clone()))?;
+    let others = known.by_name.values().filter(|one| one.id != id);
+    let read =
+        |one: &Arc<Repository>| ReadRecord { id: one.id, record: one.record.clone(), stored: one.stored.clone() };
+    let mut records: Vec<_> = others.map(read).collect();
+    records.push(ReadRecord { id, record, stored });
+    build_table(records, known.at, Some(known), room, known.stamp)
+}
+
 /// The leaves of each group.
 fn leaves_of_groups(all: &HashMap<String, Repository>) -> Vec<(String, Arc<[Arc<Repository>]>)> {
     let groups = all.values().filter(|repository| repository.record.kind == RepositoryKind::Group);
