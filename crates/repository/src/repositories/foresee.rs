@@ -7,11 +7,11 @@ use crate::question::Ask;
 use crate::record::RepositoryRecord;
 use crate::repositories::change::check;
 use crate::repositories::file_removal::removal_of;
-use crate::repositories::list::{self, ReadRecord};
 use crate::repositories::{Repositories, members};
-use crate::repository::{Repository, RepositoryTable};
+use crate::repository::RepositoryTable;
+use crate::services::list;
 use std::sync::Arc;
-use store::{Entry, RepositoryId, RepositoryKind};
+use store::{Entry, RepositoryKind};
 use telemetry::{Event, MemberRecord, MemberSaid};
 
 /// The predicted answer to a question.
