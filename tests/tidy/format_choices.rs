@@ -15,7 +15,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("crates/daylight/src/cli/import/gems/", "reads the folders of servers that have gems only"),
     ("crates/daylight/src/cli/repo", "has the default of a flag, and the names of layouts"),
     ("crates/daylight/src/formats.rs", "is the table of what the clients of each format are told"),
-    ("crates/daylight/src/settings_patch/", "lists the formats and the layouts in a schema"),
+    ("crates/daylight/src/settings_patch/", "lists the layouts in a schema"),
     ("crates/insight/src/ask/hints.rs", "suggests the values of a column"),
     ("crates/insight/src/ask/names.rs", "`gem` is another name of a column"),
     ("crates/insight/src/sample/", "`gem` is a kind of file"),

@@ -8,7 +8,7 @@ use crate::config::duration;
 use crate::conformance;
 use crate::error::Error;
 use crate::lookup::pagination::{self, PageQuery};
-use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
+use crate::settings_patch::{RepositoryDefinition, SettingsPatch, format_names};
 use repository::moment::Moment;
 use repository::{
     Author, ChangedRepository as Changed, ClaimedOver, FollowedState, Held, HintFigures, Repository, Unconfirmed,
@@ -33,7 +33,7 @@ pub(super) struct RepositoryValue {
     name: String,
     /// Where clients find it.
     url: String,
-    #[schemars(extend("enum" = ["gem", "maven", "raw"]))]
+    #[schemars(extend("enum" = format_names()))]
     format: String,
     #[schemars(with = "String", extend("enum" = ["hosted", "remote", "group"]))]
     kind: RepositoryKind,
