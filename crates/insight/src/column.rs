@@ -55,7 +55,7 @@ macro_rules! columns {
                 match self { $(Column::$name => $otel,)* }
             }
 
-            /// What it is, for people.
+            /// Its meaning, for people.
             pub fn doc(self) -> &'static str {
                 match self { $(Column::$name => $doc,)* }
             }
@@ -125,20 +125,20 @@ columns! {
     Late "late_ms" Duration "" "How late the event loop was when it arrived" |row| row.arrival(|arrival| micros(arrival.late));
     ClassUsed "class_used" Number "" "Places of the cost class that were taken when it arrived" |row| row.arrival(|arrival| arrival.class_used.into());
     QueuedOutside "queued_outside_ms" Duration "" "How long it waited before it reached the server, as a trusted proxy told" |row| row.more(|more| micros(more.queued_outside));
-    HeadRead "head_read_ms" Duration "" "Reading and parsing the request head" |row| row.line(Column::HeadRead);
-    BodyReceive "body_receive_ms" Duration "" "Waiting for bytes of an upload" |row| row.line(Column::BodyReceive);
-    ClassQueue "queue_wait_ms" Duration "" "Waiting for threads of the server: for blobs, databases and rendering" |row| row.line(Column::ClassQueue);
-    TurnWait "turn_wait_ms" Duration "" "Waiting for other requests that use the same thing" |row| row.line(Column::TurnWait);
-    LoopWait "loop_wait_ms" Duration "" "Waiting for the event loop of the core" |row| row.line(Column::LoopWait);
-    Truth "truth_ms" Duration "db.client.operation.duration" "Reading and changing the truth database" |row| row.line(Column::Truth);
-    Cache "cache_ms" Duration "" "Reading and changing the cache database" |row| row.line(Column::Cache);
-    Blob "blob_ms" Duration "" "Opening, reading, writing and syncing blobs" |row| row.line(Column::Blob);
-    Render "render_ms" Duration "" "Reading packages, rendering and merging indexes, hashing" |row| row.line(Column::Render);
-    MembersAsk "members_ask_ms" Duration "" "Asking the members of a group" |row| row.line(Column::MembersAsk);
-    FlightWait "flight_wait_ms" Duration "" "Waiting for a download from an upstream" |row| row.line(Column::FlightWait);
-    Upstream "upstream_ms" Duration "" "Calling upstreams: connecting, waiting and reading" |row| row.line(Column::Upstream);
-    ReplyWrite "reply_write_ms" Duration "" "From the complete answer to its first byte in the kernel" |row| row.line(Column::ReplyWrite);
-    BodySend "body_send_ms" Duration "" "From the first byte of the response to its last" |row| row.line(Column::BodySend);
+    HeadRead "head_read_ms" Duration "" "Reading and parsing the request head" |row| line(row, Column::HeadRead);
+    BodyReceive "body_receive_ms" Duration "" "Waiting for bytes of an upload" |row| line(row, Column::BodyReceive);
+    ClassQueue "queue_wait_ms" Duration "" "Waiting for threads of the server: for blobs, databases and rendering" |row| line(row, Column::ClassQueue);
+    TurnWait "turn_wait_ms" Duration "" "Waiting for other requests that use the same thing" |row| line(row, Column::TurnWait);
+    LoopWait "loop_wait_ms" Duration "" "Waiting for the event loop of the core" |row| line(row, Column::LoopWait);
+    Truth "truth_ms" Duration "db.client.operation.duration" "Reading and changing the truth database" |row| line(row, Column::Truth);
+    Cache "cache_ms" Duration "" "Reading and changing the cache database" |row| line(row, Column::Cache);
+    Blob "blob_ms" Duration "" "Opening, reading, writing and syncing blobs" |row| line(row, Column::Blob);
+    Render "render_ms" Duration "" "Reading packages, rendering and merging indexes, hashing" |row| line(row, Column::Render);
+    MembersAsk "members_ask_ms" Duration "" "Asking the members of a group" |row| line(row, Column::MembersAsk);
+    FlightWait "flight_wait_ms" Duration "" "Waiting for a download from an upstream" |row| line(row, Column::FlightWait);
+    Upstream "upstream_ms" Duration "" "Calling upstreams: connecting, waiting and reading" |row| line(row, Column::Upstream);
+    ReplyWrite "reply_write_ms" Duration "" "From the complete answer to its first byte in the kernel" |row| line(row, Column::ReplyWrite);
+    BodySend "body_send_ms" Duration "" "From the first byte of the response to its last" |row| line(row, Column::BodySend);
     Other "other_ms" Duration "" "All other operations on the line of the work" |row| row.other_line();
     Unaccounted "unaccounted_ms" Duration "" "The time in which no operation ran; with the operations before it, it adds up to the duration" |row| row.event.unaccounted() / 1000;
     TruthReads "truth_reads" Number "" "Reads of the truth database, those of members included" |row| row.runs(Op::TruthRead);
@@ -153,6 +153,11 @@ columns! {
 /// rounding to microseconds.
 pub const LINE: &[Column] =
     Column::ALL.split_at(Column::Unaccounted as usize + 1).0.split_at(Column::HeadRead as usize).1;
+
+/// The time of the operations of a column of [`LINE`], in microseconds.
+fn line(row: &Row<'_>, column: Column) -> i64 {
+    row.line(column as usize - Column::HeadRead as usize)
+}
 
 /// Nanoseconds as microseconds, rounded down.
 fn micros(nanos: u64) -> i64 {

@@ -60,7 +60,7 @@ impl Log {
     /// earlier ones are.
     ///
     /// # Errors
-    /// Those of the disk, and [`io::ErrorKind::FileTooLarge`] if the log or the batch is too large.
+    /// Errors of the disk, and [`io::ErrorKind::FileTooLarge`] if the log or the batch is too large.
     pub fn append(&mut self, block: &Block) -> io::Result<()> {
         if block.span().rows == 0 {
             return Ok(());

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct Memtable {
     /// In the order of time.
     blocks: Vec<Arc<Block>>,
-    /// So many of the blocks are not joined any more.
+    /// The number of the first blocks, which are not joined any more.
     complete: usize,
     span: Span,
     memory: u64,
@@ -23,7 +23,7 @@ impl Memtable {
     pub const BLOCK_ROWS: usize = 32 * 1024;
     /// The most memory of the blocks that are joined to one, in bytes.
     pub const BLOCK_BYTES: u64 = 8 * 1024 * 1024;
-    /// So many blocks of similar size are joined.
+    /// The number of blocks of similar size that are joined.
     const JOINED: usize = 8;
 
     /// Adds a batch of rows: a narrow block.

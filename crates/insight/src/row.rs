@@ -1,12 +1,11 @@
 //! An event with the values that several columns are taken from.
 
-use crate::column::Column;
 use std::fmt::Write;
 use telemetry::{Agent, Arrival, Because, Event, MemberSaid, More, Op, OpPlace, UpstreamUse};
 
-/// The operations of each column from [`Column::HeadRead`] to [`Column::BodySend`]. All are on the line; the others of the line are in
+/// The operations of each column of the line, in the order of the columns. All are on the line; the others of the line are in
 /// [`Row::other_line`].
-const IN_COLUMNS: [&[Op]; Column::Other as usize - Column::HeadRead as usize] = [
+const IN_COLUMNS: [&[Op]; 14] = [
     &[Op::HeadRead, Op::HeadParse],
     &[Op::BodyReceive],
     &[Op::TruthWait, Op::CacheWait, Op::BlobWait, Op::WorkWait, Op::CommitWait],
@@ -119,10 +118,9 @@ impl<'e> Row<'e> {
         self.event.more.as_deref().and_then(|more| more.upstream.as_ref()).map_or("", take)
     }
 
-    /// The time of the operations of a column of [`IN_COLUMNS`], of the event itself, in microseconds.
-    pub(crate) fn line(&self, column: Column) -> i64 {
-        let ops = IN_COLUMNS[column as usize - Column::HeadRead as usize];
-        let nanos: u64 = ops.iter().map(|op| self.nanos[*op as usize]).sum();
+    /// The time of the operations of a column of the line, by its place, of the event itself, in microseconds.
+    pub(crate) fn line(&self, place: usize) -> i64 {
+        let nanos: u64 = IN_COLUMNS[place].iter().map(|op| self.nanos[*op as usize]).sum();
         (nanos / 1000).cast_signed()
     }
 
@@ -151,7 +149,7 @@ fn more(event: &Event) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::column::{Cell, LINE};
+    use crate::column::{Cell, Column, LINE};
 
     #[test]
     fn the_operations_on_the_line_add_up_to_the_duration() {

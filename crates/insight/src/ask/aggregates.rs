@@ -39,7 +39,7 @@ pub(crate) enum Aggregate {
 enum Cells {
     Counts(Vec<u64>),
     Sums(Vec<i64>),
-    Spreads(Vec<Distribution>),
+    Distributions(Vec<Distribution>),
     Distincts(Vec<Distinct>),
 }
 
@@ -68,7 +68,7 @@ impl Aggregates {
         let cells = needs.iter().map(|need| match need {
             Aggregate::Events | Aggregate::Share(_) => Cells::Counts(Vec::new()),
             Aggregate::Sum(_) | Aggregate::Least(_) | Aggregate::Most(_) => Cells::Sums(Vec::new()),
-            Aggregate::Distribution(_) => Cells::Spreads(Vec::new()),
+            Aggregate::Distribution(_) => Cells::Distributions(Vec::new()),
             Aggregate::Distinct(_) => Cells::Distincts(Vec::new()),
         });
         let cells = cells.collect();
@@ -96,7 +96,7 @@ impl Aggregates {
             match cells {
                 Cells::Counts(counts) => counts.resize(groups, 0),
                 Cells::Sums(sums) => sums.resize(groups, first(need)),
-                Cells::Spreads(spreads) => spreads.resize_with(groups, Distribution::default),
+                Cells::Distributions(distributions) => distributions.resize_with(groups, Distribution::default),
                 Cells::Distincts(distincts) => distincts.resize_with(groups, Distinct::default),
             }
         }
@@ -110,7 +110,7 @@ impl Aggregates {
             .iter()
             .map(|cells| match cells {
                 Cells::Counts(_) | Cells::Sums(_) => size_of::<u64>(),
-                Cells::Spreads(_) => size_of::<Distribution>(),
+                Cells::Distributions(_) => size_of::<Distribution>(),
                 Cells::Distincts(_) => size_of::<Distinct>(),
             })
             .sum()
@@ -165,20 +165,20 @@ impl Aggregates {
                     let cells = rows.pick(&cells);
                     each(groups, None, |row, group, _| most[group] = most[group].max(cells[row]));
                 }
-                (Aggregate::Distribution(column), Cells::Spreads(spreads)) if aggregated.is_some() => {
+                (Aggregate::Distribution(column), Cells::Distributions(distributions)) if aggregated.is_some() => {
                     let buckets =
                         aggregated.map(|aggregated| aggregated.buckets(*column)).transpose()?.unwrap_or_default();
                     let mut bytes = 0;
                     each(groups, None, |row, group, _| {
-                        bytes += buckets.get(rows.place(row)).map_or(0, |buckets| spreads[group].merge(buckets));
+                        bytes += buckets.get(rows.place(row)).map_or(0, |buckets| distributions[group].merge(buckets));
                     });
                     self.bytes += bytes;
                 }
-                (Aggregate::Distribution(column), Cells::Spreads(spreads)) => {
+                (Aggregate::Distribution(column), Cells::Distributions(distributions)) => {
                     let cells = columns.numbers(*column)?;
                     let cells = rows.pick(&cells);
                     let mut bytes = 0;
-                    each(groups, weights, |row, group, weight| bytes += spreads[group].add(cells[row], weight));
+                    each(groups, weights, |row, group, weight| bytes += distributions[group].add(cells[row], weight));
                     self.bytes += bytes;
                 }
                 (Aggregate::Distinct(column), Cells::Distincts(distincts)) => {
@@ -234,11 +234,12 @@ impl Aggregates {
                 Figure::rounded(sum / events as f64 / unit)
             }
             Measure::Min(column) | Measure::Max(column) => Figure::cell(*column, self.sum(&need(measure), group)),
-            Measure::Quantile(part, column) => match self.spread(&need(measure), group).and_then(|s| s.quantile(*part))
-            {
-                Some(value) => Figure::cell(*column, i64::try_from(value).unwrap_or(i64::MAX)),
-                None => Figure::None,
-            },
+            Measure::Quantile(part, column) => {
+                match self.distribution(&need(measure), group).and_then(|s| s.quantile(*part)) {
+                    Some(value) => Figure::cell(*column, i64::try_from(value).unwrap_or(i64::MAX)),
+                    None => Figure::None,
+                }
+            }
             Measure::Share(_) => Figure::rounded(self.scan(&need(measure), group) as f64 / events as f64),
             Measure::Rate => Figure::None,
         }
@@ -273,9 +274,9 @@ impl Aggregates {
         distincts.get(group).map_or(0, Distinct::count)
     }
 
-    fn spread(&self, need: &Aggregate, group: usize) -> Option<&Distribution> {
-        let Some(Cells::Spreads(spreads)) = self.cells(need) else { return None };
-        spreads.get(group)
+    fn distribution(&self, need: &Aggregate, group: usize) -> Option<&Distribution> {
+        let Some(Cells::Distributions(distributions)) = self.cells(need) else { return None };
+        distributions.get(group)
     }
 
     /// Keeps these groups, in this order.
@@ -287,7 +288,7 @@ impl Aggregates {
             match cells {
                 Cells::Counts(counts) => kept(counts, groups),
                 Cells::Sums(sums) => kept(sums, groups),
-                Cells::Spreads(spreads) => kept(spreads, groups),
+                Cells::Distributions(distributions) => kept(distributions, groups),
                 Cells::Distincts(distincts) => kept(distincts, groups),
             }
         }
@@ -300,7 +301,7 @@ impl Aggregates {
 fn outside(cells: &Cells) -> usize {
     match cells {
         Cells::Counts(_) | Cells::Sums(_) => 0,
-        Cells::Spreads(spreads) => spreads.iter().map(Distribution::bytes).sum(),
+        Cells::Distributions(distributions) => distributions.iter().map(Distribution::bytes).sum(),
         Cells::Distincts(distincts) => distincts.iter().map(Distinct::bytes).sum(),
     }
 }

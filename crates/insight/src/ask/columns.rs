@@ -80,15 +80,15 @@ pub(super) struct Columns {
     texts: HashMap<Column, Arc<Coded>>,
     numbers: HashMap<Column, Arc<Vec<i64>>>,
     /// The columns that stay in memory.
-    kept: Arc<[Column]>,
+    cached: Arc<[Column]>,
     bytes: u64,
 }
 
 impl Columns {
-    /// The columns of a part. `kept` stay in memory.
-    pub(super) fn new(part: Arc<dyn Part>, kept: Arc<[Column]>) -> Self {
+    /// The columns of a part. `cached` stay in memory.
+    pub(super) fn new(part: Arc<dyn Part>, cached: Arc<[Column]>) -> Self {
         let rows = part.span().rows;
-        Self { part, rows, texts: HashMap::new(), numbers: HashMap::new(), kept, bytes: 0 }
+        Self { part, rows, texts: HashMap::new(), numbers: HashMap::new(), cached, bytes: 0 }
     }
 
     /// The part.
@@ -133,7 +133,7 @@ impl Columns {
         // Copies: the compiler compares many of them at once.
         let places = read.codes.iter().copied().max().map_or(0, |highest| highest as usize + 1);
         self.check(column, read.codes.len(), places <= read.texts.len())?;
-        if self.kept.contains(&column) {
+        if self.cached.contains(&column) {
             self.texts.insert(column, read.clone());
         }
         Ok(read)
@@ -147,7 +147,7 @@ impl Columns {
         give_way();
         let read = Arc::new(self.part.numbers(column)?);
         self.check(column, read.len(), true)?;
-        if self.kept.contains(&column) {
+        if self.cached.contains(&column) {
             self.numbers.insert(column, read.clone());
         }
         Ok(read)

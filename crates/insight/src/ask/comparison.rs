@@ -27,7 +27,7 @@ pub(super) struct Comparison {
     begun: Option<(Columns, Taken)>,
     sample: Sample,
     /// The columns that stay in memory while a part is seen.
-    kept: Arc<[Column]>,
+    cached: Arc<[Column]>,
 }
 
 impl Comparison {
@@ -46,9 +46,9 @@ impl Comparison {
         let mut filtered = Vec::new();
         question.filter.columns(&mut filtered);
         let sample = Sample::new(&filtered);
-        let kept: Vec<Column> = filtered.iter().copied().chain([Column::At, Column::Weight]).collect();
+        let cached: Vec<Column> = filtered.iter().copied().chain([Column::At, Column::Weight]).collect();
         let progress = Progress::new(interleaved(parts));
-        Self { question, progress, begun: None, sample, kept: kept.into() }
+        Self { question, progress, begun: None, sample, cached: cached.into() }
     }
 
     /// Begins the next part.
@@ -59,7 +59,7 @@ impl Comparison {
         if earlier && holds(&self.question.filter, &*part) == Some(false) {
             return self.progress.skip(&*part);
         }
-        let mut columns = Columns::new(part, self.kept.clone());
+        let mut columns = Columns::new(part, self.cached.clone());
         match self.sample.take(&self.question, &mut columns, ROWS_MAX / PARTS) {
             Ok(taken) => self.begun = Some((columns, taken)),
             Err(error) => self.progress.end(&columns, Some(error)),

@@ -97,31 +97,31 @@ mod tests {
 
     #[test]
     fn few_values_have_exact_quantiles_and_weights_count() {
-        let mut spread = Distribution::default();
-        assert_eq!(spread.quantile(0.5), None);
-        spread.add(70, 1);
-        spread.add(7, 9);
-        assert_eq!([0.0, 0.5, 0.9, 0.91, 1.0].map(|part| spread.quantile(part).unwrap()), [7, 7, 7, 70, 70]);
+        let mut values = Distribution::default();
+        assert_eq!(values.quantile(0.5), None);
+        values.add(70, 1);
+        values.add(7, 9);
+        assert_eq!([0.0, 0.5, 0.9, 0.91, 1.0].map(|part| values.quantile(part).unwrap()), [7, 7, 7, 70, 70]);
     }
 
     #[test]
     fn many_values_have_quantiles_within_the_error_of_a_histogram() {
-        let mut spread = Distribution::default();
+        let mut values = Distribution::default();
         (1..=1000).for_each(|value| {
-            spread.add(value, 3);
+            values.add(value, 3);
         });
         for (part, exact) in [(0.01, 10.0), (0.5, 500.0), (0.95, 950.0), (1.0, 1000.0)] {
-            let found = spread.quantile(part).unwrap() as f64;
+            let found = values.quantile(part).unwrap() as f64;
             assert!((found / exact - 1.0).abs() <= 0.051, "{part}: {found}");
         }
     }
 
     #[test]
     fn a_value_that_is_too_large_for_its_weight_is_counted_as_large() {
-        let mut spread = Distribution::default();
+        let mut values = Distribution::default();
         (0..20).for_each(|_| {
-            spread.add(i64::MAX, 1000);
+            values.add(i64::MAX, 1000);
         });
-        assert!(spread.quantile(0.5).unwrap() > 1 << 50);
+        assert!(values.quantile(0.5).unwrap() > 1 << 50);
     }
 }

@@ -17,7 +17,7 @@ impl Mistake {
         Self { place: place.to_string(), message: message.into(), hint: None }
     }
 
-    /// The same, with the name that was probably meant.
+    /// Adds the name that was probably meant, as the remedy.
     pub(super) fn meant(mut self, nearest: Option<&str>) -> Self {
         self.hint = nearest.map(|nearest| format!("did you mean `{nearest}`?")).or(self.hint);
         self

@@ -12,7 +12,7 @@ pub struct Question {
     pub to: Millis,
     /// The events that count.
     pub filter: Filter,
-    /// What the rows of the answer have in common: at most [`Question::KEYS_MAX`] columns. None: one row for all events.
+    /// The columns by which events are grouped, at most [`Question::KEYS_MAX`]. Without one, all events have one row.
     pub by: Vec<Key>,
     /// The measures of each row of the answer, at least one.
     pub measures: Vec<Measure>,
@@ -144,7 +144,7 @@ pub struct Order {
     pub ascending: bool,
 }
 
-/// What the events that the filter chooses are compared with.
+/// The events with which those of the filter are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compare {
     /// With all other events of the same time.

@@ -32,7 +32,7 @@ pub(super) struct Run {
     /// The columns that are read before anything is counted.
     counted: Vec<Column>,
     /// The columns that stay in memory while a part is seen.
-    kept: Arc<[Column]>,
+    cached: Arc<[Column]>,
 }
 
 /// A part of which some columns were read, and nothing was counted yet.
@@ -41,7 +41,7 @@ struct Begun {
     columns: Columns,
     /// `None`: it is not known yet which rows count.
     chosen: Option<Chosen>,
-    /// So many columns of [`Run::counted`] were read.
+    /// The number of columns of [`Run::counted`] that were read.
     read: usize,
 }
 
@@ -72,9 +72,9 @@ impl Run {
         let rank: Vec<Measure> = rank.cloned().into_iter().collect();
         let table = Table::new(&question, if series.is_some() { &rank } else { &question.measures }, groups);
         let counted = counted_columns(&question, &table, series.as_ref());
-        let kept = kept_columns(&question, &table, series.as_ref()).into();
+        let cached = cached_columns(&question, &table, series.as_ref()).into();
         let (progress, begun) = (Progress::new(parts), None);
-        Self { question, progress, begun, table, series, counted, kept }
+        Self { question, progress, begun, table, series, counted, cached }
     }
 
     /// An estimate of the memory of the tables, in bytes.
@@ -89,7 +89,7 @@ impl Run {
             self.progress.skip(&*part);
             return None;
         }
-        Some(Begun { columns: Columns::new(part, self.kept.clone()), chosen: None, read: 0 })
+        Some(Begun { columns: Columns::new(part, self.cached.clone()), chosen: None, read: 0 })
     }
 
     /// Whether no event of a part can be in the answer.
@@ -270,7 +270,7 @@ fn weights(columns: &mut Columns, rows: &Rows) -> Result<Option<Vec<i64>>, Unrea
 }
 
 /// The columns that stay in memory while a part is seen: those of keys and measures, and the ones that a filter reads repeatedly.
-fn kept_columns(question: &Question, table: &Table, series: Option<&Series>) -> Vec<Column> {
+fn cached_columns(question: &Question, table: &Table, series: Option<&Series>) -> Vec<Column> {
     let mut columns = counted_columns(question, table, series);
     let (mut filtered, mut once) = (vec![Column::At], Vec::new());
     question.filter.columns(&mut filtered);

@@ -124,7 +124,7 @@ impl<'a> Bytes<'a> {
     }
 
     fn length(&mut self) -> Option<usize> {
-        // Whatever is counted takes a byte at least, so a damaged count makes no large list.
+        // Each item takes a byte at least, so a damaged count makes no large list.
         usize::try_from(varint::read(&mut self.0)?).ok().filter(|length| *length <= self.0.len())
     }
 

@@ -20,13 +20,13 @@ pub(super) fn names() -> String {
 }
 
 impl Columns {
-    /// Those of this version.
+    /// The columns of this version.
     pub(super) fn own() -> Self {
         let columns = Column::ALL.iter().copied().map(Some).collect();
         Self { tag: tag(names().as_bytes()), columns }
     }
 
-    /// Those with these names. `None`: the bytes are no list of names.
+    /// The columns with these names. `None`: the bytes are no list of names.
     pub(super) fn read(plain: &[u8]) -> Option<Self> {
         let names = plain.strip_prefix(FORM.as_bytes())?.strip_prefix(b"\n")?;
         let columns = std::str::from_utf8(names).ok()?.split('\n').map(Column::read).collect();

@@ -121,7 +121,7 @@ impl Delta {
         counts.duration.record(figures.duration / 1000);
     }
 
-    /// So many events ended that were not seen.
+    /// Counts events that ended and were not seen.
     pub(super) fn miss(&mut self, events: u64) {
         self.missed += events;
     }

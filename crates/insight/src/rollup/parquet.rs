@@ -168,7 +168,7 @@ impl CountsFile {
         Ok((cells, begins.collect()))
     }
 
-    /// A column of numbers: the beginnings of minutes or hours, [`NUMBERS`], or the sums of [`DURATIONS`].
+    /// A column of numbers: when the minute or hour of each row begins, [`NUMBERS`], or the sums of [`DURATIONS`].
     pub(super) fn numbers(&self, column: Column) -> Result<Vec<i64>, ParquetError> {
         let place = match NUMBERS.iter().position(|own| *own == column) {
             _ if column == Column::At => 0,

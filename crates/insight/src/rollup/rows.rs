@@ -23,7 +23,8 @@ pub(crate) const NUMBERS: [Column; 4] = [Column::Status, Column::Weight, Column:
 pub(crate) const DURATIONS: [Column; 2] = [Column::FirstByte, Column::Duration];
 
 /// The number of a row in a column; of a duration, the sum. `None`: rollups do not have the column.
-pub(crate) fn number((key, counts): &(Key, Counts), column: Column) -> Option<i64> {
+pub(crate) fn number(row: &(Key, Counts), column: Column) -> Option<i64> {
+    let (key, counts) = row;
     Some(match column {
         Column::At => key.at,
         Column::Status => key.status.into(),

@@ -44,7 +44,7 @@ impl Budget {
 pub enum Goal {
     /// This many, beside the events that are stored whole.
     Number(u32),
-    /// So many that the bytes last for [`Goal::DAYS`] days: what quiet hours leave is saved for busy ones.
+    /// As many as fit if the bytes are to last for [`Goal::DAYS`] days. Quiet hours save for busy ones.
     Auto(Savings),
 }
 
@@ -64,10 +64,10 @@ impl Goal {
     const NOT_KEPT: f64 = 2_000.0;
     /// Events that are stored whole in a second for each reason.
     const WHOLE: u32 = 200;
-    /// The same in a flood that has used up what was saved.
+    /// The same number in a flood that has used up the savings.
     const WHOLE_IN_FLOOD: f32 = 10.0;
 
-    /// So many that the bytes of `budget` last for [`Goal::DAYS`] days.
+    /// As many as fit if the bytes of `budget` are to last for [`Goal::DAYS`] days.
     pub fn auto(budget: Arc<Budget>) -> Self {
         // The first day of a server is the one in which people try it.
         let mut savings = Savings { budget, events: 0.0 };
@@ -75,7 +75,7 @@ impl Goal {
         Self::Auto(savings)
     }
 
-    /// So many seconds passed, in which so many events were stored.
+    /// Tells how many seconds passed, and how many events were stored in them.
     pub(super) fn passed(&mut self, seconds: f64, stored: u64) {
         if let Self::Auto(savings) = self {
             let events = savings.events + savings.share() * seconds - stored as f64;

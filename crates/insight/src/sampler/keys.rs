@@ -165,7 +165,7 @@ impl Sample {
         (1.0 + 15.0 * self.mean).ln().max(0.01)
     }
 
-    /// So many of the next second may be stored.
+    /// Sets how many events of the next second may be stored.
     fn share(&mut self, events: f32) {
         self.rate = (self.mean / events.max(f32::MIN_POSITIVE)).clamp(1.0, (1u32 << Keys::DOUBLINGS) as f32);
         self.step = (events as u32).max(1);

@@ -45,7 +45,7 @@ impl Kinds {
         kind
     }
 
-    /// So many seconds passed.
+    /// Tells how many seconds passed.
     pub(super) fn passed(&mut self, seconds: f64) {
         self.age += seconds;
         if self.age >= Self::VALID {

@@ -56,7 +56,7 @@ impl SlowTimes {
         nanos > times.limit
     }
 
-    /// So many seconds passed.
+    /// Tells how many seconds passed.
     pub(super) fn passed(&mut self, seconds: f64) {
         self.age += seconds;
         if self.age < Self::VALID {

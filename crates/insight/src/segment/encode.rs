@@ -107,7 +107,7 @@ fn dictionary(cells: &[i64], lowest: i64, highest: i64) -> Option<(Vec<i64>, Vec
     (different.len() <= DIFFERENT_MAX).then(|| (different, codes()))
 }
 
-/// The same for numbers that are too far apart for a table of all numbers between them.
+/// The dictionary of numbers that are too far apart for a table of all numbers between them.
 fn far_apart(cells: &[i64]) -> Option<(Vec<i64>, Vec<u32>)> {
     let (mut different, mut places) = (Vec::new(), HashMap::new());
     let code = |cell: &i64| {

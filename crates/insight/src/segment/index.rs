@@ -135,7 +135,7 @@ impl Index {
     }
 }
 
-/// The same as [`ColumnEntry`], in less memory: there are thousands of segments.
+/// A [`ColumnEntry`] in less memory: there are thousands of segments.
 #[derive(Debug)]
 pub(super) struct ColumnIndex {
     pub pages: Extent,

@@ -24,7 +24,7 @@ const ROWS_ENOUGH: usize = 64 * 1024;
 const AGE_OF_ENOUGH: Duration = Duration::from_secs(15 * 60);
 /// After this time any number of rows becomes a segment.
 pub(super) const AGE: Duration = Duration::from_secs(60 * 60);
-/// So many segments fit into the disk for events at least, so that the oldest can make room.
+/// The number of segments that fit into the disk for events at least, so that the oldest can make room.
 pub(super) const SEGMENTS: u64 = 8;
 /// Segments are joined if the result has the events of at most this many milliseconds.
 const JOINED_MILLIS: i64 = 24 * 60 * 60 * 1000;

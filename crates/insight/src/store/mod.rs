@@ -4,10 +4,10 @@
 //! was killed.
 
 mod flush;
-mod index_cache;
 mod log_writer;
 mod maintenance;
 mod names;
+mod open_segments;
 mod quarantine;
 mod retention;
 mod segments;
@@ -23,10 +23,10 @@ use crate::options::{FactsOf, InsightOptions, Surroundings};
 use crate::part::{Part, Span};
 use crate::row::{RepositoryFacts, Row};
 use crate::sampler::Budget;
-use index_cache::IndexCache;
 use log_writer::LogWriter;
 use maintenance::Maintenance;
 use names::SegmentName;
+use open_segments::OpenSegments;
 use quarantine::UnreadableLog;
 use segments::StoredSegment;
 use start_files::StartFiles;
@@ -51,7 +51,7 @@ pub(crate) struct EventStore {
     intake: Mutex<Intake>,
     rows: Mutex<Rows>,
     memory: Arc<Bound>,
-    indexes: Arc<IndexCache>,
+    indexes: Arc<OpenSegments>,
     disk: Arc<Bound>,
     incidents: Incidents,
     maintenance: Maintenance,
@@ -126,7 +126,7 @@ impl EventStore {
     pub(crate) fn new(options: InsightOptions, budget: Arc<Budget>) -> Arc<Self> {
         let of_indexes = options.memory_bytes / INDEXES_PART;
         let memory = Bound::new(BoundName::OpenEvents, "", options.memory_bytes - of_indexes);
-        let indexes = IndexCache::new(of_indexes, options.log.clone());
+        let indexes = OpenSegments::new(of_indexes, options.log.clone());
         let disk = Bound::new(BoundName::KeptEvents, "", options.keep_bytes);
         let (intake, rows) = (Mutex::default(), Mutex::default());
         let (facts, incidents, maintenance) = (OnceLock::new(), Incidents::default(), Maintenance::default());
@@ -256,10 +256,10 @@ impl EventStore {
         parts.extend(segments.map(|stored| stored.clone() as Arc<dyn Part>));
         // They are readable again in a moment. Until then an answer says what it lacks.
         let cause = "its events found no room in memory, and are not in a segment yet";
-        let dropped = rows
-            .unflushed
-            .iter()
-            .filter_map(|rows| Some(Arc::new(UnreadableLog::new(rows.log.clone()?, rows.dropped?, cause.to_owned()))));
+        let dropped = rows.unflushed.iter().filter_map(|rows| {
+            let ((path, bytes), (from, to)) = (rows.log.clone()?, rows.dropped?);
+            Some(Arc::new(UnreadableLog::new(path, bytes, from, to, cause.to_owned())))
+        });
         let unreadable = rows.quarantine.iter().cloned().chain(dropped).filter(|log| within(log.span()));
         parts.extend(unreadable.map(|log| log as Arc<dyn Part>));
         parts

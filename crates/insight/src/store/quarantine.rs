@@ -1,16 +1,16 @@
 //! Logs that cannot be read are set aside, so that the rows of later logs become segments. The next start tries again.
 
 use super::flush::{AGE, SEGMENTS};
+use super::segments::report;
 use super::{EventStore, Unflushed};
 use crate::column::Column;
 use crate::disk;
 use crate::part::{Coded, Part, Span, Unreadable};
-use std::fmt::Display;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{Log, Millis};
+use telemetry::Millis;
 
 /// A log of events that cannot be read, as a part: answers name it, and are not exact.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct UnreadableLog {
 
 impl UnreadableLog {
     /// A log with rows that began at `from` to `to`, in milliseconds since the epoch. Their number is unknown.
-    pub(super) fn new((path, bytes): (PathBuf, u64), (from, to): (i64, i64), cause: String) -> Self {
+    pub(super) fn new(path: PathBuf, bytes: u64, from: i64, to: i64, cause: String) -> Self {
         Self { path, bytes, span: Span { rows: 1, events: 0, from, to }, cause }
     }
 }
@@ -43,14 +43,6 @@ impl Part for UnreadableLog {
     }
 }
 
-/// Tells the operator of a file that cannot be read.
-pub(super) fn report(path: &Path, cause: &dyn Display, log: &Log) {
-    log.warn(
-        "a file of stored events cannot be read, and answers lack its events",
-        &[("file", &path.display()), ("cause", cause)],
-    );
-}
-
 fn before(at: Millis, by: Duration) -> i64 {
     at.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX))
 }
@@ -58,14 +50,14 @@ fn before(at: Millis, by: Duration) -> i64 {
 impl EventStore {
     /// Waits no longer for a log that cannot be read.
     pub(super) fn quarantine(&self, unflushed: &Unflushed, cause: &io::Error) {
-        let Some(log) = unflushed.log.clone() else { return };
-        report(&log.0, cause, self.log());
+        let Some((path, bytes)) = unflushed.log.clone() else { return };
+        report(&path, cause, self.log());
         // A log is written for an hour at most. The time that a file system writes down may be some milliseconds old.
-        let written = disk::written(&log.0).unwrap_or_else(|_| self.options.clock.now());
-        let times = (before(written, AGE), written.0.saturating_add(100));
+        let written = disk::written(&path).unwrap_or_else(|_| self.options.clock.now());
+        let (from, to) = (before(written, AGE), written.0.saturating_add(100));
         let mut rows = self.rows();
         rows.unflushed.retain(|other| !other.is(unflushed));
-        rows.quarantine.push(Arc::new(UnreadableLog::new(log, times, cause.to_string())));
+        rows.quarantine.push(Arc::new(UnreadableLog::new(path, bytes, from, to, cause.to_string())));
     }
 
     /// Removes the logs that are too old, and the first ones if all take more than a part of the disk for events.

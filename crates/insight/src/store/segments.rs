@@ -1,13 +1,14 @@
 //! A segment on disk, as a part. Its index is read when a question needs it, and evicted when others need the memory.
 
-use super::index_cache::IndexCache;
 use super::names::SegmentName;
-use super::quarantine::report;
+use super::open_segments::OpenSegments;
 use crate::column::Column;
 use crate::part::{Coded, Part, Span, Unreadable};
 use crate::segment::Segment;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use telemetry::Log;
 
 /// A segment on disk. One that cannot be read is a part all the same, so that answers name it, and are not exact.
 #[derive(Debug)]
@@ -16,8 +17,8 @@ pub(super) struct StoredSegment {
     pub(super) path: PathBuf,
     /// The size of its file.
     pub(super) bytes: u64,
-    indexes: Arc<IndexCache>,
-    /// Its id in the cache of indexes.
+    indexes: Arc<OpenSegments>,
+    /// Its id among the open segments.
     id: u64,
     state: Mutex<State>,
 }
@@ -26,7 +27,7 @@ pub(super) struct StoredSegment {
 enum State {
     /// It was not opened yet.
     Unknown,
-    /// It was opened. Its index may be in the cache.
+    /// It was opened. Its index may have been evicted since.
     Readable(Span),
     /// It cannot be read, for this cause, which was logged.
     Damaged(String),
@@ -34,13 +35,13 @@ enum State {
 
 impl StoredSegment {
     /// A segment in a folder.
-    pub(super) fn new(folder: &Path, name: SegmentName, bytes: u64, indexes: &Arc<IndexCache>) -> Self {
+    pub(super) fn new(folder: &Path, name: SegmentName, bytes: u64, indexes: &Arc<OpenSegments>) -> Self {
         let (path, id, state) = (folder.join(name.to_string()), indexes.next_id(), Mutex::new(State::Unknown));
         Self { name, path, bytes, indexes: indexes.clone(), id, state }
     }
 
     /// A segment that was just written.
-    pub(super) fn written(name: SegmentName, segment: Segment, indexes: &Arc<IndexCache>) -> Self {
+    pub(super) fn written(name: SegmentName, segment: Segment, indexes: &Arc<OpenSegments>) -> Self {
         let (path, bytes, id) = (segment.path().to_owned(), segment.file_bytes(), indexes.next_id());
         let state = Mutex::new(State::Readable(segment.span()));
         indexes.insert(id, Arc::new(segment));
@@ -90,6 +91,14 @@ impl StoredSegment {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Tells the operator of a file that cannot be read.
+pub(super) fn report(path: &Path, cause: &dyn Display, log: &Log) {
+    log.warn(
+        "a file of stored events cannot be read, and answers lack its events",
+        &[("file", &path.display()), ("cause", cause)],
+    );
 }
 
 impl Drop for StoredSegment {

@@ -1,7 +1,7 @@
 //! The files that a start finds. The folder alone says which there are.
 
-use super::index_cache::IndexCache;
 use super::names::{SegmentName, log_number};
+use super::open_segments::OpenSegments;
 use super::segments::StoredSegment;
 use crate::disk;
 use crate::segment::Segment;
@@ -23,7 +23,7 @@ pub(super) struct StartFiles {
 impl StartFiles {
     /// Looks into the folder, which it makes if it does not exist. Removes files that are incomplete or that other files replace:
     /// a killed process may leave both.
-    pub(super) fn look(folder: &Path, indexes: &Arc<IndexCache>) -> io::Result<Self> {
+    pub(super) fn look(folder: &Path, indexes: &Arc<OpenSegments>) -> io::Result<Self> {
         let files = disk::open_folder(folder)?;
         let named = files.iter().filter_map(|(file, bytes)| Some((SegmentName::read(file)?, file, *bytes)));
         let named: Vec<_> = named.collect();

@@ -38,7 +38,7 @@ impl Default for Throttle {
 }
 
 impl Throttle {
-    /// So many events are chosen in each second where there are more. A person reads a few, and a program that needs all of them says so.
+    /// The number of events that are chosen in each second that has more. A person reads a few, and a program that needs all of them says so.
     pub(super) const EACH_SECOND: u32 = 200;
 
     /// How many events this one stands for, which began at `at`. 0: it is left out.

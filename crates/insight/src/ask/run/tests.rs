@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use telemetry::{Event, EventId, Millis, Text, Tick};
 
-/// What differs between the events of these tests.
+/// The values that differ between the events of these tests.
 #[derive(Debug, Clone)]
 struct Fact {
     at: i64,

@@ -5,7 +5,7 @@ use super::Ints;
 /// The cells. Narrow ones are offsets from the lowest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Cells {
-    /// So many rows with the same cell.
+    /// The number of rows, which have the same cell.
     Same(usize),
     Bytes(Vec<u8>),
     Halves(Vec<u16>),

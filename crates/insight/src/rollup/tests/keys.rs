@@ -28,7 +28,7 @@ fn repositories_beyond_4096_keys_count_as_other_and_answers_about_them_are_not_e
             world.settle();
         }
     }
-    // Whatever has a place keeps it.
+    // A key that has a row keeps it.
     (0..100).for_each(|number| world.event(&format!("r{number}"), 200, NOON, 5_000));
     world.settle();
     let folded = REPOSITORIES - OWN_KEYS_MAX as u64;

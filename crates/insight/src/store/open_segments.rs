@@ -9,17 +9,17 @@ use telemetry::{Bound, BoundName, Log};
 
 /// The memory for the indexes of segments.
 #[derive(Debug)]
-pub(super) struct IndexCache {
+pub(super) struct OpenSegments {
     bound: Arc<Bound>,
     /// For segments that cannot be read.
     pub(super) log: Log,
     ids: AtomicU64,
-    open: Mutex<OpenSegments>,
+    open: Mutex<Entries>,
 }
 
-/// The segments whose indexes are in memory, by their ids.
+/// The segments whose indexes are in memory, by id.
 #[derive(Debug, Default)]
-struct OpenSegments {
+struct Entries {
     segments: HashMap<u64, OpenSegment>,
     uses: u64,
     bytes: u64,
@@ -33,7 +33,7 @@ struct OpenSegment {
     used: u64,
 }
 
-impl IndexCache {
+impl OpenSegments {
     /// Memory of so many bytes.
     pub(super) fn new(bytes: u64, log: Log) -> Arc<Self> {
         let bound = Bound::new(BoundName::EventIndexes, "", bytes);
@@ -81,12 +81,12 @@ impl IndexCache {
         self.lock().remove(id);
     }
 
-    fn lock(&self) -> MutexGuard<'_, OpenSegments> {
+    fn lock(&self) -> MutexGuard<'_, Entries> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl OpenSegments {
+impl Entries {
     fn remove(&mut self, id: u64) {
         self.bytes -= self.segments.remove(&id).map_or(0, |segment| segment.bytes);
     }
