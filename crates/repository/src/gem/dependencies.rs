@@ -29,10 +29,14 @@ impl GemSource<'_> {
         }
         let Some(names) = names else { return Ok(Found::Dependencies([Bytes::new()].into(), form)) };
         let pieces = self.pieces(cache, names, form, event).await?;
-        // Only small pieces are copied. One request comes to a few megabytes at most, which is short enough for the event
-        // loop.
         let join = || dependencies::list(form, pieces.iter().map(|piece| &**piece));
-        Ok(Found::Dependencies(event.time(Op::IndexRender, join).into(), form))
+        // Only small pieces are copied. One request comes to a few megabytes at most, which is short enough for the event
+        // loop. Pieces that were rendered from rows were timed then.
+        let list = match self {
+            Self::Hosted(hosted) if !hosted.by_rows() => event.time(Op::IndexRender, join),
+            _ => join(),
+        };
+        Ok(Found::Dependencies(list.into(), form))
     }
 
     /// The pieces of these gems, in order.
