@@ -1,6 +1,6 @@
 //! The columns of an event, in one list. The same names are in segments, in questions, in answers and in the docs.
 
-use crate::row::{IN_COLUMNS, Row};
+use crate::row::Row;
 use telemetry::Op;
 
 /// The form of the cells of a column.

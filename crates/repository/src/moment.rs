@@ -3,7 +3,7 @@
 mod value;
 
 pub use value::Moment;
-pub(crate) use value::shown;
+pub(crate) use value::{known, shown, some};
 
 use crate::as_of::AsOf;
 use crate::error::Error;

@@ -5,7 +5,7 @@ use super::names::SegmentName;
 use super::retention::{Limits, Step};
 use super::segments::StoredSegment;
 use super::thinned::Thinned;
-use super::{AGE, EventStore, Rows, SEGMENTS, Unflushed};
+use super::{EventStore, Rows, Unflushed};
 use crate::block::{Block, join};
 use crate::disk;
 use crate::log::Log;

@@ -32,14 +32,9 @@ use segments::StoredSegment;
 use start_files::StartFiles;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Duration;
 use telemetry::log::Incident;
 use telemetry::{Bound, BoundName, Event, EventId, Log, Millis};
 
-/// After this time any number of rows becomes a segment.
-const AGE: Duration = Duration::from_secs(60 * 60);
-/// The number of segments that fit into the disk for events at least, so that the oldest can make room.
-const SEGMENTS: u64 = 8;
 /// The indexes of segments have this part of the memory; the rows that are not in a segment yet have the rest.
 const INDEXES_PART: u64 = 8;
 /// Events that wait for [`EventStore::begin`]. A start has a few.
