@@ -24,9 +24,8 @@ const PAGE: usize = 1_000;
 /// A name that a group asks no upstream for, although no hosted member has a version of it any more.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KeptName {
-    /// `GROUP:ARTIFACT`, the name of a gem, or the path of a raw file.
+    /// The name of a package, or the path of a file.
     pub name: String,
-    /// The group.
     /// The group.
     #[serde(serialize_with = "name_of")]
     #[schemars(with = "String")]
