@@ -114,7 +114,7 @@ pub async fn tell_changes(services: &Services, rows: &mut [VersionRow], event: &
     Ok(())
 }
 
-/// The content and the declarations of a version, which is a row of [`Repositories::package`].
+/// The content and the declarations of a version, which is a row of [`package_rows`].
 pub async fn version_details(
     services: &Services,
     of: &PackagesAsk,

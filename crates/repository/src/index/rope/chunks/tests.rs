@@ -1,8 +1,7 @@
 //! Chunks against a simple model: a map from names to entries.
 
 use super::*;
-use crate::index::rope::coded::gunzip;
-use crate::index::rope::coded::gzip;
+use crate::index::rope::coded::{gunzip, gzip};
 use proptest::prelude::*;
 
 fn name(number: usize) -> String {
