@@ -1,7 +1,8 @@
 //! Chunks against a simple model: a map from names to entries.
 
 use super::*;
-use crate::index::rope::coded::{gunzip, gzip};
+use crate::index::rope::coded::gunzip;
+use crate::index::rope::coded::gzip;
 use proptest::prelude::*;
 
 fn name(number: usize) -> String {
