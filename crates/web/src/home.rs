@@ -3,10 +3,9 @@
 use crate::amount::amount;
 use crate::shell::Shell;
 use askama::Template;
-use serde::Serialize;
 
 /// The value of the first page, as far as the caller may know it.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct Home {
     /// The repositories that the caller may read, by format and name.
     pub repositories: Vec<HomeRepository>,
@@ -27,7 +26,7 @@ pub struct Home {
 }
 
 /// A repository on the first page.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct HomeRepository {
     /// Its name.
     pub name: String,
@@ -42,7 +41,7 @@ pub struct HomeRepository {
 }
 
 /// An upstream that is paused or fails.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct HomeUpstream {
     /// Its host.
     pub host: String,
