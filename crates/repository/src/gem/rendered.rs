@@ -80,8 +80,8 @@ impl GemSource<'_> {
             WholeIndex::Versions => {
                 let (lines, until) = self.each(|name: &str, gem: SeenGem<'_>| gem.line(name), now, event).await?;
                 let created = self.created(now)?.seconds();
-                let render = move || Ok(gem::versions::render(created, lines));
-                (make(local, PAGE, event, render).await?, until)
+                let (gems, render) = (lines.len(), move || Ok(gem::versions::render(created, lines)));
+                (make(local, gems, event, render).await?, until)
             }
             WholeIndex::Names => {
                 let name = |name: &str, gem: SeenGem<'_>| Ok(gem.has_versions().then(|| gem::names::line(name)));
