@@ -123,9 +123,13 @@ fn every_page_tells_the_same_without_scripts() {
     let world = content::world();
     let pages = pages(&world);
     let read = browser("without_scripts.js", json!({ "base": base(&world), "pages": pages }));
+    // Other programs write to the disk between the two readings.
+    let changes = |line: &&Value| line.as_str().unwrap().contains(" free on the disk of the data folder");
     for page in read.as_array().unwrap() {
         assert!(page["lines"].as_u64().unwrap() > 5, "{page}");
-        assert_eq!((&page["onlyWith"], &page["onlyWithout"]), (&json!([]), &json!([])), "{page}");
+        for only in ["onlyWith", "onlyWithout"] {
+            assert!(page[only].as_array().unwrap().iter().all(|line| changes(&line)), "{only}: {page}");
+        }
     }
 }
 

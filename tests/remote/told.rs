@@ -55,7 +55,7 @@ fn metrics_which_anybody_may_read_name_no_host_of_an_upstream() {
     scene.get(JAR).expect(200);
     let metrics = scene.client().get("/metrics").expect(200);
     let address = scene.upstream.address();
-    assert!(!metrics.text().contains(&address.port().to_string()), "{address} is named");
+    assert!(!metrics.text().contains(&format!(":{}", address.port())), "{address} is named");
     let told = scene.world.admin().get("/api/v1/upstreams").expect(200).json();
     let host = told["upstreams"].as_array().unwrap().iter().find(|host| host["host"] == address.to_string()).unwrap();
     let line = format!("daylight_bound_peak{{bound=\"upstream.calls\",which=\"{}\"", host["number"]);
