@@ -100,9 +100,7 @@ pub struct SettingsPatch {
     #[serde(deserialize_with = "named")]
     #[schemars(with = "Option<String>")]
     hook_secret: Option<Value>,
-    /// What of a repository may be seen; that of a group holds for its members, seen through it. Patterns are `G:A:V` of Maven's,
-    /// `NAME:NUMBER` of gems, paths of raw files; what they leave out at the end may be anything, and so may what a `*` stands for. In
-    /// settings `exceptions` cannot be set: each is a call of its own.
+    /// The policy of the repository.
     #[schemars(with = "PolicyRecord")]
     policy: Option<Map<String, Value>>,
     /// The names of gems that a hosted or remote repository claims: in every group they are its own, whatever other members have of them.

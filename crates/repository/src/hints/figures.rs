@@ -23,7 +23,7 @@ pub struct HintFigures {
     #[serde(serialize_with = "moment::some")]
     #[schemars(with = "Option<Moment>")]
     pub last: Option<Millis>,
-    /// When what one announced was last seen.
+    /// When an announced change was last seen upstream.
     #[serde(rename = "last_seen", serialize_with = "moment::some")]
     #[schemars(with = "Option<Moment>")]
     pub seen: Option<Millis>,

@@ -7,11 +7,11 @@ use format::maven::path::METADATA;
 use format::tree;
 
 /// Hints are checked in the metadata of the artifact.
-pub(crate) const FILES: HintedFiles = HintedFiles { documents, about, tells };
+pub(crate) const FILES: HintedFiles = HintedFiles { hint, documents, about, tells };
 
 /// The hint: an artifact, as `GROUP:ARTIFACT`, or by its folder or a file in it. A text that cannot be a path counts as
 /// a hint about everything.
-pub(crate) fn hint(said: &Announcement) -> Hint {
+fn hint(said: &Announcement) -> Hint {
     let named = said.package.as_deref().and_then(|package| package.split_once(':'));
     let package = match (named, said.path.as_deref()) {
         (Some((group, artifact)), _) => format!("{}/{artifact}", group.replace('.', "/")),

@@ -83,8 +83,7 @@ impl Face for RawFace {
         by: Option<Actor<'_>>,
         event: &mut Event,
     ) -> Result<Vec<Entry>, Error> {
-        let path = of.repository.format.rules().named_path(what);
-        purge::purge(of.tree(), &path, why, by, of.services.store.now(), event).await
+        purge::purge(of, what, why, by, event).await
     }
 
     async fn redated(_: Served<'_>, _: Vec<Entry>, _: Millis, _: &mut Event) -> Result<Vec<Entry>, Error> {
@@ -97,9 +96,7 @@ impl Face for RawFace {
         shared: &Arc<AtomicBool>,
         event: &mut Event,
     ) -> Result<(), Error> {
-        of.repository.shared.due.set_recent(said.recent.clone());
-        let hinted = HintedRemote { remote: of.remote(), files: hinted::FILES };
-        hinted.take_hint(hinted::hint(said), said.published, shared, event).await
+        HintedRemote { remote: of.remote(), files: hinted::FILES }.take_hint(said, shared, event).await
     }
 
     fn look_for_hints(of: Served<'_>) -> Option<Millis> {

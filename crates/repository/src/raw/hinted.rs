@@ -6,10 +6,10 @@ use crate::upstream::hinted::HintedFiles;
 use format::tree;
 
 /// Hints are checked with the file itself.
-pub(crate) const FILES: HintedFiles = HintedFiles { documents, about, tells: |_, _| true };
+pub(crate) const FILES: HintedFiles = HintedFiles { hint, documents, about, tells: |_, _| true };
 
 /// The hint: a path, or a folder. Raw files have no versions.
-pub(crate) fn hint(said: &Announcement) -> Hint {
+fn hint(said: &Announcement) -> Hint {
     let path = said.path.as_deref().unwrap_or_default().trim_matches('/');
     match tree::check_raw(path) {
         Ok(()) => Hint { package: path.to_owned(), ..Hint::anything() },

@@ -5,13 +5,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use telemetry::Millis;
 
-/// What of a repository may be seen; that of a group holds for its members, seen through it. Patterns are `G:A:V` of Maven's,
-/// `NAME:NUMBER` of gems, paths of raw files; what they leave out at the end may be anything, and so may what a `*` stands for. In
-/// settings `exceptions` cannot be set: each is a call of its own.
+/// The packages that clients may see and people may publish. The policy of a group also holds for its members, seen through the group.
+/// A pattern is `G:A:V` in Maven repositories, `NAME:NUMBER` in gem repositories and a path in raw ones. A part that is missing at its end
+/// matches anything, and so does `*`. `exceptions` are no setting: each has a call of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Policy")]
 pub struct PolicyRecord {
-    /// What alone may be seen, and published; none: everything.
+    /// The only packages that may be seen and published; none: all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<String>>")]
     pub allow: Vec<String>,

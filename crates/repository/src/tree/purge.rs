@@ -5,23 +5,25 @@
 use crate::actor::Actor;
 use crate::cleanup::purge::purged;
 use crate::error::Error;
-use crate::tree::{Tree, folder};
+use crate::services::Served;
+use crate::tree::folder;
 use std::collections::BTreeSet;
 use store::Entry;
-use telemetry::{Event, Millis};
+use telemetry::Event;
 
 /// Number of entries that one read of the store returns.
 const PAGE: usize = 1_000;
 
-/// The files at `path` and below it that a purge changes. If `by` is an actor, they are purged.
+/// The files at the path that `what` names and below it that a purge changes. If `by` is an actor, they are purged.
 pub(crate) async fn purge(
-    tree: Tree<'_>,
-    path: &str,
+    of: Served<'_>,
+    what: &str,
     why: &str,
     by: Option<Actor<'_>>,
-    at: Millis,
     event: &mut Event,
 ) -> Result<Vec<Entry>, Error> {
+    let (tree, at) = (of.tree(), of.services.store.now());
+    let path = &*of.repository.format.rules().named_path(what);
     let is_file = tree.store.entry(tree.repository.id, path, event).await?.is_some();
     let below = |entry: &Entry| {
         entry.key.strip_prefix(path).is_some_and(|rest| rest.is_empty() || (!is_file && rest.starts_with('/')))

@@ -1,6 +1,7 @@
 //! Hints that files changed upstream: the cached documents are fetched again until they have changed.
 
 use crate::error::Error;
+use crate::hints::announcement::Announcement;
 use crate::hints::hint::Hint;
 use crate::hints::waiting::Arrived;
 use crate::upstream::document_bytes;
@@ -20,6 +21,8 @@ const DOCUMENT_BYTES: usize = 16 << 20;
 /// How a format checks a hint.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HintedFiles {
+    /// The hint in an announcement.
+    pub(crate) hint: fn(&Announcement) -> Hint,
     /// The paths of the documents that confirm a hint.
     pub(crate) documents: fn(&Hint) -> Vec<String>,
     /// The folders and paths that a hint affects; an empty one: everything.
@@ -39,12 +42,13 @@ impl HintedRemote {
     /// Accepts a hint, and looks at once if a look is due.
     pub(crate) async fn take_hint(
         &self,
-        hint: Hint,
-        published: Option<Millis>,
+        said: &Announcement,
         shared: &Arc<AtomicBool>,
         event: &mut Event,
     ) -> Result<(), Error> {
         let (repository, at) = (&self.remote.repository, self.remote.now());
+        let (hint, published) = ((self.files.hint)(said), said.published);
+        repository.shared.due.set_recent(said.recent.clone());
         let basis = self.digests(&hint, event).await?;
         repository.shared.hints.count_taken(at);
         repository.shared.hints.take(
