@@ -180,22 +180,3 @@ async fn content(
     app.keep(request, &reply, &ask, &who, stamp, event); // as a page, where it may be one
     Ok(reply)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn size<A, B, C, F>(_: fn(A, B, C) -> F) -> usize {
-        size_of::<F>()
-    }
-
-    /// hyper moves a request's future several times before it begins.
-    #[test]
-    fn what_a_hit_carries_for_the_case_that_it_is_none_is_small() {
-        fn answering<'a>(app: &'a App, request: &'a mut Request, event: &'a mut Event) -> impl Future<Output = Reply> {
-            front::Handler::answer(app, request, event)
-        }
-        let size = size(answering);
-        assert!(size <= 640, "{size} bytes");
-    }
-}

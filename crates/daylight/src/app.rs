@@ -27,7 +27,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct App {
     /// The pages: complete answers, which the front serves before it asks anything else.
-    pub pages: Pages<Stamp>,
+    pub pages: Pages,
     /// Access control.
     pub access: Arc<Access>,
     /// The repositories.
@@ -112,7 +112,8 @@ impl App {
         let public = !ask.repository.record.private;
         let stamp = if public { stamp } else { stamp.and_then(|stamp| stamp.join(&caller.stamp)) };
         if let Some(stamp) = stamp {
-            self.pages.keep(request, reply, public, stamp, event);
+            let revisions = self.store.revisions().clone();
+            self.pages.keep(request, reply, public, Arc::new(move |now| revisions.holds(&stamp, now)), event);
         }
     }
 

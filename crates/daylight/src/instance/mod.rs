@@ -25,7 +25,7 @@ use repository::{ChangeSource, Format, MemoryLimits, Repositories, WaitersLimits
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-use store::{BlobLife, PoolOptions, RepositoryKind, Seq, Stamp, Store, StoreOptions, Threads};
+use store::{BlobLife, PoolOptions, RepositoryKind, Seq, Store, StoreOptions, Threads};
 use telemetry::{
     Bound, BoundName, Census, Clock, Event, EventId, Job, Log, Op, PoolName, RecentEvents, Recorder, RecorderOptions,
     Sink,
@@ -174,7 +174,7 @@ impl Instance {
         tail.set_facts(facts_of(&repositories));
         let access = Arc::new(access);
         let app = Arc::new(App {
-            pages: pages(settings, &store, &access, &repositories, &recorder),
+            pages: pages(settings, &access, &repositories, &recorder),
             access,
             repositories,
             store,
@@ -319,14 +319,8 @@ async fn open_repositories(
     opened
 }
 
-fn pages(
-    settings: &Settings,
-    store: &Store,
-    access: &Arc<Access>,
-    repositories: &Repositories,
-    recorder: &Arc<Recorder>,
-) -> Pages<Stamp> {
-    let (revisions, access, facts) = (store.revisions().clone(), access.clone(), repositories.facts());
+fn pages(settings: &Settings, access: &Arc<Access>, repositories: &Repositories, recorder: &Arc<Recorder>) -> Pages {
+    let (access, facts) = (access.clone(), repositories.facts());
     // A name may stand for another repository by now: then no page of the former one holds, and a request that makes a
     // page has read the table again.
     let ignores = |(kind, format): (_, Format)| kind == RepositoryKind::Hosted || !format.has_queries();
@@ -334,7 +328,6 @@ fn pages(
     let hooks = PageHooks {
         canon: Box::new(move |path, query| route::canon(path, query, &ignores)),
         class: Box::new(move |headers| access.class(headers)),
-        holds: Box::new(move |stamp, now| revisions.holds(stamp, now)),
     };
     // TLS and buffers need a copy, so the kernel sends pages without one only where neither is used.
     let kernel_sends = settings.server.sendfile && settings.server.tls_certificate.as_os_str().is_empty();

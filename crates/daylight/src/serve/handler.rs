@@ -8,15 +8,12 @@ use crate::reply::audience::Audience;
 use crate::reply::explain_link;
 use crate::reply::server_timing;
 use crate::{reply, route, site};
-use front::{Handler, Pages, Reply, Request};
+use front::{Answering, Handler, Pages, Reply, Request};
 use http::StatusCode;
-use store::Stamp;
 use telemetry::{Event, Op};
 
 impl Handler for App {
-    type Stamp = Stamp;
-
-    fn pages(&self) -> Option<&Pages<Stamp>> {
+    fn pages(&self) -> Option<&Pages> {
         Some(&self.pages)
     }
 
@@ -24,13 +21,18 @@ impl Handler for App {
         route::is_vital(&request.method, request.path())
     }
 
-    async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
-        let mut audience = Audience::of(&request.headers);
-        match answer(self, request, &mut audience, event).await {
-            Ok(reply) if self.server_timing == ServerTiming::Off => reply,
-            // Boxed, so that the future of a hit has no room for an error.
-            answered => Box::pin(finish(self, answered, audience, request, event)).await,
-        }
+    fn answer<'a>(&'a self, request: &'a mut Request, event: &'a mut Event) -> Answering<'a> {
+        Box::pin(answered(self, request, event))
+    }
+}
+
+/// Answers a request, and turns an error into a reply.
+async fn answered(app: &App, request: &mut Request, event: &mut Event) -> Reply {
+    let mut audience = Audience::of(&request.headers);
+    match answer(app, request, &mut audience, event).await {
+        Ok(reply) if app.server_timing == ServerTiming::Off => reply,
+        // Boxed, so that the future of a usual answer has no room for an error.
+        answered => Box::pin(finish(app, answered, audience, request, event)).await,
     }
 }
 
@@ -83,4 +85,23 @@ fn chain(error: &dyn std::error::Error) -> String {
         next = cause.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn size<A, B, C, F>(_: fn(A, B, C) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    /// It is moved into its box, and each request under way has one.
+    #[test]
+    fn what_an_answer_carries_for_the_case_that_there_is_an_error_is_small() {
+        fn answering<'a>(app: &'a App, request: &'a mut Request, event: &'a mut Event) -> impl Future<Output = Reply> {
+            answered(app, request, event)
+        }
+        let size = size(answering);
+        assert!(size <= 640, "{size} bytes");
+    }
 }

@@ -19,11 +19,7 @@ pub(super) enum ConnectionEnd {
 }
 
 /// Runs a protocol until it ends or a deadline passes.
-pub(super) async fn watch<H>(
-    core: &CoreContext<H>,
-    state: &ConnectionState,
-    mut protocol: impl Protocol,
-) -> ConnectionEnd {
+pub(super) async fn watch(core: &CoreContext, state: &ConnectionState, mut protocol: impl Protocol) -> ConnectionEnd {
     let mut stopping = pin!(core.stopping.notified());
     let mut listening = false;
     // One timer for all deadlines. It is reset only when a deadline comes nearer than its time. When it fires early,

@@ -13,7 +13,6 @@ pub(crate) mod without_request;
 
 use crate::clients::proxy_protocol::{self, ProxyHeaderError};
 use crate::exchange::context::ConnectionContext;
-use crate::handler::Handler;
 use crate::http1;
 use crate::http2::Http2;
 use crate::listen::core_context::{CoreContext, WaitError};
@@ -34,7 +33,7 @@ use transport::Transport;
 use without_request::{Ending, release, turn_away};
 
 /// Serves a connection until either side ends it.
-pub(crate) async fn serve<H: Handler>(core: Rc<CoreContext<H>>, mut stream: TcpStream, peer: IpAddr) {
+pub(crate) async fn serve(core: Rc<CoreContext>, mut stream: TcpStream, peer: IpAddr) {
     let client = if core.proxies.announces(peer) { announced(&core, &mut stream, peer).await } else { Some(peer) };
     let Some(client) = client else { return };
     let _counted = match core.proxies.announces(peer).then(|| core.enter(client)) {
@@ -70,8 +69,8 @@ pub(crate) async fn serve<H: Handler>(core: Rc<CoreContext<H>>, mut stream: TcpS
 }
 
 /// The protocol that the client speaks. `None`: it sends nothing or disconnects, and the connection ends.
-async fn detected<H>(
-    core: &CoreContext<H>,
+async fn detected(
+    core: &CoreContext,
     transport: &Transport,
     client: IpAddr,
     state: &ConnectionState,
@@ -92,7 +91,7 @@ async fn detected<H>(
 
 /// The client that a trusted proxy names before the client's first byte. `None`: the header is invalid, and the
 /// connection ends.
-async fn announced<H>(core: &CoreContext<H>, stream: &mut TcpStream, peer: IpAddr) -> Option<IpAddr> {
+async fn announced(core: &CoreContext, stream: &mut TcpStream, peer: IpAddr) -> Option<IpAddr> {
     let began = Tick::now();
     let ending = match core.in_time(proxy_protocol::read(stream)).await {
         Ok(Ok(client)) => return Some(client.unwrap_or(peer)),
@@ -107,7 +106,7 @@ async fn announced<H>(core: &CoreContext<H>, stream: &mut TcpStream, peer: IpAdd
 }
 
 /// Performs the TLS handshake. `None`: it failed, and the connection ends.
-async fn secured<H>(core: &CoreContext<H>, tls: &Tls, tcp: TcpStream, client: IpAddr) -> Option<TlsStream<TcpStream>> {
+async fn secured(core: &CoreContext, tls: &Tls, tcp: TcpStream, client: IpAddr) -> Option<TlsStream<TcpStream>> {
     let began = Tick::now();
     let handshake = async {
         // A peer that closes without a byte only checks whether the port is open.
@@ -123,8 +122,8 @@ async fn secured<H>(core: &CoreContext<H>, tls: &Tls, tcp: TcpStream, client: Ip
     None
 }
 
-async fn drive<H: Handler>(
-    core: &Rc<CoreContext<H>>,
+async fn drive(
+    core: &Rc<CoreContext>,
     transport: &Rc<Transport>,
     client: IpAddr,
     state: &Rc<ConnectionState>,

@@ -8,16 +8,16 @@ use std::rc::Rc;
 use telemetry::{BoundName, Full, Reason, Slot};
 
 /// The slots of one connection.
-pub(crate) struct StreamSlots<H> {
-    core: Rc<CoreContext<H>>,
+pub(crate) struct StreamSlots {
+    core: Rc<CoreContext>,
     client: IpAddr,
     /// How many are in use. The first is free, because the connection itself is counted.
     taken: Rc<Cell<u32>>,
 }
 
-impl<H> StreamSlots<H> {
+impl StreamSlots {
     /// The slots of a connection of `client`.
-    pub(crate) fn new(core: Rc<CoreContext<H>>, client: IpAddr) -> Self {
+    pub(crate) fn new(core: Rc<CoreContext>, client: IpAddr) -> Self {
         Self { core, client, taken: Rc::default() }
     }
 

@@ -28,7 +28,7 @@ pub(crate) struct RequestFacts<'a> {
 }
 
 impl OpenEvent {
-    pub(super) fn begin<H>(connection: &ConnectionContext<H>, facts: &RequestFacts<'_>) -> Self {
+    pub(super) fn begin(connection: &ConnectionContext, facts: &RequestFacts<'_>) -> Self {
         let state = &connection.state;
         let recorder = state.recorder();
         recorder.attempt();

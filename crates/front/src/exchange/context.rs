@@ -3,6 +3,7 @@
 use crate::body::file_reader::FileAccess;
 use crate::clients::proxies::Proxies;
 use crate::connection::state::ConnectionState;
+use crate::handler::Handler;
 use crate::limits::Limits;
 use crate::request::SocketEnds;
 use std::cell::RefCell;
@@ -12,8 +13,8 @@ use std::sync::Arc;
 use telemetry::Text;
 
 /// The state that all requests of a connection share.
-pub(crate) struct ConnectionContext<H> {
-    pub(crate) handler: Arc<H>,
+pub(crate) struct ConnectionContext {
+    pub(crate) handler: Arc<dyn Handler>,
     pub(crate) limits: Arc<Limits>,
     /// Reads files.
     pub(crate) file_access: FileAccess,

@@ -29,8 +29,8 @@ use working::Working;
 
 /// Runs one request until its reply. Its event counts from the call and not from the first poll: in between the
 /// protocol may notice that the client has disconnected.
-pub(crate) fn exchange<H: Handler>(
-    connection: Rc<ConnectionContext<H>>,
+pub(crate) fn exchange(
+    connection: Rc<ConnectionContext>,
     head: Parts,
     upload: Upload,
     search: PageSearch,
@@ -51,7 +51,7 @@ pub(crate) fn exchange<H: Handler>(
 
 /// Records what the headers tell of the way to this server: how long the request waited at a proxy, and the trace of its
 /// client.
-fn record_origin<H>(connection: &ConnectionContext<H>, headers: &HeaderMap, event: &mut Event) {
+fn record_origin(connection: &ConnectionContext, headers: &HeaderMap, event: &mut Event) {
     // Until the first byte arrived. The event has the time of the last byte of the head.
     let queued = connection.proxies.queued(connection.client, headers, event.at);
     let queued = queued.saturating_sub(event.tally(Op::HeadRead).nanos);
@@ -65,8 +65,8 @@ fn record_origin<H>(connection: &ConnectionContext<H>, headers: &HeaderMap, even
 
 /// Answers one request with a page that was found at `found`. Returns the id of the event, and the body, which is empty
 /// unless `sends_body`.
-pub(crate) fn prepared<H>(
-    connection: &ConnectionContext<H>,
+pub(crate) fn prepared(
+    connection: &ConnectionContext,
     facts: &RequestFacts<'_>,
     page: PreparedPage,
     found: Tick,
@@ -93,8 +93,8 @@ pub(crate) fn prepared<H>(
     (id, OutgoingBody::new(body, delivery, state, file_access, false))
 }
 
-async fn answer<H: Handler>(
-    connection: &ConnectionContext<H>,
+async fn answer(
+    connection: &ConnectionContext,
     mut open_event: OpenEvent,
     head: Parts,
     upload: Upload,
@@ -195,21 +195,21 @@ async fn whole(reply: &mut Reply, open: Option<&OpenRequest>, event: &mut Event)
 }
 
 /// The page for a request, and when it was found. A panic becomes a 500, and the connection continues.
-fn page<H: Handler>(
-    handler: &H,
+fn page(
+    handler: &dyn Handler,
     request: &Request,
     search: PageSearch,
     head_end: Tick,
     parsed: Tick,
     event: &mut Event,
 ) -> Option<(Reply, Tick)> {
-    let hit = |pages: &Pages<H::Stamp>| pages.hit(request, search, head_end, parsed, event);
+    let hit = |pages: &Pages| pages.hit(request, search, head_end, parsed, event);
     let found = catch_unwind(AssertUnwindSafe(|| handler.pages().and_then(hit)));
     found.unwrap_or_else(|panic| Some((panicked(panic.as_ref(), event), Tick::now())))
 }
 
 /// Calls the handler. A panic becomes a 500, and the connection continues.
-async fn guarded<H: Handler>(handler: &H, request: &mut Request, working: Working<'_>, event: &mut Event) -> Reply {
+async fn guarded(handler: &dyn Handler, request: &mut Request, working: Working<'_>, event: &mut Event) -> Reply {
     let outcome = {
         // In a block of its own, so that no code of the handler runs before the first poll.
         let mut answer = pin!(async { handler.answer(request, event).await });

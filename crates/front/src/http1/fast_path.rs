@@ -10,7 +10,6 @@ use crate::date;
 use crate::exchange::attempt::RequestFacts;
 use crate::exchange::context::ConnectionContext;
 use crate::exchange::{exchange, method_name, prepared};
-use crate::handler::Handler;
 use crate::http1::plain_request::{self, PlainRequest};
 use crate::http1::response_head;
 use crate::pages::PageSearch;
@@ -32,14 +31,14 @@ use telemetry::{Millis, Tick};
 pub(crate) type BegunExchange = Pin<Box<dyn Future<Output = Response<OutgoingBody>>>>;
 
 /// Answers the requests that can be answered at once.
-pub(crate) struct FastPath<H> {
-    connection: Rc<ConnectionContext<H>>,
+pub(crate) struct FastPath {
+    connection: Rc<ConnectionContext>,
     /// The exchange that hyper continues with.
     begun: Rc<Cell<Option<BegunExchange>>>,
 }
 
-impl<H: Handler> FastPath<H> {
-    pub(crate) fn new(connection: Rc<ConnectionContext<H>>, begun: Rc<Cell<Option<BegunExchange>>>) -> Self {
+impl FastPath {
+    pub(crate) fn new(connection: Rc<ConnectionContext>, begun: Rc<Cell<Option<BegunExchange>>>) -> Self {
         Self { connection, begun }
     }
 

@@ -4,7 +4,6 @@
 
 use crate::connection::protocol::{Protocol, ProtocolError};
 use crate::connection::socket::Socket;
-use crate::handler::Handler;
 use crate::http1::fast_path::{FastPath, FastReply};
 use http_body::Body;
 use hyper::body::Incoming;
@@ -16,8 +15,8 @@ use std::task::{Context, Poll, ready};
 
 /// A connection of HTTP/1. `make` wraps the socket into hyper's connection, which is taken apart again when it is
 /// idle.
-pub(crate) struct Http1<S: HttpService<Incoming>, H, F> {
-    fast_path: FastPath<H>,
+pub(crate) struct Http1<S: HttpService<Incoming>, F> {
+    fast_path: FastPath,
     make: F,
     state: State<S>,
 }
@@ -30,9 +29,9 @@ enum State<S: HttpService<Incoming>> {
     Switching,
 }
 
-impl<S: HttpService<Incoming>, H: Handler, F> Http1<S, H, F> {
+impl<S: HttpService<Incoming>, F> Http1<S, F> {
     /// Starts idle, because there was no request yet.
-    pub(crate) fn new(socket: Socket, fast_path: FastPath<H>, make: F) -> Self {
+    pub(crate) fn new(socket: Socket, fast_path: FastPath, make: F) -> Self {
         Self { fast_path, make, state: State::Idle(socket, None) }
     }
 
@@ -61,13 +60,12 @@ enum Next {
     End,
 }
 
-impl<S, B, H, F> Protocol for Http1<S, H, F>
+impl<S, B, F> Protocol for Http1<S, F>
 where
     S: HttpService<Incoming, ResBody = B>,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
     B: Body + 'static,
     B::Error: Into<Box<dyn Error + Send + Sync>>,
-    H: Handler,
     F: Fn(Socket) -> Connection<Socket, S>,
 {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ProtocolError>> {

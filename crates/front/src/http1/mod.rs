@@ -11,7 +11,6 @@ use crate::connection::protocol::{Protocol, ProtocolError};
 use crate::connection::socket::Socket;
 use crate::exchange::context::ConnectionContext;
 use crate::exchange::exchange;
-use crate::handler::Handler;
 use crate::http1::fast_path::{BegunExchange, FastPath};
 use crate::http1::idle::Http1;
 use crate::pages::PageSearch;
@@ -24,11 +23,7 @@ use std::rc::Rc;
 use telemetry::Reason;
 
 /// The protocol of an HTTP/1 connection.
-pub(crate) fn protocol<H: Handler>(
-    builder: &Builder,
-    socket: Socket,
-    context: Rc<ConnectionContext<H>>,
-) -> impl Protocol {
+pub(crate) fn protocol(builder: &Builder, socket: Socket, context: Rc<ConnectionContext>) -> impl Protocol {
     let begun = Rc::<Cell<Option<BegunExchange>>>::default();
     Http1::new(socket, FastPath::new(context.clone(), begun.clone()), move |socket| {
         let (context, begun) = (context.clone(), begun.clone());

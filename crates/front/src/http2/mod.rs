@@ -18,7 +18,6 @@ use crate::connection::without_request::turn_away;
 use crate::event_loop::timed;
 use crate::exchange::context::ConnectionContext;
 use crate::exchange::exchange;
-use crate::handler::Handler;
 use crate::limits::Limits;
 use crate::listen::core_context::CoreContext;
 use crate::pages::PageSearch;
@@ -40,15 +39,15 @@ use tokio::task::JoinSet;
 const FORBEARANCE: usize = 200;
 
 /// A connection of HTTP/2.
-pub(crate) struct Http2<H> {
+pub(crate) struct Http2 {
     stage: Stage,
     socket: FrameSocket,
-    core: Rc<CoreContext<H>>,
-    context: Rc<ConnectionContext<H>>,
+    core: Rc<CoreContext>,
+    context: Rc<ConnectionContext>,
     state: Rc<ConnectionState>,
     /// Exchanges and replies that outlast their turn. They end with the connection.
     tasks: JoinSet<()>,
-    slots: Rc<StreamSlots<H>>,
+    slots: Rc<StreamSlots>,
     /// The client was notified that the connection ends (GOAWAY).
     closing_sent: bool,
 }
@@ -70,11 +69,11 @@ fn builder(limits: &Limits) -> Builder {
     builder
 }
 
-impl<H: Handler> Http2<H> {
+impl Http2 {
     pub(crate) fn new(
-        core: &Rc<CoreContext<H>>,
+        core: &Rc<CoreContext>,
         socket: Socket,
-        context: Rc<ConnectionContext<H>>,
+        context: Rc<ConnectionContext>,
         state: &Rc<ConnectionState>,
     ) -> Self {
         let socket = FrameSocket::new(socket, state.clone());
@@ -92,7 +91,7 @@ impl<H: Handler> Http2<H> {
     }
 }
 
-impl<H: Handler> Protocol for Http2<H> {
+impl Protocol for Http2 {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ProtocolError>> {
         let ended = self.work(cx);
         let sent = self.socket.poll_send(cx);
@@ -107,7 +106,7 @@ impl<H: Handler> Protocol for Http2<H> {
     }
 }
 
-impl<H: Handler> Http2<H> {
+impl Http2 {
     /// Takes incoming requests, and lets h2 write.
     fn work(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ProtocolError>> {
         if let Stage::Handshaking(handshake) = &mut self.stage {

@@ -24,13 +24,13 @@ use telemetry::Millis;
 pub(super) const SEND_BUFFER: usize = 1 << 20;
 
 /// Sends as much as possible at once. Returns a future for the rest.
-pub(super) fn send<H>(
+pub(super) fn send(
     response: Response<OutgoingBody>,
     mut respond: SendResponse<Chunk>,
     slot: Option<StreamSlot>,
-    slots: &StreamSlots<H>,
+    slots: &StreamSlots,
     state: &Rc<ConnectionState>,
-) -> Option<impl Future<Output = ()> + use<H>> {
+) -> Option<impl Future<Output = ()> + use<>> {
     let (mut head, mut body) = response.into_parts();
     let (delivery, len) = (body.delivery().clone(), body.left());
     complete(&mut head, len, state.recorder().clock().now());

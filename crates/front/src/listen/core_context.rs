@@ -3,6 +3,7 @@
 use crate::body::file_reader::FileAccess;
 use crate::clients::proxies::Proxies;
 use crate::clients::{self, ClientConnections};
+use crate::handler::Handler;
 use crate::http1::builder::builder;
 use crate::limits::Limits;
 use crate::listen::tls::Tls;
@@ -19,8 +20,8 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 
 /// The state that the connections of one core share.
-pub(crate) struct CoreContext<H> {
-    pub(crate) handler: Arc<H>,
+pub(crate) struct CoreContext {
+    pub(crate) handler: Arc<dyn Handler>,
     pub(crate) limits: Arc<Limits>,
     pub(crate) recorder: Arc<Recorder>,
     /// Reads files, for all cores.
@@ -50,10 +51,10 @@ pub(crate) enum WaitError {
     Stopping,
 }
 
-impl<H> CoreContext<H> {
+impl CoreContext {
     /// A context of the same core for connections with another handler. They may be open for `open_for` and count in
     /// the bound `connections`.
-    pub(crate) fn with<V>(&self, handler: Arc<V>, open_for: Duration, connections: Arc<Bound>) -> CoreContext<V> {
+    pub(crate) fn with(&self, handler: Arc<dyn Handler>, open_for: Duration, connections: Arc<Bound>) -> CoreContext {
         let stays =
             Limits { head_time: open_for, keep_alive: open_for, write_stall: open_for, ..(*self.limits).clone() };
         CoreContext {

@@ -67,10 +67,10 @@ pub struct Options {
 }
 
 /// Serves until `stop`, then finishes the requests in progress. Blocks the calling thread.
-pub fn run<H: Handler>(
+pub fn run(
     listener: Listener,
     options: Options,
-    handler: Arc<H>,
+    handler: Arc<dyn Handler>,
     recorder: Arc<Recorder>,
     stop: Stop,
 ) -> Result<(), Error> {
@@ -136,8 +136,8 @@ fn runtime(file_threads: usize, pool: &PoolThreads) -> io::Result<LocalRuntime> 
 }
 
 /// One core: accepts until the server stops, then finishes.
-fn serve<H: Handler>(
-    core: CoreContext<H>,
+fn serve(
+    core: CoreContext,
     sockets: Listener,
     reserved: &ReservedConnections,
     heart: Arc<LoopMonitor>,
@@ -163,8 +163,8 @@ fn serve<H: Handler>(
 }
 
 /// Accepts until the server stops. Returns how long idle connections may stay.
-async fn accept<H: Handler>(
-    core: &Rc<CoreContext<H>>,
+async fn accept(
+    core: &Rc<CoreContext>,
     reserved: &ReservedConnections,
     sockets: Vec<TcpListener>,
     stop: &Stop,
@@ -209,8 +209,8 @@ async fn accept<H: Handler>(
     }
 }
 
-fn open<H: Handler>(
-    core: &Rc<CoreContext<H>>,
+fn open(
+    core: &Rc<CoreContext>,
     stream: TcpStream,
     client: IpAddr,
     slot: Slot,
@@ -226,20 +226,20 @@ fn open<H: Handler>(
 }
 
 /// A connection that is open on its core, until it is dropped.
-struct ConnectionSlot<H> {
-    core: Rc<CoreContext<H>>,
+struct ConnectionSlot {
+    core: Rc<CoreContext>,
     _slot: Slot,
     _client_slot: Option<clients::ClientSlot>,
 }
 
-impl<H> Drop for ConnectionSlot<H> {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.core.open.set(self.core.open.get() - 1);
         self.core.emptied.notify_one();
     }
 }
 
-async fn finish<H>(core: &CoreContext<H>, shutdown_timeout: Duration) {
+async fn finish(core: &CoreContext, shutdown_timeout: Duration) {
     let _ = timeout(shutdown_timeout, async {
         while core.open.get() > 0 {
             core.emptied.notified().await;

@@ -5,7 +5,7 @@
 use crate::connection;
 use crate::connection::without_request::turn_away;
 use crate::event_loop::timed;
-use crate::handler::Handler;
+use crate::handler::{Answering, Handler};
 use crate::listen::core_context::CoreContext;
 use crate::reply::Reply;
 use crate::request::Request;
@@ -42,7 +42,7 @@ impl ReservedConnections {
     }
 
     /// Accepts a connection that would otherwise be rejected for this reason.
-    pub(crate) fn accept<H: Handler>(&self, core: &Rc<CoreContext<H>>, stream: TcpStream, client: IpAddr, why: Reason) {
+    pub(crate) fn accept(&self, core: &Rc<CoreContext>, stream: TcpStream, client: IpAddr, why: Reason) {
         let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
         inside.retain(|one| !one.is_finished());
         if inside.len() >= RESERVED
@@ -65,18 +65,22 @@ impl ReservedConnections {
 }
 
 /// Answers health checks and metrics, and rejects all other requests.
-pub(crate) struct ProbeHandler<H> {
-    handler: Arc<H>,
+pub(crate) struct ProbeHandler {
+    handler: Arc<dyn Handler>,
     why: Reason,
     /// Whether there was a request.
     had_request: AtomicBool,
 }
 
-impl<H: Handler> Handler for ProbeHandler<H> {
-    /// No pages: a request that is not vital must be rejected.
-    type Stamp = ();
+/// It has no pages: a request that is not vital must be rejected.
+impl Handler for ProbeHandler {
+    fn answer<'a>(&'a self, request: &'a mut Request, event: &'a mut Event) -> Answering<'a> {
+        Box::pin(self.probe(request, event))
+    }
+}
 
-    async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
+impl ProbeHandler {
+    async fn probe(&self, request: &mut Request, event: &mut Event) -> Reply {
         self.had_request.store(true, Relaxed);
         let mut reply = if self.handler.is_vital(request) {
             self.handler.answer(request, event).await
@@ -92,13 +96,13 @@ impl<H: Handler> Handler for ProbeHandler<H> {
 }
 
 /// One reserved connection. If it ends without a request, it counts as rejected.
-struct ReservedConnection<H> {
+struct ReservedConnection {
     recorder: Arc<Recorder>,
-    probes: Arc<ProbeHandler<H>>,
+    probes: Arc<ProbeHandler>,
     client: IpAddr,
 }
 
-impl<H> Drop for ReservedConnection<H> {
+impl Drop for ReservedConnection {
     fn drop(&mut self) {
         if !self.probes.had_request.load(Relaxed) {
             turn_away(&self.recorder, self.client, self.probes.why);

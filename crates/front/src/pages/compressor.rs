@@ -15,22 +15,22 @@ use telemetry::{Bound, BoundName, Op, Outcome, Recorder, Slot, background, give_
 const AT_ONCE: usize = 4 << 10;
 
 /// A page to compress, and its key.
-struct Job<S> {
+struct Job {
     key: PageKey,
-    page: Arc<Page<S>>,
+    page: Arc<Page>,
     _slot: Slot,
 }
 
 /// The queue of the thread. The thread ends when this is dropped.
-pub(super) struct Compressor<S> {
-    jobs: Sender<Job<S>>,
+pub(super) struct Compressor {
+    jobs: Sender<Job>,
     bound: Arc<Bound>,
 }
 
-impl<S: Clone + Send + Sync + 'static> Compressor<S> {
+impl Compressor {
     /// Starts the thread. `cache` holds the pages. Up to `most` of them are compressed or wait for it. A page beyond that is not compressed
     /// now; the request of the next client queues it again.
-    pub(super) fn start(cache: Arc<PageCache<S>>, most: u64, recorder: Arc<Recorder>) -> Self {
+    pub(super) fn start(cache: Arc<PageCache>, most: u64, recorder: Arc<Recorder>) -> Self {
         let bound = Bound::new(BoundName::PageCompression, "", most);
         recorder.register(bound.clone());
         let (jobs, waiting) = channel();
@@ -42,7 +42,7 @@ impl<S: Clone + Send + Sync + 'static> Compressor<S> {
     }
 
     /// Queues `page` for compression if there is room.
-    pub(super) fn ask(&self, key: PageKey, page: &Arc<Page<S>>) {
+    pub(super) fn ask(&self, key: PageKey, page: &Arc<Page>) {
         let job = self.bound.enter().ok().map(|slot| Job { key, page: page.clone(), _slot: slot });
         if job.is_none_or(|job| self.jobs.send(job).is_err()) {
             page.shed();
@@ -63,7 +63,7 @@ impl<S: Clone + Send + Sync + 'static> Compressor<S> {
     }
 }
 
-fn compress_each<S: Clone>(jobs: &Receiver<Job<S>>, cache: &PageCache<S>, recorder: &Arc<Recorder>) {
+fn compress_each(jobs: &Receiver<Job>, cache: &PageCache, recorder: &Arc<Recorder>) {
     background();
     for job in jobs {
         let mut recorded = telemetry::Job::begin(recorder, "page.compress");

@@ -35,18 +35,16 @@ pub const PUBLIC: u64 = 0;
 pub type ClassOf = dyn Fn(&HeaderMap) -> Option<(u64, Millis)> + Send + Sync;
 /// From a path and a query to the URL of the page.
 pub type CanonicalUrl = dyn for<'a> Fn(&'a str, Option<&'a str>) -> PageUrl<'a> + Send + Sync;
-/// Whether a stamp holds at a moment.
-pub type StampHolds<S> = dyn Fn(&S, Millis) -> bool + Send + Sync;
+/// Whether nothing that a page was made from has changed, and it has not expired at this moment.
+pub type Validity = dyn Fn(Millis) -> bool + Send + Sync;
 
 /// Functions of the program that the pages call for every request, so none may wait or take a lock.
-pub struct PageHooks<S> {
+pub struct PageHooks {
     /// The page for a path and a query.
     pub canon: Box<CanonicalUrl>,
     /// The access class of the credentials in these headers, never [`PUBLIC`], and when they expire. `None` if there
     /// are no credentials or the table in memory does not contain them: that is a cache miss and never a refusal.
     pub class: Box<ClassOf>,
-    /// Whether nothing that the stamp was made from has changed, and it has not expired.
-    pub holds: Box<StampHolds<S>>,
 }
 
 /// The page for a URL.
@@ -58,13 +56,13 @@ pub struct PageUrl<'a> {
     pub query: Option<&'a str>,
 }
 
-/// Complete replies, bounded in bytes. `S` is the stamp.
-pub struct Pages<S> {
-    hooks: PageHooks<S>,
-    found: Arc<PageCache<S>>,
+/// Complete replies, bounded in bytes.
+pub struct Pages {
+    hooks: PageHooks,
+    found: Arc<PageCache>,
     /// Pages with status 404 have a small cache of their own: clients can request any number of names.
-    missing: PageCache<S>,
-    compressor: Compressor<S>,
+    missing: PageCache,
+    compressor: Compressor,
     copies: KernelCopies,
 }
 
@@ -90,10 +88,10 @@ pub(crate) struct PreparedPage {
     pub(crate) reason: Option<Reason>,
 }
 
-impl<S: Clone + Send + Sync + 'static> Pages<S> {
+impl Pages {
     /// Pages of up to `bytes` in all, and the thread that compresses them. Up to `files` large pages also get a copy
     /// that the kernel can send. Up to `compressions` pages are compressed or wait for it. The bounds are registered at `recorder`.
-    pub fn new(bytes: u64, files: u64, compressions: u64, hooks: PageHooks<S>, recorder: &Arc<Recorder>) -> Self {
+    pub fn new(bytes: u64, files: u64, compressions: u64, hooks: PageHooks, recorder: &Arc<Recorder>) -> Self {
         let missing = bytes / 16;
         let found = bytes - missing;
         // A build requests most files once, and the next build requests the same files.
@@ -131,7 +129,7 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
     }
 
     /// Public pages are searched first, as they do not need the credentials.
-    fn find(&self, request: &Request, search: PageSearch, now: Millis) -> Result<Arc<Page<S>>, Miss> {
+    fn find(&self, request: &Request, search: PageSearch, now: Millis) -> Result<Arc<Page>, Miss> {
         let (gzip, browser) = (|| takes_gzip(request), || opens_pages(request));
         let url = (self.hooks.canon)(request.path(), request.query());
         let find = |class| self.holding(&url.key(class), gzip, browser, now);
@@ -166,12 +164,12 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         gzip: impl Fn() -> bool,
         browser: impl Fn() -> bool,
         now: Millis,
-    ) -> Result<Arc<Page<S>>, Miss> {
+    ) -> Result<Arc<Page>, Miss> {
         let caches = [&*self.found, &self.missing];
         let Some((cache, page)) = caches.into_iter().find_map(|cache| Some((cache, cache.get(key)?))) else {
             return Err(self.found.why_absent(key).max(self.missing.why_absent(key)));
         };
-        if !(self.hooks.holds)(&page.stamp, now) {
+        if !(page.valid)(now) {
             cache.remove(key, &page);
             return Err(Miss::Stale);
         }
@@ -190,10 +188,10 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         (class != PUBLIC && now < expires).then_some(class)
     }
 
-    /// Keeps `reply` as a page if it may be one and the cache admits it. `stamp` was taken before the work and covers
-    /// everything that the reply was made from. `public`: it is for every client; otherwise only for clients of the
+    /// Keeps `reply` as a page if it may be one and the cache admits it. `valid` is called for every hit, so it must
+    /// neither wait nor take a lock. Its stamp was taken before the work and covers everything that the reply was made from. `public`: it is for every client; otherwise only for clients of the
     /// request's access class.
-    pub fn keep(&self, request: &Request, reply: &Reply, public: bool, stamp: S, event: &mut Event) {
+    pub fn keep(&self, request: &Request, reply: &Reply, public: bool, valid: Arc<Validity>, event: &mut Event) {
         if !admission::may_be_read(request) {
             return;
         }
@@ -208,7 +206,7 @@ impl<S: Clone + Send + Sync + 'static> Pages<S> {
         }
         let (subject, reason) = (event.subject.clone(), event.reason);
         event.time(Op::PageKeep, || {
-            if let Some(page) = Page::new(reply, key.weight(), stamp, subject, reason) {
+            if let Some(page) = Page::new(reply, key.weight(), valid, subject, reason) {
                 cache.put(&key, page);
             }
         });
@@ -221,13 +219,13 @@ impl PageUrl<'_> {
     }
 }
 
-impl<S> fmt::Debug for Pages<S> {
+impl fmt::Debug for Pages {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pages").finish_non_exhaustive()
     }
 }
 
-impl<S> fmt::Debug for PageHooks<S> {
+impl fmt::Debug for PageHooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PageHooks").finish_non_exhaustive()
     }

@@ -1,5 +1,6 @@
 //! One page: its representations, and the facts that an event needs.
 
+use super::Validity;
 use super::kernel_copy::KernelCopy;
 use crate::conditional;
 use crate::http1::response_head;
@@ -9,6 +10,7 @@ use crate::reply::Ranges;
 use crate::reply::Reply;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use telemetry::{Reason, Subject};
 
@@ -16,8 +18,8 @@ use telemetry::{Reason, Subject};
 const SMALLEST: usize = 1 << 10;
 const CACHE_STATUS: HeaderName = HeaderName::from_static("cache-status");
 
-pub(super) struct Page<S> {
-    pub(super) stamp: S,
+pub(super) struct Page {
+    pub(super) valid: Arc<Validity>,
     pub(super) status: StatusCode,
     pub(super) identity: Representation,
     pub(super) gzip: GzipState,
@@ -50,9 +52,15 @@ pub(super) enum GzipState {
     Ready(Representation),
 }
 
-impl<S> Page<S> {
+impl Page {
     /// A page from `reply`, if its body is in memory. `key` is the weight of its key.
-    pub(super) fn new(reply: &Reply, key: usize, stamp: S, subject: Subject, reason: Option<Reason>) -> Option<Self> {
+    pub(super) fn new(
+        reply: &Reply,
+        key: usize,
+        valid: Arc<Validity>,
+        subject: Subject,
+        reason: Option<Reason>,
+    ) -> Option<Self> {
         const FIXED: usize = 512;
         let Body::Bytes(body) = &reply.body else { return None };
         let mut headers = reply.headers.clone();
@@ -70,19 +78,16 @@ impl<S> Page<S> {
         let fit = reply.status == StatusCode::OK && fits(&identity);
         let gzip = if fit { GzipState::Possible(AtomicBool::new(false)) } else { GzipState::Unfit };
         let (status, ranges) = (reply.status, reply.ranges.clone());
-        Some(Self { stamp, status, identity, gzip, ranges, subject, reason, weight })
+        Some(Self { valid, status, identity, gzip, ranges, subject, reason, weight })
     }
 
     /// The same page with its gzip representation.
-    pub(super) fn with_gzip(&self, body: Bytes) -> Self
-    where
-        S: Clone,
-    {
+    pub(super) fn with_gzip(&self, body: Bytes) -> Self {
         let gzip = self.identity.coded(self.status, HeaderValue::from_static("gzip"), body);
-        let (stamp, identity, subject) = (self.stamp.clone(), self.identity.clone(), self.subject.clone());
+        let (valid, identity, subject) = (self.valid.clone(), self.identity.clone(), self.subject.clone());
         let weight = self.weight + gzip.weight();
         let (status, ranges, reason) = (self.status, self.ranges.clone(), self.reason);
-        Self { stamp, status, identity, gzip: GzipState::Ready(gzip), ranges, subject, reason, weight }
+        Self { valid, status, identity, gzip: GzipState::Ready(gzip), ranges, subject, reason, weight }
     }
 
     /// The representation for one client. `gzip` returns whether the client accepts gzip.

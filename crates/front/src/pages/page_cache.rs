@@ -46,8 +46,8 @@ impl Equivalent<PageKey> for PageKeyRef<'_> {
 #[derive(Clone)]
 pub(super) struct Weight;
 
-impl<S> Weighter<PageKey, Arc<Page<S>>> for Weight {
-    fn weight(&self, _: &PageKey, page: &Arc<Page<S>>) -> u64 {
+impl Weighter<PageKey, Arc<Page>> for Weight {
+    fn weight(&self, _: &PageKey, page: &Arc<Page>) -> u64 {
         page.weight
     }
 }
@@ -56,17 +56,17 @@ impl<S> Weighter<PageKey, Arc<Page<S>>> for Weight {
 #[derive(Clone)]
 pub(super) struct Collect;
 
-impl<S> Lifecycle<PageKey, Arc<Page<S>>> for Collect {
-    type RequestState = Vec<(PageKey, Arc<Page<S>>)>;
+impl Lifecycle<PageKey, Arc<Page>> for Collect {
+    type RequestState = Vec<(PageKey, Arc<Page>)>;
 
-    fn on_evict(&self, gone: &mut Self::RequestState, key: PageKey, page: Arc<Page<S>>) {
+    fn on_evict(&self, gone: &mut Self::RequestState, key: PageKey, page: Arc<Page>) {
         gone.push((key, page));
     }
 }
 
 /// Pages of one kind: found, or missing.
-pub(super) struct PageCache<S> {
-    cache: Cache<PageKey, Arc<Page<S>>, Weight, DefaultHashBuilder, Collect>,
+pub(super) struct PageCache {
+    cache: Cache<PageKey, Arc<Page>, Weight, DefaultHashBuilder, Collect>,
     /// Weight of the heaviest page that is admitted.
     heaviest: u64,
     /// While the pages take less than this, every page is admitted.
@@ -76,7 +76,7 @@ pub(super) struct PageCache<S> {
     bound: Arc<Bound>,
 }
 
-impl<S> PageCache<S> {
+impl PageCache {
     /// A page takes at most a 64th of the cache, and never more than this.
     const HEAVIEST: u64 = 4 << 20;
     /// Used for the size of the tables: the index of a gem is about this large.
@@ -115,12 +115,12 @@ impl<S> PageCache<S> {
         self.bound.cache().refuse(self.hasher.hash_one(key));
     }
 
-    pub(super) fn get(&self, key: &PageKeyRef<'_>) -> Option<Arc<Page<S>>> {
+    pub(super) fn get(&self, key: &PageKeyRef<'_>) -> Option<Arc<Page>> {
         self.cache.get(key)
     }
 
     /// Adds a page, unless it is too heavy.
-    pub(super) fn put(&self, key: &PageKeyRef<'_>, page: Page<S>) {
+    pub(super) fn put(&self, key: &PageKeyRef<'_>, page: Page) {
         if page.weight > self.heaviest {
             return self.refuse(key);
         }
@@ -131,7 +131,7 @@ impl<S> PageCache<S> {
     }
 
     /// Replaces `old` by `new`, if `old` is still in the cache and `new` is not too heavy.
-    pub(super) fn replace(&self, key: PageKey, old: &Arc<Page<S>>, new: Page<S>) {
+    pub(super) fn replace(&self, key: PageKey, old: &Arc<Page>, new: Page) {
         if new.weight <= self.heaviest && self.cache.peek(&key).is_some_and(|there| Arc::ptr_eq(&there, old)) {
             // This may replace a newer page that was added in between. `new` has the stamp of `old`, which then no
             // longer holds, so the next request removes it and makes the page again.
@@ -144,7 +144,7 @@ impl<S> PageCache<S> {
     }
 
     /// Removes `page`, unless another page has replaced it.
-    pub(super) fn remove(&self, key: &PageKeyRef<'_>, page: &Arc<Page<S>>) {
+    pub(super) fn remove(&self, key: &PageKeyRef<'_>, page: &Arc<Page>) {
         self.cache.remove_if(key, |there| Arc::ptr_eq(there, page));
         self.observe();
     }

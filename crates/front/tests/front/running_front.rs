@@ -1,7 +1,8 @@
 //! A running front, and clients that send raw bytes to it.
 
 use front::{
-    Body, ClientFrom, Handler, Limits, Listener, Options, Proxies, Ranges, Reply, Request, Rope, Stop, UploadError,
+    Answering, Body, ClientFrom, Handler, Limits, Listener, Options, Proxies, Ranges, Reply, Request, Rope, Stop,
+    UploadError,
 };
 use http::{HeaderValue, StatusCode, header};
 use std::collections::BTreeMap;
@@ -250,13 +251,17 @@ pub(crate) const ROPE: usize = 5_000_003;
 pub(crate) struct TestHandler;
 
 impl Handler for TestHandler {
-    type Stamp = ();
-
     fn is_vital(&self, request: &Request) -> bool {
         request.path() == "/vital"
     }
 
-    async fn answer(&self, request: &mut Request, event: &mut Event) -> Reply {
+    fn answer<'a>(&'a self, request: &'a mut Request, event: &'a mut Event) -> Answering<'a> {
+        Box::pin(self.reply(request, event))
+    }
+}
+
+impl TestHandler {
+    async fn reply(&self, request: &mut Request, event: &mut Event) -> Reply {
         let ok = Reply::text(StatusCode::OK, format!("{} {:?}", request.path(), request.query()));
         match request.path() {
             "/who" => Reply::text(StatusCode::OK, request.client.to_string()),
