@@ -3,6 +3,7 @@
 use crate::author::Author;
 use crate::bad_setting::BadSetting;
 use crate::error::Error;
+use crate::format::Format;
 use crate::gem::hosted::Hosted;
 use crate::gem::{compact, reformat};
 use crate::record::{IndexBase, RepositoryRecord};
@@ -23,7 +24,8 @@ pub async fn reform(
     let _turn = event.waited(Op::TurnWait, services.changing.lock()).await;
     for _ in 0..TRIES {
         let (repository, settings) = services.find(name, event).await?;
-        let hosted = Hosted::of(services, &repository, &settings).map_err(|_| has_no_lines(&repository))?;
+        check_lines(&repository)?;
+        let hosted = Hosted::of(services, &repository, &settings);
         if repository.info_format() == format || reformat::reform(hosted, format, by, event).await? {
             return Ok(services.find(name, event).await?.0);
         }
@@ -47,7 +49,8 @@ pub async fn rebuild_versions(
             let text = format!("`{name}` follows the index of its upstream, which must never restart for its clients");
             return Err(BadSetting::new(text, "this is for hosted repositories of gems").into());
         }
-        let hosted = Hosted::of(services, &repository, &settings).map_err(|_| has_no_lines(&repository))?;
+        check_lines(&repository)?;
+        let hosted = Hosted::of(services, &repository, &settings);
         let base = IndexBase { through: services.store.last(), created: created_at };
         let record = RepositoryRecord { index_base: Some(base), ..repository.record.clone() };
         let commit = async |event: &mut Event| services.change(&repository, Vec::new(), record, by, event).await;
@@ -58,9 +61,12 @@ pub async fn rebuild_versions(
     Err(Error::Contended(name.to_owned()))
 }
 
-/// The refusal to compact an index that has no lines.
-fn has_no_lines(repository: &Repository) -> BadSetting {
+/// Refuses a repository whose index has no lines.
+fn check_lines(repository: &Repository) -> Result<(), BadSetting> {
+    if repository.format == Format::Gem {
+        return Ok(());
+    }
     let (name, format) = (&repository.record.name, repository.format.as_str());
     let text = format!("`{name}` has format {format}, which has no index of lines");
-    BadSetting::new(text, "this is for repositories of gems")
+    Err(BadSetting::new(text, "this is for repositories of gems"))
 }

@@ -64,7 +64,7 @@ async fn gems_once(
     }
     let remote =
         (repository.record.kind == RepositoryKind::Remote).then(|| services.remotes.remote(repository, &ask.place));
-    let local = Hosted::of(services, repository, &ask.settings)?;
+    let local = Hosted::of(services, repository, &ask.settings);
     let (source, layer) = match (&remote, repository.record.kind) {
         (Some(remote), _) => (GemSource::Remote(RemoteGems::of(remote, local)), Layer::Remote),
         (None, RepositoryKind::Group) => {

@@ -49,7 +49,7 @@ impl Hosted<'_> {
         let through = match self.repository.record.kind {
             // The lines of an upstream's index are not lines of the repository.
             RepositoryKind::Remote => {
-                let (followed, origin) = (&self.repository.shared.followed, self.repository.origin);
+                let (followed, origin) = (&self.repository.shared.gems().followed, self.repository.origin);
                 let end = followed.read(origin, |known| known.listing.end(past.exceptions_by)).flatten();
                 Seq(end.and_then(|end| u64::try_from(end).ok()).unwrap_or_default())
             }

@@ -46,7 +46,7 @@ pub(crate) async fn index_of_names(
     event: &mut Event,
 ) -> Result<Option<Index>, Error> {
     let open = Arc::new(repository.unasked().seen(OPEN.clone(), repository.as_of));
-    let local = Hosted::of(services, &open, settings)?;
+    let local = Hosted::of(services, &open, settings);
     if repository.record.kind != RepositoryKind::Remote {
         return Ok(Some(Box::pin(GemSource::Hosted(local).names(event)).await?));
     }
@@ -54,7 +54,7 @@ pub(crate) async fn index_of_names(
     let gems = RemoteGems::of(&remote, local);
     // Reads the kept lines of the index, if this was not done yet.
     let ready = gems.ready(event).await;
-    if open.shared.followed.read(open.origin, |_| ()).is_none() || ready.is_err() {
+    if open.shared.gems().followed.read(open.origin, |_| ()).is_none() || ready.is_err() {
         return Ok(None);
     }
     Ok(Some(Box::pin(GemSource::Remote(gems).names(event)).await?))
@@ -107,8 +107,8 @@ pub(crate) async fn listed(
     event: &mut Event,
 ) -> Result<Option<Listed>, Error> {
     let quiet = Arc::new(repository.unasked());
-    let local = Hosted::of(services, &quiet, settings)?;
-    let (remote, index) = (services.remotes.remote(&quiet, &Arc::default()), &quiet.shared.followed);
+    let local = Hosted::of(services, &quiet, settings);
+    let (remote, index) = (services.remotes.remote(&quiet, &Arc::default()), &quiet.shared.gems().followed);
     let gems = RemoteGems::of(&remote, local);
     if gems.ready(event).await.is_err() || index.read(quiet.origin, |_| ()).is_none() {
         return Ok(None);

@@ -36,7 +36,7 @@ pub async fn claimed_over(
         for leaf in group.leaves.iter().filter(|leaf| !is_hosted(leaf) && leaf.id != repository.id) {
             for name in names {
                 let is_shared = leaf.rules.shares(&PackageVersion::gem(name, "", Since::Always).upstream());
-                let listed = leaf.shared.followed.gem(leaf.origin, name).filter(|_| !is_shared);
+                let listed = leaf.shared.gems().followed.gem(leaf.origin, name).filter(|_| !is_shared);
                 let versions = listed.map_or(0, |listed| listed.versions.len());
                 if versions > 0 {
                     let of = |one: &Repository| one.record.name.clone();

@@ -80,7 +80,7 @@ impl GroupGems<'_> {
         match self.owners(name, event).await?[..] {
             [] => Ok(Vec::new()),
             [place] => {
-                let member = self.member(&self.leaves()[place])?;
+                let member = self.member(&self.leaves()[place]);
                 member.source().pieces(cache, slice::from_ref(name), form, event).await
             }
             ref owners => {

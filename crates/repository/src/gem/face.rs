@@ -68,11 +68,11 @@ impl Face for GemFace {
             let hint = format!("`daylight repo show {name}` names its members; ask for the contents of each");
             return Err(BadSetting::new(text, &hint).into());
         }
-        contents::list(Hosted::served(of)?, part, shown, of.services.clock.now(), event).await
+        contents::list(Hosted::served(of), part, shown, of.services.clock.now(), event).await
     }
 
     async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
-        purge::restore(Hosted::served(of)?, what, by, event).await
+        purge::restore(Hosted::served(of), what, by, event).await
     }
 
     async fn cleanup(
@@ -81,7 +81,7 @@ impl Face for GemFace {
         plan: &mut CleanupPlan,
         event: &mut Event,
     ) -> Result<(), Error> {
-        cleanup::cleanup(Hosted::served(of)?, rules, plan, event).await
+        cleanup::cleanup(Hosted::served(of), rules, plan, event).await
     }
 
     async fn prune(_: Served<'_>, _: bool, _: &mut CleanupPlan, _: &mut Event) -> Result<(), Error> {
@@ -101,7 +101,7 @@ impl Face for GemFace {
         by: Option<Actor<'_>>,
         event: &mut Event,
     ) -> Result<Vec<Entry>, Error> {
-        purge::purge(Hosted::served(of)?, what, why, by, event).await
+        purge::purge(Hosted::served(of), what, why, by, event).await
     }
 
     async fn redated(of: Served<'_>, changed: Vec<Entry>, at: Millis, event: &mut Event) -> Result<Vec<Entry>, Error> {
@@ -131,10 +131,9 @@ impl Face for GemFace {
     }
 
     async fn close(of: Served<'_>) {
-        if let Ok(hosted) = Hosted::served(of) {
-            hosted.indexes.keep(hosted.context).await;
-            dates_file::keep(hosted.context, of.repository, true).await;
-        }
+        let hosted = Hosted::served(of);
+        hosted.indexes.keep(hosted.context).await;
+        dates_file::keep(hosted.context, of.repository, true).await;
         if of.repository.follows() {
             Follow::of(of).close().await;
         }

@@ -64,7 +64,7 @@ impl Repository {
         if !self.follows() {
             return None;
         }
-        self.shared.followed.read(self.origin, |known| FollowedState {
+        self.shared.gems().followed.read(self.origin, |known| FollowedState {
             names: known.listing.log().names(),
             looked: known.tried,
             proven: known.checked,

@@ -30,19 +30,15 @@ pub(crate) struct Hosted<'a> {
 
 impl<'a> Hosted<'a> {
     /// A gem repository with its tools.
-    pub(crate) fn of(
-        services: &'a Services,
-        repository: &'a Arc<Repository>,
-        settings: &'a Stamp,
-    ) -> Result<Self, Error> {
+    pub(crate) fn of(services: &'a Services, repository: &'a Arc<Repository>, settings: &'a Stamp) -> Self {
         let Services { store, context, gem_caches: caches, .. } = services;
         let (push_cache, views) = (&caches.pushed, &caches.views);
-        let indexes = repository.shared.gem.as_ref().ok_or(Error::GivenUp)?;
-        Ok(Self { services, store, context, push_cache, views, repository, indexes, through: None, settings })
+        let indexes = repository.shared.gems();
+        Self { services, store, context, push_cache, views, repository, indexes, through: None, settings }
     }
 
     /// The same for a repository that is served.
-    pub(crate) fn served(of: Served<'a>) -> Result<Self, Error> {
+    pub(crate) fn served(of: Served<'a>) -> Self {
         Self::of(of.services, of.repository, of.settings)
     }
 }

@@ -13,7 +13,7 @@ pub(crate) fn gives_back(group: &Repository, name: &str) -> Option<(String, Vec<
         has_upstream(leaf) && !leaf.rules.shares(&what) && leaf.rules.private(&what).is_none()
     };
     let lists = |leaf: &&Arc<Repository>| {
-        leaf.shared.followed.read(leaf.origin, |known| known.listing.log().has(name)) == Some(true)
+        leaf.shared.gems().followed.read(leaf.origin, |known| known.listing.log().has(name)) == Some(true)
     };
     let remotes = || group.leaves.iter().filter(is_kept);
     let upstream = remotes().find(lists).or_else(|| remotes().next())?;

@@ -68,7 +68,7 @@ async fn line_facts(
     event: &mut Event,
 ) -> Option<Package> {
     let remote = services.remotes.remote(&row.member, &ask.place);
-    let local = Hosted::of(services, &row.member, &ask.settings).ok()?;
+    let local = Hosted::of(services, &row.member, &ask.settings);
     // An `/info` that is not cached only leaves the facts out.
     let info = RemoteGems::of(&remote, local).whole_info(name, event).await.ok()?;
     let line = info.rows.iter().find(|line| line.token == row.version)?;

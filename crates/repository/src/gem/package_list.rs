@@ -74,7 +74,7 @@ async fn upstream_names(
 ) -> Result<Vec<String>, Error> {
     let open = Arc::new(leaf.seen(OPEN.clone(), None));
     let remote = services.remotes.remote(&open, &ask.place);
-    let local = Hosted::of(services, &open, &ask.settings)?;
+    let local = Hosted::of(services, &open, &ask.settings);
     match GemSource::Remote(RemoteGems::of(&remote, local)).names(event).await {
         Ok(index) => Ok(names_after(&index.pieces, after, limit)),
         Err(Error::Unasked | Error::Upstream(_)) => Ok(Vec::new()),

@@ -38,7 +38,7 @@ pub(crate) async fn rows(
     among: Among<'_>,
     event: &mut Event,
 ) -> Result<PackageRows, Error> {
-    let local = Hosted::of(services, &ask.repository, &ask.settings)?;
+    let local = Hosted::of(services, &ask.repository, &ask.settings);
     let mut package = match ask.repository.record.kind {
         RepositoryKind::Hosted => PackageRows {
             rows: hosted_gem_rows(services, &ask.repository, name, event).await?,
@@ -264,7 +264,7 @@ impl GroupGems<'_> {
         if !is_hosted(leaf) && Self::is_unset(leaf) {
             return Ok((Vec::new(), false));
         }
-        match self.member(leaf)?.upstream() {
+        match self.member(leaf).upstream() {
             None => Ok((hosted_gem_rows(self.services, leaf, name, event).await?, false)),
             Some(remote) => remote_rows(remote, name, event).await,
         }

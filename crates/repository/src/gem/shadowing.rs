@@ -39,7 +39,7 @@ pub(crate) async fn refuse_shadowing(
     let mut notice = None;
     for group in groups {
         let lists = |leaf: &&Arc<Repository>| {
-            leaf.shared.followed.read(leaf.origin, |known| known.listing.log().has(name)) == Some(true)
+            leaf.shared.gems().followed.read(leaf.origin, |known| known.listing.log().has(name)) == Some(true)
         };
         let listing = group.leaves.iter().filter(is_shadowed).find(lists);
         let never_seen = || group.leaves.iter().filter(is_shadowed).find(|leaf| is_never_seen(leaf));
@@ -94,7 +94,7 @@ async fn have_listings<'a>(
 /// Whether it has an upstream whose index was never seen.
 fn is_never_seen(leaf: &Repository) -> bool {
     let is_set = leaf.record.remote.as_ref().is_some_and(|remote| !remote.urls.is_empty());
-    is_set && leaf.shared.followed.read(leaf.origin, |_| ()).is_none()
+    is_set && leaf.shared.gems().followed.read(leaf.origin, |_| ()).is_none()
 }
 
 /// The notice for a push whose name was not compared with an upstream. `seen`: the group and its remote member, if the

@@ -51,7 +51,7 @@ pub(crate) fn build_table(
             ))
         })?;
         let before = before.and_then(|known| known.by_name.get(&record.name)).filter(|before| before.id == id);
-        let shared = before.map_or_else(|| Arc::new(Shared::new(format, id, room)), |before| before.shared.clone());
+        let shared = before.map_or_else(|| Arc::new(Shared::new(id, room)), |before| before.shared.clone());
         by_name.insert(record.name.clone(), Repository::new(id, record, stored, format, shared));
     }
     let mut claimed = claimed_in_groups(leaves_of_groups(&by_name).iter().map(|(_, leaves)| &**leaves));

@@ -79,7 +79,7 @@ impl Trial {
         };
         let workers = Workers::start(options, &recorder, vec![()]).unwrap();
         let room = Bound::new(BoundName::Indexes, "indexes", 1);
-        let shared = Arc::new(Shared::new(format, id, &room));
+        let shared = Arc::new(Shared::new(id, &room));
         let stored = Arc::new(record.stored().unwrap());
         let repository = Arc::new(Repository::new(id, record, stored, format, shared));
         let context = Context::new(store, Arc::new(workers), recorder);

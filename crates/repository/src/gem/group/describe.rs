@@ -30,7 +30,7 @@ impl GroupGems<'_> {
     ) -> Result<Vec<GemRows>, Error> {
         let mut rows = Vec::with_capacity(owners.len());
         for place in owners {
-            let member = self.member(&self.leaves()[*place])?;
+            let member = self.member(&self.leaves()[*place]);
             rows.extend(member.source().rows(name, depth, event).await?);
         }
         Ok(rows)
@@ -52,7 +52,7 @@ impl GroupGems<'_> {
         }
         let mut refusal = Error::NoSuchGem;
         for place in owners {
-            let member = self.member(&self.leaves()[place])?;
+            let member = self.member(&self.leaves()[place]);
             let found = member.source().describe(ask, by, event).await;
             self.tell_asked(place, &found, event);
             match found {
@@ -71,7 +71,7 @@ impl GroupGems<'_> {
     /// The answers that come from hosted members alone, because upstreams have no such lists: the gems of an owner, and
     /// new gems.
     pub(crate) async fn of_hosted(self, ask: &Describe, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
-        let members: Vec<Member<'_>> = self.leaves().iter().map(|leaf| self.member(leaf)).collect::<Result<_, _>>()?;
+        let members: Vec<Member<'_>> = self.leaves().iter().map(|leaf| self.member(leaf)).collect();
         let hosted = members.iter().enumerate().filter(|(_, member)| member.upstream().is_none());
         let hosted: Vec<(usize, Hosted<'_>)> = hosted.map(|(place, member)| (place, member.local)).collect();
         if hosted.is_empty() {

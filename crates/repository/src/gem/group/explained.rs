@@ -70,7 +70,7 @@ impl GroupGems<'_> {
             }
             let failed = match is_hosted(leaf) {
                 true => None,
-                false => leaf.shared.followed.read(leaf.origin, |known| known.failed).flatten(),
+                false => leaf.shared.gems().followed.read(leaf.origin, |known| known.failed).flatten(),
             };
             let said = if failed.is_some() { MemberSaid::Stale } else { MemberSaid::Hit };
             event.absorb(MemberRecord::new(&leaf.record.name, said, failed));
@@ -167,7 +167,7 @@ impl GroupGems<'_> {
     /// Adds the versions that the `/info` of a member leaves out to the record of this member.
     async fn tell_left_out(self, place: usize, question: &Question<'_>, event: &mut Event) -> Result<(), Error> {
         let (Some(leaf), Question::Info(name)) = (self.leaves().get(place), question) else { return Ok(()) };
-        let member = self.member(leaf)?;
+        let member = self.member(leaf);
         let text = match member.upstream() {
             None => left_out::of_hosted(member.local, name, self.now(), event).await?,
             Some(remote) => remote.left_out(name),
@@ -188,7 +188,7 @@ impl GroupGems<'_> {
         event: &mut Event,
     ) -> Result<Option<String>, Error> {
         let Some(leaf) = self.leaves().get(place) else { return Ok(None) };
-        let member = self.member(leaf)?;
+        let member = self.member(leaf);
         let Some(remote) = member.upstream() else { return Ok(None) };
         let mut own = Event::job("member", self.now());
         remote.explain(question, &mut own).await;

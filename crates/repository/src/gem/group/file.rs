@@ -29,7 +29,7 @@ impl GroupGems<'_> {
             if refused.is_some_and(|(by, of)| by != place && of != name) {
                 continue;
             }
-            let (member, is_it) = (self.member(&self.leaves()[place])?, |other: &str| other == name);
+            let (member, is_it) = (self.member(&self.leaves()[place]), |other: &str| other == name);
             let found = member.source().file(part, full_name, &is_it, event).await;
             self.tell_asked(place, &found, event);
             match found {

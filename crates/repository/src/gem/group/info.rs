@@ -22,7 +22,7 @@ impl GroupGems<'_> {
         };
         let mut bodies = Vec::new();
         for place in &owners {
-            let member = self.member(&self.leaves()[*place])?;
+            let member = self.member(&self.leaves()[*place]);
             let body = member.source().info(name, event).await;
             self.tell_asked(*place, &body, event);
             match body {

@@ -122,7 +122,8 @@ impl KnownMembers {
     pub(crate) fn of_upstreams(leaves: &[Arc<Repository>], now: Millis) -> Self {
         let mut members = Self::new(leaves, now);
         for (place, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| !is_hosted(leaf)) {
-            let known = leaf.shared.followed.read(leaf.origin, |known| (known.listing.clone(), known.log().clone()));
+            let known =
+                leaf.shared.gems().followed.read(leaf.origin, |known| (known.listing.clone(), known.log().clone()));
             let Some((listing, lines)) = known else { continue };
             members.listings.insert(place, listing);
             if members.largest.as_ref().is_none_or(|(_, largest)| lines.len() > largest.len()) {
@@ -221,7 +222,7 @@ impl KnownMembers {
     pub(crate) fn says(&self, name: &str) -> Option<ToSay> {
         let says: Vec<ToSay> =
             self.owners(name).into_iter().filter_map(|place| self.member_says(place, name)).collect();
-        joined(says, self.group.as_ref().and_then(|group| group.gem.as_ref()).map(|gem| &gem.learned))
+        joined(says, self.group.as_ref().map(|group| &group.gems().learned))
     }
 
     /// The largest index of the upstreams, if no rule hides any of it.
@@ -246,7 +247,7 @@ impl KnownMembers {
             self.leaves.iter().flat_map(|leaf| &leaf.record.claims).map(String::as_str).collect();
         for (place, leaf) in self.remotes() {
             let Some(listing) = self.listings.get(&place) else { continue };
-            let (view, learned) = (leaf.view(self.now), leaf.shared.gem.as_ref().map(|gem| &gem.learned));
+            let (view, learned) = (leaf.view(self.now), &leaf.shared.gems().learned);
             listing.read_each(usize::MAX, |offer| {
                 let others = self.listings.iter().filter(|(other, _)| **other != place);
                 let mut listing_it = others.filter(|(_, other)| other.log().lists(offer.name)).map(|(other, _)| *other);
@@ -255,7 +256,7 @@ impl KnownMembers {
                     && !claimed.contains(offer.name)
                     && listing_it.next().is_none();
                 if is_plain {
-                    if let Some(learned) = learned.filter(|_| largest != Some(place)) {
+                    if largest != Some(place) {
                         say(offer.name, to_say(listing, learned, offer, view));
                     }
                 } else if !self.published.contains_key(offer.name) && self.is_first_listing(place, offer.name) {
@@ -279,7 +280,7 @@ impl KnownMembers {
             let published = self.published.get(name)?.iter().find(|published| published.place == place);
             return published.map(|published| published.says.clone());
         }
-        let learned = &leaf.shared.gem.as_ref()?.learned;
+        let learned = &leaf.shared.gems().learned;
         let say =
             |listing: &Listing| listing.read_one(name, |offer| to_say(listing, learned, offer, leaf.view(self.now)));
         self.listed(place, say).flatten()
@@ -295,7 +296,7 @@ impl KnownMembers {
             Some(listing) => Some(read(listing)),
             None => {
                 let leaf = &self.leaves[place];
-                leaf.shared.followed.read(leaf.origin, |known| read(&known.listing))
+                leaf.shared.gems().followed.read(leaf.origin, |known| read(&known.listing))
             }
         }
     }

@@ -25,7 +25,6 @@ pub(crate) mod waiting;
 pub(crate) mod waiting_metrics;
 pub(crate) mod waiting_names;
 
-use crate::error::Error;
 use crate::gem::hosted::Hosted;
 use crate::gem::upstream::RemoteGems;
 use crate::group::is_hosted;
@@ -74,11 +73,11 @@ impl<'a> GroupGems<'a> {
     }
 
     /// A member, prepared for a request.
-    pub(crate) fn member(self, leaf: &'a Arc<Repository>) -> Result<Member<'a>, Error> {
-        let local = Hosted::of(self.services, leaf, self.local.settings)?;
-        let local = Hosted { through: Some(self.local.repository.id), ..local };
+    pub(crate) fn member(self, leaf: &'a Arc<Repository>) -> Member<'a> {
+        let through = Some(self.local.repository.id);
+        let local = Hosted { through, ..Hosted::of(self.services, leaf, self.local.settings) };
         let remote = (!is_hosted(leaf)).then(|| self.services.remotes.remote(leaf, &self.ask.place));
-        Ok(Member { local, remote })
+        Member { local, remote }
     }
 
     /// Why the index of this member may be missing from the lists of the group: it is the default upstream, and all looks
@@ -86,8 +85,8 @@ impl<'a> GroupGems<'a> {
     pub(crate) fn why_missing(self, leaf: &Repository) -> Option<Failure> {
         let url = leaf.record.remote.as_ref()?.urls.first()?;
         let is_default = self.services.gem_caches.default_upstream.as_ref() == Some(url);
-        let is_known = || leaf.shared.followed.read(leaf.origin, |_| ()).is_some();
-        leaf.shared.followed.failure_after(0).filter(|_| is_default && !is_known())
+        let is_known = || leaf.shared.gems().followed.read(leaf.origin, |_| ()).is_some();
+        leaf.shared.gems().followed.failure_after(0).filter(|_| is_default && !is_known())
     }
 
     /// Whether the member is a remote repository without an upstream URL.

@@ -110,6 +110,6 @@ impl<'a> GroupGems<'a> {
         if is_hosted(leaf) || Self::is_unset(leaf) {
             return None;
         }
-        Some(self.member(leaf).ok()?.upstream()?.follower())
+        Some(self.member(leaf).upstream()?.follower())
     }
 }

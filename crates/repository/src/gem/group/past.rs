@@ -27,7 +27,7 @@ impl GroupGems<'_> {
         let mut exists = self.leaves().iter().any(|leaf| is_hosted(leaf) && existed(leaf));
         let mut too_early = None;
         for (place, leaf) in self.leaves().iter().enumerate() {
-            let member = self.member(leaf)?;
+            let member = self.member(leaf);
             let Some(remote) = member.upstream().filter(|_| !Self::is_unset(leaf)) else { continue };
             let (says, _) = match remote.states(event).await {
                 Ok(states) => {

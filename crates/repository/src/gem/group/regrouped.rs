@@ -46,7 +46,7 @@ pub(crate) struct Regrouping {
 
 impl Stood {
     pub(crate) fn of(leaf: &Repository) -> Self {
-        let known = !is_hosted(leaf) && leaf.shared.followed.read(leaf.origin, |_| ()).is_some();
+        let known = !is_hosted(leaf) && leaf.shared.gems().followed.read(leaf.origin, |_| ()).is_some();
         Self { member: Member { id: leaf.id, origin: leaf.origin.number(), known }, stands: leaf.stands_since }
     }
 
@@ -115,7 +115,7 @@ impl GroupGems<'_> {
             match is_hosted(leaf) {
                 true => names.extend(self.published_names(leaf, event).await?),
                 false => {
-                    let listing = leaf.shared.followed.read(leaf.origin, |known| known.listing.clone());
+                    let listing = leaf.shared.gems().followed.read(leaf.origin, |known| known.listing.clone());
                     if let Some(listing) = listing {
                         if listing.log().names() > most {
                             return Ok(None);
@@ -144,7 +144,7 @@ impl GroupGems<'_> {
 /// Members such that each name that several members have is in one of them: all remote ones except the largest, and
 /// hosted ones if there are several. A hosted member's name never belongs to a remote one, whatever their order.
 fn several(leaves: &[Arc<Repository>]) -> impl Iterator<Item = &Arc<Repository>> {
-    let size = |leaf: &Repository| leaf.shared.followed.read(leaf.origin, |known| known.listing.log().names());
+    let size = |leaf: &Repository| leaf.shared.gems().followed.read(leaf.origin, |known| known.listing.log().names());
     let largest = leaves.iter().filter(|leaf| !is_hosted(leaf)).max_by_key(|leaf| size(leaf)).map(|leaf| leaf.id);
     let many_hosted = leaves.iter().filter(|leaf| is_hosted(leaf)).count() > 1;
     leaves.iter().filter(move |leaf| if is_hosted(leaf) { many_hosted } else { Some(leaf.id) != largest })

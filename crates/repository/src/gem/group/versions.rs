@@ -72,7 +72,7 @@ impl GroupGems<'_> {
     pub(crate) fn freshness(self) -> (Option<Freshness>, Option<Millis>) {
         let (mut stale, mut again): (Option<Freshness>, Option<Millis>) = (None, None);
         for leaf in self.leaves().iter().filter(|leaf| !is_hosted(leaf)) {
-            let known = leaf.shared.followed.read(leaf.origin, |known| (known.tried, known.stale(self.now())));
+            let known = leaf.shared.gems().followed.read(leaf.origin, |known| (known.tried, known.stale(self.now())));
             let Some((tried, old)) = known else {
                 if let Some(failure) = self.why_missing(leaf) {
                     stale = stale.or(Some(Freshness { how: How::Stale(failure.reason), age_s: 0 }));
@@ -155,12 +155,12 @@ impl GroupGems<'_> {
                 let read = |known: &crate::gem::upstream::index::Known| {
                     (known.last, after.and_then(|after| known.changed_since(after)))
                 };
-                leaf.shared.followed.read(leaf.origin, read)
+                leaf.shared.gems().followed.read(leaf.origin, read)
             };
             let Some((last, names)) = known(after) else { continue };
             through.push((leaf.id, last));
-            let learned = leaf.shared.gem.as_ref().map(|gem| gem.learned.news(log.heard(leaf.origin)).names);
-            match (&mut changed, names, learned.flatten()) {
+            let learned = leaf.shared.gems().learned.news(log.heard(leaf.origin)).names;
+            match (&mut changed, names, learned) {
                 _ if is_added => {}
                 (Some(changed), Some(names), Some(learned)) => changed.extend(names.into_iter().chain(learned)),
                 _ => changed = None,
@@ -195,7 +195,7 @@ impl GroupGems<'_> {
         event: &mut Event,
     ) -> Result<BTreeSet<String>, Error> {
         let mut names = BTreeSet::new();
-        let hosted = Hosted::of(self.services, leaf, self.local.settings)?;
+        let hosted = Hosted::of(self.services, leaf, self.local.settings);
         loop {
             let more = touched(hosted, after, event).await?;
             names.extend(more.gems.into_keys());
@@ -213,8 +213,8 @@ impl GroupGems<'_> {
 
     fn heard_of(self) -> Vec<(store::Origin, u64)> {
         let remotes = self.leaves().iter().filter(|leaf| !is_hosted(leaf)).chain([self.local.repository]);
-        let told = |leaf: &Arc<Repository>| Some((leaf.origin, leaf.shared.gem.as_ref()?.learned.last()));
-        remotes.filter_map(told).collect()
+        let told = |leaf: &Arc<Repository>| (leaf.origin, leaf.shared.gems().learned.last());
+        remotes.map(told).collect()
     }
 
     fn rules(self) -> ViewRules {
@@ -226,7 +226,8 @@ impl GroupGems<'_> {
 
     fn made_of(self, rules: &ViewRules) -> MadeOf {
         let members: Vec<String> = self.leaves().iter().map(|leaf| Stood::of(leaf).to_string()).collect();
-        let mark = |leaf: &Arc<Repository>| leaf.shared.followed.read(leaf.origin, |known| known.listing.dates_mark());
+        let mark =
+            |leaf: &Arc<Repository>| leaf.shared.gems().followed.read(leaf.origin, |known| known.listing.dates_mark());
         let dates = self.leaves().iter().filter_map(mark).fold(0, u64::wrapping_add);
         made_of(&members.join(","), dates, rules)
     }

@@ -43,7 +43,7 @@ pub(crate) async fn note_waiting(services: &Services, table: &RepositoryTable) {
 
 /// The names that began to wait since the last time, in words.
 async fn find_waiting(services: &Services, group: &Arc<Repository>, event: &mut Event) -> Result<Vec<String>, Error> {
-    let before = group.shared.waiting.noted();
+    let before = group.shared.gems().waiting.noted();
     let marks: Vec<MemberMark> = group.leaves.iter().map(mark).collect();
     let is_same = before.as_ref().is_some_and(|before| before.members == marks);
     let (mut through, mut changed) = (BTreeMap::new(), is_same.then(BTreeSet::new));
@@ -51,6 +51,7 @@ async fn find_waiting(services: &Services, group: &Arc<Repository>, event: &mut 
         let after = before.as_ref().and_then(|before| before.through.get(&leaf.id).copied());
         let read = leaf
             .shared
+            .gems()
             .followed
             .read(leaf.origin, |known| (known.last, after.and_then(|after| known.changed_since(after))));
         let Some((last, names)) = read else { continue };
@@ -94,7 +95,7 @@ async fn find_waiting(services: &Services, group: &Arc<Repository>, event: &mut 
     let text =
         |one: Collision| format!("`{}` of `{}` is listed by `{}`, too", one.name, one.owner, one.waiting.join("`, `"));
     let new = new.map(text).collect();
-    group.shared.waiting.note(Noted { members: marks, through, names });
+    group.shared.gems().waiting.note(Noted { members: marks, through, names });
     Ok(new)
 }
 
@@ -112,7 +113,7 @@ fn mark(leaf: &Arc<Repository>) -> MemberMark {
         id: leaf.id,
         origin: leaf.origin,
         stands_since: leaf.stands_since,
-        is_known: leaf.follows() && leaf.shared.followed.read(leaf.origin, |_| ()).is_some(),
+        is_known: leaf.follows() && leaf.shared.gems().followed.read(leaf.origin, |_| ()).is_some(),
         rules: leaf.rules.clone(),
         claims: leaf.record.claims.clone(),
     }

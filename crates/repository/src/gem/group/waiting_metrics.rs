@@ -11,7 +11,7 @@ pub(crate) fn show_in_metrics(recorder: &Recorder, known: &Arc<ArcSwap<Repositor
     let figures = move || {
         let known = known.load_full();
         let groups = known.by_name.values().filter(|one| one.is_group_of_gems());
-        groups.map(|one| (one.record.name.clone(), one.shared.waiting.count() as f64)).collect()
+        groups.map(|one| (one.record.name.clone(), one.shared.gems().waiting.count() as f64)).collect()
     };
     let doc =
         "Names of gems that a member of a group lists and another member owns, and that an administrator has to decide";

@@ -9,7 +9,7 @@ use telemetry::Millis;
 /// Maximum number of remembered names.
 pub(crate) const NAMES_MAX: usize = 10_000;
 
-/// The waiting names of a group. They survive changes of its settings. In other repositories this is empty.
+/// The waiting names of a group.
 #[derive(Debug, Default)]
 pub(crate) struct WaitingNames(Mutex<Option<Arc<Noted>>>);
 

@@ -15,7 +15,7 @@ fn repository(info_format: Option<&str>) -> Repository {
     let info_format = info_format.map(str::to_owned);
     let record =
         RepositoryRecord { info_format, ..RepositoryRecord::new("gems", "gem", RepositoryKind::Hosted, Millis(0)) };
-    let shared = Arc::new(Shared::new(Format::Gem, ID, &Bound::new(BoundName::Indexes, "", 0)));
+    let shared = Arc::new(Shared::new(ID, &Bound::new(BoundName::Indexes, "", 0)));
     let stored = Arc::new(record.stored().unwrap());
     Repository::new(ID, record, stored, Format::Gem, shared)
 }

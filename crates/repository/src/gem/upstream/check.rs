@@ -71,15 +71,15 @@ impl Follow {
     /// Reads the rows and compares them with the answers. If the index is not in memory, it is loaded.
     async fn check_rows(&self, check: &mut IndexCheck, event: &mut Event) -> Result<(), Error> {
         let (origin, shared) = (self.remote.repository.origin, self.remote.repository.shared.clone());
-        if shared.followed.read(origin, |_| ()).is_none() {
+        if shared.gems().followed.read(origin, |_| ()).is_none() {
             // A look reads the rows before it calls the upstream.
-            let looking = shared.followed.looking.clone().lock_owned();
+            let looking = shared.gems().followed.looking.clone().lock_owned();
             let turn = event.waited(Op::TurnWait, timeout(PATIENCE, looking)).await;
             if turn.is_ok()
-                && shared.followed.read(origin, |_| ()).is_none()
+                && shared.gems().followed.read(origin, |_| ()).is_none()
                 && let Some(known) = self.read_journal(event).await?
             {
-                shared.followed.replace(known);
+                shared.gems().followed.replace(known);
             }
         }
         let Some(read) = self.read_journal(event).await? else { return Ok(()) };
@@ -90,7 +90,7 @@ impl Follow {
                 // Lines that arrived meanwhile are not in the rows that were read.
                 known.last != read.last || same(text, log.text())
             };
-            if shared.followed.read(origin, answered) == Some(false) {
+            if shared.gems().followed.read(origin, answered) == Some(false) {
                 problems.push("`/versions` is answered otherwise than the journal's rows say".to_owned());
             }
             if log.unreadable() > 0 {

@@ -21,7 +21,7 @@ impl Follow {
     ) -> Result<Option<Looked>, Error> {
         let (origin, shared) = (self.remote.repository.origin, self.remote.repository.shared.clone());
         let now = self.remote.now();
-        if shared.followed.read(origin, |_| ()).is_none() {
+        if shared.gems().followed.read(origin, |_| ()).is_none() {
             file.held = text.held().clone();
             let from = if text.is_clean() { Lines::Relayed } else { Lines::Made };
             let lines = move |(): &mut ()| begin(&text);
@@ -30,7 +30,7 @@ impl Follow {
             return Ok(Some(Looked::First { text, from, file }));
         }
         let known = |known: &Known| (known.held_back, known.file.kept.as_ref().map(Kept::len));
-        let (held, kept) = shared.followed.read(origin, known).unwrap_or_default();
+        let (held, kept) = shared.gems().followed.read(origin, known).unwrap_or_default();
         if seen.outcome == Outcome::Unchanged && held.is_none() {
             return Ok(Some(Looked::Unchanged(file)));
         }
@@ -44,7 +44,7 @@ impl Follow {
         file.held.extend(text.held().iter().cloned());
         let outcome = seen.outcome;
         let compare = move |(): &mut ()| {
-            shared.followed.read(origin, |known| {
+            shared.gems().followed.read(origin, |known| {
                 let (log, wrong) = (known.listing.log(), |name: &str, md5: &str| known.is_wrong(name, md5));
                 let from = if text.is_clean() { Lines::Relayed } else { Lines::Made };
                 let made = |difference| (difference, Lines::Made);

@@ -40,7 +40,7 @@ pub(crate) async fn read(context: &Context, repository: &Repository, known: &mut
 /// Saves the dates if enough are new, or in any case if `all`.
 pub(crate) async fn keep(context: &Context, repository: &Repository, all: bool) {
     let origin = repository.origin;
-    let news = repository.shared.followed.change(origin, |known| {
+    let news = repository.shared.gems().followed.change(origin, |known| {
         let (new, dated) = known.listing.new_dates();
         let worth = new > 0 && (all || new * NEW >= dated);
         worth.then(|| Head { origin: origin.number(), gems: known.listing.take_new_dates() })

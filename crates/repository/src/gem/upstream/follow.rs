@@ -52,7 +52,7 @@ impl Follow {
 
     /// The known state of the index.
     pub(crate) fn index(&self) -> &FollowedIndex {
-        &self.remote.repository.shared.followed
+        &self.remote.repository.shared.gems().followed
     }
 
     /// Starts a look. The caller has the turn.

@@ -67,7 +67,7 @@ pub(crate) struct RemoteGems<'a> {
 impl<'a> RemoteGems<'a> {
     /// A remote repository, given its own indexes.
     pub(crate) fn of(remote: &'a Remote, local: Hosted<'a>) -> Self {
-        Self { remote, context: local.context, local, index: &local.repository.shared.followed }
+        Self { remote, context: local.context, local, index: &local.repository.shared.gems().followed }
     }
 }
 

@@ -78,7 +78,7 @@ impl RemoteGems<'_> {
         let (repository, now) = (self.remote.repository.clone(), self.now());
         let (shared, end) = (repository.shared.clone(), self.end()?);
         let look = move |(): &mut ()| {
-            shared.followed.read(repository.origin, |known| {
+            shared.gems().followed.read(repository.origin, |known| {
                 let all = known.listing.all_by(end, |name, gem| state(name, gem, repository.view(now)));
                 let until = all.iter().filter_map(|(_, says)| says.until).min();
                 (all.into_iter().collect(), until)

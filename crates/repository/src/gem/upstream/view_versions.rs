@@ -61,8 +61,8 @@ impl GemIndexes {
 
 /// Brings the log up to date.
 fn bring_up_to_date(log: &mut ViewLog, repository: &Arc<Repository>, now: Millis) -> Result<Index, Error> {
-    let (followed, origin, view) = (&repository.shared.followed, repository.origin, repository.view(now));
-    let indexes = repository.shared.gem.as_ref().ok_or(Error::GivenUp)?;
+    let (followed, origin, view) = (&repository.shared.gems().followed, repository.origin, repository.view(now));
+    let indexes = repository.shared.gems();
     let learned = &indexes.learned;
     let dates = followed.read(origin, |known| known.listing.dates_mark()).unwrap_or_default();
     let rules = ViewRules { members: [(repository.id, view.rules.clone())].into(), ..ViewRules::default() };

@@ -16,7 +16,7 @@ const NOW: Millis = Millis(100);
 fn leaves(count: u64, format: Format) -> Vec<Arc<Repository>> {
     let leaf = |number: u64| {
         let record = RepositoryRecord::new(&format!("far-{number}"), format.as_str(), RepositoryKind::Remote, NOW);
-        let shared = Arc::new(Shared::new(format, RepositoryId(number + 1), &Bound::new(BoundName::Indexes, "", 1)));
+        let shared = Arc::new(Shared::new(RepositoryId(number + 1), &Bound::new(BoundName::Indexes, "", 1)));
         turned(RepositoryId(number + 1), record, &format!("http://{number}.example/"), (format, shared))
     };
     (0..count).map(leaf).collect()
