@@ -16,9 +16,16 @@ const QUERY: &str = "query=zeph&gems=zephyr,lamp&from=2026-11-09T00:00:00Z&to=20
 /// The answers of each path that reveal the gem to one of these people. The owner's own profile reveals nothing about
 /// the gem.
 fn tellers(people: &[&Person]) -> BTreeMap<String, String> {
-    let indexes =
-        ["versions", "names", "info/zephyr", "specs.4.8.gz", "api/v1/dependencies", "api/v1/dependencies.json"];
-    let calls = call::paths(GEM, NUMBER).into_iter().chain(indexes.map(str::to_owned));
+    let others = [
+        "versions",
+        "names",
+        "info/zephyr",
+        "specs.4.8.gz",
+        "api/v1/attestations/zephyr.json",
+        "api/v1/dependencies",
+        "api/v1/dependencies.json",
+    ];
+    let calls = call::paths(GEM, NUMBER).into_iter().chain(others.map(str::to_owned));
     let mut told = BTreeMap::new();
     for path in calls.filter(|path| !path.contains("api_key") && !path.contains("profile/me")) {
         for who in people {

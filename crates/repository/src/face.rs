@@ -6,7 +6,6 @@
 use crate::actor::Actor;
 use crate::browse::{Level, MemberItems};
 use crate::cleanup::{Cleanup, CleanupPlan};
-use crate::content::Content;
 use crate::context::Context;
 use crate::error::Error;
 use crate::hints::announcement::Announcement;
@@ -30,9 +29,6 @@ pub(crate) type Read<'a> = Result<Reading<Question<'a>>, &'static str>;
 pub(crate) trait Face {
     /// Reads a method and a path below a repository of this kind: see `Format::read`.
     fn read<'a>(kind: RepositoryKind, method: &str, path: &'a str) -> Read<'a>;
-
-    /// The settings file of clients of a repository at this URL; `None`: its clients need none.
-    fn client_settings(repository: &Repository, base: &str) -> Option<Content>;
 
     /// One level of a hosted or remote repository, which may have nothing at the path.
     async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level, Error>;

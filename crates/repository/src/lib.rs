@@ -9,6 +9,7 @@ mod author;
 mod bad_setting;
 mod browse;
 mod cleanup;
+mod client_settings;
 mod content;
 mod context;
 mod error;

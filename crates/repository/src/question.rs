@@ -1,6 +1,7 @@
 //! A question to a repository. The format of the repository reads it from the method and path of a request: once, and
 //! without I/O.
 
+use crate::client_settings::ClientSettings;
 use crate::gem;
 use crate::parameters::Parameters;
 use crate::repository::Repository;
@@ -28,24 +29,26 @@ pub struct Ask<'a> {
 /// A question in the terms of a format. It borrows from the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question<'a> {
+    /// Whether the repository exists. RubyGems 3.2.3 to 3.5.18 request the root first.
+    Root,
+    /// A settings file for a client.
+    ClientSettings(ClientSettings),
     /// To a gem repository.
     Gem(gem::Question<'a>),
     /// To a repository that is a tree of files.
     Tree(tree::Question<'a>),
-    /// A request for the settings file that a client needs to use the repository.
-    ClientSettings,
 }
 
 impl Question<'_> {
     /// Any question, for work that does not depend on one.
-    pub(crate) const ANY: Self = Question::ClientSettings;
+    pub(crate) const ANY: Self = Question::Root;
 
     /// Whether the answer depends on a query or a form.
     pub fn has_parameters(&self) -> bool {
         match self {
             Question::Gem(question) => question.has_parameters(),
             Question::Tree(question) => question.has_query(),
-            Question::ClientSettings => false,
+            Question::Root | Question::ClientSettings(_) => false,
         }
     }
 
@@ -53,7 +56,7 @@ impl Question<'_> {
     pub fn is_checksum(&self) -> bool {
         match self {
             Question::Tree(question) => question.is_checksum(),
-            Question::Gem(_) | Question::ClientSettings => false,
+            Question::Root | Question::ClientSettings(_) | Question::Gem(_) => false,
         }
     }
 
@@ -61,7 +64,7 @@ impl Question<'_> {
     pub fn takes_conditions(&self) -> bool {
         match self {
             Question::Gem(gem::Question::Yank | gem::Question::Unyank | gem::Question::Own(..)) => false,
-            Question::Gem(_) | Question::Tree(_) | Question::ClientSettings => true,
+            Question::Gem(_) | Question::Tree(_) | Question::Root | Question::ClientSettings(_) => true,
         }
     }
 
@@ -70,7 +73,7 @@ impl Question<'_> {
         match self {
             Question::Gem(question) => question.file(),
             Question::Tree(question) => question.file(),
-            Question::ClientSettings => None,
+            Question::Root | Question::ClientSettings(_) => None,
         }
     }
 
@@ -79,7 +82,7 @@ impl Question<'_> {
         match self {
             Question::Gem(question) => question.gemspec_of(),
             Question::Tree(question) => question.checksum_of(),
-            Question::ClientSettings => None,
+            Question::Root | Question::ClientSettings(_) => None,
         }
     }
 }
@@ -90,7 +93,8 @@ impl Ask<'_> {
         let subject = match &self.question {
             Question::Gem(question) => question.subject(),
             Question::Tree(question) => question.subject(),
-            Question::ClientSettings => tree::subject::subject("settings", ""),
+            Question::Root => tree::subject::subject("root", ""),
+            Question::ClientSettings(_) => tree::subject::subject("settings", ""),
         };
         Subject { repository: self.repository.record.name.as_str().into(), ..subject }
     }

@@ -268,9 +268,9 @@ impl Repositories {
         let services = &self.services;
         match &ask.question {
             Question::Gem(question) => Box::pin(gems(services, question, ask, upload, by, event)).await,
-            Question::ClientSettings => {
-                let settings = face!(ask.repository.format, client_settings(&ask.repository, &ask.parameters.base()));
-                Ok(Found::Tree(tree::Found::Content(settings.ok_or(Error::GivenUp)?)))
+            Question::Root => Ok(Found::Root),
+            Question::ClientSettings(file) => {
+                Ok(Found::Tree(tree::Found::Content(file.of(&ask.repository, &ask.parameters.base()))))
             }
             Question::Tree(question) => tree::answer::answer(services, question, ask, upload, by, event).await,
         }
@@ -280,7 +280,7 @@ impl Repositories {
     pub fn admit(&self, ask: &Ask<'_>, by: Actor<'_>) -> Result<(), Error> {
         match &ask.question {
             Question::Tree(tree::Question::Deploy(file)) => tree::admit::admit(&ask.repository, file, by),
-            Question::Gem(_) | Question::Tree(_) | Question::ClientSettings => Ok(()),
+            _ => Ok(()),
         }
     }
 }

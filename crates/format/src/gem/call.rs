@@ -13,17 +13,22 @@ pub enum Form {
     Yaml,
 }
 
-/// A call of the API that gem servers have.
+/// A call about an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Call<'a> {
-    /// The keys of an account: `gem signin`.
+pub enum AccountCall {
+    /// Its keys: `gem signin`.
     Key,
-    /// The profile of an account.
+    /// Its profile.
     Profile,
     /// A security device instead of a one-time password.
     Device,
     /// Webhooks.
     Hooks,
+}
+
+/// A call about gems of the API that gem servers have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call<'a> {
     /// The owners of a gem: `gem owner`.
     Owners(&'a str),
     /// The gems that the caller owns.
@@ -36,8 +41,6 @@ pub enum Call<'a> {
     Latest(&'a str),
     /// A gem and one of its versions.
     Version(&'a str, &'a str),
-    /// Signed statements about who built the gem of this full name, and how.
-    Attestations(&'a str),
     /// The gems that depend on a gem.
     Dependents(&'a str),
     /// Search for gems by words of their names.
@@ -72,34 +75,36 @@ enum Forms {
     All,
     /// `.json` and `.yaml`.
     Data,
-    /// `.json` alone.
-    Json,
     /// No ending alone.
     Text,
 }
 
+/// One line for each call: its path below `api/`, its forms, and the call. `{name}` stands for the name of a gem,
+/// `{number}` for a version number, `{any}` for any segment, `{rest}` for all remaining segments.
+type Line<C> = (&'static str, Forms, C);
+
 /// Makes a call from the names in a path: the first, and the second if there are two.
 type Make = for<'a> fn(&'a str, &'a str) -> Call<'a>;
 
-/// One line for each call: its path below `api/`, its forms, and the call. `{name}` stands for the name of a gem,
-/// `{number}` for a version number, `{any}` for any segment, `{rest}` for all remaining segments.
-const TABLE: &[(&str, Forms, Make)] = &[
-    ("v1/api_key", Forms::All, |_, _| Call::Key),
-    ("v1/web_hooks", Forms::All, |_, _| Call::Hooks),
-    ("v1/web_hooks/{rest}", Forms::All, |_, _| Call::Hooks),
-    ("v1/webauthn_verification", Forms::Text, |_, _| Call::Device),
-    ("v1/webauthn_verification/{rest}", Forms::Text, |_, _| Call::Device),
-    ("v1/webauthn_verification/{any}/status", Forms::Data, |_, _| Call::Device),
+const ACCOUNTS: &[Line<AccountCall>] = &[
+    ("v1/api_key", Forms::All, AccountCall::Key),
+    ("v1/web_hooks", Forms::All, AccountCall::Hooks),
+    ("v1/web_hooks/{rest}", Forms::All, AccountCall::Hooks),
+    ("v1/webauthn_verification", Forms::Text, AccountCall::Device),
+    ("v1/webauthn_verification/{rest}", Forms::Text, AccountCall::Device),
+    ("v1/webauthn_verification/{any}/status", Forms::Data, AccountCall::Device),
+    ("v1/profile/me", Forms::Data, AccountCall::Profile),
+];
+
+const GEMS: &[Line<Make>] = &[
     ("v1/gems/{name}/owners", Forms::All, |name, _| Call::Owners(name)),
     ("v1/search/autocomplete", Forms::All, |_, _| Call::Autocomplete),
-    ("v1/profile/me", Forms::Data, |_, _| Call::Profile),
     ("v1/gems", Forms::Data, |_, _| Call::OwnGems),
     ("v1/gems/{name}", Forms::Data, |name, _| Call::Gem(name)),
     ("v1/gems/{name}/reverse_dependencies", Forms::Data, |name, _| Call::Dependents(name)),
     ("v1/versions/{name}", Forms::Data, |name, _| Call::Versions(name)),
     ("v1/versions/{name}/latest", Forms::Data, |name, _| Call::Latest(name)),
     ("v2/rubygems/{name}/versions/{number}", Forms::Data, |name, number| Call::Version(name, number)),
-    ("v1/attestations/{name}", Forms::Json, |full_name, _| Call::Attestations(full_name)),
     ("v1/search", Forms::Data, |_, _| Call::Search),
     ("v1/activity/latest", Forms::Data, |_, _| Call::Newest),
     ("v1/activity/just_updated", Forms::Data, |_, _| Call::JustUpdated),
@@ -110,17 +115,25 @@ const TABLE: &[(&str, Forms, Make)] = &[
 
 /// Parses a path without its leading slash, percent-decoded, like [`super::path::read`]. `None`: no such call.
 pub fn read(path: &str) -> Option<(Call<'_>, Form)> {
+    let (make, (first, second), form) = find(GEMS, path)?;
+    Some((make(first, second), form))
+}
+
+/// The same for calls about accounts.
+pub fn read_account(path: &str) -> Option<(AccountCall, Form)> {
+    find(ACCOUNTS, path).map(|(call, _, form)| (call, form))
+}
+
+/// The call with this path, the names in the path, and the form.
+fn find<'a, C: Copy>(table: &[Line<C>], path: &'a str) -> Option<(C, (&'a str, &'a str), Form)> {
     let below = path.strip_prefix("api/")?;
     let (below, form) = match below.rsplit_once('.') {
         Some((below, "json")) => (below, Form::Json),
         Some((below, "yaml")) => (below, Form::Yaml),
         _ => (below, Form::Text),
     };
-    let has = |forms: Forms| forms.has(form);
-    TABLE.iter().filter(|(_, forms, _)| has(*forms)).find_map(|(pattern, _, make)| {
-        let (first, second) = captures(pattern, below)?;
-        Some((make(first, second), form))
-    })
+    let lines = table.iter().filter(|(_, forms, _)| forms.has(form));
+    lines.into_iter().find_map(|(pattern, _, call)| Some((*call, captures(pattern, below)?, form)))
 }
 
 /// The path of every call in every form for this gem and number, for callers that need all of them.
@@ -136,11 +149,12 @@ pub fn paths(name: &str, number: &str) -> Vec<String> {
         filled.replace("{any}", &any).replace("{rest}", &any)
     };
     let forms = |forms: Forms| [Form::Text, Form::Json, Form::Yaml].into_iter().filter(move |form| forms.has(*form));
-    let of = |(pattern, all, _): &(&str, Forms, Make)| {
+    let of = |(pattern, all)| {
         let path = fill(pattern);
-        forms(*all).map(move |form| format!("api/{path}{}", ending(form))).collect::<Vec<_>>()
+        forms(all).map(move |form| format!("api/{path}{}", ending(form))).collect::<Vec<_>>()
     };
-    TABLE.iter().flat_map(of).collect()
+    let accounts = ACCOUNTS.iter().map(|(pattern, forms, _)| (*pattern, *forms));
+    accounts.chain(GEMS.iter().map(|(pattern, forms, _)| (*pattern, *forms))).flat_map(of).collect()
 }
 
 impl Forms {
@@ -148,7 +162,6 @@ impl Forms {
         match self {
             Forms::All => true,
             Forms::Data => form != Form::Text,
-            Forms::Json => form == Form::Json,
             Forms::Text => form == Form::Text,
         }
     }
@@ -186,13 +199,17 @@ mod tests {
     #[test]
     fn every_call_of_the_api_is_read_with_the_form_it_asks_for() {
         for (path, call, form) in [
-            ("api/v1/api_key", Call::Key, Form::Text),
-            ("api/v1/api_key.yaml", Call::Key, Form::Yaml),
-            ("api/v1/profile/me.yaml", Call::Profile, Form::Yaml),
-            ("api/v1/webauthn_verification", Call::Device, Form::Text),
-            ("api/v1/webauthn_verification/abc/status.json", Call::Device, Form::Json),
-            ("api/v1/web_hooks.json", Call::Hooks, Form::Json),
-            ("api/v1/web_hooks/fire", Call::Hooks, Form::Text),
+            ("api/v1/api_key", AccountCall::Key, Form::Text),
+            ("api/v1/api_key.yaml", AccountCall::Key, Form::Yaml),
+            ("api/v1/profile/me.yaml", AccountCall::Profile, Form::Yaml),
+            ("api/v1/webauthn_verification", AccountCall::Device, Form::Text),
+            ("api/v1/webauthn_verification/abc/status.json", AccountCall::Device, Form::Json),
+            ("api/v1/web_hooks.json", AccountCall::Hooks, Form::Json),
+            ("api/v1/web_hooks/fire", AccountCall::Hooks, Form::Text),
+        ] {
+            assert_eq!((read_account(path), read(path)), (Some((call, form)), None), "{path}");
+        }
+        for (path, call, form) in [
             ("api/v1/gems/net-http/owners", Call::Owners("net-http"), Form::Text),
             ("api/v1/gems/net-http/owners.yaml", Call::Owners("net-http"), Form::Yaml),
             ("api/v1/gems.json", Call::OwnGems, Form::Json),
@@ -201,7 +218,6 @@ mod tests {
             ("api/v1/versions/rack.json", Call::Versions("rack"), Form::Json),
             ("api/v1/versions/rack/latest.json", Call::Latest("rack"), Form::Json),
             ("api/v2/rubygems/rack/versions/3.0.0.json", Call::Version("rack", "3.0.0"), Form::Json),
-            ("api/v1/attestations/rack-3.0-java.json", Call::Attestations("rack-3.0-java"), Form::Json),
             ("api/v1/gems/rack/reverse_dependencies.json", Call::Dependents("rack"), Form::Json),
             ("api/v1/search.json", Call::Search, Form::Json),
             ("api/v1/search/autocomplete.json", Call::Autocomplete, Form::Json),
@@ -211,27 +227,22 @@ mod tests {
             ("api/v1/timeframe_versions.json", Call::TimeframeVersions, Form::Json),
             ("api/v1/downloads/rack-1.0.json", Call::Downloads, Form::Json),
         ] {
-            assert_eq!(read(path), Some((call, form)), "{path}");
+            assert_eq!((read(path), read_account(path)), (Some((call, form)), None), "{path}");
         }
     }
 
     #[test]
     fn all_paths_are_read_as_calls_and_none_is_forgotten() {
         let all = paths("lamp", "1.0.0").leak();
-        assert!(all.iter().all(|path| read(path).is_some()), "{all:?}");
+        assert!(all.iter().all(|path| read(path).is_some() != read_account(path).is_some()), "{all:?}");
         // A new call does not compile here: add its line to the table, and increase the number below.
         let kind = |call: Call<'static>| match call {
-            Call::Key
-            | Call::Profile
-            | Call::Device
-            | Call::Hooks
-            | Call::Owners(_)
+            Call::Owners(_)
             | Call::OwnGems
             | Call::Gem(_)
             | Call::Versions(_)
             | Call::Latest(_)
             | Call::Version(..)
-            | Call::Attestations(_)
             | Call::Dependents(_)
             | Call::Search
             | Call::Autocomplete
@@ -241,7 +252,7 @@ mod tests {
             | Call::Downloads => std::mem::discriminant(&call),
         };
         let found = all.iter().filter_map(|path| read(path)).map(|(call, _)| kind(call));
-        assert_eq!(found.collect::<std::collections::HashSet<_>>().len(), 18);
+        assert_eq!(found.collect::<std::collections::HashSet<_>>().len(), 13);
     }
 
     #[test]
@@ -261,7 +272,7 @@ mod tests {
             "/api/v1/search.json",
             "api/v1/search.json/",
         ] {
-            assert_eq!(read(path), None, "{path}");
+            assert_eq!((read(path), read_account(path)), (None, None), "{path}");
         }
         assert_eq!(read(&format!("api/v1/gems/{}.json", "a".repeat(256))), None);
     }
@@ -269,7 +280,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_path_makes_it_panic(path in "api/(v1|v2)/[a-z_./]{0,40}") {
-            let _ = read(&path);
+            let _ = (read(&path), read_account(&path));
         }
     }
 }

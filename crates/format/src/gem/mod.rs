@@ -40,7 +40,7 @@ pub mod version;
 pub mod versions;
 mod yaml;
 
-pub use call::{Call, Form};
+pub use call::{AccountCall, Call, Form};
 pub use facts::{Dependency, Identity, Kind, Package, full_name};
 pub use invalid::{Fault, Invalid};
 pub use limits::Limits;

@@ -24,6 +24,8 @@ pub enum Question<'a> {
     Gemspec(&'a str),
     /// The package at its path before 2010; today it is below `gems`.
     Download(&'a str),
+    /// Signed statements about who built the gem of this full name, and how.
+    Attestations(&'a str),
     /// The dependencies of the gems in the query.
     Dependencies(Form),
     /// The path for pushing packages.
@@ -59,6 +61,10 @@ pub fn read(path: &str) -> Option<Question<'_>> {
             ("info", name) if safe(name, MAX) => Some(Question::Info(name)),
             ("gems", file) => full_name(file, ".gem").map(Question::Gem),
             ("downloads", file) => full_name(file, ".gem").map(Question::Download),
+            ("api", call) => {
+                let full_name = call.strip_prefix("v1/attestations/")?.strip_suffix(".json")?;
+                safe(full_name, MAX).then_some(Question::Attestations(full_name))
+            }
             ("quick", file) => file.strip_prefix("Marshal.4.8/").and_then(gemspec),
             // Bundler before 1.12 uses this name for both.
             ("fetch", file) => {
@@ -103,6 +109,7 @@ mod tests {
             ("fetch/actual/gem/rack-3.0.gem", Question::Gem("rack-3.0")),
             ("fetch/actual/gem/rack-3.0.gemspec.rz", Question::Gemspec("rack-3.0")),
             ("quick/Marshal.4.8/rack-3.0.gemspec.rz", Question::Gemspec("rack-3.0")),
+            ("api/v1/attestations/rack-3.0-java.json", Question::Attestations("rack-3.0-java")),
             ("api/v1/gems", Question::Push),
             ("api/v1/gems/yank", Question::Yank),
             ("api/v1/gems/unyank", Question::Unyank),
@@ -135,6 +142,8 @@ mod tests {
             "gems/../a-1.gem",
             "gems/a-1.gem/",
             "api/v1",
+            "api/v1/attestations/rack-3.0",
+            "api/v1/attestations/.json",
             "quick/rack-3.0.gemspec.rz",
             "quick/Marshal.4.8/rack-3.0.gemspec",
             "quick/Marshal.4.8/a/rack-3.0.gemspec.rz",

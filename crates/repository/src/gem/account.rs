@@ -1,7 +1,7 @@
 //! Calls about the account of the caller, as clients of gem servers make them.
 
 use crate::scope::Scope;
-use format::gem::call::{Call, Form};
+use format::gem::{AccountCall, Form};
 
 /// A call about an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,20 +30,18 @@ pub enum AccountVerb {
 }
 
 impl AccountVerb {
-    /// Reads a method of a call about an account; `Err` has the methods that the call takes. `None`: the call is about
-    /// gems.
-    pub(crate) fn read(method: &str, call: Call<'_>) -> Option<Result<Self, &'static str>> {
-        Some(Ok(match (call, method) {
-            (Call::Key, "POST") => AccountVerb::MakeKey,
-            (Call::Key, "GET") => AccountVerb::MakeFullKey,
-            (Call::Key, "PUT" | "PATCH") => AccountVerb::WidenKey,
-            (Call::Key, _) => return Some(Err("GET, POST, PUT, PATCH")),
-            (Call::Profile, "GET" | "HEAD") => AccountVerb::Profile,
-            (Call::Profile, _) => return Some(Err("GET, HEAD")),
-            (Call::Device, _) => AccountVerb::Device,
-            (Call::Hooks, _) => AccountVerb::Hooks,
-            _ => return None,
-        }))
+    /// Reads a method of a call; `Err` has the methods that the call takes.
+    pub(crate) fn read(method: &str, call: AccountCall) -> Result<Self, &'static str> {
+        Ok(match (call, method) {
+            (AccountCall::Key, "POST") => AccountVerb::MakeKey,
+            (AccountCall::Key, "GET") => AccountVerb::MakeFullKey,
+            (AccountCall::Key, "PUT" | "PATCH") => AccountVerb::WidenKey,
+            (AccountCall::Key, _) => return Err("GET, POST, PUT, PATCH"),
+            (AccountCall::Profile, "GET" | "HEAD") => AccountVerb::Profile,
+            (AccountCall::Profile, _) => return Err("GET, HEAD"),
+            (AccountCall::Device, _) => AccountVerb::Device,
+            (AccountCall::Hooks, _) => AccountVerb::Hooks,
+        })
     }
 
     /// Whether the call has a small form as its body.

@@ -10,14 +10,12 @@ use crate::gem::kept_names::gives_back;
 use crate::gem::parameters::Yanked;
 use crate::gem::source::GemSource;
 use crate::gem::upstream::RemoteGems;
-use crate::gem::{Found, Question, client_settings, left_out, owners, parameters, push, unyank, yank};
+use crate::gem::{Found, Question, left_out, owners, parameters, push, unyank, yank};
 use crate::group::kept_names::KeptName;
 use crate::group::kept_names::kept_of_units;
 use crate::package::listed::Among;
 use crate::question::Ask;
 use crate::services::Services;
-use crate::tree;
-use format::gem::call::Call;
 use std::collections::BTreeSet;
 use store::{RepositoryKind, Staged};
 use telemetry::{Event, Layer, Op};
@@ -54,13 +52,6 @@ async fn gems_once(
     let protocols = question.protocols();
     if let Some(off) = protocols.last().filter(|_| !protocols.iter().any(|one| one.is_on(&repository.record))) {
         return Err(Error::ProtocolOff(*off));
-    }
-    match *question {
-        Question::Root => return Ok(Any::Root),
-        Question::Settings(file) => {
-            return Ok(Any::Tree(tree::Found::Content(client_settings::of(repository, file, &ask.parameters.base()))));
-        }
-        _ => {}
     }
     let remote =
         (repository.record.kind == RepositoryKind::Remote).then(|| services.remotes.remote(repository, &ask.place));
@@ -102,16 +93,13 @@ async fn answer_from(
 ) -> Result<Any, Error> {
     let services = source.local().services;
     let found = match *question {
-        Question::Root | Question::Settings(_) => return Err(Error::GivenUp), // answered above
         Question::Versions => source.versions(event).await,
         Question::Names => source.names(event).await.map(Found::Index),
         Question::Info(name) => source.info(name, event).await.map(Found::Index),
         Question::Specs(file) => source.specs(file, event).await,
         Question::Gem(full_name) => return source.file(Part::Gem, full_name, ANY, event).await,
         Question::Gemspec(full_name) => return source.file(Part::Gemspec, full_name, ANY, event).await,
-        Question::Call(Call::Attestations(full_name), _) => {
-            return source.file(Part::Attestations, full_name, ANY, event).await;
-        }
+        Question::Attestations(full_name) => return source.file(Part::Attestations, full_name, ANY, event).await,
         // The URL that clients used before 2010.
         Question::Download(full_name) => Ok(Found::Elsewhere(format!("../gems/{full_name}.gem"))),
         Question::Dependencies(form) => {

@@ -4,7 +4,6 @@ use crate::actor::Actor;
 use crate::bad_setting::BadSetting;
 use crate::browse::{Level, MemberItems};
 use crate::cleanup::{Cleanup, CleanupPlan};
-use crate::content::Content;
 use crate::context::Context;
 use crate::error::Error;
 use crate::face::{Face, Read};
@@ -16,11 +15,10 @@ use crate::gem::indexes::versions::VersionLog;
 use crate::gem::indexes::view_log::ViewLog;
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::{dates_file, hinted, saved};
-use crate::gem::{browse, cleanup, contents, followed, kept_names, purge, question, redate};
+use crate::gem::{browse, cleanup, contents, followed, kept_names, purge, read, redate};
 use crate::hints::announcement::Announcement;
 use crate::index::incremental_index::IndexSource;
 use crate::listed::{ListedFile, Page, PageRequest, Shown};
-use crate::question::Question;
 use crate::repository::{Repository, RepositoryTable};
 use crate::search::index::NameSource;
 use crate::services::{Served, Services};
@@ -36,11 +34,7 @@ pub(crate) struct GemFace;
 
 impl Face for GemFace {
     fn read<'a>(_: RepositoryKind, method: &str, path: &'a str) -> Read<'a> {
-        question::read(method, path.trim_end_matches('/')).map(|reading| reading.map(Question::Gem))
-    }
-
-    fn client_settings(_: &Repository, _: &str) -> Option<Content> {
-        None
+        read::read(method, path.trim_end_matches('/'))
     }
 
     async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level, Error> {

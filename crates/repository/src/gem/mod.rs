@@ -45,6 +45,7 @@ pub(crate) mod purge;
 pub(crate) mod push;
 pub(crate) mod push_cache;
 pub(crate) mod question;
+pub(crate) mod read;
 pub(crate) mod redate;
 pub(crate) mod reformat;
 pub(crate) mod rendered;

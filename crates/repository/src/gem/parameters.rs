@@ -56,8 +56,6 @@ pub(crate) fn describe(
         }
         Call::Dependents(_) => return Err(not_yet("which gems need a gem is not kept")),
         Call::Downloads => return Err(not_yet("downloads are not counted for each gem")),
-        // Calls about accounts are not questions to a repository, and attestations are files.
-        Call::Key | Call::Profile | Call::Device | Call::Hooks | Call::Attestations(_) => return Err(Error::GivenUp),
     };
     let base = if what.has_urls() { parameters.base() } else { String::new() };
     Ok(Describe { what, base, form })

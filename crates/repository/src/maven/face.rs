@@ -3,21 +3,23 @@
 use crate::actor::Actor;
 use crate::browse::{Level, MemberItems, tree as browse};
 use crate::cleanup::{Cleanup, CleanupPlan};
-use crate::content::Content;
+use crate::client_settings::ClientSettings;
 use crate::context::Context;
 use crate::error::Error;
 use crate::face::{Face, Read};
+use crate::format::Format;
 use crate::hints::announcement::Announcement;
 use crate::listed::{ListedFile, Page, PageRequest, Shown};
-use crate::maven::{self, cleanup, client_settings, hinted, question, retention};
+use crate::maven::{cleanup, hinted, retention};
 use crate::question::Question;
 use crate::repository::{Repository, RepositoryTable};
 use crate::search::index::NameSource;
 use crate::services::{Served, Services};
-use crate::tree::{contents, kept_names, purge};
+use crate::tree::{contents, kept_names, purge, read};
 use crate::upstream::hinted::HintedRemote;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use format::maven::path::SETTINGS;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use store::{Entry, RepositoryKind};
@@ -28,15 +30,9 @@ pub(crate) struct MavenFace;
 
 impl Face for MavenFace {
     fn read<'a>(kind: RepositoryKind, method: &str, path: &'a str) -> Read<'a> {
-        let read = question::read(kind, method, path)?;
-        Ok(read.map(|question| match question {
-            maven::Question::ClientSettings => Question::ClientSettings,
-            maven::Question::Tree(question) => Question::Tree(question),
-        }))
-    }
-
-    fn client_settings(repository: &Repository, base: &str) -> Option<Content> {
-        Some(client_settings::of(repository, base))
+        let is_settings = path == SETTINGS && matches!(method, "GET" | "HEAD");
+        let read = read::read(Format::Maven, kind, method, path)?;
+        Ok(read.map(|question| if is_settings { Question::ClientSettings(ClientSettings::Maven) } else { question }))
     }
 
     async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level, Error> {

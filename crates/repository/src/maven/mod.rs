@@ -20,11 +20,8 @@ pub(crate) mod package_list;
 pub(crate) mod package_version;
 pub(crate) mod packages;
 pub(crate) mod publication;
-pub(crate) mod question;
 pub(crate) mod retention;
 pub(crate) mod rules;
 pub(crate) mod uploaded_metadata;
 pub(crate) mod upstream;
 pub(crate) mod version_policy;
-
-pub(crate) use question::Question;

@@ -3,19 +3,17 @@
 use crate::actor::Actor;
 use crate::browse::{Level, MemberItems, tree as browse};
 use crate::cleanup::{Cleanup, CleanupPlan};
-use crate::content::Content;
 use crate::context::Context;
 use crate::error::Error;
 use crate::face::{Face, Read};
 use crate::format::Format;
 use crate::hints::announcement::Announcement;
 use crate::listed::{ListedFile, Page, PageRequest, Shown};
-use crate::question::Question;
 use crate::raw::hinted;
 use crate::repository::{Repository, RepositoryTable};
 use crate::search::index::NameSource;
 use crate::services::{Served, Services};
-use crate::tree::{contents, kept_names, purge, question};
+use crate::tree::{contents, kept_names, purge, read};
 use crate::upstream::hinted::HintedRemote;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -29,11 +27,7 @@ pub(crate) struct RawFace;
 
 impl Face for RawFace {
     fn read<'a>(kind: RepositoryKind, method: &str, path: &'a str) -> Read<'a> {
-        Ok(question::read(Format::Raw, kind, method, path)?.map(Question::Tree))
-    }
-
-    fn client_settings(_: &Repository, _: &str) -> Option<Content> {
-        None
+        read::read(Format::Raw, kind, method, path)
     }
 
     async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level, Error> {

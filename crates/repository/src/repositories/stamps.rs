@@ -1,5 +1,6 @@
 //! The stamp of an answer: the revisions that it depends on, and the end of its validity.
 
+use crate::client_settings::ClientSettings;
 use crate::error::Error;
 use crate::found::Found;
 use crate::gem;
@@ -46,7 +47,8 @@ impl Repositories {
     fn made_from(&self, ask: &Ask<'_>) -> Option<Stamp> {
         match &ask.question {
             Question::Gem(question) => self.gem_made_from(question, ask),
-            Question::ClientSettings => Some(ask.settings),
+            Question::Root | Question::ClientSettings(ClientSettings::Maven) => Some(ask.settings),
+            Question::ClientSettings(ClientSettings::Gem(_)) => None,
             Question::Tree(question) => self.file_made_from(question, ask),
         }
     }
@@ -54,7 +56,6 @@ impl Repositories {
     fn gem_made_from(&self, question: &gem::Question<'_>, ask: &Ask<'_>) -> Option<Stamp> {
         let id = ask.repository.id;
         let unit = match *question {
-            gem::Question::Root => return Some(ask.settings),
             gem::Question::Versions | gem::Question::Names => Unit::All(id),
             gem::Question::Info(name) => Unit::Of(id, name),
             gem::Question::Call(call, _) => Unit::Of(id, call.gem()?),
@@ -63,7 +64,7 @@ impl Repositories {
             }
             gem::Question::Specs(_) | gem::Question::Download(_) | gem::Question::Dependencies(_) => return None,
             gem::Question::Push | gem::Question::Yank | gem::Question::Unyank => return None,
-            gem::Question::Own(..) | gem::Question::Settings(_) => return None,
+            gem::Question::Own(..) | gem::Question::Attestations(_) => return None,
         };
         self.services.store.revisions().stamp(&[unit], self.until(ask))?.join(&ask.settings)
     }
@@ -71,7 +72,6 @@ impl Repositories {
     fn file_made_from(&self, question: &tree::Question<'_>, ask: &Ask<'_>) -> Option<Stamp> {
         let (id, kind) = (ask.repository.id, ask.repository.record.kind);
         let file = match question {
-            tree::Question::Root => return Some(ask.settings),
             tree::Question::Fetch(file) => file,
             // A list may be large, and each change below the folder may change it.
             tree::Question::Folder(_) | tree::Question::Deploy(_) | tree::Question::Delete(_) => return None,

@@ -33,7 +33,6 @@ pub(crate) async fn answer(
 ) -> Result<Found, Error> {
     let tree = services.tree(&ask.repository);
     match question {
-        tree::Question::Root => Ok(Found::Root),
         tree::Question::Fetch(file) => {
             let content = fetch(services, ask, file, event).await?;
             Ok(Found::Tree(tree::Found::Content(content)))

@@ -22,6 +22,7 @@ pub(crate) mod inventory;
 pub(crate) mod prefix_index;
 pub(crate) mod purge;
 pub(crate) mod question;
+pub(crate) mod read;
 pub(crate) mod remote;
 pub(crate) mod remove;
 pub(crate) mod restore;
