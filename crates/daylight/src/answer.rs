@@ -157,7 +157,7 @@ async fn content(
     };
     let receipt = upload.as_ref().filter(|_| receipt::is_wanted(request)).and_then(|staged| {
         let (url, declared) = (format!("{}{}", server.url(), request.path()), written.digests.digests());
-        Some(Receipt { hashes: staged.hashes()?, declared, path, url, by: who.name() })
+        Some(Receipt { hashes: staged.hashes().ok()?, declared, path, url, by: who.name() })
     });
     let answer = app.repositories.answer((&ask, stamp), upload, who.actor(), event).await;
     let until = app.repositories.fresh_until(&ask, &answer);

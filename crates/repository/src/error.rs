@@ -268,6 +268,9 @@ pub enum Error {
     /// A defect of Daylight: the task that worked on the request ended without a result.
     #[error("the server gave up the work on this request because of a defect")]
     GivenUp,
+    /// A defect of Daylight: an upload is missing, or an answer in a cache is not of the kind that the question needs.
+    #[error("the server gave up the work on this request because of a defect")]
+    Mismatched,
     /// The store failed.
     #[error(transparent)]
     Store(#[from] store::Error),
@@ -338,7 +341,7 @@ impl Error {
             Error::Upstream(failure) => failure.reason,
             Error::TooManyWait(_) => Reason::WaitersFull,
             Error::Unasked => Reason::UpstreamUnasked,
-            Error::GivenUp => Reason::Panicked,
+            Error::GivenUp | Error::Mismatched => Reason::Panicked,
             Error::Store(error) | Error::Unsaved(error) => store_reason(error),
         }
     }

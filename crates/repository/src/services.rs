@@ -143,7 +143,7 @@ impl Services {
             return Ok(kept);
         }
         // Taken before the work, so that the next request notices every later change.
-        let stamp = revisions.stamp(&[Unit::Of(repository.id, unit)], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
+        let stamp = revisions.stamp([Unit::Of(repository.id, unit)], Millis(i64::MAX));
         let mut rows: PublishedPackage = read.await?.into_iter().map(Arc::new).collect();
         rows.sort_by(|one, other| order(one.name(), other.name()));
         // Names that do not exist are not kept: there is no end of them.

@@ -68,7 +68,7 @@ impl People for TokenTable {
 impl TokenTable {
     /// Reads the tokens from the store.
     pub(super) async fn read(store: &Store, event: &mut Event) -> Result<Self, Error> {
-        let stamp = store.revisions().stamp(&[Unit::Tokens], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
+        let stamp = store.revisions().stamp([Unit::Tokens], Millis(i64::MAX));
         let tokens = store.tokens(event).await?;
         let by_hash = tokens.into_iter().map(|record| {
             // The class is a part of the secret's hash: it is stable, and no two tokens have the same.

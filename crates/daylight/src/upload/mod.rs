@@ -51,7 +51,7 @@ pub(crate) async fn receive(
         None => (from_body(app, face, written, who, request, event).await?, None),
     };
     if !written.digests.is_empty() {
-        let hashes = staged.hashes().ok_or(store::Error::GivenUp)?;
+        let hashes = staged.hashes()?;
         written.digests.check(&hashes, body.as_ref())?;
     }
     Ok(staged)

@@ -119,7 +119,7 @@ async fn answer_from(
         }
         Question::Push => {
             let hosted = source.changeable()?;
-            let staged = upload.ok_or(Error::GivenUp)?;
+            let staged = upload.ok_or(Error::Mismatched)?;
             let _place = event.waited(Op::TurnWait, hosted.indexes.changing.read()).await;
             push::push(hosted, staged, &ask.parameters, by, event).await
         }

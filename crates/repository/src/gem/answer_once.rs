@@ -70,7 +70,6 @@ impl Hosted<'_> {
             return Ok(settings);
         }
         let unit = key.part.gem().map_or(Unit::All(key.repository), |gem| Unit::Of(key.repository, gem));
-        let stamp = self.store.revisions().stamp(&[unit], ends);
-        stamp.and_then(|stamp| stamp.join(&settings)).ok_or(Error::GivenUp)
+        self.store.revisions().stamp([unit], ends).join(&settings).ok_or(Error::GivenUp)
     }
 }

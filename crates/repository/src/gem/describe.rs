@@ -45,7 +45,8 @@ impl GemSource<'_> {
             return Err(Error::Unsupported(text.into()));
         }
         match (self, what) {
-            (_, What::Search(..) | What::Complete(_)) => self.search(ask, event).await,
+            (_, What::Search(words, page)) => self.search(words.clone(), *page, ask, event).await,
+            (_, What::Complete(beginning)) => self.complete(beginning.clone(), ask, event).await,
             (Self::Group(group), _) => match what.gem() {
                 Some(name) => Box::pin(group.describe_gem(name, ask, by, event)).await,
                 None => Box::pin(group.of_hosted(ask, by, event)).await,
@@ -83,22 +84,22 @@ impl GemSource<'_> {
         }
     }
 
-    /// The gems that match a search, each described by its newest version, or the names with a prefix. Names come from
-    /// `/names`, which is in memory. No upstream is called for a match.
-    async fn search(self, ask: &Describe, event: &mut Event) -> Result<Found, Error> {
+    /// A page of the gems whose names contain these words, each described by its newest version. Names come from `/names`,
+    /// which is in memory. No upstream is called for a match.
+    async fn search(self, words: Vec<String>, page: usize, ask: &Describe, event: &mut Event) -> Result<Found, Error> {
         let names = self.names(event).await?;
-        let (local, fresh_until, rows) = (self.local(), names.fresh_until, names.pieces.len() * versions::PAGE);
-        let what = ask.what.clone();
-        if let What::Complete(beginning) = what {
-            let complete = move || Ok(search::beginning(&names.pieces, &beginning, COMPLETIONS).into());
-            return document(local, rows, ask.form, fresh_until, event, complete).await;
-        }
-        let find = move || match what {
-            What::Search(words, page) => Ok(search::containing(&names.pieces, &words, (page - 1) * PAGE, PAGE)),
-            _ => Ok(Vec::new()),
-        };
-        let found = aside(&local.context.workers, Lane::Index, Op::IndexRender, rows, event, find).await?;
-        self.gems(found, ask, fresh_until, event).await
+        let (workers, rows) = (&self.local().context.workers, names.pieces.len() * versions::PAGE);
+        let find = move || Ok(search::containing(&names.pieces, &words, (page - 1) * PAGE, PAGE));
+        let found = aside(workers, Lane::Index, Op::IndexRender, rows, event, find).await?;
+        self.gems(found, ask, names.fresh_until, event).await
+    }
+
+    /// The names with a prefix, from the same list.
+    async fn complete(self, beginning: String, ask: &Describe, event: &mut Event) -> Result<Found, Error> {
+        let names = self.names(event).await?;
+        let rows = names.pieces.len() * versions::PAGE;
+        let complete = move || Ok(search::beginning(&names.pieces, &beginning, COMPLETIONS).into());
+        document(self.local(), rows, ask.form, names.fresh_until, event, complete).await
     }
 
     /// These gems, each described by its newest version.

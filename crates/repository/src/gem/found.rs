@@ -56,12 +56,12 @@ pub struct ArrivingIndex {
 impl Found {
     /// A complete index.
     pub(crate) fn index(self) -> Result<Index, Error> {
-        if let Found::Index(index) = self { Ok(index) } else { Err(Error::GivenUp) }
+        if let Found::Index(index) = self { Ok(index) } else { Err(Error::Mismatched) }
     }
 
     /// A complete file of the older index.
     pub(crate) fn packed(self) -> Result<Packed, Error> {
-        if let Found::Packed(file) = self { Ok(file) } else { Err(Error::GivenUp) }
+        if let Found::Packed(file) = self { Ok(file) } else { Err(Error::Mismatched) }
     }
 
     /// When the answer may change without any change of ours, if that is known.

@@ -184,7 +184,7 @@ impl Lines<'_> {
         {
             return Ok((send(indexes, &whole, now), None));
         }
-        let (date, stamp) = (indexes.sent_dates.next(now), local.stamp()?);
+        let (date, stamp) = (indexes.sent_dates.next(now), local.stamp());
         turn = context.read_index(turn, event).await?;
         let read = turn.source().and_then(T::read_through);
         let (news, stamp, fresh_until) = match self {

@@ -18,7 +18,7 @@ pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) ->
     if let Some(index) = turn.current(hosted.store, now) {
         return Ok(index);
     }
-    let stamp = hosted.stamp()?;
+    let stamp = hosted.stamp();
     turn = hosted.context.read_index(turn, event).await?;
     if turn.source().is_none() {
         turn.replace(begin(hosted, event).await?);

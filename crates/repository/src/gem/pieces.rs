@@ -44,14 +44,14 @@ pub(crate) async fn pieces_of(
     if !missing.is_empty() {
         let wanted: Vec<String> = missing.iter().map(|at| names[*at].clone()).collect();
         // Taken before the work, so that the next request notices every later change.
-        let stamps: Vec<_> =
-            wanted.iter().map(|name| revisions.stamp(&[Unit::Of(id, name)], Millis(i64::MAX))).collect();
+        let stamp = |name: &String| revisions.stamp([Unit::Of(id, name)], Millis(i64::MAX));
+        let stamps: Vec<_> = wanted.iter().map(stamp).collect();
         let repository = hosted.repository.clone();
         let read = move |name: &str, rows: Vec<Outline>| piece(&repository, name, &rows, form, now);
         let made = hosted.store.outlines(id, wanted, read, event).await?;
         for ((at, stamp), piece) in missing.into_iter().zip(stamps).zip(made) {
             let key = NameKey::new((id, form), &names[at]);
-            found[at] = Some(pieces.0.keep(key, Arc::new(piece?), stamp.ok_or(Error::GivenUp)?));
+            found[at] = Some(pieces.0.keep(key, Arc::new(piece?), stamp));
         }
     }
     Ok(found.into_iter().flatten().map(|kept| kept.value.clone()).collect())

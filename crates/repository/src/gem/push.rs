@@ -52,7 +52,7 @@ pub(crate) async fn push(
         return Err(why.into());
     }
 
-    let sha256 = staged.sha256().ok_or(store::Error::GivenUp)?;
+    let sha256 = staged.sha256()?;
     let origin = parameters.origin.map(|claimed| claimed.accept(by, now())).transpose()?;
     let upload = Upload { package: package.clone(), sha256, origin, conditions: parameters.conditions.cloned() };
     let mut from = match load_state(hosted, &upload, event).await? {

@@ -157,7 +157,7 @@ impl ViewAnswer {
     pub(crate) fn found(self) -> Result<Found, Error> {
         match self {
             ViewAnswer::Found(found) => Ok(Found::clone(&found)),
-            ViewAnswer::Needs(..) => Err(Error::GivenUp),
+            ViewAnswer::Needs(..) => Err(Error::Mismatched),
         }
     }
 
@@ -176,7 +176,7 @@ impl ViewAnswer {
     pub(crate) fn needs(self) -> Result<Arc<Piece>, Error> {
         match self {
             ViewAnswer::Needs(piece, _) => Ok(piece),
-            ViewAnswer::Found(_) => Err(Error::GivenUp),
+            ViewAnswer::Found(_) => Err(Error::Mismatched),
         }
     }
 }

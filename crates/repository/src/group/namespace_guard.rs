@@ -160,11 +160,9 @@ impl Group<'_> {
         if let Some(holds) = said.known() {
             return Ok(holds);
         }
-        let stamp = revisions.stamp(&[Unit::All(leaf.id)], Millis(i64::MAX)); // before the work
+        let stamp = revisions.stamp([Unit::All(leaf.id)], Millis(i64::MAX)); // before the work
         let version = self.find_version_below(leaf, folder, event).await?;
-        if let Some(stamp) = stamp {
-            self.inventory.keep(leaf.id, &known, version.then_some(&*known).into_iter(), stamp);
-        }
+        self.inventory.keep(leaf.id, &known, version.then_some(&*known).into_iter(), stamp);
         Ok(version)
     }
 

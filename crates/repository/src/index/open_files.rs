@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn a_file_stays_open_while_its_stamp_holds_and_is_found_under_its_own_name_only() {
         let (opened, revisions) = (OpenFiles::new("", 100), Revisions::new(Seq(0)));
-        let stamp = revisions.stamp(&[Unit::Of(HERE, "a")], Millis(i64::MAX)).unwrap();
+        let stamp = revisions.stamp([Unit::Of(HERE, "a")], Millis(i64::MAX));
         let found = |id, name| opened.find(id, name, |stamp| revisions.holds(stamp, Millis(0)));
         opened.keep(HERE, "a/b", "file", stamp);
         assert_eq!((found(HERE, "a/b"), found(HERE, "a/c"), found(RepositoryId(2), "a/b")), (Some("file"), None, None));
@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn never_are_more_open_than_fit() {
         let (opened, revisions) = (OpenFiles::new("", 100), Revisions::new(Seq(0)));
-        let stamp = revisions.stamp(&[], Millis(i64::MAX)).unwrap();
+        let stamp = revisions.stamp([], Millis(i64::MAX));
         for number in 0..1000 {
             opened.keep(HERE, &number.to_string(), (), stamp);
         }

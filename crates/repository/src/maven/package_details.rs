@@ -1,9 +1,7 @@
 //! The files and the declarations of a version of an artifact.
 
-use crate::actor::Actor;
 use crate::content::{Source, rows_of};
 use crate::error::Error;
-use crate::found::Found;
 use crate::group::is_hosted;
 use crate::maven::layout::MavenPath;
 use crate::maven::packages::folder_of;
@@ -15,8 +13,7 @@ use crate::package::rows::VersionRow;
 use crate::question::Ask;
 use crate::repository::Repository;
 use crate::services::Services;
-use crate::tree;
-use crate::tree::answer::answer;
+use crate::tree::answer::fetch;
 use crate::visible::visible;
 use crate::workers::aside;
 use format::gem::content::Readme;
@@ -103,10 +100,9 @@ async fn declared(
     event: &mut Event,
 ) -> Result<Option<DeclaredFacts>, Error> {
     let mut own = Event::job("GET", services.clock.now());
-    let question = tree::Question::Fetch(ask.repository.file(path));
-    let found = answer(services, &question, ask, None, Actor::NOBODY, &mut own).await;
+    let found = fetch(services, ask, &ask.repository.file(path), &mut own).await;
     own.tallies().for_each(|(op, tally)| event.add_all(op, tally));
-    let Ok(Found::Tree(tree::Found::Content(content))) = found else { return Ok(None) };
+    let Ok(content) = found else { return Ok(None) };
     let size = content.hashes.as_ref().map_or(u64::MAX, |hashes| hashes.size_bytes);
     if size > POM_BYTES || matches!(content.source, Source::Growing(_)) {
         return Ok(None);

@@ -66,7 +66,7 @@ impl Repositories {
             gem::Question::Push | gem::Question::Yank | gem::Question::Unyank => return None,
             gem::Question::Own(..) | gem::Question::Attestations(_) => return None,
         };
-        self.services.store.revisions().stamp(&[unit], self.until(ask))?.join(&ask.settings)
+        self.services.store.revisions().stamp([unit], self.until(ask)).join(&ask.settings)
     }
 
     fn file_made_from(&self, question: &tree::Question<'_>, ask: &Ask<'_>) -> Option<Stamp> {
@@ -81,14 +81,14 @@ impl Repositories {
             RepositoryKind::Hosted | RepositoryKind::Group => file.unit(id),
         };
         let until = self.until(ask);
-        let stamp = |unit: Unit<'_>| self.services.store.revisions().stamp(&[unit], until);
-        let made = stamp(unit)?.join(&ask.settings)?;
+        let stamp = |unit: Unit<'_>| self.services.store.revisions().stamp([unit], until);
+        let made = stamp(unit).join(&ask.settings)?;
         // The owner of a name depends on hosted members and upstreams. Of answers about many names only rendered documents are pages.
         let lists_names = file.document().is_some_and(|document| document.is_rendered());
-        let made = if lists_names { made.join(&stamp(Unit::All(id))?)? } else { made };
+        let made = if lists_names { made.join(&stamp(Unit::All(id)))? } else { made };
         match kind {
             RepositoryKind::Group => file.guarded().try_fold(made, |made, name| match name {
-                Guarded::Folder(folder) => made.join(&stamp(Unit::Of(id, folder))?),
+                Guarded::Folder(folder) => made.join(&stamp(Unit::Of(id, folder))),
                 // It changes with its own folder.
                 Guarded::Path(_) => Some(made),
             }),
@@ -106,8 +106,9 @@ impl Repositories {
 
     /// The stamp of an answer for a full name, which may be a version of several gems.
     fn any_of(&self, id: RepositoryId, full_name: &str) -> Option<Stamp> {
-        let units: Vec<_> = spelling::readings(full_name).map(|reading| Unit::Of(id, reading.name)).collect();
-        let few = (1..=spelling::READINGS).contains(&units.len());
-        few.then(|| self.services.store.revisions().stamp(&units, Millis(i64::MAX)))?
+        let revisions = self.services.store.revisions();
+        let stamp = |unit| Some(revisions.stamp([unit], Millis(i64::MAX)));
+        let stamps = spelling::readings(full_name).map(|reading| stamp(Unit::Of(id, reading.name)));
+        stamps.reduce(|one, other| one?.join(&other?)).flatten()
     }
 }

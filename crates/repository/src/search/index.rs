@@ -191,7 +191,7 @@ impl Kept {
         event: &mut Event,
     ) -> Result<NamesNow, Error> {
         let store = &context.store;
-        let stamp = store.revisions().stamp(&[Unit::All(repository.id)], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
+        let stamp = store.revisions().stamp([Unit::All(repository.id)], Millis(i64::MAX));
         if repository.record.kind == RepositoryKind::Remote {
             let holding = store.cached_holding(repository.origin);
             let all = cached(context, repository, event).await?;

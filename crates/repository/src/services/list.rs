@@ -18,7 +18,7 @@ pub(crate) async fn read(
     room: &Arc<Bound>,
     event: &mut Event,
 ) -> Result<RepositoryTable, Error> {
-    let stamp = store.revisions().stamp(&[Unit::Settings], Millis(i64::MAX)).ok_or(Error::GivenUp)?;
+    let stamp = store.revisions().stamp([Unit::Settings], Millis(i64::MAX));
     let read = |(id, stored): (RepositoryId, store::RepositoryRecord)| {
         Ok(ReadRecord { id, record: RepositoryRecord::read(&stored)?, stored: Arc::new(stored) })
     };
@@ -158,7 +158,7 @@ mod tests {
             let stored = Arc::new(record.stored().unwrap());
             ReadRecord { id: RepositoryId(at as u64 + 1), record, stored }
         });
-        let stamp = Revisions::new(Seq(0)).stamp(&[], Millis(1)).unwrap();
+        let stamp = Revisions::new(Seq(0)).stamp([], Millis(1));
         let room = Bound::new(BoundName::Indexes, "indexes", 1);
         let table = build_table(records.collect(), Seq(1), None, &room, stamp).unwrap();
         let through = table.by_name["all"].leaves.iter().find(|leaf| leaf.record.name == "theirs").unwrap();

@@ -43,7 +43,7 @@ pub(crate) async fn answer(
         }
         tree::Question::Deploy(file) => {
             event.layer = Layer::Hosted;
-            let staged = upload.ok_or(Error::GivenUp)?;
+            let staged = upload.ok_or(Error::Mismatched)?;
             let hidden = hidden_by(services, ask, file, event).await?;
             let (claimed, conditions) = (ask.parameters.origin, ask.parameters.conditions);
             let (upload, now) = (Deployment { staged, claimed, conditions }, || services.store.now());
@@ -74,7 +74,13 @@ pub(crate) async fn answer(
     }
 }
 
-async fn fetch(services: &Services, ask: &Ask<'_>, file: &File<'_>, event: &mut Event) -> Result<Content, Error> {
+/// The file, as clients get it.
+pub(crate) async fn fetch(
+    services: &Services,
+    ask: &Ask<'_>,
+    file: &File<'_>,
+    event: &mut Event,
+) -> Result<Content, Error> {
     let (repository, now) = (&ask.repository, services.clock.now());
     match repository.record.kind {
         RepositoryKind::Hosted => {

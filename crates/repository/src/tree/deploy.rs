@@ -105,7 +105,7 @@ async fn publish(
 ) -> Result<Deployed, Error> {
     let Tree { store, repository, .. } = tree;
     let (id, path, folder) = (repository.id, file.path, file.folder);
-    let arrived = staged.hashes().ok_or(store::Error::GivenUp)?;
+    let arrived = staged.hashes()?;
     let kept = match file.kept_checksum() {
         Some((of, checksum)) => Some((of, checksum, staged.beginning(KEPT_CHECKSUM_MAX, event).await?)),
         None => None,

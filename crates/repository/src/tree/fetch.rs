@@ -78,9 +78,9 @@ async fn published(
     if presence == Presence::Missing {
         return Err(Error::NoSuchFile(path.to_owned()));
     }
-    let stamp = revisions.stamp(&[Unit::Of(id, folder)], Millis(i64::MAX)); // before the work
+    let stamp = revisions.stamp([Unit::Of(id, folder)], Millis(i64::MAX)); // before the work
     let found = find(tree, path, tree.repository.view(now), event).await;
-    if let (Err(Error::NoSuchFile(_)), Presence::Unknown, Some(stamp)) = (&found, presence, stamp) {
+    if let (Err(Error::NoSuchFile(_)), Presence::Unknown) = (&found, presence) {
         let before = event.runs_so_far();
         let paths = tree.store.keys(id, folder, NAMES + 1, event).await?;
         if paths.len() > NAMES {

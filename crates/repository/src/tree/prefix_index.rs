@@ -42,7 +42,7 @@ pub(crate) async fn lacks(
     if let Some(perhaps) = said() {
         return Ok(!perhaps);
     }
-    let Some(stamp) = revisions.stamp(&[Unit::All(id)], Millis(i64::MAX)) else { return Ok(false) }; // before the work
+    let stamp = revisions.stamp([Unit::All(id)], Millis(i64::MAX)); // before the work
     let before = event.runs_so_far();
     let found = store.first_of_each_kind(id, UnitFilter::Ever, "", behind, NAMES + 1, event).await?;
     // If there are too many prefixes, none is stored.

@@ -91,7 +91,7 @@ impl Remote {
                 growth: None,
             });
         };
-        let hashes = staged.hashes().ok_or(store::Error::GivenUp)?;
+        let hashes = staged.hashes()?;
         let held = Held::File(Arc::new(staged.open()?));
         Ok(Download { hashes, held, arrival: Arrival::Staged(Box::new(staged)), growth: None })
     }

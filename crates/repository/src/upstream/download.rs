@@ -101,7 +101,7 @@ impl<S: Show> Incoming<'_, S> {
             refuse_above(longest, staged.size_bytes())?;
             piece = gather(answer, event).await?;
         }
-        let hashes = staged.hashes().ok_or(store::Error::GivenUp)?;
+        let hashes = staged.hashes()?;
         let arrival = Arrival::Staged(Box::new(staged));
         Ok(Download { hashes, held: Held::File(file), arrival, growth: Some(growth) })
     }

@@ -34,7 +34,7 @@ pub(crate) struct FetchJob<'a> {
     stages: &'a watch::Sender<Stage>,
     used: &'a FlightUse,
     /// Taken before the fetch began.
-    stamp: Option<Stamp>,
+    stamp: Stamp,
     /// When it began. The upstream may have changed since.
     began: Millis,
     /// The digests in an index of the upstream. Bytes with other digests are always refused.

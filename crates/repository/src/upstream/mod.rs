@@ -239,14 +239,14 @@ impl Remote {
 
     /// The stamp that an open file is valid with: its folder, and the revision that changes with the upstream's URL.
     /// The rules are checked at each request.
-    pub(crate) fn stamp(&self, file: &File<'_>) -> Option<Stamp> {
+    pub(crate) fn stamp(&self, file: &File<'_>) -> Stamp {
         let units = [Unit::Of(self.repository.id, file.folder), Unit::Settings];
-        self.remotes.store.revisions().stamp(&units, Millis(self.now().0 + TOUCH_INTERVAL_MS))
+        self.remotes.store.revisions().stamp(units, Millis(self.now().0 + TOUCH_INTERVAL_MS))
     }
 
     /// Keeps a large file open for the next request. `stamp` was taken before the file was looked up.
-    pub(crate) fn leave_open(&self, file: &File<'_>, kept: &KeptFile, stamp: Option<Stamp>) {
-        if let (Held::File(_), Some(stamp)) = (&kept.held, stamp) {
+    pub(crate) fn leave_open(&self, file: &File<'_>, kept: &KeptFile, stamp: Stamp) {
+        if let Held::File(_) = &kept.held {
             self.remotes.opened.keep(self.repository.origin, file.path, kept.clone(), stamp);
         }
     }

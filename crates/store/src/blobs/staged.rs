@@ -50,12 +50,12 @@ impl Staged {
         }
     }
 
-    /// The SHA-256 of the bytes so far. `None` after a failed write.
-    pub fn sha256(&self) -> Option<Digest> {
-        self.bytes.as_ref().map(|bytes| match bytes {
-            StagedBytes::Arriving(writing) => writing.sha256(),
-            StagedBytes::Kept(kept) => kept.hashes.sha256,
-        })
+    /// The SHA-256 of the bytes so far. An error after a failed write.
+    pub fn sha256(&self) -> Result<Digest, Error> {
+        match self.bytes.as_ref().ok_or(Error::GivenUp)? {
+            StagedBytes::Arriving(writing) => Ok(writing.sha256()),
+            StagedBytes::Kept(kept) => Ok(kept.hashes.sha256),
+        }
     }
 
     /// Appends bytes.
@@ -72,12 +72,12 @@ impl Staged {
         self.blobs.open_staged(&self.path)
     }
 
-    /// All digests of the bytes so far. `None` after a failed write.
-    pub fn hashes(&self) -> Option<Hashes> {
-        self.bytes.as_ref().map(|bytes| match bytes {
-            StagedBytes::Arriving(writing) => writing.hashes(),
-            StagedBytes::Kept(kept) => kept.hashes.clone(),
-        })
+    /// All digests of the bytes so far. An error after a failed write.
+    pub fn hashes(&self) -> Result<Hashes, Error> {
+        match self.bytes.as_ref().ok_or(Error::GivenUp)? {
+            StagedBytes::Arriving(writing) => Ok(writing.hashes()),
+            StagedBytes::Kept(kept) => Ok(kept.hashes.clone()),
+        }
     }
 
     /// The temporary file, for another thread of the store.

@@ -111,7 +111,7 @@ async fn an_acknowledged_change_has_voided_every_stamp_it_touches_groups_too() {
         store.commit(batch(vec![], vec![repository(0, name, members, false)]), &mut event).await.unwrap();
     }
     let [hosted, group, outer] = [1, 2, 3].map(RepositoryId);
-    let stamp = |unit| store.revisions().stamp(&[unit], Millis(i64::MAX)).unwrap();
+    let stamp = |unit| store.revisions().stamp([unit], Millis(i64::MAX));
     let holds = |stamp| store.revisions().holds(&stamp, Millis(0));
     let touched = [hosted, group, outer].map(|id| [stamp(Unit::Of(id, "rack")), stamp(Unit::All(id))]);
     let settings = stamp(Unit::Settings);
@@ -221,7 +221,7 @@ async fn a_unit_that_was_refreshed_voids_what_was_answered_from_it_by_groups_too
     for (name, members) in [("central", &[][..]), ("all", &["central"])] {
         store.commit(batch(vec![], vec![repository(0, name, members, false)]), &mut job()).await.unwrap();
     }
-    let stamp = |id, unit| store.revisions().stamp(&[Unit::Of(RepositoryId(id), unit)], Millis(i64::MAX)).unwrap();
+    let stamp = |id, unit| store.revisions().stamp([Unit::Of(RepositoryId(id), unit)], Millis(i64::MAX));
     let (own, group, other) = (stamp(1, "a/b"), stamp(2, "a/b"), stamp(2, "a/c"));
     store.upstream_changed(RepositoryId(1), "a/b");
     let holds = |stamp| store.revisions().holds(&stamp, Millis(1));

@@ -20,7 +20,7 @@ fn holds(model: &mut Model, holder: RepositoryId, id: RepositoryId, depth: usize
 fn touched(store: &Store, model: &mut Model, batch: &Batch) -> Vec<(String, Stamp)> {
     let mut stamps = Vec::new();
     let mut stamp = |unit: Unit<'_>| {
-        stamps.push((format!("{unit:?}"), store.revisions().stamp(&[unit], Millis(i64::MAX)).unwrap()));
+        stamps.push((format!("{unit:?}"), store.revisions().stamp([unit], Millis(i64::MAX))));
     };
     for change in &batch.changes {
         match change {

@@ -77,7 +77,7 @@ async fn whoever_can_see_a_change_finds_no_answer_from_before_it() {
     let folder = tempfile::tempdir().unwrap();
     let (store, arrivals, let_through) = gated(folder.path(), Failpoint::AfterCommit);
     let units = [Unit::Of(R, "rack"), Unit::All(R)];
-    let stamps = || units.map(|unit| store.revisions().stamp(&[unit], Millis(i64::MAX)).unwrap());
+    let stamps = || units.map(|unit| store.revisions().stamp([unit], Millis(i64::MAX)));
     let holds = |stamps: &[Stamp; 2]| stamps.iter().any(|stamp| store.revisions().holds(stamp, Millis(0)));
     let before = stamps();
     let change = batch(vec![], vec![publish("rack", 1)]);

@@ -106,18 +106,15 @@ impl Revisions {
         (self.hasher.hash_one(unit) as usize) & (Self::SLOTS - 1)
     }
 
-    /// A stamp with the current values of `units`. Take it before reading the rows for the answer. `None`: there are more than
-    /// [`Stamp::SLOTS`] units, which is a bug.
-    pub fn stamp(&self, units: &[Unit<'_>], fresh_until: Millis) -> Option<Stamp> {
-        if units.len() > Stamp::SLOTS {
-            return None;
-        }
+    /// A stamp with the current values of `units`. Take it before reading the rows for the answer.
+    pub fn stamp<const N: usize>(&self, units: [Unit<'_>; N], fresh_until: Millis) -> Stamp {
+        const { assert!(N <= Stamp::SLOTS) };
         let mut slots = [(0, 0); Stamp::SLOTS];
-        for (place, unit) in slots.iter_mut().zip(units) {
+        for (place, unit) in slots.iter_mut().zip(&units) {
             let slot = self.slot(unit);
             *place = (slot as u32, self.slots[slot].load(Ordering::Acquire));
         }
-        Some(Stamp { slots, used: units.len() as u8, fresh_until })
+        Stamp { slots, used: N as u8, fresh_until }
     }
 
     /// Whether none of the stamp's units has changed or is being changed, and it has not expired.
@@ -150,18 +147,18 @@ mod tests {
         let revisions = Revisions::new(Seq(7));
         let repository = RepositoryId(1);
         let units = [Unit::Of(repository, "rack"), Unit::All(repository)];
-        let stamp = revisions.stamp(&units, LATER).unwrap();
+        let stamp = revisions.stamp(units, LATER);
         assert!(revisions.holds(&stamp, Millis(0)));
         revisions.raise(Unit::Of(repository, "rack"));
         assert!(!revisions.holds(&stamp, Millis(0)));
-        assert!(revisions.holds(&revisions.stamp(&units, LATER).unwrap(), Millis(0)));
+        assert!(revisions.holds(&revisions.stamp(units, LATER), Millis(0)));
     }
 
     #[test]
     fn no_stamp_of_a_unit_holds_while_a_commit_changes_it() {
         let revisions = Arc::new(Revisions::new(Seq(7)));
         let unit = Unit::Of(RepositoryId(1), "rack");
-        let stamp = || revisions.stamp(&[unit], LATER).unwrap();
+        let stamp = || revisions.stamp([unit], LATER);
         let holds = |stamp: &Stamp| revisions.holds(stamp, Millis(0));
         let before = stamp();
         let mut changing = revisions.changing();
@@ -181,7 +178,7 @@ mod tests {
     #[test]
     fn joined_stamps_hold_while_both_do_and_are_four_slots_at_most() {
         let revisions = Revisions::new(Seq(0));
-        let one = |unit: Unit<'_>, until: i64| revisions.stamp(&[unit], Millis(until)).unwrap();
+        let one = |unit: Unit<'_>, until: i64| revisions.stamp([unit], Millis(until));
         let both = one(Unit::Settings, 10).join(&one(Unit::Tokens, 20)).unwrap();
         assert!(revisions.holds(&both, Millis(9)) && !revisions.holds(&both, Millis(10)));
         let four = both.join(&both).unwrap();
@@ -193,7 +190,7 @@ mod tests {
     #[test]
     fn a_stamp_ends_at_its_time() {
         let revisions = Revisions::new(Seq(0));
-        let stamp = revisions.stamp(&[Unit::Settings], Millis(10)).unwrap();
+        let stamp = revisions.stamp([Unit::Settings], Millis(10));
         assert!(revisions.holds(&stamp, Millis(9)));
         assert!(!revisions.holds(&stamp, Millis(10)));
     }

@@ -124,7 +124,7 @@ impl GroupGems<'_> {
         let mut told = Vec::new();
         if matches!(question, Question::Versions | Question::Names | Question::Specs(_)) {
             for place in 0..self.leaves().len() {
-                told.extend(self.explain_member(place, question, event).await?);
+                told.extend(self.explain_member(place, question, event).await);
             }
         }
         let members = KnownMembers::of_names(self, names.iter().copied(), event).await?;
@@ -137,7 +137,7 @@ impl GroupGems<'_> {
             told.push(self.whose(name, &holders, &members, &owners));
             for place in owners {
                 self.tell_left_out(place, question, event).await?;
-                told.extend(self.explain_member(place, question, event).await?);
+                told.extend(self.explain_member(place, question, event).await);
             }
         }
         if !event.detail.is_empty() {
@@ -181,18 +181,11 @@ impl GroupGems<'_> {
     }
 
     /// The source of a remote member's answer.
-    async fn explain_member(
-        self,
-        place: usize,
-        question: &Question<'_>,
-        event: &mut Event,
-    ) -> Result<Option<String>, Error> {
-        let Some(leaf) = self.leaves().get(place) else { return Ok(None) };
-        let member = self.member(leaf);
-        let Some(remote) = member.upstream() else { return Ok(None) };
-        let mut own = Event::job("member", self.now());
-        remote.explain(question, &mut own).await;
+    async fn explain_member(self, place: usize, question: &Question<'_>, event: &mut Event) -> Option<String> {
+        let leaf = self.leaves().get(place)?;
+        let (member, mut own) = (self.member(leaf), Event::job("member", self.now()));
+        member.upstream()?.explain(question, &mut own).await;
         own.tallies().for_each(|(op, tally)| event.add_all(op, tally));
-        Ok(Some(format!("`{}`: {}", leaf.record.name, own.detail)))
+        Some(format!("`{}`: {}", leaf.record.name, own.detail))
     }
 }

@@ -100,7 +100,7 @@ impl GroupGems<'_> {
         {
             return Ok(ReadLog { stamp, found: read(log, &index), index });
         }
-        let stamp = self.local.stamp()?.join(settings).ok_or(Error::GivenUp)?; // before the work
+        let stamp = self.local.stamp().join(settings).ok_or(Error::GivenUp)?; // before the work
         turn = context.read_index(turn, event).await?;
         if turn.source().is_none() {
             turn.replace(ViewLog::default());

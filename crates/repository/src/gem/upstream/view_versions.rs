@@ -32,7 +32,7 @@ impl RemoteGems<'_> {
         {
             return Ok(index);
         }
-        let stamp = self.local.stamp()?.join(self.local.settings).ok_or(Error::GivenUp)?;
+        let stamp = self.local.stamp().join(self.local.settings).ok_or(Error::GivenUp)?;
         turn = self.context.read_index(turn, event).await?;
         if turn.source().is_none() {
             turn.replace(ViewLog::default());

@@ -95,7 +95,7 @@ impl VersionAges {
         event: &mut Event,
     ) -> Result<Self, Error> {
         let (sightings, sights) = (FirstSeenStore::of(remote), observed::of_document(folder, document, modified));
-        let Some(told) = sights.first().map(|here| here.versions.clone()) else { return Err(Error::GivenUp) };
+        let told = sights.first().map(|here| here.versions.clone()).unwrap_or_default();
         let misses = |known: &Option<FolderHistory>| {
             told.iter().any(|(version, _)| !known.as_ref().is_some_and(|known| known.versions.contains_key(version)))
         };
