@@ -19,7 +19,6 @@ const KNOWN: &[(&str, &str)] = &[
     ("crates/insight/src/ask/hints.rs", "suggests the values of a column"),
     ("crates/insight/src/ask/names.rs", "`gem` is another name of a column"),
     ("crates/insight/src/sample/", "`gem` is a kind of file"),
-    ("crates/repository/src/cleanup/last_use.rs", TO_MOVE),
     ("crates/repository/src/formats.rs", "calls the face of a format"),
     ("crates/repository/src/tree/file.rs", TO_MOVE),
     ("crates/telemetry/src/event/agent.rs", "`maven` is the name of a client"),

@@ -2,48 +2,24 @@
 //!
 //! Nothing counts as unused before recording began. Recording starts again if uses may have been lost.
 
+use crate::cleanup::used_name::UsedName;
 use crate::error::Error;
+use crate::format::Format;
 use crate::repository::Repository;
-use std::fmt;
 use store::Store;
 use telemetry::{Event, Millis};
 
 /// A day, in milliseconds.
 const DAY: i64 = 86_400_000;
 
-/// The name under which the use of a file is recorded, as text ([`fmt::Display`]).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum UsedName<'a> {
-    /// A name that is unique in the repository.
-    Own(&'a str),
-    /// A version of a package.
-    Version {
-        /// The package.
-        package: &'a str,
-        /// The version.
-        version: &'a str,
-    },
-}
-
-impl fmt::Display for UsedName<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            UsedName::Own(name) => f.write_str(name),
-            UsedName::Version { package, version } => write!(f, "{package}:{version}"),
-        }
-    }
-}
-
 /// The name under which the use of an event's subject is recorded; `None`: the subject is no published file. `file` is the kind of
 /// the subject.
 pub fn used_name<'a>(file: &str, package: &'a str, version: &'a str) -> Option<UsedName<'a>> {
-    match file {
-        "gem" | "gemspec" => Some(UsedName::Own(version)),
-        "artifact" | "pom" | "checksum" => Some(UsedName::Version { package, version }),
+    let used = match file {
         "file" => Some(UsedName::Own(package)),
-        _ => None,
-    }
-    .filter(|name| *name != UsedName::Own(""))
+        _ => Format::ALL.iter().find_map(|format| format.rules().used_name(file, package, version)),
+    };
+    used.filter(|name| *name != UsedName::Own(""))
 }
 
 /// The name under which uses of a version of a package are recorded.

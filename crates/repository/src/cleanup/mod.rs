@@ -4,6 +4,7 @@ pub(crate) mod last_use;
 mod plan;
 pub(crate) mod purge;
 pub(crate) mod rules;
+pub(crate) mod used_name;
 
 pub use plan::{CleanupPlan, Cleanups, PrunePlan, RulePlan};
 

@@ -4,6 +4,7 @@
 //! and no upstream is called, by oversight.
 
 use crate::bad_setting::BadSetting;
+use crate::cleanup::used_name::UsedName;
 use crate::record::RepositoryRecord;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -117,6 +118,10 @@ pub(crate) trait FormatRules: Sync {
 
     /// The kind of file in events whose answers count as downloads of a package.
     fn download(&self) -> &'static str;
+
+    /// The name under which the use of a file is recorded, by its kind in events; `None`: the format has no published file of that
+    /// kind. Files that are known by their paths alone have the kind `file` in all formats.
+    fn used_name<'a>(&self, file: &str, package: &'a str, version: &'a str) -> Option<UsedName<'a>>;
 
     /// Whether a name that a search finds is that of a package, and not the path of a file.
     fn is_package(&self, name: &str) -> bool;

@@ -1,6 +1,7 @@
 //! The rules of the gem format for settings and policies.
 
 use crate::bad_setting::BadSetting;
+use crate::cleanup::used_name::UsedName;
 use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, NamePlace, PatternSyntax, PrefixSyntax};
 use crate::gem::claims;
 use crate::gem::ownership::Ownership;
@@ -134,6 +135,10 @@ impl FormatRules for GemRules {
 
     fn download(&self) -> &'static str {
         "gem"
+    }
+
+    fn used_name<'a>(&self, file: &str, _: &'a str, version: &'a str) -> Option<UsedName<'a>> {
+        matches!(file, "gem" | "gemspec").then_some(UsedName::Own(version))
     }
 
     fn is_package(&self, _: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The rules of the Maven format for settings and policies.
 
 use crate::bad_setting::BadSetting;
+use crate::cleanup::used_name::UsedName;
 use crate::format::rules::{Coordinates, FormatRules, NamePlace, PatternSyntax, PrefixSyntax};
 use crate::maven::layout_policy::LayoutPolicy;
 use crate::maven::version_policy::VersionPolicy;
@@ -153,6 +154,10 @@ impl FormatRules for MavenRules {
 
     fn download(&self) -> &'static str {
         "artifact"
+    }
+
+    fn used_name<'a>(&self, file: &str, package: &'a str, version: &'a str) -> Option<UsedName<'a>> {
+        matches!(file, "artifact" | "pom" | "checksum").then_some(UsedName::Version { package, version })
     }
 
     fn is_package(&self, name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! The rules of raw files for settings and policies.
 
 use crate::bad_setting::BadSetting;
+use crate::cleanup::used_name::UsedName;
 use crate::format::rules::{AMBIGUOUS_PATH, Coordinates, FormatRules, NamePlace, PatternSyntax, PrefixSyntax};
 use crate::raw::query;
 use crate::record::RepositoryRecord;
@@ -96,6 +97,10 @@ impl FormatRules for RawRules {
 
     fn download(&self) -> &'static str {
         "file"
+    }
+
+    fn used_name<'a>(&self, _: &str, _: &'a str, _: &'a str) -> Option<UsedName<'a>> {
+        None
     }
 
     fn is_package(&self, _: &str) -> bool {
