@@ -16,13 +16,11 @@ const KNOWN: &[(&str, &str)] = &[
     ("crates/daylight/src/cli/repo", "has the default of a flag, and the names of layouts"),
     ("crates/daylight/src/formats.rs", "is the table of what the clients of each format are told"),
     ("crates/daylight/src/settings_patch/", "lists the layouts in a schema"),
-    ("crates/insight/src/ask/hints.rs", "suggests the values of a column"),
     ("crates/insight/src/ask/names.rs", "`gem` is another name of a column"),
     ("crates/insight/src/sample/", "`gem` is a kind of file"),
     ("crates/repository/src/formats.rs", "calls the face of a format"),
     ("crates/repository/src/tree/file.rs", TO_MOVE),
     ("crates/telemetry/src/event/agent.rs", "`maven` is the name of a client"),
-    ("crates/web/src/", "lists the formats with packages in a schema"),
 ];
 
 /// The ways in which a line of code decides by this format: it names the variant or has the name as a literal, or it looks whether a

@@ -67,6 +67,11 @@ impl Format {
         self.rules().has_queries()
     }
 
+    /// Whether its hosted repositories publish packages.
+    pub fn has_packages(self) -> bool {
+        self.rules().has_packages()
+    }
+
     /// Whether repositories of the format have an `/info`. If so, `info_format` is a setting of theirs.
     pub fn has_info(self) -> bool {
         self.rules().has_info()

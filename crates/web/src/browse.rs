@@ -14,7 +14,7 @@ pub struct Browse {
     pub repository: String,
     /// The moment of the view, as in the URL; null: now.
     pub as_of: Option<String>,
-    /// `gem`, `maven` or `raw`.
+    /// The format of the repository.
     pub format: &'static str,
     /// `hosted`, `remote` or `group`.
     #[schemars(extend("enum" = ["hosted", "remote", "group"]))]

@@ -14,7 +14,6 @@ pub struct Package {
     /// The name of the package.
     pub package: String,
     /// The format of the repository.
-    #[schemars(extend("enum" = ["gem", "maven"]))]
     pub format: &'static str,
     /// The latest release that clients get; without one, the latest version.
     pub latest: Option<String>,

@@ -13,7 +13,6 @@ pub struct Packages {
     /// The repository as the URL names it, with the moment if it has one.
     pub repository: String,
     /// The format of the repository.
-    #[schemars(extend("enum" = ["gem", "maven"]))]
     pub format: &'static str,
     /// The packages of this part of the list.
     pub packages: Vec<ListedPackage>,

@@ -27,7 +27,7 @@ pub struct Search {
 pub struct SearchResult {
     /// The repository.
     pub repository: String,
-    /// `gem`, `maven` or `raw`.
+    /// The format of the repository.
     pub format: &'static str,
     /// Published here, kept in the cache, or only listed by the index of the upstream.
     #[schemars(extend("enum" = ["hosted", "cached", "known"]))]

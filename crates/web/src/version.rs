@@ -16,7 +16,6 @@ pub struct Version {
     /// The name of the package.
     pub package: String,
     /// The format of the repository.
-    #[schemars(extend("enum" = ["gem", "maven"]))]
     pub format: &'static str,
     /// The line of the list of versions.
     #[serde(flatten)]

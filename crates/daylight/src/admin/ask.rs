@@ -2,6 +2,7 @@
 
 use crate::app::App;
 use crate::error::Error;
+use crate::settings_patch::format_names;
 use bytes::Bytes;
 use front::Request;
 use insight::{Answer, Asked, Caller, NotAnswered, QUESTION_BYTES_MAX};
@@ -27,7 +28,7 @@ pub(super) async fn answer(app: &App, request: &mut Request, event: &mut Event) 
     let mut hints = Vec::new();
     if let Asked::Question(question) = &asked {
         let known = app.repositories.table(event).await?;
-        hints = question.hints(|| known.by_name.keys().map(AsRef::as_ref).collect());
+        hints = question.hints(|| known.by_name.keys().map(AsRef::as_ref).collect(), &format_names());
         // A person asks about requests that have just ended.
         app.flush_sinks(event).await;
     }

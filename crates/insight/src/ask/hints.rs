@@ -12,13 +12,18 @@ const LISTED: usize = 12;
 
 impl Question {
     /// Probable mistakes: comparisons with values that no event can have, each with the nearest value. `repositories`: the names of all
-    /// repositories.
-    pub fn hints<'a>(&self, repositories: impl Fn() -> Vec<&'a str>) -> Vec<String> {
+    /// repositories. `formats`: those of all formats.
+    pub fn hints<'a>(&self, repositories: impl Fn() -> Vec<&'a str>, formats: &[&'a str]) -> Vec<String> {
+        let known = |column| match column {
+            Column::Format => Some(formats.to_vec()),
+            _ if names_repositories(column) => Some(repositories()),
+            _ => values(column),
+        };
         let mut hints = Vec::new();
-        hints_of(&self.filter, &repositories, &mut hints);
+        hints_of(&self.filter, &known, &mut hints);
         for measure in &self.measures {
             if let Measure::Share(filter) = measure {
-                hints_of(filter, &repositories, &mut hints);
+                hints_of(filter, &known, &mut hints);
             }
         }
         hints.truncate(HINTS_MAX);
@@ -26,15 +31,16 @@ impl Question {
     }
 }
 
-fn hints_of<'a>(filter: &Filter, repositories: &impl Fn() -> Vec<&'a str>, hints: &mut Vec<String>) {
+/// Adds the hints of a filter. `known`: the values of a column that has no others.
+fn hints_of<'a>(filter: &Filter, known: &impl Fn(Column) -> Option<Vec<&'a str>>, hints: &mut Vec<String>) {
     match filter {
         Filter::All(filters) | Filter::Any(filters) => {
-            filters.iter().for_each(|filter| hints_of(filter, repositories, hints));
+            filters.iter().for_each(|filter| hints_of(filter, known, hints));
         }
-        Filter::Not(filter) => hints_of(filter, repositories, hints),
+        Filter::Not(filter) => hints_of(filter, known, hints),
         Filter::Test { column, is: Is::Equal | Is::NotEqual, value } if hints.len() < HINTS_MAX => {
             let hint = match value {
-                Value::Text(text) => hint(*column, text, repositories),
+                Value::Text(text) => hint(*column, text, known),
                 Value::Number(status) => {
                     let is_never = *column == Column::Status && *status != 0 && !(100..600).contains(status);
                     is_never.then(|| format!("`status` is never {status}: it is 0 or has three digits"))
@@ -46,9 +52,12 @@ fn hints_of<'a>(filter: &Filter, repositories: &impl Fn() -> Vec<&'a str>, hints
     }
 }
 
-fn hint<'a>(column: Column, text: &str, repositories: &impl Fn() -> Vec<&'a str>) -> Option<String> {
-    let is_repository = matches!(column, Column::Repository | Column::AnsweredBy | Column::SlowestMember);
-    let known = if is_repository { repositories() } else { values(column)? };
+fn names_repositories(column: Column) -> bool {
+    matches!(column, Column::Repository | Column::AnsweredBy | Column::SlowestMember)
+}
+
+fn hint<'a>(column: Column, text: &str, known: &impl Fn(Column) -> Option<Vec<&'a str>>) -> Option<String> {
+    let (is_repository, known) = (names_repositories(column), known(column)?);
     // A row of counts for more repositories than there is room for has another name.
     if text.is_empty() || known.contains(&text) || (is_repository && text.starts_with('(')) {
         return None;
@@ -65,14 +74,13 @@ fn hint<'a>(column: Column, text: &str, repositories: &impl Fn() -> Vec<&'a str>
     })
 }
 
-/// The values of a column that has no others.
+/// The values of a column whose values are those of a closed list.
 fn values(column: Column) -> Option<Vec<&'static str>> {
     Some(match column {
         Column::Kind => [Kind::Request, Kind::Job].map(Kind::as_str).to_vec(),
         Column::Class => Class::ALL.iter().map(|class| class.as_str()).collect(),
         Column::Layer => Layer::ALL.iter().map(|layer| layer.as_str()).collect(),
         Column::RepositoryKind => vec!["hosted", "remote", "group"],
-        Column::Format => vec!["gem", "maven", "raw"],
         Column::Outcome => Outcome::ALL.iter().map(|outcome| outcome.as_str()).collect(),
         Column::Reason => Reason::ALL.iter().map(|reason| reason.as_str()).collect(),
         Column::KeptBecause => Because::ALL.iter().map(|because| because.as_str()).collect(),
@@ -87,7 +95,7 @@ mod tests {
 
     fn hints(question: &str) -> Vec<String> {
         let question = Question::from_text(question, Millis(1_793_534_400_000)).unwrap();
-        question.hints(|| vec!["maven", "maven-central", "gems"])
+        question.hints(|| vec!["maven", "maven-central", "gems"], &["gem", "maven", "raw"])
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl PackagesAsk {
 impl Repository {
     /// Whether its content belongs to packages.
     pub fn lists_packages(&self) -> bool {
-        self.format.rules().has_packages()
+        self.format.has_packages()
     }
 
     /// The path of the file to explain: `path` itself, the main file of the version with that name, or the list of the versions of the

@@ -15,7 +15,7 @@ use crate::admin::tokens::{MadeToken, TokenBody, Tokens};
 use crate::admin::upstreams::Upstreams;
 use crate::reply::Problem;
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch};
-use repository::{Collisions, Exception, IndexCheck, ListedChanges};
+use repository::{Collisions, Exception, Format, IndexCheck, ListedChanges};
 use schemars::generate::{Contract, SchemaGenerator, SchemaSettings};
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
@@ -91,6 +91,12 @@ pub(super) fn schemas() -> Map<String, Value> {
                 properties.entry(name).or_insert_with(|| schema.clone());
             });
         }
+    }
+    // The formats without packages have no such answers.
+    let formats: Vec<&str> =
+        Format::ALL.iter().filter(|format| format.has_packages()).map(|format| format.as_str()).collect();
+    for of_package in ["Package", "Packages", "PackageVersion"] {
+        schemas[of_package]["properties"]["format"]["enum"] = formats.clone().into();
     }
     schemas
 }
