@@ -38,9 +38,9 @@ fn choices(line: &str, format: Format) -> Vec<String> {
 
 /// Whether a file is in the folder of this format: of its bytes, of its repositories, or of what its clients are told.
 fn is_home(path: &str, format: Format) -> bool {
-    ["format", "repository", "daylight"]
+    ["format/src", "repository/src", "daylight/src/formats"]
         .iter()
-        .any(|name| path.starts_with(&format!("crates/{name}/src/{}/", format.as_str())))
+        .any(|folder| path.starts_with(&format!("crates/{folder}/{}/", format.as_str())))
 }
 
 /// What decides by a format outside the folders of that format, and the known places that no longer do.

@@ -40,6 +40,8 @@ pub(crate) struct DefaultRemote<'a> {
 
 /// What the clients of a format are told, and what commands and pages do by format.
 pub(crate) struct Face {
+    /// Its name in the help of `--format`, with its purpose if the name does not tell it.
+    pub(crate) option: &'static str,
     /// The word for its packages, as in "hosted gem repository".
     pub(crate) noun: &'static str,
     /// The first characters of the `User-Agent` of each of its clients.

@@ -1,7 +1,10 @@
 //! The table of the formats' faces.
 
+mod gem;
+mod maven;
+mod raw;
+
 use crate::face::{Face, Words};
-use crate::{gem, maven, raw};
 use repository::Format;
 
 /// The face of a format.
@@ -11,6 +14,13 @@ pub(crate) fn of(format: Format) -> &'static Face {
         Format::Maven => &maven::FACE,
         Format::Raw => &raw::FACE,
     }
+}
+
+/// The help of `--format`.
+pub(crate) fn option_help() -> String {
+    let mut options: Vec<&str> = Format::ALL.iter().map(|format| of(*format).option).collect();
+    let last = options.pop().unwrap_or_default();
+    format!("Format of its packages: {}, or {last}", options.join(", "))
 }
 
 /// The face of the format of that name.

@@ -64,8 +64,7 @@ enum RepoVerb {
     Add {
         /// Name of the repository in URLs
         name: String,
-        /// Format of its packages: gem, maven, or raw for any files
-        #[arg(long, value_name = "FORMAT", default_value = "gem")]
+        #[arg(long, value_name = "FORMAT", default_value = "gem", help = formats::option_help())]
         format: String,
         /// Kind: hosted has packages of its own, remote is a proxy for an upstream, group joins others [default: remote with --remote,
         /// group with --member, else hosted]

@@ -6,13 +6,14 @@ mod usage;
 
 use crate::config::UpstreamUrl;
 use crate::face::{DefaultRemote, Face};
-use crate::raw;
+use crate::formats::raw;
 use repository::{Error, Format, RepositoryRecord, VersionPolicy};
 use store::RepositoryKind;
 use telemetry::Millis;
 
 /// The face of Maven artifacts.
 pub(crate) const FACE: Face = Face {
+    option: "maven",
     noun: "Maven",
     // sbt uses Coursier or Ivy.
     agents: &["Apache-Maven/", "Gradle/", "Coursier/", "Apache Ivy/", "Java/", "Java-http-client/"],

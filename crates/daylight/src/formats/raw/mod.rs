@@ -9,6 +9,7 @@ use repository::Error;
 
 /// The face of raw files.
 pub(crate) const FACE: Face = Face {
+    option: "raw for any files",
     noun: "file",
     // No program is for raw files alone.
     agents: &[],

@@ -12,6 +12,7 @@ use telemetry::Millis;
 
 /// The face of gems.
 pub(crate) const FACE: Face = Face {
+    option: "gem",
     noun: "gem",
     agents: &["RubyGems/", "bundler/"],
     prints_bodies: true,
