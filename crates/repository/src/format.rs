@@ -3,8 +3,11 @@
 pub(crate) mod rules;
 
 use crate::format::rules::FormatRules;
+use crate::gem::layout::GemPath;
 use crate::gem::rules::GemRules;
+use crate::maven::layout::MavenPath;
 use crate::maven::rules::MavenRules;
+use crate::raw::layout::RawPath;
 use crate::raw::rules::RawRules;
 use crate::record::RepositoryRecord;
 use format::tree::{self, Hurtful};
@@ -19,6 +22,46 @@ pub enum Format {
     Maven,
     /// Files that have a path and nothing else: wrappers, tools, installers.
     Raw,
+}
+
+/// A path of a repository or of its upstream, as its format reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FormatPath<'a> {
+    /// A file of an upstream. Clients request gems with other questions.
+    Gem(GemPath<'a>),
+    Maven(MavenPath<'a>),
+    Raw(RawPath<'a>),
+}
+
+/// Calls a function of a path that a format has read. With `else`, only formats that derive content from files have the function, such
+/// as documents and lists of versions; for the others it is the value after `else`.
+macro_rules! of_path {
+    ($read:expr, $function:ident($($argument:expr),*)) => {
+        match $read {
+            $crate::format::FormatPath::Gem(path) => path.$function($($argument),*),
+            $crate::format::FormatPath::Maven(path) => path.$function($($argument),*),
+            $crate::format::FormatPath::Raw(path) => path.$function($($argument),*),
+        }
+    };
+    ($read:expr, $function:ident($($argument:expr),*)$(.$wait:ident)? else $nothing:expr) => {
+        match $read {
+            $crate::format::FormatPath::Maven(path) => path.$function($($argument),*)$(.$wait)?,
+            $crate::format::FormatPath::Gem(_) | $crate::format::FormatPath::Raw(_) => $nothing,
+        }
+    };
+}
+
+pub(crate) use of_path;
+
+impl FormatPath<'_> {
+    /// Reads another path of the same format.
+    pub(crate) fn at(self, path: &str) -> FormatPath<'_> {
+        match self {
+            FormatPath::Gem(_) => FormatPath::Gem(GemPath(path)),
+            FormatPath::Maven(_) => FormatPath::Maven(MavenPath::read(path)),
+            FormatPath::Raw(_) => FormatPath::Raw(RawPath(path)),
+        }
+    }
 }
 
 impl Format {
@@ -47,6 +90,15 @@ impl Format {
     /// Whether its repositories are trees of files that are read and written by their paths.
     pub fn is_tree(self) -> bool {
         self.rules().is_tree()
+    }
+
+    /// Reads a path of a repository of the format.
+    pub(crate) fn read_path(self, path: &str) -> FormatPath<'_> {
+        match self {
+            Format::Gem => FormatPath::Gem(GemPath(path)),
+            Format::Maven => FormatPath::Maven(MavenPath::read(path)),
+            Format::Raw => FormatPath::Raw(RawPath(path)),
+        }
     }
 
     /// Whether a repository of the format may have a file at this path, which may end with a query.

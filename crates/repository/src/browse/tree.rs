@@ -7,7 +7,6 @@ use crate::listed::PageRequest;
 use crate::policy::hidden::Hidden;
 use crate::repository::Repository;
 use crate::services::Services;
-use crate::tree::file::File;
 use crate::upstream::row::OfUpstream;
 use crate::visible::{Row, hidden, shown, visible};
 use std::collections::HashMap;
@@ -200,15 +199,6 @@ impl LevelItem {
         };
         let (place, members) = (ItemPlace::Hosted, Vec::new());
         Self { key: name, is_folder, path, package, version, place, hashes: None, at: None, hidden: None, members }
-    }
-}
-
-impl File<'_> {
-    /// The folder of the package that the file belongs to, its name, and the version of the file. `None`: it belongs to none, or
-    /// its format has no packages of several files.
-    pub(crate) fn package(&self) -> Option<(String, String, String)> {
-        let (group, artifact, version) = self.maven_version()?;
-        Some((format!("{group}/{artifact}"), format!("{}:{artifact}", group.replace('/', ".")), version.to_owned()))
     }
 }
 

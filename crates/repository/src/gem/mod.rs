@@ -56,6 +56,7 @@ pub(crate) mod shadowing;
 pub(crate) mod source;
 pub(crate) mod spec_parts;
 pub(crate) mod specs;
+pub(crate) mod tree_path;
 pub(crate) mod unyank;
 pub(crate) mod upstream;
 pub(crate) mod versions;

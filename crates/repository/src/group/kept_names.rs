@@ -6,7 +6,7 @@ use crate::format::rules::NamePlace;
 use crate::group::is_hosted;
 use crate::repository::Repository;
 use crate::services::Services;
-use crate::tree::file::Guarded;
+use crate::tree::facts::Guarded;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;

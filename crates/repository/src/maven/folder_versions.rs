@@ -4,6 +4,7 @@ use crate::content::{Content, rows_of};
 use crate::error::Error;
 use crate::group::{Group, merged};
 use crate::maven::hidden_paths::hidden_folder;
+use crate::maven::layout::MavenPath;
 use crate::tree::folder_list::FolderVersions;
 use crate::tree::remote as tree_remote;
 use crate::upstream::Remote;
@@ -15,49 +16,58 @@ use std::collections::BTreeMap;
 use store::Lane;
 use telemetry::{Event, Millis, Op};
 
-/// The versions that the metadata of a remote repository lists in a folder. None: it has no such metadata.
-pub(crate) async fn of_remote(remote: &Remote, folder: &str, event: &mut Event) -> Result<FolderVersions, Error> {
-    let Some(path) = metadata_in(folder) else { return Ok(FolderVersions::default()) };
-    let file = remote.repository.file(&path);
-    if file.document().is_none() {
-        return Ok(FolderVersions::default());
+impl MavenPath<'_> {
+    /// Metadata lists the versions that are subfolders of the folder of an artifact.
+    pub(crate) fn lists_versions(&self) -> bool {
+        true
     }
-    if let Some(why) = hidden_folder(folder, &remote.repository.rules) {
-        return Err(why.into());
-    }
-    let content = tree_remote::fetch(remote, &file, event).await;
-    let mut found = read(&remote.remotes.workers, content, event).await?;
-    if !found.dated.is_empty() {
-        found.add_dates(&dates(remote, folder, event).await?);
-    }
-    Ok(found)
-}
 
-/// The versions that the merged metadata of a group lists. It fails if a member fails, because the document of another
-/// member has not all versions.
-pub(crate) async fn of_group(
-    group: Group<'_>,
-    folder: &str,
-    now: Millis,
-    event: &mut Event,
-) -> Result<FolderVersions, Error> {
-    let Some(path) = metadata_in(folder) else { return Ok(FolderVersions::default()) };
-    let file = group.repository.file(&path);
-    let Some(document) = file.document() else { return Ok(FolderVersions::default()) };
-    // A folder that the policy of every upstream denies is asked of none.
-    let whys: Option<Vec<_>> = group.remote().map(|leaf| hidden_folder(folder, &leaf.rules)).collect();
-    if let Some(why) = whys.and_then(|whys| whys.into_iter().next()) {
-        return Err(why.into());
-    }
-    let content = merged::fetch_whole(group, &file, document, now, event).await;
-    let mut found = read(&group.context.workers, content, event).await?;
-    if !found.dated.is_empty() {
-        let guard = group.guard(&file, now, event).await?;
-        for leaf in group.remote().filter(|leaf| !guard.blocks(leaf)) {
-            found.add_dates(&dates(&group.upstream(leaf), folder, event).await?);
+    /// The versions that the metadata of a remote repository lists in a folder. None: it has no such metadata.
+    pub(crate) async fn remote_versions(&self, remote: &Remote, event: &mut Event) -> Result<FolderVersions, Error> {
+        let folder = self.path();
+        let Some(path) = metadata_in(folder) else { return Ok(FolderVersions::default()) };
+        let file = remote.repository.file(&path);
+        if file.document().is_none() {
+            return Ok(FolderVersions::default());
         }
+        if let Some(why) = hidden_folder(folder, &remote.repository.rules) {
+            return Err(why.into());
+        }
+        let content = tree_remote::fetch(remote, &file, event).await;
+        let mut found = read(&remote.remotes.workers, content, event).await?;
+        if !found.dated.is_empty() {
+            found.add_dates(&dates(remote, folder, event).await?);
+        }
+        Ok(found)
     }
-    Ok(found)
+
+    /// The versions that the merged metadata of a group lists. It fails if a member fails, because the document of another
+    /// member has not all versions.
+    pub(crate) async fn group_versions(
+        &self,
+        group: Group<'_>,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<FolderVersions, Error> {
+        let folder = self.path();
+        let Some(path) = metadata_in(folder) else { return Ok(FolderVersions::default()) };
+        let file = group.repository.file(&path);
+        let Some(document) = file.document() else { return Ok(FolderVersions::default()) };
+        // A folder that the policy of every upstream denies is asked of none.
+        let whys: Option<Vec<_>> = group.remote().map(|leaf| hidden_folder(folder, &leaf.rules)).collect();
+        if let Some(why) = whys.and_then(|whys| whys.into_iter().next()) {
+            return Err(why.into());
+        }
+        let content = merged::fetch_whole(group, &file, document, now, event).await;
+        let mut found = read(&group.context.workers, content, event).await?;
+        if !found.dated.is_empty() {
+            let guard = group.guard(&file, now, event).await?;
+            for leaf in group.remote().filter(|leaf| !guard.blocks(leaf)) {
+                found.add_dates(&dates(&group.upstream(leaf), folder, event).await?);
+            }
+        }
+        Ok(found)
+    }
 }
 
 /// The path of the metadata of an artifact; `None`: no artifact has this folder.

@@ -9,7 +9,7 @@ use crate::maven::guard;
 use crate::policy::package_version::PackageVersion;
 use crate::repository::Repository;
 use crate::services::Services;
-use crate::tree::file::Guarded;
+use crate::tree::facts::Guarded;
 use crate::tree::hiding::is_known_to_have;
 use crate::tree::kept_names::gives_back;
 use crate::waiters::Place;

@@ -1,16 +1,8 @@
 //! A path of a Maven repository, read once by the rules of the layout.
 
-use crate::error::Error;
-use crate::maven::layout_policy::LayoutPolicy;
-use crate::maven::version_policy::VersionPolicy;
-use crate::policy::package_version::{PackageVersion, Since};
-use crate::record::RepositoryRecord;
-use crate::tree::subject;
 use crate::upstream::first_seen::age_key::VersionPath;
 use format::maven::path::{self, Artifact, Kind, Metadata, Path};
-use format::maven::placeholder;
 use format::tree::{self, Checksum};
-use telemetry::{Subject, Text};
 
 /// A path and its reading by the layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,25 +35,6 @@ impl<'a> MavenPath<'a> {
         Some((Self { path: read.file, read: Some(Path { checksum: None, ..read }) }, checksum))
     }
 
-    /// The identity of the path for events: `G:A`, and the version if it has one. `kind` names the action.
-    pub(crate) fn subject(&self, kind: &'static str) -> Subject {
-        let subject = subject::subject(kind, self.path);
-        match self.read.map(|read| (read.checksum, read.kind)) {
-            Some((checksum, Kind::Artifact(artifact))) => {
-                let kind = match (kind, checksum) {
-                    ("file", Some(_)) => "checksum",
-                    ("file", None) if artifact.extension == "pom" => "pom",
-                    ("file", None) => "artifact",
-                    (change, _) => change,
-                };
-                let package: Text = [&artifact.group_id(), ":", artifact.artifact].concat().into();
-                Subject { package, version: artifact.version.into(), kind, ..subject }
-            }
-            Some((_, Kind::Metadata(_))) if kind == "file" => Subject { kind: "metadata", ..subject },
-            _ => subject,
-        }
-    }
-
     /// The artifact that the file belongs to; `None`: the file is a checksum or a document.
     pub(crate) fn artifact(&self) -> Option<Artifact<'a>> {
         match self.read?.kind {
@@ -83,7 +56,8 @@ impl<'a> MavenPath<'a> {
         }
     }
 
-    fn is_checksum(&self) -> bool {
+    /// Whether it is the checksum of a file of the layout.
+    pub(crate) fn is_checksum(&self) -> bool {
         self.read.is_some_and(|read| read.checksum.is_some())
     }
 
@@ -153,52 +127,9 @@ impl<'a> MavenPath<'a> {
         self.artifact().is_some() && path::signature_of(self.path).is_none()
     }
 
-    /// Whether the version policy of a hosted repository accepts the file.
-    pub(crate) fn check_version(&self, record: &RepositoryRecord) -> Result<(), Error> {
-        let (version, snapshot) = match self.artifact() {
-            Some(artifact) => (artifact.version, artifact.snapshot()),
-            None if self.is_plain() => (self.path, self.is_plain_snapshot()),
-            None => return Ok(()),
-        };
-        let policy = VersionPolicy::of(record);
-        match policy.takes(snapshot) {
-            true => Ok(()),
-            false => Err(Error::VersionRefused { version: version.to_owned(), policy }),
-        }
-    }
-
-    /// The version that is none, or another name with an expression that a build did not resolve.
-    pub(crate) fn placeholder(&self) -> Option<&'a str> {
-        let version = self.version().map(|(_, _, version)| version);
-        let meta = version.filter(|version| !self.is_plain() && placeholder::is_placeholder(version));
-        meta.or_else(|| self.path.split('/').find(|name| placeholder::is_unresolved(name)))
-    }
-
-    /// Whether the settings of a hosted repository let a file be published at this path.
-    pub(crate) fn check_layout(&self, record: &RepositoryRecord) -> Result<(), Error> {
-        match !self.is_plain() || LayoutPolicy::of(record) == LayoutPolicy::Any {
-            true => Ok(()),
-            false => Err(Error::NotInLayout(self.path.to_owned())),
-        }
-    }
-
-    /// The folder that a token for the package `only` may change: that of `org.example:lamp`, or of a whole group.
-    pub(crate) fn folder_of_package(only: &str) -> String {
-        match only.split_once(':') {
-            Some((group, artifact)) => format!("{}/{artifact}", group.replace('.', "/")),
-            None => only.replace('.', "/"),
-        }
-    }
-
     /// The group, as folders, the artifact and the version of the file.
     pub(crate) fn version(&self) -> Option<(&'a str, &'a str, &'a str)> {
         path::version(self.path, self.kind())
-    }
-
-    /// The version in the syntax of policies.
-    pub(crate) fn named(&self, since: Since) -> Option<PackageVersion<'a>> {
-        let (group, artifact, version) = self.version()?;
-        Some(PackageVersion::maven(group, artifact, version, since))
     }
 
     /// The folder and the name under which the journal records the age of the file.

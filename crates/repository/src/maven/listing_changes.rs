@@ -54,9 +54,40 @@ impl PomListings {
         Self { plugin, archetype }
     }
 
-    fn read(entry: &Entry) -> Result<Self, Error> {
-        let said = entry.facts.get("lists").map(Deserialize::deserialize).transpose();
-        Ok(said.map_err(|source| Error::Unreadable { key: entry.key.clone(), source })?.unwrap_or_default())
+    /// The items in the facts of the POM with this key.
+    pub(crate) fn read(key: &str, facts: &Value) -> Result<Self, Error> {
+        let said = facts.get("lists").map(Deserialize::deserialize).transpose();
+        Ok(said.map_err(|source| Error::Unreadable { key: key.to_owned(), source })?.unwrap_or_default())
+    }
+}
+
+impl MavenPath<'_> {
+    /// Adds the changes that follow from a change of a folder's files: `before` are all of them, and `changed` some in
+    /// their new state.
+    pub(crate) async fn following(
+        &self,
+        tree: Tree<'_>,
+        before: &[Entry],
+        changed: &[Entry],
+        at: Millis,
+        event: &mut Event,
+    ) -> Result<FurtherChanges, Error> {
+        let mut changes = FurtherChanges::default();
+        let unchanged = before.iter().filter(|entry| changed.iter().all(|changed| changed.key != entry.key));
+        let after: Vec<Entry> = unchanged.chain(changed).cloned().collect();
+        let mut seen = visible(&after, tree.repository.whole(at)).map(|seen| seen.entry());
+        let poms = changed.iter().find_map(|entry| Some((MavenPath::read(&entry.key).pom()?, entry)));
+        if let Some((artifact, entry)) = poms {
+            let now =
+                if seen.any(|entry| MavenPath::read(&entry.key).pom().is_some()) { Now::Offered } else { Now::Gone };
+            changes.set(tree, (artifact, &PomListings::read(&entry.key, &entry.facts)?, now), at, event).await?;
+        } else if seen.next().is_none()
+            && let Some(artifact) = changed.iter().find_map(|entry| MavenPath::read(&entry.key).artifact())
+        {
+            // This version was listed without a POM.
+            changes.set(tree, (artifact, &PomListings::default(), Now::Gone), at, event).await?;
+        }
+        Ok(changes)
     }
 }
 
@@ -116,33 +147,6 @@ impl FurtherChanges {
             self.list(tree, folder, (plugin, Now::Published(None)), at, event).await?;
         }
         Ok(())
-    }
-
-    /// Adds the changes that follow from a change of a folder's files: `before` are all of them, and `changed` some in
-    /// their new state.
-    pub(crate) async fn following(
-        tree: Tree<'_>,
-        before: &[Entry],
-        changed: &[Entry],
-        at: Millis,
-        event: &mut Event,
-    ) -> Result<Self, Error> {
-        let mut changes = Self::default();
-        let unchanged = before.iter().filter(|entry| changed.iter().all(|changed| changed.key != entry.key));
-        let after: Vec<Entry> = unchanged.chain(changed).cloned().collect();
-        let mut seen = visible(&after, tree.repository.whole(at)).map(|seen| seen.entry());
-        let poms = changed.iter().find_map(|entry| Some((MavenPath::read(&entry.key).pom()?, entry)));
-        if let Some((artifact, entry)) = poms {
-            let now =
-                if seen.any(|entry| MavenPath::read(&entry.key).pom().is_some()) { Now::Offered } else { Now::Gone };
-            changes.set(tree, (artifact, &PomListings::read(entry)?, now), at, event).await?;
-        } else if seen.next().is_none()
-            && let Some(artifact) = changed.iter().find_map(|entry| MavenPath::read(&entry.key).artifact())
-        {
-            // This version was listed without a POM.
-            changes.set(tree, (artifact, &PomListings::default(), Now::Gone), at, event).await?;
-        }
-        Ok(changes)
     }
 
     async fn set(

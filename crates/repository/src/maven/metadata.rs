@@ -25,51 +25,56 @@ struct RenderedDocument {
     until: Option<Millis>,
 }
 
-/// The present document at this path; `None`: it would be empty.
-pub(crate) async fn make(
-    tree: Tree<'_>,
-    path: &MavenPath<'_>,
-    now: Millis,
-    event: &mut Event,
-) -> Result<Option<Content>, Error> {
-    let Some(kind) = path.kind() else { return Ok(None) };
-    let repository = tree.repository.clone();
-    match kind {
-        Kind::Metadata(at) if at.snapshot().is_some() => {
-            let folder = at.folder.to_owned();
-            let entries = repository.live_unit(tree.store, &folder, event).await?;
-            let rows = entries.len();
-            let render = move || {
-                let view = repository.view(now);
-                RenderedDocument { document: of_builds(&folder, &entries, view), until: next_change(&entries, view) }
+impl MavenPath<'_> {
+    /// The present document at this path; `None`: it would be empty.
+    pub(crate) async fn generate(
+        &self,
+        tree: Tree<'_>,
+        now: Millis,
+        event: &mut Event,
+    ) -> Result<Option<Content>, Error> {
+        let Some(kind) = self.kind() else { return Ok(None) };
+        let repository = tree.repository.clone();
+        match kind {
+            Kind::Metadata(at) if at.snapshot().is_some() => {
+                let folder = at.folder.to_owned();
+                let entries = repository.live_unit(tree.store, &folder, event).await?;
+                let rows = entries.len();
+                let render = move || {
+                    let view = repository.view(now);
+                    RenderedDocument {
+                        document: of_builds(&folder, &entries, view),
+                        until: next_change(&entries, view),
+                    }
                     .made(view)
-            };
-            rendered(tree, rows, render, event).await
+                };
+                rendered(tree, rows, render, event).await
+            }
+            Kind::Metadata(at) => {
+                let folder = at.folder.to_owned();
+                let versions = listing::read(tree, at.folder, event).await?;
+                let plugins = listing::read(tree, at.folder, event).await?;
+                let rows = versions.len() + plugins.len();
+                describe_hidden(&versions, repository.view(now), event);
+                let render = move || {
+                    let view = repository.view(now);
+                    let document = of_lists(&folder, &versions, &plugins, view);
+                    RenderedDocument { document, until: next_change(&versions, view) }.made(view)
+                };
+                rendered(tree, rows, render, event).await
+            }
+            Kind::Catalog => {
+                let listed = listing::read(tree, "", event).await?;
+                let rows = listed.len();
+                let render = move || {
+                    let view = repository.view(now);
+                    RenderedDocument { document: of_archetypes(&listed, view), until: next_change(&listed, view) }
+                        .made(view)
+                };
+                rendered(tree, rows, render, event).await
+            }
+            Kind::Artifact(_) | Kind::Prefixes | Kind::Settings | Kind::Index => Ok(None),
         }
-        Kind::Metadata(at) => {
-            let folder = at.folder.to_owned();
-            let versions = listing::read(tree, at.folder, event).await?;
-            let plugins = listing::read(tree, at.folder, event).await?;
-            let rows = versions.len() + plugins.len();
-            describe_hidden(&versions, repository.view(now), event);
-            let render = move || {
-                let view = repository.view(now);
-                let document = of_lists(&folder, &versions, &plugins, view);
-                RenderedDocument { document, until: next_change(&versions, view) }.made(view)
-            };
-            rendered(tree, rows, render, event).await
-        }
-        Kind::Catalog => {
-            let listed = listing::read(tree, "", event).await?;
-            let rows = listed.len();
-            let render = move || {
-                let view = repository.view(now);
-                RenderedDocument { document: of_archetypes(&listed, view), until: next_change(&listed, view) }
-                    .made(view)
-            };
-            rendered(tree, rows, render, event).await
-        }
-        Kind::Artifact(_) | Kind::Prefixes | Kind::Settings | Kind::Index => Ok(None),
     }
 }
 

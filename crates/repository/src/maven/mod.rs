@@ -22,6 +22,7 @@ pub(crate) mod packages;
 pub(crate) mod publication;
 pub(crate) mod retention;
 pub(crate) mod rules;
+pub(crate) mod tree_path;
 pub(crate) mod uploaded_metadata;
 pub(crate) mod upstream;
 pub(crate) mod version_policy;

@@ -18,28 +18,30 @@ use telemetry::{Event, Millis, Op};
 /// ones.
 const NEWS: usize = 16;
 
-/// Records the new facts of the metadata that was uploaded to this path.
-pub(crate) async fn take(
-    tree: Tree<'_>,
-    path: &MavenPath<'_>,
-    staged: &Staged,
-    (by, now): (Actor<'_>, impl Fn() -> Millis),
-    event: &mut Event,
-) -> Result<(), Error> {
-    let Some(at) = path.metadata().filter(|at| !at.folder.is_empty() && at.snapshot().is_none()) else {
-        return Ok(());
-    };
-    let bytes = staged.beginning(maven::LONGEST as u64 + 1, event).await?;
-    // Unreadable metadata adds nothing.
-    let read = move |(): &mut ()| Metadata::read(&bytes).unwrap_or_default();
-    let said = tree.context.workers.run(Lane::Change, Op::PackageRead, event, read).await?;
-    if at.artifact().is_some() && !said.versions.is_empty() {
-        versions(tree, at.folder, &said.versions, (by, &now), event).await?;
+impl MavenPath<'_> {
+    /// Records the new facts of the metadata that was uploaded to this path. The metadata itself is not stored.
+    pub(crate) async fn take_metadata(
+        &self,
+        tree: Tree<'_>,
+        staged: &Staged,
+        (by, now): (Actor<'_>, impl Fn() -> Millis),
+        event: &mut Event,
+    ) -> Result<(), Error> {
+        let Some(at) = self.metadata().filter(|at| !at.folder.is_empty() && at.snapshot().is_none()) else {
+            return Ok(());
+        };
+        let bytes = staged.beginning(maven::LONGEST as u64 + 1, event).await?;
+        // Unreadable metadata adds nothing.
+        let read = move |(): &mut ()| Metadata::read(&bytes).unwrap_or_default();
+        let said = tree.context.workers.run(Lane::Change, Op::PackageRead, event, read).await?;
+        if at.artifact().is_some() && !said.versions.is_empty() {
+            versions(tree, at.folder, &said.versions, (by, &now), event).await?;
+        }
+        if !said.plugins.is_empty() {
+            plugins(tree, at.folder, said.plugins, (by, &now), event).await?;
+        }
+        Ok(())
     }
-    if !said.plugins.is_empty() {
-        plugins(tree, at.folder, said.plugins, (by, &now), event).await?;
-    }
-    Ok(())
 }
 
 /// Lists versions that have files in the artifact's folder and are not listed yet.

@@ -157,7 +157,7 @@ mod tests {
     use crate::raw::layout::RawPath;
 
     fn file(path: &str) -> PackageVersion<'_> {
-        RawPath(path).named(Since::Always)
+        RawPath(path).named(Since::Always).unwrap()
     }
 
     #[test]

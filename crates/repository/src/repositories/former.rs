@@ -88,5 +88,5 @@ async fn part(
 }
 
 fn stays(repository: &Repository, path: &str, file: &CachedFile) -> bool {
-    file.verified == Some(true) && repository.file(path).is_immutable() == Some(true)
+    file.verified == Some(true) && repository.file(path).facts().is_immutable == Some(true)
 }

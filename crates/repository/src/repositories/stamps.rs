@@ -8,7 +8,7 @@ use crate::gem::upstream::look::RECENT_MS;
 use crate::question::{Ask, Question};
 use crate::repositories::Repositories;
 use crate::tree;
-use crate::tree::file::Guarded;
+use crate::tree::facts::Guarded;
 use crate::upstream::TOUCH_INTERVAL_MS;
 use format::gem::spelling;
 use store::{RepositoryId, RepositoryKind, Stamp, Unit};

@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::error::refused_upload::RefusedUpload;
 use crate::policy::package_version::Since;
 use crate::repository::Repository;
-use crate::tree::file::{File, Provenance};
+use crate::tree::facts::Provenance;
+use crate::tree::file::File;
 use format::tree;
 
 /// Refuses an upload that can never be published at the path of `file`, or not by this caller.
@@ -23,7 +24,7 @@ pub(crate) fn admit(repository: &Repository, file: &File<'_>, by: Actor<'_>) -> 
     file.check_layout(&repository.record)?;
     let of = match file.provenance() {
         None => return Err(Error::NotInLayout(file.path.to_owned())),
-        Some(Provenance::ChecksumOf(of, _)) => of,
+        Some(Provenance::ChecksumOf(of, _)) => file.at(of),
         Some(Provenance::Uploaded | Provenance::Generated) => *file,
     };
     match of.provenance() {

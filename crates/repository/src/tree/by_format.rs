@@ -5,23 +5,22 @@ use crate::actor::Actor;
 use crate::as_of::Past;
 use crate::content::Content;
 use crate::error::Error;
+use crate::format::of_path;
 use crate::group::Group;
-use crate::maven::folder_versions;
-use crate::maven::publication::Publication;
-use crate::maven::{metadata, uploaded_metadata, upstream as maven};
-use crate::raw;
 use crate::tree::Tree;
-use crate::tree::file::{File, Layout};
+use crate::tree::file::File;
 use crate::tree::folder_list::FolderVersions;
 use crate::tree::further_changes::FurtherChanges;
+use crate::tree::past;
 use crate::upstream::Remote;
 use crate::upstream::fetch::present;
 use crate::upstream::trace::FetchTrace;
+use serde_json::Value;
 use std::pin::Pin;
-use store::{Entry, Staged};
+use store::{Entry, EntryOrigin, Staged};
 use telemetry::{Event, Millis};
 
-impl<'a> File<'a> {
+impl File<'_> {
     /// The document that is generated at this path; `None`: it would be empty.
     pub(crate) async fn generate(
         &self,
@@ -29,10 +28,7 @@ impl<'a> File<'a> {
         now: Millis,
         event: &mut Event,
     ) -> Result<Option<Content>, Error> {
-        match &self.layout {
-            Layout::Maven(path) => metadata::make(tree, path, now, event).await,
-            Layout::Raw(_) | Layout::Gem(_) => Ok(None),
-        }
+        of_path!(&self.read, generate(tree, now, event).await else Ok(None))
     }
 
     /// Lists the facts that only the uploaded metadata has. The metadata itself is not stored.
@@ -44,27 +40,37 @@ impl<'a> File<'a> {
         now: impl Fn() -> Millis,
         event: &mut Event,
     ) -> Result<(), Error> {
-        match &self.layout {
-            Layout::Maven(path) => uploaded_metadata::take(tree, path, staged, (by, now), event).await,
-            Layout::Raw(_) | Layout::Gem(_) => Ok(()),
-        }
+        of_path!(&self.read, take_metadata(tree, staged, (by, now), event).await else Ok(()))
     }
 
-    /// The facts that are published together with the uploaded file; `None`: only its bytes.
-    pub(crate) async fn publication(
+    /// What the journal says of the uploaded file beside its bytes.
+    pub(crate) async fn upload_facts(
         &self,
         tree: Tree<'_>,
         staged: &Staged,
         event: &mut Event,
-    ) -> Result<Option<Publication<'a>>, Error> {
-        match &self.layout {
-            Layout::Maven(path) => Publication::read(tree, path, staged, event).await.map(Some),
-            Layout::Raw(_) | Layout::Gem(_) => Ok(None),
-        }
+    ) -> Result<Value, Error> {
+        of_path!(&self.read, upload_facts(tree, staged, event).await else Ok(Value::Null))
     }
-}
 
-impl File<'_> {
+    /// The further changes that the publication of the file causes, by its facts and whether it is the first file that its
+    /// folder ever had.
+    pub(crate) async fn publishing(
+        &self,
+        tree: Tree<'_>,
+        upload: (&Value, bool),
+        origin: Option<&EntryOrigin>,
+        at: Millis,
+        event: &mut Event,
+    ) -> Result<FurtherChanges, Error> {
+        of_path!(&self.read, publishing(tree, upload, origin, at, event).await else Ok(FurtherChanges::default()))
+    }
+
+    /// Starts the work that follows from the publication of the file.
+    pub(crate) fn published(&self, tree: Tree<'_>) {
+        of_path!(&self.read, published(tree) else ())
+    }
+
     /// Further changes that follow from changes of files in its folder: `before` are all files of the folder, and
     /// `changed` some of them in their new state.
     pub(crate) async fn following(
@@ -75,10 +81,7 @@ impl File<'_> {
         at: Millis,
         event: &mut Event,
     ) -> Result<FurtherChanges, Error> {
-        match &self.layout {
-            Layout::Maven(_) => FurtherChanges::following(tree, before, changed, at, event).await,
-            Layout::Raw(_) | Layout::Gem(_) => Ok(FurtherChanges::default()),
-        }
+        of_path!(&self.read, following(tree, before, changed, at, event).await else Ok(FurtherChanges::default()))
     }
 
     /// The file as of a moment.
@@ -89,10 +92,7 @@ impl File<'_> {
         trace: &mut FetchTrace,
         event: &mut Event,
     ) -> Result<Content, Error> {
-        match &self.layout {
-            Layout::Maven(path) => maven::past::file(remote, past, self, path, trace, event).await,
-            Layout::Raw(_) | Layout::Gem(_) => raw::past::file(remote, past, self, trace, event).await,
-        }
+        of_path!(&self.read, past(remote, past, self, trace, event).await else past::file(remote, past, self, trace, event).await)
     }
 
     /// The metadata, or its checksum, without the versions that the policy hides.
@@ -102,37 +102,23 @@ impl File<'_> {
         trace: &mut FetchTrace,
         event: &mut Event,
     ) -> Result<Content, Error> {
-        match &self.layout {
-            Layout::Maven(path) => maven::filtered_metadata::metadata(remote, self, path, trace, event).await,
-            Layout::Raw(_) | Layout::Gem(_) => present(remote, self, trace, event).await,
-        }
+        of_path!(&self.read, filtered(remote, self, trace, event).await else present(remote, self, trace, event).await)
     }
 
     /// Until when the upstream itself states that it has nothing in the folder of the file; `None`: it does not state
     /// that.
     pub(crate) fn excluded_by(&self, remote: &Remote) -> Option<Millis> {
-        match &self.layout {
-            Layout::Maven(_) => maven::prefixes::excludes(remote, self.folder),
-            Layout::Raw(_) | Layout::Gem(_) => None,
-        }
+        of_path!(&self.read, excluded_by(remote) else None)
     }
-}
 
-impl File<'_> {
     /// Whether upstreams list the versions that are subfolders of the folder at this path.
     pub(crate) fn lists_versions(&self) -> bool {
-        match &self.layout {
-            Layout::Maven(_) => true,
-            Layout::Raw(_) | Layout::Gem(_) => false,
-        }
+        of_path!(&self.read, lists_versions() else false)
     }
 
     /// The versions that a remote repository lists in the folder at this path.
     pub(crate) async fn remote_versions(&self, remote: &Remote, event: &mut Event) -> Result<FolderVersions, Error> {
-        match &self.layout {
-            Layout::Maven(_) => folder_versions::of_remote(remote, self.path, event).await,
-            Layout::Raw(_) | Layout::Gem(_) => Ok(FolderVersions::default()),
-        }
+        of_path!(&self.read, remote_versions(remote, event).await else Ok(FolderVersions::default()))
     }
 
     /// The versions that a group lists there. It fails if a member fails.
@@ -142,10 +128,7 @@ impl File<'_> {
         now: Millis,
         event: &mut Event,
     ) -> Result<FolderVersions, Error> {
-        match &self.layout {
-            Layout::Maven(_) => folder_versions::of_group(group, self.path, now, event).await,
-            Layout::Raw(_) | Layout::Gem(_) => Ok(FolderVersions::default()),
-        }
+        of_path!(&self.read, group_versions(group, now, event).await else Ok(FolderVersions::default()))
     }
 }
 
@@ -155,8 +138,5 @@ pub(crate) fn look_for_date<'a>(
     file: &'a File<'a>,
     event: &'a mut Event,
 ) -> Pin<Box<dyn Future<Output = Result<bool, Error>> + Send + 'a>> {
-    match &file.layout {
-        Layout::Maven(path) => Box::pin(maven::artifact_date::look(remote, *path, event)),
-        Layout::Raw(_) | Layout::Gem(_) => Box::pin(async { Ok(false) }),
-    }
+    Box::pin(async move { of_path!(&file.read, look_for_date(remote, event).await else Ok(false)) })
 }

@@ -11,12 +11,12 @@ use crate::repository::Repository;
 use crate::tree::TRIES;
 use crate::tree::Tree;
 use crate::tree::early_checksum::{self, EarlyChecksums, KEPT_CHECKSUM_MAX};
+use crate::tree::facts::Provenance;
 use crate::tree::fetch::{find, modified};
-use crate::tree::file::{File, Provenance};
+use crate::tree::file::File;
 use crate::tree::further_changes::FurtherChanges;
 use crate::write_conditions::{Present, WriteConditions};
 use format::tree::{self as paths, Checksum};
-use serde_json::Value;
 use store::{Batch, Change, CommitError, Entry, EntryOrigin, Expect, Hashes, KeptBlob, Seq, Staged, State, Withdrawal};
 use telemetry::{Event, Millis};
 
@@ -65,6 +65,7 @@ pub(crate) async fn deploy(
         }
         Some(Provenance::Generated) => Err(Error::MadeHere(file.path.to_owned())),
         Some(Provenance::ChecksumOf(of, checksum)) => {
+            let of = file.at(of);
             let digest = uploaded_digest(checksum, &upload.staged, event).await?;
             let unreadable = || RefusedUpload::ChecksumUnreadable { path: file.path.to_owned(), checksum };
             take_checksum(tree, (&of, checksum, &digest.ok_or_else(unreadable)?), by, &now, event).await?;
@@ -115,7 +116,7 @@ async fn publish(
     if let There::Same(published) = there {
         return Ok(Deployed { new: false, published, since: None });
     }
-    let publication = file.publication(tree, &staged, event).await?;
+    let facts = file.upload_facts(tree, &staged, event).await?;
     let KeptBlob { hashes, hold } = staged.keep(event).await?;
     for _ in 0..TRIES {
         let at = now();
@@ -125,11 +126,7 @@ async fn publish(
             There::Other { seq, .. } => Expect::UnitAt { repository: id, unit: folder.to_owned(), seq },
         };
         let first = matches!(there, There::Nothing { first: true });
-        let mut listing = match &publication {
-            Some(publication) => publication.changes(tree, first, origin.as_ref(), at, event).await?,
-            None => FurtherChanges::default(),
-        };
-        let facts = publication.as_ref().map_or(Ok(Value::Null), |publication| publication.facts(path))?;
+        let mut listing = file.publishing(tree, (&facts, first), origin.as_ref(), at, event).await?;
         let (unit, key) = (folder.to_owned(), path.to_owned());
         // Other bytes are a new publication, and as-of views before it must not show them. The same bytes keep their
         // date.
@@ -146,7 +143,7 @@ async fn publish(
             published,
             changed: at,
             hashes,
-            facts,
+            facts: facts.clone(),
             line: None,
             origin: its_origin,
             withdrawal: None,
@@ -158,9 +155,7 @@ async fn publish(
         let batch = Batch { holds: vec![hold.clone()], ..by.batch(at, expect, changes) };
         match store.commit(batch, event).await {
             Ok(_) => {
-                if let Some(publication) = &publication {
-                    publication.published(tree, folder);
-                }
+                file.published(tree);
                 return Ok(Deployed { new: !matches!(there, There::Other { live: true, .. }), published, since });
             }
             Err(CommitError::Conflict(conflict)) if matches!(conflict.0, Expect::RepositoryLives(_)) => {

@@ -31,7 +31,7 @@ pub(crate) struct EarlyChecksums {
 impl EarlyChecksums {
     /// Reads the checksums that came before `file`.
     pub(crate) async fn of(tree: Tree<'_>, file: &File<'_>, event: &mut Event) -> Result<Self, Error> {
-        match file.keeps_checksums() {
+        match file.facts().keeps_checksums {
             true => Self::of_files(tree, file, event).await,
             false => Self::of_unit(tree, file, event).await,
         }

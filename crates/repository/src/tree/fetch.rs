@@ -5,7 +5,8 @@ use crate::error::Error;
 use crate::policy::hidden::Hidden;
 use crate::policy::rules::View;
 use crate::tree::Tree;
-use crate::tree::file::{File, Provenance};
+use crate::tree::facts::Provenance;
+use crate::tree::file::File;
 use crate::tree::inventory::{Inventory, NAMES, Presence};
 use crate::unreadable::unreadable;
 use crate::visible::shown;
@@ -39,16 +40,19 @@ pub(crate) async fn fetch(
             }
             Err(error) => return Err(error),
         },
-        Provenance::ChecksumOf(of, checksum) => match of.provenance() {
-            Some(Provenance::Generated) => {
-                let document = Box::pin(of.generate(tree, now, event)).await?.ok_or_else(missing)?;
-                document.sum(checksum).unwrap_or(document)
+        Provenance::ChecksumOf(of, checksum) => {
+            let of = file.at(of);
+            match of.provenance() {
+                Some(Provenance::Generated) => {
+                    let document = Box::pin(of.generate(tree, now, event)).await?.ok_or_else(missing)?;
+                    document.sum(checksum).unwrap_or(document)
+                }
+                Some(Provenance::Uploaded | Provenance::ChecksumOf(..)) | None => {
+                    let entry = published(tree, inventory, &of, now, event).await?;
+                    checksum_of(&entry, checksum, of.is_immutable_in(tree.repository))
+                }
             }
-            Some(Provenance::Uploaded | Provenance::ChecksumOf(..)) | None => {
-                let entry = published(tree, inventory, &of, now, event).await?;
-                checksum_of(&entry, checksum, of.is_immutable_in(tree.repository))
-            }
-        },
+        }
         Provenance::Generated => Box::pin(file.generate(tree, now, event)).await?.ok_or_else(missing)?,
     };
     Ok(content)

@@ -3,7 +3,7 @@
 use crate::group::kept_names::has_upstream;
 use crate::policy::share_command::share_command;
 use crate::repository::Repository;
-use crate::tree::file::Guarded;
+use crate::tree::facts::Guarded;
 
 /// The name of a folder or a path, and the command that has upstreams asked for it; `None`: they are asked, or never will be.
 pub(crate) fn gives_back(group: &Repository, name: &str) -> Option<(String, Vec<String>)> {

@@ -7,6 +7,7 @@ pub(crate) mod contents;
 pub(crate) mod deploy;
 pub(crate) mod document;
 pub(crate) mod early_checksum;
+pub(crate) mod facts;
 pub(crate) mod fetch;
 pub(crate) mod file;
 pub(crate) mod folder;
@@ -19,6 +20,7 @@ pub(crate) mod readable;
 
 pub(crate) mod folder_list;
 pub(crate) mod inventory;
+pub(crate) mod past;
 pub(crate) mod prefix_index;
 pub(crate) mod purge;
 pub(crate) mod question;

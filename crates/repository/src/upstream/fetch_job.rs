@@ -94,17 +94,17 @@ impl<'a> FetchJob<'a> {
         self.remote.pin(&upstream, event).await?;
         let answer = answer?;
         match (answer.status(), had) {
-            (200, had) if answer.is_of_folder() && !self.file.may_be_folder() => self.miss(had, event).await,
+            (200, had) if answer.is_of_folder() && !self.file.facts().may_be_folder => self.miss(had, event).await,
             (200, had) => self.take(&upstream, answer, had, event).await,
             (304, Some(had)) => self.confirm(had, event).await,
             // An index lists the file, so the cached bytes stay, and the 404 is not believed.
-            (404 | 410, _) if self.file.is_listed() => Err(Failure::listed(&answer).into()),
+            (404 | 410, _) if self.file.facts().is_listed => Err(Failure::listed(&answer).into()),
             (404 | 410, had) => self.miss(had, event).await,
             (status, _) => {
                 if status == 401 {
                     self.remote.read_again().await;
                 }
-                Err(Failure::said(&answer, self.file.passes_refusal()).into())
+                Err(Failure::said(&answer, self.file.facts().passes_refusal).into())
             }
         }
     }
@@ -145,7 +145,7 @@ impl<'a> FetchJob<'a> {
             return Err(Failure::page().into());
         }
         let name = answer.header("content-encoding").unwrap_or_default();
-        let Some(coding) = ContentCoding::read(self.file.without_query().path, name) else {
+        let Some(coding) = ContentCoding::read(self.file.facts().without_query, name) else {
             let text = format!("the upstream answered with a coding that was not asked for: {}", Event::text(name));
             return Err(Failure::new(Reason::UpstreamInvalid, text).into());
         };

@@ -10,7 +10,7 @@ use format::tree;
 pub(crate) fn never_asked(repository: &Repository, file: &File<'_>) -> Option<Error> {
     // This applies without a policy too: the folders beside the upstream's may belong to others, and the request
     // carries credentials.
-    if tree::may_leave_its_folder(file.without_query().path) || file.cannot_exist() {
+    if tree::may_leave_its_folder(file.facts().without_query) || file.cannot_exist() {
         return Some(Error::NoSuchFile(file.path.to_owned()));
     }
     match repository.rules.is_open() {

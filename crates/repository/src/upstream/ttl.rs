@@ -35,12 +35,12 @@ impl Ttl {
         let millis = |seconds: u64| i64::try_from(seconds).unwrap_or(i64::MAX / 1000).saturating_mul(1000);
         let set = remote.and_then(|remote| remote.fresh_s);
         let missing = millis(remote.and_then(|remote| remote.missing_s).unwrap_or(MISSING_S));
-        if file.is_indexed() {
+        if file.facts().is_listed {
             // The index decides whether such a file is good.
             return Self { fresh: Some(0), missing };
         }
         // If the format has no rule, files are immutable unless a TTL is set.
-        let immutable = file.is_immutable().unwrap_or_else(|| set.is_none());
+        let immutable = file.facts().is_immutable.unwrap_or_else(|| set.is_none());
         let fresh = (!immutable).then(|| millis(set.unwrap_or(FRESH_S)));
         // A list that proves a file missing has the TTL of negative answers.
         let most = if file.is_prefixes() { missing } else { i64::MAX };

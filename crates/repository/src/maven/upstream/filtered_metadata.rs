@@ -26,22 +26,24 @@ use std::collections::{BTreeMap, HashSet};
 use store::{Lane, State};
 use telemetry::{Event, Millis, Op};
 
-/// Returns the metadata at a path, or its checksum, without the versions that the policy hides.
-pub(crate) async fn metadata(
-    remote: &Remote,
-    asked: &File<'_>,
-    path: &MavenPath<'_>,
-    trace: &mut FetchTrace,
-    event: &mut Event,
-) -> Result<Content, Error> {
-    let (of, checksum) = match asked.checksum() {
-        Some((of, checksum)) => (of, Some(checksum)),
-        None => (*asked, None),
-    };
-    let content = file(remote, &of, trace, event).await?;
-    let content = filtered(remote, path, content, trace, event).await?;
-    let sum = checksum.and_then(|checksum| content.sum(checksum));
-    Ok(sum.unwrap_or(content))
+impl MavenPath<'_> {
+    /// Returns the metadata at a path, or its checksum, without the versions that the policy hides.
+    pub(crate) async fn filtered(
+        &self,
+        remote: &Remote,
+        asked: &File<'_>,
+        trace: &mut FetchTrace,
+        event: &mut Event,
+    ) -> Result<Content, Error> {
+        let (of, checksum) = match asked.checksum() {
+            Some((of, checksum)) => (of, Some(checksum)),
+            None => (*asked, None),
+        };
+        let content = file(remote, &of, trace, event).await?;
+        let content = filtered(remote, self, content, trace, event).await?;
+        let sum = checksum.and_then(|checksum| content.sum(checksum));
+        Ok(sum.unwrap_or(content))
+    }
 }
 
 async fn filtered(

@@ -23,41 +23,43 @@ use format::maven::metadata;
 use format::maven::path::{self as layout, Artifact, Kind};
 use telemetry::Event;
 
-/// Returns the file as of that moment, or a checksum of one.
-pub(crate) async fn file(
-    remote: &Remote,
-    past: Past,
-    file: &File<'_>,
-    path: &MavenPath<'_>,
-    trace: &mut FetchTrace,
-    event: &mut Event,
-) -> Result<Content, Error> {
-    let then = FirstSeenStore::of(remote).through(past.through);
-    let missing = || Error::NoSuchFile(file.path.to_owned());
-    match path.kind().ok_or_else(missing)? {
-        Kind::Artifact(Artifact { group, artifact, version, .. }) if !layout::is_snapshot(version) => {
-            let folder = then.folder(&format!("{group}/{artifact}"), event).await?;
-            let Some(met) = folder.and_then(|folder| folder.versions.get(version).copied()) else {
-                return Err(early(remote, then, file.path, event).await?);
-            };
-            let named = PackageVersion::maven(group, artifact, version, met.age());
-            let today = today(remote, file, Some(named), met, trace)?;
-            present(&today, file, trace, event).await
-        }
-        Kind::Metadata(at) if at.snapshot().is_none() => {
-            let listed = then.folder(at.folder, event).await?.filter(|folder| folder.listed);
-            let Some(listed) = listed else { return Err(early(remote, then, file.path, event).await?) };
-            // Versions that appeared later are on no list.
-            if then.is_full(event).await? {
-                return Err(over_budget(remote));
+impl MavenPath<'_> {
+    /// Returns the file as of that moment, or a checksum of one.
+    pub(crate) async fn past(
+        &self,
+        remote: &Remote,
+        past: Past,
+        file: &File<'_>,
+        trace: &mut FetchTrace,
+        event: &mut Event,
+    ) -> Result<Content, Error> {
+        let then = FirstSeenStore::of(remote).through(past.through);
+        let missing = || Error::NoSuchFile(file.path.to_owned());
+        match self.kind().ok_or_else(missing)? {
+            Kind::Artifact(Artifact { group, artifact, version, .. }) if !layout::is_snapshot(version) => {
+                let folder = then.folder(&format!("{group}/{artifact}"), event).await?;
+                let Some(met) = folder.and_then(|folder| folder.versions.get(version).copied()) else {
+                    return Err(early(remote, then, file.path, event).await?);
+                };
+                let named = PackageVersion::maven(group, artifact, version, met.age());
+                let today = today(remote, file, Some(named), met, trace)?;
+                present(&today, file, trace, event).await
             }
-            let document = document(remote, at.folder, listed).ok_or_else(missing)?;
-            let sum = path.checksum().and_then(|(_, checksum)| document.sum(checksum));
-            Ok(sum.unwrap_or(document))
+            Kind::Metadata(at) if at.snapshot().is_none() => {
+                let listed = then.folder(at.folder, event).await?.filter(|folder| folder.listed);
+                let Some(listed) = listed else { return Err(early(remote, then, file.path, event).await?) };
+                // Versions that appeared later are on no list.
+                if then.is_full(event).await? {
+                    return Err(over_budget(remote));
+                }
+                let document = document(remote, at.folder, listed).ok_or_else(missing)?;
+                let sum = self.checksum().and_then(|(_, checksum)| document.sum(checksum));
+                Ok(sum.unwrap_or(document))
+            }
+            // The files of a snapshot at earlier moments are not recorded.
+            Kind::Artifact(_) | Kind::Metadata(_) => Err(Error::Unkept(file.path.to_owned())),
+            Kind::Catalog | Kind::Prefixes | Kind::Settings | Kind::Index => Err(missing()),
         }
-        // The files of a snapshot at earlier moments are not recorded.
-        Kind::Artifact(_) | Kind::Metadata(_) => Err(Error::Unkept(file.path.to_owned())),
-        Kind::Catalog | Kind::Prefixes | Kind::Settings | Kind::Index => Err(missing()),
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::content::{How, rows_of};
 use crate::error::Error;
+use crate::maven::layout::MavenPath;
 use crate::upstream::Remote;
 use crate::upstream::fetch::file;
 use crate::upstream::path_lists::{ListedPaths, PathList};
@@ -31,32 +32,34 @@ impl ListedPaths for Prefixes {
     }
 }
 
-/// Until when the upstream's list excludes a folder; `None`: it does not. No request waits for the list: the first one
-/// that needs it starts the fetch and continues without it.
-pub(crate) fn excludes(remote: &Remote, folder: &str) -> Option<Millis> {
-    let repository = &remote.repository;
-    let used = repository.record.remote.as_ref().is_some_and(|remote| remote.prefixes == Some(true));
-    if !used || repository.as_of.is_some() {
-        return None;
+impl MavenPath<'_> {
+    /// Until when the upstream's list excludes the folder of the file; `None`: it does not. No request waits for the list: the first one
+    /// that needs it starts the fetch and continues without it.
+    pub(crate) fn excluded_by(&self, remote: &Remote) -> Option<Millis> {
+        let repository = &remote.repository;
+        let used = repository.record.remote.as_ref().is_some_and(|remote| remote.prefixes == Some(true));
+        if !used || repository.as_of.is_some() {
+            return None;
+        }
+        let (of, now) = (repository.origin, remote.now());
+        if let Some(list) = remote.remotes.lists.find(of, now) {
+            return list.paths.as_ref().filter(|paths| paths.exclude(self.unit())).map(|_| list.until);
+        }
+        if repository.asks {
+            // Meanwhile no other request fetches it.
+            let until = Ttl::of(repository, &repository.file(PREFIXES)).missing_until(now);
+            remote.remotes.lists.keep(of, PathList { paths: None, until });
+            let remote = Remote { place: Weak::new(), ..remote.clone() };
+            let back = remote.remotes.back.clone();
+            back.spawn(async move {
+                // If the fetch fails, there is no list until the next attempt, which is as far away as a refresh.
+                if let Ok(list) = list(&remote, &mut Event::job("prefixes", now)).await {
+                    remote.remotes.lists.keep(of, list);
+                }
+            });
+        }
+        None
     }
-    let (of, now) = (repository.origin, remote.now());
-    if let Some(list) = remote.remotes.lists.find(of, now) {
-        return list.paths.as_ref().filter(|paths| paths.exclude(folder)).map(|_| list.until);
-    }
-    if repository.asks {
-        // Meanwhile no other request fetches it.
-        let until = Ttl::of(repository, &repository.file(PREFIXES)).missing_until(now);
-        remote.remotes.lists.keep(of, PathList { paths: None, until });
-        let remote = Remote { place: Weak::new(), ..remote.clone() };
-        let back = remote.remotes.back.clone();
-        back.spawn(async move {
-            // If the fetch fails, there is no list until the next attempt, which is as far away as a refresh.
-            if let Ok(list) = list(&remote, &mut Event::job("prefixes", now)).await {
-                remote.remotes.lists.keep(of, list);
-            }
-        });
-    }
-    None
 }
 
 /// Returns the present list of the upstream. A stale list is not used.

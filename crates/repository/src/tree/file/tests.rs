@@ -16,9 +16,9 @@ fn a_checksum_is_one_only_where_the_format_has_them() {
 
 #[test]
 fn releases_last_and_metadata_does_not_and_raw_files_have_no_rule() {
-    assert_eq!(File::read(Maven, "a/b/1/b-1.jar").is_immutable(), Some(true));
-    assert_eq!(File::read(Maven, "a/b/maven-metadata.xml").is_immutable(), Some(false));
-    assert_eq!(File::read(Raw, "dist/tool.zip").is_immutable(), None);
+    assert_eq!(File::read(Maven, "a/b/1/b-1.jar").facts().is_immutable, Some(true));
+    assert_eq!(File::read(Maven, "a/b/maven-metadata.xml").facts().is_immutable, Some(false));
+    assert_eq!(File::read(Raw, "dist/tool.zip").facts().is_immutable, None);
 }
 
 #[test]

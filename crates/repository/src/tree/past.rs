@@ -1,4 +1,5 @@
-//! A raw file of an upstream as of a moment. It is answered only if the cached bytes are those of that moment.
+//! A file of an upstream as of a moment, in formats that date files by their bytes. It is answered only if the cached bytes are those
+//! of that moment.
 
 use crate::as_of::Past;
 use crate::content::{Content, How};
