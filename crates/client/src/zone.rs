@@ -2,18 +2,20 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// How private the network of an address is, from the most private to the public one. A server in one zone may redirect to the
-/// same zone and to less private ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Zone {
-    /// The local link, where clouds give machines their credentials.
-    LinkLocal,
-    /// The ports of this machine.
-    Loopback,
-    /// A private network (RFC 1918, RFC 4193), or behind the address of a carrier (RFC 6598).
-    Private,
-    /// The public network.
-    Public,
+telemetry::closed_list! {
+    /// How private the network of an address is, from the most private to the public one. A server in one zone may redirect to the
+    /// same zone and to less private ones.
+    #[derive(PartialOrd, Ord)]
+    pub enum Zone {
+        /// The local link, where clouds give machines their credentials.
+        LinkLocal = "link-local",
+        /// The ports of this machine.
+        Loopback = "loopback",
+        /// A private network (RFC 1918, RFC 4193), or behind the address of a carrier (RFC 6598).
+        Private = "private",
+        /// The public network.
+        Public = "public",
+    }
 }
 
 /// Addresses outside the link at which clouds give machines their credentials: Amazon's over IPv6, Alibaba's,
@@ -26,22 +28,9 @@ const CLOUDS: [IpAddr; 4] = [
 ];
 
 impl Zone {
-    /// All zones.
-    pub const ALL: [Zone; 4] = [Zone::LinkLocal, Zone::Loopback, Zone::Private, Zone::Public];
-
-    /// The name, in messages and in the database.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Zone::LinkLocal => "link-local",
-            Zone::Loopback => "loopback",
-            Zone::Private => "private",
-            Zone::Public => "public",
-        }
-    }
-
     /// The zone with that name.
     pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|zone| zone.as_str() == name)
+        Self::ALL.iter().copied().find(|zone| zone.as_str() == name)
     }
 
     /// The zone of an address. An IPv6 address that stands for an IPv4 address is in the zone of that one, whether or not it
@@ -161,7 +150,7 @@ mod tests {
         {
             assert_eq!(Zone::of(cloud.parse().unwrap()), Zone::LinkLocal, "{cloud}");
         }
-        for zone in Zone::ALL {
+        for zone in Zone::ALL.iter().copied() {
             assert_eq!(Zone::named(zone.as_str()), Some(zone));
         }
         for (address, zone) in

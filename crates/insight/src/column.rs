@@ -29,22 +29,14 @@ pub enum Cell<'a> {
 
 macro_rules! columns {
     ($($name:ident $text:literal $kind:ident $otel:literal $doc:literal $take:expr;)*) => {
-        /// A column. The text is its name in segments, questions and answers.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum Column { $(#[doc = $doc] $name,)* }
+        telemetry::closed_list! {
+            /// A column. The text is its name in segments, questions and answers. The order of declaration is that of segments.
+            #[derive(Hash, PartialOrd, Ord)]
+            #[repr(u8)]
+            pub enum Column { $(#[doc = $doc] $name = $text,)* }
+        }
 
         impl Column {
-            /// All of them, in the order of declaration, which is that of segments.
-            pub const ALL: &'static [Column] = &[$(Column::$name,)*];
-            /// How many there are.
-            pub const COUNT: usize = Self::ALL.len();
-
-            /// The name in segments, questions and answers.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Column::$name => $text,)* }
-            }
-
             /// The form of its cells.
             pub fn kind(self) -> ColumnKind {
                 match self { $(Column::$name => ColumnKind::$kind,)* }

@@ -4,54 +4,29 @@ use std::fmt;
 use std::str::FromStr;
 use telemetry::Event;
 
-/// A scope of a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// Reading private repositories.
-    Read,
-    /// Publishing.
-    Write,
-    /// Withdrawing: yanking and deleting.
-    Delete,
-    /// Adding owners of a package.
-    AddOwner,
-    /// Removing owners of a package.
-    RemoveOwner,
-    /// Changing the role of an owner of a package.
-    UpdateOwner,
-    /// Reading events, and the names of private repositories in metrics.
-    Observe,
-    /// All scopes, and the API.
-    Admin,
+telemetry::closed_list! {
+    /// A scope of a token.
+    pub enum Scope {
+        /// Reading private repositories.
+        Read = "read",
+        /// Publishing.
+        Write = "write",
+        /// Withdrawing: yanking and deleting.
+        Delete = "delete",
+        /// Adding owners of a package.
+        AddOwner = "add_owner",
+        /// Removing owners of a package.
+        RemoveOwner = "remove_owner",
+        /// Changing the role of an owner of a package.
+        UpdateOwner = "update_owner",
+        /// Reading events, and the names of private repositories in metrics.
+        Observe = "observe",
+        /// All scopes, and the API.
+        Admin = "admin",
+    }
 }
 
 impl Scope {
-    /// All scopes.
-    pub const ALL: &'static [Scope] = &[
-        Scope::Read,
-        Scope::Write,
-        Scope::Delete,
-        Scope::AddOwner,
-        Scope::RemoveOwner,
-        Scope::UpdateOwner,
-        Scope::Observe,
-        Scope::Admin,
-    ];
-
-    /// Its name in commands, the API and journal rows.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Scope::Read => "read",
-            Scope::Write => "write",
-            Scope::Delete => "delete",
-            Scope::AddOwner => "add_owner",
-            Scope::RemoveOwner => "remove_owner",
-            Scope::UpdateOwner => "update_owner",
-            Scope::Observe => "observe",
-            Scope::Admin => "admin",
-        }
-    }
-
     /// Whether `gem` knows it, so that a key of `gem signin` may have it.
     pub fn is_of_keys(self) -> bool {
         !matches!(self, Scope::Observe | Scope::Admin)

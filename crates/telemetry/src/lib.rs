@@ -9,6 +9,7 @@
 
 mod bounds;
 mod clock;
+mod closed_list;
 mod counts;
 mod event;
 mod histogram;

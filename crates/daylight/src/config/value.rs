@@ -256,24 +256,13 @@ impl Value for Networks {
     }
 }
 
-/// Whether events are written to a file, as JSON lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum JsonLines {
-    /// They are not.
-    Off,
-    /// Each one is.
-    On,
-}
-
-impl JsonLines {
-    const ALL: &'static [JsonLines] = &[JsonLines::Off, JsonLines::On];
-
-    /// The word in the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            JsonLines::Off => "off",
-            JsonLines::On => "on",
-        }
+telemetry::closed_list! {
+    /// Whether events are written to a file, as JSON lines.
+    pub enum JsonLines {
+        /// They are not.
+        Off = "off",
+        /// Each one is.
+        On = "on",
     }
 }
 
@@ -316,27 +305,15 @@ impl Value for StoredPerSecond {
     }
 }
 
-/// Who gets the header `Server-Timing`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ServerTiming {
-    /// No caller gets it.
-    Off,
-    /// Callers who may observe the server.
-    Observe,
-    /// Every caller gets it.
-    On,
-}
-
-impl ServerTiming {
-    const ALL: &'static [ServerTiming] = &[ServerTiming::Off, ServerTiming::Observe, ServerTiming::On];
-
-    /// The word in the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ServerTiming::Off => "off",
-            ServerTiming::Observe => "observe",
-            ServerTiming::On => "on",
-        }
+telemetry::closed_list! {
+    /// Who gets the header `Server-Timing`.
+    pub enum ServerTiming {
+        /// No caller gets it.
+        Off = "off",
+        /// Callers who may observe the server.
+        Observe = "observe",
+        /// Every caller gets it.
+        On = "on",
     }
 }
 

@@ -9,32 +9,19 @@ use http::HeaderMap;
 use std::net::IpAddr;
 use telemetry::Millis;
 
-/// How a proxy names its client.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ClientFrom {
-    /// The client is the peer of the connection.
-    #[default]
-    Connection,
-    /// With the PROXY protocol, version 1 or 2, at the start of each connection.
-    ProxyProtocol,
-    /// With `X-Forwarded-For` in each request.
-    XForwardedFor,
-    /// With `Forwarded` (RFC 7239) in each request.
-    Forwarded,
-}
-
-impl ClientFrom {
-    /// All values.
-    pub const ALL: &'static [Self] = &[Self::Connection, Self::ProxyProtocol, Self::XForwardedFor, Self::Forwarded];
-
-    /// The word in the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Connection => "connection",
-            Self::ProxyProtocol => "proxy-protocol",
-            Self::XForwardedFor => "x-forwarded-for",
-            Self::Forwarded => "forwarded",
-        }
+telemetry::closed_list! {
+    /// How a proxy names its client.
+    #[derive(Default)]
+    pub enum ClientFrom {
+        /// The client is the peer of the connection.
+        #[default]
+        Connection = "connection",
+        /// With the PROXY protocol, version 1 or 2, at the start of each connection.
+        ProxyProtocol = "proxy-protocol",
+        /// With `X-Forwarded-For` in each request.
+        XForwardedFor = "x-forwarded-for",
+        /// With `Forwarded` (RFC 7239) in each request.
+        Forwarded = "forwarded",
     }
 }
 

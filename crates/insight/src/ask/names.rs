@@ -5,34 +5,6 @@ use super::question::{Is, Key, Measure};
 use crate::column::{Column, ColumnKind};
 
 impl Is {
-    /// All of them. A sign precedes the signs that begin it.
-    pub(super) const ALL: &'static [Is] = &[
-        Is::Equal,
-        Is::NotEqual,
-        Is::Less,
-        Is::AtMost,
-        Is::Greater,
-        Is::AtLeast,
-        Is::StartsWith,
-        Is::EndsWith,
-        Is::Contains,
-    ];
-
-    /// The sign or word in questions.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Is::Equal => "=",
-            Is::NotEqual => "!=",
-            Is::Less => "<",
-            Is::AtMost => "<=",
-            Is::Greater => ">",
-            Is::AtLeast => ">=",
-            Is::StartsWith => "starts_with",
-            Is::EndsWith => "ends_with",
-            Is::Contains => "contains",
-        }
-    }
-
     /// Whether cells of a column can be compared so.
     pub fn fits(self, column: Column) -> bool {
         match self {

@@ -80,27 +80,29 @@ impl Filter {
     }
 }
 
-/// A comparison. Those of an order are for columns without texts, those of parts of texts for columns with texts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Is {
-    /// `=`
-    Equal,
-    /// `!=`
-    NotEqual,
-    /// `<`
-    Less,
-    /// `<=`
-    AtMost,
-    /// `>`
-    Greater,
-    /// `>=`
-    AtLeast,
-    /// `starts_with`
-    StartsWith,
-    /// `ends_with`
-    EndsWith,
-    /// `contains`
-    Contains,
+telemetry::closed_list! {
+    /// A comparison. Those of an order are for columns without texts, those of parts of texts for columns with texts. A sign precedes the signs
+    /// that begin it.
+    pub enum Is {
+        /// `=`
+        Equal = "=",
+        /// `!=`
+        NotEqual = "!=",
+        /// `<`
+        Less = "<",
+        /// `<=`
+        AtMost = "<=",
+        /// `>`
+        Greater = ">",
+        /// `>=`
+        AtLeast = ">=",
+        /// `starts_with`
+        StartsWith = "starts_with",
+        /// `ends_with`
+        EndsWith = "ends_with",
+        /// `contains`
+        Contains = "contains",
+    }
 }
 
 /// A value of a filter.

@@ -6,23 +6,18 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// How long the rows of a file last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
-    /// A minute.
-    Minutes,
-    /// An hour.
-    Hours,
+telemetry::closed_list! {
+    /// How long the rows of a file last.
+    #[derive(PartialOrd, Ord)]
+    pub(crate) enum Level {
+        /// A minute.
+        Minutes = "minutes",
+        /// An hour.
+        Hours = "hours",
+    }
 }
 
 impl Level {
-    fn as_str(self) -> &'static str {
-        match self {
-            Level::Minutes => "minutes",
-            Level::Hours => "hours",
-        }
-    }
-
     /// How long a row lasts, in milliseconds.
     pub(crate) fn millis(self) -> i64 {
         match self {

@@ -48,25 +48,16 @@ pub struct LevelItem {
 /// A key of a level of a group, and the items that members have there, each with the place of its member.
 pub(crate) type MemberItems = (String, Vec<(usize, LevelItem)>);
 
-/// Where the bytes of an item are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ItemPlace {
-    /// Published here.
-    Hosted,
-    /// Kept in the cache of an upstream's files.
-    Cached,
-    /// Only listed by the index of the upstream.
-    Known,
-}
-
-impl ItemPlace {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Hosted => "hosted",
-            Self::Cached => "cached",
-            Self::Known => "known",
-        }
+telemetry::closed_list! {
+    /// Where the bytes of an item are.
+    #[derive(PartialOrd, Ord)]
+    pub enum ItemPlace {
+        /// Published here.
+        Hosted = "hosted",
+        /// Kept in the cache of an upstream's files.
+        Cached = "cached",
+        /// Only listed by the index of the upstream.
+        Known = "known",
     }
 }
 

@@ -4,27 +4,17 @@ use crate::bad_setting::BadSetting;
 use crate::record::RepositoryRecord;
 use telemetry::Event;
 
-/// The effect of owners. A closed list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ownership {
-    /// Only the owners of a gem may change it.
-    Enforced,
-    /// Owners are recorded and restrict nothing.
-    Recorded,
+telemetry::closed_list! {
+    /// The effect of owners. A closed list.
+    pub enum Ownership {
+        /// Only the owners of a gem may change it.
+        Enforced = "enforced",
+        /// Owners are recorded and restrict nothing.
+        Recorded = "recorded",
+    }
 }
 
 impl Ownership {
-    /// All values.
-    pub const ALL: &'static [Ownership] = &[Ownership::Enforced, Ownership::Recorded];
-
-    /// Its name in settings and the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Ownership::Enforced => "enforced",
-            Ownership::Recorded => "recorded",
-        }
-    }
-
     /// The value of that name.
     pub fn named(name: &str) -> Result<Self, BadSetting> {
         let found = Self::ALL.iter().copied().find(|one| one.as_str() == name);

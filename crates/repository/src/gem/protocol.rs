@@ -3,32 +3,21 @@
 
 use crate::record::RepositoryRecord;
 
-/// A protocol with which clients read the index of a repository. A closed list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Protocol {
-    /// `/versions`, `/info/NAME` and `/names`: Bundler since 1.12, RubyGems since 3.5.
-    CompactIndex,
-    /// `/api/v1/dependencies`: used by Bundler before 1.12, by RubyGems before 3.2.3, and by clients that cannot use
-    /// the compact index.
-    Dependencies,
-    /// `specs.4.8.gz`, `latest_specs.4.8.gz` and `prerelease_specs.4.8.gz`: `gem list` and its like up to the newest, and every Bundler
-    /// where nothing better is answered.
-    FullIndex,
+telemetry::closed_list! {
+    /// A protocol with which clients read the index of a repository. A closed list.
+    pub enum Protocol {
+        /// `/versions`, `/info/NAME` and `/names`: Bundler since 1.12, RubyGems since 3.5.
+        CompactIndex = "compact_index",
+        /// `/api/v1/dependencies`: used by Bundler before 1.12, by RubyGems before 3.2.3, and by clients that cannot use
+        /// the compact index.
+        Dependencies = "dependencies",
+        /// `specs.4.8.gz`, `latest_specs.4.8.gz` and `prerelease_specs.4.8.gz`: `gem list` and its like up to the newest, and every Bundler
+        /// where nothing better is answered.
+        FullIndex = "full_index",
+    }
 }
 
 impl Protocol {
-    /// All protocols.
-    pub const ALL: &'static [Protocol] = &[Protocol::CompactIndex, Protocol::Dependencies, Protocol::FullIndex];
-
-    /// Its name in settings, journal rows and the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Protocol::CompactIndex => "compact_index",
-            Protocol::Dependencies => "dependencies",
-            Protocol::FullIndex => "full_index",
-        }
-    }
-
     /// The protocol of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|protocol| protocol.as_str() == name)

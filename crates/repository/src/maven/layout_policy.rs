@@ -4,27 +4,19 @@ use crate::bad_setting::BadSetting;
 use crate::record::RepositoryRecord;
 use telemetry::Event;
 
-/// Whether uploads must follow Maven's layout. A closed list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum LayoutPolicy {
-    /// They must.
-    #[default]
-    Maven,
-    /// Any other path is a plain file, as Ivy's patterns have them.
-    Any,
+telemetry::closed_list! {
+    /// Whether uploads must follow Maven's layout. A closed list.
+    #[derive(Default)]
+    pub(crate) enum LayoutPolicy {
+        /// They must.
+        #[default]
+        Maven = "maven",
+        /// Any other path is a plain file, as Ivy's patterns have them.
+        Any = "any",
+    }
 }
 
 impl LayoutPolicy {
-    const ALL: &'static [LayoutPolicy] = &[LayoutPolicy::Maven, LayoutPolicy::Any];
-
-    /// Its name in settings, journal rows and the API.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            LayoutPolicy::Maven => "maven",
-            LayoutPolicy::Any => "any",
-        }
-    }
-
     /// The policy of that name.
     pub(crate) fn named(name: &str) -> Result<Self, BadSetting> {
         let found = Self::ALL.iter().copied().find(|policy| policy.as_str() == name);

@@ -4,32 +4,21 @@ use crate::bad_setting::BadSetting;
 use crate::record::RepositoryRecord;
 use telemetry::Event;
 
-/// Releases, which never change, and snapshots, which are published repeatedly. A closed list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum VersionPolicy {
-    /// Releases and snapshots.
-    #[default]
-    Mixed,
-    /// Only releases.
-    Releases,
-    /// Only snapshots.
-    Snapshots,
+telemetry::closed_list! {
+    /// Releases, which never change, and snapshots, which are published repeatedly. A closed list.
+    #[derive(Default)]
+    pub enum VersionPolicy {
+        /// Releases and snapshots.
+        #[default]
+        Mixed = "mixed",
+        /// Only releases.
+        Releases = "releases",
+        /// Only snapshots.
+        Snapshots = "snapshots",
+    }
 }
 
 impl VersionPolicy {
-    /// All policies.
-    pub const ALL: &'static [VersionPolicy] =
-        &[VersionPolicy::Mixed, VersionPolicy::Releases, VersionPolicy::Snapshots];
-
-    /// Its name in settings, journal rows and the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            VersionPolicy::Mixed => "mixed",
-            VersionPolicy::Releases => "releases",
-            VersionPolicy::Snapshots => "snapshots",
-        }
-    }
-
     /// The policy of that name.
     pub fn named(name: &str) -> Result<Self, BadSetting> {
         let found = Self::ALL.iter().copied().find(|policy| policy.as_str() == name);

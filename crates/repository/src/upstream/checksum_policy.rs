@@ -4,32 +4,22 @@ use crate::bad_setting::BadSetting;
 use crate::record::RemoteRecord;
 use telemetry::Event;
 
-/// How strictly the checksums of an upstream are enforced. A closed list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ChecksumPolicy {
-    /// A file that does not match is refused, and so is a file whose checksum cannot be fetched or parsed. A file
-    /// without a checksum is accepted and marked as unverified.
-    #[default]
-    Strict,
-    /// All these files are accepted, and the event records it. For upstreams whose checksums are known to be wrong.
-    Warn,
-    /// Checksums are neither fetched nor compared.
-    Ignore,
+telemetry::closed_list! {
+    /// How strictly the checksums of an upstream are enforced. A closed list.
+    #[derive(Default)]
+    pub enum ChecksumPolicy {
+        /// A file that does not match is refused, and so is a file whose checksum cannot be fetched or parsed. A file
+        /// without a checksum is accepted and marked as unverified.
+        #[default]
+        Strict = "strict",
+        /// All these files are accepted, and the event records it. For upstreams whose checksums are known to be wrong.
+        Warn = "warn",
+        /// Checksums are neither fetched nor compared.
+        Ignore = "ignore",
+    }
 }
 
 impl ChecksumPolicy {
-    /// All policies.
-    pub const ALL: &'static [ChecksumPolicy] = &[ChecksumPolicy::Strict, ChecksumPolicy::Warn, ChecksumPolicy::Ignore];
-
-    /// Its name in settings, journal rows and the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ChecksumPolicy::Strict => "strict",
-            ChecksumPolicy::Warn => "warn",
-            ChecksumPolicy::Ignore => "ignore",
-        }
-    }
-
     /// The policy of that name.
     pub fn named(name: &str) -> Result<Self, BadSetting> {
         let found = Self::ALL.iter().copied().find(|policy| policy.as_str() == name);

@@ -17,29 +17,17 @@ pub struct Seq(pub u64);
 #[serde(transparent)]
 pub struct RepositoryId(pub u64);
 
-/// The three kinds of repository. A closed list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RepositoryKind {
-    /// Has entries of its own.
-    Hosted,
-    /// Caches one upstream.
-    Remote,
-    /// Combines other repositories.
-    Group,
-}
-
-impl RepositoryKind {
-    /// All of them.
-    pub const ALL: &'static [RepositoryKind] = &[RepositoryKind::Hosted, RepositoryKind::Remote, RepositoryKind::Group];
-
-    /// Its name in settings, journal rows and the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            RepositoryKind::Hosted => "hosted",
-            RepositoryKind::Remote => "remote",
-            RepositoryKind::Group => "group",
-        }
+telemetry::closed_list! {
+    /// The three kinds of repository. A closed list.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RepositoryKind {
+        /// Has entries of its own.
+        Hosted = "hosted",
+        /// Caches one upstream.
+        Remote = "remote",
+        /// Combines other repositories.
+        Group = "group",
     }
 }
 

@@ -2,30 +2,15 @@
 
 use std::collections::VecDeque;
 
-/// The kind of a job. Each has a queue of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lane {
-    /// Reads one entry, one blob, or a small table that every answer needs.
-    Single,
-    /// Reads for a change, or writes its bytes.
-    Change,
-    /// Reads whole units and lists.
-    Index,
-}
-
-impl Lane {
-    /// All of them, in the order of declaration.
-    pub const ALL: &'static [Lane] = &[Lane::Single, Lane::Change, Lane::Index];
-    /// How many there are.
-    pub const COUNT: usize = Self::ALL.len();
-
-    /// The name used in metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Lane::Single => "single",
-            Lane::Change => "change",
-            Lane::Index => "index",
-        }
+telemetry::closed_list! {
+    /// The kind of a job. Each has a queue of its own.
+    pub enum Lane {
+        /// Reads one entry, one blob, or a small table that every answer needs.
+        Single = "single",
+        /// Reads for a change, or writes its bytes.
+        Change = "change",
+        /// Reads whole units and lists.
+        Index = "index",
     }
 }
 

@@ -6,29 +6,16 @@
 use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
-/// Why a lookup found nothing that it could use. A later kind is the better reason.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Miss {
-    /// The entry was never made, or was evicted.
-    Absent,
-    /// The entry was made and could not be stored: it was too large, or the cache did not admit it.
-    Refused,
-    /// The entry was there and no longer valid: its stamp did not hold, or its TTL had ended.
-    Stale,
-}
-
-impl Miss {
-    /// All of them, in the order of declaration.
-    pub const ALL: &'static [Miss] = &[Miss::Absent, Miss::Refused, Miss::Stale];
-    const COUNT: usize = Self::ALL.len();
-
-    /// The name used in metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Miss::Absent => "absent",
-            Miss::Refused => "refused",
-            Miss::Stale => "stale",
-        }
+crate::closed_list! {
+    /// Why a lookup found nothing that it could use. A later kind is the better reason.
+    #[derive(PartialOrd, Ord)]
+    pub enum Miss {
+        /// The entry was never made, or was evicted.
+        Absent = "absent",
+        /// The entry was made and could not be stored: it was too large, or the cache did not admit it.
+        Refused = "refused",
+        /// The entry was there and no longer valid: its stamp did not hold, or its TTL had ended.
+        Stale = "stale",
     }
 }
 

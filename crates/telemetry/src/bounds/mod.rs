@@ -11,19 +11,13 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 macro_rules! bounds {
     ($($name:ident $text:literal $unit:ident [$($setting:literal)?] $doc:literal;)*) => {
-        /// A thing that can fill up. The text is its name in metrics and pages.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum BoundName { $(#[doc = $doc] $name,)* }
+        crate::closed_list! {
+            /// A thing that can fill up. The text is its name in metrics and pages: `noun.noun`.
+            #[derive(Hash)]
+            pub enum BoundName { $(#[doc = $doc] $name = $text,)* }
+        }
 
         impl BoundName {
-            /// All of them, in the order of declaration.
-            pub const ALL: &'static [BoundName] = &[$(BoundName::$name,)*];
-
-            /// The name used in metrics: `noun.noun`.
-            pub fn as_str(self) -> &'static str {
-                match self { $(BoundName::$name => $text,)* }
-            }
-
             /// The unit that it counts in.
             pub fn unit(self) -> Unit {
                 match self { $(BoundName::$name => Unit::$unit,)* }

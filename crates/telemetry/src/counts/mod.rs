@@ -14,49 +14,26 @@ use crate::histogram::durations::Durations;
 use crate::recorder::glance::{Figures, Glance};
 use crate::{Event, Histogram, Kind, Layer, Op, Outcome, Reason, Tally};
 
-/// Things that are counted and have no event of their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Counter {
-    /// Requests and jobs that began, and rejected connections. The outcomes sum to this.
-    Attempts,
-    /// Jobs that began.
-    Jobs,
-    /// Connections accepted.
-    Connections,
-    /// Files for which a group queried members other than the hosted ones.
-    GroupFiles,
-    /// Files among them whose folder's facts were in memory.
-    FoldersKnown,
-    /// Remote members that were queried for those files.
-    MembersAsked,
+crate::closed_list! {
+    /// Things that are counted and have no event of their own.
+    #[repr(u8)]
+    pub enum Counter {
+        /// Requests and jobs that began, and rejected connections. The outcomes sum to this.
+        Attempts = "attempts",
+        /// Jobs that began.
+        Jobs = "jobs",
+        /// Connections accepted.
+        Connections = "connections",
+        /// Files for which a group queried members other than the hosted ones.
+        GroupFiles = "group_files",
+        /// Files among them whose folder's facts were in memory.
+        FoldersKnown = "group_folders_known",
+        /// Remote members that were queried for those files.
+        MembersAsked = "group_members_asked",
+    }
 }
 
 impl Counter {
-    /// All of them, in the order of declaration.
-    pub const ALL: &'static [Counter] = &[
-        Counter::Attempts,
-        Counter::Jobs,
-        Counter::Connections,
-        Counter::GroupFiles,
-        Counter::FoldersKnown,
-        Counter::MembersAsked,
-    ];
-    /// How many there are.
-    pub const COUNT: usize = Self::ALL.len();
-
-    /// The name used in metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Counter::Attempts => "attempts",
-            Counter::Jobs => "jobs",
-            Counter::Connections => "connections",
-            Counter::GroupFiles => "group_files",
-            Counter::FoldersKnown => "group_folders_known",
-            Counter::MembersAsked => "group_members_asked",
-        }
-    }
-
     /// What it is, for people.
     pub fn doc(self) -> &'static str {
         match self {

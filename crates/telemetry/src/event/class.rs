@@ -2,22 +2,14 @@
 
 macro_rules! classes {
     ($($name:ident $text:literal $doc:literal $about:literal;)*) => {
-        /// The cost class of a request. A closed list. Pages, probes of liveness and metrics have none.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum Class { $(#[doc = $about] $name,)* }
+        crate::closed_list! {
+            /// The cost class of a request. Pages, probes of liveness and metrics have none.
+            #[derive(Hash, PartialOrd, Ord)]
+            #[repr(u8)]
+            pub enum Class { $(#[doc = $about] $name = $text,)* }
+        }
 
         impl Class {
-            /// All of them, in the order of declaration.
-            pub const ALL: &'static [Class] = &[$(Class::$name,)*];
-            /// How many there are.
-            pub const COUNT: usize = Self::ALL.len();
-
-            /// The name used in events and metrics.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Class::$name => $text,)* }
-            }
-
             /// The plural noun for its requests, in the error for too many of them.
             pub fn doc(self) -> &'static str {
                 match self { $(Class::$name => $doc,)* }

@@ -8,32 +8,21 @@ const IPV4: u32 = u32::MAX << 8;
 /// The part of an IPv6 address that a truncated address keeps: a network of 48 bits.
 const IPV6: u128 = u128::MAX << 80;
 
-/// The form in which addresses of clients are recorded: in events, logs and the journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ClientAddresses {
-    /// The whole address.
-    #[default]
-    Full,
-    /// The network of the address: 24 bits of IPv4, 48 bits of IPv6.
-    Truncated,
-    /// No address.
-    Off,
+crate::closed_list! {
+    /// The form in which addresses of clients are recorded: in events, logs and the journal.
+    #[derive(Default)]
+    pub enum ClientAddresses {
+        /// The whole address.
+        #[default]
+        Full = "full",
+        /// The network of the address: 24 bits of IPv4, 48 bits of IPv6.
+        Truncated = "truncated",
+        /// No address.
+        Off = "off",
+    }
 }
 
 impl ClientAddresses {
-    /// All of them.
-    pub const ALL: &'static [ClientAddresses] =
-        &[ClientAddresses::Full, ClientAddresses::Truncated, ClientAddresses::Off];
-
-    /// The name used in settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ClientAddresses::Full => "full",
-            ClientAddresses::Truncated => "truncated",
-            ClientAddresses::Off => "off",
-        }
-    }
-
     /// The part of an address that is recorded.
     pub fn recorded(self, address: IpAddr) -> Option<IpAddr> {
         match (self, address.to_canonical()) {

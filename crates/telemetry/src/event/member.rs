@@ -2,48 +2,34 @@
 
 use crate::{EventId, Millis, Op, Reason, Tally, UpstreamUse};
 
-/// The result of one member of a group, or of a single repository.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MemberSaid {
-    /// It has the file.
-    Hit,
-    /// It proved that it does not have the file.
-    NotFound,
-    /// A policy of the member hides the file.
-    Blocked,
-    /// It gave its last known answer, because its upstream failed.
-    Stale,
-    /// It did not answer in time.
-    Timeout,
-    /// It failed.
-    Failed,
-    /// It was cancelled before it answered.
-    Cancelled,
-    /// It is unknown whether it has the file. Explaining an answer asks no upstream.
-    Unknown,
-    /// No request was sent to it: it is known not to have the file, or another member was queried instead.
-    NotAsked,
+crate::closed_list! {
+    /// The result of one member of a group, or of a single repository.
+    pub enum MemberSaid {
+        /// It has the file.
+        Hit = "hit",
+        /// It proved that it does not have the file.
+        NotFound = "not_found",
+        /// A policy of the member hides the file.
+        Blocked = "blocked",
+        /// It gave its last known answer, because its upstream failed.
+        Stale = "stale",
+        /// It did not answer in time.
+        Timeout = "timeout",
+        /// It failed.
+        Failed = "failed",
+        /// It was cancelled before it answered.
+        Cancelled = "cancelled",
+        /// It is unknown whether it has the file. Explaining an answer asks no upstream.
+        Unknown = "unknown",
+        /// No request was sent to it: it is known not to have the file, or another member was queried instead.
+        NotAsked = "not_asked",
+    }
 }
 
 impl MemberSaid {
     /// Whether the member did not answer reliably.
     pub(crate) fn is_unsure(self) -> bool {
         matches!(self, MemberSaid::Failed | MemberSaid::Timeout | MemberSaid::Stale)
-    }
-
-    /// The name used in events.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            MemberSaid::Hit => "hit",
-            MemberSaid::NotFound => "not_found",
-            MemberSaid::Blocked => "blocked",
-            MemberSaid::Stale => "stale",
-            MemberSaid::Timeout => "timeout",
-            MemberSaid::Failed => "failed",
-            MemberSaid::Cancelled => "cancelled",
-            MemberSaid::Unknown => "unknown",
-            MemberSaid::NotAsked => "not_asked",
-        }
     }
 }
 

@@ -22,63 +22,36 @@ use crate::{Because, Class, EventId, MemberRecord, Millis, More, Op, OpPlace, Ou
 use smallvec::SmallVec;
 use std::cell::Cell;
 
-/// The kind of work that an event is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// A request of a client.
-    Request,
-    /// A background job.
-    Job,
-}
-
-impl Kind {
-    /// The name used in events.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Kind::Request => "request",
-            Kind::Job => "job",
-        }
+crate::closed_list! {
+    /// The kind of work that an event is about.
+    #[derive(Hash)]
+    pub enum Kind {
+        /// A request of a client.
+        Request = "request",
+        /// A background job.
+        Job = "job",
     }
 }
 
-/// The layer that gave the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Layer {
-    /// None yet, or the connection itself.
-    None,
-    /// The cache of complete answers in memory.
-    Page,
-    /// The cache of open files.
-    Open,
-    /// A hosted repository.
-    Hosted,
-    /// A remote repository.
-    Remote,
-    /// A group.
-    Group,
-    /// The admin API, health, metrics.
-    Admin,
-}
-
-impl Layer {
-    /// All of them, in the order of declaration.
-    pub const ALL: &'static [Layer] =
-        &[Layer::None, Layer::Page, Layer::Open, Layer::Hosted, Layer::Remote, Layer::Group, Layer::Admin];
-    /// How many there are.
-    pub const COUNT: usize = Self::ALL.len();
-
-    /// The name used in events and metrics.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Layer::None => "none",
-            Layer::Page => "page",
-            Layer::Open => "open",
-            Layer::Hosted => "hosted",
-            Layer::Remote => "remote",
-            Layer::Group => "group",
-            Layer::Admin => "admin",
-        }
+crate::closed_list! {
+    /// The layer that gave the answer.
+    #[derive(Hash, PartialOrd, Ord)]
+    #[repr(u8)]
+    pub enum Layer {
+        /// None yet, or the connection itself.
+        None = "none",
+        /// The cache of complete answers in memory.
+        Page = "page",
+        /// The cache of open files.
+        Open = "open",
+        /// A hosted repository.
+        Hosted = "hosted",
+        /// A remote repository.
+        Remote = "remote",
+        /// A group.
+        Group = "group",
+        /// The admin API, health, metrics.
+        Admin = "admin",
     }
 }
 

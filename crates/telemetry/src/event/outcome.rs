@@ -2,22 +2,14 @@
 
 macro_rules! closed {
     ($(#[$meta:meta])* $type:ident { $($name:ident $text:literal $doc:literal;)* }) => {
-        $(#[$meta])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[repr(u8)]
-        pub enum $type { $(#[doc = $doc] $name,)* }
+        crate::closed_list! {
+            $(#[$meta])*
+            #[derive(Hash)]
+            #[repr(u8)]
+            pub enum $type { $(#[doc = $doc] $name = $text,)* }
+        }
 
         impl $type {
-            /// All of them, in the order of declaration.
-            pub const ALL: &'static [$type] = &[$($type::$name,)*];
-            /// How many there are.
-            pub const COUNT: usize = Self::ALL.len();
-
-            /// The name used in events and metrics.
-            pub fn as_str(self) -> &'static str {
-                match self { $($type::$name => $text,)* }
-            }
-
             /// Its meaning, for people.
             pub fn doc(self) -> &'static str {
                 match self { $($type::$name => $doc,)* }

@@ -1,31 +1,26 @@
 //! Why an event is stored, and how many events it stands for.
 
-macro_rules! reasons {
-    ($($name:ident $text:literal $doc:literal;)*) => {
-        /// Why an event is stored. Of several reasons the first one of this list counts.
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum Because { $(#[doc = $doc] $name,)* #[default] #[doc = "No census chose: every event is stored."] All }
-
-        impl Because {
-            /// All of them, in the order of declaration.
-            pub const ALL: &'static [Because] = &[$(Because::$name,)* Because::All];
-
-            /// The name used in events.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Because::$name => $text,)* Because::All => "all" }
-            }
-        }
-    };
-}
-
-reasons! {
-    Failed "failed" "It failed, was shed or turned away.";
-    Member "member" "A member of a group failed, did not answer in time or gave an old answer.";
-    Slow "slow" "It was slow for its cost class.";
-    Traced "traced" "Its client traces it.";
-    Job "job" "It is a background job.";
-    Sample "sample" "It is part of a sample.";
+crate::closed_list! {
+    /// Why an event is stored. Of several reasons the first one of this list counts.
+    #[derive(Default, Hash, PartialOrd, Ord)]
+    #[repr(u8)]
+    pub enum Because {
+        /// It failed, was shed or turned away.
+        Failed = "failed",
+        /// A member of a group failed, did not answer in time or gave an old answer.
+        Member = "member",
+        /// It was slow for its cost class.
+        Slow = "slow",
+        /// Its client traces it.
+        Traced = "traced",
+        /// It is a background job.
+        Job = "job",
+        /// It is part of a sample.
+        Sample = "sample",
+        /// No census chose: every event is stored.
+        #[default]
+        All = "all",
+    }
 }
 
 /// Whether an event is stored, as a census decides.

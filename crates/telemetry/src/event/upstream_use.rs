@@ -31,25 +31,15 @@ pub struct UpstreamUse {
     pub followers: Vec<EventId>,
 }
 
-/// Who closed an idle connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ClosedBy {
-    /// This server: it was idle for too long, the pool was full, or the rest of a response was not wanted.
-    Us,
-    /// The upstream, in an orderly way.
-    Upstream,
-    /// It broke off.
-    Error,
-}
-
-impl ClosedBy {
-    /// The name used in events.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ClosedBy::Us => "us",
-            ClosedBy::Upstream => "upstream",
-            ClosedBy::Error => "error",
-        }
+crate::closed_list! {
+    /// Who closed an idle connection.
+    pub enum ClosedBy {
+        /// This server: it was idle for too long, the pool was full, or the rest of a response was not wanted.
+        Us = "us",
+        /// The upstream, in an orderly way.
+        Upstream = "upstream",
+        /// It broke off.
+        Error = "error",
     }
 }
 

@@ -16,53 +16,29 @@ use crate::{Clock, Lines};
 use std::fmt::{Display, Write};
 use std::sync::Arc;
 
-/// The level of a line, the most important first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Level {
-    /// Somebody must act now.
-    Error,
-    /// Something is wrong, and the process goes on.
-    Warn,
-    /// What the process does.
-    Info,
-    /// Details that help to find a defect.
-    Debug,
-}
-
-impl Level {
-    /// All of them, most important first.
-    pub const ALL: &'static [Level] = &[Level::Error, Level::Warn, Level::Info, Level::Debug];
-
-    /// The name used in lines and settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Level::Error => "error",
-            Level::Warn => "warn",
-            Level::Info => "info",
-            Level::Debug => "debug",
-        }
+crate::closed_list! {
+    /// The level of a line, the most important first.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Level {
+        /// Somebody must act now.
+        Error = "error",
+        /// Something is wrong, and the process goes on.
+        Warn = "warn",
+        /// What the process does.
+        Info = "info",
+        /// Details that help to find a defect.
+        Debug = "debug",
     }
 }
 
-/// The format of log lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LineFormat {
-    /// For people: `2026-11-01T12:00:00.000Z info message key=value`; the access log in the Combined form.
-    Text,
-    /// For programs: one JSON object a line.
-    Json,
-}
-
-impl LineFormat {
-    /// All formats of lines.
-    pub const ALL: &'static [LineFormat] = &[LineFormat::Text, LineFormat::Json];
-
-    /// The name used in settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            LineFormat::Text => "text",
-            LineFormat::Json => "json",
-        }
+crate::closed_list! {
+    /// The format of log lines.
+    #[derive(Hash)]
+    pub enum LineFormat {
+        /// For people: `2026-11-01T12:00:00.000Z info message key=value`; the access log in the Combined form.
+        Text = "text",
+        /// For programs: one JSON object a line.
+        Json = "json",
     }
 }
 

@@ -18,22 +18,14 @@ pub enum OpPlace {
 
 macro_rules! ops {
     ($($name:ident $place:ident $text:literal $doc:literal;)*) => {
-        /// An operation that takes time. The text is its name in events, metrics and status pages.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        #[repr(u8)]
-        pub enum Op { $(#[doc = $doc] $name,)* }
+        crate::closed_list! {
+            /// An operation that takes time. The text is its name in events, metrics and status pages: `noun.verb`.
+            #[derive(Hash)]
+            #[repr(u8)]
+            pub enum Op { $(#[doc = $doc] $name = $text,)* }
+        }
 
         impl Op {
-            /// All of them, in the order of declaration.
-            pub const ALL: &'static [Op] = &[$(Op::$name,)*];
-            /// How many there are.
-            pub const COUNT: usize = Self::ALL.len();
-
-            /// The name used in events and metrics: `noun.verb`.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Op::$name => $text,)* }
-            }
-
             /// Whether it is on the line of the work or inside another operation.
             pub fn place(self) -> OpPlace {
                 match self { $(Op::$name => OpPlace::$place,)* }

@@ -11,13 +11,14 @@ pub struct Metric {
     pub doc: &'static str,
 }
 
-/// The type of a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MetricKind {
-    /// It goes up and down.
-    Gauge,
-    /// It only goes up while the server runs.
-    Counter,
+crate::closed_list! {
+    /// The type of a figure.
+    pub enum MetricKind {
+        /// It goes up and down.
+        Gauge = "gauge",
+        /// It only goes up while the server runs.
+        Counter = "counter",
+    }
 }
 
 impl Metric {
@@ -29,15 +30,6 @@ impl Metric {
     /// A figure that only goes up while the server runs. `name` ends in `_total`.
     pub const fn counter(name: &'static str, doc: &'static str) -> Self {
         Self { name, kind: MetricKind::Counter, doc }
-    }
-}
-
-impl MetricKind {
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            MetricKind::Gauge => "gauge",
-            MetricKind::Counter => "counter",
-        }
     }
 }
 

@@ -6,19 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 macro_rules! pools {
     ($($name:ident $text:literal [$($setting:literal)?] $doc:literal;)*) => {
-        /// A pool of threads.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum PoolName { $(#[doc = $doc] $name,)* }
+        crate::closed_list! {
+            /// A pool of threads. One with a bound has the name of the bound.
+            #[derive(Hash)]
+            pub enum PoolName { $(#[doc = $doc] $name = $text,)* }
+        }
 
         impl PoolName {
-            /// All of them, in the order of declaration.
-            pub const ALL: &'static [PoolName] = &[$(PoolName::$name,)*];
-
-            /// The name used in metrics. A pool with a bound has the name of the bound.
-            pub fn as_str(self) -> &'static str {
-                match self { $(PoolName::$name => $text,)* }
-            }
-
             /// The setting with the number of its threads.
             pub fn setting(self) -> Option<&'static str> {
                 match self { $(PoolName::$name => pools!(@setting $($setting)?),)* }
