@@ -8,6 +8,9 @@ use std::sync::Arc;
 use std::{fmt, io};
 use telemetry::{BoundName, Full};
 
+/// What may fail with an [`Error`].
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// Why the store failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {

@@ -5,7 +5,7 @@ use crate::blobs::files::names;
 use crate::disk::database_files::with_suffix;
 use crate::disk::layout::{Layout, by_digest};
 use crate::disk::{Disk, RealDisk};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::store::progress::Progress;
 use crate::truth::sqlite::copy_database;
 use std::collections::HashSet;
@@ -16,7 +16,7 @@ pub(crate) fn copy_cached(
     to: &Layout,
     transfer: &Transfer<'_>,
     progress: &mut dyn FnMut(Progress),
-) -> Result<u64, Error> {
+) -> Result<u64> {
     let disk = transfer.source();
     if disk.size(&from.cache()).map_err(Error::io("look at", &from.cache()))?.is_none() {
         return Ok(0);

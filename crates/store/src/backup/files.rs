@@ -4,7 +4,7 @@ use crate::blobs::digest::Digest;
 use crate::blobs::files::{files_in, names};
 use crate::disk::layout::{Layout, NestedFile};
 use crate::disk::{Disk, RealDisk, irregular, is_irregular};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::store::progress::Progress;
 use sha2::{Digest as _, Sha256};
 use std::fs::OpenOptions;
@@ -87,7 +87,7 @@ impl<'a> Transfer<'a> {
         wanted: &[(Digest, u64)],
         durable: &[(Digest, u64)],
         progress: &mut dyn FnMut(Progress),
-    ) -> Result<Blobs, Error> {
+    ) -> Result<Blobs> {
         let chunks: Vec<_> = wanted.chunks(CHUNK).collect();
         let next = AtomicUsize::new(0);
         let (sender, done) = mpsc::channel();
@@ -118,7 +118,7 @@ impl<'a> Transfer<'a> {
         })
     }
 
-    fn chunk(&self, chunk: &[(Digest, u64)], durable: &[(Digest, u64)]) -> Result<Blobs, Error> {
+    fn chunk(&self, chunk: &[(Digest, u64)], durable: &[(Digest, u64)]) -> Result<Blobs> {
         let mut found = Blobs::default();
         for (digest, size_bytes) in chunk {
             let durable = durable.binary_search_by_key(digest, |(durable, _)| *durable).is_ok();
@@ -138,7 +138,7 @@ impl<'a> Transfer<'a> {
     }
 
     /// Transfers one file. `durable`: a file that the destination already has may stay if it has the right size.
-    pub(crate) fn file(&self, wanted: Wanted<'_>, to: &NestedFile, durable: bool) -> Result<Outcome, Error> {
+    pub(crate) fn file(&self, wanted: Wanted<'_>, to: &NestedFile, durable: bool) -> Result<Outcome> {
         let linking = || self.link.load(Ordering::Relaxed);
         if durable && let Some(there) = look(&to.file)? {
             let Some(source) = look(wanted.path)? else { return Ok(Outcome::Present) };
@@ -164,7 +164,7 @@ impl<'a> Transfer<'a> {
     }
 
     /// Links or copies to a path, replacing any file there.
-    fn place(&self, wanted: Wanted<'_>, path: &Path, to: &NestedFile) -> Result<Outcome, Error> {
+    fn place(&self, wanted: Wanted<'_>, path: &Path, to: &NestedFile) -> Result<Outcome> {
         let from = wanted.path;
         let mut has_folders = false;
         loop {
@@ -262,7 +262,7 @@ fn is_refusal(error: &io::Error) -> bool {
     matches!(error.kind(), CrossesDevices | PermissionDenied | Unsupported)
 }
 
-fn look(path: &Path) -> Result<Option<std::fs::Metadata>, Error> {
+fn look(path: &Path) -> Result<Option<std::fs::Metadata>> {
     match std::fs::symlink_metadata(path) {
         Ok(about) => Ok(Some(about)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -270,7 +270,7 @@ fn look(path: &Path) -> Result<Option<std::fs::Metadata>, Error> {
     }
 }
 
-fn make_folders(to: &NestedFile) -> Result<(), Error> {
+fn make_folders(to: &NestedFile) -> Result<()> {
     for folder in [&to.outer, &to.inner] {
         RealDisk.make_folder(folder).map_err(Error::io("make", folder))?;
     }
@@ -278,7 +278,7 @@ fn make_folders(to: &NestedFile) -> Result<(), Error> {
 }
 
 /// All files below a folder of blobs, with the digests in their names.
-pub(super) fn blob_files(disk: &dyn Disk, root: &Path) -> Result<Vec<(Option<Digest>, PathBuf)>, Error> {
+pub(super) fn blob_files(disk: &dyn Disk, root: &Path) -> Result<Vec<(Option<Digest>, PathBuf)>> {
     let mut files = Vec::new();
     for outer in names(disk, root)? {
         files.extend(files_in(disk, &root.join(outer))?);

@@ -19,7 +19,7 @@ use crate::disk::database_files::with_suffix;
 use crate::disk::layout::Layout;
 use crate::disk::space::Space;
 use crate::disk::{Disk, RealDisk};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::record::Seq;
 use crate::journal::segments;
 use crate::store::progress::Progress;
@@ -56,12 +56,7 @@ pub struct BackedUp {
 /// Brings the backup in the folder `target` up to date with the data folder `data`: truth, blobs and segments, and with
 /// `with_cached` the cached files of upstreams. Blobs are hard links where both folders are on one file system. Writers do not
 /// wait.
-pub fn backup(
-    data: &Path,
-    target: &Path,
-    with_cached: bool,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<BackedUp, Error> {
+pub fn backup(data: &Path, target: &Path, with_cached: bool, progress: &mut dyn FnMut(Progress)) -> Result<BackedUp> {
     let from = Layout::new(data);
     if from.is_backup() {
         return Err(Error::IsBackup(data.to_owned()));
@@ -98,7 +93,7 @@ pub fn backup(
 }
 
 /// All blobs of a truth with their sizes, ordered by digest.
-pub(crate) fn all_blobs(truth: &mut Sqlite) -> Result<Vec<(Digest, u64)>, Error> {
+pub(crate) fn all_blobs(truth: &mut Sqlite) -> Result<Vec<(Digest, u64)>> {
     let mut all = Vec::new();
     loop {
         let page = truth.blobs(all.last().map(|(last, _)| *last), PAGE)?;
@@ -110,14 +105,14 @@ pub(crate) fn all_blobs(truth: &mut Sqlite) -> Result<Vec<(Digest, u64)>, Error>
 }
 
 /// Copies a regular file to a path where no file exists. Does not sync.
-pub(crate) fn copy_file(source: &dyn Disk, from: &Path, to: &Path) -> Result<(), Error> {
+pub(crate) fn copy_file(source: &dyn Disk, from: &Path, to: &Path) -> Result<()> {
     let mut file = source.open(from).map_err(Error::io("open", from))?;
     let copy = OpenOptions::new().write(true).create_new(true).open(to);
     copy.and_then(|mut copy| std::io::copy(&mut file, &mut copy)).map(drop).map_err(Error::io("copy", from))
 }
 
 /// Renames a synced file to its final name.
-pub(crate) fn put(from: &Path, to: &Path) -> Result<(), Error> {
+pub(crate) fn put(from: &Path, to: &Path) -> Result<()> {
     RealDisk.rename(from, to).map_err(Error::io("rename", from))?;
     let folder = to.parent().unwrap_or(to);
     RealDisk.open_folder(folder).and_then(|folder| folder.sync()).map_err(Error::io("sync", folder))
@@ -125,7 +120,7 @@ pub(crate) fn put(from: &Path, to: &Path) -> Result<(), Error> {
 
 /// Writes segments with the rows that no segment of the backup has. They are a second copy of the journal, which allows a rebuild
 /// after a restore. The segments of the data folder are not copied: those of a busy server are many and small.
-fn ship(truth: &mut dyn Catalog, to: &Layout, until: Seq) -> Result<(), Error> {
+fn ship(truth: &mut dyn Catalog, to: &Layout, until: Seq) -> Result<()> {
     let disk = Arc::new(RealDisk);
     let space = Space::new(disk.clone(), to.data().to_owned(), 0, Log::silent());
     let mut after = segments::last_row(&segments::list(&*disk, to)?);

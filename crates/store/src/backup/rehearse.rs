@@ -3,7 +3,7 @@
 use crate::disk::database_files::{remove_database, with_suffix};
 use crate::disk::layout::Layout;
 use crate::disk::{Disk, RealDisk};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::record::Seq;
 use crate::store::progress::Progress;
 use crate::truth::catalog::{JournalReads as _, Transactions as _};
@@ -46,7 +46,7 @@ impl Drop for Folder {
 /// Copies the truth of the folder `data`, opens the copy, which migrates it to the tables of this program, and compares it with
 /// the original and with a replay of the whole journal. A server may use the folder meanwhile. The copies are in a folder of
 /// their own and are removed.
-pub fn rehearse(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rehearsal, Error> {
+pub fn rehearse(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rehearsal> {
     let layout = Layout::new(data);
     let truth = layout.truth();
     let Some(size_bytes) = RealDisk.size(&truth).map_err(Error::io("look at", &truth))? else {
@@ -92,7 +92,7 @@ pub fn rehearse(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rehea
 }
 
 /// An empty truth beside the copy.
-fn begin_replay(copies: &Layout) -> Result<Sqlite, Error> {
+fn begin_replay(copies: &Layout) -> Result<Sqlite> {
     let path = with_suffix(&copies.truth(), ".replayed");
     remove_database(&path)?;
     Sqlite::writer(&path)

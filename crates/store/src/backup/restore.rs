@@ -6,7 +6,7 @@ use crate::disk::confined::Confined;
 use crate::disk::layout::Layout;
 use crate::disk::space::Space;
 use crate::disk::{Disk, RealDisk, is_irregular};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::record::Seq;
 use crate::journal::segments;
 use crate::store::progress::Progress;
@@ -41,7 +41,7 @@ pub struct Restored {
 ///
 /// Others may have written the backup. Nothing outside its folder is read, and only regular files that have the size and the digest
 /// that the backup names are taken. The databases are opened after they are copied.
-pub fn restore(from: &Path, data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Restored, Error> {
+pub fn restore(from: &Path, data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Restored> {
     let (from, to) = (Layout::new(from), Layout::new(data));
     if !from.is_backup() {
         return Err(Error::NoBackup(from.data().to_owned()));

@@ -4,7 +4,7 @@ use super::files::blob_files;
 use crate::blobs::digest::Digest;
 use crate::disk::layout::{FORM, Layout, MARKER};
 use crate::disk::{Disk, RealDisk, regular};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::record::Seq;
 use crate::truth::catalog::JournalReads as _;
 use crate::truth::sqlite::Sqlite;
@@ -19,13 +19,13 @@ const UNFINISHED: &str = "unfinished";
 const IGNORED: [&str; 2] = ["daylight.lock", "lost+found"];
 
 /// Whether one of two folders is in the other.
-pub(crate) fn are_nested(one: &Path, other: &Path) -> Result<bool, Error> {
+pub(crate) fn are_nested(one: &Path, other: &Path) -> Result<bool> {
     let (one, other) = (resolved(one)?, resolved(other)?);
     Ok(one.starts_with(&other) || other.starts_with(&one))
 }
 
 /// The path without symbolic links. The folder and its parents need not exist yet.
-fn resolved(path: &Path) -> Result<PathBuf, Error> {
+fn resolved(path: &Path) -> Result<PathBuf> {
     let path = std::path::absolute(path).map_err(Error::io("look at", path))?;
     let existing = path.ancestors().find(|above| above.exists()).unwrap_or(&path);
     let whole = existing.canonicalize().map_err(Error::io("look at", existing))?;
@@ -34,7 +34,7 @@ fn resolved(path: &Path) -> Result<PathBuf, Error> {
 }
 
 /// Locks a backup until the returned file is dropped; `None`: its file system has no locks, like some network file systems.
-pub(crate) fn lock_target(layout: &Layout) -> Result<Option<File>, Error> {
+pub(crate) fn lock_target(layout: &Layout) -> Result<Option<File>> {
     let path = layout.data().join("daylight.lock");
     // A link would lead to a file of somebody else, and opening a FIFO may wait.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
@@ -48,7 +48,7 @@ pub(crate) fn lock_target(layout: &Layout) -> Result<Option<File>, Error> {
 }
 
 /// Syncs the file system of a folder: one call instead of a sync for each of many files and folders.
-pub(crate) fn sync_all(layout: &Layout) -> Result<(), Error> {
+pub(crate) fn sync_all(layout: &Layout) -> Result<()> {
     let failed = || Error::io("sync", layout.data());
     let folder = File::open(layout.data()).map_err(failed())?;
     rustix::fs::syncfs(&folder).map_err(|error| failed()(error.into()))
@@ -64,7 +64,7 @@ pub(super) struct Target {
 
 impl Target {
     /// Makes the folder, or opens the earlier backup in it.
-    pub(super) fn open(from: &Layout, target: &Path) -> Result<Self, Error> {
+    pub(super) fn open(from: &Layout, target: &Path) -> Result<Self> {
         if are_nested(from.data(), target)? {
             return Err(Error::Nested { data: from.data().to_owned(), other: target.to_owned() });
         }
@@ -107,7 +107,7 @@ impl Target {
 
     /// The blobs of the previous backup, which are durable; none in a new folder. An error if that is a backup of another data
     /// folder than the one that `new` was copied from.
-    pub(super) fn before(&self, new: &mut Sqlite) -> Result<Vec<(Digest, u64)>, Error> {
+    pub(super) fn before(&self, new: &mut Sqlite) -> Result<Vec<(Digest, u64)>> {
         if !self.layout.truth().is_file() {
             return Ok(Vec::new());
         }
@@ -126,7 +126,7 @@ impl Target {
         wanted: &[(Digest, u64)],
         before: &[(Digest, u64)],
         with_cached: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let unwanted = |digest: &Digest| wanted.binary_search_by_key(digest, |(wanted, _)| *wanted).is_err();
         let remove = |path: &Path| match RealDisk.unlink(path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io("remove", path)(error)),

@@ -4,7 +4,7 @@
 use crate::blobs::Blobs;
 use crate::blobs::digest::Digest;
 use crate::blobs::life::BlobLife;
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::change::Change;
 use crate::truth::catalog::Batch;
 use crate::writer::committer::Committer;
@@ -44,7 +44,7 @@ impl Deletion {
     ///
     /// Blobs that no row names are deleted first: they need no row, so this frees space even on a full disk. For the others the
     /// row is written before the file is removed. A crash in between leaves a file that no row names.
-    pub(crate) fn turn(&self, committer: &mut Committer, blobs: &[Digest], now: Millis) -> Result<Deleted, Error> {
+    pub(crate) fn turn(&self, committer: &mut Committer, blobs: &[Digest], now: Millis) -> Result<Deleted> {
         let until = Tick::now().plus(TURN_TIME);
         let mut deleted = Deleted::default();
         // Nothing is deleted by a clock that may be wrong.
@@ -77,7 +77,7 @@ impl Deletion {
     }
 
     /// Removes files until the time is over, but at least one. If a crash undoes a removal, a file without a row is left.
-    fn remove(&self, blobs: &mut VecDeque<Digest>, until: Tick, deleted: &mut Deleted) -> Result<(), Error> {
+    fn remove(&self, blobs: &mut VecDeque<Digest>, until: Tick, deleted: &mut Deleted) -> Result<()> {
         while (deleted.blobs == 0 || Tick::now() < until)
             && let Some(digest) = blobs.pop_front()
         {

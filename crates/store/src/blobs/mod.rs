@@ -18,7 +18,7 @@ use crate::disk::derived;
 use crate::disk::layout::Layout;
 use crate::disk::space::Space;
 use crate::disk::{Disk, DiskFile};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::record::RepositoryId;
 use crate::pool::lock;
 use bytes::Bytes;
@@ -49,7 +49,7 @@ pub(crate) struct Blobs {
 
 impl Blobs {
     /// Makes the folders, and removes temporary files of an earlier process.
-    pub(crate) fn open(disk: Arc<dyn Disk>, layout: Layout, space: Arc<Space>) -> Result<Self, Error> {
+    pub(crate) fn open(disk: Arc<dyn Disk>, layout: Layout, space: Arc<Space>) -> Result<Self> {
         let blobs = Self {
             disk,
             layout,
@@ -72,7 +72,7 @@ impl Blobs {
     }
 
     /// Creates a temporary file for bytes whose digest is not known yet.
-    pub(crate) fn stage(self: &Arc<Self>) -> Result<TemporaryBlob, Error> {
+    pub(crate) fn stage(self: &Arc<Self>) -> Result<TemporaryBlob> {
         self.space.check()?;
         let path = self.layout.temporary_blobs().join(self.next.fetch_add(1, Ordering::Relaxed).to_string());
         let file = self.disk.create(&path).map_err(Error::io("create", &path))?;
@@ -81,7 +81,7 @@ impl Blobs {
 
     /// Holds a blob that an entry names, so that another entry can name it. `None`: it is not on disk. It is held before it is looked
     /// for, so the collector cannot delete it in between.
-    pub(crate) fn hold_published(&self, hashes: Hashes) -> Result<Option<KeptBlob>, Error> {
+    pub(crate) fn hold_published(&self, hashes: Hashes) -> Result<Option<KeptBlob>> {
         self.space.check()?;
         let (hold, path) = (self.holds.hold(hashes.sha256), self.layout.blob(&hashes.sha256).file);
         let size_bytes = self.disk.size(&path).map_err(Error::io("look at", &path))?;
@@ -89,7 +89,7 @@ impl Blobs {
     }
 
     /// Opens a blob. Also returns its size.
-    pub(crate) fn open_blob(&self, digest: &Digest) -> Result<(File, u64), Error> {
+    pub(crate) fn open_blob(&self, digest: &Digest) -> Result<(File, u64)> {
         let path = self.layout.blob(digest).file;
         let file = self.disk.open(&path).map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => Error::BlobMissing(*digest),
@@ -100,7 +100,7 @@ impl Blobs {
     }
 
     /// Reads a whole blob into memory.
-    pub(crate) fn read_blob(&self, digest: &Digest) -> Result<Bytes, Error> {
+    pub(crate) fn read_blob(&self, digest: &Digest) -> Result<Bytes> {
         let (mut file, size_bytes) = self.open_blob(digest)?;
         let path = self.layout.blob(digest).file;
         let mut bytes = Vec::with_capacity(usize::try_from(size_bytes).unwrap_or_default());
@@ -109,7 +109,7 @@ impl Blobs {
     }
 
     /// Opens the file of [`TemporaryBlob::path`] for reading.
-    pub(crate) fn open_staged(&self, path: &Path) -> Result<File, Error> {
+    pub(crate) fn open_staged(&self, path: &Path) -> Result<File> {
         self.disk.open(path).map_err(Error::io("open", path))
     }
 
@@ -123,7 +123,7 @@ impl Blobs {
     }
 
     /// Removes the file of a blob unless it is held, and returns its size. `None`: it stays, or was already gone.
-    pub(crate) fn remove(&self, digest: &Digest) -> Result<Option<u64>, Error> {
+    pub(crate) fn remove(&self, digest: &Digest) -> Result<Option<u64>> {
         self.space.check_sound()?;
         let path = self.layout.blob(digest).file;
         let Some(size_bytes) = self.disk.size(&path).map_err(Error::io("look at", &path))? else { return Ok(None) };
@@ -134,7 +134,7 @@ impl Blobs {
     }
 
     /// Removes a folder of blobs if it is empty. If a blob is being renamed into any folder at that moment, nothing is removed.
-    pub(crate) fn remove_empty_folder(&self, folder: &Path) -> Result<(), Error> {
+    pub(crate) fn remove_empty_folder(&self, folder: &Path) -> Result<()> {
         let _alone = match self.placing.try_write() {
             Ok(alone) => alone,
             Err(TryLockError::WouldBlock) => return Ok(()),
@@ -144,7 +144,7 @@ impl Blobs {
         self.disk.remove_empty_folder(folder).map(drop).map_err(Error::io("remove", folder))
     }
 
-    pub(crate) fn keep_derived(&self, repository: RepositoryId, name: &str, parts: &[Bytes]) -> Result<(), Error> {
+    pub(crate) fn keep_derived(&self, repository: RepositoryId, name: &str, parts: &[Bytes]) -> Result<()> {
         let _turn = lock(&self.writing_derived);
         derived::keep(&*self.disk, &self.space, &self.layout.derived(repository, name), parts)
     }
@@ -153,14 +153,14 @@ impl Blobs {
         derived::read(&*self.disk, &self.layout.derived(repository, name))
     }
 
-    pub(crate) fn forget_derived(&self, repository: RepositoryId, name: &str) -> Result<(), Error> {
+    pub(crate) fn forget_derived(&self, repository: RepositoryId, name: &str) -> Result<()> {
         let _turn = lock(&self.writing_derived);
         let path = self.layout.derived(repository, name).file;
         self.disk.unlink(&path).map_err(Error::io("remove", &path))
     }
 
     /// Makes a folder and syncs its name, once per process.
-    fn make_synced_folder(&self, folder: &Path) -> Result<(), Error> {
+    fn make_synced_folder(&self, folder: &Path) -> Result<()> {
         if lock(&self.synced_folders).contains(folder) {
             return Ok(());
         }
@@ -208,7 +208,7 @@ impl TemporaryBlob {
     }
 
     /// Renames the file without a sync: a crash may lose it.
-    pub(crate) fn place(mut self, path: &Path) -> Result<(), Error> {
+    pub(crate) fn place(mut self, path: &Path) -> Result<()> {
         let temporary = self.path.take().ok_or(Error::GivenUp)?;
         let placed = self.blobs.disk.rename(&temporary, path).map_err(Error::io("rename", &temporary));
         if placed.is_err() {
@@ -219,7 +219,7 @@ impl TemporaryBlob {
 
     /// Appends bytes and hashes them in the same pass. The free space is checked each time, because an upload may be larger than the
     /// space that was free at its start.
-    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.blobs.space.check()?;
         let written = self.file.write(bytes).map_err(Error::io("write", self.path()));
         self.blobs.space.wrote(written)?;
@@ -231,7 +231,7 @@ impl TemporaryBlob {
     /// costs nothing, repairs a damaged file, and does not rely on another thread's sync.
     ///
     /// The blob is held before it is renamed, so that the collector never deletes a blob that a batch is about to name.
-    pub(crate) fn keep(mut self) -> Result<KeptBlob, Error> {
+    pub(crate) fn keep(mut self) -> Result<KeptBlob> {
         let blobs = self.blobs.clone();
         blobs.space.check_sound()?;
         let Some(path) = self.path.clone() else { return Err(Error::GivenUp) };

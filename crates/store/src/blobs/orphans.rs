@@ -6,7 +6,7 @@
 use crate::blobs::files::{files_in, names};
 use crate::disk::Disk;
 use crate::disk::layout::Layout;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::store::progress::Progress;
 use crate::truth::catalog::Catalog;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub(crate) fn find_orphans(
     disk: &dyn Disk,
     layout: &Layout,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Orphans, Error> {
+) -> Result<Orphans> {
     let mut found = Orphans::default();
     let root = layout.blobs_by_digest();
     let outer = names(disk, &root)?;

@@ -2,7 +2,7 @@
 
 use crate::blobs::digest::{Digest, Hashes};
 use crate::blobs::{Blobs, KeptBlob, TemporaryBlob};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::pool::Pool;
 use crate::pool::lane::Lane;
 use bytes::Bytes;
@@ -59,7 +59,7 @@ impl Staged {
     }
 
     /// Appends bytes.
-    pub async fn write(&mut self, bytes: Bytes, event: &mut Event) -> Result<(), Error> {
+    pub async fn write(&mut self, bytes: Bytes, event: &mut Event) -> Result<()> {
         let Some(StagedBytes::Arriving(mut writing)) = self.bytes.take() else { return Err(Error::GivenUp) };
         let job = move |_: &mut _| writing.write(&bytes).map(|()| writing);
         let written = self.threads.run(Lane::Change, Op::BlobWrite, event, job).await??;
@@ -68,7 +68,7 @@ impl Staged {
     }
 
     /// Opens the file for reading, from its start.
-    pub fn open(&self) -> Result<File, Error> {
+    pub fn open(&self) -> Result<File> {
         self.blobs.open_staged(&self.path)
     }
 
@@ -81,7 +81,7 @@ impl Staged {
     }
 
     /// The temporary file, for another thread of the store.
-    pub(crate) fn into_temporary(mut self) -> Result<TemporaryBlob, Error> {
+    pub(crate) fn into_temporary(mut self) -> Result<TemporaryBlob> {
         match self.bytes.take() {
             Some(StagedBytes::Arriving(writing)) => Ok(writing),
             Some(StagedBytes::Kept(_)) | None => Err(Error::GivenUp),
@@ -89,7 +89,7 @@ impl Staged {
     }
 
     /// The first bytes, `limit` at most.
-    pub async fn beginning(&self, limit: u64, event: &mut Event) -> Result<Vec<u8>, Error> {
+    pub async fn beginning(&self, limit: u64, event: &mut Event) -> Result<Vec<u8>> {
         let (path, blobs) = (self.path.clone(), self.blobs.clone());
         let read = move |_: &mut _| {
             let mut bytes = Vec::new();
@@ -101,7 +101,7 @@ impl Staged {
     }
 
     /// Makes the bytes durable under their digest: once this returns they are on disk, and a row may refer to them.
-    pub async fn keep(mut self, event: &mut Event) -> Result<KeptBlob, Error> {
+    pub async fn keep(mut self, event: &mut Event) -> Result<KeptBlob> {
         match self.bytes.take().ok_or(Error::GivenUp)? {
             StagedBytes::Arriving(writing) => {
                 self.threads.run(Lane::Change, Op::BlobSync, event, |_| writing.keep()).await?

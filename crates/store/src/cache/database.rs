@@ -6,7 +6,7 @@ use super::origin::Origin;
 use super::presence_cache::PresenceCache;
 use super::schema::{connect, folder_name};
 use crate::disk::database_files::remove_database;
-use crate::error::{Error, is_corrupt};
+use crate::error::{Error, Result, is_corrupt};
 use crate::journal::record::RepositoryId;
 use crate::store::holdings::Holdings;
 use rusqlite::Connection;
@@ -56,7 +56,7 @@ impl Cache {
         holdings: Arc<Holdings>,
         renewed: Arc<AtomicU64>,
         log: Log,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let connection = match connect(vfs, path) {
             Err(error) if is_corrupt(&error) => renew(vfs, path, &renewed, &log, &error)?,
             connected => connected.map_err(Error::sqlite("open the cache"))?,
@@ -94,7 +94,7 @@ impl Cache {
     }
 
     /// Runs an operation. If the database is damaged, replaces it and tries once more.
-    pub(super) fn run<T>(&mut self, operation: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T, Error> {
+    pub(super) fn run<T>(&mut self, operation: impl Fn(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         match operation(&self.connection) {
             Err(error) if is_corrupt(&error) => {
                 // The old connection is closed first: SQLite removes the log of a closed database by name, and it must not remove
@@ -113,13 +113,7 @@ impl Cache {
     }
 }
 
-fn renew(
-    vfs: Option<&str>,
-    path: &Path,
-    renewed: &AtomicU64,
-    log: &Log,
-    why: &rusqlite::Error,
-) -> Result<Connection, Error> {
+fn renew(vfs: Option<&str>, path: &Path, renewed: &AtomicU64, log: &Log, why: &rusqlite::Error) -> Result<Connection> {
     renewed.fetch_add(1, Ordering::Relaxed);
     log.warn("the cache cannot be read and is replaced by an empty one", &[("path", &path.display()), ("error", why)]);
     remove_database(path)?;

@@ -4,7 +4,7 @@ use super::database::Cache;
 use super::rows::digest;
 use super::weight::weight;
 use crate::blobs::digest::Digest;
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use rusqlite::{Connection, params};
 
@@ -20,7 +20,7 @@ struct Victim {
 
 impl Cache {
     /// Evicts files until those of `repository` fit into `max_bytes`, and the files of all repositories into their bound.
-    pub(super) fn evict(&mut self, repository: RepositoryId, max_bytes: Option<u64>) -> Result<(), Error> {
+    pub(super) fn evict(&mut self, repository: RepositoryId, max_bytes: Option<u64>) -> Result<()> {
         let mut evicted = 0;
         while evicted < EVICT_MAX {
             let used = self.used_bytes(repository)?;
@@ -51,7 +51,7 @@ impl Cache {
         max_bytes: Option<u64>,
         size_bytes: u64,
         replaced: u64,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         let (own_max, all_max) = (max_bytes.unwrap_or(u64::MAX), self.bounds.files.capacity());
         let weight = weight(size_bytes);
         if weight <= own_max.min(all_max) / 4 {
@@ -66,7 +66,7 @@ impl Cache {
         Ok(fits)
     }
 
-    fn used_bytes(&mut self, repository: RepositoryId) -> Result<UsedBytes, Error> {
+    fn used_bytes(&mut self, repository: RepositoryId) -> Result<UsedBytes> {
         let sql = "SELECT coalesce(sum(bytes), 0), coalesce(sum(bytes) FILTER (WHERE repository = ?), 0) FROM held";
         self.run(|database| {
             database.prepare_cached(sql)?.query_row([repository.0.cast_signed()], |row| {
@@ -77,7 +77,7 @@ impl Cache {
     }
 
     /// Reads how many bytes all files take, and sets the bound.
-    pub(super) fn measure_files(&mut self) -> Result<(), Error> {
+    pub(super) fn measure_files(&mut self) -> Result<()> {
         let sum = |database: &Connection| {
             database.query_row("SELECT coalesce(sum(bytes), 0) FROM held", [], |row| row.get(0))
         };

@@ -5,7 +5,7 @@ use crate::blobs::TemporaryBlob;
 use crate::blobs::digest::{Digest, Hashes};
 use crate::disk::Disk;
 use crate::disk::layout::by_digest;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use bytes::Bytes;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -31,7 +31,7 @@ impl FileCache {
     }
 
     /// Uses the folder of this name from now on.
-    pub(super) fn use_folder(&mut self, name: String) -> Result<(), Error> {
+    pub(super) fn use_folder(&mut self, name: String) -> Result<()> {
         self.folder = self.root.join(name);
         for folder in [&self.root, &self.folder] {
             self.disk.make_folder(folder).map_err(Error::io("make", folder))?;
@@ -40,7 +40,7 @@ impl FileCache {
     }
 
     /// Removes the folders of databases that no longer exist, on a thread of its own.
-    pub(super) fn remove_old_folders(&self) -> Result<(), Error> {
+    pub(super) fn remove_old_folders(&self) -> Result<()> {
         let names = self.disk.list(&self.root).map_err(Error::io("list", &self.root))?;
         let old: Vec<_> =
             names.into_iter().map(|name| self.root.join(name)).filter(|path| *path != self.folder).collect();
@@ -54,12 +54,12 @@ impl FileCache {
     }
 
     /// Moves a temporary file to its final path.
-    pub(super) fn place(&self, digest: &Digest, file: TemporaryBlob) -> Result<(), Error> {
+    pub(super) fn place(&self, digest: &Digest, file: TemporaryBlob) -> Result<()> {
         file.place(&self.path_in_folder(digest)?)
     }
 
     /// Writes a file. It gets a temporary name first, because readers may have the current file open.
-    pub(super) fn write(&mut self, digest: &Digest, bytes: &[u8]) -> Result<(), Error> {
+    pub(super) fn write(&mut self, digest: &Digest, bytes: &[u8]) -> Result<()> {
         let path = self.path_in_folder(digest)?;
         self.next += 1;
         let temporary = path.with_extension(self.next.to_string());
@@ -77,7 +77,7 @@ impl FileCache {
     }
 
     /// The path of a file. Makes its folders.
-    fn path_in_folder(&self, digest: &Digest) -> Result<PathBuf, Error> {
+    fn path_in_folder(&self, digest: &Digest) -> Result<PathBuf> {
         let place = by_digest(&self.folder, digest);
         for folder in [&place.outer, &place.inner] {
             self.disk.make_folder(folder).map_err(Error::io("make", folder))?;
@@ -86,7 +86,7 @@ impl FileCache {
     }
 
     /// Opens a file, if it exists and has the right size.
-    pub(super) fn open(&self, digest: &Digest, size_bytes: u64) -> Result<Option<File>, Error> {
+    pub(super) fn open(&self, digest: &Digest, size_bytes: u64) -> Result<Option<File>> {
         let path = by_digest(&self.folder, digest).file;
         let file = match self.disk.open(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -97,7 +97,7 @@ impl FileCache {
     }
 
     /// Removes a file, if it exists.
-    pub(super) fn remove(&self, digest: &Digest) -> Result<(), Error> {
+    pub(super) fn remove(&self, digest: &Digest) -> Result<()> {
         let path = by_digest(&self.folder, digest).file;
         match self.disk.unlink(&path) {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(Error::io("remove", &path)(error)),

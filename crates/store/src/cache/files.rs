@@ -7,7 +7,7 @@ use super::origin::Origin;
 use super::rows::{SELECT, bytes_at, read_row, references, replace, row};
 use super::weight::weight;
 use crate::blobs::digest::{Digest, Hashes, unhex};
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use rusqlite::params;
 use std::fs::File;
@@ -21,7 +21,7 @@ const TOUCH_INTERVAL: i64 = 3_600_000;
 
 impl Cache {
     /// The cached file or fact for `path`. Records its use at `now`.
-    pub(crate) fn lookup(&mut self, of: Origin, path: &str, now: Millis) -> Result<Option<Lookup>, Error> {
+    pub(crate) fn lookup(&mut self, of: Origin, path: &str, now: Millis) -> Result<Option<Lookup>> {
         let id = of.repository;
         let Some(row) = self.run(|database| row(database, of, path))? else {
             let until = self.missing_until(of, path)?;
@@ -66,7 +66,7 @@ impl Cache {
         known: &CachedFile,
         input: CacheInput,
         max_bytes: Option<u64>,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         let digest = known.hashes.sha256;
         if self.is_former(of) {
             return Ok(false);
@@ -102,34 +102,34 @@ impl Cache {
     }
 
     /// Records that the upstream proved at `at` that the file is unchanged.
-    pub(crate) fn confirm(&mut self, of: Origin, path: &str, at: Millis) -> Result<(), Error> {
+    pub(crate) fn confirm(&mut self, of: Origin, path: &str, at: Millis) -> Result<()> {
         self.touch(of, path, "checked = ?4, used = ?4", at.0)
     }
 
     /// Removes a file whose bytes do not match its digest. Other paths with the same digest find it missing at their next lookup.
-    pub(crate) fn drop_damaged(&mut self, of: Origin, path: &str, digest: &Digest) -> Result<(), Error> {
+    pub(crate) fn drop_damaged(&mut self, of: Origin, path: &str, digest: &Digest) -> Result<()> {
         self.file_cache.remove(digest)?;
         self.forget(of, path).map(drop)
     }
 
     /// Opens the file of a digest, if it is cached.
-    pub(crate) fn open_file(&self, hashes: &Hashes) -> Result<Option<File>, Error> {
+    pub(crate) fn open_file(&self, hashes: &Hashes) -> Result<Option<File>> {
         self.file_cache.open(&hashes.sha256, hashes.size_bytes)
     }
 
     /// Records that the bytes of a file were verified in this boot of the machine.
-    pub(crate) fn mark_verified(&mut self, of: Origin, path: &str) -> Result<(), Error> {
+    pub(crate) fn mark_verified(&mut self, of: Origin, path: &str) -> Result<()> {
         self.touch(of, path, "boot = ?4", self.file_cache.boot)
     }
 
     /// Removes the cached file and facts of a path. `true`: there were some.
-    pub(crate) fn forget(&mut self, of: Origin, path: &str) -> Result<bool, Error> {
+    pub(crate) fn forget(&mut self, of: Origin, path: &str) -> Result<bool> {
         let (file, missing) = (self.drop_file(of, path)?, self.forget_missing(of, path)?);
         Ok(file || missing)
     }
 
     /// Removes the file at a path, whichever upstream it came from. `true`: there was one.
-    pub(super) fn drop_file(&mut self, of: Origin, path: &str) -> Result<bool, Error> {
+    pub(super) fn drop_file(&mut self, of: Origin, path: &str) -> Result<bool> {
         let id = of.repository;
         let known = self.run(|database| bytes_at(database, id, path))?;
         if let Some((digest, _)) = &known {
@@ -145,7 +145,7 @@ impl Cache {
         prefix: &str,
         after: &str,
         limit: usize,
-    ) -> Result<Vec<(String, CachedFile)>, Error> {
+    ) -> Result<Vec<(String, CachedFile)>> {
         let sql =
             format!("{SELECT} AND path > ?3 AND path >= ?4 AND path < ?4 || char(1114111) ORDER BY path LIMIT ?5");
         self.run(|database| {
@@ -158,7 +158,7 @@ impl Cache {
     }
 
     /// The paths of files with this SHA-1 (40 hexadecimal digits) or SHA-256 (64), in byte order.
-    pub(crate) fn paths_of_digest(&mut self, of: Origin, digest: &str) -> Result<Vec<String>, Error> {
+    pub(crate) fn paths_of_digest(&mut self, of: Origin, digest: &str) -> Result<Vec<String>> {
         let (column, bytes) = match (unhex::<20>(digest), unhex::<32>(digest)) {
             (Ok(sha1), _) => ("sha1", sha1.to_vec()),
             (_, Ok(sha256)) => ("sha256", sha256.to_vec()),
@@ -174,7 +174,7 @@ impl Cache {
     }
 
     /// Removes a file: its bytes before its row, so that no bytes are left without a row.
-    pub(super) fn drop_row(&mut self, id: RepositoryId, path: &str, digest: &Digest) -> Result<(), Error> {
+    pub(super) fn drop_row(&mut self, id: RepositoryId, path: &str, digest: &Digest) -> Result<()> {
         if self.run(|database| references(database, digest))? <= 1 {
             self.file_cache.remove(digest)?;
         }
@@ -185,14 +185,14 @@ impl Cache {
         self.measure_holding(id)
     }
 
-    fn remove_if_unreferenced(&mut self, digest: &Digest) -> Result<(), Error> {
+    fn remove_if_unreferenced(&mut self, digest: &Digest) -> Result<()> {
         match self.run(|database| references(database, digest))? {
             0 => self.file_cache.remove(digest),
             _ => Ok(()),
         }
     }
 
-    fn touch(&mut self, of: Origin, path: &str, set: &str, value: i64) -> Result<(), Error> {
+    fn touch(&mut self, of: Origin, path: &str, set: &str, value: i64) -> Result<()> {
         let sql = format!("UPDATE file SET {set} WHERE repository = ?1 AND origin = ?2 AND path = ?3");
         self.run(|database| {
             let mut statement = database.prepare_cached(&sql)?;

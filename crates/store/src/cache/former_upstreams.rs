@@ -4,7 +4,7 @@ use super::database::Cache;
 use super::origin::Origin;
 use super::rows::digest;
 use crate::blobs::digest::Digest;
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use rusqlite::params;
 
@@ -26,7 +26,7 @@ impl Cache {
     }
 
     /// Assigns files of a former upstream to another one. The caller knows that both have the same bytes at these paths.
-    pub(crate) fn take_over(&mut self, from: Origin, to: Origin, paths: &[String]) -> Result<(), Error> {
+    pub(crate) fn take_over(&mut self, from: Origin, to: Origin, paths: &[String]) -> Result<()> {
         self.run(|database| {
             let all = database.unchecked_transaction()?;
             {
@@ -42,7 +42,7 @@ impl Cache {
     }
 
     /// Removes some of the files and facts of former upstreams of a repository. `true`: there may be more.
-    pub(crate) fn drop_former(&mut self, repository: RepositoryId) -> Result<bool, Error> {
+    pub(crate) fn drop_former(&mut self, repository: RepositoryId) -> Result<bool> {
         let Some(now) = self.changed_upstreams.get(&repository).map(|now| now.map(|now| now.urls)) else {
             return Ok(false);
         };

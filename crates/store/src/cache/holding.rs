@@ -2,14 +2,14 @@
 //! memory.
 
 use super::database::Cache;
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use crate::truth::catalog::Holding;
 use rusqlite::{Connection, Row};
 
 impl Cache {
     /// Reads the figures of all upstreams into memory.
-    pub(super) fn measure_holdings(&mut self) -> Result<(), Error> {
+    pub(super) fn measure_holdings(&mut self) -> Result<()> {
         let ids: Vec<i64> = self.run(|database| {
             let mut statement = database.prepare("SELECT DISTINCT repository FROM holding")?;
             statement.query_map([], |row| row.get(0))?.collect()
@@ -18,7 +18,7 @@ impl Cache {
     }
 
     /// Reads the figures of one repository's upstreams into memory, after a change of its files.
-    pub(super) fn measure_holding(&mut self, id: RepositoryId) -> Result<(), Error> {
+    pub(super) fn measure_holding(&mut self, id: RepositoryId) -> Result<()> {
         let each = self.run(|database| holdings(database, id))?;
         self.holdings.set_cached(id, each);
         Ok(())

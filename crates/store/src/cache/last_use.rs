@@ -1,7 +1,7 @@
 //! Records the day on which each version and file was last used, and since when the record is complete.
 
 use super::database::Cache;
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use rusqlite::{OptionalExtension, params};
 use telemetry::Millis;
@@ -9,7 +9,7 @@ use telemetry::Millis;
 impl Cache {
     /// Starts recording at `now`. Continues an earlier recording if that was stopped cleanly. Otherwise uses shortly before its
     /// end may be lost, and it starts over.
-    pub(crate) fn begin_uses(&mut self, now: Millis) -> Result<(), Error> {
+    pub(crate) fn begin_uses(&mut self, now: Millis) -> Result<()> {
         self.run(|database| {
             let sql = "SELECT since FROM uses_recorded WHERE stopped";
             let since: Option<i64> = database.query_row(sql, [], |row| row.get(0)).optional()?;
@@ -19,11 +19,7 @@ impl Cache {
     }
 
     /// Records that these were used on a day, given by its number. `lost`: some uses up to this moment are not recorded.
-    pub(crate) fn record_uses(
-        &mut self,
-        uses: &[(RepositoryId, String, i64)],
-        lost: Option<Millis>,
-    ) -> Result<(), Error> {
+    pub(crate) fn record_uses(&mut self, uses: &[(RepositoryId, String, i64)], lost: Option<Millis>) -> Result<()> {
         self.run(|database| {
             let all = database.unchecked_transaction()?;
             {
@@ -43,7 +39,7 @@ impl Cache {
     }
 
     /// Removes the last uses of these names, which no longer exist.
-    pub(crate) fn forget_uses(&mut self, id: RepositoryId, names: &[String]) -> Result<(), Error> {
+    pub(crate) fn forget_uses(&mut self, id: RepositoryId, names: &[String]) -> Result<()> {
         self.run(|database| {
             let all = database.unchecked_transaction()?;
             for name in names {
@@ -55,18 +51,18 @@ impl Cache {
     }
 
     /// Stops recording cleanly: every use is recorded.
-    pub(crate) fn end_uses(&mut self) -> Result<(), Error> {
+    pub(crate) fn end_uses(&mut self) -> Result<()> {
         self.run(|database| database.execute("UPDATE uses_recorded SET stopped = 1", []).map(drop))
     }
 
     /// Since when all uses are recorded. `None`: none are, or the database is new.
-    pub(crate) fn uses_since(&mut self) -> Result<Option<Millis>, Error> {
+    pub(crate) fn uses_since(&mut self) -> Result<Option<Millis>> {
         let sql = "SELECT since FROM uses_recorded";
         self.run(|database| database.query_row(sql, [], |row| row.get(0).map(Millis)).optional())
     }
 
     /// Names that begin with `prefix`, each with the day of its last use, ordered by name.
-    pub(crate) fn last_uses(&mut self, id: RepositoryId, prefix: &str) -> Result<Vec<(String, i64)>, Error> {
+    pub(crate) fn last_uses(&mut self, id: RepositoryId, prefix: &str) -> Result<Vec<(String, i64)>> {
         let sql = "SELECT name, day FROM last_use WHERE repository = ?1 AND name >= ?2 AND name < ?2 || char(1114111)
             ORDER BY name";
         self.run(|database| {

@@ -3,14 +3,14 @@
 use super::database::Cache;
 use super::rows::digest;
 use crate::blobs::digest::Digest;
-use crate::error::Error;
+use crate::error::Result;
 use rusqlite::params;
 use std::collections::HashMap;
 use telemetry::Millis;
 
 impl Cache {
     /// The marks of the blobs from `from` through `through`, with the moment of each.
-    pub(crate) fn marks(&mut self, from: &Digest, through: &Digest) -> Result<HashMap<Digest, Millis>, Error> {
+    pub(crate) fn marks(&mut self, from: &Digest, through: &Digest) -> Result<HashMap<Digest, Millis>> {
         self.run(|database| {
             let mut statement = database.prepare_cached("SELECT sha256, at FROM mark WHERE sha256 BETWEEN ? AND ?")?;
             let rows =
@@ -20,7 +20,7 @@ impl Cache {
     }
 
     /// Marks some blobs at `at`, and removes the marks of others.
-    pub(crate) fn change_marks(&mut self, add: &[Digest], at: Millis, remove: &[Digest]) -> Result<(), Error> {
+    pub(crate) fn change_marks(&mut self, add: &[Digest], at: Millis, remove: &[Digest]) -> Result<()> {
         self.run(|database| {
             let transaction = database.unchecked_transaction()?;
             for digest in add {

@@ -5,13 +5,13 @@
 
 use super::database::Cache;
 use super::origin::Origin;
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use rusqlite::params;
 
 impl Cache {
     /// The hosts of an upstream with the zones that were recorded for them.
-    pub(crate) fn pins(&mut self, of: Origin) -> Result<Vec<(String, String)>, Error> {
+    pub(crate) fn pins(&mut self, of: Origin) -> Result<Vec<(String, String)>> {
         self.run(|database| {
             let sql = "SELECT host, zone FROM pin WHERE repository = ? AND origin = ?";
             let mut statement = database.prepare_cached(sql)?;
@@ -22,7 +22,7 @@ impl Cache {
     }
 
     /// Records the zone of a host.
-    pub(crate) fn pin(&mut self, of: Origin, host: &str, zone: &str) -> Result<(), Error> {
+    pub(crate) fn pin(&mut self, of: Origin, host: &str, zone: &str) -> Result<()> {
         if self.is_former(of) {
             return Ok(());
         }
@@ -34,7 +34,7 @@ impl Cache {
     }
 
     /// Removes the zones of all hosts of a repository's upstreams.
-    pub(crate) fn unpin(&mut self, repository: RepositoryId) -> Result<(), Error> {
+    pub(crate) fn unpin(&mut self, repository: RepositoryId) -> Result<()> {
         self.run(|database| {
             let sql = "DELETE FROM pin WHERE repository = ?";
             database.prepare_cached(sql)?.execute([repository.0.cast_signed()]).map(drop)

@@ -6,7 +6,7 @@
 use super::database::Cache;
 use super::origin::Origin;
 use super::presence_cache::FolderPresence;
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use std::cell::Cell;
@@ -58,7 +58,7 @@ impl Cache {
         now: Millis,
         until: Millis,
         space: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         if self.is_former(of) {
             return Ok(());
         }
@@ -86,14 +86,14 @@ impl Cache {
     }
 
     /// Removes the fact that the path is missing. `true`: it was recorded.
-    pub(super) fn forget_missing(&mut self, of: Origin, path: &str) -> Result<bool, Error> {
+    pub(super) fn forget_missing(&mut self, of: Origin, path: &str) -> Result<bool> {
         self.update(of, path, |presence, name| {
             presence.missing.remove(name);
         })
     }
 
     /// Records that the path was proven to exist.
-    pub(super) fn record_present(&mut self, of: Origin, path: &str) -> Result<(), Error> {
+    pub(super) fn record_present(&mut self, of: Origin, path: &str) -> Result<()> {
         self.update(of, path, |presence, name| {
             presence.has = true;
             presence.missing.remove(name);
@@ -103,7 +103,7 @@ impl Cache {
 
     /// Changes the facts of the path's folder, and evicts the least recently changed rows if they take too many bytes. `false`:
     /// nothing changed.
-    fn update(&mut self, of: Origin, path: &str, change: impl Fn(&mut Presence, &str)) -> Result<bool, Error> {
+    fn update(&mut self, of: Origin, path: &str, change: impl Fn(&mut Presence, &str)) -> Result<bool> {
         let (folder, name) = split(path);
         let changed = self.run(|database| {
             let before = read(database, of, folder)?.unwrap_or_default();
@@ -122,14 +122,14 @@ impl Cache {
     }
 
     /// Until when the path counts as missing, if that is recorded.
-    pub(super) fn missing_until(&mut self, of: Origin, path: &str) -> Result<Option<Millis>, Error> {
+    pub(super) fn missing_until(&mut self, of: Origin, path: &str) -> Result<Option<Millis>> {
         let (folder, name) = split(path);
         let presence = self.run(|database| read(database, of, folder))?;
         Ok(presence.and_then(|presence| presence.missing.get(name).copied()).map(Millis))
     }
 
     /// The facts about a folder, of all upstreams. They are kept in memory from then on.
-    pub(crate) fn folder(&mut self, folder: &str) -> Result<Arc<FolderPresence>, Error> {
+    pub(crate) fn folder(&mut self, folder: &str) -> Result<Arc<FolderPresence>> {
         let rows = self.run(|database| {
             let sql = "SELECT member, origin, has, missing FROM fact WHERE folder = ? ORDER BY member";
             let mut statement = database.prepare_cached(sql)?;
@@ -152,7 +152,7 @@ impl Cache {
         after: &str,
         now: Millis,
         limit: usize,
-    ) -> Result<MissingPaths, Error> {
+    ) -> Result<MissingPaths> {
         let sql =
             "SELECT folder, missing FROM fact WHERE member = ? AND folder >= ? AND origin = ? ORDER BY folder LIMIT ?";
         let mut rows = self.run(|database| {
@@ -175,7 +175,7 @@ impl Cache {
     }
 
     /// Reads how many bytes all rows take, and sets the bound.
-    pub(super) fn measure_presence(&mut self) -> Result<u64, Error> {
+    pub(super) fn measure_presence(&mut self) -> Result<u64> {
         let bytes: i64 =
             self.run(|database| database.prepare_cached("SELECT bytes FROM noted")?.query_row([], |row| row.get(0)))?;
         self.bounds.presence.observe(bytes.cast_unsigned());
@@ -183,7 +183,7 @@ impl Cache {
     }
 
     /// If the rows exceed their bound, evicts the least recently changed.
-    fn evict_oldest(&mut self) -> Result<(), Error> {
+    fn evict_oldest(&mut self) -> Result<()> {
         let excess = self.measure_presence()?.saturating_sub(self.bounds.presence.capacity());
         if excess == 0 {
             return Ok(());

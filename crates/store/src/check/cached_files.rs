@@ -5,7 +5,7 @@ use super::sha256;
 use crate::blobs::digest::Digest;
 use crate::disk::Disk;
 use crate::disk::layout::{Layout, by_digest};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::store::progress::Progress;
 use rusqlite::{Connection, OpenFlags};
 
@@ -21,7 +21,7 @@ pub(super) fn check_cached_files(
     all: bool,
     report: &mut Report,
     progress: &mut dyn FnMut(Progress),
-) -> Result<(), Error> {
+) -> Result<()> {
     if !matches!(disk.size(&layout.cache()), Ok(Some(_))) {
         return Ok(());
     }

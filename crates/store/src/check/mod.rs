@@ -11,7 +11,7 @@ use crate::blobs::orphans::find_orphans;
 use crate::disk::confined::Confined;
 use crate::disk::layout::Layout;
 use crate::disk::{Disk, RealDisk, is_irregular};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::recent_rows::{self, is_recent};
 use crate::journal::record::Seq;
 use crate::journal::segments::{self, Segment};
@@ -27,7 +27,7 @@ const PAGE: usize = 1024;
 
 /// Checks the folder of a server that is not running. Changes nothing: it does not open the store, which would remove and
 /// complete the files of a killed process.
-pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report, Error> {
+pub fn check(data: &Path, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report> {
     let layout = Layout::new(data);
     if layout.is_being_restored() {
         return Err(Error::Unrestored(data.to_owned()));
@@ -56,7 +56,7 @@ pub(crate) fn check_on(
     layout: &Layout,
     verify: bool,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Report, Error> {
+) -> Result<Report> {
     let open = if layout.is_backup() { Sqlite::copied } else { Sqlite::reader };
     let truth: &mut dyn Catalog = &mut open(&layout.truth())?;
     let mut report = Report::default();
@@ -84,7 +84,7 @@ pub(crate) fn check_on(
     Ok(report)
 }
 
-fn journal(truth: &mut dyn Catalog, report: &mut Report, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+fn journal(truth: &mut dyn Catalog, report: &mut Report, progress: &mut dyn FnMut(Progress)) -> Result<()> {
     let end = truth.last()?;
     let mut last = Seq(0);
     loop {
@@ -121,7 +121,7 @@ fn blobs(
     verify: bool,
     report: &mut Report,
     progress: &mut dyn FnMut(Progress),
-) -> Result<(), Error> {
+) -> Result<()> {
     let total = truth.blob_count()?;
     let mut after = None;
     loop {
@@ -157,7 +157,7 @@ fn blobs(
 }
 
 /// The published files without a byte, by repository and path.
-fn empty_files(truth: &mut dyn Catalog) -> Result<Vec<(String, String)>, Error> {
+fn empty_files(truth: &mut dyn Catalog) -> Result<Vec<(String, String)>> {
     let (nothing, mut found) = (Hashes::of(b"").sha256.to_string(), Vec::new());
     for (id, record) in truth.repositories()? {
         let keys = truth.keys_of_digest(id, &nothing)?;
@@ -166,12 +166,7 @@ fn empty_files(truth: &mut dyn Catalog) -> Result<Vec<(String, String)>, Error> 
     Ok(found)
 }
 
-fn compare(
-    truth: &mut dyn Catalog,
-    disk: &dyn Disk,
-    layout: &Layout,
-    segment: &Segment,
-) -> Result<Option<Problem>, Error> {
+fn compare(truth: &mut dyn Catalog, disk: &dyn Disk, layout: &Layout, segment: &Segment) -> Result<Option<Problem>> {
     let text = match segment.read(disk, layout).and_then(|text| segment.rows(&text).map(|_| text)) {
         Ok(text) => text,
         Err(Error::Io { source, .. }) if is_irregular(&source) => {

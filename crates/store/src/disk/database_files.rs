@@ -1,12 +1,12 @@
 //! The files of a SQLite database: the database, its write-ahead log and its shared memory.
 
 use crate::disk::{Disk, RealDisk};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Removes a database with the files beside it, where they exist.
-pub(crate) fn remove_database(path: &Path) -> Result<(), Error> {
+pub(crate) fn remove_database(path: &Path) -> Result<()> {
     for path in ["", "-wal", "-shm"].map(|suffix| with_suffix(path, suffix)) {
         if RealDisk.size(&path).map_err(Error::io("look at", &path))?.is_some() {
             RealDisk.unlink(&path).map_err(Error::io("remove", &path))?;
@@ -16,7 +16,7 @@ pub(crate) fn remove_database(path: &Path) -> Result<(), Error> {
 }
 
 /// The first unused name for a database that is replaced: `.old`, `.old2` and so on. No replaced database is ever overwritten.
-pub(crate) fn free_name(database: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn free_name(database: &Path) -> Result<PathBuf> {
     let mut count = 1;
     loop {
         let suffix = if count == 1 { ".old".to_owned() } else { format!(".old{count}") };

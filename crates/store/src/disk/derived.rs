@@ -6,7 +6,7 @@
 use crate::disk::layout::{Layout, NestedFile};
 use crate::disk::space::Space;
 use crate::disk::{Disk, RealDisk};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::record::RepositoryId;
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};
@@ -17,7 +17,7 @@ const DIGEST: usize = 32;
 
 /// Writes `parts` to a temporary file and renames it. Nothing is synced: pushes would wait for the disk, although the file may be
 /// lost.
-pub(crate) fn keep(disk: &dyn Disk, space: &Space, place: &NestedFile, parts: &[Bytes]) -> Result<(), Error> {
+pub(crate) fn keep(disk: &dyn Disk, space: &Space, place: &NestedFile, parts: &[Bytes]) -> Result<()> {
     space.check()?;
     for folder in [&place.outer, &place.inner] {
         disk.make_folder(folder).map_err(Error::io("make", folder))?;
@@ -58,12 +58,12 @@ pub struct DamagedIndex {
 }
 
 /// The derived files in the folder `data` that cannot be used.
-pub fn damaged_indexes(data: &Path, can_read: CanRead<'_>) -> Result<Vec<DamagedIndex>, Error> {
+pub fn damaged_indexes(data: &Path, can_read: CanRead<'_>) -> Result<Vec<DamagedIndex>> {
     find_damaged(&RealDisk, &Layout::new(data), can_read)
 }
 
 /// Removes these files, and returns them.
-pub fn remove_damaged_indexes(data: &Path, can_read: CanRead<'_>) -> Result<Vec<DamagedIndex>, Error> {
+pub fn remove_damaged_indexes(data: &Path, can_read: CanRead<'_>) -> Result<Vec<DamagedIndex>> {
     let layout = Layout::new(data);
     let _lock = layout.lock()?;
     let damaged = find_damaged(&RealDisk, &layout, can_read)?;
@@ -73,7 +73,7 @@ pub fn remove_damaged_indexes(data: &Path, can_read: CanRead<'_>) -> Result<Vec<
     Ok(damaged)
 }
 
-fn find_damaged(disk: &dyn Disk, layout: &Layout, can_read: CanRead<'_>) -> Result<Vec<DamagedIndex>, Error> {
+fn find_damaged(disk: &dyn Disk, layout: &Layout, can_read: CanRead<'_>) -> Result<Vec<DamagedIndex>> {
     let outer = layout.all_derived();
     let names = |folder: &Path| match disk.list(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

@@ -36,7 +36,7 @@ use crate::blobs::digest::Digest;
 use crate::disk::network_file_system::network_file_system;
 use crate::disk::space::Space;
 use crate::disk::{Disk, RealDisk};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::record::{RepositoryId, Seq};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -164,7 +164,7 @@ impl Layout {
     }
 
     /// Makes the folder if it does not exist, and locks it for this process until the returned file is dropped.
-    pub(crate) fn lock(&self) -> Result<File, Error> {
+    pub(crate) fn lock(&self) -> Result<File> {
         // Only the owner may read the folder: private repositories are private on the machine too.
         let mut maker = std::fs::DirBuilder::new();
         maker.recursive(true).mode(0o700).create(&self.data).map_err(Error::io("make", &self.data))?;
@@ -183,7 +183,7 @@ impl Layout {
     }
 
     /// An error unless the folder is absent or empty.
-    pub(crate) fn is_free(&self) -> Result<(), Error> {
+    pub(crate) fn is_free(&self) -> Result<()> {
         let names = match std::fs::exists(&self.data) {
             Ok(false) => return Ok(()),
             _ => RealDisk.list(&self.data).map_err(Error::io("list", &self.data))?,
@@ -208,24 +208,24 @@ impl Layout {
     }
 
     /// Marks the folder as incomplete.
-    pub(crate) fn begin_restore(&self, space: &Space) -> Result<(), Error> {
+    pub(crate) fn begin_restore(&self, space: &Space) -> Result<()> {
         space.put(&self.data.join("version.new"), &self.data.join(RESTORING), b"")
     }
 
     /// Marks the folder as complete, which makes it a data folder.
-    pub(crate) fn end_restore(&self, disk: &dyn Disk, space: &Space) -> Result<(), Error> {
+    pub(crate) fn end_restore(&self, disk: &dyn Disk, space: &Space) -> Result<()> {
         let restoring = self.data.join(RESTORING);
         disk.unlink(&restoring).map_err(Error::io("remove", &restoring))?;
         self.claim_as_new(space)
     }
 
-    fn claim_as_new(&self, space: &Space) -> Result<(), Error> {
+    fn claim_as_new(&self, space: &Space) -> Result<()> {
         space.put(&self.data.join("version.new"), &self.version(), format!("{FORM}\n").as_bytes())
     }
 
     /// Keeps all blobs from being deleted until the returned value is dropped, even by another process that serves the folder. A
     /// backup calls it before it reads the truth. Waits some milliseconds if blobs are being deleted.
-    pub fn pause_collector(&self) -> Result<CollectorPause, Error> {
+    pub fn pause_collector(&self) -> Result<CollectorPause> {
         let (path, file) = self.collecting_lock()?;
         file.lock_shared().map_err(Error::io("lock", &path))?;
         Ok(CollectorPause { _file: file })
@@ -250,7 +250,7 @@ impl Layout {
     }
 
     /// The lock for deleting blobs; `None`: a backup needs them to stay.
-    pub(crate) fn try_collect(&self) -> Result<Option<File>, Error> {
+    pub(crate) fn try_collect(&self) -> Result<Option<File>> {
         let (path, file) = self.collecting_lock()?;
         match file.try_lock() {
             Ok(()) => Ok(Some(file)),
@@ -259,14 +259,14 @@ impl Layout {
         }
     }
 
-    fn collecting_lock(&self) -> Result<(PathBuf, File), Error> {
+    fn collecting_lock(&self) -> Result<(PathBuf, File)> {
         let path = self.data.join("collecting.lock");
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         Ok((path.clone(), file.map_err(Error::io("open", &path))?))
     }
 
     /// Checks the version of the folder, or writes it into an empty folder.
-    pub(crate) fn claim(&self, disk: &dyn Disk, space: &Space) -> Result<(), Error> {
+    pub(crate) fn claim(&self, disk: &dyn Disk, space: &Space) -> Result<()> {
         let path = self.version();
         let name = path.file_name().unwrap_or_default();
         let found = disk.list(&self.data).map_err(Error::io("list", &self.data))?;
@@ -310,7 +310,7 @@ mod tests {
         (folder, layout)
     }
 
-    fn claim(layout: &Layout) -> Result<(), Error> {
+    fn claim(layout: &Layout) -> Result<()> {
         let space = Space::new(std::sync::Arc::new(RealDisk), layout.data().to_owned(), 0, telemetry::Log::silent());
         layout.claim(&RealDisk, &space)
     }

@@ -4,14 +4,14 @@
 use crate::disk::Disk;
 use crate::disk::layout::Layout;
 use crate::disk::space::Space;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use std::io::Read as _;
 
 /// Digits of an identity: 128 bits, hexadecimal.
 const DIGITS: usize = 32;
 
 /// Reads the identity of a folder, or makes one. An invalid file is replaced.
-pub(crate) fn read_or_make(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<u128, Error> {
+pub(crate) fn read_or_make(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<u128> {
     let path = layout.node();
     if disk.size(&path).map_err(Error::io("look at", &path))?.is_some() {
         let mut text = String::new();

@@ -2,7 +2,7 @@
 
 use crate::disk::reserve::Reserve;
 use crate::disk::{Disk, Failpoint, RealDisk};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::clock_doubt::ClockDoubt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -112,7 +112,7 @@ impl Space {
     }
 
     /// Measures the free space. An error if no content may be written.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<()> {
         self.check_sound()?;
         let space = self.disk.space(&self.folder).map_err(Error::io("look at", &self.folder))?;
         self.free_bytes.store(space.free, Ordering::Relaxed);
@@ -157,7 +157,7 @@ impl Space {
     }
 
     /// Returns the result of a write. If the disk is full, logs that once.
-    pub(crate) fn wrote<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+    pub(crate) fn wrote<T>(&self, result: Result<T>) -> Result<T> {
         match &result {
             Ok(_) => self.full.end(|| self.log.info("the disk has free space again", &[])),
             Err(error) if error.is_disk_full() && !matches!(error, Error::DiskNearlyFull { .. }) => {
@@ -180,7 +180,7 @@ impl Space {
     }
 
     /// An error if a sync has failed: nothing may be written then.
-    pub(crate) fn check_sound(&self) -> Result<(), Error> {
+    pub(crate) fn check_sound(&self) -> Result<()> {
         if self.poisoned.load(Ordering::Acquire) { Err(Error::Poisoned) } else { Ok(()) }
     }
 
@@ -199,7 +199,7 @@ impl Space {
     }
 
     /// Writes a whole file durably: writes and syncs `temporary`, renames it to `path` in the same folder, and syncs the folder.
-    pub(crate) fn put(&self, temporary: &Path, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn put(&self, temporary: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
         self.check_sound()?;
         if self.disk.size(temporary).map_err(Error::io("look at", temporary))?.is_some() {
             self.disk.unlink(temporary).map_err(Error::io("remove", temporary))?;
@@ -211,7 +211,7 @@ impl Space {
     }
 
     /// Renames a file durably.
-    pub(crate) fn rename(&self, from: &Path, to: &Path) -> Result<(), Error> {
+    pub(crate) fn rename(&self, from: &Path, to: &Path) -> Result<()> {
         let folder = to.parent().unwrap_or(to);
         let open = self.disk.open_folder(folder).map_err(Error::io("open", folder))?;
         self.disk.rename(from, to).map_err(Error::io("rename", from))?;
@@ -219,13 +219,13 @@ impl Space {
     }
 
     /// Makes the names in a folder durable. If the folder cannot be opened, nothing was synced and no state is unknown.
-    pub(crate) fn sync_folder(&self, folder: &Path) -> Result<(), Error> {
+    pub(crate) fn sync_folder(&self, folder: &Path) -> Result<()> {
         let open = self.disk.open_folder(folder).map_err(Error::io("open", folder))?;
         self.synced(open.sync()).map_err(Error::io("sync", folder))
     }
 
     /// Makes a folder durably.
-    pub(crate) fn make_folder(&self, folder: &Path) -> Result<(), Error> {
+    pub(crate) fn make_folder(&self, folder: &Path) -> Result<()> {
         self.disk.make_folder(folder).map_err(Error::io("make", folder))?;
         self.sync_folder(folder.parent().unwrap_or(folder))
     }

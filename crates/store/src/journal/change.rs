@@ -1,7 +1,7 @@
 //! The changes that the journal records. They must stay readable forever, so fields are only ever added.
 
 use crate::blobs::digest::Digest;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::entry::{Entry, State};
 use crate::journal::record::{RepositoryId, RepositoryRecord, Seq};
 use crate::journal::token::TokenRecord;
@@ -95,7 +95,7 @@ impl Change {
     }
 
     /// Refuses names with a NUL character. Other databases than SQLite cannot store them as text.
-    pub(crate) fn check_names(&self) -> Result<(), Error> {
+    pub(crate) fn check_names(&self) -> Result<()> {
         let names: &[(&'static str, &str)] = match self {
             Change::Entry { entry, .. } => &[("unit", &entry.unit), ("key", &entry.key)],
             Change::Unit { unit, .. } | Change::FirstSeen { unit, .. } => &[("unit", unit)],

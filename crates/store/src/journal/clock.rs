@@ -1,7 +1,7 @@
 //! The moment of the next change: the clock's, but never before the last change. And whether the clock can be believed: after a jump,
 //! or if rows are of the future, nothing is written until somebody decides which of the two is right.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::clock_doubt::ClockDoubt;
 use crate::pool::lock;
 use std::sync::Mutex;
@@ -96,7 +96,7 @@ impl JournalClock {
     }
 
     /// An error if nothing may be written. The log reports the begin and the end once.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<()> {
         let Some(doubt) = self.doubt() else {
             self.doubted.end(|| self.log.info("the clock is believed again: everything is written", &[]));
             return Ok(());

@@ -5,7 +5,7 @@ use crate::disk::database_files::{free_name, remove_database, with_suffix};
 use crate::disk::layout::Layout;
 use crate::disk::space::Space;
 use crate::disk::{Disk, RealDisk};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::recent_rows::{self, logged};
 use crate::journal::record::Seq;
 use crate::journal::segments;
@@ -30,7 +30,7 @@ pub struct Rebuilt {
 /// Replays every segment of the folder `data`, and then the log of recent rows, into a new truth. The new truth replaces the old one,
 /// which is kept as `truth.sqlite.old` (or `.old2` and so on). Rows of the old truth that are in no segment are shipped first, so that
 /// an unnecessary rebuild loses nothing. Parses no package.
-pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rebuilt, Error> {
+pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rebuilt> {
     let layout = Layout::new(data);
     if !layout.segments().is_dir() {
         return Err(Error::NoSegments(data.to_owned()));
@@ -39,11 +39,7 @@ pub fn rebuild(data: &Path, progress: &mut dyn FnMut(Progress)) -> Result<Rebuil
 }
 
 /// [`rebuild`] on any disk. The truth itself is always on the real one, because SQLite accesses its own files.
-pub(crate) fn rebuild_on(
-    disk: Arc<dyn Disk>,
-    layout: &Layout,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Rebuilt, Error> {
+pub(crate) fn rebuild_on(disk: Arc<dyn Disk>, layout: &Layout, progress: &mut dyn FnMut(Progress)) -> Result<Rebuilt> {
     let data = layout.data();
     let _lock = layout.lock()?;
     let space = Space::new(disk.clone(), data.to_owned(), 0, Log::silent());
@@ -100,7 +96,7 @@ pub(crate) fn rebuild_on(
 }
 
 /// Ships the rows that only the old truth has, as far as they can be read. The old truth may be damaged.
-fn ship_rest(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<(), Error> {
+fn ship_rest(disk: &dyn Disk, layout: &Layout, space: &Space) -> Result<()> {
     let mut after = segments::last_row(&segments::list(disk, layout)?);
     let Ok(mut old) = Sqlite::reader(&layout.truth()) else { return Ok(()) };
     let old: &mut dyn Catalog = &mut old;

@@ -9,7 +9,7 @@ use crate::disk::database_files::with_suffix;
 use crate::disk::layout::Layout;
 use crate::disk::space::Space;
 use crate::disk::{Disk, DiskFile};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::record::Seq;
 use crate::pool::lock;
 use crate::truth::catalog::Catalog;
@@ -53,13 +53,7 @@ struct OpenFile {
 
 impl RecentRows {
     /// A log that continues after the row `last` of the truth. Files of earlier processes have rows up to there.
-    pub(crate) fn new(
-        disk: Arc<dyn Disk>,
-        space: Arc<Space>,
-        layout: Layout,
-        log: Log,
-        last: Seq,
-    ) -> Result<Self, Error> {
+    pub(crate) fn new(disk: Arc<dyn Disk>, space: Arc<Space>, layout: Layout, log: Log, last: Seq) -> Result<Self> {
         let complete = list(&*disk, &layout)?.into_iter().map(|path| (path, last)).collect();
         let files = Mutex::new(Files { open: None, complete });
         Ok(Self { disk, space, layout, log, failing: Incident::default(), files })
@@ -67,7 +61,7 @@ impl RecentRows {
 
     /// Appends committed rows and syncs them. If they cannot be written, for example because the disk is full, the change is made
     /// nevertheless: the truth has it, and the next segment will have it. Only a failed sync is an error.
-    pub(crate) fn append(&self, rows: &[(Seq, String)]) -> Result<(), Error> {
+    pub(crate) fn append(&self, rows: &[(Seq, String)]) -> Result<()> {
         let (Some((first, _)), Some((last, _))) = (rows.first(), rows.last()) else { return Ok(()) };
         let mut text = String::new();
         for (_, row) in rows {
@@ -97,7 +91,7 @@ impl RecentRows {
         Ok(())
     }
 
-    fn written(&self, files: &mut Files, first: Seq, bytes: &[u8]) -> Result<(), Error> {
+    fn written(&self, files: &mut Files, first: Seq, bytes: &[u8]) -> Result<()> {
         if files.open.is_none() {
             let folder = self.layout.segments();
             let path = folder.join(name(first));
@@ -162,14 +156,14 @@ fn sum(row: &str) -> String {
 }
 
 /// The files, ordered by their rows.
-fn list(disk: &dyn Disk, layout: &Layout) -> Result<Vec<PathBuf>, Error> {
+fn list(disk: &dyn Disk, layout: &Layout) -> Result<Vec<PathBuf>> {
     let folder = layout.segments();
     let names = disk.list(&folder).map_err(Error::io("list", &folder))?;
     Ok(names.into_iter().filter(|name| is_recent(name)).map(|name| folder.join(name)).collect())
 }
 
 /// The rows of a file, up to the first incomplete one.
-fn read(disk: &dyn Disk, path: &Path) -> Result<Vec<String>, Error> {
+fn read(disk: &dyn Disk, path: &Path) -> Result<Vec<String>> {
     let mut bytes = Vec::new();
     disk.open(path).and_then(|mut file| file.read_to_end(&mut bytes)).map_err(Error::io("read", path))?;
     let whole = |line: &[u8]| {
@@ -182,7 +176,7 @@ fn read(disk: &dyn Disk, path: &Path) -> Result<Vec<String>, Error> {
 
 /// Moves files with rows after `last` out of the folder: rows after a gap can never be used, and would look as if the truth were
 /// an old copy.
-pub(crate) fn put_aside(disk: &dyn Disk, layout: &Layout, last: Seq) -> Result<(), Error> {
+pub(crate) fn put_aside(disk: &dyn Disk, layout: &Layout, last: Seq) -> Result<()> {
     for path in list(disk, layout)? {
         let rows = numbered(read(disk, &path)?)?;
         if rows.last().is_some_and(|(seq, _)| *seq > last) {
@@ -195,7 +189,7 @@ pub(crate) fn put_aside(disk: &dyn Disk, layout: &Layout, last: Seq) -> Result<(
 }
 
 /// All logged rows in order, with their numbers. There may be gaps where rows could not be logged.
-pub(crate) fn logged(disk: &dyn Disk, layout: &Layout) -> Result<Vec<(Seq, String)>, Error> {
+pub(crate) fn logged(disk: &dyn Disk, layout: &Layout) -> Result<Vec<(Seq, String)>> {
     let mut rows = Vec::new();
     for path in list(disk, layout)? {
         rows.extend(numbered(read(disk, &path)?)?);
@@ -203,7 +197,7 @@ pub(crate) fn logged(disk: &dyn Disk, layout: &Layout) -> Result<Vec<(Seq, Strin
     Ok(rows)
 }
 
-fn numbered(rows: Vec<String>) -> Result<Vec<(Seq, String)>, Error> {
+fn numbered(rows: Vec<String>) -> Result<Vec<(Seq, String)>> {
     #[derive(serde::Deserialize)]
     struct Numbered {
         seq: Seq,
@@ -216,7 +210,7 @@ fn numbered(rows: Vec<String>) -> Result<Vec<(Seq, String)>, Error> {
 }
 
 /// A row of the log that differs from the journal, or that is missing in the journal. `None`: there is none.
-pub(crate) fn differing(truth: &mut dyn Catalog, disk: &dyn Disk, layout: &Layout) -> Result<Option<Seq>, Error> {
+pub(crate) fn differing(truth: &mut dyn Catalog, disk: &dyn Disk, layout: &Layout) -> Result<Option<Seq>> {
     for (seq, row) in logged(disk, layout)? {
         let kept = truth.journal_text(Seq(seq.0.saturating_sub(1)), 1, usize::MAX)?;
         if kept.first() != Some(&(seq, row)) {

@@ -7,7 +7,7 @@ use crate::blobs::digest::hex;
 use crate::disk::Disk;
 use crate::disk::layout::Layout;
 use crate::disk::space::Space;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::record::Seq;
 use crate::truth::catalog::{Catalog, JournalRow};
 use flate2::read::GzDecoder;
@@ -74,12 +74,12 @@ impl Segment {
     }
 
     /// Reads the text of the segment, and checks its hash.
-    pub(crate) fn read(&self, disk: &dyn Disk, layout: &Layout) -> Result<String, Error> {
+    pub(crate) fn read(&self, disk: &dyn Disk, layout: &Layout) -> Result<String> {
         self.text(self.bytes(disk, layout)?)
     }
 
     /// Reads the bytes of the segment, and checks their hash.
-    pub(crate) fn bytes(&self, disk: &dyn Disk, layout: &Layout) -> Result<Vec<u8>, Error> {
+    pub(crate) fn bytes(&self, disk: &dyn Disk, layout: &Layout) -> Result<Vec<u8>> {
         let path = layout.segments().join(self.name());
         let mut bytes = Vec::new();
         let read = disk.open(&path).and_then(|file| file.take(TEXT_BYTES).read_to_end(&mut bytes));
@@ -87,12 +87,12 @@ impl Segment {
         self.check(&bytes).map(|()| bytes)
     }
 
-    fn check(&self, bytes: &[u8]) -> Result<(), Error> {
+    fn check(&self, bytes: &[u8]) -> Result<()> {
         if hash(bytes) == self.hash { Ok(()) } else { Err(self.damaged(OTHER_HASH)) }
     }
 
     /// The text of the segment, from its bytes.
-    fn text(&self, bytes: Vec<u8>) -> Result<String, Error> {
+    fn text(&self, bytes: Vec<u8>) -> Result<String> {
         let Form::Gzip = self.form else {
             return String::from_utf8(bytes).map_err(|_| self.damaged("it is not UTF-8"));
         };
@@ -102,7 +102,7 @@ impl Segment {
     }
 
     /// The rows in the text. They run from first to last without a gap.
-    pub(crate) fn rows(&self, text: &str) -> Result<Vec<JournalRow>, Error> {
+    pub(crate) fn rows(&self, text: &str) -> Result<Vec<JournalRow>> {
         let mut last = Seq(self.first.0.saturating_sub(1));
         let mut rows = Vec::new();
         for line in text.lines() {
@@ -123,7 +123,7 @@ impl Segment {
 }
 
 /// The rows of a copied segment. `None`: this is not the name of a segment.
-pub fn segment(name: &str, bytes: &[u8]) -> Option<Result<Vec<JournalRow>, Error>> {
+pub fn segment(name: &str, bytes: &[u8]) -> Option<Result<Vec<JournalRow>>> {
     let segment = Segment::parse(name)?;
     Some(segment.check(bytes).and_then(|()| segment.text(bytes.to_owned())).and_then(|text| segment.rows(&text)))
 }
@@ -133,12 +133,12 @@ fn hash(bytes: &[u8]) -> String {
 }
 
 /// All segments, ordered by their rows, without those whose rows are all in others.
-pub(crate) fn list(disk: &dyn Disk, layout: &Layout) -> Result<Vec<Segment>, Error> {
+pub(crate) fn list(disk: &dyn Disk, layout: &Layout) -> Result<Vec<Segment>> {
     Ok(all(disk, layout)?.0)
 }
 
 /// All segments, and separately those whose rows are all in others: a merge made the larger one, or the folder is a copy of both.
-fn all(disk: &dyn Disk, layout: &Layout) -> Result<(Vec<Segment>, Vec<Segment>), Error> {
+fn all(disk: &dyn Disk, layout: &Layout) -> Result<(Vec<Segment>, Vec<Segment>)> {
     let folder = layout.segments();
     let names = disk.list(&folder).map_err(Error::io("list", &folder))?;
     let mut segments: Vec<_> = names.iter().filter_map(|name| Segment::parse(name)).collect();
@@ -195,7 +195,7 @@ pub(crate) fn ship(
     layout: &Layout,
     after: Seq,
     until: Seq,
-) -> Result<Option<Shipped>, Error> {
+) -> Result<Option<Shipped>> {
     let most = until.0.saturating_sub(after.0).min(SEGMENT_ROWS as u64) as usize;
     let rows = truth.journal_text(after, most, SEGMENT_BYTES)?;
     let mut text = String::new();

@@ -4,7 +4,7 @@
 use crate::disk::Disk;
 use crate::disk::layout::Layout;
 use crate::disk::space::Space;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::clock::JournalClock;
 use crate::journal::recent_rows::RecentRows;
 use crate::journal::record::Seq;
@@ -51,7 +51,7 @@ pub(crate) struct Shipment {
 struct Requests {
     stop: bool,
     /// Callers that wait until all committed rows are shipped.
-    waiting: Vec<oneshot::Sender<Result<Seq, Error>>>,
+    waiting: Vec<oneshot::Sender<Result<Seq>>>,
 }
 
 #[derive(Default)]
@@ -68,7 +68,7 @@ pub(crate) struct Shipper {
 
 impl Shipper {
     /// Starts the thread, which checks for new rows after each `interval`.
-    pub(crate) fn start(mut shipment: Shipment, interval: Duration) -> Result<Self, Error> {
+    pub(crate) fn start(mut shipment: Shipment, interval: Duration) -> Result<Self> {
         let mailbox = Arc::new(Mailbox::default());
         let requested = mailbox.clone();
         let run = move || {
@@ -89,7 +89,7 @@ impl Shipper {
     }
 
     /// Ships all rows that are committed by now. Returns the last shipped row.
-    pub(crate) async fn now(&self, event: &mut Event) -> Result<Seq, Error> {
+    pub(crate) async fn now(&self, event: &mut Event) -> Result<Seq> {
         let (answer, answered) = oneshot::channel();
         let began = Tick::now();
         {
@@ -127,7 +127,7 @@ impl Mailbox {
 
 impl Shipment {
     /// Ships the rows that are committed by now. If there are any, it is a job with its own event.
-    fn run(&mut self) -> Result<Seq, Error> {
+    fn run(&mut self) -> Result<Seq> {
         // Only updates the figures: a segment is small, so it is shipped even on a nearly full disk.
         let _ = self.space.check();
         let _ = self.clock.check();
@@ -155,7 +155,7 @@ impl Shipment {
         Ok(Seq(self.shipped.load(Ordering::Acquire)))
     }
 
-    fn ship(&mut self, until: Seq, bytes: &mut u64) -> Result<(), Error> {
+    fn ship(&mut self, until: Seq, bytes: &mut u64) -> Result<()> {
         while let Some(gap) = self.gaps.first_mut() {
             match segments::ship(&mut *self.truth, &self.space, &self.layout, gap.after, gap.last)? {
                 Some(shipped) => gap.after = shipped.last,
@@ -176,7 +176,7 @@ impl Shipment {
 
 impl Shipment {
     /// Merges small segments once. Rows that are committed meanwhile wait to be shipped.
-    fn merge(&mut self) -> Result<(), Error> {
+    fn merge(&mut self) -> Result<()> {
         if self.young >= SEGMENT_ROWS {
             // After a failure it waits for the same number again.
             self.young = 0;
@@ -186,7 +186,7 @@ impl Shipment {
     }
 
     /// All rows are shipped, so a failure loses nothing.
-    fn done_merging(&self, merged: Result<(), Error>) {
+    fn done_merging(&self, merged: Result<()>) {
         if let Err(error) = merged {
             self.log.error("small segments cannot be merged", &[("error", &error)]);
         }

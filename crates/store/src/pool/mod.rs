@@ -4,7 +4,7 @@
 pub(crate) mod job_times;
 pub(crate) mod lane;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::pool::job_times::JobTimes;
 use crate::pool::lane::{Lane, Lanes};
 use std::any::Any;
@@ -62,7 +62,7 @@ struct State<C> {
 
 impl<C: Send + 'static> Pool<C> {
     /// Starts one thread for each context.
-    pub fn start(options: PoolOptions, recorder: &Recorder, contexts: Vec<C>) -> Result<Self, Error> {
+    pub fn start(options: PoolOptions, recorder: &Recorder, contexts: Vec<C>) -> Result<Self> {
         let PoolOptions { threads, pool: name, bound, capacity, wait } = options;
         let busy = recorder.pool(name, contexts.len() as u64);
         let bounds = std::array::from_fn(|at| Bound::new(bound, Lane::ALL[at].as_str(), capacity));
@@ -92,7 +92,7 @@ impl<C: Send + 'static> Pool<C> {
         op: Op,
         event: &mut Event,
         job: impl FnOnce(&mut C) -> T + Send + 'static,
-    ) -> Result<T, Error> {
+    ) -> Result<T> {
         let job = Box::new(move |context: &mut C| -> Done { Box::new(job(context)) });
         let done = self.run_any(lane, op, event, job).await?;
         done.downcast().map(|done| *done).map_err(|_| Error::Closed)
@@ -105,7 +105,7 @@ impl<C: Send + 'static> Pool<C> {
         op: Op,
         event: &mut Event,
         job: Box<dyn FnOnce(&mut C) -> Done + Send>,
-    ) -> Result<Done, Error> {
+    ) -> Result<Done> {
         let bound = &self.bounds[lane as usize];
         let slot = bound.enter()?;
         let (answer, answered) = oneshot::channel();
@@ -135,7 +135,7 @@ impl<C: Send + 'static> Pool<C> {
         }
     }
 
-    fn send(&self, lane: Lane, job: Job<C>) -> Result<(), Error> {
+    fn send(&self, lane: Lane, job: Job<C>) -> Result<()> {
         let mut state = lock(&self.queue.state);
         if state.closed {
             drop(state);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     /// A job in the index lane that runs until the sender is dropped.
-    async fn long(pool: Arc<Pool<()>>, until: Receiver<()>) -> Result<bool, Error> {
+    async fn long(pool: Arc<Pool<()>>, until: Receiver<()>) -> Result<bool> {
         let mut event = Event::job("test", Millis(1));
         pool.run(Lane::Index, Op::TruthRead, &mut event, move |()| until.recv().is_err()).await
     }

@@ -1,7 +1,7 @@
 //! The authors of publications, from the journal: several in one job.
 
 use super::Store;
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::{RepositoryId, Seq};
 use crate::pool::lane::Lane;
 use crate::truth::catalog::{Catalog, Subject};
@@ -25,7 +25,7 @@ pub struct AuthoredChange {
 
 impl Store {
     /// The author of each of these changes; `None`: the journal has no such change.
-    pub async fn authors(&self, changes: Vec<AuthoredChange>, event: &mut Event) -> Result<Vec<Option<String>>, Error> {
+    pub async fn authors(&self, changes: Vec<AuthoredChange>, event: &mut Event) -> Result<Vec<Option<String>>> {
         if changes.is_empty() {
             return Ok(Vec::new());
         }
@@ -33,7 +33,7 @@ impl Store {
     }
 }
 
-fn authors(truth: &mut dyn Catalog, changes: &[AuthoredChange]) -> Result<Vec<Option<String>>, Error> {
+fn authors(truth: &mut dyn Catalog, changes: &[AuthoredChange]) -> Result<Vec<Option<String>>> {
     let last = truth.last()?;
     let mut found = vec![None; changes.len()];
     // The changes whose authors are not found yet, each with the last row that may be theirs. One look finds nearly all.

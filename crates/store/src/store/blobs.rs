@@ -4,7 +4,7 @@ use super::Store;
 use crate::blobs::Blobs;
 use crate::blobs::digest::{Digest, Hashes};
 use crate::blobs::staged::Staged;
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use crate::pool::lane::Lane;
 use bytes::Bytes;
@@ -14,27 +14,27 @@ use telemetry::{Event, Op};
 
 impl Store {
     /// Starts an upload.
-    pub async fn stage(&self, event: &mut Event) -> Result<Staged, Error> {
+    pub async fn stage(&self, event: &mut Event) -> Result<Staged> {
         let stage = |blobs: &mut Arc<Blobs>| blobs.stage();
         let temporary = self.blob_threads.run(Lane::Change, Op::BlobWrite, event, stage).await??;
         Ok(Staged::new(self.blob_threads.clone(), self.blobs.clone(), temporary))
     }
 
     /// Refers to bytes that an entry names as if they had just arrived, and holds them. `None`: they are not on disk.
-    pub async fn stage_published(&self, hashes: Hashes, event: &mut Event) -> Result<Option<Staged>, Error> {
+    pub async fn stage_published(&self, hashes: Hashes, event: &mut Event) -> Result<Option<Staged>> {
         let hold = move |blobs: &mut Arc<Blobs>| blobs.hold_published(hashes);
         let kept = self.blob_threads.run(Lane::Change, Op::BlobOpen, event, hold).await??;
         Ok(kept.map(|kept| Staged::kept(self.blob_threads.clone(), self.blobs.clone(), kept)))
     }
 
     /// Opens a blob. Also returns its size.
-    pub async fn open_blob(&self, digest: Digest, event: &mut Event) -> Result<(File, u64), Error> {
+    pub async fn open_blob(&self, digest: Digest, event: &mut Event) -> Result<(File, u64)> {
         let open = move |blobs: &mut Arc<Blobs>| blobs.open_blob(&digest);
         self.blob_threads.run(Lane::Single, Op::BlobOpen, event, open).await?
     }
 
     /// Reads a small blob into memory.
-    pub async fn read_blob(&self, digest: Digest, event: &mut Event) -> Result<Bytes, Error> {
+    pub async fn read_blob(&self, digest: Digest, event: &mut Event) -> Result<Bytes> {
         let read = move |blobs: &mut Arc<Blobs>| blobs.read_blob(&digest);
         self.blob_threads.run(Lane::Single, Op::BlobRead, event, read).await?
     }
@@ -47,7 +47,7 @@ impl Store {
         name: &'static str,
         parts: Vec<Bytes>,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let keep = move |blobs: &mut Arc<Blobs>| blobs.keep_derived(repository, name, &parts);
         self.blob_threads.run(Lane::Index, Op::IndexKeep, event, keep).await?
     }
@@ -58,7 +58,7 @@ impl Store {
         repository: RepositoryId,
         name: &'static str,
         event: &mut Event,
-    ) -> Result<Option<Bytes>, Error> {
+    ) -> Result<Option<Bytes>> {
         let read = move |blobs: &mut Arc<Blobs>| blobs.derived(repository, name);
         match self.blob_threads.run(Lane::Index, Op::IndexRead, event, read).await? {
             Ok(content) => Ok(content),
@@ -76,7 +76,7 @@ impl Store {
         name: &'static str,
         why: String,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let path = self.layout.derived(repository, name).file;
         self.log.warn("a saved index is damaged and is made again", &[("file", &path.display()), ("why", &why)]);
         let forget = move |blobs: &mut Arc<Blobs>| blobs.forget_derived(repository, name);

@@ -7,7 +7,7 @@ use crate::cache::{
     Cache, CacheInput, CachedFile, CachedPath, FolderPresence, Held, Lookup, Origin, Unverified, VERIFIED_FIRST_MAX,
     has_digest, split,
 };
-use crate::error::Error;
+use crate::error::Result;
 use crate::pool::lane::Lane;
 use crate::truth::catalog::Holding;
 use bytes::Bytes;
@@ -42,7 +42,7 @@ impl Store {
         path: &str,
         now: Millis,
         event: &mut Event,
-    ) -> Result<Option<CachedPath>, Error> {
+    ) -> Result<Option<CachedPath>> {
         let asked = path.to_owned();
         match self.cached(Op::CacheRead, event, move |cache| cache.lookup(of, &asked, now)).await? {
             None => Ok(None),
@@ -77,7 +77,7 @@ impl Store {
         known: &CachedFile,
         now: Millis,
         event: &mut Event,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         let (known, hashes) = (known.clone(), known.hashes.clone());
         let Some(file) = self.cached(Op::CacheRead, event, move |cache| cache.open_file(&hashes)).await? else {
             return Ok(true);
@@ -101,7 +101,7 @@ impl Store {
         unverified: Unverified,
         now: Millis,
         event: &mut Event,
-    ) -> Result<Option<CachedPath>, Error> {
+    ) -> Result<Option<CachedPath>> {
         let Unverified { known, mut file, earlier_boot } = unverified;
         let digest = known.hashes.sha256;
         let verify = move |_: &mut _| (has_digest(&mut file, &digest) && file.rewind().is_ok()).then_some(file);
@@ -130,7 +130,7 @@ impl Store {
         arrival: Arrival,
         max_bytes: Option<u64>,
         event: &mut Event,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         self.space.check()?;
         let path = path.to_owned();
         let incoming = match arrival {
@@ -142,7 +142,7 @@ impl Store {
     }
 
     /// Records that an upstream proved at `at` that a file is unchanged.
-    pub async fn confirm_cached(&self, of: Origin, path: &str, at: Millis, event: &mut Event) -> Result<(), Error> {
+    pub async fn confirm_cached(&self, of: Origin, path: &str, at: Millis, event: &mut Event) -> Result<()> {
         let path = path.to_owned();
         self.cached(Op::CacheWrite, event, move |cache| cache.confirm(of, &path, at)).await
     }
@@ -156,7 +156,7 @@ impl Store {
         now: Millis,
         until: Millis,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let space = self.space.check().is_ok() && !Event::has_secret(path);
         let path = path.to_owned();
         let record = move |cache: &mut Cache| cache.record_missing(of, &path, now, until, space);
@@ -164,7 +164,7 @@ impl Store {
     }
 
     /// Removes the cached file and facts for a path of an upstream: the next request goes to the upstream. `false`: nothing was cached.
-    pub async fn forget_cached(&self, of: Origin, path: &str, event: &mut Event) -> Result<bool, Error> {
+    pub async fn forget_cached(&self, of: Origin, path: &str, event: &mut Event) -> Result<bool> {
         let path = path.to_owned();
         self.freeing(event, move |cache| cache.forget(of, &path)).await
     }
@@ -182,18 +182,13 @@ impl Store {
         after: &str,
         limit: usize,
         event: &mut Event,
-    ) -> Result<Vec<(String, CachedFile)>, Error> {
+    ) -> Result<Vec<(String, CachedFile)>> {
         let (prefix, after) = (prefix.to_owned(), after.to_owned());
         self.cached(Op::CacheRead, event, move |cache| cache.files(of, &prefix, &after, limit)).await
     }
 
     /// The paths of cached files of an upstream with this SHA-1 (40 hexadecimal digits) or SHA-256 (64), in byte order.
-    pub async fn cached_paths_of_digest(
-        &self,
-        of: Origin,
-        digest: &str,
-        event: &mut Event,
-    ) -> Result<Vec<String>, Error> {
+    pub async fn cached_paths_of_digest(&self, of: Origin, digest: &str, event: &mut Event) -> Result<Vec<String>> {
         let digest = digest.to_owned();
         self.cached(Op::CacheRead, event, move |cache| cache.paths_of_digest(of, &digest)).await
     }
@@ -207,7 +202,7 @@ impl Store {
         now: Millis,
         limit: usize,
         event: &mut Event,
-    ) -> Result<Vec<(String, Millis)>, Error> {
+    ) -> Result<Vec<(String, Millis)>> {
         let (mut paths, mut from) = (Vec::new(), split(after).0.to_owned());
         loop {
             let (after, rest) = (after.to_owned(), limit - paths.len());
@@ -242,7 +237,7 @@ impl Store {
     }
 
     /// The facts about a folder, of all upstreams.
-    pub async fn folder_presence(&self, folder: &str, event: &mut Event) -> Result<Arc<FolderPresence>, Error> {
+    pub async fn folder_presence(&self, folder: &str, event: &mut Event) -> Result<Arc<FolderPresence>> {
         let folder = folder.to_owned();
         self.cached(Op::CacheRead, event, move |cache| cache.folder(&folder)).await
     }
@@ -251,8 +246,8 @@ impl Store {
     pub(super) async fn freeing<T: Send + 'static>(
         &self,
         event: &mut Event,
-        work: impl Fn(&mut Cache) -> Result<T, Error> + Clone + Send + 'static,
-    ) -> Result<T, Error> {
+        work: impl Fn(&mut Cache) -> Result<T> + Clone + Send + 'static,
+    ) -> Result<T> {
         match self.cached(Op::CacheWrite, event, work.clone()).await {
             Err(error) if error.is_disk_full() && self.space.use_reserve() => {
                 self.cached(Op::CacheWrite, event, work).await
@@ -266,8 +261,8 @@ impl Store {
         &self,
         op: Op,
         event: &mut Event,
-        work: impl FnOnce(&mut Cache) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
+        work: impl FnOnce(&mut Cache) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         self.cache.run(Lane::Single, op, event, work).await?
     }
 }

@@ -3,7 +3,7 @@
 
 use super::Store;
 use crate::cache::{Cache, CachedFile, Origin};
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::entry::{Entry, State};
 use crate::journal::record::{RepositoryId, Seq};
 use crate::pool::lane::Lane;
@@ -44,7 +44,7 @@ impl Store {
         id: RepositoryId,
         level: LevelRequest,
         event: &mut Event,
-    ) -> Result<Vec<Child<Entry>>, Error> {
+    ) -> Result<Vec<Child<Entry>>> {
         let read = move |truth: &mut dyn Catalog| {
             let above = level.above();
             let rows = |after: &str, limit| truth.live_entries_beginning(id, &above, after, limit);
@@ -63,7 +63,7 @@ impl Store {
         level: LevelRequest,
         through: Seq,
         event: &mut Event,
-    ) -> Result<(Vec<Child<Entry>>, Option<String>), Error> {
+    ) -> Result<(Vec<Child<Entry>>, Option<String>)> {
         let read = move |truth: &mut dyn Catalog| {
             let above = level.above();
             let children =
@@ -92,7 +92,7 @@ impl Store {
         of: Origin,
         level: LevelRequest,
         event: &mut Event,
-    ) -> Result<Vec<Child<(String, CachedFile)>>, Error> {
+    ) -> Result<Vec<Child<(String, CachedFile)>>> {
         let read = move |cache: &mut Cache| {
             let above = level.above();
             let children = level.walk(|after, limit| cache.files(of, &above, after, limit), |(path, _)| path)?;
@@ -111,9 +111,9 @@ impl LevelRequest {
     /// Reads the children with `rows`, which returns at most so many rows after a path, in byte order.
     fn walk<T>(
         &self,
-        mut rows: impl FnMut(&str, usize) -> Result<Vec<T>, Error>,
+        mut rows: impl FnMut(&str, usize) -> Result<Vec<T>>,
         path: impl Fn(&T) -> &str,
-    ) -> Result<Vec<(String, T)>, Error> {
+    ) -> Result<Vec<(String, T)>> {
         let above = self.above();
         let behind = |name: &str| match name.ends_with('/') {
             // No path has the last character of Unicode, so this is behind all paths below the folder.

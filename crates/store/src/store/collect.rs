@@ -8,7 +8,7 @@ use crate::blobs::life::BlobLife;
 use crate::blobs::next_looks::NextLooks;
 use crate::disk::Disk;
 use crate::disk::layout::Layout;
-use crate::error::Error;
+use crate::error::Result;
 use crate::pool::lane::Lane;
 use crate::truth::catalog::Catalog;
 use std::collections::BTreeMap;
@@ -72,7 +72,7 @@ struct Found {
 
 impl Store {
     /// One round through all blobs. Yields to requests, and ends early if a thread of the store is busy.
-    pub async fn collect(&self, event: &mut Event) -> Result<Collection, Error> {
+    pub async fn collect(&self, event: &mut Event) -> Result<Collection> {
         let _turn = event.waited(Op::TurnWait, self.collector.turn.lock()).await;
         let began = Tick::now();
         let done = self.round(Millis(i64::MAX), event).await?;
@@ -83,7 +83,7 @@ impl Store {
     }
 
     /// One round through the blobs that may be due by now. Its figures cover only these.
-    pub async fn collect_due(&self, event: &mut Event) -> Result<Collection, Error> {
+    pub async fn collect_due(&self, event: &mut Event) -> Result<Collection> {
         let _turn = event.waited(Op::TurnWait, self.collector.turn.lock()).await;
         self.round(self.now(), event).await
     }
@@ -94,7 +94,7 @@ impl Store {
     }
 
     /// Checks the blobs that are due at `due`.
-    async fn round(&self, due: Millis, event: &mut Event) -> Result<Collection, Error> {
+    async fn round(&self, due: Millis, event: &mut Event) -> Result<Collection> {
         let looks = &self.collector.next_looks;
         let firsts: Vec<u8> = (0..=u8::MAX).filter(|first| looks.take(*first, due)).collect();
         let done = self.collect_among(&firsts, event).await;
@@ -106,7 +106,7 @@ impl Store {
     }
 
     /// Checks the blobs whose digests start with one of these bytes.
-    async fn collect_among(&self, firsts: &[u8], event: &mut Event) -> Result<Collection, Error> {
+    async fn collect_among(&self, firsts: &[u8], event: &mut Event) -> Result<Collection> {
         let (mut done, mut due) = (Collection::default(), Due::new());
         for name in self.names(&self.layout.blobs_by_digest(), event).await? {
             let Some(first) = byte(&name).filter(|first| firsts.contains(first)) else { continue };
@@ -127,7 +127,7 @@ impl Store {
         done: &mut Collection,
         due: &mut Due,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let Some((from, through)) = range(outer) else { return Ok(()) };
         let mut marks =
             self.cached(Op::CacheRead, event, move |cache| cache.marks(&from, &through)).await.unwrap_or_default();
@@ -166,7 +166,7 @@ impl Store {
 
     /// Deletes the blobs of several folders. One folder has few blobs, while a turn of the writer can delete many: each turn with
     /// rows syncs the disk.
-    async fn delete_due(&self, due: Due, done: &mut Collection, event: &mut Event) -> Result<(), Error> {
+    async fn delete_due(&self, due: Due, done: &mut Collection, event: &mut Event) -> Result<()> {
         let (now, mut gone) = (self.now(), Vec::new());
         for some in due.chunks(TURN_MAX) {
             let digests = some.iter().map(|(digest, _)| *digest).collect();
@@ -179,13 +179,7 @@ impl Store {
         self.change_marks(Vec::new(), now, gone, event).await
     }
 
-    async fn change_marks(
-        &self,
-        add: Vec<Digest>,
-        at: Millis,
-        remove: Vec<Digest>,
-        event: &mut Event,
-    ) -> Result<(), Error> {
+    async fn change_marks(&self, add: Vec<Digest>, at: Millis, remove: Vec<Digest>, event: &mut Event) -> Result<()> {
         if add.is_empty() && remove.is_empty() {
             return Ok(());
         }
@@ -204,7 +198,7 @@ impl Store {
         now: Millis,
         done: &mut Collection,
         event: &mut Event,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         while !blobs.is_empty() {
             let deleted = self.writer.delete(blobs, now, event).await?;
             done.collected += deleted.blobs;
@@ -220,13 +214,13 @@ impl Store {
         Ok(true)
     }
 
-    async fn names(&self, folder: &Path, event: &mut Event) -> Result<Vec<String>, Error> {
+    async fn names(&self, folder: &Path, event: &mut Event) -> Result<Vec<String>> {
         let (disk, folder) = (self.disk.clone(), folder.to_owned());
         self.read(Lane::Index, event, move |_| names(&*disk, &folder)).await
     }
 
     /// Removes folders that an earlier round emptied. Each takes a disk block, and time in every round.
-    async fn remove_folders(&self, empty: Vec<PathBuf>, event: &mut Event) -> Result<(), Error> {
+    async fn remove_folders(&self, empty: Vec<PathBuf>, event: &mut Event) -> Result<()> {
         if empty.is_empty() {
             return Ok(());
         }
@@ -241,7 +235,7 @@ impl Store {
     }
 
     /// The blobs in some folders of `outer`, and which of them are unneeded at `now`.
-    async fn look(&self, outer: &str, inner: Vec<String>, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    async fn look(&self, outer: &str, inner: Vec<String>, now: Millis, event: &mut Event) -> Result<Found> {
         let (disk, layout, life, outer) = (self.disk.clone(), self.layout.clone(), self.blob_life, outer.to_owned());
         let look_into = move |truth: &mut dyn Catalog| {
             let mut found = Found::default();
@@ -263,7 +257,7 @@ fn look(
     life: &BlobLife,
     now: Millis,
     found: &mut Found,
-) -> Result<(), Error> {
+) -> Result<()> {
     let Some((from, through)) = range(&format!("{outer}{inner}")) else { return Ok(()) };
     give_way();
     let names = names(disk, &layout.blobs_by_digest().join(outer).join(inner))?;

@@ -1,7 +1,7 @@
 //! Reads of first-seen rows, and the budget for new ones.
 
 use super::Store;
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::{RepositoryId, Seq};
 use crate::pool::lane::Lane;
 use crate::truth::catalog::{Catalog, FirstSeen};
@@ -21,7 +21,7 @@ impl Store {
         through: Option<Seq>,
         read: impl FnOnce(Vec<FirstSeen>) -> T + Send + 'static,
         event: &mut Event,
-    ) -> Result<T, Error> {
+    ) -> Result<T> {
         let (unit, through) = (unit.to_owned(), through.unwrap_or(Seq(i64::MAX.cast_unsigned())));
         let rows = move |truth: &mut dyn Catalog| truth.first_seen(repository, &unit, through).map(read);
         self.read(Lane::Single, event, rows).await

@@ -3,7 +3,7 @@
 use super::Store;
 use crate::blobs::digest::Digest;
 use crate::blobs::life::{BlobLife, BlobUse, UseEnd};
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::entry::Entry;
 use crate::journal::record::RepositoryId;
 use crate::pool::lane::Lane;
@@ -80,7 +80,7 @@ impl Withdrawals {
     }
 
     /// Groups the entries by blob. A purge ends the uses of all blobs that an entry ever named, so these are looked up.
-    fn by_blob(self, truth: &mut dyn Catalog) -> Result<BTreeMap<Digest, Ended>, Error> {
+    fn by_blob(self, truth: &mut dyn Catalog) -> Result<BTreeMap<Digest, Ended>> {
         let mut blobs = BTreeMap::<Digest, Ended>::new();
         for Withdrawn { entry, blob, size_bytes, end } in self.0 {
             give_way();
@@ -99,16 +99,16 @@ impl Withdrawals {
 
 impl Store {
     /// The bytes that these entries free. They are already withdrawn, or their repository is removed.
-    pub async fn frees(&self, withdrawn: Withdrawals, event: &mut Event) -> Result<Frees, Error> {
+    pub async fn frees(&self, withdrawn: Withdrawals, event: &mut Event) -> Result<Frees> {
         self.sum(withdrawn, frees, event).await
     }
 
     /// The bytes that these entries would free if they were withdrawn together. Changes nothing.
-    pub async fn would_free(&self, withdrawn: Withdrawals, event: &mut Event) -> Result<Frees, Error> {
+    pub async fn would_free(&self, withdrawn: Withdrawals, event: &mut Event) -> Result<Frees> {
         self.sum(withdrawn, would_free, event).await
     }
 
-    async fn sum(&self, withdrawn: Withdrawals, of: Question, event: &mut Event) -> Result<Frees, Error> {
+    async fn sum(&self, withdrawn: Withdrawals, of: Question, event: &mut Event) -> Result<Frees> {
         let life = self.blob_life;
         let blobs = self.read(Lane::Index, event, move |truth| withdrawn.by_blob(truth)).await?;
         let (mut blobs, mut all) = (blobs.into_iter(), Frees::default());
@@ -129,13 +129,13 @@ impl Store {
 }
 
 /// Computes the bytes that one blob frees.
-type Question = fn(&mut dyn Catalog, &Digest, &Ended, &BlobLife) -> Result<Frees, Error>;
+type Question = fn(&mut dyn Catalog, &Digest, &Ended, &BlobLife) -> Result<Frees>;
 
-fn frees(truth: &mut dyn Catalog, blob: &Digest, ended: &Ended, life: &BlobLife) -> Result<Frees, Error> {
+fn frees(truth: &mut dyn Catalog, blob: &Digest, ended: &Ended, life: &BlobLife) -> Result<Frees> {
     Ok(of_uses(ended.size_bytes, &truth.blob_uses_except(blob, &BTreeSet::new())?, life))
 }
 
-fn would_free(truth: &mut dyn Catalog, blob: &Digest, ended: &Ended, life: &BlobLife) -> Result<Frees, Error> {
+fn would_free(truth: &mut dyn Catalog, blob: &Digest, ended: &Ended, life: &BlobLife) -> Result<Frees> {
     if !truth.refers_to_blob(blob)? {
         return Ok(Frees::default());
     }

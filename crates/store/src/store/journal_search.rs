@@ -1,7 +1,7 @@
 //! Searches the journal, page by page.
 
 use super::Store;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::change::Change;
 use crate::journal::entry::State;
 use crate::journal::record::{RepositoryId, RepositoryRecord, Seq};
@@ -52,7 +52,7 @@ impl Store {
         limit: usize,
         wanted: impl Fn(&JournalRow) -> bool + Send + 'static,
         event: &mut Event,
-    ) -> Result<JournalPage, Error> {
+    ) -> Result<JournalPage> {
         self.read(Lane::Index, event, move |truth| search(truth, range, limit, &wanted)).await
     }
 }
@@ -62,7 +62,7 @@ fn search(
     range: JournalRange,
     limit: usize,
     wanted: &dyn Fn(&JournalRow) -> bool,
-) -> Result<JournalPage, Error> {
+) -> Result<JournalPage> {
     let JournalRange { mut after, mut through, newest } = range;
     through = through.min(truth.last()?);
     let (mut page, mut rows_left, mut bytes_left) = (JournalPage::default(), SCAN_ROWS, SCAN_BYTES);
@@ -102,7 +102,7 @@ fn search(
 }
 
 /// For each row that changed a repository, the record that it replaced. Reads back as many rows as a page may look at.
-fn before(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashMap<Seq, RepositoryRecord>, Error> {
+fn before(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashMap<Seq, RepositoryRecord>> {
     let (mut found, mut sought) = (HashMap::new(), HashMap::<RepositoryId, Vec<Seq>>::new());
     for row in rows {
         match &row.change {
@@ -138,7 +138,7 @@ fn before(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashMap<Seq, R
 }
 
 /// The rows whose entry was withdrawn by the last change before.
-fn restored(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashSet<Seq>, Error> {
+fn restored(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashSet<Seq>> {
     let mut restored = HashSet::new();
     for row in rows {
         let Change::Entry { repository, entry } = &row.change else { continue };
@@ -157,7 +157,7 @@ fn restored(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashSet<Seq>
 }
 
 /// The repositories of the rows. A repository's id is the number of the row that created it.
-fn made(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashMap<RepositoryId, RepositoryRecord>, Error> {
+fn made(truth: &mut dyn Catalog, rows: &[JournalRow]) -> Result<HashMap<RepositoryId, RepositoryRecord>> {
     let mut repositories = HashMap::new();
     for id in rows.iter().filter_map(|row| row.change.repository()) {
         if repositories.contains_key(&id) {

@@ -35,7 +35,7 @@ use crate::check::{Report, check_on};
 use crate::disk::Disk;
 use crate::disk::layout::Layout;
 use crate::disk::space::{ReadOnly, Space};
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::change::Change;
 use crate::journal::clock::JournalClock;
 use crate::journal::clock_doubt::ClockDoubt;
@@ -169,7 +169,7 @@ impl Store {
 
     /// Why the truth cannot be read, if that is so. Opens the database at most once in two seconds, and not at all after a read that
     /// met damage.
-    pub async fn unreadable(&self, event: &mut Event) -> Result<Option<Unreadable>, Error> {
+    pub async fn unreadable(&self, event: &mut Event) -> Result<Option<Unreadable>> {
         if let Some(known) = self.readability.known() {
             return Ok(known);
         }
@@ -193,13 +193,13 @@ impl Store {
     }
 
     /// Ships all rows that are committed by now, without waiting for the interval. Returns the last shipped change.
-    pub async fn ship_now(&self, event: &mut Event) -> Result<Seq, Error> {
+    pub async fn ship_now(&self, event: &mut Event) -> Result<Seq> {
         self.shipper.now(event).await
     }
 
     /// Compares rows, blobs and segments with each other; with `verify` reads every byte of every blob. Blocks on the disk. No
     /// thread may write to the store meanwhile.
-    pub fn check(&self, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report, Error> {
+    pub fn check(&self, verify: bool, progress: &mut dyn FnMut(Progress)) -> Result<Report> {
         check_on(&*self.disk, &self.layout, verify, progress)
     }
 
@@ -218,7 +218,7 @@ impl Store {
         &self.layout
     }
 
-    /// Finishes operations in progress, and ends the threads. Every later call returns [`Error::Closed`]. Blocks on the disk.
+    /// Finishes operations in progress, and ends the threads. Every later call returns [`Closed`](crate::Error::Closed). Blocks on the disk.
     pub fn close(&self) {
         // Locked to the end: a second caller waits, and no other process gets the folder before everything is done.
         let mut held = lock(&self.lock);

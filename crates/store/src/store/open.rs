@@ -9,7 +9,7 @@ use crate::disk::layout::Layout;
 use crate::disk::node;
 use crate::disk::space::Space;
 use crate::disk::{Disk, RealDisk};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::clock::JournalClock;
 use crate::journal::recent_rows::{RecentRows, logged};
 use crate::journal::record::Seq;
@@ -30,7 +30,7 @@ use telemetry::{Bound, BoundName, Log, Metric, Op, PoolName, Recorder, Tick};
 
 impl Store {
     /// Locks the folder, repairs the files of a killed process, and starts the threads. Blocks on the disk.
-    pub fn open(options: StoreOptions) -> Result<Arc<Self>, Error> {
+    pub fn open(options: StoreOptions) -> Result<Arc<Self>> {
         let StoreOptions { clock, recorder, log, disk, .. } = options;
         let layout = Layout::new(&options.data);
         let lock = layout.lock()?;
@@ -240,7 +240,7 @@ struct Opened {
     segments: Vec<Segment>,
 }
 
-fn open_truth(disk: &dyn Disk, vfs: Option<&str>, layout: &Layout, space: &Space, log: &Log) -> Result<Opened, Error> {
+fn open_truth(disk: &dyn Disk, vfs: Option<&str>, layout: &Layout, space: &Space, log: &Log) -> Result<Opened> {
     space.make_folder(&layout.segments())?;
     // The last process may have been killed between the rename of a segment and the sync of the folder.
     space.sync_folder(&layout.segments())?;

@@ -1,7 +1,7 @@
 //! A skip scan over units: finds the first unit of each group without reading the others of the group.
 
 use super::Store;
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::{RepositoryId, Seq};
 use crate::pool::lane::Lane;
 use crate::truth::catalog::Catalog;
@@ -29,7 +29,7 @@ impl Store {
         end_of_kind: impl Fn(&str) -> String + Send + 'static,
         limit: usize,
         event: &mut Event,
-    ) -> Result<Vec<String>, Error> {
+    ) -> Result<Vec<String>> {
         let mut after = after.to_owned();
         let scan = move |truth: &mut dyn Catalog| {
             let mut found = Vec::new();

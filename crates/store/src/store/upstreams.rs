@@ -2,7 +2,7 @@
 
 use super::Store;
 use crate::cache::{Cache, Origin};
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use crate::pool::lock;
 use crate::writer::revision::Unit;
@@ -11,7 +11,7 @@ use telemetry::{Event, Op};
 impl Store {
     /// Sets the upstream of a repository; `None`: it has none. Files of the former one are no longer visible, and
     /// [`Store::drop_former`] removes them. Files that downloads from there still bring are not cached.
-    pub async fn set_upstream(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<(), Error> {
+    pub async fn set_upstream(&self, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<()> {
         let set = move |cache: &mut Cache| {
             cache.set_upstream(id, to);
             Ok(())
@@ -23,18 +23,12 @@ impl Store {
     }
 
     /// Assigns the files at these paths from a former upstream to the current one.
-    pub async fn take_over(
-        &self,
-        from: Origin,
-        to: Origin,
-        paths: Vec<String>,
-        event: &mut Event,
-    ) -> Result<(), Error> {
+    pub async fn take_over(&self, from: Origin, to: Origin, paths: Vec<String>, event: &mut Event) -> Result<()> {
         self.cached(Op::CacheWrite, event, move |cache| cache.take_over(from, to, &paths)).await
     }
 
     /// Removes the files of former upstreams, a page at a time, so that other operations are served in between.
-    pub async fn drop_former(&self, id: RepositoryId, event: &mut Event) -> Result<(), Error> {
+    pub async fn drop_former(&self, id: RepositoryId, event: &mut Event) -> Result<()> {
         while self.cached(Op::CacheWrite, event, move |cache| cache.drop_former(id)).await? {}
         Ok(())
     }
@@ -63,17 +57,17 @@ impl Store {
     }
 
     /// The hosts of an upstream with their zones, as [`Store::pin`] recorded them.
-    pub async fn pins(&self, of: Origin, event: &mut Event) -> Result<Vec<(String, String)>, Error> {
+    pub async fn pins(&self, of: Origin, event: &mut Event) -> Result<Vec<(String, String)>> {
         self.cached(Op::CacheRead, event, move |cache| cache.pins(of)).await
     }
 
     /// Records the network zone that a host of an upstream first resolved to.
-    pub async fn pin(&self, of: Origin, host: String, zone: &'static str, event: &mut Event) -> Result<(), Error> {
+    pub async fn pin(&self, of: Origin, host: String, zone: &'static str, event: &mut Event) -> Result<()> {
         self.cached(Op::CacheWrite, event, move |cache| cache.pin(of, &host, zone)).await
     }
 
     /// Removes the zones of all hosts of a repository's upstreams.
-    pub async fn unpin(&self, id: RepositoryId, event: &mut Event) -> Result<(), Error> {
+    pub async fn unpin(&self, id: RepositoryId, event: &mut Event) -> Result<()> {
         self.cached(Op::CacheWrite, event, move |cache| cache.unpin(id)).await
     }
 }

@@ -1,6 +1,6 @@
 //! The truth as of an earlier change: current rows, and for entries that changed since, rows of the journal.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::change::Change;
 use crate::journal::entry::Entry;
 use crate::journal::record::{RepositoryId, Seq};
@@ -21,7 +21,7 @@ impl<'a, C: Catalog + ?Sized> CatalogAsOf<'a, C> {
     }
 
     /// One entry.
-    pub fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>, Error> {
+    pub fn entry(&mut self, repository: RepositoryId, key: &str) -> Result<Option<Entry>> {
         // Entries are never deleted, so one that does not exist now never existed.
         match self.truth.entry(repository, key)? {
             Some(entry) => self.entry_as_of(repository, entry, None),
@@ -30,7 +30,7 @@ impl<'a, C: Catalog + ?Sized> CatalogAsOf<'a, C> {
     }
 
     /// The entries of one unit, including withdrawn ones, ordered by `published`, then `key`.
-    pub fn unit(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Entry>, Error> {
+    pub fn unit(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Entry>> {
         let now = self.truth.unit(repository, unit)?;
         let mut entries = Vec::with_capacity(now.entries.len());
         for entry in now.entries {
@@ -41,12 +41,7 @@ impl<'a, C: Catalog + ?Sized> CatalogAsOf<'a, C> {
     }
 
     /// Entries whose keys begin with `prefix`, ordered by key. Considers the first `limit` entries that exist now.
-    pub fn entries_beginning(
-        &mut self,
-        repository: RepositoryId,
-        prefix: &str,
-        limit: usize,
-    ) -> Result<Vec<Entry>, Error> {
+    pub fn entries_beginning(&mut self, repository: RepositoryId, prefix: &str, limit: usize) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
         for entry in self.truth.entries_beginning(repository, prefix, "", limit)? {
             entries.extend(self.entry_as_of(repository, entry, None)?);
@@ -62,20 +57,14 @@ impl<'a, C: Catalog + ?Sized> CatalogAsOf<'a, C> {
         after: &str,
         limit: usize,
         mut read: impl FnMut(&str, Vec<Entry>) -> T,
-    ) -> Result<(Vec<T>, Option<String>), Error> {
+    ) -> Result<(Vec<T>, Option<String>)> {
         let units = self.truth.units_ever(repository, after, limit)?;
-        let made =
-            units.iter().map(|unit| Ok(read(unit, self.unit(repository, unit)?))).collect::<Result<_, Error>>()?;
+        let made = units.iter().map(|unit| Ok(read(unit, self.unit(repository, unit)?))).collect::<Result<_>>()?;
         Ok((made, units.last().filter(|_| units.len() == limit).cloned()))
     }
 
     /// The state of an entry at that change. `unit_seq`: the last change of its unit, if the caller knows it.
-    fn entry_as_of(
-        &mut self,
-        repository: RepositoryId,
-        now: Entry,
-        unit_seq: Option<Seq>,
-    ) -> Result<Option<Entry>, Error> {
+    fn entry_as_of(&mut self, repository: RepositoryId, now: Entry, unit_seq: Option<Seq>) -> Result<Option<Entry>> {
         let unit_seq = unit_seq.map_or_else(|| self.truth.facts(repository, &now.unit).map(|facts| facts.seq), Ok)?;
         if unit_seq <= self.through {
             return Ok(Some(now));
@@ -89,7 +78,7 @@ impl<'a, C: Catalog + ?Sized> CatalogAsOf<'a, C> {
 
 /// The last change that was made by `moment`. Moments never decrease from row to row, except in rows of earlier versions of
 /// Daylight, where the clock was set back. Several changes qualify then, and the result is always the same one of them.
-pub(crate) fn last_change_by<C: Catalog + ?Sized>(truth: &mut C, moment: Millis) -> Result<Seq, Error> {
+pub(crate) fn last_change_by<C: Catalog + ?Sized>(truth: &mut C, moment: Millis) -> Result<Seq> {
     let last = truth.last()?.0;
     let mut through = 0;
     for bit in (0..u64::BITS - last.leading_zeros()).rev() {

@@ -1,6 +1,6 @@
 //! Whether the truth database can be read, for the readiness probe: the errors that reads met, and a look of its own.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::pool::lock;
 use crate::truth::catalog::JournalReads as _;
 use crate::truth::sqlite::Sqlite;
@@ -51,7 +51,7 @@ pub(crate) struct Readability {
 
 impl Readability {
     /// Takes note of the result of a read.
-    pub(crate) fn note<T>(&self, read: &Result<T, Error>) {
+    pub(crate) fn note<T>(&self, read: &Result<T>) {
         if let Some(why) = read.as_ref().err().and_then(Unreadable::of) {
             let mut met = lock(&self.met);
             *met = Some(met.filter(|met| *met == Unreadable::Damaged).unwrap_or(why));

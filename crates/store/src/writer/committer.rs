@@ -8,7 +8,7 @@ use crate::blobs::digest::Digest;
 use crate::blobs::life::BlobUse;
 use crate::disk::Failpoint;
 use crate::disk::space::Space;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::change::Change;
 use crate::journal::clock::JournalClock;
 use crate::journal::entry::State;
@@ -58,7 +58,7 @@ impl Committer {
         recent: Arc<RecentRows>,
         last: Arc<AtomicU64>,
         clock: Arc<JournalClock>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let membership = Arc::new(Mutex::new(GroupMembership::new(truth.repositories()?)));
         let holdings = Arc::default();
         let mut committer = Self { truth, membership, space, first_seen, holdings, revisions, recent, last, clock };
@@ -67,7 +67,7 @@ impl Committer {
     }
 
     /// Sets the used bytes of each repository in its budget.
-    fn update_first_seen_budget(&mut self) -> Result<(), Error> {
+    fn update_first_seen_budget(&mut self) -> Result<()> {
         let bytes = self.truth.first_seen_bytes()?;
         self.first_seen.update(bytes, &lock(&self.membership).repositories());
         Ok(())
@@ -79,7 +79,7 @@ impl Committer {
     }
 
     /// Keeps these figures up to date, too.
-    pub(crate) fn count_in(&mut self, holdings: Arc<Holdings>) -> Result<(), Error> {
+    pub(crate) fn count_in(&mut self, holdings: Arc<Holdings>) -> Result<()> {
         holdings.set_published(self.truth.holdings()?);
         self.holdings = holdings;
         Ok(())
@@ -91,18 +91,18 @@ impl Committer {
     }
 
     /// An error while the clock cannot be believed.
-    pub(crate) fn check_clock(&self) -> Result<(), Error> {
+    pub(crate) fn check_clock(&self) -> Result<()> {
         self.clock.check()
     }
 
     /// The uses of a blob, with every change so far.
-    pub(crate) fn blob_uses(&mut self, digest: &Digest) -> Result<Vec<BlobUse>, Error> {
+    pub(crate) fn blob_uses(&mut self, digest: &Digest) -> Result<Vec<BlobUse>> {
         Ok(self.truth.blob_uses(digest, digest)?.into_iter().map(|(_, one)| one).collect())
     }
 
     /// Measures the disk, and returns a check of whether a batch may be written. Settings and tokens may be changed on a
     /// nearly full disk, because such a change may be what frees space.
-    pub(crate) fn admission(&self) -> impl Fn(&Batch) -> Result<(), Error> + use<> {
+    pub(crate) fn admission(&self) -> impl Fn(&Batch) -> Result<()> + use<> {
         let (space, clock) = (self.space.check(), self.clock.check());
         move |batch| match &space {
             _ if clock.is_err() && !decides_about_clock(batch) => clock.clone(),
@@ -112,7 +112,7 @@ impl Committer {
     }
 
     /// Applies or refuses each batch, all in one transaction, and invalidates the stamps that the changes affect.
-    pub(crate) fn commit(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+    pub(crate) fn commit(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>> {
         let before = Seq(self.last.load(Ordering::Acquire));
         let mut written = self.transact(batches, before);
         let full = written.as_ref().is_err_and(Error::is_disk_full);
@@ -159,7 +159,7 @@ impl Committer {
     }
 
     /// Commits the changes, or returns an error. If the disk is full, nothing is changed. `before`: the last change before them.
-    fn transact(&mut self, batches: &[Batch], before: Seq) -> Result<Written, Error> {
+    fn transact(&mut self, batches: &[Batch], before: Seq) -> Result<Written> {
         let answers = self.truth.begin(batches)?;
         // Read before COMMIT: if the rows cannot be read, the transaction is rolled back.
         let rows = self.truth.journal_text(before, usize::MAX, usize::MAX);
@@ -237,7 +237,7 @@ impl Committer {
         }
     }
 
-    fn failpoint(&self, point: Failpoint) -> Result<(), Error> {
+    fn failpoint(&self, point: Failpoint) -> Result<()> {
         self.space.point(point).map_err(Error::io("commit to", Path::new("truth.sqlite")))
     }
 }

@@ -8,7 +8,7 @@ pub(crate) mod revision;
 
 use crate::blobs::deletion::{Deleted, Deletion};
 use crate::blobs::digest::Digest;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::record::Seq;
 use crate::pool::job_times::{JobStart, JobTimes};
 use crate::pool::lock;
@@ -45,7 +45,7 @@ struct PendingDeletion {
 }
 
 struct DeletionReply {
-    result: Result<Deleted, Error>,
+    result: Result<Deleted>,
     ended: Tick,
 }
 
@@ -82,7 +82,7 @@ impl Writer {
         threads: Arc<PoolThreads>,
         mut committer: Committer,
         deletion: Deletion,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let (sender, batches) = channel();
         let (count, answered) = watch::channel(0);
         let run = move || {
@@ -122,7 +122,7 @@ impl Writer {
     }
 
     /// Deletes blobs that are unneeded at `now`, after the waiting batches.
-    pub(crate) async fn delete(&self, blobs: Vec<Digest>, now: Millis, event: &mut Event) -> Result<Deleted, Error> {
+    pub(crate) async fn delete(&self, blobs: Vec<Digest>, now: Millis, event: &mut Event) -> Result<Deleted> {
         let slot = self.bound.enter().map_err(Error::from)?;
         let (reply, replied) = oneshot::channel();
         let times = JobTimes::queued(Op::CommitWait, Op::BlobCollect, event);
@@ -133,7 +133,7 @@ impl Writer {
         result
     }
 
-    fn send(&self, turn: Turn) -> Result<(), Error> {
+    fn send(&self, turn: Turn) -> Result<()> {
         let mut queue = lock(&self.queue);
         queue.batches.as_ref().ok_or(Error::Closed)?.send(turn).map_err(|_| Error::Closed)?;
         queue.queued += 1;
@@ -141,7 +141,7 @@ impl Writer {
     }
 
     /// Waits until every batch that was queued by now is decided. Returns at once if none is in progress.
-    pub(crate) async fn settled(&self, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn settled(&self, event: &mut Event) -> Result<()> {
         let queued = lock(&self.queue).queued;
         let mut answered = self.answered.clone();
         if *answered.borrow() < queued {

@@ -5,7 +5,7 @@ use super::{Form, SEGMENT_BYTES, SEGMENT_ROWS, Segment, TEMPORARY, all, hash};
 use crate::disk::Disk;
 use crate::disk::layout::Layout;
 use crate::disk::space::Space;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{self, Write as _};
@@ -27,7 +27,7 @@ pub(crate) fn weight(segment: &Segment) -> usize {
 /// Merges the first small segments into a compressed one if there are enough, and removes them. Returns the weight of the
 /// remaining small ones; 0: there were not enough. The rows are read from the segments and not from the truth, so that damage of
 /// the truth cannot spread to them.
-pub(crate) fn merge(disk: &dyn Disk, space: &Space, layout: &Layout) -> Result<usize, Error> {
+pub(crate) fn merge(disk: &dyn Disk, space: &Space, layout: &Layout) -> Result<usize> {
     let folder = layout.segments();
     let remove = |segment: &Segment| {
         let path = folder.join(segment.name());

@@ -2,7 +2,7 @@
 
 use crate::blobs::digest::Digest;
 use crate::blobs::holds::Hold;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::change::Change;
 use crate::journal::entry::State;
 use crate::journal::record::{RepositoryId, RepositoryRecord, Seq};
@@ -119,7 +119,7 @@ impl Batch {
 impl Batch {
     /// Refuses a batch that no catalog may write, because its rows would stay forever: without an author, or with a name that
     /// contains a NUL character.
-    pub(crate) fn check(&self) -> Result<(), Error> {
+    pub(crate) fn check(&self) -> Result<()> {
         for (what, text) in [("by", &self.by), ("from", &self.from)] {
             if text.is_empty() {
                 return Err(Error::NoAuthor(what));

@@ -2,7 +2,7 @@
 
 use crate::blobs::digest::Digest;
 use crate::blobs::life::BlobUse;
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::RepositoryId;
 use std::collections::BTreeSet;
 use telemetry::Millis;
@@ -11,21 +11,17 @@ use telemetry::Millis;
 pub trait BlobReads {
     /// The uses of the blobs from `from` through `through`, ordered by digest. A blob without uses was never named, or is
     /// deleted.
-    fn blob_uses(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, BlobUse)>, Error>;
+    fn blob_uses(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, BlobUse)>>;
 
     /// The uses of a blob by entries other than `except`, each of which is a repository and a key.
-    fn blob_uses_except(
-        &mut self,
-        digest: &Digest,
-        except: &BTreeSet<(RepositoryId, String)>,
-    ) -> Result<Vec<BlobUse>, Error>;
+    fn blob_uses_except(&mut self, digest: &Digest, except: &BTreeSet<(RepositoryId, String)>) -> Result<Vec<BlobUse>>;
 
     /// The blobs that an entry names or named and whose bytes are not deleted, with their sizes, ordered by digest.
-    fn blobs_of_entry(&mut self, repository: RepositoryId, key: &str) -> Result<Vec<(Digest, u64)>, Error>;
+    fn blobs_of_entry(&mut self, repository: RepositoryId, key: &str) -> Result<Vec<(Digest, u64)>>;
 
     /// The repositories with a live entry that names the blob, in the order of their ids.
-    fn named_by(&mut self, digest: &Digest) -> Result<Vec<RepositoryId>, Error>;
+    fn named_by(&mut self, digest: &Digest) -> Result<Vec<RepositoryId>>;
 
     /// When the bytes of a blob were deleted, if they were and were not published again.
-    fn collected(&mut self, digest: &Digest) -> Result<Option<Millis>, Error>;
+    fn collected(&mut self, digest: &Digest) -> Result<Option<Millis>>;
 }

@@ -1,7 +1,7 @@
 //! One row of the journal.
 
 use super::batch::Batch;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::change::Change;
 use crate::journal::record::{RepositoryId, Seq};
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ impl JournalRow {
     }
 
     /// An error unless the row directly follows `last` and has a version that this program can replay.
-    pub(crate) fn follows(&self, last: Seq) -> Result<(), Error> {
+    pub(crate) fn follows(&self, last: Seq) -> Result<()> {
         if self.seq.0 != last.0 + 1 {
             return Err(Error::Gap { after: last, found: self.seq });
         }

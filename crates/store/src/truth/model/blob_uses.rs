@@ -3,7 +3,7 @@
 use super::state::Model;
 use crate::blobs::digest::Digest;
 use crate::blobs::life::{BlobUse, Keep, UseEnd};
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::change::Change;
 use crate::journal::entry::{Entry, State};
 use crate::journal::record::RepositoryId;
@@ -12,33 +12,29 @@ use std::collections::BTreeSet;
 use telemetry::Millis;
 
 impl BlobReads for Model {
-    fn blob_uses(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, BlobUse)>, Error> {
+    fn blob_uses(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, BlobUse)>> {
         let within = self.uses.iter().filter(|((digest, ..), _)| (from..=through).contains(&digest));
         Ok(within.map(|((digest, id, _), ended)| (*digest, self.blob_use(*id, *ended))).collect())
     }
 
-    fn blob_uses_except(
-        &mut self,
-        digest: &Digest,
-        except: &BTreeSet<(RepositoryId, String)>,
-    ) -> Result<Vec<BlobUse>, Error> {
+    fn blob_uses_except(&mut self, digest: &Digest, except: &BTreeSet<(RepositoryId, String)>) -> Result<Vec<BlobUse>> {
         let others =
             self.uses.iter().filter(|((of, id, key), _)| of == digest && !except.contains(&(*id, key.clone())));
         Ok(others.map(|((_, id, _), ended)| self.blob_use(*id, *ended)).collect())
     }
 
-    fn blobs_of_entry(&mut self, repository: RepositoryId, key: &str) -> Result<Vec<(Digest, u64)>, Error> {
+    fn blobs_of_entry(&mut self, repository: RepositoryId, key: &str) -> Result<Vec<(Digest, u64)>> {
         let named = self.uses.keys().filter(|(_, id, of)| (*id, of.as_str()) == (repository, key));
         Ok(named.filter_map(|(digest, ..)| Some((*digest, *self.blobs.get(digest)?))).collect())
     }
 
-    fn named_by(&mut self, digest: &Digest) -> Result<Vec<RepositoryId>, Error> {
+    fn named_by(&mut self, digest: &Digest) -> Result<Vec<RepositoryId>> {
         let live = self.uses.iter().filter(|((of, ..), ended)| of == digest && ended.is_none());
         let ids: BTreeSet<RepositoryId> = live.map(|((_, id, _), _)| *id).collect();
         Ok(ids.into_iter().collect())
     }
 
-    fn collected(&mut self, digest: &Digest) -> Result<Option<Millis>, Error> {
+    fn collected(&mut self, digest: &Digest) -> Result<Option<Millis>> {
         Ok(self.collected.get(digest).copied())
     }
 }

@@ -1,7 +1,7 @@
 //! Reads of the journal, and of earlier states.
 
 use super::state::Model;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::change::Change;
 use crate::journal::record::{RepositoryId, Seq};
 use crate::truth::catalog::{
@@ -13,23 +13,23 @@ use std::collections::BTreeMap;
 use telemetry::Millis;
 
 impl JournalReads for Model {
-    fn last(&mut self) -> Result<Seq, Error> {
+    fn last(&mut self) -> Result<Seq> {
         Ok(self.seq())
     }
 
-    fn last_moment(&mut self) -> Result<Option<Millis>, Error> {
+    fn last_moment(&mut self) -> Result<Option<Millis>> {
         Ok(self.moment())
     }
 
-    fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error> {
+    fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>> {
         Ok(self.journal.iter().filter(|row| row.seq > after).take(limit).cloned().collect())
     }
 
-    fn moment_of(&mut self, seq: Seq, at: Millis) -> Result<Millis, Error> {
+    fn moment_of(&mut self, seq: Seq, at: Millis) -> Result<Millis> {
         Ok(self.dated(seq, at))
     }
 
-    fn journal_text(&mut self, after: Seq, limit: usize, max_bytes: usize) -> Result<Vec<(Seq, String)>, Error> {
+    fn journal_text(&mut self, after: Seq, limit: usize, max_bytes: usize) -> Result<Vec<(Seq, String)>> {
         let (mut rows, mut size) = (Vec::new(), 0_usize);
         for row in self.journal.iter().filter(|row| row.seq > after).take(limit) {
             let text = text(row)?;
@@ -42,7 +42,7 @@ impl JournalReads for Model {
         Ok(rows)
     }
 
-    fn row_as_of(&mut self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<JournalRow>, Error> {
+    fn row_as_of(&mut self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<JournalRow>> {
         let is = |change: &Change| match (change, of) {
             (Change::Entry { repository, entry }, Subject::Entry(key)) => *repository == id && entry.key == key,
             (Change::Unit { repository, unit, .. }, Subject::Unit(name)) => *repository == id && unit == name,
@@ -56,7 +56,7 @@ impl JournalReads for Model {
             .map(|row| JournalRow { at: self.dated(row.seq, row.at), ..row.clone() }))
     }
 
-    fn authors_as_of(&mut self, of: &[(RepositoryId, Subject<'_>, Seq)]) -> Result<Vec<Option<Authorship>>, Error> {
+    fn authors_as_of(&mut self, of: &[(RepositoryId, Subject<'_>, Seq)]) -> Result<Vec<Option<Authorship>>> {
         let author = |row: JournalRow| Authorship { seq: row.seq, at: row.at, by: row.by };
         of.iter().map(|(id, of, through)| Ok(self.row_as_of(*id, *of, *through)?.map(author))).collect()
     }
@@ -68,13 +68,13 @@ impl JournalReads for Model {
         after: &str,
         limit: usize,
         through: Seq,
-    ) -> Result<Vec<(String, Value)>, Error> {
+    ) -> Result<Vec<(String, Value)>> {
         let mut then = Self::default();
         then.replay(&self.journal(Seq(0), usize::try_from(through.0).unwrap_or(usize::MAX))?)?;
         then.units_with_facts(id, prefix, after, limit)
     }
 
-    fn first_seen(&mut self, id: RepositoryId, of: &str, through: Seq) -> Result<Vec<FirstSeen>, Error> {
+    fn first_seen(&mut self, id: RepositoryId, of: &str, through: Seq) -> Result<Vec<FirstSeen>> {
         let mut rows = Vec::new();
         for row in self.journal.iter().filter(|row| row.seq <= through) {
             match &row.change {
@@ -89,7 +89,7 @@ impl JournalReads for Model {
         Ok(rows)
     }
 
-    fn first_seen_bytes(&mut self) -> Result<Vec<(RepositoryId, u64)>, Error> {
+    fn first_seen_bytes(&mut self) -> Result<Vec<(RepositoryId, u64)>> {
         let mut bytes = BTreeMap::new();
         for row in &self.journal {
             if let Change::FirstSeen { repository, unit, uncounted, .. } = &row.change {
@@ -100,17 +100,17 @@ impl JournalReads for Model {
         Ok(bytes.into_iter().collect())
     }
 
-    fn lines(&mut self, repository: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error> {
+    fn lines(&mut self, repository: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>> {
         let lines = self.lines.iter().filter(|((id, seq), _)| *id == repository && *seq > after);
         Ok(lines.take(limit).map(|((_, seq), line)| (*seq, line.clone())).collect())
     }
 
-    fn last_line(&mut self, repository: RepositoryId, through: Seq) -> Result<Seq, Error> {
+    fn last_line(&mut self, repository: RepositoryId, through: Seq) -> Result<Seq> {
         let mut by_then = self.lines.range((repository, Seq(0))..=(repository, through));
         Ok(by_then.next_back().map_or(Seq(0), |((_, seq), _)| *seq))
     }
 }
 
-fn text(row: &JournalRow) -> Result<String, Error> {
+fn text(row: &JournalRow) -> Result<String> {
     serde_json::to_string(row).map_err(Error::row(row.seq))
 }

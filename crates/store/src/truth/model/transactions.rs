@@ -1,13 +1,13 @@
 //! Transactions of the model: a rollback restores a copy of the state.
 
 use super::state::Model;
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::Seq;
 use crate::truth::catalog::{Batch, Conflict, JournalRow, Transactions};
 use telemetry::Millis;
 
 impl Transactions for Model {
-    fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+    fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>> {
         batches.iter().try_for_each(Batch::check)?;
         self.before = Some(Box::new(self.clone()));
         let one = |batch: &Batch| {
@@ -24,7 +24,7 @@ impl Transactions for Model {
         Ok(batches.iter().map(one).collect())
     }
 
-    fn commit(&mut self) -> Result<(), Error> {
+    fn commit(&mut self) -> Result<()> {
         self.before = None;
         Ok(())
     }
@@ -35,7 +35,7 @@ impl Transactions for Model {
         }
     }
 
-    fn replay(&mut self, rows: &[JournalRow]) -> Result<(), Error> {
+    fn replay(&mut self, rows: &[JournalRow]) -> Result<()> {
         let mut last = self.seq();
         for row in rows {
             row.follows(last)?;
@@ -45,7 +45,7 @@ impl Transactions for Model {
         Ok(())
     }
 
-    fn close(self: Box<Self>) -> Result<(), Error> {
+    fn close(self: Box<Self>) -> Result<()> {
         Ok(())
     }
 }

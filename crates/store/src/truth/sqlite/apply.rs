@@ -1,7 +1,7 @@
 //! Writes one change into the journal and into the tables that are derived from it.
 
 use super::connection::{Sqlite, int, json};
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::change::Change;
 use crate::journal::entry::{Entry, State};
 use crate::journal::record::{RepositoryId, Seq};
@@ -11,7 +11,7 @@ use rusqlite::params;
 
 impl Sqlite {
     /// Writes a row of the journal and updates the derived tables.
-    pub(super) fn apply(&self, row: &JournalRow) -> Result<(), Error> {
+    pub(super) fn apply(&self, row: &JournalRow) -> Result<()> {
         let body = json(row)?;
         self.run("INSERT INTO journal VALUES (?, ?)", params![int(row.seq.0), body])?;
         match &row.change {
@@ -42,7 +42,7 @@ impl Sqlite {
         }
     }
 
-    fn apply_entry(&self, seq: Seq, repository: RepositoryId, entry: &Entry) -> Result<(), Error> {
+    fn apply_entry(&self, seq: Seq, repository: RepositoryId, entry: &Entry) -> Result<()> {
         let id = int(repository.0);
         let live = entry.state == State::Live;
         let size_before = self.live_size(repository, &entry.key)?;
@@ -63,7 +63,7 @@ impl Sqlite {
         }
     }
 
-    fn apply_unit(&self, seq: Seq, id: RepositoryId, unit: &str, facts: &serde_json::Value) -> Result<(), Error> {
+    fn apply_unit(&self, seq: Seq, id: RepositoryId, unit: &str, facts: &serde_json::Value) -> Result<()> {
         self.run(
             "INSERT INTO unit VALUES (?, ?, ?, 0) ON CONFLICT DO UPDATE SET seq = excluded.seq",
             params![int(id.0), unit, int(seq.0)],
@@ -75,7 +75,7 @@ impl Sqlite {
         self.run("INSERT OR REPLACE INTO unit_facts VALUES (?, ?, ?)", values)
     }
 
-    fn apply_first_seen(&self, seq: Seq, id: RepositoryId, unit: &str, bytes: u64) -> Result<(), Error> {
+    fn apply_first_seen(&self, seq: Seq, id: RepositoryId, unit: &str, bytes: u64) -> Result<()> {
         self.run("INSERT INTO first_seen VALUES (?, ?, ?)", params![int(id.0), unit, int(seq.0)])?;
         self.run(
             "INSERT INTO first_seen_bytes VALUES (?, ?) ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
@@ -83,7 +83,7 @@ impl Sqlite {
         )
     }
 
-    pub(super) fn set_last(&self, last: Seq) -> Result<(), Error> {
+    pub(super) fn set_last(&self, last: Seq) -> Result<()> {
         self.run("UPDATE counter SET seq = ?", [int(last.0)])
     }
 }

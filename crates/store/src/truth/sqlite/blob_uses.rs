@@ -4,7 +4,7 @@
 use super::connection::{Sqlite, int};
 use crate::blobs::digest::Digest;
 use crate::blobs::life::{BlobUse, Keep, UseEnd};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::change::Change;
 use crate::journal::entry::{Entry, State};
 use crate::journal::record::{RepositoryId, Seq};
@@ -39,15 +39,11 @@ const EARLIER: &str = "SELECT json_extract(body, '$.entry.hashes.sha256') FROM h
     WHERE repository = ? AND of_entry = 1 AND name = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
 
 impl BlobReads for Sqlite {
-    fn blob_uses(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, BlobUse)>, Error> {
+    fn blob_uses(&mut self, from: &Digest, through: &Digest) -> Result<Vec<(Digest, BlobUse)>> {
         self.rows(USES, params![from.0, through.0], |row| Ok((Digest(row.get(0)?), blob_use(row)?)))
     }
 
-    fn blob_uses_except(
-        &mut self,
-        digest: &Digest,
-        except: &BTreeSet<(RepositoryId, String)>,
-    ) -> Result<Vec<BlobUse>, Error> {
+    fn blob_uses_except(&mut self, digest: &Digest, except: &BTreeSet<(RepositoryId, String)>) -> Result<Vec<BlobUse>> {
         let uses = self.rows(USES, params![digest.0, digest.0], |row| {
             let place = (RepositoryId(row.get::<_, i64>(4)?.cast_unsigned()), row.get(5)?);
             Ok((!except.contains(&place)).then_some(blob_use(row)?))
@@ -55,7 +51,7 @@ impl BlobReads for Sqlite {
         Ok(uses.into_iter().flatten().collect())
     }
 
-    fn blobs_of_entry(&mut self, repository: RepositoryId, key: &str) -> Result<Vec<(Digest, u64)>, Error> {
+    fn blobs_of_entry(&mut self, repository: RepositoryId, key: &str) -> Result<Vec<(Digest, u64)>> {
         let all: BTreeSet<Digest> =
             self.earlier_digests(repository, key, Seq(i64::MAX.cast_unsigned()), i64::MAX)?.into_iter().collect();
         let mut blobs = Vec::new();
@@ -67,12 +63,12 @@ impl BlobReads for Sqlite {
         Ok(blobs)
     }
 
-    fn named_by(&mut self, digest: &Digest) -> Result<Vec<RepositoryId>, Error> {
+    fn named_by(&mut self, digest: &Digest) -> Result<Vec<RepositoryId>> {
         let sql = "SELECT DISTINCT repository FROM blob_use WHERE sha256 = ? AND ended IS NULL ORDER BY repository";
         self.rows(sql, [digest.0], |row| Ok(RepositoryId(row.get::<_, i64>(0)?.cast_unsigned())))
     }
 
-    fn collected(&mut self, digest: &Digest) -> Result<Option<Millis>, Error> {
+    fn collected(&mut self, digest: &Digest) -> Result<Option<Millis>> {
         let at = self.rows("SELECT at FROM collected WHERE sha256 = ?", [digest.0], |row| row.get(0).map(Millis))?;
         Ok(at.first().copied())
     }
@@ -86,7 +82,7 @@ fn blob_use(row: &Row<'_>) -> rusqlite::Result<BlobUse> {
 
 impl Sqlite {
     /// Makes missing tables, and fills them from the journal.
-    pub(super) fn set_up_blob_uses(&mut self) -> Result<(), Error> {
+    pub(super) fn set_up_blob_uses(&mut self) -> Result<()> {
         let failed = Error::sqlite("set up the truth");
         let sql = "SELECT 1 FROM sqlite_schema WHERE name = 'blob_use'";
         if self.connection.query_row(sql, [], |_| Ok(())).optional().map_err(&failed)?.is_some() {
@@ -98,7 +94,7 @@ impl Sqlite {
         filled
     }
 
-    fn fill(&mut self) -> Result<(), Error> {
+    fn fill(&mut self) -> Result<()> {
         let mut after = Seq(0);
         loop {
             let rows = self.journal(after, PAGE)?;
@@ -112,7 +108,7 @@ impl Sqlite {
     }
 
     /// Updates the entries that keep a blob after a change.
-    pub(super) fn track(&self, row: &JournalRow) -> Result<(), Error> {
+    pub(super) fn track(&self, row: &JournalRow) -> Result<()> {
         match &row.change {
             Change::Entry { repository, entry } => self.track_entry(row.seq, row.at, *repository, entry),
             Change::Collected { blobs } => blobs.iter().try_for_each(|digest| self.track_collected(digest, row.at)),
@@ -121,7 +117,7 @@ impl Sqlite {
         }
     }
 
-    fn track_entry(&self, seq: Seq, at: Millis, repository: RepositoryId, entry: &Entry) -> Result<(), Error> {
+    fn track_entry(&self, seq: Seq, at: Millis, repository: RepositoryId, entry: &Entry) -> Result<()> {
         let digest = entry.hashes.sha256;
         let keep = entry.keep();
         let all = entry.state == State::Withdrawn && keep == Keep::Purged;
@@ -145,7 +141,7 @@ impl Sqlite {
         self.run(sql, params![digest.0, int(repository.0), entry.key, end.0, end.1])
     }
 
-    fn track_collected(&self, digest: &Digest, at: Millis) -> Result<(), Error> {
+    fn track_collected(&self, digest: &Digest, at: Millis) -> Result<()> {
         let sql = "INSERT OR IGNORE INTO lost SELECT repository FROM blob_use WHERE sha256 = ? AND ended IS NULL";
         self.run(sql, [digest.0])?;
         self.run("DELETE FROM blob_use WHERE sha256 = ?", [digest.0])?;
@@ -153,7 +149,7 @@ impl Sqlite {
         self.run("INSERT OR REPLACE INTO collected VALUES (?, ?)", params![digest.0, at.0])
     }
 
-    fn earlier_digests(&self, id: RepositoryId, key: &str, before: Seq, limit: i64) -> Result<Vec<Digest>, Error> {
+    fn earlier_digests(&self, id: RepositoryId, key: &str, before: Seq, limit: i64) -> Result<Vec<Digest>> {
         let texts: Vec<String> = self.rows(EARLIER, params![int(id.0), key, int(before.0), limit], |row| row.get(0))?;
         texts.iter().map(|text| text.parse().map_err(|_| bad_digest(text))).collect()
     }

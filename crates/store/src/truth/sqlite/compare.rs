@@ -1,7 +1,7 @@
 //! Compares all tables of two databases, row by row.
 
 use super::connection::Sqlite;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use rusqlite::types::Value;
 use rusqlite::{Row, Rows};
 
@@ -13,13 +13,13 @@ const KEY: &str = "SELECT group_concat(name, ', ') FROM
 
 impl Sqlite {
     /// The version of the tables.
-    pub(crate) fn form(&self) -> Result<u32, Error> {
+    pub(crate) fn form(&self) -> Result<u32> {
         let read = self.connection.pragma_query_value(None, "user_version", |row| row.get(0));
         read.map_err(Error::sqlite("read the version of the tables"))
     }
 
     /// The tables that do not have the same rows in both databases.
-    pub(crate) fn differing_tables(&self, other: &Self) -> Result<Vec<String>, Error> {
+    pub(crate) fn differing_tables(&self, other: &Self) -> Result<Vec<String>> {
         let tables = |one: &Self| one.rows(TABLES, [], |row| row.get::<_, String>(0));
         let (mut all, mut differing) = (tables(self)?, Vec::new());
         all.extend(tables(other)?);
@@ -33,7 +33,7 @@ impl Sqlite {
         Ok(differing)
     }
 
-    fn same_rows(&self, other: &Self, table: &str) -> Result<bool, Error> {
+    fn same_rows(&self, other: &Self, table: &str) -> Result<bool> {
         let failed = Error::sqlite("compare a table");
         let key: Vec<Option<String>> = self.rows(KEY, [table], |row| row.get(0))?;
         let order = key.into_iter().flatten().next().unwrap_or_else(|| "rowid".to_owned());

@@ -1,7 +1,7 @@
 //! Connections to the truth, and the basic queries of all reads and writes.
 
 use super::schema;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::record::Seq;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Params, Row};
@@ -27,12 +27,12 @@ pub struct Sqlite {
 
 impl Sqlite {
     /// Opens the only connection that writes. Creates the database if it does not exist.
-    pub fn writer(path: &Path) -> Result<Self, Error> {
+    pub fn writer(path: &Path) -> Result<Self> {
         Self::writer_by(None, path)
     }
 
     /// The same with other file operations of SQLite.
-    pub(crate) fn writer_by(vfs: Option<&str>, path: &Path) -> Result<Self, Error> {
+    pub(crate) fn writer_by(vfs: Option<&str>, path: &Path) -> Result<Self> {
         let connection = connect(vfs, path, OpenFlags::default()).map_err(Error::sqlite("open the truth"))?;
         schema::set_up(&connection, path)?;
         let mut writer = Self::with(connection);
@@ -41,12 +41,12 @@ impl Sqlite {
     }
 
     /// Opens a connection that only reads. The database must exist.
-    pub fn reader(path: &Path) -> Result<Self, Error> {
+    pub fn reader(path: &Path) -> Result<Self> {
         Self::reader_by(None, path)
     }
 
     /// The same with other file operations of SQLite.
-    pub(crate) fn reader_by(vfs: Option<&str>, path: &Path) -> Result<Self, Error> {
+    pub(crate) fn reader_by(vfs: Option<&str>, path: &Path) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = connect(vfs, path, flags).map_err(Error::sqlite("open the truth"))?;
         let pragmas = "PRAGMA busy_timeout = 5000; PRAGMA query_only = ON;";
@@ -55,7 +55,7 @@ impl Sqlite {
     }
 
     /// The same with this many bytes of memory for pages of the database.
-    pub(crate) fn with_memory(self, cache_bytes: u64) -> Result<Self, Error> {
+    pub(crate) fn with_memory(self, cache_bytes: u64) -> Result<Self> {
         let reader = self;
         // SQLite reads a negative number as KiB, and a positive one as pages.
         let kibibytes = -i64::try_from(cache_bytes >> 10).unwrap_or(i64::MAX).max(1);
@@ -73,7 +73,7 @@ impl Sqlite {
     }
 
     /// Reads rows with one column, which is JSON.
-    pub(super) fn bodies<T: DeserializeOwned>(&self, sql: &str, values: impl Params) -> Result<Vec<T>, Error> {
+    pub(super) fn bodies<T: DeserializeOwned>(&self, sql: &str, values: impl Params) -> Result<Vec<T>> {
         let bodies: Vec<String> = self.rows(sql, values, |row| row.get(0))?;
         let read = |body: &String| {
             give_way();
@@ -87,7 +87,7 @@ impl Sqlite {
         sql: &str,
         values: impl Params,
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Vec<T>, Error> {
+    ) -> Result<Vec<T>> {
         let failed = Error::sqlite("read the truth");
         let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
         let read = |row: &Row<'_>| {
@@ -99,7 +99,7 @@ impl Sqlite {
     }
 
     /// Runs a statement that returns no rows.
-    pub(crate) fn run(&self, sql: &str, values: impl Params) -> Result<(), Error> {
+    pub(crate) fn run(&self, sql: &str, values: impl Params) -> Result<()> {
         let failed = Error::sqlite("write the truth");
         self.connection.prepare_cached(sql).and_then(|mut statement| statement.execute(values)).map_err(failed)?;
         Ok(())
@@ -123,11 +123,11 @@ pub(super) fn seq(number: i64) -> Seq {
     Seq(number.cast_unsigned())
 }
 
-pub(super) fn json<T: Serialize>(body: &T) -> Result<String, Error> {
+pub(super) fn json<T: Serialize>(body: &T) -> Result<String> {
     serde_json::to_string(body).map_err(Error::row(Seq(0)))
 }
 
-pub(super) fn parse<T: DeserializeOwned>(body: &str) -> Result<T, Error> {
+pub(super) fn parse<T: DeserializeOwned>(body: &str) -> Result<T> {
     serde_json::from_str(body).map_err(Error::row(Seq(0)))
 }
 

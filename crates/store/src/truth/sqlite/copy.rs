@@ -2,7 +2,7 @@
 
 use super::connection::Sqlite;
 use crate::disk::database_files::remove_database;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::store::progress::Progress;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
@@ -20,7 +20,7 @@ const VERSIONS_AT: u64 = 18;
 
 impl Sqlite {
     /// Opens a copy that [`copy_database`] made. No process writes to it, so no lock is taken and no other file is made.
-    pub(crate) fn copied(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn copied(path: &Path) -> Result<Self> {
         let flags =
             OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         // With this flag no folder on the way may be a link either, and the user may have named a folder by one.
@@ -32,7 +32,7 @@ impl Sqlite {
 }
 
 /// Copies a database to a path where no file exists, as one synced file. Writers of the database do not wait.
-pub(crate) fn copy_database(from: &Path, to: &Path, progress: &mut dyn FnMut(Progress)) -> Result<(), Error> {
+pub(crate) fn copy_database(from: &Path, to: &Path, progress: &mut dyn FnMut(Progress)) -> Result<()> {
     let failed = Error::sqlite("copy a database");
     remove_database(to)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;

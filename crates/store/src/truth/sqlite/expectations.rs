@@ -1,7 +1,7 @@
 //! Decides whether the conditions of a batch hold.
 
 use super::connection::{Sqlite, int, seq};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::record::{RepositoryId, RepositoryRecord, Seq};
 use crate::journal::token::TokenRecord;
 use crate::truth::catalog::{Batch, Expect};
@@ -21,7 +21,7 @@ pub(super) const UNIT_IN_OTHER_CASE: &str =
 
 impl Sqlite {
     /// The first condition of a batch that does not hold. `last` and `moment`: the number and the moment of the last change so far.
-    pub(super) fn broken(&self, batch: &Batch, last: Seq, moment: Millis) -> Result<Option<Expect>, Error> {
+    pub(super) fn broken(&self, batch: &Batch, last: Seq, moment: Millis) -> Result<Option<Expect>> {
         for expect in batch.expect.iter().cloned().chain(batch.implied()) {
             if !self.holds(&expect, last, moment)? {
                 return Ok(Some(expect));
@@ -30,7 +30,7 @@ impl Sqlite {
         Ok(None)
     }
 
-    fn holds(&self, expect: &Expect, last: Seq, moment: Millis) -> Result<bool, Error> {
+    fn holds(&self, expect: &Expect, last: Seq, moment: Millis) -> Result<bool> {
         Ok(match expect {
             Expect::UnitAt { repository, unit, seq } => self.unit_seq(*repository, unit)? == *seq,
             Expect::FirstSeenAt { repository, unit, seq } => self.last_first_seen(*repository, unit)? == *seq,
@@ -66,7 +66,7 @@ impl Sqlite {
     }
 
     /// The number of a unit's last change; 0: it has none.
-    pub(super) fn unit_seq(&self, repository: RepositoryId, unit: &str) -> Result<Seq, Error> {
+    pub(super) fn unit_seq(&self, repository: RepositoryId, unit: &str) -> Result<Seq> {
         let failed = Error::sqlite("read a unit");
         let sql = "SELECT seq FROM unit WHERE repository = ? AND unit = ?";
         let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
@@ -75,18 +75,18 @@ impl Sqlite {
     }
 
     /// The number of a unit's last first-seen row; 0: it has none.
-    fn last_first_seen(&self, id: RepositoryId, unit: &str) -> Result<Seq, Error> {
+    fn last_first_seen(&self, id: RepositoryId, unit: &str) -> Result<Seq> {
         let sql = "SELECT seq FROM first_seen WHERE repository = ? AND unit = ? ORDER BY seq DESC LIMIT 1";
         let found: Vec<i64> = self.rows(sql, params![int(id.0), unit], |row| row.get(0))?;
         Ok(seq(found.first().copied().unwrap_or_default()))
     }
 
     /// The settings of a repository, also of a removed one.
-    fn record(&self, id: RepositoryId) -> Result<Option<RepositoryRecord>, Error> {
+    fn record(&self, id: RepositoryId) -> Result<Option<RepositoryRecord>> {
         Ok(self.bodies("SELECT body FROM repository WHERE id = ?", [int(id.0)])?.pop())
     }
 
-    pub(super) fn exists(&self, sql: &str, values: impl Params) -> Result<bool, Error> {
+    pub(super) fn exists(&self, sql: &str, values: impl Params) -> Result<bool> {
         let failed = Error::sqlite("decide an expectation");
         self.connection.prepare_cached(sql).and_then(|mut statement| statement.exists(values)).map_err(failed)
     }

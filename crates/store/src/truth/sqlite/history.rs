@@ -1,7 +1,7 @@
 //! Reads of the journal, and of earlier states.
 
 use super::connection::{PrefixRange, Sqlite, int, seq};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::change::Change;
 use crate::journal::record::{RepositoryId, Seq};
 use crate::truth::catalog::{Authorship, FirstSeen, JournalReads, JournalRow, Subject};
@@ -43,7 +43,7 @@ impl Sqlite {
         id: RepositoryId,
         of: Subject<'_>,
         through: Seq,
-    ) -> Result<Option<T>, Error> {
+    ) -> Result<Option<T>> {
         let (of_entry, name) = match of {
             Subject::Entry(key) => (true, key),
             Subject::Unit(unit) => (false, unit),
@@ -58,27 +58,27 @@ impl Sqlite {
 }
 
 impl JournalReads for Sqlite {
-    fn last(&mut self) -> Result<Seq, Error> {
+    fn last(&mut self) -> Result<Seq> {
         let failed = Error::sqlite("read the counter");
         let mut statement = self.connection.prepare_cached("SELECT seq FROM counter").map_err(&failed)?;
         statement.query_row([], |row| row.get(0)).map(seq).map_err(failed)
     }
 
-    fn last_moment(&mut self) -> Result<Option<Millis>, Error> {
+    fn last_moment(&mut self) -> Result<Option<Millis>> {
         let rows: Vec<Moment> = self.bodies("SELECT body FROM journal ORDER BY seq DESC LIMIT 1", [])?;
         Ok(rows.first().map(|row| row.at))
     }
 
-    fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>, Error> {
+    fn journal(&mut self, after: Seq, limit: usize) -> Result<Vec<JournalRow>> {
         let rows = self.journal_text(after, limit, usize::MAX)?;
         rows.iter().map(|(seq, body)| serde_json::from_str(body).map_err(Error::row(*seq))).collect()
     }
 
-    fn moment_of(&mut self, seq: Seq, at: Millis) -> Result<Millis, Error> {
+    fn moment_of(&mut self, seq: Seq, at: Millis) -> Result<Millis> {
         self.dated(seq, at)
     }
 
-    fn journal_text(&mut self, after: Seq, limit: usize, max_bytes: usize) -> Result<Vec<(Seq, String)>, Error> {
+    fn journal_text(&mut self, after: Seq, limit: usize, max_bytes: usize) -> Result<Vec<(Seq, String)>> {
         let failed = Error::sqlite("read the journal");
         let sql = "SELECT seq, body FROM journal WHERE seq > ? ORDER BY seq LIMIT ?";
         let mut statement = self.connection.prepare_cached(sql).map_err(&failed)?;
@@ -95,13 +95,13 @@ impl JournalReads for Sqlite {
         Ok(rows)
     }
 
-    fn row_as_of(&mut self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<JournalRow>, Error> {
+    fn row_as_of(&mut self, id: RepositoryId, of: Subject<'_>, through: Seq) -> Result<Option<JournalRow>> {
         let row: Option<JournalRow> = self.row_body_as_of(id, of, through)?;
         let row = row.filter(|row| row.change.leaves_something());
         row.map(|row| Ok(JournalRow { at: self.dated(row.seq, row.at)?, ..row })).transpose()
     }
 
-    fn authors_as_of(&mut self, of: &[(RepositoryId, Subject<'_>, Seq)]) -> Result<Vec<Option<Authorship>>, Error> {
+    fn authors_as_of(&mut self, of: &[(RepositoryId, Subject<'_>, Seq)]) -> Result<Vec<Option<Authorship>>> {
         // One snapshot for all reads: otherwise each of them takes the locks of a transaction.
         let snapshot = self.connection.unchecked_transaction().map_err(Error::sqlite("read the journal"))?;
         let read = |(id, of, through): &(RepositoryId, Subject<'_>, Seq)| {
@@ -109,7 +109,7 @@ impl JournalReads for Sqlite {
             let author = |AuthoredRow { seq, at, by, .. }| Ok(Authorship { seq, at: self.dated(seq, at)?, by });
             row.filter(|row| row.facts.is_some()).map(author).transpose()
         };
-        let found = of.iter().map(read).collect::<Result<_, Error>>()?;
+        let found = of.iter().map(read).collect::<Result<_>>()?;
         snapshot.finish().map_err(Error::sqlite("read the journal"))?;
         Ok(found)
     }
@@ -121,7 +121,7 @@ impl JournalReads for Sqlite {
         after: &str,
         limit: usize,
         through: Seq,
-    ) -> Result<Vec<(String, serde_json::Value)>, Error> {
+    ) -> Result<Vec<(String, serde_json::Value)>> {
         let (mut known, mut after) = (Vec::new(), after.to_owned());
         loop {
             let PrefixRange { from, least, end } = PrefixRange::new(prefix, &after);
@@ -145,7 +145,7 @@ impl JournalReads for Sqlite {
         }
     }
 
-    fn first_seen(&mut self, id: RepositoryId, unit: &str, through: Seq) -> Result<Vec<FirstSeen>, Error> {
+    fn first_seen(&mut self, id: RepositoryId, unit: &str, through: Seq) -> Result<Vec<FirstSeen>> {
         let failed = Error::sqlite("read the truth");
         let mut statement = self.connection.prepare_cached(FIRST_SEEN).map_err(&failed)?;
         let mut found = statement.query(params![int(id.0), unit, int(through.0)]).map_err(&failed)?;
@@ -162,20 +162,20 @@ impl JournalReads for Sqlite {
         Ok(rows)
     }
 
-    fn first_seen_bytes(&mut self) -> Result<Vec<(RepositoryId, u64)>, Error> {
+    fn first_seen_bytes(&mut self) -> Result<Vec<(RepositoryId, u64)>> {
         let read = |row: &rusqlite::Row<'_>| {
             Ok((RepositoryId(row.get::<_, i64>(0)?.cast_unsigned()), row.get::<_, i64>(1)?.cast_unsigned()))
         };
         self.rows("SELECT repository, bytes FROM first_seen_bytes ORDER BY repository", [], read)
     }
 
-    fn lines(&mut self, id: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>, Error> {
+    fn lines(&mut self, id: RepositoryId, after: Seq, limit: usize) -> Result<Vec<(Seq, String)>> {
         let sql = "SELECT seq, line FROM line WHERE repository = ? AND seq > ? ORDER BY seq LIMIT ?";
         let values = params![int(id.0), int(after.0), int(limit as u64)];
         self.rows(sql, values, |row| Ok((seq(row.get(0)?), row.get(1)?)))
     }
 
-    fn last_line(&mut self, id: RepositoryId, through: Seq) -> Result<Seq, Error> {
+    fn last_line(&mut self, id: RepositoryId, through: Seq) -> Result<Seq> {
         let sql = "SELECT seq FROM line WHERE repository = ? AND seq <= ? ORDER BY seq DESC LIMIT 1";
         let found: Vec<i64> = self.rows(sql, params![int(id.0), int(through.0)], |row| row.get(0))?;
         Ok(seq(found.first().copied().unwrap_or_default()))

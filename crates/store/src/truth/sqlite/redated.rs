@@ -3,7 +3,7 @@
 //! Rows of the journal never change. So each read of a moment looks here, and the table is derived from the journal like all others.
 
 use super::connection::{Sqlite, int};
-use crate::error::Error;
+use crate::error::Result;
 use crate::journal::record::Seq;
 use crate::truth::catalog::JournalRow;
 use rusqlite::params;
@@ -11,19 +11,19 @@ use telemetry::Millis;
 
 impl Sqlite {
     /// Writes which rows a row redates.
-    pub(super) fn redate(&self, row: &JournalRow, first: Seq) -> Result<(), Error> {
+    pub(super) fn redate(&self, row: &JournalRow, first: Seq) -> Result<()> {
         self.run("INSERT INTO redated VALUES (?, ?, ?)", params![int(row.seq.0), int(first.0), row.at.0])?;
         self.track(row)
     }
 
     /// No use and no deletion of a blob is later than the moment of a row that redates others.
-    pub(super) fn redate_uses(&self, row: &JournalRow) -> Result<(), Error> {
+    pub(super) fn redate_uses(&self, row: &JournalRow) -> Result<()> {
         self.run("UPDATE blob_use SET ended = ?1 WHERE ended > ?1", [row.at.0])?;
         self.run("UPDATE collected SET at = ?1 WHERE at > ?1", [row.at.0])
     }
 
     /// The moment as of which the row `seq` counts, whose own moment is `at`.
-    pub(super) fn dated(&self, seq: Seq, at: Millis) -> Result<Millis, Error> {
+    pub(super) fn dated(&self, seq: Seq, at: Millis) -> Result<Millis> {
         // A database of an earlier version that is only read has no such table.
         let exists = || self.exists("SELECT 1 FROM sqlite_schema WHERE name = 'redated'", []);
         let known = self.redates.get().copied();

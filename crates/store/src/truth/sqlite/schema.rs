@@ -1,7 +1,7 @@
 //! The tables of the truth, and the migration of older databases.
 
 use super::holding_tables;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use rusqlite::{Connection, OptionalExtension};
 use std::path::Path;
 
@@ -139,7 +139,7 @@ const REDATED: &str = "CREATE TABLE IF NOT EXISTS redated
     (seq INTEGER PRIMARY KEY, first INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;";
 
 /// Sets the pragmas that durability depends on, creates the tables of a new database and adds missing ones to an old one.
-pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<(), Error> {
+pub(super) fn set_up(connection: &Connection, path: &Path) -> Result<()> {
     let failed = Error::sqlite("set up the truth");
     connection
         .execute_batch(

@@ -1,13 +1,13 @@
 //! Transactions of the writer.
 
 use super::connection::Sqlite;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::record::Seq;
 use crate::truth::catalog::{Batch, Conflict, JournalReads as _, JournalRow, Transactions};
 use telemetry::Millis;
 
 impl Transactions for Sqlite {
-    fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+    fn begin(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>> {
         batches.iter().try_for_each(Batch::check)?;
         self.run("BEGIN IMMEDIATE", [])?;
         let decided = self.decide(batches);
@@ -17,7 +17,7 @@ impl Transactions for Sqlite {
         decided
     }
 
-    fn commit(&mut self) -> Result<(), Error> {
+    fn commit(&mut self) -> Result<()> {
         let committed = self.run("COMMIT", []);
         if committed.is_err() {
             self.rollback();
@@ -31,7 +31,7 @@ impl Transactions for Sqlite {
         let _ = self.run("ROLLBACK", []);
     }
 
-    fn replay(&mut self, rows: &[JournalRow]) -> Result<(), Error> {
+    fn replay(&mut self, rows: &[JournalRow]) -> Result<()> {
         self.run("BEGIN IMMEDIATE", [])?;
         self.moment = None;
         let written = self.last().and_then(|mut last| {
@@ -49,7 +49,7 @@ impl Transactions for Sqlite {
         self.commit()
     }
 
-    fn close(self: Box<Self>) -> Result<(), Error> {
+    fn close(self: Box<Self>) -> Result<()> {
         let failed = Error::sqlite("close the truth");
         // Moves the write-ahead log into the database.
         self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(&failed)?;
@@ -60,7 +60,7 @@ impl Transactions for Sqlite {
 impl Sqlite {
     /// Decides each batch and makes its changes. The conditions of a batch are checked before its first change, so a refused batch
     /// leaves nothing to roll back.
-    fn decide(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>, Error> {
+    fn decide(&mut self, batches: &[Batch]) -> Result<Vec<Result<Seq, Conflict>>> {
         let mut last = self.last()?;
         let known = self.moment.map_or_else(|| self.last_moment(), |moment| Ok(Some(moment)))?;
         let mut moment = known.unwrap_or(Millis(i64::MIN));

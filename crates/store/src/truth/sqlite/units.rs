@@ -2,7 +2,7 @@
 
 use super::connection::{PrefixRange, Sqlite, int, parse};
 use super::expectations::UNIT_IN_OTHER_CASE;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::journal::entry::State;
 use crate::journal::record::RepositoryId;
 use crate::truth::catalog::{Facts, Outline, UnitFacts, UnitReads, UnitRows};
@@ -17,7 +17,7 @@ const LIVE_UNIT: &str = "SELECT body FROM entry INDEXED BY entry_unit_live
     WHERE repository = ? AND unit = ? AND live ORDER BY published, key";
 
 impl UnitReads for Sqlite {
-    fn unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error> {
+    fn unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows> {
         self.unit_rows(
             repository,
             unit,
@@ -25,17 +25,17 @@ impl UnitReads for Sqlite {
         )
     }
 
-    fn live_unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows, Error> {
+    fn live_unit(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitRows> {
         self.unit_rows(repository, unit, LIVE_UNIT)
     }
 
     /// Answered from the index only: no entry is read for its key.
-    fn keys(&mut self, id: RepositoryId, unit: &str, limit: usize) -> Result<Vec<String>, Error> {
+    fn keys(&mut self, id: RepositoryId, unit: &str, limit: usize) -> Result<Vec<String>> {
         let sql = "SELECT key FROM entry WHERE repository = ? AND unit = ? ORDER BY published, key LIMIT ?";
         self.rows(sql, params![int(id.0), unit, int(limit as u64)], |row| row.get(0))
     }
 
-    fn outlines(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>, Error> {
+    fn outlines(&mut self, repository: RepositoryId, unit: &str) -> Result<Vec<Outline>> {
         // Read in the order of the primary key and sorted here: SQLite would build a temporary table for the other order.
         let sql = "SELECT live, published, changed, brief, key, origin FROM outline
                    WHERE repository = ? AND unit = ? ORDER BY key";
@@ -59,7 +59,7 @@ impl UnitReads for Sqlite {
         Ok(outlines)
     }
 
-    fn facts(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitFacts, Error> {
+    fn facts(&mut self, repository: RepositoryId, unit: &str) -> Result<UnitFacts> {
         // One snapshot for both reads, as for a unit.
         let snapshot = self.connection.unchecked_transaction().map_err(Error::sqlite("read a unit"))?;
         let sql = "SELECT body FROM unit_facts WHERE repository = ? AND unit = ?";
@@ -75,7 +75,7 @@ impl UnitReads for Sqlite {
         prefix: &str,
         after: &str,
         limit: usize,
-    ) -> Result<Vec<(String, serde_json::Value)>, Error> {
+    ) -> Result<Vec<(String, serde_json::Value)>> {
         let PrefixRange { from, least, end } = PrefixRange::new(prefix, after);
         let sql = format!(
             "SELECT unit, body FROM unit_facts WHERE repository = ? AND unit {from} ? AND unit < ? ORDER BY unit LIMIT ?"
@@ -85,16 +85,16 @@ impl UnitReads for Sqlite {
         rows.into_iter().map(|(unit, body)| Ok((unit, parse(&body)?))).collect()
     }
 
-    fn unit_in_other_case(&mut self, id: RepositoryId, unit: &str) -> Result<Option<String>, Error> {
+    fn unit_in_other_case(&mut self, id: RepositoryId, unit: &str) -> Result<Option<String>> {
         Ok(self.rows(UNIT_IN_OTHER_CASE, params![int(id.0), unit], |row| row.get(0))?.pop())
     }
 
-    fn units(&mut self, id: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
+    fn units(&mut self, id: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>> {
         let sql = "SELECT unit FROM unit WHERE repository = ? AND unit > ? AND live > 0 ORDER BY unit LIMIT ?";
         self.rows(sql, params![int(id.0), after, int(limit as u64)], |row| row.get(0))
     }
 
-    fn units_ever(&mut self, id: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>, Error> {
+    fn units_ever(&mut self, id: RepositoryId, after: &str, limit: usize) -> Result<Vec<String>> {
         let sql = "SELECT unit FROM unit WHERE repository = ? AND unit > ? ORDER BY unit LIMIT ?";
         self.rows(sql, params![int(id.0), after, int(limit as u64)], |row| row.get(0))
     }
@@ -102,7 +102,7 @@ impl UnitReads for Sqlite {
 
 impl Sqlite {
     /// A unit with the entries that a query returns.
-    fn unit_rows(&self, repository: RepositoryId, unit: &str, sql: &str) -> Result<UnitRows, Error> {
+    fn unit_rows(&self, repository: RepositoryId, unit: &str, sql: &str) -> Result<UnitRows> {
         // One snapshot for both reads, or a change between them could be lost.
         let snapshot = self.connection.unchecked_transaction().map_err(Error::sqlite("read a unit"))?;
         let rows = UnitRows {
@@ -114,7 +114,7 @@ impl Sqlite {
     }
 
     /// All facts of an entry without a brief text.
-    fn whole_facts(&self, repository: RepositoryId, key: &str) -> Result<Facts, Error> {
+    fn whole_facts(&self, repository: RepositoryId, key: &str) -> Result<Facts> {
         #[derive(Deserialize)]
         struct Body {
             facts: Box<RawValue>,
