@@ -4,11 +4,9 @@
 mod fake_upstream;
 mod ways;
 
-use crate::gem::Gem;
 use crate::hit::{PAGE, publish};
 use crate::open::{LoadResult, Stream};
-use crate::process::{Server, TOKEN, load_average, only_on};
-use crate::push::{self, noise};
+use crate::process::{Server, load_average, only_on};
 use crate::spread::Spread;
 use anyhow::{Context, Result, ensure};
 use fake_upstream::FakeUpstream;
@@ -68,7 +66,7 @@ pub(crate) fn row() -> Result<()> {
     for (number, (name, attack)) in ways::ATTACKS.iter().enumerate() {
         let mut rows: Vec<Row> = BYSTANDERS.iter().map(|(name, _)| Row { name, ..Row::default() }).collect();
         for round in 0..ROUNDS {
-            let without = at_once(&bystanders(&server, &mut pushed))?;
+            let without = Stream::at_once(&bystanders(&server, &mut pushed))?;
             let run = number * ROUNDS + round;
             let context =
                 AttackContext { server: &server, run, begun: AtomicBool::new(false), over: AtomicBool::new(false) };
@@ -89,7 +87,7 @@ fn beside(context: &AttackContext<'_>, attack: ways::Attack, streams: &[Stream])
         while !context.begun.load(Relaxed) && !attacking.is_finished() {
             yield_now();
         }
-        let result = at_once(streams);
+        let result = Stream::at_once(streams);
         context.over.store(true, Relaxed);
         attacking.join().ok().context("the attack panicked")??;
         // The rest of the attack ends before the next round.
@@ -100,32 +98,13 @@ fn beside(context: &AttackContext<'_>, attack: ways::Attack, streams: &[Stream])
 
 fn bystanders(server: &Server, pushed: &mut usize) -> Vec<Stream> {
     let [health, hits, downloads, pushes] = BYSTANDERS.map(|(_, per_second)| per_second);
-    let push = |number| {
-        let gem = Gem::new("wick", &format!("1.{number}")).payload(&noise(number as u64, 10_000)).bytes();
-        let head = format!(
-            "POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {TOKEN}\r\nContent-Length: {}\r\n\r\n",
-            push::PATH,
-            gem.len()
-        );
-        [head.into_bytes(), gem].concat()
-    };
-    let requests: Vec<_> = (0..(SECONDS * pushes) as usize + 1).map(|more| push(*pushed + more)).collect();
-    *pushed += requests.len();
-    let stream =
-        |path, per_second| Stream { connections: 8, seconds: SECONDS, ..Stream::get(server, path, per_second) };
+    let stream = |path, per_second| Stream::bystander(server, path, per_second, SECONDS);
     vec![
         stream("/health/ready", health),
         stream(PAGE, hits),
         stream(FILE, downloads),
-        Stream { requests, ..stream(push::PATH, pushes) },
+        Stream::pushes(server, pushes, SECONDS, pushed),
     ]
-}
-
-fn at_once(streams: &[Stream]) -> Result<Vec<LoadResult>> {
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = streams.iter().map(|stream| scope.spawn(|| stream.run())).collect();
-        threads.into_iter().map(|thread| thread.join().ok().context("a generator panicked")?).collect()
-    })
 }
 
 /// The figures of one kind of bystander, at the median and at the 99th percentile.

@@ -17,21 +17,20 @@ pub(crate) const PAGE: &str = "/repository/gems-private/info/lamp";
 /// Measures and prints the row.
 pub(crate) fn row() -> Result<()> {
     println!("\n## Small page hit");
-    let pair = pair()?;
-    let (daylight, nginx) = (&pair.daylight, &pair.nginx);
-    let size = pair.file("page", &read(daylight, PAGE)?)?;
-    let (generator, paths) = (Generator::Wrk, [PAGE, "/page"]);
-    Contest { daylight, peer: nginx, paths, size, generator, connections: 32, seconds: 4, rounds: 7 }.run()
+    contest(Generator::Wrk, 32)
 }
 
 /// The same page on HTTP/2, without TLS: twenty requests at a time on each of eight connections.
 pub(crate) fn framed() -> Result<()> {
     println!("\n## Small page hit on HTTP/2");
+    contest(Generator::H2load, 8)
+}
+
+fn contest(generator: Generator, connections: usize) -> Result<()> {
     let pair = pair()?;
     let (daylight, nginx) = (&pair.daylight, &pair.nginx);
     let size = pair.file("page", &read(daylight, PAGE)?)?;
-    let (generator, paths) = (Generator::H2load, [PAGE, "/page"]);
-    Contest { daylight, peer: nginx, paths, size, generator, connections: 8, seconds: 4, rounds: 7 }.run()
+    Contest { daylight, peer: nginx, paths: [PAGE, "/page"], size, generator, connections, seconds: 4, rounds: 7 }.run()
 }
 
 /// The same page when requests come at a steady rate.

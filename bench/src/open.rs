@@ -2,7 +2,9 @@
 //! answered. The time that a request waits for slow earlier requests is part of its latency.
 
 use crate::caller::{Caller, Reply};
-use crate::process::{Server, load_average};
+use crate::gem::Gem;
+use crate::process::{Server, TOKEN, load_average};
+use crate::push::{self, noise};
 use crate::spread::Spread;
 use anyhow::{Context, Result, ensure};
 use std::fs;
@@ -52,6 +54,35 @@ impl Stream {
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes();
         let requests = vec![request];
         Self { address: server.address.clone(), requests, connections: CONNECTIONS, per_second, seconds: SECONDS }
+    }
+
+    /// A stream whose latency is measured while the server has other work.
+    pub(crate) fn bystander(server: &Server, path: &str, per_second: f64, seconds: f64) -> Self {
+        Self { connections: 8, seconds, ..Self::get(server, path, per_second) }
+    }
+
+    /// The same of pushes of a gem, each with a further version. `pushed`: how many there were.
+    pub(crate) fn pushes(server: &Server, per_second: f64, seconds: f64, pushed: &mut usize) -> Self {
+        let push = |number| {
+            let gem = Gem::new("wick", &format!("1.{number}")).payload(&noise(number as u64, 10_000)).bytes();
+            let head = format!(
+                "POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {TOKEN}\r\nContent-Length: {}\r\n\r\n",
+                push::PATH,
+                gem.len()
+            );
+            [head.into_bytes(), gem].concat()
+        };
+        let requests: Vec<_> = (0..(seconds * per_second) as usize + 1).map(|more| push(*pushed + more)).collect();
+        *pushed += requests.len();
+        Self { requests, ..Self::bystander(server, push::PATH, per_second, seconds) }
+    }
+
+    /// Runs several at the same time.
+    pub(crate) fn at_once(streams: &[Self]) -> Result<Vec<LoadResult>> {
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = streams.iter().map(|stream| scope.spawn(|| stream.run())).collect();
+            threads.into_iter().map(|thread| thread.join().ok().context("a generator panicked")?).collect()
+        })
     }
 
     /// Runs until its end.

@@ -1,13 +1,11 @@
 //! Overload: five and ten times as many requests for indexes as can be answered, while pages, downloads and pushes continue
 //! at a steady rate. Measures their latency, and the replies to the excess.
 
-use crate::gem::Gem;
 use crate::hit::{PAGE, publish};
 use crate::open::{LoadResult, Stream};
-use crate::process::{Server, TOKEN, load_average, only_on};
-use crate::push::{self, noise};
+use crate::process::{Server, load_average, only_on};
 use crate::spread::Spread;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 const ROUNDS: usize = 3;
 const SECONDS: f64 = 4.0;
@@ -56,7 +54,7 @@ pub(crate) fn row() -> Result<()> {
             if times > 0.0 {
                 streams.push(index(&server, CROWD, times * capacity.median(), SECONDS));
             }
-            for (row, result) in rows.iter_mut().zip(at_once(&streams)?) {
+            for (row, result) in rows.iter_mut().zip(Stream::at_once(&streams)?) {
                 row.add(&result);
             }
         }
@@ -75,27 +73,8 @@ fn index(server: &Server, connections: usize, per_second: f64, seconds: f64) -> 
 
 fn bystanders(server: &Server, pushed: &mut usize) -> Vec<Stream> {
     let [hits, downloads, pushes] = BYSTANDERS.map(|(_, per_second)| per_second);
-    let push = |number| {
-        let gem = Gem::new("wick", &format!("1.{number}")).payload(&noise(number as u64, 10_000)).bytes();
-        let head = format!(
-            "POST {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {TOKEN}\r\nContent-Length: {}\r\n\r\n",
-            push::PATH,
-            gem.len()
-        );
-        [head.into_bytes(), gem].concat()
-    };
-    let requests: Vec<_> = (0..(SECONDS * pushes) as usize + 1).map(|more| push(*pushed + more)).collect();
-    *pushed += requests.len();
-    let stream =
-        |path, per_second| Stream { connections: 8, seconds: SECONDS, ..Stream::get(server, path, per_second) };
-    vec![stream(PAGE, hits), stream(FILE, downloads), Stream { requests, ..stream(push::PATH, pushes) }]
-}
-
-fn at_once(streams: &[Stream]) -> Result<Vec<LoadResult>> {
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = streams.iter().map(|stream| scope.spawn(|| stream.run())).collect();
-        threads.into_iter().map(|thread| thread.join().ok().context("a generator panicked")?).collect()
-    })
+    let stream = |path, per_second| Stream::bystander(server, path, per_second, SECONDS);
+    vec![stream(PAGE, hits), stream(FILE, downloads), Stream::pushes(server, pushes, SECONDS, pushed)]
 }
 
 #[derive(Default)]
