@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::class;
 use crate::config::{FORM_BYTES, SMALL_BODY_BYTES};
-use crate::error::Error;
+use crate::error::Result;
 use crate::health::metrics;
 use crate::reply::audience::Audience;
 use crate::reply::receipt::{self, Receipt};
@@ -29,7 +29,7 @@ pub(crate) async fn answer(
     request: &mut Request,
     audience: &mut Audience,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Reply> {
     let route = event.time(Op::Route, || route::read(&request.method, request.path()))?;
     let brings_small_body = match &route {
         Route::Hook(_) => true,
@@ -67,7 +67,7 @@ async fn below(
     mut url: Content,
     audience: &mut Audience,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Reply> {
     let (repository, settings) = app.access.repository(&app.repositories, &url.repository, request, event).await?;
     audience.format = Some(repository.format); // the client may know that it exists
     let kept = url.keep_query(&repository, request.query());
@@ -104,12 +104,7 @@ struct ContentRequest<'a> {
 }
 
 /// Answers a request for content of a repository.
-async fn content(
-    app: &App,
-    request: &mut Request,
-    asked: ContentRequest<'_>,
-    event: &mut Event,
-) -> Result<Reply, Error> {
+async fn content(app: &App, request: &mut Request, asked: ContentRequest<'_>, event: &mut Event) -> Result<Reply> {
     let ContentRequest { url, kept, scope, question, brings, needs_token, repository, settings, place } = asked;
     let who = app.access.content(request, scope, &repository, event).await?;
     let repository = match url.as_of {

@@ -3,7 +3,7 @@
 use crate::access::{Access, Caller};
 use crate::class::{Classes, Permit};
 use crate::config::{References, ServerTiming};
-use crate::error::Error;
+use crate::error::Result;
 use crate::reply::{self, explain_link};
 use crate::route::Content;
 use crate::route::public_url::PublicUrls;
@@ -12,7 +12,7 @@ use crate::uses::last_uses::LastUses;
 use crate::uses::recent_paths::RecentPaths;
 use front::{Pages, Reply, Request};
 use insight::{Insight, Tail};
-use repository::{Ask, Repositories};
+use repository::{Ask, Repositories, Services};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::{Stamp, Store};
@@ -71,15 +71,20 @@ pub struct App {
 }
 
 impl App {
+    /// The parts that all repositories share.
+    pub(crate) fn services(&self) -> &Services {
+        self.repositories.services()
+    }
+
     /// Reserves a place for a request in its cost class. Fails where the class is full.
-    pub async fn enter(&self, class: Class, request: &Request, event: &mut Event) -> Result<Permit, Error> {
+    pub async fn enter(&self, class: Class, request: &Request, event: &mut Event) -> Result<Permit> {
         let token = self.holder_in(class, request, event).await?;
         self.classes.enter(class, request.client, token)
     }
 
     /// Waits until the small body of a request has arrived, for which [`Upload::collect`](front::Upload::collect) then does not wait. A slow
     /// client occupies no place for work, and as many others as arrive meanwhile can end its body.
-    pub async fn receive(&self, limit: u64, request: &mut Request, event: &mut Event) -> Result<(), Error> {
+    pub async fn receive(&self, limit: u64, request: &mut Request, event: &mut Event) -> Result<()> {
         if request.upload.is_none() {
             return Ok(());
         }
@@ -90,7 +95,7 @@ impl App {
     }
 
     /// Records the class of a request, and finds the token that would hold a place in it.
-    async fn holder_in(&self, class: Class, request: &Request, event: &mut Event) -> Result<Option<u64>, Error> {
+    async fn holder_in(&self, class: Class, request: &Request, event: &mut Event) -> Result<Option<u64>> {
         event.class = Some(class);
         if let Some(arrival) = event.more.as_mut().and_then(|more| more.arrival.as_mut()) {
             arrival.class_used = self.classes.used(class);
@@ -135,7 +140,7 @@ impl App {
         ask: &Ask<'_>,
         url: &Content,
         event: &mut Event,
-    ) -> Result<Reply, Error> {
+    ) -> Result<Reply> {
         use repository::Error::{Guarded, Missing, NoSuchFile, NoSuchPackage};
         if !matches!(error, NoSuchPackage | NoSuchFile(_) | Missing { .. } | Guarded { .. }) {
             return Err(error.into());

@@ -5,7 +5,7 @@
 //! A page needs no place: the front answers it at once.
 
 use crate::config;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::route::{Admin, AdminVerb, OwnVerb, Route, SiteUrl};
 use crate::upload::small_bodies::{Holder, SmallBodies, SmallBody};
 use repository::ClassPlace;
@@ -132,7 +132,7 @@ impl Classes {
 
     /// Takes a place in `class` for a request of this client with this token, if it has a valid one. Fails at once if
     /// the class is full, or if the client or the token has its share already.
-    pub fn enter(&self, class: Class, client: IpAddr, token: Option<u64>) -> Result<Permit, Error> {
+    pub fn enter(&self, class: Class, client: IpAddr, token: Option<u64>) -> Result<Permit> {
         let (all, each) = (&self.all[class as usize], &self.each[class as usize]);
         // The share of the client comes first, so that a refused client takes no place from others, not even for a
         // moment.

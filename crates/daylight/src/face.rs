@@ -87,7 +87,7 @@ pub(crate) struct Face {
     /// The word for exported files.
     pub(crate) exported: &'static str,
     /// Writes all files of a repository into a folder.
-    pub(crate) export: fn(&ExportJob<'_>) -> Result<Vec<Placed>, anyhow::Error>,
+    pub(crate) export: fn(&ExportJob<'_>) -> anyhow::Result<Vec<Placed>>,
     /// The hosted repositories of a new data folder, with the default for the format of `/info`.
     pub(crate) default_hosted: fn(FormatVersion) -> Vec<RepositoryRecord>,
     /// The remote repository of a new data folder.

@@ -3,7 +3,7 @@
 use crate::access::{self, NewToken, Token};
 use crate::app::App;
 use crate::config::FORM_BYTES;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::reply;
 use client::Secret;
 use format::gem::{self, Form};
@@ -23,7 +23,7 @@ pub(super) async fn make(
     form: Form,
     request: &mut Request,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Reply> {
     let maker = app.access.account(request, repository, true, event).await?;
     let fields = fields(request, event).await?;
     let fields = Fields(&fields);
@@ -55,7 +55,7 @@ pub(super) async fn make_full(
     form: Form,
     request: &mut Request,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Reply> {
     let maker = app.access.account(request, repository, true, event).await?;
     access::refuse_browsers(&request.headers)?;
     let all = Scope::ALL.iter().copied().filter(|scope| scope.is_of_keys() && maker.scoped(*scope));
@@ -77,7 +77,7 @@ pub(super) async fn widen(
     repository: &Repository,
     request: &mut Request,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Reply> {
     let maker = app.access.account(request, repository, true, event).await?;
     let fields = fields(request, event).await?;
     let fields = Fields(&fields);
@@ -92,7 +92,7 @@ pub(super) async fn widen(
 }
 
 /// The form in the body, or what stands in the query for who sends none.
-async fn fields(request: &mut Request, event: &mut Event) -> Result<String, Error> {
+async fn fields(request: &mut Request, event: &mut Event) -> Result<String> {
     let body = request.upload.collect(FORM_BYTES, event).await?;
     let form = std::str::from_utf8(&body).map_err(|_| Error::Input("the form is not UTF-8".into()))?;
     Ok(format!("{form}&{}", request.query().unwrap_or_default()))
@@ -104,7 +104,7 @@ fn said(fields: Fields<'_>, name: &str) -> bool {
 
 /// The scopes that are asked for. Nobody gets one that they do not have themselves. To read what anyone may read takes
 /// none, so none is given: a key would have it still when the repository is no longer open.
-fn scopes(fields: Fields<'_>, maker: &Token, repository: &Repository) -> Result<Vec<Scope>, Error> {
+fn scopes(fields: Fields<'_>, maker: &Token, repository: &Repository) -> Result<Vec<Scope>> {
     if let Some(name) = NOT_HERE.into_iter().find(|name| said(fields, name)) {
         return Err(Error::Input(format!("there is no scope `{name}` here; ask for the others")));
     }

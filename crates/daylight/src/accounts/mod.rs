@@ -6,7 +6,7 @@
 mod keys;
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::reply;
 use front::{Reply, Request};
 use repository::{Account, AccountVerb as Verb, Repository};
@@ -20,7 +20,7 @@ pub(crate) async fn answer(
     repository: &Repository,
     request: &mut Request,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Reply> {
     event.layer = Layer::Admin;
     event.subject.kind = "account";
     event.subject.repository = repository.record.name.as_str().into();

@@ -1,7 +1,7 @@
 //! `/api/v1/ask`: questions about stored events.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::settings_patch::format_names;
 use bytes::Bytes;
 use front::Request;
@@ -11,7 +11,7 @@ use telemetry::{Event, Op, Tick, under_way};
 use tokio::sync::oneshot;
 
 /// Answers the question in the body of a request. The answer is JSON.
-pub(super) async fn answer(app: &App, request: &mut Request, event: &mut Event) -> Result<Bytes, Error> {
+pub(super) async fn answer(app: &App, request: &mut Request, event: &mut Event) -> Result<Bytes> {
     // A question changes nothing.
     let caller = app.access.server(request, Scope::Observe, false, event).await?;
     let id = caller.token.map_or(0, |token| token.class);

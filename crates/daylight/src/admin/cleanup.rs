@@ -3,7 +3,7 @@
 use super::frees::Freed;
 use crate::access::Caller;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::uses::recording;
 use repository::moment::Moment;
 use repository::{CleanupPlan, Cleanups, KeptName, PrunePlan, PurgePlan, RulePlan};
@@ -83,12 +83,7 @@ pub(super) struct Pruned {
     restorable_until: Moment,
 }
 
-pub(super) async fn cleanup(
-    app: &App,
-    body: CleanupRequest,
-    caller: &Caller,
-    event: &mut Event,
-) -> Result<Value, Error> {
+pub(super) async fn cleanup(app: &App, body: CleanupRequest, caller: &Caller, event: &mut Event) -> Result<Value> {
     let by = body.apply.then(|| caller.actor());
     recording::record_all(app, event).await?;
     let Cleanups { plans, frees } = app.repositories.cleanup(&body.repositories, by, body.no_undo, event).await?;
@@ -102,7 +97,7 @@ pub(super) async fn purge(
     body: PurgeRequest,
     caller: &Caller,
     event: &mut Event,
-) -> Result<Value, Error> {
+) -> Result<Value> {
     let by = body.apply.then(|| caller.actor());
     let PurgePlan { mut plan, also_in, frees, kept_names } =
         app.repositories.purge(name, &body.what, &body.why, by, event).await?;

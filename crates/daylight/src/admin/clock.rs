@@ -1,7 +1,7 @@
 //! `/api/v1/clock`: which of the machine's clock and the journal is right.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use repository::moment::Moment;
 use repository::{Author, ClockReport};
 use rustix::process::{Signal, getpid, kill_process};
@@ -51,7 +51,7 @@ pub(super) struct Clock {
     restarts: bool,
 }
 
-pub(super) async fn repair(app: &App, body: ClockRepair, by: Author<'_>, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn repair(app: &App, body: ClockRepair, by: Author<'_>, event: &mut Event) -> Result<Value> {
     let before = decide(app, body.right, body.apply.then_some(by), event).await?;
     // Dates of the versions of upstreams are also in memory. They are read again by a restart in place, after this reply.
     let restarts = body.apply && body.right == Right::Clock && before.rows_of_the_future > 0;
@@ -62,17 +62,12 @@ pub(super) async fn repair(app: &App, body: ClockRepair, by: Author<'_>, event: 
 }
 
 /// Decides for one of the two, on behalf of `by`; `None`: only reports. Returns what the clock and the journal said before.
-pub(crate) async fn decide(
-    app: &App,
-    right: Right,
-    by: Option<Author<'_>>,
-    event: &mut Event,
-) -> Result<ClockReport, Error> {
-    let before = repository::clock_report(app.repositories.services(), event).await?;
+pub(crate) async fn decide(app: &App, right: Right, by: Option<Author<'_>>, event: &mut Event) -> Result<ClockReport> {
+    let before = repository::clock_report(app.services(), event).await?;
     match (right, by) {
         (_, None) => {}
-        (Right::Clock, Some(by)) => repository::believe_clock(app.repositories.services(), by, event).await?,
-        (Right::Rows, Some(by)) => repository::believe_rows(app.repositories.services(), by, event).await?,
+        (Right::Clock, Some(by)) => repository::believe_clock(app.services(), by, event).await?,
+        (Right::Rows, Some(by)) => repository::believe_rows(app.services(), by, event).await?,
     }
     Ok(before)
 }

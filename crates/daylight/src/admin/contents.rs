@@ -3,7 +3,7 @@
 use super::frees::Freed;
 use crate::access::Caller;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::lookup::pagination::{self, PageQuery};
 use format::percent::Form;
 use repository::moment::Moment;
@@ -81,7 +81,7 @@ impl From<ListedFile> for File {
     }
 }
 
-pub(super) async fn list(app: &App, name: &str, path: &str, query: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn list(app: &App, name: &str, path: &str, query: &str, event: &mut Event) -> Result<Value> {
     let PageQuery { after, limit } = pagination::read(query)?;
     let page = PageRequest { path, after: &after, limit };
     let page = if Form(query).value("removed").as_deref() == Some(YES) {
@@ -92,25 +92,13 @@ pub(super) async fn list(app: &App, name: &str, path: &str, query: &str, event: 
     Ok(json!(Contents { contents: page.rows.into_iter().map(File::from).collect(), next: page.next }))
 }
 
-pub(super) async fn remove(
-    app: &App,
-    name: &str,
-    path: &str,
-    caller: &Caller,
-    event: &mut Event,
-) -> Result<Value, Error> {
+pub(super) async fn remove(app: &App, name: &str, path: &str, caller: &Caller, event: &mut Event) -> Result<Value> {
     let RemovedFiles { files, frees, kept_names } =
         app.repositories.withdraw(name, path, caller.actor(), event).await?;
     Ok(json!(Removed { kept_names, removed: files, frees: frees.into() }))
 }
 
-pub(super) async fn restore(
-    app: &App,
-    name: &str,
-    path: &str,
-    caller: &Caller,
-    event: &mut Event,
-) -> Result<Value, Error> {
+pub(super) async fn restore(app: &App, name: &str, path: &str, caller: &Caller, event: &mut Event) -> Result<Value> {
     let restored = app.repositories.restore(name, path, caller.actor(), event).await?;
     Ok(json!(Restored { restored }))
 }

@@ -1,12 +1,12 @@
 //! `/api/v1/events/ID`: the event of an answer, by the id in its `Daylight-Event`.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use serde_json::Value;
 use store::Lane;
 use telemetry::{Event, EventId, Op};
 
-pub(super) async fn show(app: &App, id: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn show(app: &App, id: &str, event: &mut Event) -> Result<Value> {
     let id = EventId::read(id).ok_or_else(|| {
         Error::Input("an event's id is 16 hexadecimal digits, as in the header `Daylight-Event` of an answer".into())
     })?;

@@ -1,7 +1,7 @@
 //! `/api/v1/repositories/NAME/exceptions`: versions that are visible in spite of a cooldown, and who allowed them.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use repository::Author;
 use repository::BadSetting;
 use repository::moment;
@@ -34,13 +34,7 @@ pub(super) fn policy_json(policy: &PolicyRecord) -> Value {
 }
 
 /// Adds an exception. It replaces one for the same package; exceptions that have ended are removed.
-pub(super) async fn add(
-    app: &App,
-    name: &str,
-    body: NewException,
-    by: Author<'_>,
-    event: &mut Event,
-) -> Result<Value, Error> {
+pub(super) async fn add(app: &App, name: &str, body: NewException, by: Author<'_>, event: &mut Event) -> Result<Value> {
     let (now, NewException { package, why, until }) = (app.store.now(), body);
     let until = until.as_deref().map(moment::read).transpose()?;
     if until.is_some_and(|until| until <= app.clock.now()) {
@@ -63,13 +57,7 @@ pub(super) async fn add(
 }
 
 /// Removes the exception for `package`.
-pub(super) async fn end(
-    app: &App,
-    name: &str,
-    package: &str,
-    by: Author<'_>,
-    event: &mut Event,
-) -> Result<Value, Error> {
+pub(super) async fn end(app: &App, name: &str, package: &str, by: Author<'_>, event: &mut Event) -> Result<Value> {
     let end = |record: &mut repository::RepositoryRecord| {
         let exceptions = &mut record.policy.get_or_insert_default().exceptions;
         let before = exceptions.len();

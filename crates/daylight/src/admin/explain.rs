@@ -2,7 +2,7 @@
 
 use crate::access;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::lookup::explain;
 use crate::lookup::explained::Reader;
 use front::Request;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use telemetry::Event;
 
 /// The answer to a call of the API.
-pub(super) async fn show(app: &App, query: &str, request: &Request, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn show(app: &App, query: &str, request: &Request, event: &mut Event) -> Result<Value> {
     access::refuse_cross_site(&request.headers)?;
     let form = explain::form(query);
     for (name, value) in [("repository", &form.repository), ("path", &form.path)] {

@@ -2,7 +2,7 @@
 
 use crate::access::{self, Caller};
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::lookup::pagination;
 use format::percent::Form;
 use repository::{CHANGE_KINDS, JournalQuery, Scope, moment};
@@ -12,7 +12,7 @@ use telemetry::Event;
 /// The kind of changes that only administrators see, as only they list tokens.
 const TOKEN: &str = "token";
 
-pub(super) async fn list(app: &App, query: &str, caller: &Caller, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn list(app: &App, query: &str, caller: &Caller, event: &mut Event) -> Result<Value> {
     let mut query = read(query)?;
     if let Some(token) = caller.token.as_ref().filter(|token| !token.allows(Scope::Admin, None)) {
         let asked = if query.kinds.is_empty() { CHANGE_KINDS } else { &query.kinds };
@@ -26,7 +26,7 @@ pub(super) async fn list(app: &App, query: &str, caller: &Caller, event: &mut Ev
     Ok(json!(app.repositories.journal(query, event).await?))
 }
 
-fn read(query: &str) -> Result<JournalQuery, Error> {
+fn read(query: &str) -> Result<JournalQuery> {
     let text = |name: &str| Form(query).value(name).filter(|value| !value.is_empty());
     let number = |name: &str| {
         let number = text(name).map(|digits| digits.parse::<u64>());

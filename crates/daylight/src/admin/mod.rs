@@ -27,7 +27,7 @@ pub(crate) use clock::Right;
 
 use crate::app::App;
 use crate::config::SMALL_BODY_BYTES;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::lookup::search;
 use crate::reply;
 use crate::route::{Admin, AdminVerb, OwnVerb, ServerVerb as Verb};
@@ -39,7 +39,7 @@ use serde_json::{Value, json};
 use telemetry::{Event, Layer, Op};
 
 /// Answers one call of the API. The table of calls has the status.
-pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
+pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event: &mut Event) -> Result<Reply> {
     event.layer = Layer::Admin;
     event.subject.kind = admin.id;
     let value = match admin.verb {
@@ -69,12 +69,7 @@ pub(crate) async fn answer(app: &App, admin: Admin, request: &mut Request, event
 }
 
 /// Executes a call. Every call needs a token with the scope of its verb, except that every token may revoke itself.
-async fn call(
-    app: &App,
-    (verb, admin): (Verb, &Admin),
-    request: &mut Request,
-    event: &mut Event,
-) -> Result<Value, Error> {
+async fn call(app: &App, (verb, admin): (Verb, &Admin), request: &mut Request, event: &mut Event) -> Result<Value> {
     if verb == Verb::RevokeToken
         && let Some(by) = app.access.may_revoke(request, &admin.name, event).await?
     {
@@ -128,7 +123,7 @@ pub(crate) async fn decide_about_clock(
     right: Right,
     by: Option<Author<'_>>,
     event: &mut Event,
-) -> Result<Value, Error> {
+) -> Result<Value> {
     let before = clock::decide(app, right, by, event).await?;
     Ok(json!(clock::Clock::new(before, by.is_some(), false)))
 }
@@ -141,7 +136,7 @@ async fn no_such_repository(app: &App, name: String, event: &mut Event) -> Error
     }
 }
 
-async fn body<T: DeserializeOwned>(request: &mut Request, event: &mut Event) -> Result<T, Error> {
+async fn body<T: DeserializeOwned>(request: &mut Request, event: &mut Event) -> Result<T> {
     let body = request.upload.collect(SMALL_BODY_BYTES, event).await?;
     serde_json::from_slice(&body).map_err(|error| Error::Input(format!("the JSON body cannot be read: {error}")))
 }

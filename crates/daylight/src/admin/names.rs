@@ -2,7 +2,7 @@
 
 use crate::access;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::route::Admin;
 use front::{Request, client};
 use repository::{KnownName, NamesAsk, Place, Repository, Scope, name_of_folder};
@@ -62,7 +62,7 @@ struct ClosedIn {
 }
 
 /// Answers a call of somebody who may publish in the repository.
-pub(super) async fn show(app: &App, admin: &Admin, request: &mut Request, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn show(app: &App, admin: &Admin, request: &mut Request, event: &mut Event) -> Result<Value> {
     let place = app.enter(Class::Admin, request, event).await?;
     let place = Place::new(client(request.client), event.id, place); // given to others while this request waits for an upstream
     let found = app.access.repository(&app.repositories, &admin.name, request, event).await;
@@ -75,7 +75,7 @@ pub(super) async fn show(app: &App, admin: &Admin, request: &mut Request, event:
     let NamesRequest { folders, ask_upstreams } = super::body(request, event).await?;
     let may_read = |other: &Repository| caller.reads(other);
     let ask = NamesAsk { repository: &repository, ask_upstreams, place: &place };
-    let known = repository::known_names(app.repositories.services(), ask, &folders, &may_read, event).await?;
+    let known = repository::known_names(app.services(), ask, &folders, &may_read, event).await?;
     let names = known.into_iter().map(|name| known_name(name, ask_upstreams, may_read));
     Ok(json!(KnownNames { names: names.collect() }))
 }

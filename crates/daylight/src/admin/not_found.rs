@@ -1,7 +1,7 @@
 //! `/api/v1/repositories/NAME/not-found`: the paths that an upstream is known not to have.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::lookup::pagination::{self, PageQuery};
 use repository::moment::Moment;
 use schemars::JsonSchema;
@@ -29,7 +29,7 @@ pub(super) struct Forgotten {
     forgotten: u64,
 }
 
-pub(super) async fn list(app: &App, name: &str, query: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn list(app: &App, name: &str, query: &str, event: &mut Event) -> Result<Value> {
     let PageQuery { after, limit } = pagination::read(query)?;
     let page = app.repositories.missing(name, &after, limit, event).await?;
     let missing = page.rows.into_iter().map(|(path, until)| MissingPath { path, until: Moment(until) });
@@ -37,7 +37,7 @@ pub(super) async fn list(app: &App, name: &str, query: &str, event: &mut Event) 
 }
 
 /// Forgets the paths below `path`, or all where it is empty.
-pub(super) async fn forget(app: &App, name: &str, path: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn forget(app: &App, name: &str, path: &str, event: &mut Event) -> Result<Value> {
     let forgotten = app.repositories.forget_missing(name, path, event).await?;
     Ok(json!(Forgotten { forgotten }))
 }

@@ -1,7 +1,7 @@
 //! `/api/v1/packages` and `/api/v1/browse`: the packages of a repository, and the levels of its content. The web pages show the same values.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::lookup::pagination::{self, PageQuery};
 use crate::lookup::read_repository::ReadRepository;
 use crate::lookup::{browse, difference, downloads, package, packages, readme, version};
@@ -17,7 +17,7 @@ pub(super) async fn show(
     (verb, admin): (Verb, &Admin),
     request: &Request,
     event: &mut Event,
-) -> Result<Value, Error> {
+) -> Result<Value> {
     let read = &ReadRepository::named(app, &admin.name, request, event).await?;
     let query = request.query().unwrap_or_default();
     let page = pagination::read(query)?;

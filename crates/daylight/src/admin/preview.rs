@@ -4,7 +4,7 @@
 use super::cleanup::Pruned;
 use crate::access::Caller;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::lookup::explain::{content, explain};
 use crate::route::Content;
 use crate::settings_patch::SettingsPatch;
@@ -122,14 +122,14 @@ pub(super) async fn show(
     body: SettingsPatch,
     caller: &Caller,
     event: &mut Event,
-) -> Result<Value, Error> {
+) -> Result<Value> {
     let former_files = body.decisions().former_files;
     let before = app.repositories.table(event).await?;
     let after = app.repositories.with_settings(name, |record| body.apply(record), event).await?;
     let id = app.repositories.find(name, event).await?.0.id;
     app.flush_sinks(event).await;
     let recent = app.recent_paths.counts();
-    let owners = repository::owner_changes(app.repositories.services(), &before, &after, id, event).await?;
+    let owners = repository::owner_changes(app.services(), &before, &after, id, event).await?;
     let owners_change = owners.as_ref().is_some_and(|changes| changes.count > 0);
     let (mut looked_at, mut left_out, mut changes) = (0, 0, Vec::new());
     for (path, count) in recent.paths {
@@ -149,7 +149,7 @@ pub(super) async fn show(
             && new.as_ref().is_some_and(|new| new.status == 0 && new.is_of(name))
             && was.status == 200
             && was.is_of(name)
-            && repository::stays_cached(app.repositories.services(), now, &url.path, event).await?
+            && repository::stays_cached(app.services(), now, &url.path, event).await?
         {
             new.clone_from(&old);
         }
@@ -161,7 +161,7 @@ pub(super) async fn show(
     let (now, then) = (before.by_name.get(name), after.by_name.get(name));
     let (mut cached, mut pruned) = (None, None);
     if let (Some(now), Some(then)) = (now, then) {
-        cached = repository::former_files(app.repositories.services(), now, then, event).await?;
+        cached = repository::former_files(app.services(), now, then, event).await?;
         if now.record.retention != then.record.retention && then.record.retention.is_some() {
             pruned = Pruned::of(app.repositories.prune_plan(then, event).await?);
         }
@@ -173,9 +173,7 @@ pub(super) async fn show(
         changes,
         cached: cached.map(|cached| PreviewCached::new(cached, former_files)),
         pruned,
-        hosted: repository::hidden_hosted(app.repositories.services(), &before, &after, name, event)
-            .await?
-            .map(Hidden::from),
+        hosted: repository::hidden_hosted(app.services(), &before, &after, name, event).await?.map(Hidden::from),
         owners,
     }))
 }
@@ -209,7 +207,7 @@ async fn resolve(
     url: &Content,
     caller: &Caller,
     event: &mut Event,
-) -> Result<Option<Resolution>, Error> {
+) -> Result<Option<Resolution>> {
     let Some(repository) = table.by_name.get(&url.repository) else { return Ok(None) };
     let explained = match explain(app, url, None, repository.clone(), table.stamp, caller, event).await {
         Ok(Some(explained)) => explained.event,

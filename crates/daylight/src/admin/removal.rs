@@ -3,7 +3,7 @@
 use super::frees::Freed;
 use super::repositories::RepositoryValue;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use format::percent::Form;
 use repository::moment::Moment;
 use repository::{Author, RemovedRepository};
@@ -41,17 +41,11 @@ pub(super) struct Removed {
     restorable_until: Option<Moment>,
 }
 
-pub(super) async fn holding(app: &App, name: &str, event: &mut Event) -> Result<Value, Error> {
-    Ok(json!(repository::holding(app.repositories.services(), name, event).await?))
+pub(super) async fn holding(app: &App, name: &str, event: &mut Event) -> Result<Value> {
+    Ok(json!(repository::holding(app.services(), name, event).await?))
 }
 
-pub(super) async fn remove(
-    app: &App,
-    name: &str,
-    query: &str,
-    by: Author<'_>,
-    event: &mut Event,
-) -> Result<Value, Error> {
+pub(super) async fn remove(app: &App, name: &str, query: &str, by: Author<'_>, event: &mut Event) -> Result<Value> {
     let confirmed = Form(query).value("confirm");
     let RemovedRepository { holding, frees, restorable_until, kept_names } =
         app.repositories.remove(name, confirmed.as_deref(), by, event).await?;
@@ -72,7 +66,7 @@ pub(super) async fn restore(
     body: RestoreBody,
     by: Author<'_>,
     event: &mut Event,
-) -> Result<Value, Error> {
+) -> Result<Value> {
     let new_name = body.new_name.as_deref().unwrap_or(name);
     let restored = app.repositories.restore_repository(name, new_name, by, event).await?;
     Ok(json!(RepositoryValue::new(app, server, &restored)))

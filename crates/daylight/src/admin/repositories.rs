@@ -6,7 +6,7 @@ use super::preview::{Hidden, PreviewCached};
 use crate::app::App;
 use crate::config::duration;
 use crate::conformance;
-use crate::error::Error;
+use crate::error::Result;
 use crate::lookup::pagination::{self, PageQuery};
 use crate::settings_patch::{RepositoryDefinition, SettingsPatch, format_names};
 use repository::moment::Moment;
@@ -122,7 +122,7 @@ impl RepositoryValue {
             kind: record.kind,
             private: record.private,
             created: Moment(record.created),
-            holds: repository::holds(app.repositories.services(), repository),
+            holds: repository::holds(app.services(), repository),
             members_since: (record.kind == RepositoryKind::Group).then(since),
             index: repository.followed(),
             hooks: repository.hints(now),
@@ -132,7 +132,7 @@ impl RepositoryValue {
     }
 }
 
-pub(super) async fn list(app: &App, server: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn list(app: &App, server: &str, event: &mut Event) -> Result<Value> {
     let known = app.repositories.table(event).await?;
     let mut all: Vec<_> = known.by_name.values().collect();
     all.sort_by(|a, b| a.record.name.cmp(&b.record.name));
@@ -140,7 +140,7 @@ pub(super) async fn list(app: &App, server: &str, event: &mut Event) -> Result<V
     Ok(json!(List { repositories: repositories.collect() }))
 }
 
-pub(super) async fn show(app: &App, server: &str, name: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn show(app: &App, server: &str, name: &str, event: &mut Event) -> Result<Value> {
     let (repository, _) = app.repositories.find(name, event).await?;
     Ok(json!(RepositoryValue::new(app, server, &repository)))
 }
@@ -151,10 +151,10 @@ pub(super) async fn add(
     body: RepositoryDefinition,
     by: Author<'_>,
     event: &mut Event,
-) -> Result<Value, Error> {
+) -> Result<Value> {
     body.settings()?.check_references(&app.references)?;
     let record = body.record(conformance::info_format(app.conformance))?;
-    let hidden = repository::hidden_by_new(app.repositories.services(), &record, event).await?;
+    let hidden = repository::hidden_by_new(app.services(), &record, event).await?;
     if let Some(hidden) = hidden.filter(|_| !body.include_hosted) {
         let (name, hidden) = (record.name, Box::new(hidden));
         return Err(repository::Error::from(Unconfirmed::WouldHideHosted { name, hidden }).into());
@@ -170,17 +170,17 @@ pub(super) async fn change(
     body: SettingsPatch,
     by: Author<'_>,
     event: &mut Event,
-) -> Result<Value, Error> {
+) -> Result<Value> {
     body.check_references(&app.references)?;
     let info_format = body.info_format()?;
     let claimed = app.repositories.find(name, event).await?.0.record.claims.clone();
     let set = app.repositories.set_deciding(name, |record| body.apply(record), body.decisions(), by, event);
     let Changed { repository: mut changed, former, frees, pruned, hidden, difference } = set.await?;
     if body.changes_urls() {
-        repository::pin_anew(app.repositories.services(), name, event).await?;
+        repository::pin_anew(app.services(), name, event).await?;
     }
     if let Some(info_format) = info_format {
-        changed = repository::reform(app.repositories.services(), name, info_format, by, event).await?;
+        changed = repository::reform(app.services(), name, info_format, by, event).await?;
     }
     let claims: Vec<String> = changed.record.claims.iter().filter(|name| !claimed.contains(name)).cloned().collect();
     let former = former.filter(|former| former.files > 0);
@@ -192,29 +192,23 @@ pub(super) async fn change(
         cached: former.map(|former| PreviewCached::new(former, body.decisions().former_files)),
         pruned: pruned.and_then(Pruned::of),
         hosted: hidden.map(Hidden::from),
-        claimed_over: repository::claimed_over(app.repositories.services(), &changed, &claims, event).await?,
+        claimed_over: repository::claimed_over(app.services(), &changed, &claims, event).await?,
     }))
 }
 
-pub(super) async fn compact(
-    app: &App,
-    server: &str,
-    name: &str,
-    by: Author<'_>,
-    event: &mut Event,
-) -> Result<Value, Error> {
+pub(super) async fn compact(app: &App, server: &str, name: &str, by: Author<'_>, event: &mut Event) -> Result<Value> {
     let now = app.clock.now();
-    let compacted = repository::rebuild_versions(app.repositories.services(), name, now, by, event).await?;
+    let compacted = repository::rebuild_versions(app.services(), name, now, by, event).await?;
     Ok(json!(RepositoryValue::new(app, server, &compacted)))
 }
 
 /// Believes an index of the upstream that is held back. Where the upstream fails now, it is told as accepted, and counts later.
-pub(super) async fn accept_index(app: &App, server: &str, name: &str, event: &mut Event) -> Result<Value, Error> {
-    let repository = repository::accept_index(app.repositories.services(), name, event).await?;
+pub(super) async fn accept_index(app: &App, server: &str, name: &str, event: &mut Event) -> Result<Value> {
+    let repository = repository::accept_index(app.services(), name, event).await?;
     Ok(json!(RepositoryValue::new(app, server, &repository)))
 }
 
-pub(super) async fn check_index(app: &App, name: &str, query: &str, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn check_index(app: &App, name: &str, query: &str, event: &mut Event) -> Result<Value> {
     let PageQuery { after, limit } = pagination::read(query)?;
-    Ok(json!(repository::check_index(app.repositories.services(), name, &after, limit, event).await?))
+    Ok(json!(repository::check_index(app.services(), name, &after, limit, event).await?))
 }

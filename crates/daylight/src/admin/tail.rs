@@ -2,7 +2,7 @@
 
 use crate::access::Access;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::lookup::pagination::flag;
 use crate::reply;
 use bytes::Bytes;
@@ -24,7 +24,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 const COMMENT: &[u8] = b":\n\n";
 
 /// Begins to listen. The cost class has its place back with the reply: listeners have a bound of their own.
-pub(super) async fn answer(app: &App, query: &str, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn answer(app: &App, query: &str, request: &Request, event: &mut Event) -> Result<Reply> {
     let caller = app.access.server(request, Scope::Observe, false, event).await?;
     let id = caller.token.map_or(0, |token| token.class);
     let filter = Filter::from_text(&Form(query).value("where").unwrap_or_default(), app.clock.now());

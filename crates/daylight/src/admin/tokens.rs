@@ -2,7 +2,7 @@
 
 use crate::access::{self, NewToken};
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use repository::moment::Moment;
 use repository::{Author, RepositoryTable, Scope};
 use schemars::JsonSchema;
@@ -87,14 +87,14 @@ impl Token {
     }
 }
 
-pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value> {
     let (table, known) = (app.access.table(event).await?, app.repositories.table(event).await?);
     let tokens = table.tokens();
     let tokens = tokens.iter().map(|token| Token::new(&token.record, &known, app.clock.now()));
     Ok(json!(Tokens { tokens: tokens.collect() }))
 }
 
-pub(super) async fn add(app: &App, body: TokenBody, by: Author<'_>, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn add(app: &App, body: TokenBody, by: Author<'_>, event: &mut Event) -> Result<Value> {
     let scopes = body.scopes.iter().map(|scope| scope.parse::<Scope>()).collect::<Result<Vec<_>, _>>();
     let expires = body.expires.as_deref().map(moment).transpose()?;
     let mut repositories = Vec::new();
@@ -113,7 +113,7 @@ pub(super) async fn add(app: &App, body: TokenBody, by: Author<'_>, event: &mut 
     Ok(json!(MadeToken { token, secret, otp_uri }))
 }
 
-pub(super) async fn revoke(app: &App, name: &str, by: Author<'_>, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn revoke(app: &App, name: &str, by: Author<'_>, event: &mut Event) -> Result<Value> {
     app.access.revoke(name, by, event).await?;
     Ok(Value::Null)
 }
@@ -123,7 +123,7 @@ fn scopes() -> Vec<&'static str> {
     Scope::ALL.iter().map(|scope| scope.as_str()).collect()
 }
 
-fn moment(text: &str) -> Result<Millis, Error> {
+fn moment(text: &str) -> Result<Millis> {
     let at: jiff::Timestamp =
         text.parse().map_err(|_| Error::Input(format!("`{}` is not an RFC 3339 moment", Event::text(text))))?;
     Ok(Millis(at.as_millisecond()))

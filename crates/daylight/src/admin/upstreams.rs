@@ -1,7 +1,7 @@
 //! `/api/v1/upstreams`: the hosts of upstreams, with their state in this process.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use client::{Circuit, HostState};
 use repository::moment::Moment;
 use schemars::JsonSchema;
@@ -90,7 +90,7 @@ impl Upstream {
     }
 }
 
-pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value, Error> {
+pub(super) async fn list(app: &App, event: &mut Event) -> Result<Value> {
     let hosts = app.repositories.upstreams(event).await?;
     let recent = app.recorder.recent_calls(hosts.iter().map(|(state, _)| &*state.host));
     let now = app.clock.now();

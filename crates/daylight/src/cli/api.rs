@@ -97,17 +97,17 @@ impl Pages {
 
 impl Api {
     /// The API of the server that the flags and the environment name.
-    pub(super) fn new(context: &Context<'_>) -> Result<Self, anyhow::Error> {
+    pub(super) fn new(context: &Context<'_>) -> anyhow::Result<Self> {
         Self::with(OPTIONS, context)
     }
 
     /// The same for calls that may take as long as they need.
-    pub(super) fn patient(context: &Context<'_>) -> Result<Self, anyhow::Error> {
+    pub(super) fn patient(context: &Context<'_>) -> anyhow::Result<Self> {
         Self::with(ClientOptions { total_timeout: CLEANUP_TIMEOUT, ..OPTIONS }, context)
     }
 
     /// The same for [`Api::listen`].
-    pub(super) fn endless(context: &Context<'_>) -> Result<Self, anyhow::Error> {
+    pub(super) fn endless(context: &Context<'_>) -> anyhow::Result<Self> {
         Self::with(ClientOptions { total_timeout: LISTEN_TIMEOUT, ..OPTIONS }, context)
     }
 
@@ -123,7 +123,7 @@ impl Api {
         take: BodySink<'_>,
         silence: Duration,
         mut stop: Pin<&mut impl Future<Output = ()>>,
-    ) -> Result<Ended, anyhow::Error> {
+    ) -> anyhow::Result<Ended> {
         let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/event-stream, application/json"))]);
         let url = format!("{}{path}", self.url);
         let request = Request { url, headers, token: self.token.clone(), ..Request::default() };
@@ -173,7 +173,7 @@ impl Api {
         })
     }
 
-    fn with(options: ClientOptions, context: &Context<'_>) -> Result<Self, anyhow::Error> {
+    fn with(options: ClientOptions, context: &Context<'_>) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let Target { url, token, trust } = Target::of(context)?;
         let options = ClientOptions { trust, ..options };
@@ -190,7 +190,7 @@ impl Api {
     }
 
     /// GET of a path, which begins with `/api/`.
-    pub(super) fn get(&self, path: &str) -> Result<Value, anyhow::Error> {
+    pub(super) fn get(&self, path: &str) -> anyhow::Result<Value> {
         read(&self.call(Method::GET, path, None)?)
     }
 
@@ -198,8 +198,8 @@ impl Api {
     pub(super) fn pages(
         &self,
         url: &str,
-        mut page: impl FnMut(Value) -> Result<Option<String>, anyhow::Error>,
-    ) -> Result<(), anyhow::Error> {
+        mut page: impl FnMut(Value) -> anyhow::Result<Option<String>>,
+    ) -> anyhow::Result<()> {
         let sign = if url.contains('?') { '&' } else { '?' };
         let (mut after, mut pages) = (String::new(), Pages::default());
         loop {
@@ -210,27 +210,27 @@ impl Api {
     }
 
     /// POST of `body`.
-    pub(super) fn post(&self, path: &str, body: &Value) -> Result<Value, anyhow::Error> {
+    pub(super) fn post(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
         read(&self.call(Method::POST, path, Some(body))?)
     }
 
     /// POST of `body`. Returns the bytes of the answer, whose objects have their keys in the order of the server.
-    pub(super) fn post_for_bytes(&self, path: &str, body: &Value) -> Result<Bytes, anyhow::Error> {
+    pub(super) fn post_for_bytes(&self, path: &str, body: &Value) -> anyhow::Result<Bytes> {
         Ok(self.call(Method::POST, path, Some(body))?.body)
     }
 
     /// PATCH with `body`.
-    pub(super) fn patch(&self, path: &str, body: &Value) -> Result<Value, anyhow::Error> {
+    pub(super) fn patch(&self, path: &str, body: &Value) -> anyhow::Result<Value> {
         read(&self.call(Method::PATCH, path, Some(body))?)
     }
 
     /// DELETE. Returns null for an answer without a body.
-    pub(super) fn delete(&self, path: &str) -> Result<Value, anyhow::Error> {
+    pub(super) fn delete(&self, path: &str) -> anyhow::Result<Value> {
         let answer = self.call(Method::DELETE, path, None)?;
         if answer.body.is_empty() { Ok(Value::Null) } else { read(&answer) }
     }
 
-    fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Response, anyhow::Error> {
+    fn call(&self, method: Method, path: &str, body: Option<&Value>) -> anyhow::Result<Response> {
         let json = HeaderValue::from_static("application/json");
         let mut headers = HeaderMap::from_iter([(ACCEPT, json.clone())]);
         headers.extend(body.is_some().then_some((CONTENT_TYPE, json)));
@@ -275,12 +275,12 @@ impl Api {
 /// The remedy where a web server answers that does not know the path.
 pub(super) const NO_SERVER: &str = "is this the URL of a Daylight server? It has no path, unless a proxy adds one";
 
-fn read(response: &Response) -> Result<Value, anyhow::Error> {
+fn read(response: &Response) -> anyhow::Result<Value> {
     serde_json::from_slice(&response.body).context("the answer is not JSON: does a Daylight server answer at this URL?")
 }
 
 /// Decodes an answer.
-pub(super) fn decode<T: DeserializeOwned>(answer: Value) -> Result<T, anyhow::Error> {
+pub(super) fn decode<T: DeserializeOwned>(answer: Value) -> anyhow::Result<T> {
     serde_json::from_value(answer)
         .context("the answer does not have the expected form: is the server of another version than this command?")
 }

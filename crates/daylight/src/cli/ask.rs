@@ -27,7 +27,7 @@ pub(super) struct Ask {
 }
 
 impl Ask {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let api = Api::new(context)?;
         let bar = if context.flags.json { ProgressBar::hidden() } else { ProgressBar::new(100) };
         let mut question = body(&self.question.join(" "))?;

@@ -25,7 +25,7 @@ pub(super) struct Backup {
 }
 
 impl Backup {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let (done, took) = folder_job::run(Op::Backup, context, |data, progress| {
             Ok(store::backup(data, &self.target, self.with_cached, progress)?)
         })?;

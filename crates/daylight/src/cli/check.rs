@@ -51,7 +51,7 @@ struct RepositoryFormat {
 }
 
 impl Check {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let GlobalFlags { data, config, server, server_trust, .. } = context.flags;
         let unused = match self.index {
             true => [("--data", data.is_some()), ("--config", config.is_some())],
@@ -67,7 +67,7 @@ impl Check {
         if self.index { self.indexes(context) } else { folder::check(self.verify, context) }
     }
 
-    fn indexes(mut self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    fn indexes(mut self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let began = Tick::now();
         let api = Api::new(context)?;
         let all = api.get(REPOSITORIES).and_then(decode::<RepositoryFormats>);

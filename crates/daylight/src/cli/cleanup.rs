@@ -52,7 +52,7 @@ struct Rule {
 }
 
 impl Cleanup {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let api = Api::patient(context)?;
         let answer = cleanup(&api, self.repositories, self.no_undo, self.flags.yes)?;
         if api.print_json(&answer, context)? {
@@ -79,7 +79,7 @@ impl Cleanup {
 }
 
 /// Prints that there is nothing to remove, and lists the repositories without rules.
-fn none(plans: &[Plan], context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+fn none(plans: &[Plan], context: &mut Context<'_>) -> anyhow::Result<()> {
     writeln!(context.out, "nothing to clean up")?;
     let without: Vec<&str> = plans.iter().filter(|plan| !plan.has_rules).map(|plan| plan.repository.as_str()).collect();
     let which = match (plans, &without[..]) {
@@ -92,7 +92,7 @@ fn none(plans: &[Plan], context: &mut Context<'_>) -> Result<(), anyhow::Error> 
 
 /// A plan is one call: bytes that several repositories keep come free only with the last of them. A cleanup is one call for each
 /// repository, so that there is progress to show; a wrong name is refused before the first of them.
-fn cleanup(api: &Api, names: Vec<String>, no_undo: bool, apply: bool) -> Result<Value, anyhow::Error> {
+fn cleanup(api: &Api, names: Vec<String>, no_undo: bool, apply: bool) -> anyhow::Result<Value> {
     let call = |names: &[String]| {
         api.post("/api/v1/cleanup", &json!({ "repositories": names, "apply": apply, "no_undo": no_undo }))
     };
@@ -117,7 +117,7 @@ fn cleanup(api: &Api, names: Vec<String>, no_undo: bool, apply: bool) -> Result<
 }
 
 /// The names of the repositories that have rules.
-fn with_rules(api: &Api) -> Result<Vec<String>, anyhow::Error> {
+fn with_rules(api: &Api) -> anyhow::Result<Vec<String>> {
     let answer = api.get(REPOSITORIES)?;
     let all = answer["repositories"].as_array().cloned().unwrap_or_default();
     let set = |value: &Value| match value {

@@ -16,7 +16,7 @@ pub(super) struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let shell = match self.shell.as_str() {
             "zsh" => Shell::Zsh,
             "fish" => Shell::Fish,

@@ -29,7 +29,7 @@ struct Show {
 }
 
 impl Config {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let ConfigVerb::Show(show) = self.verb;
         let listen = show.listen.map(|value| Flag { key: "server.listen", flag: "--listen", value });
         let (settings, loaded) = folder::load_with(listen, context)?;

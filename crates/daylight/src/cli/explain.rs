@@ -34,7 +34,7 @@ pub(super) struct Explain {
 }
 
 impl Explain {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let api = Api::new(context)?;
         let about = |repository: &str, path: &str| {
             let as_of = self.as_of.as_deref().map(|as_of| format!("&as_of={}", segment(as_of))).unwrap_or_default();

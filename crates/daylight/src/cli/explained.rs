@@ -28,7 +28,7 @@ pub(super) struct Rule {
 
 impl Explained {
     /// The answer about a path, or about a version such as `rack:3.0.0`.
-    pub(super) fn of(api: &Api, repository: &str, path: &str) -> Result<Self, anyhow::Error> {
+    pub(super) fn of(api: &Api, repository: &str, path: &str) -> anyhow::Result<Self> {
         let query =
             [("repository", repository), ("path", path)].map(|(name, value)| format!("{name}={}", segment(value)));
         let answer: Value = api.get(&format!("/api/v1/explain?{}", query.join("&")))?;

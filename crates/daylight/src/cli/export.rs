@@ -35,7 +35,7 @@ pub(super) struct Export {
 }
 
 impl Export {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let (began, jobs) = (Tick::now(), usize::from(self.jobs));
         let repository = RepositoryClient::new(&self.repo, context)?;
         std::fs::create_dir_all(&self.dir).with_context(|| format!("cannot make `{}`", self.dir.display()))?;
@@ -53,7 +53,7 @@ impl Export {
         self.report(&all, noun, began, context)
     }
 
-    fn report(&self, all: &[Placed], noun: &str, began: Tick, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    fn report(&self, all: &[Placed], noun: &str, began: Tick, context: &mut Context<'_>) -> anyhow::Result<()> {
         let written = all.iter().filter(|placed| matches!(placed, Placed::Written)).count();
         let present = all.iter().filter(|placed| matches!(placed, Placed::Present)).count();
         let conflict = |placed: &Placed| {

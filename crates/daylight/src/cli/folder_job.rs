@@ -12,8 +12,8 @@ use telemetry::{Clock, Event, Op};
 pub(super) fn run<T>(
     op: Op,
     context: &mut Context<'_>,
-    work: impl FnOnce(&Path, &mut dyn FnMut(Progress)) -> Result<T, anyhow::Error>,
-) -> Result<(T, Duration), anyhow::Error> {
+    work: impl FnOnce(&Path, &mut dyn FnMut(Progress)) -> anyhow::Result<T>,
+) -> anyhow::Result<(T, Duration)> {
     let (settings, _) = folder::load(context)?;
     let mut event = Event::job(op.as_str(), Clock::default().now());
     let bar = Bar::new();

@@ -70,7 +70,7 @@ enum ImportVerb {
 }
 
 impl Import {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let began = Tick::now();
         let (ImportVerb::Gems { import, .. } | ImportVerb::Maven { import, .. } | ImportVerb::Raw { import }) =
             &self.verb;

@@ -11,7 +11,7 @@ use super::folder;
 pub(super) struct Init;
 
 impl Init {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let (settings, _) = folder::load(context)?;
         let made = crate::instance::init::init(&settings)?;
         let token = made.admin_token.as_ref().map(crate::config::Secret::expose);

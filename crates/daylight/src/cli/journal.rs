@@ -72,7 +72,7 @@ struct Row {
 }
 
 impl Journal {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let api = Api::new(context)?;
         let wanted = usize::try_from(self.limit)?;
         let mut pages = Pages::default();

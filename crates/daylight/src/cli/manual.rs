@@ -29,7 +29,7 @@ struct Page {
 }
 
 impl Manual {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let mut tree = tree().disable_help_subcommand(true);
         tree.build();
         let mut pages = Vec::new();

@@ -132,7 +132,7 @@ fn parse(arguments: &[OsString]) -> Result<(Cli, String), clap::Error> {
     Ok((Cli::from_arg_matches(&matches)?, command))
 }
 
-fn dispatch(verb: Verb, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+fn dispatch(verb: Verb, context: &mut Context<'_>) -> anyhow::Result<()> {
     match verb {
         Verb::Serve(serve) => serve.run(context),
         Verb::Init(init) => init.run(context),

@@ -11,10 +11,10 @@ use std::sync::mpsc;
 pub(crate) fn map<I: Send, S, R: Send>(
     threads: usize,
     items: impl IntoIterator<Item = I>,
-    state: impl Fn() -> Result<S, anyhow::Error> + Sync,
-    work: impl Fn(&mut S, I) -> Result<R, anyhow::Error> + Sync,
+    state: impl Fn() -> anyhow::Result<S> + Sync,
+    work: impl Fn(&mut S, I) -> anyhow::Result<R> + Sync,
     mut progress: impl FnMut(u64),
-) -> Result<Vec<R>, anyhow::Error> {
+) -> anyhow::Result<Vec<R>> {
     let queue: Mutex<VecDeque<I>> = Mutex::new(items.into_iter().collect());
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     let (sender, results) = mpsc::channel();

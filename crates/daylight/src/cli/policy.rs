@@ -93,7 +93,7 @@ struct Exception {
 }
 
 impl Policy {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let api = Api::new(context)?;
         match self.verb {
             PolicyVerb::Allow { repository, package, refused, lock, by, yes, why, until } => {
@@ -133,7 +133,7 @@ struct Allowed {
 }
 
 /// Lets a version through.
-fn allow(api: &Api, repository: &str, package: &str, Allowed { why, until }: &Allowed) -> Result<Value, anyhow::Error> {
+fn allow(api: &Api, repository: &str, package: &str, Allowed { why, until }: &Allowed) -> anyhow::Result<Value> {
     let body = serde_json::json!({ "package": package, "why": why, "until": until });
     api.post(&format!("{REPOSITORIES}/{}/exceptions", segment(repository)), &body)
 }

@@ -42,7 +42,7 @@ impl Answer {
 }
 
 impl Purge {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let api = Api::patient(context)?;
         if !self.flags.yes {
             self.confirm(self.call(&api, false)?, context)?;
@@ -61,13 +61,13 @@ impl Purge {
         Ok(kept_names::write(&answered, context.err)?)
     }
 
-    fn call(&self, api: &Api, apply: bool) -> Result<Value, anyhow::Error> {
+    fn call(&self, api: &Api, apply: bool) -> anyhow::Result<Value> {
         let body = json!({ "what": self.what, "why": self.why, "apply": apply });
         api.post(&format!("{REPOSITORIES}/{}/purge", segment(&self.repository)), &body)
     }
 
     /// Asks the user to type the name again. Without a terminal nothing is purged.
-    fn confirm(&self, planned: Value, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    fn confirm(&self, planned: Value, context: &mut Context<'_>) -> anyhow::Result<()> {
         let frees = frees::sentence(&planned).map(|frees| format!("; {frees}")).unwrap_or_default();
         let planned: Answer = decode(planned)?;
         let (what, summary) = (plain(&self.what), planned.summary());

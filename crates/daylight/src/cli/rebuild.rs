@@ -15,7 +15,7 @@ use telemetry::Op;
 pub(super) struct Rebuild;
 
 impl Rebuild {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let ((rebuilt, damaged), took) = folder_job::run(Op::Rebuild, context, |data, progress| {
             let rebuilt = store::rebuild(data, progress)?;
             Ok((rebuilt, store::remove_damaged_indexes(data, &repository::can_read_derived)?))

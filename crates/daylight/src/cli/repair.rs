@@ -54,14 +54,14 @@ struct Answer {
 }
 
 impl Repair {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let What::Clock(clock) = self.what;
         clock.run(context)
     }
 }
 
 impl ClockCommand {
-    fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let GlobalFlags { data, config, server, server_trust, .. } = context.flags;
         let of_folder = data.is_some() || config.is_some();
         if of_folder && (server.is_some() || server_trust.is_some()) {
@@ -80,7 +80,7 @@ impl ClockCommand {
         self.show(&answer, context)
     }
 
-    fn on_folder(&self, context: &mut Context<'_>) -> Result<Value, anyhow::Error> {
+    fn on_folder(&self, context: &mut Context<'_>) -> anyhow::Result<Value> {
         let (settings, _) = folder::load(context)?;
         let clock = Clock::default();
         let (log, _) = sinks::log(&settings, &clock);
@@ -97,7 +97,7 @@ impl ClockCommand {
         Ok(answer?)
     }
 
-    fn show(&self, answer: &Answer, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    fn show(&self, answer: &Answer, context: &mut Context<'_>) -> anyhow::Result<()> {
         let Answer { clock, last_change, doubt, rows_of_the_future: rows, restarts } = answer;
         let last = last_change.as_deref().unwrap_or("none");
         writeln!(context.out, "clock:       {}\nlast change: {}", plain(clock), plain(last))?;

@@ -184,7 +184,7 @@ enum RepoVerb {
 }
 
 impl Repo {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let api = Api::new(context)?;
         match self.verb {
             RepoVerb::List => {

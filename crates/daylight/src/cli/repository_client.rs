@@ -42,7 +42,7 @@ pub(crate) struct RepositoryConnection {
 
 impl RepositoryClient {
     /// A client of the repository of this name. Fails where it does not exist or may not be read.
-    pub(super) fn new(repository: &str, context: &Context<'_>) -> Result<Self, anyhow::Error> {
+    pub(super) fn new(repository: &str, context: &Context<'_>) -> anyhow::Result<Self> {
         let Target { url, token, trust } = Target::of(context)?;
         let root = format!("{url}/repository/{}", segment(repository));
         let client = Self { root, repository: repository.to_owned(), token, trust };
@@ -64,7 +64,7 @@ impl RepositoryClient {
     }
 
     /// Opens a connection.
-    pub(crate) fn connect(&self) -> Result<RepositoryConnection, anyhow::Error> {
+    pub(crate) fn connect(&self) -> anyhow::Result<RepositoryConnection> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let options = ClientOptions { trust: self.trust.clone(), ..OPTIONS };
         Ok(RepositoryConnection { client: self.clone(), runtime, connection: Connection::new(options) })
@@ -100,14 +100,14 @@ impl RepositoryClient {
 
 impl RepositoryConnection {
     /// GET of a text below the repository; `None`: there is none.
-    pub(crate) fn text(&mut self, path: &str) -> Result<Option<String>, anyhow::Error> {
+    pub(crate) fn text(&mut self, path: &str) -> anyhow::Result<Option<String>> {
         let Some(bytes) = self.bytes(path)? else { return Ok(None) };
         let text = String::from_utf8(bytes).ok().with_context(|| format!("`{path}` is not UTF-8"))?;
         Ok(Some(text))
     }
 
     /// GET of a path below the repository; `None`: there is nothing.
-    pub(crate) fn bytes(&mut self, path: &str) -> Result<Option<Vec<u8>>, anyhow::Error> {
+    pub(crate) fn bytes(&mut self, path: &str) -> anyhow::Result<Option<Vec<u8>>> {
         let answer = self.call(Method::GET, path, Content::default(), None)?;
         match answer.status {
             status if status.is_success() => Ok(Some(answer.body.into())),
@@ -117,23 +117,23 @@ impl RepositoryConnection {
     }
 
     /// GET of a path, whose content is passed to `sink` as it arrives. Returns the headers.
-    pub(crate) fn fetch(&mut self, path: &str, sink: BodySink<'_>) -> Result<HeaderMap, anyhow::Error> {
+    pub(crate) fn fetch(&mut self, path: &str, sink: BodySink<'_>) -> anyhow::Result<HeaderMap> {
         let answer = self.call(Method::GET, path, Content::default(), Some(sink))?;
         if answer.status.is_success() { Ok(answer.headers) } else { Err(self.client.failure(&answer).into()) }
     }
 
     /// POST of `body`.
-    pub(crate) fn post(&mut self, path: &str, headers: HeaderMap, body: Content) -> Result<Response, anyhow::Error> {
+    pub(crate) fn post(&mut self, path: &str, headers: HeaderMap, body: Content) -> anyhow::Result<Response> {
         self.call_with(Method::POST, path, headers, body, None)
     }
 
     /// PUT of `body`.
-    pub(crate) fn put(&mut self, path: &str, headers: HeaderMap, body: Content) -> Result<Response, anyhow::Error> {
+    pub(crate) fn put(&mut self, path: &str, headers: HeaderMap, body: Content) -> anyhow::Result<Response> {
         self.call_with(Method::PUT, path, headers, body, None)
     }
 
     /// HEAD of a path.
-    pub(crate) fn head(&mut self, path: &str) -> Result<Response, anyhow::Error> {
+    pub(crate) fn head(&mut self, path: &str) -> anyhow::Result<Response> {
         self.call(Method::HEAD, path, Content::default(), None)
     }
 
@@ -143,7 +143,7 @@ impl RepositoryConnection {
         path: &str,
         body: Content,
         sink: Option<BodySink<'_>>,
-    ) -> Result<Response, anyhow::Error> {
+    ) -> anyhow::Result<Response> {
         self.call_with(method, path, HeaderMap::new(), body, sink)
     }
 
@@ -154,7 +154,7 @@ impl RepositoryConnection {
         headers: HeaderMap,
         body: Content,
         mut sink: Option<BodySink<'_>>,
-    ) -> Result<Response, anyhow::Error> {
+    ) -> anyhow::Result<Response> {
         let url = format!("{}/{path}", self.client.root);
         let request = Request { method, url, headers, token: self.client.token.clone(), body };
         for _ in 1..TRIES {
@@ -172,7 +172,7 @@ impl RepositoryConnection {
         self.call_once(request, sink)
     }
 
-    fn call_once(&mut self, request: Request, sink: Option<BodySink<'_>>) -> Result<Response, anyhow::Error> {
+    fn call_once(&mut self, request: Request, sink: Option<BodySink<'_>>) -> anyhow::Result<Response> {
         let answer = match sink {
             Some(sink) => self.runtime.block_on(self.connection.call_into(request, sink)),
             None => self.runtime.block_on(self.connection.call(request)),

@@ -23,7 +23,7 @@ pub(super) struct Restore {
 }
 
 impl Restore {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let ((done, report, data), took) = folder_job::run(Op::Restore, context, |data, progress| {
             let done = store::restore(&self.backup, data, progress)?;
             let report = if self.verify { Some(store::check(data, true, progress)?) } else { None };

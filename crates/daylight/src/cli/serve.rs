@@ -28,7 +28,7 @@ pub(super) struct Serve {
 }
 
 impl Serve {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let listen = || self.listen.clone().map(|value| Flag { key: "server.listen", flag: "--listen", value });
         let (mut settings, mut loaded) = folder::read(listen(), context)?;
         settings.conformance = self.conformance;

@@ -33,7 +33,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let offered = self.offered(context)?;
         if !self.merge {
             return match context.flags.json {
@@ -78,7 +78,7 @@ impl Settings {
     }
 
     /// The settings that the server has for the repository.
-    fn offered(&self, context: &Context<'_>) -> Result<String, anyhow::Error> {
+    fn offered(&self, context: &Context<'_>) -> anyhow::Result<String> {
         let text = RepositoryClient::new(&self.repo, context)?.connect()?.text("settings.xml")?;
         text.ok_or_else(|| {
             let text = format!("`{}` is no Maven repository, so it has no settings for Maven", plain(&self.repo));
@@ -107,7 +107,7 @@ fn shown_lines(added: &Added) -> String {
     format!("@@ after line {} @@\n{}", added.after, lines.collect::<String>())
 }
 
-fn confirm(shown: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+fn confirm(shown: &str, context: &mut Context<'_>) -> anyhow::Result<()> {
     if !context.can_ask() {
         let text = format!("nothing was changed in `{shown}`, because no terminal is there to confirm it");
         return Err(Failure::usage(text, "`--yes` adds these lines without asking").into());
@@ -118,13 +118,7 @@ fn confirm(shown: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> 
     }
 }
 
-fn report(
-    context: &mut Context<'_>,
-    file: &str,
-    lines: &str,
-    copy: Option<&str>,
-    text: &str,
-) -> Result<(), anyhow::Error> {
+fn report(context: &mut Context<'_>, file: &str, lines: &str, copy: Option<&str>, text: &str) -> anyhow::Result<()> {
     if context.flags.json {
         let document = json!({ "file": file, "added": lines, "copy": copy });
         writeln!(context.out, "{document:#}")?;

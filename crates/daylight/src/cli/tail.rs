@@ -56,7 +56,7 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let api = Api::endless(context)?;
         let filter = self.filter.as_deref().map(|filter| format!("&where={}", segment(filter))).unwrap_or_default();
         let path = format!("/api/v1/tail?all={}{filter}", self.all);

@@ -22,7 +22,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub(super) fn of(context: &Context<'_>) -> Result<Self, anyhow::Error> {
+    pub(super) fn of(context: &Context<'_>) -> anyhow::Result<Self> {
         let (flags, environment) = (context.flags, context.environment);
         let url = flags.server.as_deref().or_else(|| environment.server()).unwrap_or(DEFAULT_SERVER);
         let trust = match flags.server_trust.as_deref().or_else(|| environment.trust()) {
@@ -40,7 +40,7 @@ fn trust(path: &str) -> Result<Trust, Failure> {
     })
 }
 
-fn read(path: &str) -> Result<Trust, anyhow::Error> {
+fn read(path: &str) -> anyhow::Result<Trust> {
     let mut bytes = Vec::new();
     File::open(path)?.take(TRUST_MAX_BYTES + 1).read_to_end(&mut bytes)?;
     ensure!(bytes.len() as u64 <= TRUST_MAX_BYTES, "the file is larger than 1 MiB");

@@ -82,7 +82,7 @@ struct TokenRow {
 }
 
 impl TokenCommand {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let api = Api::new(context)?;
         match self.verb {
             TokenVerb::Create { name, owner, scope, repositories, expires, otp } => {

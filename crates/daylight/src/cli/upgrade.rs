@@ -30,7 +30,7 @@ pub(super) struct Upgrade {
 }
 
 impl Upgrade {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         if !self.rehearse {
             let hint = "try it with `daylight upgrade --rehearse`, then start the new version with `daylight serve`";
             return Err(Failure::usage(
@@ -77,7 +77,7 @@ impl Upgrade {
 
 /// Removes the folder and ends the program on SIGINT or SIGTERM, until the returned runtime is dropped.
 #[expect(clippy::exit, reason = "the rehearsal itself may be in a statement of SQLite that takes minutes")]
-fn remove_when_interrupted(folder: PathBuf) -> Result<Runtime, anyhow::Error> {
+fn remove_when_interrupted(folder: PathBuf) -> anyhow::Result<Runtime> {
     let runtime =
         Builder::new_multi_thread().worker_threads(1).enable_all().build().context("cannot start a thread")?;
     let mut signals = Signals::listen(&runtime).context("cannot wait for signals")?;

@@ -46,7 +46,7 @@ struct LastError {
 }
 
 impl Upstreams {
-    pub(super) fn run(self, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn run(self, context: &mut Context<'_>) -> anyhow::Result<()> {
         let api = Api::new(context)?;
         let answer = api.get("/api/v1/upstreams")?;
         if api.print_json(&answer, context)? {

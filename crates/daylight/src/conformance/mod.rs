@@ -6,7 +6,7 @@ pub(crate) mod call;
 use crate::access::{Access, NewToken};
 use crate::app::App;
 use crate::config::{self, Settings};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::reply;
 use anyhow::Context;
 use call::ConformanceCall;
@@ -88,7 +88,7 @@ pub(crate) async fn answer(
     repository: &str,
     request: &mut Request,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Reply> {
     event.layer = Layer::Admin;
     event.subject.kind = "conformance";
     if !app.conformance {
@@ -112,7 +112,7 @@ pub(crate) async fn answer(
         ConformanceCall::RebuildVersions => {
             let (name, now) = (&repository.record.name, app.clock.now());
             repository::rebuild_versions(
-                app.repositories.services(),
+                app.services(),
                 name,
                 now,
                 Author::of_client(KEY, request.recorded_client),
@@ -125,7 +125,7 @@ pub(crate) async fn answer(
 }
 
 /// Reads ISO 8601 as Ruby's `Time#iso8601` writes it.
-fn moment(body: &[u8]) -> Result<Millis, Error> {
+fn moment(body: &[u8]) -> Result<Millis> {
     let text = std::str::from_utf8(body).unwrap_or_default().trim();
     let at: Option<jiff::Timestamp> = text.parse().ok();
     // 0 would set the clock to the time of the machine.

@@ -10,6 +10,9 @@ use repository::RepositoryRemoval;
 use std::borrow::Cow;
 use telemetry::{EventId, Millis, Reason};
 
+/// What may fail with an [`Error`].
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// Why a request has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

@@ -1,7 +1,7 @@
 //! `/metrics`: what was counted, with the names that the caller may know.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::reply;
 use bytes::Bytes;
 use client::Circuit;
@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 /// Anybody may read metrics. A private repository is named only to callers whose token may observe it, and hosts of upstreams to
 /// callers who may observe the whole server. A token that is not valid is no error, so that a scrape does not end with the token.
-pub(crate) async fn answer(app: &App, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+pub(crate) async fn answer(app: &App, request: &Request, event: &mut Event) -> Result<Reply> {
     let hosts = app.repositories.upstreams(event).await?;
     let table = app.repositories.table(event).await?;
     let token = app.access.token(request, event).await?;

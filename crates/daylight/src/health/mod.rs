@@ -4,7 +4,7 @@ pub(crate) mod metrics;
 pub(crate) mod upstream_trouble;
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::reply;
 use client::{Circuit, HostState};
 use front::Reply;
@@ -28,7 +28,7 @@ pub(crate) struct Health {
 
 impl Health {
     /// The state now, from memory and, where that is out of date, from the truth database.
-    pub(crate) async fn of(app: &App, event: &mut Event) -> Result<Self, Error> {
+    pub(crate) async fn of(app: &App, event: &mut Event) -> Result<Self> {
         let certificate = app.certificate.get();
         Ok(Self {
             read_only: app.store.read_only(),
@@ -42,7 +42,7 @@ impl Health {
 
 /// Answers the readiness probe. The server is ready while it can read. Other failures are listed below the first line, without names, as
 /// anybody may read them.
-pub(crate) async fn ready(app: &App, event: &mut Event) -> Result<Reply, Error> {
+pub(crate) async fn ready(app: &App, event: &mut Event) -> Result<Reply> {
     if let Some(why) = app.store.unreadable(event).await? {
         event.reason = Some(Reason::Io);
         return Ok(reply::not_ready(format!("not ready: the database cannot be read: {why}\n")));

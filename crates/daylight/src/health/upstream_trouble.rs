@@ -2,7 +2,7 @@
 //! observe the server. No upstream is called.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use client::Circuit;
 use repository::Repository;
 use telemetry::Event;
@@ -15,7 +15,7 @@ pub(crate) async fn describe(
     member: Option<&str>,
     (observes, reads): (bool, impl Fn(&Repository) -> bool),
     event: &mut Event,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<String>> {
     let leaves = repository.leaves.iter().map(|leaf| &**leaf).chain([repository]);
     let leaves: Vec<&Repository> = leaves
         .filter(|leaf| leaf.record.remote.is_some() && member.is_none_or(|name| leaf.record.name == name))

@@ -14,7 +14,7 @@ pub use call::HookCall;
 use crate::access;
 use crate::app::App;
 use crate::config::SMALL_BODY_BYTES;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::reply;
 use body::HookBody;
 use call::HookKind;
@@ -29,12 +29,7 @@ use telemetry::{Event, Layer};
 const RECENT_MAX: usize = 1_000;
 
 /// Answers a hook.
-pub(crate) async fn answer(
-    app: &App,
-    call: HookCall,
-    request: &mut Request,
-    event: &mut Event,
-) -> Result<Reply, Error> {
+pub(crate) async fn answer(app: &App, call: HookCall, request: &mut Request, event: &mut Event) -> Result<Reply> {
     event.layer = Layer::Admin;
     event.subject.kind = "hook";
     access::refuse_cross_site(&request.headers)?;
@@ -74,7 +69,7 @@ async fn admit(
     readable: bool,
     request: &mut Request,
     event: &mut Event,
-) -> Result<HookBody, Error> {
+) -> Result<HookBody> {
     let name = || repository.record.name.clone();
     let secret = match app.repositories.hook_secret(repository, event).await {
         Err(repository::Error::Setting(_)) => return Err(Error::HookSecretUnread(name())),

@@ -37,7 +37,7 @@ pub(crate) async fn prepare(
     access: &Access,
     from: ChangeSource,
     event: &mut Event,
-) -> Result<FirstContent, anyhow::Error> {
+) -> anyhow::Result<FirstContent> {
     let author = Author { by: Author::DAYLIGHT, from };
     for _ in 0..TRIES {
         let (seq, at) = (store.last(), store.now());

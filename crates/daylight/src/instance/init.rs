@@ -19,7 +19,7 @@ pub struct InitReport {
 }
 
 /// Makes the folder, its first repositories and its admin token.
-pub fn init(settings: &Settings) -> Result<InitReport, anyhow::Error> {
+pub fn init(settings: &Settings) -> anyhow::Result<InitReport> {
     let clock = Clock::default();
     let (log, _) = sinks::log(settings, &clock);
     let instance = Instance::open(

@@ -1,7 +1,7 @@
 //! One level of the content of a repository, as its readers see it.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::lookup::read_repository::ReadRepository;
 use format::tree::media;
 use repository::{LevelItem, PageRequest};
@@ -18,7 +18,7 @@ pub(crate) async fn level(
     read: &ReadRepository,
     part: PageRequest<'_>,
     event: &mut Event,
-) -> Result<Browse, Error> {
+) -> Result<Browse> {
     if part.path.len() > LONGEST || part.after.len() > LONGEST {
         return Err(Error::Input(format!("a path is at most {LONGEST} bytes long")));
     }

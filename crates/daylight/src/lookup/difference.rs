@@ -2,7 +2,7 @@
 
 use super::known_package::{row, rows};
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::lookup::read_repository::ReadRepository;
 use format::percent::Form;
 use repository::{DeclaredFacts, VersionDetails};
@@ -25,7 +25,7 @@ pub(crate) async fn of_query(
     package: &str,
     query: &str,
     event: &mut Event,
-) -> Result<Difference, Error> {
+) -> Result<Difference> {
     let Some((from, to)) = versions_in(query) else {
         return Err(Error::Input("`from` and `to` are the versions to compare".into()));
     };
@@ -39,17 +39,17 @@ pub(crate) async fn show(
     package: &str,
     (from, to): (&str, &str),
     event: &mut Event,
-) -> Result<Difference, Error> {
+) -> Result<Difference> {
     let all = rows(app, read, package, event).await?;
     let (first, second) = (row(&all, package, from)?.clone(), row(&all, package, to)?.clone());
     let ask = read.packages();
-    let first = repository::version_details(app.repositories.services(), &ask, package, first, event).await?;
-    let second = repository::version_details(app.repositories.services(), &ask, package, second, event).await?;
+    let first = repository::version_details(app.services(), &ask, package, first, event).await?;
+    let second = repository::version_details(app.services(), &ask, package, second, event).await?;
     let needs = first.declared.as_ref().zip(second.declared.as_ref());
     let dependencies = needs.map(|(from, to)| Changed::of(dependencies(from), dependencies(to)).0);
     let mut more_files = false;
     let mut list = async |of: &VersionDetails| {
-        let found = repository::compared_files(app.repositories.services(), &ask, package, of, event).await?;
+        let found = repository::compared_files(app.services(), &ask, package, of, event).await?;
         Ok::<_, Error>(found.map(|found| {
             more_files |= found.is_cut;
             let files = found.files.into_iter();

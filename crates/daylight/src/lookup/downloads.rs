@@ -2,7 +2,7 @@
 
 use super::known_package::{moment, rows};
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::lookup::read_repository::ReadRepository;
 use insight::{Answer, Caller, Column, Figure, Filter, Is, Measure, Order, Question, Value};
 use telemetry::{Event, Millis, Op, Tick, under_way};
@@ -16,12 +16,7 @@ const DAY_MS: i64 = 86_400_000;
 const WAIT_MS: u64 = 5000;
 
 /// The downloads of a package of which something is known.
-pub(crate) async fn show(
-    app: &App,
-    read: &ReadRepository,
-    package: &str,
-    event: &mut Event,
-) -> Result<Downloads, Error> {
+pub(crate) async fn show(app: &App, read: &ReadRepository, package: &str, event: &mut Event) -> Result<Downloads> {
     rows(app, read, package, event).await?;
     let now = app.clock.now();
     let today = now.0.div_euclid(DAY_MS);
@@ -80,7 +75,7 @@ fn question(read: &ReadRepository, package: &str, (from, to): (Millis, Millis)) 
 }
 
 /// Questions of readers share the limit of their token; those without a token share one.
-async fn ask(app: &App, read: &ReadRepository, question: Question, event: &mut Event) -> Result<Answer, Error> {
+async fn ask(app: &App, read: &ReadRepository, question: Question, event: &mut Event) -> Result<Answer> {
     let id = read.caller.token.as_ref().map_or(0, |token| token.class);
     let (answered, answer) = oneshot::channel();
     let (began, _waiting) = (Tick::now(), under_way(Op::AskWait));

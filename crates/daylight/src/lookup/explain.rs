@@ -4,7 +4,7 @@ use super::explained::{self, Explanation, Reader};
 use crate::access::Caller;
 use crate::app::App;
 use crate::class;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::health::upstream_trouble;
 use crate::reply::status;
 use crate::route::{self, Content, Route};
@@ -44,7 +44,7 @@ pub(crate) async fn value(
     reader: &Reader,
     request: &Request,
     event: &mut Event,
-) -> Result<web::Explanation, Error> {
+) -> Result<web::Explanation> {
     let found = match reader.observes() {
         true => app.repositories.find(&form.repository, event).await?.0,
         false => {
@@ -84,7 +84,7 @@ pub(crate) async fn value(
 }
 
 /// Reads the URL of a GET below a repository.
-pub(crate) fn content(url: &str) -> Result<Content, Error> {
+pub(crate) fn content(url: &str) -> Result<Content> {
     match route::read(&Method::GET, url)? {
         Route::Content(content) => Ok(content),
         _ => Err(Error::NoSuchRoute(Event::text(url))),
@@ -101,7 +101,7 @@ pub(crate) async fn explain(
     settings: Stamp,
     caller: &Caller,
     event: &mut Event,
-) -> Result<Option<Explanation>, Error> {
+) -> Result<Option<Explanation>> {
     let repository = match url.as_of {
         Some(as_of) => app.repositories.as_of(&repository, as_of, event).await?,
         None => repository,

@@ -1,7 +1,7 @@
 //! What the pages and calls about packages tell: versions and reasons, without the names of repositories that the caller may not read.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::health::upstream_trouble;
 use crate::lookup::read_repository::ReadRepository;
 use repository::{
@@ -14,14 +14,9 @@ use web::{About, AboutLink, HiddenBy, Member, Moment, Origin, VersionLine};
 
 /// All versions of a package of which something is known. The versions that only members have which the caller may not read, and
 /// which do not answer, are left out.
-pub(super) async fn rows(
-    app: &App,
-    read: &ReadRepository,
-    package: &str,
-    event: &mut Event,
-) -> Result<PackageRows, Error> {
+pub(super) async fn rows(app: &App, read: &ReadRepository, package: &str, event: &mut Event) -> Result<PackageRows> {
     event.subject.package = package.into();
-    let mut rows = repository::package_rows(app.repositories.services(), &read.packages(), package, event).await?;
+    let mut rows = repository::package_rows(app.services(), &read.packages(), package, event).await?;
     rows.rows.retain(|row| !matches!(row.standing, Standing::Shadowed(_)) || read.may_read(&row.member));
     let (repository, package) = (read.repository.record.name.clone(), package.to_owned());
     match (rows.rows.is_empty(), rows.may_lack) {
@@ -36,7 +31,7 @@ pub(super) async fn rows(
 }
 
 /// The row of one version.
-pub(super) fn row<'a>(rows: &'a PackageRows, package: &str, version: &str) -> Result<&'a VersionRow, Error> {
+pub(super) fn row<'a>(rows: &'a PackageRows, package: &str, version: &str) -> Result<&'a VersionRow> {
     let row = rows.rows.iter().find(|row| row.version == version);
     Ok(row.ok_or_else(|| repository::Error::NoSuchVersion(format!("{package}:{version}")))?)
 }
@@ -50,7 +45,7 @@ pub(super) struct CallerView<'a> {
 }
 
 impl<'a> CallerView<'a> {
-    pub(super) async fn of(app: &App, read: &'a ReadRepository, event: &mut Event) -> Result<Self, Error> {
+    pub(super) async fn of(app: &App, read: &'a ReadRepository, event: &mut Event) -> Result<Self> {
         let (table, leaves) = (app.repositories.table(event).await?, &read.repository.leaves);
         let is_inside = |group: &Repository| group.leaves.iter().any(|one| leaves.iter().any(|leaf| leaf.id == one.id));
         let reads_groups = table.by_name.values().filter(|one| is_inside(one)).all(|group| read.may_read(group));

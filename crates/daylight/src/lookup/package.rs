@@ -2,7 +2,7 @@
 
 use super::known_package::{CallerView, about, latest_is, rows};
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::face::VersionUsage;
 use crate::formats;
 use crate::lookup::pagination::PageQuery;
@@ -21,7 +21,7 @@ pub(crate) async fn show(
     page: &PageQuery,
     request: &Request,
     event: &mut Event,
-) -> Result<Package, Error> {
+) -> Result<Package> {
     let mut rows = rows(app, read, name, event).await?;
     let (total, visible) = (rows.rows.len(), rows.rows.iter().filter(|row| row.standing.is_visible()).count());
     let latest = rows.latest.as_ref().and_then(|latest| rows.rows.iter().find(|row| row.version == *latest)).cloned();
@@ -30,12 +30,11 @@ pub(crate) async fn show(
         after => rows.rows.iter().position(|row| row.version == after).map_or(total, |at| at + 1),
     };
     let mut part: Vec<VersionRow> = std::mem::take(&mut rows.rows).into_iter().skip(from).take(page.limit).collect();
-    repository::tell_changes(app.repositories.services(), &mut part, event).await?;
+    repository::tell_changes(app.services(), &mut part, event).await?;
     let next = part.last().filter(|_| from + part.len() < total).map(|row| row.version.clone());
     let (mut about_latest, mut snippets) = (None, Vec::new());
     if let Some(latest) = latest {
-        let details =
-            repository::version_details(app.repositories.services(), &read.packages(), name, latest, event).await?;
+        let details = repository::version_details(app.services(), &read.packages(), name, latest, event).await?;
         let url = format!("{}/repository/{}", app.urls.of(request).url(), segment(&read.segment));
         let (repository, number) = (&*read.repository, details.row.number.as_str());
         let declared = details.declared.as_ref();

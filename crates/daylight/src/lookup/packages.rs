@@ -2,7 +2,7 @@
 
 use super::known_package::latest_is;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::lookup::pagination::PageQuery;
 use crate::lookup::read_repository::ReadRepository;
 use telemetry::Event;
@@ -15,8 +15,8 @@ pub(crate) async fn list(
     after: &str,
     limit: usize,
     event: &mut Event,
-) -> Result<Packages, Error> {
-    let page = repository::list_packages(app.repositories.services(), &read.packages(), after, limit, event).await?;
+) -> Result<Packages> {
+    let page = repository::list_packages(app.services(), &read.packages(), after, limit, event).await?;
     let listed = |one: repository::ListedPackage| ListedPackage {
         package: one.package,
         latest: one.latest,
@@ -35,11 +35,10 @@ pub(crate) async fn dependents(
     package: &str,
     page: &PageQuery,
     event: &mut Event,
-) -> Result<Dependents, Error> {
+) -> Result<Dependents> {
     event.subject.package = package.into();
     let found =
-        repository::dependents(app.repositories.services(), &read.packages(), package, &page.after, page.limit, event)
-            .await?;
+        repository::dependents(app.services(), &read.packages(), package, &page.after, page.limit, event).await?;
     let tell = |one: repository::Dependent| Dependent {
         package: one.package,
         version: one.version,

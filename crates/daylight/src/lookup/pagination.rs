@@ -1,6 +1,6 @@
 //! Pages of long lists: `after` and `limit` in a query, `next` in the answer.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use format::percent::Form;
 
 /// Most rows of a page.
@@ -16,19 +16,19 @@ pub(crate) struct PageQuery {
 }
 
 /// Reads `after` and `limit`.
-pub(crate) fn read(query: &str) -> Result<PageQuery, Error> {
+pub(crate) fn read(query: &str) -> Result<PageQuery> {
     Ok(PageQuery { after: Form(query).value("after").unwrap_or_default(), limit: limit(query)? })
 }
 
 /// Reads `after` and `limit`, which is `default` if the query has none.
-pub(crate) fn read_or(query: &str, default: usize) -> Result<PageQuery, Error> {
+pub(crate) fn read_or(query: &str, default: usize) -> Result<PageQuery> {
     let page = read(query)?;
     let limit = Form(query).value("limit").map_or(default, |_| page.limit);
     Ok(PageQuery { limit, ..page })
 }
 
 /// Reads `limit`.
-pub(crate) fn limit(query: &str) -> Result<usize, Error> {
+pub(crate) fn limit(query: &str) -> Result<usize> {
     match Form(query).value("limit").map(|limit| limit.parse()) {
         None => Ok(LIMIT_MAX),
         Some(Ok(limit)) if (1..=LIMIT_MAX).contains(&limit) => Ok(limit),
@@ -37,7 +37,7 @@ pub(crate) fn limit(query: &str) -> Result<usize, Error> {
 }
 
 /// Reads a choice of the rows; by default it is not made.
-pub(crate) fn flag(query: &str, name: &str) -> Result<bool, Error> {
+pub(crate) fn flag(query: &str, name: &str) -> Result<bool> {
     match Form(query).value(name).as_deref() {
         None | Some("false") => Ok(false),
         Some("true") => Ok(true),

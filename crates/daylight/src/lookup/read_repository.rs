@@ -2,7 +2,7 @@
 
 use crate::access::Caller;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use front::Request;
 use repository::{PackagesAsk, Repository, Scope, moment};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) struct ReadRepository {
 impl ReadRepository {
     /// The repository that a segment of a URL names: `NAME`, or `NAME@MOMENT`. A caller who may not read it gets the same errors as
     /// for its content.
-    pub(crate) async fn named(app: &App, segment: &str, request: &Request, event: &mut Event) -> Result<Self, Error> {
+    pub(crate) async fn named(app: &App, segment: &str, request: &Request, event: &mut Event) -> Result<Self> {
         let (name, as_of) = match segment.split_once('@') {
             Some((name, moment)) => (name, Some(moment::as_of(moment)?)),
             None => (segment, None),

@@ -2,7 +2,7 @@
 
 use super::known_package::{row, rows};
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::lookup::read_repository::ReadRepository;
 use telemetry::Event;
 use web::Readme;
@@ -14,12 +14,12 @@ pub(crate) async fn show(
     package: &str,
     version: &str,
     event: &mut Event,
-) -> Result<Readme, Error> {
+) -> Result<Readme> {
     let all = rows(app, read, package, event).await?;
     event.subject.version = version.into();
     let row = row(&all, package, version)?;
     // Artifacts have none.
-    let found = repository::readme(app.repositories.services(), &read.packages(), package, row, event).await?;
+    let found = repository::readme(app.services(), &read.packages(), package, row, event).await?;
     let cut = found.as_ref().is_some_and(|readme| readme.is_cut);
     let (name, text) = found.map(|readme| (readme.name, readme.text)).unzip();
     let (package, version) = (package.to_owned(), version.to_owned());

@@ -1,7 +1,7 @@
 //! The search: packages and files in all repositories that the caller may read.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::lookup::pagination::{self, PageQuery};
 use format::percent::Form;
 use front::Request;
@@ -18,7 +18,7 @@ const LIMIT: usize = 20;
 const AFTER_MAX: usize = 2048;
 
 /// The answers to the search in the query of a request. `None`: its text is empty.
-pub(crate) async fn search(app: &App, request: &Request, event: &mut Event) -> Result<Option<Search>, Error> {
+pub(crate) async fn search(app: &App, request: &Request, event: &mut Event) -> Result<Option<Search>> {
     let query = request.query().unwrap_or_default().to_owned();
     let PageQuery { after, limit } = pagination::read_or(&query, LIMIT)?;
     if limit > LIMIT_MAX || after.len() > AFTER_MAX {

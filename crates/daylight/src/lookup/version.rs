@@ -2,7 +2,7 @@
 
 use super::known_package::{CallerView, about, latest_is, moment, row, rows};
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::face::VersionUsage;
 use crate::formats;
 use crate::lookup::read_repository::ReadRepository;
@@ -20,13 +20,12 @@ pub(crate) async fn show(
     version: &str,
     request: &Request,
     event: &mut Event,
-) -> Result<Version, Error> {
+) -> Result<Version> {
     let all = rows(app, read, package, event).await?;
     event.subject.version = version.into();
     let mut row = row(&all, package, version)?.clone();
-    repository::tell_changes(app.repositories.services(), std::slice::from_mut(&mut row), event).await?;
-    let details =
-        repository::version_details(app.repositories.services(), &read.packages(), package, row, event).await?;
+    repository::tell_changes(app.services(), std::slice::from_mut(&mut row), event).await?;
+    let details = repository::version_details(app.services(), &read.packages(), package, row, event).await?;
     let VersionDetails { row, files, more_files, declared } = details;
     let url = format!("{}/repository/{}", app.urls.of(request).url(), segment(&read.segment));
     let snippets = match row.standing.is_visible() {

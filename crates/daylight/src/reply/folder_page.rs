@@ -1,7 +1,7 @@
 //! The list of a folder as HTML, in the form of Maven Central's own lists, which programs read.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::reply;
 use crate::reply::cache_headers;
 use base64::Engine;
@@ -29,7 +29,7 @@ impl AsRef<[u8]> for Page {
 }
 
 /// The reply with a list.
-pub(crate) async fn of(app: &App, list: Arc<FolderList>, ask: &Ask<'_>, event: &mut Event) -> Result<Reply, Error> {
+pub(crate) async fn of(app: &App, list: Arc<FolderList>, ask: &Ask<'_>, event: &mut Event) -> Result<Reply> {
     let title = format!("{}/{}/", ask.parameters.segment, list.path);
     let (freshness, rows) = (list.freshness, list.clone());
     let make = move || -> Result<(String, String), web::NotRendered> {

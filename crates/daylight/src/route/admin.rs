@@ -1,7 +1,7 @@
 //! The calls of the admin API, one line for each. The reader of URLs, the OpenAPI document and the statuses of replies come from this
 //! table, so that they cannot differ.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use http::{Method, StatusCode};
 use repository::Scope;
 use std::borrow::Cow;
@@ -204,7 +204,7 @@ impl AdminCall {
 }
 
 /// Reads a path after `/api/v1/`.
-pub(super) fn read(method: &Method, segments: &[&str]) -> Result<Admin, Error> {
+pub(super) fn read(method: &Method, segments: &[&str]) -> Result<Admin> {
     let mut allow: Vec<&str> = Vec::new();
     for call in CALLS {
         let Some(admin) = call.read(segments) else { continue };

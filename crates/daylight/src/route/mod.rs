@@ -5,7 +5,7 @@ pub mod public_url;
 mod site;
 
 use crate::conformance::call::ConformanceCall;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::hooks::HookCall;
 use format::percent;
 use front::PageUrl;
@@ -68,7 +68,7 @@ impl Content {
     }
 
     /// What the format of the repository, which is of this kind, reads in the method and the path. An account has no past, and reading one may make a key.
-    pub fn read(&self, format: Format, kind: RepositoryKind) -> Result<Reading<Question<'_>>, Error> {
+    pub fn read(&self, format: Format, kind: RepositoryKind) -> Result<Reading<Question<'_>>> {
         let reading = format.read(kind, self.method.as_str(), &self.path);
         let reading = reading.map_err(|allow| not_allowed(&self.method, allow))?;
         match reading.about {
@@ -100,7 +100,7 @@ pub fn is_vital(method: &Method, raw: &str) -> bool {
 }
 
 /// Reads a request's method and raw path.
-pub fn read(method: &Method, raw: &str) -> Result<Route, Error> {
+pub fn read(method: &Method, raw: &str) -> Result<Route> {
     let path = decode(raw).ok_or_else(|| Error::NoSuchRoute(Event::text(raw)))?;
     let mut segments = Vec::with_capacity(SEGMENTS);
     segments.extend(path.split('/').filter(|segment| !segment.is_empty()));
@@ -143,7 +143,7 @@ pub(crate) fn canon<'a>(path: &'a str, query: Option<&'a str>, ignores: impl Fn(
     PageUrl { path: path.into(), query: query.filter(|query| !query.is_empty()).filter(depends) }
 }
 
-fn below_repository(method: &Method, segment: &str, path: String) -> Result<Route, Error> {
+fn below_repository(method: &Method, segment: &str, path: String) -> Result<Route> {
     // Clients of Artifactory append properties to the name of the repository, too. No name has this character.
     if let Some((name, _)) = segment.split_once(';') {
         let below = format::tree::without_parameters(&path).unwrap_or_else(|| path.clone());
@@ -167,7 +167,7 @@ fn below_repository(method: &Method, segment: &str, path: String) -> Result<Rout
 }
 
 /// A hook; `None`: no hook has this path.
-fn hook(method: &Method, below: &[&str]) -> Option<Result<Route, Error>> {
+fn hook(method: &Method, below: &[&str]) -> Option<Result<Route>> {
     let call = HookCall::read(below)?;
     Some(if *method == Method::POST { Ok(Route::Hook(call)) } else { Err(not_allowed(method, "POST")) })
 }

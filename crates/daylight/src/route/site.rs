@@ -1,7 +1,7 @@
 //! The URLs of web pages for people. `web::Links` writes them, and a test compares the two.
 
 use super::not_allowed;
-use crate::error::Error;
+use crate::error::Result;
 use http::Method;
 
 /// A web page.
@@ -39,7 +39,7 @@ pub enum SiteUrl {
 }
 
 /// Reads the segments of a path that is not below a repository, the API or a hook. `None`: no page has it.
-pub(super) fn read(method: &Method, segments: &[&str]) -> Option<Result<SiteUrl, Error>> {
+pub(super) fn read(method: &Method, segments: &[&str]) -> Option<Result<SiteUrl>> {
     let read = matches!(*method, Method::GET | Method::HEAD);
     let url = match segments {
         [] => SiteUrl::Home,

@@ -3,7 +3,7 @@
 use crate::answer::answer;
 use crate::app::App;
 use crate::config::ServerTiming;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::reply::audience::Audience;
 use crate::reply::explain_link;
 use crate::reply::server_timing;
@@ -39,7 +39,7 @@ async fn answered(app: &App, request: &mut Request, event: &mut Event) -> Reply 
 /// The reply with an answer or an error, with `Server-Timing` where it is on.
 async fn finish(
     app: &App,
-    answered: Result<Reply, Error>,
+    answered: Result<Reply>,
     audience: Audience,
     request: &mut Request,
     event: &mut Event,

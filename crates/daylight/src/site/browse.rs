@@ -2,7 +2,7 @@
 
 use super::shell;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::formats;
 use crate::lookup::browse::level;
 use crate::lookup::pagination::{self, PageQuery};
@@ -22,7 +22,7 @@ pub(super) async fn answer(
     path: &str,
     request: &Request,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Reply> {
     let PageQuery { after, limit } = pagination::read_or(request.query().unwrap_or_default(), LIMIT)?;
     let read = ReadRepository::named(app, segment, request, event).await?;
     let level = level(app, &read, PageRequest { path, after: &after, limit }, event).await?;

@@ -2,7 +2,7 @@
 
 use super::{local, shell};
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::lookup::explain;
 use crate::lookup::explained::Reader;
 use front::{Reply, Request};
@@ -11,7 +11,7 @@ use telemetry::Event;
 use web::ExplainPage;
 
 /// The answer with the form, and with the explanation that it asks for.
-pub(super) async fn answer(app: &App, query: &str, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn answer(app: &App, query: &str, request: &Request, event: &mut Event) -> Result<Reply> {
     let form = explain::form(query);
     let found = if form.repository.is_empty() || form.path.is_empty() {
         None

@@ -3,7 +3,7 @@
 use super::listed::{about, first_fetch, first_steps, listed};
 use super::{local, shell};
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::health::Health;
 use client::{Circuit, HostState};
 use front::{Reply, Request};
@@ -17,7 +17,7 @@ use web::{Home, HomePage, HomeRepository, HomeUpstream};
 pub(super) const LISTED: usize = 1_000;
 
 /// The page.
-pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Result<Reply> {
     let caller = app.access.anyone(request, event).await?;
     let observes = caller.observes() || caller.token.is_none() && local::is_local(app, request);
     let server = app.urls.of(request).url();
@@ -29,7 +29,7 @@ pub(super) async fn page(app: &App, request: &Request, event: &mut Event) -> Res
     // Who does not see all repositories is not told that all are empty.
     let is_empty = |kind| {
         let mut all = repositories.iter().filter(|one| one.record.kind == kind).peekable();
-        !hidden && all.peek().is_some() && all.all(|one| repository::holds(app.repositories.services(), one).files == 0)
+        !hidden && all.peek().is_some() && all.all(|one| repository::holds(app.services(), one).files == 0)
     };
     home.first_push = is_empty(RepositoryKind::Hosted).then(|| first_steps(&server, &table));
     let fetch = if is_empty(RepositoryKind::Remote) { first_fetch(&server, &repositories) } else { String::new() };
@@ -59,7 +59,7 @@ fn row(app: &App, repository: &Arc<Repository>) -> HomeRepository {
     if repository.record.kind == RepositoryKind::Group {
         return HomeRepository { name, about, ..HomeRepository::default() };
     }
-    let held = repository::holds(app.repositories.services(), repository);
+    let held = repository::holds(app.services(), repository);
     let (files, size_bytes) = (Some(held.files), Some(held.size_bytes));
     HomeRepository { name, about, packages: held.packages, files, size_bytes }
 }

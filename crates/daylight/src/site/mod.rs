@@ -14,13 +14,13 @@ mod sign_in;
 mod socket_owner;
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::route::SiteUrl;
 use front::{Reply, Request};
 use telemetry::{Event, Layer};
 
 /// Answers one request for a page.
-pub(crate) async fn answer(app: &App, url: SiteUrl, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
+pub(crate) async fn answer(app: &App, url: SiteUrl, request: &mut Request, event: &mut Event) -> Result<Reply> {
     event.layer = Layer::Admin;
     match url {
         SiteUrl::Home => overview::of_server(app, request, event).await,

@@ -6,7 +6,7 @@ use super::listed::{self, about, first_steps};
 use super::shell;
 use crate::access::Caller;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::face::Usage;
 use crate::formats;
 use crate::reply;
@@ -23,7 +23,7 @@ const TITLE: &str = "Daylight, a package repository server that can tell, for ev
 const PACKAGES: usize = 10;
 
 /// The answer at `/`: the repositories that the caller may read, and the other URLs of the server.
-pub(crate) async fn of_server(app: &App, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+pub(crate) async fn of_server(app: &App, request: &Request, event: &mut Event) -> Result<Reply> {
     if shell::accepts_html(request) {
         return Box::pin(home::page(app, request, event)).await;
     }
@@ -33,7 +33,7 @@ pub(crate) async fn of_server(app: &App, request: &Request, event: &mut Event) -
     let mut document = Document::new(TITLE);
     let mut listed = listed::listed(&caller, &table);
     let hidden = listed.len() < table.by_name.len();
-    let is_empty = |one: &&&Arc<Repository>| repository::holds(app.repositories.services(), one).files == 0;
+    let is_empty = |one: &&&Arc<Repository>| repository::holds(app.services(), one).files == 0;
     let hosted = || listed.iter().filter(|one| one.record.kind == RepositoryKind::Hosted);
     if !hidden && hosted().count() > 0 && hosted().all(|one| is_empty(&one)) {
         document.heading(
@@ -72,7 +72,7 @@ pub(crate) async fn of_repository(
     caller: &Caller,
     request: &Request,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Reply> {
     let (repository, table) = (&*ask.repository, app.repositories.table(event).await?);
     let (record, server) = (&repository.record, app.urls.of(request).url());
     let mut document = Document::new(format!("{}, a {}", record.name, about(repository)));
@@ -93,7 +93,7 @@ pub(crate) async fn of_repository(
         }
         RepositoryKind::Hosted if repository.as_of.is_some() => {}
         RepositoryKind::Hosted => {
-            let held = repository::holds(app.repositories.services(), repository);
+            let held = repository::holds(app.services(), repository);
             let packages = held.packages.map(|packages| format!("{packages} packages in ")).unwrap_or_default();
             document.paragraph(format!("It holds {packages}{} files.", held.files));
         }
@@ -137,12 +137,12 @@ async fn list_packages(
     server: &str,
     document: &mut Document,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     if !ask.repository.lists_packages() {
         return Ok(());
     }
     let of = PackagesAsk::new(&ask.repository, ask.settings);
-    let page = repository::list_packages(app.repositories.services(), &of, "", PACKAGES, event).await?;
+    let page = repository::list_packages(app.services(), &of, "", PACKAGES, event).await?;
     if page.rows.is_empty() && page.next.is_none() {
         return Ok(());
     }
@@ -163,7 +163,7 @@ async fn list_packages(
     document.heading("Packages: each page has the versions, and the lines with which clients use them");
     let mut listed: Vec<Link> = page.rows.iter().map(link).collect();
     if page.next.is_some() {
-        let held = repository::holds(app.repositories.services(), &ask.repository).packages;
+        let held = repository::holds(app.services(), &ask.repository).packages;
         let more = held.and_then(|all| all.checked_sub(page.rows.len() as u64)).filter(|more| *more > 0);
         let about = more.map_or_else(|| "all packages".to_owned(), |more| format!("all packages: {more} more"));
         listed.push(Link { url: all, about });
@@ -192,7 +192,7 @@ fn link(repository: &Repository, server: &str) -> Link {
 }
 
 /// The document as the client wants it. It depends on the client, so it is not cached.
-async fn page(app: &App, document: &Document, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+async fn page(app: &App, document: &Document, request: &Request, event: &mut Event) -> Result<Reply> {
     if !shell::accepts_html(request) {
         return Ok(reply::page(document.text(), false));
     }

@@ -2,7 +2,7 @@
 
 use super::shell;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::Result;
 use crate::formats;
 use crate::lookup::pagination::{self, PageQuery};
 use crate::lookup::read_repository::ReadRepository;
@@ -17,7 +17,7 @@ const PACKAGES: usize = 100;
 const VERSIONS: usize = 200;
 
 /// The page with the packages of a repository.
-pub(super) async fn list(app: &App, name: &str, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn list(app: &App, name: &str, request: &Request, event: &mut Event) -> Result<Reply> {
     let read = ReadRepository::named(app, name, request, event).await?;
     let PageQuery { after, limit } = pagination::read_or(request.query().unwrap_or_default(), PACKAGES)?;
     let list = packages::list(app, &read, &after, limit, event).await?;
@@ -32,7 +32,7 @@ pub(super) async fn package(
     package: &str,
     request: &Request,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Reply> {
     let read = ReadRepository::named(app, name, request, event).await?;
     let query = request.query().unwrap_or_default();
     let page = pagination::read_or(query, VERSIONS)?;
@@ -68,7 +68,7 @@ pub(super) async fn version(
     version: &str,
     request: &Request,
     event: &mut Event,
-) -> Result<Reply, Error> {
+) -> Result<Reply> {
     let read = ReadRepository::named(app, name, request, event).await?;
     if pagination::flag(request.query().unwrap_or_default(), "readme")? {
         let readme = readme::show(app, &read, package, version, event).await?;

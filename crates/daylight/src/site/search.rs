@@ -2,7 +2,7 @@
 
 use super::shell;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::lookup::search::search;
 use crate::reply;
 use format::percent::Form;
@@ -12,7 +12,7 @@ use telemetry::Event;
 use web::{OpenSearch, SearchPage, Shell};
 
 /// The answer with the page.
-pub(super) async fn answer(app: &App, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn answer(app: &App, request: &Request, event: &mut Event) -> Result<Reply> {
     let query = request.query().unwrap_or_default().to_owned();
     let search = search(app, request, event).await?;
     let text = search.as_ref().map(|search| search.query.clone()).unwrap_or_default();
@@ -23,7 +23,7 @@ pub(super) async fn answer(app: &App, request: &Request, event: &mut Event) -> R
 }
 
 /// The description of the search for browsers.
-pub(super) fn description(app: &App, request: &Request) -> Result<Reply, Error> {
+pub(super) fn description(app: &App, request: &Request) -> Result<Reply> {
     let server = app.urls.of(request).url();
     let url = format!("{server}/search?q={{searchTerms}}");
     let body = web::html(&OpenSearch { url: &url }).map_err(Error::NotRendered)?;

@@ -2,7 +2,7 @@
 
 use crate::access::{Access, session};
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::reply;
 use front::{Reply, Request};
 use http::header;
@@ -11,12 +11,7 @@ use telemetry::Event;
 use web::{Links, Shell};
 
 /// The shell of a page with this title, for the caller of this request.
-pub(crate) async fn of(
-    app: &App,
-    title: impl Into<String>,
-    request: &Request,
-    event: &mut Event,
-) -> Result<Shell, Error> {
+pub(crate) async fn of(app: &App, title: impl Into<String>, request: &Request, event: &mut Event) -> Result<Shell> {
     let caller = app.access.anyone(request, event).await?;
     let links = Links::new(&app.urls.of(request).url());
     let is_session = caller.token.as_ref().is_some_and(|token| Access::is_session(token, request));
@@ -45,7 +40,7 @@ pub(crate) fn accepts_html(request: &Request) -> bool {
 }
 
 /// The reply with a page.
-pub(crate) async fn page(page: &impl web::Template, event: &mut Event) -> Result<Reply, Error> {
+pub(crate) async fn page(page: &impl web::Template, event: &mut Event) -> Result<Reply> {
     after_others(event).await;
     Ok(reply::page(web::html(page).map_err(Error::NotRendered)?, true))
 }

@@ -5,7 +5,7 @@ use crate::access::{self, session};
 use crate::app::App;
 use crate::class::Permit;
 use crate::config::FORM_BYTES;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::reply;
 use client::Secret;
 use format::percent::Form;
@@ -16,7 +16,7 @@ use telemetry::{Class, Event};
 use web::{Links, SignInPage};
 
 /// The form.
-pub(super) async fn form(app: &App, request: &Request, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn form(app: &App, request: &Request, event: &mut Event) -> Result<Reply> {
     let server = app.urls.of(request).url();
     let from = request.headers.get(header::REFERER).and_then(|from| from.to_str().ok());
     let to = own_path(from.and_then(|from| from.strip_prefix(&*server)), &server);
@@ -24,7 +24,7 @@ pub(super) async fn form(app: &App, request: &Request, event: &mut Event) -> Res
 }
 
 /// Signs in with the token of a form, and sends the browser on.
-pub(super) async fn sign_in(app: &App, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn sign_in(app: &App, request: &mut Request, event: &mut Event) -> Result<Reply> {
     let (_place, sent, server) = received(app, request, event).await?;
     let fields = Form(&sent);
     let text = |name| fields.value(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
@@ -44,7 +44,7 @@ pub(super) async fn sign_in(app: &App, request: &mut Request, event: &mut Event)
 }
 
 /// Ends a session, and removes its cookie.
-pub(super) async fn sign_out(app: &App, request: &mut Request, event: &mut Event) -> Result<Reply, Error> {
+pub(super) async fn sign_out(app: &App, request: &mut Request, event: &mut Event) -> Result<Reply> {
     let (_place, sent, server) = received(app, request, event).await?;
     let shown = Form(&sent).value("secret").unwrap_or_default();
     app.access.sign_out(&shown, request, event).await?;
@@ -52,7 +52,7 @@ pub(super) async fn sign_out(app: &App, request: &mut Request, event: &mut Event
 }
 
 /// The form that a page of this server sent, a place for the work, and the URL of the server. A slow client holds no place.
-async fn received(app: &App, request: &mut Request, event: &mut Event) -> Result<(Permit, String, String), Error> {
+async fn received(app: &App, request: &mut Request, event: &mut Event) -> Result<(Permit, String, String)> {
     let server = app.urls.of(request).url();
     access::refuse_unless_from_here(&request.headers, &server)?;
     app.receive(FORM_BYTES, request, event).await?;
@@ -62,13 +62,7 @@ async fn received(app: &App, request: &mut Request, event: &mut Event) -> Result
     Ok((place, text, server))
 }
 
-async fn page(
-    app: &App,
-    to: &str,
-    error: Option<&Error>,
-    request: &Request,
-    event: &mut Event,
-) -> Result<Reply, Error> {
+async fn page(app: &App, to: &str, error: Option<&Error>, request: &Request, event: &mut Event) -> Result<Reply> {
     let shell = shell::of(app, "Sign in", request, event).await?;
     let (problem, hint) = (error.map(Error::to_string), error.and_then(|error| error.hint(None)));
     shell::page(&SignInPage { shell: &shell, to, problem: problem.as_deref(), hint: hint.as_deref() }, event).await

@@ -11,7 +11,7 @@ pub mod write_refusal;
 
 use crate::access::Caller;
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::face::Face;
 use crate::formats;
 use crate::upload::digests::UploadDigests;
@@ -42,7 +42,7 @@ pub(crate) async fn receive(
     who: &Caller,
     request: &mut Request,
     event: &mut Event,
-) -> Result<Staged, Error> {
+) -> Result<Staged> {
     request.upload.limit(app.max_upload_bytes);
     let face = formats::of(ask.repository.format);
     let form = face.upload_field.and_then(|field| Some((Form::announced(&request.headers)?, field)));
@@ -65,7 +65,7 @@ async fn from_body(
     who: &Caller,
     request: &mut Request,
     event: &mut Event,
-) -> Result<Staged, Error> {
+) -> Result<Staged> {
     // The first piece comes before the file: an upload that is refused for its announced length leaves no file behind.
     let first = request.upload.next(event).await.transpose()?;
     if first.is_none() && written.by_digest {
@@ -82,7 +82,7 @@ async fn from_body(
 }
 
 /// The bytes of a published file that the caller may read.
-async fn published(app: &App, digests: &UploadDigests, who: &Caller, event: &mut Event) -> Result<Staged, Error> {
+async fn published(app: &App, digests: &UploadDigests, who: &Caller, event: &mut Event) -> Result<Staged> {
     if digests.is_empty() {
         return Err(WriteRefusal::NoDigest.into());
     }
@@ -100,12 +100,12 @@ struct Arriving {
 }
 
 impl Arriving {
-    async fn new(app: &App, face: &'static Face, event: &mut Event) -> Result<Self, Error> {
+    async fn new(app: &App, face: &'static Face, event: &mut Event) -> Result<Self> {
         let staged = app.store.stage(event).await.map_err(face.unsaved)?;
         Ok(Self { staged, face, waiting: BytesMut::new() })
     }
 
-    async fn write(&mut self, piece: Bytes, event: &mut Event) -> Result<(), Error> {
+    async fn write(&mut self, piece: Bytes, event: &mut Event) -> Result<()> {
         self.waiting.extend_from_slice(&piece);
         while self.waiting.len() >= AT_ONCE {
             let full = self.waiting.split_to(AT_ONCE).freeze();
@@ -114,7 +114,7 @@ impl Arriving {
         Ok(())
     }
 
-    async fn end(mut self, event: &mut Event) -> Result<Staged, Error> {
+    async fn end(mut self, event: &mut Event) -> Result<Staged> {
         if !self.waiting.is_empty() {
             self.staged.write(self.waiting.freeze(), event).await.map_err(self.face.unsaved)?;
         }
@@ -130,7 +130,7 @@ async fn from_form(
     written: &WriteHeaders,
     request: &mut Request,
     event: &mut Event,
-) -> Result<(Staged, Option<Hashes>), Error> {
+) -> Result<(Staged, Option<Hashes>)> {
     let (mut package, mut field, mut attestations) = (None, String::new(), Vec::new());
     let mut hashing = written.digests.any_of_body().then(Hashing::default);
     while let Some(arrived) = request.upload.next(event).await {

@@ -2,7 +2,7 @@
 
 use crate::access;
 use crate::access::Caller;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use http::{HeaderMap, HeaderName};
 use repository::OriginClaim;
 use std::time::UNIX_EPOCH;
@@ -18,7 +18,7 @@ const LONGEST_NAME: usize = 256;
 const EARLIEST: Millis = Millis(631_152_000_000);
 
 /// The claim in the headers of an upload. Only an admin may claim it: a publisher could otherwise get around a cooldown.
-pub(crate) fn read(headers: &HeaderMap, caller: &Caller) -> Result<Option<OriginClaim>, Error> {
+pub(crate) fn read(headers: &HeaderMap, caller: &Caller) -> Result<Option<OriginClaim>> {
     let (at, by) = (one(headers, &PUBLISHED)?, one(headers, &PUBLISHED_BY)?);
     let Some(at) = at else {
         return by.map_or(Ok(None), |_| Err(wrong("`Daylight-Published-By` needs `Daylight-Published` beside it")));
@@ -30,7 +30,7 @@ pub(crate) fn read(headers: &HeaderMap, caller: &Caller) -> Result<Option<Origin
 }
 
 /// The value of a header that comes once at most.
-fn one<'a>(headers: &'a HeaderMap, header: &HeaderName) -> Result<Option<&'a str>, Error> {
+fn one<'a>(headers: &'a HeaderMap, header: &HeaderName) -> Result<Option<&'a str>> {
     let mut values = headers.get_all(header).iter();
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
@@ -40,7 +40,7 @@ fn one<'a>(headers: &'a HeaderMap, header: &HeaderName) -> Result<Option<&'a str
     Ok(Some(text.trim()))
 }
 
-fn moment(text: &str) -> Result<Millis, Error> {
+fn moment(text: &str) -> Result<Millis> {
     let at = read_moment(text)?;
     match at < EARLIEST {
         true => Err(wrong(&format!(
@@ -51,7 +51,7 @@ fn moment(text: &str) -> Result<Millis, Error> {
     }
 }
 
-fn read_moment(text: &str) -> Result<Millis, Error> {
+fn read_moment(text: &str) -> Result<Millis> {
     if let Ok(at) = text.parse::<jiff::Timestamp>() {
         return Ok(Millis(at.as_millisecond()));
     }
@@ -65,7 +65,7 @@ fn read_moment(text: &str) -> Result<Millis, Error> {
     })
 }
 
-fn name(text: &str) -> Result<String, Error> {
+fn name(text: &str) -> Result<String> {
     match text {
         "" => Err(wrong("`Daylight-Published-By` is empty")),
         _ if text.len() > LONGEST_NAME => {

@@ -1,7 +1,7 @@
 //! Names the place for a publication: a repository that refuses a change names the hosted repository that accepts it.
 
 use crate::app::App;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::route::Content;
 use crate::upload::elsewhere::{Elsewhere, PublishTarget, Refusal};
 use format::percent::segment;
@@ -19,7 +19,7 @@ pub(crate) async fn refuse_changes(
     reading: &Reading<Question<'_>>,
     request: &Request,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let refusal = match repository.record.kind {
         RepositoryKind::Hosted => return Ok(()),
         RepositoryKind::Remote => Refusal::Remote,
@@ -62,7 +62,7 @@ async fn elsewhere(
     refusal: Refusal,
     request: &Request,
     event: &mut Event,
-) -> Result<Error, Error> {
+) -> Result<Error> {
     let hosted = app.access.publishes_to(&app.repositories, repository, scope, path, request, event).await?;
     let target = hosted.map(|hosted| PublishTarget {
         url: format!("{}/repository/{}", app.urls.of(request).url(), segment(&hosted.record.name)),

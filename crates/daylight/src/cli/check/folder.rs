@@ -14,7 +14,7 @@ use telemetry::{Clock, Event, Op};
 const EMPTY_MAX: usize = 20;
 
 /// Checks the folder and prints the problems.
-pub(super) fn check(verify: bool, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+pub(super) fn check(verify: bool, context: &mut Context<'_>) -> anyhow::Result<()> {
     let (settings, _) = folder::load(context)?;
     let data = &settings.store.data;
     let mut event = Event::job("check", Clock::default().now());
@@ -67,7 +67,7 @@ pub(super) fn check(verify: bool, context: &mut Context<'_>) -> Result<(), anyho
 
 /// Lists published files of 0 bytes. They are no damage: a marker is empty on purpose, and a file that an interrupted tool uploaded is
 /// not.
-fn write_empty_files(files: &[(String, String)], context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+fn write_empty_files(files: &[(String, String)], context: &mut Context<'_>) -> anyhow::Result<()> {
     if files.is_empty() {
         return Ok(());
     }

@@ -31,7 +31,7 @@ pub(super) struct IndexReport {
 }
 
 /// Reads all index files and compares them.
-pub(super) fn compare(repository: &RepositoryClient, jobs: usize) -> Result<IndexReport, anyhow::Error> {
+pub(super) fn compare(repository: &RepositoryClient, jobs: usize) -> anyhow::Result<IndexReport> {
     let mut connection = repository.connect()?;
     let mut listing = versions(&mut connection)?;
     let mut report = IndexReport::default();
@@ -65,7 +65,7 @@ pub(super) fn compare(repository: &RepositoryClient, jobs: usize) -> Result<Inde
     Ok(report)
 }
 
-fn versions(connection: &mut RepositoryConnection) -> Result<Listing, anyhow::Error> {
+fn versions(connection: &mut RepositoryConnection) -> anyhow::Result<Listing> {
     let off = || {
         let hint = "switch it on: daylight repo set REPO --protocol compact_index=on";
         Failure::new("the repository has no `/versions`", Some(hint.to_owned()))
@@ -74,7 +74,7 @@ fn versions(connection: &mut RepositoryConnection) -> Result<Listing, anyhow::Er
 }
 
 /// The problem of an `/info`, if there is one.
-fn info(connection: &mut RepositoryConnection, name: &str, listed: &Listed) -> Result<Option<String>, anyhow::Error> {
+fn info(connection: &mut RepositoryConnection, name: &str, listed: &Listed) -> anyhow::Result<Option<String>> {
     let Some(bytes) = connection.bytes(&format!("info/{name}"))? else {
         return Ok(Some(format!("`{name}` is in /versions, and has no /info")));
     };
@@ -97,7 +97,7 @@ fn info(connection: &mut RepositoryConnection, name: &str, listed: &Listed) -> R
 }
 
 /// Compares the other index files with `/versions`, where the repository has them. Starts again when a push changed them meanwhile.
-fn compare_other_files(connection: &mut RepositoryConnection, report: &mut IndexReport) -> Result<(), anyhow::Error> {
+fn compare_other_files(connection: &mut RepositoryConnection, report: &mut IndexReport) -> anyhow::Result<()> {
     for round in 0..=RETRIES {
         let before = versions(connection)?;
         let (names, specs) = (names(connection)?, specs(connection)?);
@@ -120,14 +120,14 @@ fn compare_other_files(connection: &mut RepositoryConnection, report: &mut Index
 }
 
 /// The names in `/names`; `None`: the repository has no such file.
-fn names(connection: &mut RepositoryConnection) -> Result<Option<BTreeSet<String>>, anyhow::Error> {
+fn names(connection: &mut RepositoryConnection) -> anyhow::Result<Option<BTreeSet<String>>> {
     let Some(text) = connection.text("names")? else { return Ok(None) };
     let names = text.strip_prefix("---\n").context("/names does not begin with `---`")?;
     Ok(Some(names.lines().filter(|name| !name.is_empty()).map(str::to_owned).collect()))
 }
 
 /// The full names in the older index, releases and prereleases; `None`: the repository has no such files.
-fn specs(connection: &mut RepositoryConnection) -> Result<Option<BTreeSet<String>>, anyhow::Error> {
+fn specs(connection: &mut RepositoryConnection) -> anyhow::Result<Option<BTreeSet<String>>> {
     let mut all = BTreeSet::new();
     for file in ["specs.4.8.gz", "prerelease_specs.4.8.gz"] {
         let Some(bytes) = connection.bytes(file)? else { return Ok(None) };

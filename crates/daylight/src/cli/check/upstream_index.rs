@@ -21,7 +21,7 @@ pub(super) struct UpstreamIndexReport {
 }
 
 /// Has the server check a repository, part by part.
-pub(super) fn check(api: &Api, name: &str) -> Result<UpstreamIndexReport, anyhow::Error> {
+pub(super) fn check(api: &Api, name: &str) -> anyhow::Result<UpstreamIndexReport> {
     let url = format!("{REPOSITORIES}/{}/index-check", segment(name));
     let mut sum = UpstreamIndexReport::default();
     api.pages(&url, |answer| {

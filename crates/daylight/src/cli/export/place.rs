@@ -35,8 +35,8 @@ pub(crate) enum Placed {
 pub(crate) fn download(
     path: PathBuf,
     sum: &str,
-    fetch: impl FnOnce(BodySink<'_>) -> Result<Option<SystemTime>, anyhow::Error>,
-) -> Result<Placed, anyhow::Error> {
+    fetch: impl FnOnce(BodySink<'_>) -> anyhow::Result<Option<SystemTime>>,
+) -> anyhow::Result<Placed> {
     match RealDisk.open(&path) {
         Ok(present) => {
             let found = sha256(present).with_context(|| format!("cannot read `{}`", path.display()))?;
@@ -77,7 +77,7 @@ pub(crate) fn download(
 }
 
 /// Writes a generated file. It replaces an earlier one if `replace` allows it.
-pub(crate) fn write(path: PathBuf, bytes: &[u8], replace: bool) -> Result<Placed, anyhow::Error> {
+pub(crate) fn write(path: PathBuf, bytes: &[u8], replace: bool) -> anyhow::Result<Placed> {
     let mut present = Vec::new();
     match RealDisk.open(&path).and_then(|mut file| file.read_to_end(&mut present)).map(|_| present) {
         Err(error) if is_irregular(&error) => return Ok(Placed::Conflict(path)),
@@ -97,7 +97,7 @@ pub(crate) fn write(path: PathBuf, bytes: &[u8], replace: bool) -> Result<Placed
 }
 
 /// The temporary name of a file, in a folder that exists.
-fn arriving(path: &Path) -> Result<PathBuf, anyhow::Error> {
+fn arriving(path: &Path) -> anyhow::Result<PathBuf> {
     let (folder, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default().to_string_lossy());
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
     let arriving = folder.join(format!(".{name}.arriving"));

@@ -49,7 +49,7 @@ pub(crate) struct Beside {
 }
 
 /// Writes the listed files of a repository into a folder.
-pub(crate) fn export(job: &ExportJob<'_>, beside: &Beside) -> Result<Vec<Placed>, anyhow::Error> {
+pub(crate) fn export(job: &ExportJob<'_>, beside: &Beside) -> anyhow::Result<Vec<Placed>> {
     let ExportJob { api, repository, jobs, folder } = *job;
     let files = list(api, repository.name())?;
     let documents = (beside.documents)(&files);
@@ -66,7 +66,7 @@ pub(crate) fn export(job: &ExportJob<'_>, beside: &Beside) -> Result<Vec<Placed>
 }
 
 /// All files of the repository.
-fn list(api: &Api, name: &str) -> Result<Vec<ListedFile>, anyhow::Error> {
+fn list(api: &Api, name: &str) -> anyhow::Result<Vec<ListedFile>> {
     let mut files = Vec::new();
     api.pages(&format!("{REPOSITORIES}/{}/contents", segment(name)), |answer| {
         let page: Contents = decode(answer)?;
@@ -87,7 +87,7 @@ fn file(
     listed: &ListedFile,
     folder: &Path,
     beside: &Beside,
-) -> Result<Vec<Placed>, anyhow::Error> {
+) -> anyhow::Result<Vec<Placed>> {
     let ListedFile { path, sha256, sha1, md5 } = listed;
     let placed = download(folder.join(path), sha256, |sink| {
         let headers = connection.fetch(&url(path), sink)?;
@@ -102,7 +102,7 @@ fn file(
 }
 
 /// Writes the document at a path, if there is one, with its checksums. It replaces that of an earlier export.
-fn document(connection: &mut RepositoryConnection, path: &str, folder: &Path) -> Result<Vec<Placed>, anyhow::Error> {
+fn document(connection: &mut RepositoryConnection, path: &str, folder: &Path) -> anyhow::Result<Vec<Placed>> {
     let Some(bytes) = connection.bytes(&url(path))? else { return Ok(Vec::new()) };
     let sums = [("sha1", HEXLOWER.encode(&Sha1::digest(&bytes))), ("md5", HEXLOWER.encode(&Md5::digest(&bytes)))];
     for (ending, sum) in sums {

@@ -20,7 +20,7 @@ pub(super) fn files(
     folder: &Path,
     depth: usize,
     accepts: &dyn Fn(&Path) -> bool,
-) -> Result<Files, anyhow::Error> {
+) -> anyhow::Result<Files> {
     let inside = root.canonicalize().with_context(|| format!("cannot read the folder `{}`", root.display()))?;
     let mut links_outside = 0;
     let (mut paths, mut folders) = (Vec::new(), vec![(folder.to_owned(), depth)]);

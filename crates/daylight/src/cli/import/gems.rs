@@ -21,7 +21,7 @@ pub(super) fn import(
     with_yanked: bool,
     repository: &RepositoryClient,
     context: &mut Context<'_>,
-) -> Result<ImportReport, anyhow::Error> {
+) -> anyhow::Result<ImportReport> {
     let jobs = usize::from(flags.jobs);
     let source = source::find(&flags.dir, with_yanked)?;
     writeln!(context.err, "`{}` is {}: {} gems", flags.dir.display(), source.kind, source.files.len())?;

@@ -29,7 +29,7 @@ pub(super) fn import(
     names: Option<&NameFlags>,
     repository: &RepositoryClient,
     context: &mut Context<'_>,
-) -> Result<Option<ImportReport>, anyhow::Error> {
+) -> anyhow::Result<Option<ImportReport>> {
     let mut tree = tree::read(&flags.dir, paths)?;
     let files = |tree: &ArtifactTree| tree.folders.iter().map(|folder| folder.len() as u64).sum();
     let found: u64 = files(&tree);

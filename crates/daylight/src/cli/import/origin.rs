@@ -44,9 +44,9 @@ impl Claims {
     pub(super) fn send<A>(
         &self,
         published: Option<Millis>,
-        mut send: impl FnMut(HeaderMap) -> Result<A, anyhow::Error>,
+        mut send: impl FnMut(HeaderMap) -> anyhow::Result<A>,
         status: impl Fn(&A) -> StatusCode,
-    ) -> Result<(A, OriginOutcome), anyhow::Error> {
+    ) -> anyhow::Result<(A, OriginOutcome)> {
         let Some(headers) = published.and_then(headers) else {
             return Ok((send(HeaderMap::new())?, OriginOutcome::Unknown));
         };

@@ -102,7 +102,7 @@ pub(super) struct LeftOut {
 
 impl ImportReport {
     /// Writes the report. Refused files are named, and make the import fail.
-    pub(super) fn write(self, began: Tick, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn write(self, began: Tick, context: &mut Context<'_>) -> anyhow::Result<()> {
         let Self { source, noun, outcomes, left_out, names, closing, hint } = self;
         let outside = left_out.links_outside;
         let count = |is: fn(&FileOutcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();

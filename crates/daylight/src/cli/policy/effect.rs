@@ -36,7 +36,7 @@ pub(super) fn tell(
     package: &str,
     Allowed { until, .. }: &Allowed,
     context: &mut Context<'_>,
-) -> Result<(), anyhow::Error> {
+) -> anyhow::Result<()> {
     let (name, what) = (plain(repository), plain(package));
     let until = until.as_ref().map_or_else(String::new, |until| format!(" until {until}"));
     let explained = Explained::of_pattern(api, repository, package);
@@ -65,7 +65,7 @@ pub(super) fn tell(
 }
 
 /// Names the other repositories whose policies apply to what clients of this one see.
-pub(super) fn tell_of_others(api: &Api, repository: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+pub(super) fn tell_of_others(api: &Api, repository: &str, context: &mut Context<'_>) -> anyhow::Result<()> {
     let all = decode::<Repositories>(api.get(REPOSITORIES)?)?.repositories;
     let below = below(&all, repository);
     for one in all.iter().filter(|one| below.contains(&*one.name) && !one.policy.is_empty()) {

@@ -23,7 +23,7 @@ pub(super) fn hidden(
     repository: &str,
     api: &Api,
     context: &mut Context<'_>,
-) -> Result<Vec<HiddenFile>, anyhow::Error> {
+) -> anyhow::Result<Vec<HiddenFile>> {
     let text = read(path).with_context(|| format!("cannot read `{}`", plain(&path.to_string_lossy())))?;
     let mut client = RepositoryClient::new(repository, context)?.connect()?;
     let (mut hidden, mut unknown) = (Vec::new(), Vec::new());
@@ -58,7 +58,7 @@ pub(super) fn hidden(
 
 const HINT: &str = "it must be the `Gemfile.lock` that Bundler wrote";
 
-fn read(path: &Path) -> Result<String, anyhow::Error> {
+fn read(path: &Path) -> anyhow::Result<String> {
     let mut text = String::new();
     File::open(path)?.take(lock::LONGEST as u64 + 1).read_to_string(&mut text)?;
     anyhow::ensure!(text.len() <= lock::LONGEST, "it is longer than {} bytes", lock::LONGEST);

@@ -60,7 +60,7 @@ struct RefusedPath {
 
 impl Versions {
     /// Lists the versions, asks at a terminal, and lets them through.
-    pub(super) fn allow(&self, api: &Api, allowed: &Allowed, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    pub(super) fn allow(&self, api: &Api, allowed: &Allowed, context: &mut Context<'_>) -> anyhow::Result<()> {
         let files = match &self.selection {
             Selection::Refused { since, by } => self.refused(since, by.as_deref(), api, context)?,
             Selection::Lock(path) => locked::hidden(path, &self.repository, api, context)?,
@@ -112,7 +112,7 @@ impl Versions {
     }
 
     /// Tells that nothing can be let through, and of gems where to look.
-    fn tell_of_none(&self, api: &Api, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+    fn tell_of_none(&self, api: &Api, context: &mut Context<'_>) -> anyhow::Result<()> {
         api.print_json(&json!([]), context)?;
         let name = plain(&self.repository);
         let Selection::Refused { .. } = self.selection else {
@@ -135,7 +135,7 @@ impl Versions {
         by: Option<&str>,
         api: &Api,
         context: &mut Context<'_>,
-    ) -> Result<Vec<HiddenFile>, anyhow::Error> {
+    ) -> anyhow::Result<Vec<HiddenFile>> {
         let answer = events(since, by, api)?;
         if let Some(by) = by.filter(|_| answer.rows.is_empty()) {
             let known = api.get("/api/v1/tokens")?;
@@ -165,7 +165,7 @@ impl Versions {
 }
 
 /// The paths that a policy refused.
-fn events(since: &str, by: Option<&str>, api: &Api) -> Result<Answer, anyhow::Error> {
+fn events(since: &str, by: Option<&str>, api: &Api) -> anyhow::Result<Answer> {
     let mut filters = vec![json!(["kind", "=", "request"]), json!(["reason", "=", "hidden_by_policy"])];
     filters.extend(by.map(|by| json!(["token", "=", by])));
     let mut question = json!({

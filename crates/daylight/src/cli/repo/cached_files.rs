@@ -54,7 +54,7 @@ pub(super) fn decide(
     name: &str,
     body: &mut Map<String, Value>,
     context: &mut Context<'_>,
-) -> Result<(), anyhow::Error> {
+) -> anyhow::Result<()> {
     let changes_urls = body.get("remote").is_some_and(|remote| remote.get("urls").is_some());
     if !changes_urls || body.contains_key("keep_cached") {
         return Ok(());

@@ -34,7 +34,7 @@ struct Collision {
 }
 
 /// All names that several members of a group have, as the API lists them, in one object.
-pub(super) fn all(api: &Api, group: &str) -> Result<Value, anyhow::Error> {
+pub(super) fn all(api: &Api, group: &str) -> anyhow::Result<Value> {
     let path = format!("{REPOSITORIES}/{}/collisions?limit={PAGE}", segment(group));
     let (mut all, mut rows) = (Value::Null, Vec::new());
     api.pages(&path, |page| {
@@ -53,7 +53,7 @@ pub(super) fn all(api: &Api, group: &str) -> Result<Value, anyhow::Error> {
 }
 
 /// Shows the names that several members of a group have: how many there are, the first ones, and the commands that decide waiting names.
-pub(super) fn show(api: &Api, group: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+pub(super) fn show(api: &Api, group: &str, context: &mut Context<'_>) -> anyhow::Result<()> {
     let path = format!("{REPOSITORIES}/{}/collisions?limit={SHOWN}", segment(group));
     let Collisions { names, waiting, unknown, collisions } = decode(api.get(&path)?)?;
     if !unknown.is_empty() {
@@ -86,11 +86,7 @@ pub(super) fn show(api: &Api, group: &str, context: &mut Context<'_>) -> Result<
 }
 
 /// Says which versions of upstreams new claims of the repository hide in its groups.
-pub(super) fn tell_claimed_over(
-    answer: &Value,
-    repository: &str,
-    context: &mut Context<'_>,
-) -> Result<(), anyhow::Error> {
+pub(super) fn tell_claimed_over(answer: &Value, repository: &str, context: &mut Context<'_>) -> anyhow::Result<()> {
     let Some(all) = answer.get("claimed_over") else { return Ok(()) };
     for ClaimedOver { name, group, repository: of, versions } in decode::<Vec<ClaimedOver>>(all.clone())? {
         let [name, group, of] = [&name, &group, &of].map(|text| plain(text));
@@ -104,7 +100,7 @@ pub(super) fn tell_claimed_over(
 }
 
 /// Shows what a change of settings would do.
-pub(super) fn preview(changes: OwnerChanges, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+pub(super) fn preview(changes: OwnerChanges, context: &mut Context<'_>) -> anyhow::Result<()> {
     let OwnerChanges { count, names } = changes;
     if count == 0 {
         return Ok(());

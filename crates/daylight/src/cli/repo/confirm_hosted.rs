@@ -13,7 +13,7 @@ pub(super) fn decide(
     name: &str,
     body: &mut Map<String, Value>,
     context: &mut Context<'_>,
-) -> Result<(), anyhow::Error> {
+) -> anyhow::Result<()> {
     let may_hide = ["policy", "members"].iter().any(|setting| body.contains_key(*setting));
     if !may_hide || body.contains_key("include_hosted") || !context.can_ask() {
         return Ok(());

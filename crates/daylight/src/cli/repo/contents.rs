@@ -58,7 +58,7 @@ pub(super) fn list(
     path: Option<&str>,
     removed: bool,
     context: &mut Context<'_>,
-) -> Result<(), anyhow::Error> {
+) -> anyhow::Result<()> {
     let (mut all, mut rows, mut versions) = (Vec::new(), Vec::new(), Vec::new());
     api.pages(&format!("{}?removed={removed}", url(name, "contents", path)), |answer| {
         let page: Contents = decode(answer.clone())?;
@@ -85,7 +85,7 @@ pub(super) fn list(
     Ok(())
 }
 
-pub(super) fn missing(api: &Api, name: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+pub(super) fn missing(api: &Api, name: &str, context: &mut Context<'_>) -> anyhow::Result<()> {
     let (mut all, mut rows) = (Vec::new(), Vec::new());
     api.pages(&url(name, "not-found", None), |answer| {
         let page: Missing = decode(answer.clone())?;
@@ -99,7 +99,7 @@ pub(super) fn missing(api: &Api, name: &str, context: &mut Context<'_>) -> Resul
     Ok(())
 }
 
-pub(super) fn delete(api: &Api, name: &str, path: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+pub(super) fn delete(api: &Api, name: &str, path: &str, context: &mut Context<'_>) -> anyhow::Result<()> {
     if path.trim_matches('/').is_empty() {
         return Err(
             Failure::usage("the path is empty", "`daylight repo remove NAME` removes a whole repository").into()
@@ -114,30 +114,19 @@ pub(super) fn delete(api: &Api, name: &str, path: &str, context: &mut Context<'_
     Ok(kept_names::write(&answer, context.err)?)
 }
 
-pub(super) fn restore(api: &Api, name: &str, path: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+pub(super) fn restore(api: &Api, name: &str, path: &str, context: &mut Context<'_>) -> anyhow::Result<()> {
     let answer = api.post(&url(name, "contents", Some(path)), &json!({}))?;
     api.print_json(&answer, context)?;
     report(context, "restored", &answer["restored"], path, name)
 }
 
-pub(super) fn forget(
-    api: &Api,
-    name: &str,
-    path: Option<&str>,
-    context: &mut Context<'_>,
-) -> Result<(), anyhow::Error> {
+pub(super) fn forget(api: &Api, name: &str, path: Option<&str>, context: &mut Context<'_>) -> anyhow::Result<()> {
     let answer = api.delete(&url(name, "not-found", path))?;
     api.print_json(&answer, context)?;
     report(context, "forgot", &answer["forgotten"], path.unwrap_or("/"), name)
 }
 
-fn report(
-    context: &mut Context<'_>,
-    did: &str,
-    count: &dyn Display,
-    path: &str,
-    name: &str,
-) -> Result<(), anyhow::Error> {
+fn report(context: &mut Context<'_>, did: &str, count: &dyn Display, path: &str, name: &str) -> anyhow::Result<()> {
     let (path, name) = (failure::plain(path), failure::plain(name));
     Ok(writeln!(context.err, "{did} {count} at `{path}` and below it in `{name}`")?)
 }

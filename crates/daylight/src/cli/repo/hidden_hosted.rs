@@ -22,7 +22,7 @@ impl HiddenHosted {
 }
 
 /// Tells what a change has hidden.
-pub(super) fn tell(answer: &Value, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+pub(super) fn tell(answer: &Value, context: &mut Context<'_>) -> anyhow::Result<()> {
     if let Some(hosted) = answer.get("hosted") {
         writeln!(context.err, "{}", decode::<HiddenHosted>(hosted.clone())?.summary())?;
     }

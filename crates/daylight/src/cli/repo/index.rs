@@ -54,7 +54,7 @@ impl FollowedIndex {
 }
 
 /// Accepts an index that is held back.
-pub(super) fn accept(api: &Api, name: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+pub(super) fn accept(api: &Api, name: &str, context: &mut Context<'_>) -> anyhow::Result<()> {
     let answer = api.post(&format!("{REPOSITORIES}/{}/accept-index", segment(name)), &json!({}))?;
     if api.print_json(&answer, context)? {
         return Ok(());

@@ -7,7 +7,7 @@ use crate::cli::failure;
 use serde_json::Value;
 
 /// Warns of the open members of the repository `changed`, if it is a private group. Names them.
-pub(super) fn warn(api: &Api, changed: &Value, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+pub(super) fn warn(api: &Api, changed: &Value, context: &mut Context<'_>) -> anyhow::Result<()> {
     if changed["private"] != true || changed["kind"] != "group" {
         return Ok(());
     }

@@ -39,12 +39,12 @@ struct Resolution {
 }
 
 /// The answer of the API, which changes nothing.
-pub(super) fn ask(api: &Api, name: &str, settings: &Value) -> Result<Value, anyhow::Error> {
+pub(super) fn ask(api: &Api, name: &str, settings: &Value) -> anyhow::Result<Value> {
     api.post(&format!("{REPOSITORIES}/{}/preview", segment(name)), settings)
 }
 
 /// Shows the answer.
-pub(super) fn show(api: &Api, answer: Value, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+pub(super) fn show(api: &Api, answer: Value, context: &mut Context<'_>) -> anyhow::Result<()> {
     if api.print_json(&answer, context)? {
         return Ok(());
     }

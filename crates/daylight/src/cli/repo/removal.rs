@@ -39,7 +39,7 @@ impl Holding {
     }
 }
 
-pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>) -> anyhow::Result<()> {
     let url = format!("{REPOSITORIES}/{}", segment(name));
     if !yes {
         confirm(&decode(api.get(&format!("{url}/holding"))?)?, name, context)?;
@@ -60,7 +60,7 @@ pub(super) fn remove(api: &Api, name: &str, yes: bool, context: &mut Context<'_>
 }
 
 /// Asks the user to type the name again. Without a terminal nothing is removed.
-fn confirm(holding: &Holding, name: &str, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+fn confirm(holding: &Holding, name: &str, context: &mut Context<'_>) -> anyhow::Result<()> {
     let (plain, summary, also) = (failure::plain(name), holding.summary(), holding.also());
     if !context.can_ask() {
         let text =
@@ -73,12 +73,7 @@ fn confirm(holding: &Holding, name: &str, context: &mut Context<'_>) -> Result<(
     Err(Failure::new("the names differ: nothing was removed", None).into())
 }
 
-pub(super) fn restore(
-    api: &Api,
-    name: &str,
-    new_name: Option<&str>,
-    context: &mut Context<'_>,
-) -> Result<(), anyhow::Error> {
+pub(super) fn restore(api: &Api, name: &str, new_name: Option<&str>, context: &mut Context<'_>) -> anyhow::Result<()> {
     let body = new_name.map_or_else(|| json!({}), |new_name| json!({ "as": new_name }));
     let answer = api.post(&format!("{REPOSITORIES}/{}/restore", segment(name)), &body)?;
     api.print_json(&answer, context)?;

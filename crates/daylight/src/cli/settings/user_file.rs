@@ -25,7 +25,7 @@ pub(super) struct UserFile {
 
 impl UserFile {
     /// Reads a file of at most `longest` bytes. It may be absent.
-    pub(super) fn read(named: PathBuf, longest: usize) -> Result<Self, anyhow::Error> {
+    pub(super) fn read(named: PathBuf, longest: usize) -> anyhow::Result<Self> {
         let path = match fs::canonicalize(&named) {
             Ok(path) => path,
             Err(error) if error.kind() == ErrorKind::NotFound && fs::symlink_metadata(&named).is_err() => named.clone(),
@@ -49,7 +49,7 @@ impl UserFile {
     }
 
     /// Replaces it. Returns the name of the copy of the former file.
-    pub(super) fn replace(&self, bytes: &[u8]) -> Result<Option<String>, anyhow::Error> {
+    pub(super) fn replace(&self, bytes: &[u8]) -> anyhow::Result<Option<String>> {
         let failed = |path: &Path| format!("cannot write `{}`", plain(&path.to_string_lossy()));
         let folder =
             self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
@@ -78,7 +78,7 @@ impl UserFile {
     }
 
     /// Writes a copy of the former file under a name that no file has.
-    fn keep(&self, before: &[u8], former: &fs::Metadata) -> Result<String, anyhow::Error> {
+    fn keep(&self, before: &[u8], former: &fs::Metadata) -> anyhow::Result<String> {
         for number in 1..=COPIES {
             let ending = if number == 1 { "bak".to_owned() } else { format!("bak{number}") };
             let (path, named) = (with_ending(&self.path, &ending), with_ending(&self.named, &ending));
@@ -102,7 +102,7 @@ impl UserFile {
 }
 
 /// `None`: there is no such file.
-fn read(path: &Path, longest: usize) -> Result<Option<Vec<u8>>, anyhow::Error> {
+fn read(path: &Path, longest: usize) -> anyhow::Result<Option<Vec<u8>>> {
     let file = match RealDisk.open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),

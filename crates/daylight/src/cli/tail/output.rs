@@ -129,7 +129,7 @@ impl<'a, 'c> Output<'a, 'c> {
     }
 
     /// The command ends as it should.
-    pub(super) fn finish(self) -> Result<(), anyhow::Error> {
+    pub(super) fn finish(self) -> anyhow::Result<()> {
         let Self { context, recording, events, lost, connections, .. } = self;
         let Some(recording) = recording else { return Ok(()) };
         let (bytes, lost, gaps) = (recording.bytes(), lost.0 + lost.1, connections.saturating_sub(1));

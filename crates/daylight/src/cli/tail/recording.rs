@@ -17,7 +17,7 @@ pub(super) struct Recording {
 
 impl Recording {
     /// Begins a file of at most `max_bytes` that will be at `path`. No file may be there.
-    pub(super) fn new(path: PathBuf, max_bytes: u64) -> Result<Self, anyhow::Error> {
+    pub(super) fn new(path: PathBuf, max_bytes: u64) -> anyhow::Result<Self> {
         let failed = || format!("cannot write `{}`", path.display());
         if RealDisk.size(&path).with_context(failed)?.is_some() {
             let hint = "choose another name, or move the file away";
@@ -52,7 +52,7 @@ impl Recording {
     }
 
     /// Gives the file its name, which is returned.
-    pub(super) fn finish(mut self) -> Result<PathBuf, anyhow::Error> {
+    pub(super) fn finish(mut self) -> anyhow::Result<PathBuf> {
         let named = || {
             let folder = RealDisk.open_folder(folder(&self.path))?;
             self.file.sync()?;

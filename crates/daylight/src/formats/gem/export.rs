@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::Progress;
 
 /// Writes the gems into a folder.
-pub(super) fn export(job: &ExportJob<'_>) -> Result<Vec<Placed>, anyhow::Error> {
+pub(super) fn export(job: &ExportJob<'_>) -> anyhow::Result<Vec<Placed>> {
     let ExportJob { repository, jobs, folder, .. } = *job;
     let versions = repository.connect()?.text("versions")?;
     let off = || {
@@ -33,7 +33,7 @@ pub(super) fn export(job: &ExportJob<'_>) -> Result<Vec<Placed>, anyhow::Error> 
 }
 
 /// Downloads all versions of one gem that are in its index now.
-fn gem(connection: &mut RepositoryConnection, name: &str, folder: &Path) -> Result<Vec<Placed>, anyhow::Error> {
+fn gem(connection: &mut RepositoryConnection, name: &str, folder: &Path) -> anyhow::Result<Vec<Placed>> {
     let info = connection.text(&format!("info/{name}"))?.unwrap_or_else(|| "---\n".to_owned());
     let sums = listing::checksums(&info).with_context(|| format!("the index of `{name}` cannot be read"))?;
     let moments = listing::moments(&info);

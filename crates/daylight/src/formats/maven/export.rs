@@ -6,7 +6,7 @@ use format::maven::path::{self, Kind, METADATA, signature_of};
 use std::collections::BTreeSet;
 
 /// Writes the files into a folder. Clients publish no checksums of signatures.
-pub(super) fn export(job: &ExportJob<'_>) -> Result<Vec<Placed>, anyhow::Error> {
+pub(super) fn export(job: &ExportJob<'_>) -> anyhow::Result<Vec<Placed>> {
     tree::export(job, &Beside { documents: metadata, has_sums: |path| signature_of(path).is_none() })
 }
 

@@ -5,6 +5,6 @@ use crate::cli::export::tree::{self, Beside};
 use std::collections::BTreeSet;
 
 /// Writes the files into a folder.
-pub(super) fn export(job: &ExportJob<'_>) -> Result<Vec<Placed>, anyhow::Error> {
+pub(super) fn export(job: &ExportJob<'_>) -> anyhow::Result<Vec<Placed>> {
     tree::export(job, &Beside { documents: |_| BTreeSet::new(), has_sums: |_| false })
 }

@@ -48,7 +48,7 @@ pub(super) struct Source {
 }
 
 /// Finds the gems of a folder.
-pub(super) fn find(folder: &Path, with_yanked: bool) -> Result<Source, anyhow::Error> {
+pub(super) fn find(folder: &Path, with_yanked: bool) -> anyhow::Result<Source> {
     let found = if let Some(private) = gemstash(folder) {
         resources(folder, &private, with_yanked)?
     } else if let Some(gems) = geminabox(folder) {
@@ -84,7 +84,7 @@ fn geminabox(folder: &Path) -> Option<PathBuf> {
 
 /// The gems of a Gemstash: each is `A/B/C/NAME-MD5/gem`, with its properties beside it. Yanked gems stay, marked as not indexed.
 /// https://github.com/rubygems/gemstash, `storage.rb` and `gem_yanker.rb`
-fn resources(folder: &Path, private: &Path, with_yanked: bool) -> Result<Source, anyhow::Error> {
+fn resources(folder: &Path, private: &Path, with_yanked: bool) -> anyhow::Result<Source> {
     let is_gem = |path: &Path| path.file_name().is_some_and(|name| name == "gem");
     let Files { paths: mut all, links_outside } = files(folder, private, DEPTH, &is_gem)?;
     let before = all.len();
@@ -102,7 +102,7 @@ fn resources(folder: &Path, private: &Path, with_yanked: bool) -> Result<Source,
 }
 
 /// Whether a Gemstash lists a gem in its index. The properties are YAML with Ruby's symbols as keys, one on a line.
-fn indexed(gem: &Path) -> Result<bool, anyhow::Error> {
+fn indexed(gem: &Path) -> anyhow::Result<bool> {
     let properties = gem.with_file_name("properties.yaml");
     let mut text = String::new();
     let read = RealDisk.open(&properties).and_then(|file| file.take(PROPERTIES_MAX).read_to_string(&mut text));

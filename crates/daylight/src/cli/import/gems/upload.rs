@@ -35,13 +35,13 @@ struct Present {
 }
 
 impl<'a> GemUploader<'a> {
-    pub(super) fn new(repository: &RepositoryClient, claims: &'a Claims) -> Result<Self, anyhow::Error> {
+    pub(super) fn new(repository: &RepositoryClient, claims: &'a Claims) -> anyhow::Result<Self> {
         Ok(Self { repository: repository.clone(), connection: repository.connect()?, claims })
     }
 
     /// Uploads the versions that the server does not have, and calls `done` after each. Fails where no other upload could succeed
     /// either.
-    pub(super) fn gem(&mut self, gem: Gem, done: &dyn Fn()) -> Result<Vec<FileOutcome>, anyhow::Error> {
+    pub(super) fn gem(&mut self, gem: Gem, done: &dyn Fn()) -> anyhow::Result<Vec<FileOutcome>> {
         // Where the server has all versions, these are the only requests.
         let present = self.present(&gem)?;
         let one = |version| {
@@ -52,7 +52,7 @@ impl<'a> GemUploader<'a> {
         gem.versions.into_iter().map(one).collect()
     }
 
-    fn present(&mut self, gem: &Gem) -> Result<Present, anyhow::Error> {
+    fn present(&mut self, gem: &Gem) -> anyhow::Result<Present> {
         let Some(info) = self.connection.text(&format!("info/{}", gem.name))? else { return Ok(Present::default()) };
         let unread = || format!("the index of `{}` cannot be read", gem.name);
         let checksums = listing::checksums(&info).with_context(unread)?;
@@ -71,7 +71,7 @@ impl<'a> GemUploader<'a> {
         Ok(Present { checksums, moments })
     }
 
-    fn version(&mut self, name: &str, version: Version, present: &Present) -> Result<FileOutcome, anyhow::Error> {
+    fn version(&mut self, name: &str, version: Version, present: &Present) -> anyhow::Result<FileOutcome> {
         let full_name = version.package.full_name();
         let number = &full_name[name.len() + 1..];
         if present.checksums.get(number).is_some_and(|sum| *sum == version.sha256) {

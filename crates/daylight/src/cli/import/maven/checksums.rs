@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Write};
 
 /// The SHA-1 of an artifact, hexadecimal, if all checksums beside it match. The inner error names one that does not.
-pub(super) fn verify(artifact: &ArtifactFile, mut file: &File) -> Result<Result<String, String>, anyhow::Error> {
+pub(super) fn verify(artifact: &ArtifactFile, mut file: &File) -> anyhow::Result<Result<String, String>> {
     let unread = || format!("cannot read `{}`", artifact.file.display());
     let needed =
         |checksum| checksum == Checksum::Sha1 || artifact.checksums.iter().any(|(beside, _)| *beside == checksum);

@@ -177,7 +177,7 @@ impl Decision {
         import: &ImportFlags,
         flags: &NameFlags,
         context: &mut Context<'_>,
-    ) -> Result<bool, anyhow::Error> {
+    ) -> anyhow::Result<bool> {
         let ((ours, _), (others, _), (undecided, _)) =
             (self.count(Whose::Ours), self.count(Whose::Others), self.count(Whose::Undecided));
         // Without names there is only one thing to do.
@@ -243,7 +243,7 @@ pub(super) fn folder_of(path: &str) -> &str {
 }
 
 /// Asks whether all undecided names are to be ours. Without a terminal nothing is uploaded.
-fn confirm(names: usize, context: &mut Context<'_>) -> Result<(), anyhow::Error> {
+fn confirm(names: usize, context: &mut Context<'_>) -> anyhow::Result<()> {
     let s = plural(names);
     if !context.can_ask() {
         let text = format!(

@@ -31,7 +31,7 @@ pub(super) fn decide(
     flags: &NameFlags,
     repository: &RepositoryClient,
     context: &Context<'_>,
-) -> Result<Decision, anyhow::Error> {
+) -> anyhow::Result<Decision> {
     let mut names = BTreeMap::<String, Evidence>::new();
     for file in tree.folders.iter().flatten() {
         let evidence = names.entry(folder_of(&file.path).to_owned()).or_default();
@@ -79,7 +79,7 @@ fn ask(
     each: usize,
     ask_upstreams: bool,
     which: impl Fn(&Evidence) -> bool,
-) -> Result<(), anyhow::Error> {
+) -> anyhow::Result<()> {
     let folders: Vec<String> =
         names.iter().filter(|(_, evidence)| which(evidence)).map(|(folder, _)| folder.clone()).collect();
     let (bar, total, mut done) = (Bar::new(), folders.len() as u64, 0);

@@ -63,7 +63,7 @@ impl ArtifactTree {
 }
 
 /// Finds the files of a folder.
-pub(super) fn read(folder: &Path, accepted: Paths) -> Result<ArtifactTree, anyhow::Error> {
+pub(super) fn read(folder: &Path, accepted: Paths) -> anyhow::Result<ArtifactTree> {
     let (mut found, mut checksums) = (BTreeMap::new(), HashMap::<String, Vec<_>>::new());
     let (mut left_out, mut updated, mut tracked) = (Vec::new(), MetadataDates::default(), HashMap::new());
     let Files { paths, links_outside } = files(folder, folder, DEPTH, &|_| true)?;
@@ -134,7 +134,7 @@ pub(super) fn read(folder: &Path, accepted: Paths) -> Result<ArtifactTree, anyho
 }
 
 /// Reads where the files of a folder came from.
-fn tracking(file: &Path) -> Result<Tracking, anyhow::Error> {
+fn tracking(file: &Path) -> anyhow::Result<Tracking> {
     let mut bytes = Vec::new();
     let unread = || format!("cannot read `{}`", file.display());
     File::open(file).and_then(|file| file.take(TRACKING_MAX as u64).read_to_end(&mut bytes)).with_context(unread)?;

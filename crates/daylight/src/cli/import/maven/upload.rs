@@ -60,18 +60,14 @@ enum Sent {
 }
 
 impl<'a> MavenUploader<'a> {
-    pub(super) fn new(repository: &RepositoryClient, claims: &'a Claims, paths: Paths) -> Result<Self, anyhow::Error> {
+    pub(super) fn new(repository: &RepositoryClient, claims: &'a Claims, paths: Paths) -> anyhow::Result<Self> {
         let is_version = paths != Paths::Raw;
         Ok(Self { repository: repository.clone(), connection: repository.connect()?, claims, is_version })
     }
 
     /// Uploads the files of a version that the server does not have, and calls `done` after each. Two builds are not mixed: if the server
     /// has a file with other bytes, nothing is uploaded. Fails where no other upload could succeed either.
-    pub(super) fn folder(
-        &mut self,
-        folder: Vec<ArtifactFile>,
-        done: &dyn Fn(),
-    ) -> Result<FolderOutcome, anyhow::Error> {
+    pub(super) fn folder(&mut self, folder: Vec<ArtifactFile>, done: &dyn Fn()) -> anyhow::Result<FolderOutcome> {
         let name = folder.first().map(|file| folder_of(&file.path).to_owned());
         let (mut files, mut open, mut takes, mut refuses) = (Vec::new(), Vec::new(), None, None);
         for artifact in folder {
@@ -104,7 +100,7 @@ impl<'a> MavenUploader<'a> {
     }
 
     /// Compares a file with the checksums beside it, and with the server's.
-    fn compare(&mut self, artifact: &ArtifactFile) -> Result<Compared, anyhow::Error> {
+    fn compare(&mut self, artifact: &ArtifactFile) -> anyhow::Result<Compared> {
         let sha1 = match verify(artifact, &open(artifact)?)? {
             Ok(sha1) => sha1,
             Err(reason) => {
@@ -127,7 +123,7 @@ impl<'a> MavenUploader<'a> {
         })
     }
 
-    fn send(&mut self, artifact: &ArtifactFile) -> Result<Sent, anyhow::Error> {
+    fn send(&mut self, artifact: &ArtifactFile) -> anyhow::Result<Sent> {
         let (connection, file, path) = (&mut self.connection, Arc::new(open(artifact)?), path_of(artifact));
         let send = |headers| connection.put(&path, headers, Content::File(file.clone()));
         let (answer, origin) = self.claims.send(artifact.published, send, |answer| answer.status)?;
@@ -169,7 +165,7 @@ fn not_uploaded(artifact: &ArtifactFile) -> String {
     format!("`{}` was not uploaded", artifact.path)
 }
 
-fn open(artifact: &ArtifactFile) -> Result<File, anyhow::Error> {
+fn open(artifact: &ArtifactFile) -> anyhow::Result<File> {
     File::open(&artifact.file).with_context(|| format!("cannot read `{}`", artifact.file.display()))
 }
 
