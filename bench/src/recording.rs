@@ -10,8 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 use telemetry::{
-    ClientAddresses, Clock, Event, JsonLines, Layer, Op, Outcome, RecentEvents, Recorder, RecorderOptions, Subject,
-    Target, Text, Tick,
+    Clock, Event, JsonLines, Layer, Op, Outcome, RecentEvents, Recorder, RecorderOptions, Subject, Target, Text, Tick,
 };
 
 /// The number of events under callgrind, and natively.
@@ -71,12 +70,7 @@ fn instructions(kind: &str, folder: &Path) -> Result<u64> {
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let [kind, count, folder] = arguments else { bail!("recording-loop KIND COUNT FOLDER") };
     let (kind, lines) = kind.strip_suffix("-lines").map_or((kind.as_str(), false), |kind| (kind, true));
-    let options = RecorderOptions {
-        clock: Clock::default(),
-        shards: 4,
-        buffered_events: 10_000,
-        client_addresses: ClientAddresses::Full,
-    };
+    let options = RecorderOptions { shards: 4, buffered_events: 10_000, ..RecorderOptions::of(Clock::default()) };
     let recent = RecentEvents::new(8 << 20);
     let mut sinks = vec![recent.sink()];
     if lines {

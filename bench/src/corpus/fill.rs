@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Instant;
 use store::{Batch, Change, Entry, Hashes, RepositoryId, Store, StoreOptions};
-use telemetry::{ClientAddresses, Clock, Event, Millis, Recorder, RecorderOptions};
+use telemetry::{Clock, Event, Millis, Recorder, RecorderOptions};
 
 /// The repository that is filled.
 pub(crate) const REPOSITORY: &str = "gems-private";
@@ -26,12 +26,7 @@ pub(super) fn folder(folder: &Path, corpus: &Corpus) -> Result<usize> {
     ensure!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
 
     let clock = Clock::default();
-    let options = RecorderOptions {
-        clock: clock.clone(),
-        shards: 1,
-        buffered_events: 1000,
-        client_addresses: ClientAddresses::Full,
-    };
+    let options = RecorderOptions::of(clock.clone());
     let recorder = Recorder::start(options, Vec::new());
     let store = Store::open(StoreOptions::new(folder, clock, recorder))?;
     let versions = fill(&store, corpus);

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::{Arrival, CachedFile, Hashes, Origin, RepositoryRecord, Store, StoreOptions};
-use telemetry::{ClientAddresses, Clock, Event, Millis, Recorder, RecorderOptions};
+use telemetry::{Clock, Event, Millis, Recorder, RecorderOptions};
 
 pub(super) const HOSTED: usize = 12;
 pub(super) const REMOTES: usize = 8;
@@ -97,12 +97,7 @@ pub(crate) fn repositories(data: &Path, wanted: impl IntoIterator<Item = Value>)
 /// Opens the store of a data folder, and lets `fill` write into it, at the moment that it is given.
 pub(crate) fn filling<T>(data: &Path, fill: impl AsyncFnOnce(&Arc<Store>, Millis) -> Result<T>) -> Result<T> {
     let clock = Clock::default();
-    let options = RecorderOptions {
-        clock: clock.clone(),
-        shards: 1,
-        buffered_events: 1000,
-        client_addresses: ClientAddresses::Full,
-    };
+    let options = RecorderOptions::of(clock.clone());
     let recorder = Recorder::start(options, Vec::new());
     let store = Store::open(StoreOptions::new(data, clock.clone(), recorder))?;
     let filled = tokio::runtime::Builder::new_current_thread().build()?.block_on(fill(&store, clock.now()));

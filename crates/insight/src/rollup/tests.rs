@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use telemetry::{Class, ClientAddresses, Clock, Event, Layer, Log, Millis, Outcome, Recorder, RecorderOptions, Tick};
+use telemetry::{Class, Clock, Event, Layer, Log, Millis, Outcome, Recorder, RecorderOptions, Tick};
 
 /// 2026-11-01T12:00:00Z.
 const NOON: i64 = 1_793_534_400_000;
@@ -62,12 +62,7 @@ impl World {
     fn new(folder: &Path, now: i64) -> Self {
         let clock = Clock::at(Millis(now));
         let rollups = Rollups::new();
-        let options = RecorderOptions {
-            clock: clock.clone(),
-            shards: 2,
-            buffered_events: 1 << 16,
-            client_addresses: ClientAddresses::default(),
-        };
+        let options = RecorderOptions { shards: 2, buffered_events: 1 << 16, ..RecorderOptions::of(clock.clone()) };
         let recorder = Recorder::start_with_censuses(options, vec![rollups.census()], Vec::new());
         let surroundings = Surroundings {
             folder: folder.to_owned(),
@@ -330,12 +325,7 @@ fn counts_equal_the_totals_of_the_recorder_while_one_event_of_fifty_is_stored() 
     let world = World::new(folder.path(), NOON);
     let facts = RepositoryFacts { kind: "hosted", format: "gem" };
     let rate = Sampler::new(world.clock.clone(), Goal::Number(2), move |_| facts);
-    let options = RecorderOptions {
-        clock: world.clock.clone(),
-        shards: 2,
-        buffered_events: 1 << 16,
-        client_addresses: ClientAddresses::default(),
-    };
+    let options = RecorderOptions { shards: 2, buffered_events: 1 << 16, ..RecorderOptions::of(world.clock.clone()) };
     let recorder = Recorder::start_with_censuses(options, vec![Box::new(rate), world.rollups.census()], Vec::new());
     let world = World { recorder, ..world };
     const EVENTS: u64 = 10_000;

@@ -4,9 +4,7 @@ use super::*;
 use crate::RepositoryFacts;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
-use telemetry::{
-    ClientAddresses, Clock, EventId, Layer, Millis, Outcome, Recorder, RecorderOptions, SamplingDecision, Subject, Tick,
-};
+use telemetry::{Clock, EventId, Layer, Millis, Outcome, Recorder, RecorderOptions, SamplingDecision, Subject, Tick};
 
 /// Longer than any step.
 const LONG: Duration = Duration::from_secs(30);
@@ -62,12 +60,7 @@ impl telemetry::Census for NeedsNone {
 #[test]
 fn no_event_is_unpacked_unless_somebody_listens() {
     let tail = Tail::new(2, 2);
-    let options = RecorderOptions {
-        clock: Clock::at(Millis(1)),
-        shards: 1,
-        buffered_events: 10_000,
-        client_addresses: ClientAddresses::Full,
-    };
+    let options = RecorderOptions { buffered_events: 10_000, ..RecorderOptions::of(Clock::at(Millis(1))) };
     let recorder = Recorder::start_with_censuses(options, vec![Box::new(NeedsNone)], vec![tail.sink()]);
     let release = |path: &str| {
         recorder.attempt();

@@ -5,8 +5,8 @@ mod crowded;
 use super::*;
 use crate::prometheus::metrics_view::OTHER;
 use crate::{
-    Bound, BoundName, By, ClientAddresses, Clock, Event, Fold, HostView, Layer, Metric, Millis, Op, Outcome, Reason,
-    RecorderOptions, RepositoryView, Sink, Tick, Unit,
+    Bound, BoundName, By, Clock, Event, Fold, HostView, Layer, Metric, Millis, Op, Outcome, Reason, RecorderOptions,
+    RepositoryView, Sink, Tick, Unit,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -23,12 +23,7 @@ impl Sink for Quiet {
 }
 
 fn recorder() -> Arc<Recorder> {
-    let options = RecorderOptions {
-        clock: Clock::at(Millis(2500)),
-        shards: 2,
-        buffered_events: 10,
-        client_addresses: ClientAddresses::Full,
-    };
+    let options = RecorderOptions { shards: 2, buffered_events: 10, ..RecorderOptions::of(Clock::at(Millis(2500))) };
     let recorder = Recorder::start(options, vec![Box::new(Quiet)]);
     for name in BoundName::ALL {
         recorder.register(Bound::new(*name, "a \"quoted\\one\"\nof two lines", 5));

@@ -57,7 +57,7 @@ impl Drop for Job {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ClientAddresses, Clock, Counter, RecorderOptions, Sink};
+    use crate::{Clock, Counter, RecorderOptions, Sink};
     use std::sync::Mutex;
     use std::time::Duration;
 
@@ -78,8 +78,7 @@ mod tests {
     #[test]
     fn every_job_has_an_outcome_a_duration_and_memory_however_it_ends() {
         let written = Written::default();
-        let client_addresses = ClientAddresses::default();
-        let options = RecorderOptions { clock: Clock::default(), shards: 1, buffered_events: 100, client_addresses };
+        let options = RecorderOptions { buffered_events: 100, ..RecorderOptions::of(Clock::default()) };
         let recorder = Recorder::start(options, vec![Box::new(written.clone())]);
         Job::begin(&recorder, "done").end(Outcome::Done);
         Job::begin(&recorder, "failed").end_as(&Err::<(), ()>(()));

@@ -46,6 +46,13 @@ pub struct RecorderOptions {
     pub client_addresses: ClientAddresses,
 }
 
+impl RecorderOptions {
+    /// The options with this clock: one shard, a thousand events, and whole addresses.
+    pub fn of(clock: Clock) -> Self {
+        Self { clock, shards: 1, buffered_events: 1000, client_addresses: ClientAddresses::default() }
+    }
+}
+
 /// Counts every event exactly and passes it on to the sinks. The whole process shares one.
 pub struct Recorder {
     clock: Clock,
@@ -140,8 +147,7 @@ impl Recorder {
 
     /// A recorder without sinks and threads, for tests.
     pub fn silent(clock: Clock) -> Arc<Self> {
-        let client_addresses = ClientAddresses::default();
-        Self::start(RecorderOptions { clock, shards: 1, buffered_events: 0, client_addresses }, Vec::new())
+        Self::start(RecorderOptions { buffered_events: 0, ..RecorderOptions::of(clock) }, Vec::new())
     }
 
     /// The server's clock.

@@ -37,15 +37,7 @@ fn listener() -> (Box<dyn Sink>, Receiver<EventId>) {
 }
 
 fn start(shards: usize, buffered_events: usize, sinks: Vec<Box<dyn Sink>>) -> Arc<Recorder> {
-    Recorder::start(
-        RecorderOptions {
-            clock: Clock::at(Millis(1)),
-            shards,
-            buffered_events,
-            client_addresses: ClientAddresses::Full,
-        },
-        sinks,
-    )
+    Recorder::start(RecorderOptions { shards, buffered_events, ..RecorderOptions::of(Clock::at(Millis(1))) }, sinks)
 }
 
 fn answered(recorder: &Recorder) -> Box<Event> {

@@ -7,7 +7,7 @@ use crate::body::sendfile::{FilePart, TURN};
 use proptest::prelude::*;
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
-use telemetry::{ClientAddresses, Clock, Recorder, RecorderOptions};
+use telemetry::{Clock, Recorder, RecorderOptions};
 use tokio::net::TcpStream;
 
 /// Neither zero, as in a stand-in, nor a byte of the heads used here.
@@ -27,12 +27,7 @@ fn part(from: u64, len: u64) -> Rc<FilePart> {
 
 /// What the client receives of the bytes that `work` writes.
 fn received(work: impl AsyncFnOnce(Socket, Rc<ConnectionState>)) -> Vec<u8> {
-    let records = RecorderOptions {
-        clock: Clock::default(),
-        shards: 1,
-        buffered_events: 10,
-        client_addresses: ClientAddresses::Full,
-    };
+    let records = RecorderOptions { buffered_events: 10, ..RecorderOptions::of(Clock::default()) };
     let recorder: Arc<Recorder> = Recorder::start(records, Vec::new());
     let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
     socket.bind(&std::net::SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();

@@ -21,12 +21,7 @@ impl Census for Gate {
 
 /// A server whose buffers have room for four events, and whose collector waits for a lock.
 fn crowded(world: World, gate: &Arc<Mutex<()>>) -> World {
-    let options = RecorderOptions {
-        clock: world.clock.clone(),
-        shards: 1,
-        buffered_events: 4,
-        client_addresses: ClientAddresses::default(),
-    };
+    let options = RecorderOptions { buffered_events: 4, ..RecorderOptions::of(world.clock.clone()) };
     let censuses = vec![Box::new(Gate(gate.clone())) as Box<dyn Census>, world.rollups.census()];
     let recorder = Recorder::start_with_censuses(options, censuses, Vec::new());
     World { recorder, ..world }

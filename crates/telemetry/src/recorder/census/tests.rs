@@ -61,12 +61,7 @@ impl Census for Waits {
 #[test]
 fn a_census_is_told_how_many_events_found_no_buffer() {
     let (gate, lost) = (Arc::default(), Arc::default());
-    let options = RecorderOptions {
-        clock: Clock::at(Millis(1)),
-        shards: 1,
-        buffered_events: 8,
-        client_addresses: ClientAddresses::Full,
-    };
+    let options = RecorderOptions { buffered_events: 8, ..RecorderOptions::of(Clock::at(Millis(1))) };
     let waits = Waits(Arc::clone(&gate), Arc::clone(&lost));
     let recorder = Recorder::start_with_censuses(options, vec![Box::new(waits)], Vec::new());
     let closed = gate.lock().unwrap();
@@ -80,12 +75,7 @@ fn a_census_is_told_how_many_events_found_no_buffer() {
 }
 
 fn start(censuses: Vec<Box<dyn Census>>, sinks: Vec<Box<dyn Sink>>) -> Arc<Recorder> {
-    let options = RecorderOptions {
-        clock: Clock::at(Millis(1)),
-        shards: 1,
-        buffered_events: 10_000,
-        client_addresses: ClientAddresses::Full,
-    };
+    let options = RecorderOptions { buffered_events: 10_000, ..RecorderOptions::of(Clock::at(Millis(1))) };
     Recorder::start_with_censuses(options, censuses, sinks)
 }
 
