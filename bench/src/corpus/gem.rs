@@ -158,18 +158,8 @@ fn package(habits: &Habits, number: &str, platform: &str, dependencies: &[Depend
 fn entry(package: Package, published: Millis, state: State, hashes: &Hashes) -> Result<Entry> {
     let mut facts = serde_json::to_value(&package)?;
     facts[Facts::BRIEF] = dependencies::brief(&package).into();
-    Ok(Entry {
-        unit: package.name.clone(),
-        key: package.full_name(),
-        state,
-        published,
-        changed: published,
-        hashes: hashes.clone(),
-        facts,
-        line: None,
-        origin: None,
-        withdrawal: None,
-    })
+    let live = Entry::live(package.name.clone(), package.full_name(), hashes.clone(), published);
+    Ok(Entry { state, facts, ..live })
 }
 
 /// Gives the last entry the line of the whole gem: the MD5 is that of the `/info` that the server will render.

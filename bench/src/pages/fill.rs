@@ -150,18 +150,7 @@ fn published(
     let facts = json!({
         "group": group.replace('/', "."), "artifact": artifact, "version": version, "classifier": null, "extension": "pom",
     });
-    let entry = Entry {
-        unit: format!("{folder}/{version}"),
-        key: of.pom(),
-        state: State::Live,
-        published: at,
-        changed: at,
-        hashes: hashes.clone(),
-        facts,
-        line: None,
-        origin: None,
-        withdrawal: None,
-    };
+    let entry = Entry { facts, ..Entry::live(format!("{folder}/{version}"), of.pom(), hashes.clone(), at) };
     let listed = json!({ "version": version, "state": State::Live, "published": at, "changed": at });
     let mut changes = vec![
         Change::Entry { repository, entry },

@@ -138,28 +138,11 @@ mod tests {
     use super::*;
     use crate::policy::rules::Rules;
     use crate::record::{PolicyRecord, RepositoryRecord};
-    use store::{Digest, Hashes, RepositoryKind};
+    use store::{Hashes, RepositoryKind};
 
     fn entry(key: &str, state: State, published: i64, changed: i64) -> Entry {
-        let hashes = Hashes {
-            sha256: Digest([0; 32]),
-            sha512: String::new(),
-            sha1: String::new(),
-            md5: String::new(),
-            size_bytes: 0,
-        };
-        Entry {
-            unit: "rack".into(),
-            key: key.into(),
-            state,
-            published: Millis(published),
-            changed: Millis(changed),
-            hashes,
-            facts: serde_json::Value::Null,
-            line: None,
-            origin: None,
-            withdrawal: None,
-        }
+        let live = Entry::live("rack".into(), key.into(), Hashes::of(b""), Millis(published));
+        Entry { state, changed: Millis(changed), ..live }
     }
 
     fn keys(rows: &[Entry], as_of: Option<i64>) -> Vec<&str> {

@@ -365,18 +365,8 @@ fn entry(upload: &Upload, hashes: &Hashes, at: Millis) -> Result<Entry, Error> {
         serde_json::to_value(&**package).map_err(|source| Error::Unreadable { key: key.clone(), source })?;
     facts[Facts::BRIEF] = gem::dependencies::brief(package).into();
     let (unit, hashes) = (package.name.clone(), hashes.clone());
-    Ok(Entry {
-        unit,
-        key,
-        state: State::Live,
-        published: at,
-        changed: at,
-        hashes,
-        facts,
-        line: None,
-        origin: upload.origin.clone().map(Box::new),
-        withdrawal: None,
-    })
+    let origin = upload.origin.clone().map(Box::new);
+    Ok(Entry { facts, origin, ..Entry::live(unit, key, hashes, at) })
 }
 
 /// The entry with its line for `/versions`, which contains the MD5 of `/info` after this push.

@@ -226,22 +226,11 @@ fn built(entry: &Entry) -> Option<(Artifact<'_>, Build<'_>, &Entry)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::Value;
-    use store::{Hashes, State};
+    use store::Hashes;
 
     fn file(name: &str, days: i64) -> Entry {
-        Entry {
-            unit: "g/a/1-SNAPSHOT".into(),
-            key: format!("g/a/1-SNAPSHOT/a-1-{name}"),
-            state: State::Live,
-            published: Millis(days * DAY),
-            changed: Millis(days * DAY),
-            hashes: Hashes::of(b""),
-            facts: Value::Null,
-            line: None,
-            origin: None,
-            withdrawal: None,
-        }
+        let key = format!("g/a/1-SNAPSHOT/a-1-{name}");
+        Entry::live("g/a/1-SNAPSHOT".into(), key, Hashes::of(b""), Millis(days * DAY))
     }
 
     fn gone(rows: &[Entry], builds: Option<u64>, days: Option<u64>, today: i64) -> Vec<&str> {

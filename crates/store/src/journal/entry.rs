@@ -44,6 +44,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// A live entry that is published at `at`, without facts, an index line and an origin.
+    pub fn live(unit: String, key: String, hashes: Hashes, at: Millis) -> Self {
+        let (facts, line, origin, withdrawal) = (serde_json::Value::Null, None, None, None);
+        Self { unit, key, state: State::Live, published: at, changed: at, hashes, facts, line, origin, withdrawal }
+    }
+
     /// When it was first published: at its origin, if that is known, otherwise here. Its age counts from then.
     pub fn first_published(&self) -> Millis {
         self.origin.as_ref().map_or(self.published, |origin| origin.at)

@@ -33,18 +33,8 @@ fn hashes() -> Hashes {
 }
 
 fn entry(package: &Package, at: i64, state: State) -> Entry {
-    Entry {
-        unit: "lamp".into(),
-        key: package.full_name(),
-        state,
-        published: Millis(at),
-        changed: Millis(at),
-        hashes: hashes(),
-        facts: serde_json::to_value(package).unwrap(),
-        line: None,
-        origin: None,
-        withdrawal: None,
-    }
+    let facts = serde_json::to_value(package).unwrap();
+    Entry { state, facts, ..Entry::live("lamp".into(), package.full_name(), hashes(), Millis(at)) }
 }
 
 fn gem_state(repository: &Repository, entries: Vec<Entry>) -> GemState {

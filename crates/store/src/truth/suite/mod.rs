@@ -59,18 +59,9 @@ pub(crate) fn entry(unit: &str, number: u32, state: State) -> Entry {
     if number.is_multiple_of(2) {
         facts[crate::Facts::BRIEF] = format!("{unit} in short").into();
     }
-    Entry {
-        unit: unit.into(),
-        state,
-        published: Millis(i64::from(100 - number)),
-        changed: Millis(0),
-        hashes: crate::Hashes::of(key.as_bytes()),
-        facts,
-        line: Some(format!("{unit} {number} {state:?}")),
-        origin: None,
-        withdrawal: None,
-        key,
-    }
+    let (line, hashes) = (Some(format!("{unit} {number} {state:?}")), crate::Hashes::of(key.as_bytes()));
+    let live = Entry::live(unit.into(), key, hashes, Millis(i64::from(100 - number)));
+    Entry { state, changed: Millis(0), facts, line, ..live }
 }
 
 pub(crate) fn publish(unit: &str, number: u32) -> Change {
