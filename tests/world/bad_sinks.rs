@@ -1,4 +1,4 @@
-//! Sinks that hang, fail and panic. The tests of `front` use them too.
+//! Sinks that hang, fail and panic.
 
 use std::io;
 use std::sync::mpsc::Receiver;

@@ -1,7 +1,7 @@
 //! From the first byte of a request to the last of its reply, and the event that follows.
 
-use crate::running_front::{BIG, Front, HANGS};
-use front::Limits;
+use crate::running_front::{BIG, Front, HANGS, options};
+use front::{Limits, Options};
 use std::time::Duration;
 use telemetry::{Op, Outcome, Reason};
 
@@ -198,7 +198,7 @@ fn stopping_with_a_farewell_answers_who_asks_again_and_says_that_the_connection_
 
 #[test]
 fn stopping_cuts_what_is_not_done_within_the_timeout_and_records_it() {
-    let front = Front::start(Limits::default(), Duration::from_millis(50), Vec::new());
+    let front = Front::with(Options { shutdown_timeout: Duration::from_millis(50), ..options(Limits::default()) });
     let mut client = front.client();
     client.send("GET /never HTTP/1.1\r\nhost: a\r\n\r\n");
     while front.recorder.totals().attempts() == 0 {

@@ -1,7 +1,7 @@
 //! Files in responses: every byte is the file's, whether the kernel sends it or it passes through buffers.
 
-use crate::running_front::{Client, Front, HANGS, ROPE, pattern};
-use front::{Limits, Options, Proxies};
+use crate::running_front::{Client, Front, ROPE, options, pattern};
+use front::{Limits, Options};
 use std::sync::Arc;
 use telemetry::{Bound, BoundName, Op, Outcome, Reason};
 
@@ -13,18 +13,7 @@ const SIZES: [usize; 13] = [
 
 fn front(sendfile: bool, file_buffers: u64) -> Front {
     let limits = Limits { file_buffers, ..Limits::default() };
-    Front::with(
-        Options {
-            cores: 2,
-            file_threads: 4,
-            limits,
-            proxies: Proxies::default(),
-            tls: None,
-            shutdown_timeout: HANGS,
-            sendfile,
-        },
-        Vec::new(),
-    )
+    Front::with(Options { sendfile, ..options(limits) })
 }
 
 fn bound(front: &Front, name: BoundName) -> Arc<Bound> {

@@ -1,7 +1,7 @@
 //! Files that are sent to clients while they are still being written.
 
-use crate::running_front::{Client, Front, HANGS, pattern};
-use front::{Body, Growing, Grown, Growth, Limits, Options, Proxies, Waiting};
+use crate::running_front::{Client, Front, options, pattern};
+use front::{Body, Growing, Grown, Growth, Limits, Options, Waiting};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
@@ -81,18 +81,7 @@ impl FileWriter {
 
 fn front(sendfile: bool) -> Front {
     let limits = Limits { file_buffers: 2, ..Limits::default() };
-    Front::with(
-        Options {
-            cores: 2,
-            file_threads: 4,
-            limits,
-            proxies: Proxies::default(),
-            tls: None,
-            shutdown_timeout: HANGS,
-            sendfile,
-        },
-        Vec::new(),
-    )
+    Front::with(Options { sendfile, ..options(limits) })
 }
 
 pub(crate) fn ask(client: &mut Client, version: &str, method: &str, path: &str, more: &str) {

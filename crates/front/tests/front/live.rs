@@ -2,9 +2,9 @@
 
 use crate::growing::{ask, chunk};
 use crate::http2;
-use crate::running_front::{Front, HANGS};
+use crate::running_front::{Front, HANGS, options};
 use bytes::Bytes;
-use front::{Body, Limits, Live, LiveSource};
+use front::{Body, Limits, Live, LiveSource, Options};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -250,7 +250,7 @@ fn a_stop_waits_neither_for_a_client_that_does_not_read_a_live_body_nor_for_a_so
     // More than both sockets hold; then a client that reads all there is.
     for (pieces, reads) in [(64, false), (1, true)] {
         (0..pieces).for_each(|_| speaker.piece(piece.clone()));
-        let front = Front::start(limits(), 2 * HANGS, Vec::new());
+        let front = Front::with(Options { shutdown_timeout: 2 * HANGS, ..options(limits()) });
         let mut client = front.client();
         ask(&mut client, "1.1", "GET", &speaker.path, "");
         client.head();
@@ -262,7 +262,7 @@ fn a_stop_waits_neither_for_a_client_that_does_not_read_a_live_body_nor_for_a_so
         assert_eq!(front.event().outcome, Some(Outcome::ClientGone));
         speaker.says(|said| said.pieces.clear());
     }
-    let front = Front::start(limits(), 2 * HANGS, Vec::new());
+    let front = Front::with(Options { shutdown_timeout: 2 * HANGS, ..options(limits()) });
     http2::run(async {
         let mut sender = http2::spoken(http2::tcp(&front).await, 9).await;
         speaker.piece("more than the window");

@@ -1,8 +1,6 @@
 //! The front over real loopback sockets, in raw bytes.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot continue fails")]
 
-#[path = "../../../../tests/world/bad_sinks.rs"]
-mod bad_sinks;
 mod crowd;
 mod exchanges;
 mod fast_path;
@@ -14,6 +12,5 @@ mod live;
 mod open_requests;
 mod proxies;
 mod running_front;
-mod sinks;
 mod tls;
 mod uploads;

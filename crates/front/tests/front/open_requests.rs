@@ -2,8 +2,8 @@
 
 use crate::growing::FileWriter;
 use crate::http2::{ask, run, spoken, tcp};
-use crate::running_front::{BIG, Front, HANGS};
-use front::{Limits, Options, Proxies};
+use crate::running_front::{BIG, Front, HANGS, options};
+use front::{Limits, Options};
 use std::time::Duration;
 use telemetry::{Op, OpenRequestView, Outcome, Tick};
 
@@ -28,11 +28,7 @@ fn shown(front: &Front, holds: impl Fn(&OpenRequestView) -> bool) -> OpenRequest
 }
 
 fn one_core() -> Front {
-    let (limits, proxies) = (Limits::default(), Proxies::default());
-    Front::with(
-        Options { cores: 1, file_threads: 4, limits, proxies, tls: None, shutdown_timeout: HANGS, sendfile: true },
-        Vec::new(),
-    )
+    Front::with(Options { cores: 1, ..options(Limits::default()) })
 }
 
 #[test]

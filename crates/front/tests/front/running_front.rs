@@ -13,9 +13,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use telemetry::{
-    ClientAddresses, Clock, Counter, Event, Op, Outcome, Reason, Recorder, RecorderOptions, Sink, Tick, under_way,
-};
+use telemetry::{Clock, Counter, Event, Op, Outcome, Reason, Recorder, RecorderOptions, Sink, Tick, under_way};
 
 /// Longer than any step here takes: reaching it means that something hangs.
 pub(crate) const HANGS: Duration = Duration::from_secs(20);
@@ -45,49 +43,31 @@ pub(crate) struct Front {
     serving: Option<JoinHandle<()>>,
 }
 
+/// The options of most tests: two cores, and no proxy and no TLS.
+pub(crate) fn options(limits: Limits) -> Options {
+    let proxies = Proxies::default();
+    Options { cores: 2, file_threads: 4, limits, proxies, tls: None, shutdown_timeout: HANGS, sendfile: true }
+}
+
 impl Front {
     pub(crate) fn new() -> Self {
         Self::limited(Limits::default())
     }
 
     pub(crate) fn limited(limits: Limits) -> Self {
-        Self::start(limits, HANGS, Vec::new())
-    }
-
-    pub(crate) fn start(limits: Limits, shutdown_timeout: Duration, sinks: Vec<Box<dyn Sink>>) -> Self {
-        Self::with(
-            Options {
-                cores: 2,
-                file_threads: 4,
-                limits,
-                proxies: Proxies::default(),
-                tls: None,
-                shutdown_timeout,
-                sendfile: true,
-            },
-            sinks,
-        )
+        Self::with(options(limits))
     }
 
     /// Trusts proxies on 127.0.0.1 and on no other address of this machine.
     pub(crate) fn behind(client_from: ClientFrom, limits: Limits) -> Self {
         let proxies = Proxies { trusted: vec!["127.0.0.1".parse().unwrap()], client_from };
-        Self::with(
-            Options { cores: 2, file_threads: 4, limits, proxies, tls: None, shutdown_timeout: HANGS, sendfile: true },
-            Vec::new(),
-        )
+        Self::with(Options { proxies, ..options(limits) })
     }
 
-    pub(crate) fn with(options: Options, mut sinks: Vec<Box<dyn Sink>>) -> Self {
+    pub(crate) fn with(options: Options) -> Self {
         let (pass, events) = channel();
-        sinks.push(Box::new(EventSender(pass)));
-        let records = RecorderOptions {
-            clock: Clock::default(),
-            shards: 2,
-            buffered_events: 1000,
-            client_addresses: ClientAddresses::Full,
-        };
-        let recorder = Recorder::start(records, sinks);
+        let records = RecorderOptions { shards: 2, ..RecorderOptions::of(Clock::default()) };
+        let recorder = Recorder::start(records, vec![Box::new(EventSender(pass))]);
         let listener = Listener::bind(([127, 0, 0, 1], 0).into()).unwrap();
         let (address, stop) = (listener.local_addr().unwrap(), Stop::default());
         let serving = {
@@ -121,11 +101,6 @@ impl Front {
     pub(crate) fn released(&self) -> u64 {
         let totals = self.recorder.totals();
         Outcome::ALL.iter().map(|outcome| totals.outcome(*outcome)).sum()
-    }
-
-    /// The next event, while a sink hangs.
-    pub(crate) fn event_in_time(&self) -> Event {
-        self.events.lock().unwrap().recv_timeout(HANGS).expect("no event was released")
     }
 
     /// The next event that was released.

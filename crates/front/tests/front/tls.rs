@@ -1,7 +1,7 @@
 //! The front with TLS, with certificates of its own.
 
-use crate::running_front::{BIG, Client, Front, HANGS};
-use front::{Limits, Options, Proxies, Tls};
+use crate::running_front::{BIG, Client, Front, options};
+use front::{Limits, Options, Tls};
 use std::io::{Read, Write};
 use std::process::Command;
 use std::sync::Arc;
@@ -39,11 +39,7 @@ impl Certificate {
 }
 
 pub(crate) fn serve(tls: &Arc<Tls>, limits: Limits) -> Front {
-    let (proxies, tls) = (Proxies::default(), Some(tls.clone()));
-    Front::with(
-        Options { cores: 2, file_threads: 4, limits, proxies, tls, shutdown_timeout: HANGS, sendfile: true },
-        Vec::new(),
-    )
+    Front::with(Options { tls: Some(tls.clone()), ..options(limits) })
 }
 
 type Secured = StreamOwned<ClientConnection, std::net::TcpStream>;
