@@ -72,22 +72,6 @@ fn tls_goes_through_a_tunnel_and_only_the_proxy_sees_its_credentials() {
 }
 
 #[test]
-fn plain_http_is_asked_of_the_proxy_by_the_whole_url() {
-    let there = StandIn::new([("http://files.test/base/a", ok("hello"))]);
-    let world = World::new();
-    let credentials = Some(Secret::new("me:hush".into()));
-    let proxy = Some(ProxyOptions { url: there.url.clone(), credentials, except: Vec::new() });
-    let upstream =
-        world.upstream_with(&["http://files.test/base"], UpstreamOptions { proxy, ..UpstreamOptions::default() });
-    assert_eq!(world.get(&upstream, "a"), Ok((200, "hello".into())));
-    let head = &there.heads()[0];
-    assert!(
-        head.contains("proxy-authorization: Basic bWU6aHVzaA==\r\n") && head.contains("host: files.test\r\n"),
-        "{head}"
-    );
-}
-
-#[test]
 fn a_proxy_that_refuses_is_no_upstream_that_refuses() {
     let (world, proxy) = (World::new(), Tunnels::new());
     let upstream = world.upstream_with(&["https://files.test/"], proxy.options(None));
