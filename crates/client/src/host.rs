@@ -9,9 +9,10 @@ use std::future::poll_fn;
 use std::hash::{BuildHasher, RandomState};
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
+use telemetry::lock;
 use telemetry::log::Incident;
 use telemetry::{Bound, BoundName, Clock, Event, Log, Millis, Op, Recorder, Slot, Tick, under_way};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
@@ -119,12 +120,12 @@ impl Host {
 
     /// Whether it can be removed from the table without losing information.
     pub(crate) fn is_plain(&self) -> bool {
-        let health = self.health();
+        let health = lock(&self.health);
         health.circuit == Circuit::Closed { failures: 0 } && health.paused_until.is_none()
     }
 
     pub(crate) fn state(&self) -> HostState {
-        let health = self.health();
+        let health = lock(&self.health);
         let now = self.clock.now();
         HostState {
             host: self.name.clone(),
@@ -155,7 +156,7 @@ impl Host {
 
     /// Whether the host's last call failed, so that the next call is a trial.
     pub(crate) fn is_in_doubt(&self) -> bool {
-        !matches!(self.health().circuit, Circuit::Closed { .. })
+        !matches!(lock(&self.health).circuit, Circuit::Closed { .. })
     }
 
     async fn wait(&self, limit: Duration, event: &mut Event) -> Result<OwnedSemaphorePermit, Error> {
@@ -175,14 +176,14 @@ impl Host {
 
     /// Checks the pause and the circuit, without starting a trial.
     fn may_be_called(&self) -> Result<(), Error> {
-        let mut health = self.health();
+        let mut health = lock(&self.health);
         health.obey(&self.name, self.clock.now())?;
         let mut looked = health.circuit;
         looked.admit(self.clock.now()).map(drop).map_err(|until| health.left_alone(&self.name, until))
     }
 
     fn admit(&self) -> Result<Admitted, Error> {
-        let mut health = self.health();
+        let mut health = lock(&self.health);
         health.obey(&self.name, self.clock.now())?;
         health.circuit.admit(self.clock.now()).map_err(|until| health.left_alone(&self.name, until))
     }
@@ -201,10 +202,6 @@ impl Host {
             }),
             Circuit::Trial { .. } => {}
         }
-    }
-
-    fn health(&self) -> MutexGuard<'_, Health> {
-        self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -247,7 +244,7 @@ impl CallSlot {
             Poll::Ready(came) => Poll::Ready(came),
             Poll::Pending if self.admitted == Admitted::AsTrial => Poll::Pending,
             Poll::Pending => hung.as_mut().poll(cx).map(|_| {
-                let health = self.host.health();
+                let health = lock(&self.host.health);
                 let until = match health.circuit {
                     Circuit::Open { until, .. } => Some(until),
                     Circuit::Closed { .. } | Circuit::Trial { .. } => None,
@@ -262,7 +259,7 @@ impl CallSlot {
     pub(crate) fn answered(&mut self, path: &Uri, status: u16, retry_after: Option<&str>) -> Option<Millis> {
         let now = self.host.clock.now();
         let options = self.host.options;
-        let mut health = self.host.health();
+        let mut health = lock(&self.host.health);
         self.told = true;
         health.answered = Some(Tick::now());
         let mut paused_until = None;
@@ -292,7 +289,7 @@ impl CallSlot {
     /// There was no response, or only a part of one.
     pub(crate) fn failed(&mut self, error: &Error) {
         let now = self.host.clock.now();
-        let mut health = self.host.health();
+        let mut health = lock(&self.host.health);
         if error.tells_of_host() {
             self.told = true;
             let options = &self.host.options.circuit;
@@ -313,7 +310,7 @@ impl CallSlot {
 impl Drop for CallSlot {
     fn drop(&mut self) {
         if self.admitted == Admitted::AsTrial && !self.told {
-            self.host.health().circuit.abandoned(self.host.clock.now());
+            lock(&self.host.health).circuit.abandoned(self.host.clock.now());
         }
     }
 }

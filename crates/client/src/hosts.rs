@@ -7,9 +7,9 @@ use crate::ssrf::Networks;
 use crate::target::Origin;
 use crate::timeouts::Timeouts;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use telemetry::{Millis, Recorder};
+use telemetry::{Millis, Recorder, lock};
 
 /// The hosts that are called, for all upstreams together.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Hosts {
 
     /// The states of all hosts, by name.
     pub fn states(&self) -> Vec<HostState> {
-        let mut states: Vec<_> = self.table().values().map(|host| host.state()).collect();
+        let mut states: Vec<_> = lock(&self.table).values().map(|host| host.state()).collect();
         states.sort_by(|one, other| one.host.cmp(&other.host));
         states
     }
@@ -71,7 +71,7 @@ impl Hosts {
     }
 
     pub(crate) fn of(&self, origin: &Origin) -> Arc<Host> {
-        let mut table = self.table();
+        let mut table = lock(&self.table);
         if let Some(host) = table.get(origin) {
             return host.clone();
         }
@@ -96,9 +96,5 @@ impl Hosts {
             table.insert(origin.clone(), host.clone());
         }
         host
-    }
-
-    fn table(&self) -> MutexGuard<'_, HashMap<Origin, Arc<Host>>> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

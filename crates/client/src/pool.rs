@@ -2,9 +2,9 @@
 
 use crate::http_connection::HttpConnection;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
-use telemetry::{Bound, BoundName, ClosedBy, Slot, Tick};
+use telemetry::{Bound, BoundName, ClosedBy, Slot, Tick, lock};
 use tokio::time::sleep;
 
 /// How connections were made: through which proxy and with which certificate. Connections with the same key are
@@ -151,6 +151,3 @@ async fn watch(idle: Weak<Mutex<IdleList>>, every: Duration) {
     }
 }
 
-fn lock(idle: &Mutex<IdleList>) -> MutexGuard<'_, IdleList> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
-}

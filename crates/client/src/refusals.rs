@@ -7,7 +7,8 @@
 
 use crate::circuit::FailingPaths;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
+use telemetry::lock;
 
 /// The most folders that can be refused in a row. A build requests several versions at once, each with a few files.
 const IN_A_ROW: usize = 16;
@@ -28,7 +29,7 @@ struct State {
 impl Refusals {
     /// The upstream sent a file, or proved that it has none.
     pub(crate) fn served(&self) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.has_answered = true;
         state.refused.forget();
     }
@@ -36,13 +37,9 @@ impl Refusals {
     /// The upstream answered 403 for this path. Returns whether that is about the file.
     pub(crate) fn is_about_file(&self, path: &str) -> bool {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.refused.add(self.hasher.hash_one(folder));
         state.has_answered && state.refused.len() <= IN_A_ROW
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -18,8 +18,8 @@ use listener::Queue;
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Release};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use telemetry::{Bound, BoundName, Event, Sink, background, give_way};
+use std::sync::{Arc, Mutex, OnceLock};
+use telemetry::{Bound, BoundName, Event, Sink, background, give_way, lock};
 
 /// The listeners to live events.
 pub struct Tail {
@@ -89,7 +89,7 @@ impl Tail {
     /// that others get a sample of them. `caller`: a number that is the caller's own. Fails if too many listen.
     pub fn listen(self: &Arc<Self>, filter: Filter, all: bool, caller: u64) -> Result<Listener, NoPlace> {
         let queue = Arc::new(Queue::new(filter, all, caller));
-        let mut open = self.lock();
+        let mut open = lock(&self.open);
         let own = open.queues.iter().filter(|queue| queue.caller() == caller).count() as u64;
         if self.each < self.places.capacity() && own >= self.each {
             self.places.reject();
@@ -108,7 +108,7 @@ impl Tail {
 
     /// Ends all listeners, and every later one at once: the server stops.
     pub fn close(&self) {
-        let mut open = self.lock();
+        let mut open = lock(&self.open);
         open.closed = true;
         self.switch.store(false, Release);
         let queues = std::mem::take(&mut open.queues);
@@ -118,7 +118,7 @@ impl Tail {
 
     /// A listener has gone.
     fn leave(&self, queue: &Arc<Queue>) {
-        let mut open = self.lock();
+        let mut open = lock(&self.open);
         open.queues.retain(|other| !Arc::ptr_eq(other, queue));
         if open.queues.is_empty() {
             self.switch.store(false, Release);
@@ -129,11 +129,11 @@ impl Tail {
 
     /// Notes how full the fullest queue is.
     fn measure(&self) {
-        self.queued.observe(self.lock().queues.iter().map(|queue| queue.bytes()).max().unwrap_or(0));
+        self.queued.observe(lock(&self.open).queues.iter().map(|queue| queue.bytes()).max().unwrap_or(0));
     }
 
     fn pass(&self, events: &[Event]) {
-        let queues = self.lock().queues.clone();
+        let queues = lock(&self.open).queues.clone();
         if queues.is_empty() {
             return;
         }
@@ -149,10 +149,6 @@ impl Tail {
         }
         queues.iter().for_each(|queue| queue.wake());
         self.measure();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

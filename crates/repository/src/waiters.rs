@@ -6,9 +6,9 @@
 
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use store::RepositoryId;
-use telemetry::{Bound, BoundName, Event, EventId, Full, KeyedBound, KeyedSlot, Millis, Recorder, Slot};
+use telemetry::{Bound, BoundName, Event, EventId, Full, KeyedBound, KeyedSlot, Millis, Recorder, Slot, lock};
 
 /// Limits of the requests that wait for upstreams.
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +82,7 @@ impl Place {
     /// Takes a place for waiting for the upstream of a repository. This fails if too many requests wait.
     pub(crate) fn wait(&self, waiters: &Waiters, id: RepositoryId) -> Result<(), Full> {
         let Some(client) = self.client else { return Ok(()) };
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.held);
         if held.repositories.iter().any(|(waits, _)| *waits == id) {
             return Ok(());
         }

@@ -7,9 +7,9 @@ use super::tokens::Access;
 use super::{name, otp};
 use client::Secret;
 use repository::{Author, ChangeSource, Scope};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use store::{Change, CommitError, Digest, Expect, RepositoryId, TokenRecord};
-use telemetry::{Event, Millis};
+use telemetry::{Event, Millis, lock};
 
 /// Most keys of one owner that work, or were made within [`RECENT`]. Each is a row in the journal, and all are in memory.
 const KEYS_MAX: usize = 100;
@@ -143,7 +143,7 @@ impl Access {
         let recent = |created: Millis| now.0.saturating_sub(created.0) < RECENT;
         let counts = |token: &Token| token.record.maker.is_some() && (token.lives(now) || recent(token.record.created));
         let present = tokens.iter().filter(|token| token.owner() == owner && counts(token)).count();
-        let mut revoked = self.revoked_keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut revoked = lock(&self.revoked_keys);
         revoked.retain(|_, created| {
             created.retain(|created| recent(*created));
             !created.is_empty()
@@ -153,7 +153,7 @@ impl Access {
 
     /// Counts revoked keys, so that making and revoking keys is limited too. A restart forgets the count.
     fn count_revoked(&self, revoked: &[Arc<Token>]) {
-        let mut keys = self.revoked_keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = lock(&self.revoked_keys);
         for key in revoked.iter().filter(|token| token.record.maker.is_some()) {
             keys.entry(key.owner().to_owned()).or_default().push(key.record.created);
         }

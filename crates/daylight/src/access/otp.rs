@@ -15,10 +15,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use store::Digest;
 use subtle::ConstantTimeEq;
-use telemetry::Millis;
+use telemetry::{Millis, lock};
 
 /// How long a code is valid, in seconds.
 const STEP: i64 = 30;
@@ -134,7 +134,7 @@ impl OtpCodes {
         now: Millis,
     ) -> Result<(), OtpError> {
         let code = code.ok_or(OtpError::Missing)?;
-        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut keys = lock(&self.keys);
         let recent = keys.entry(hash(key.as_bytes())).or_default();
         recent.wrong(client).admit(now)?;
         let step = now.seconds().div_euclid(STEP);

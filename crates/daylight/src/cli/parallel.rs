@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::mpsc;
+use telemetry::lock;
 
 /// Calls `work` for every item on `threads` threads, and `progress` with the number of items that are done. Each thread has a
 /// state of its own, such as a connection. The results come in the order in which they were ready. After the first error
@@ -16,7 +16,7 @@ pub(crate) fn map<I: Send, S, R: Send>(
     mut progress: impl FnMut(u64),
 ) -> anyhow::Result<Vec<R>> {
     let queue: Mutex<VecDeque<I>> = Mutex::new(items.into_iter().collect());
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let next = || lock(&queue).pop_front();
     let (sender, results) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..threads.max(1) {
@@ -40,7 +40,7 @@ pub(crate) fn map<I: Send, S, R: Send>(
             match result {
                 Ok(result) => all.push(result),
                 Err(error) => {
-                    queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
+                    lock(&queue).clear();
                     return Err(error);
                 }
             }

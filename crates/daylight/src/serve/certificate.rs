@@ -5,9 +5,9 @@ use anyhow::Context;
 use client::Validity;
 use front::Tls;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use telemetry::{By, Clock, Log, Metric, Millis, Recorder};
+use telemetry::{By, Clock, Log, Metric, Millis, Recorder, lock};
 
 /// How often the files are read.
 const EVERY: Duration = Duration::from_secs(10);
@@ -91,7 +91,7 @@ impl Certificate {
         let show = |metric, figure: fn(&Current) -> Option<f64>| {
             let certificate = self.clone();
             recorder.figures(metric, By::Label("certificate"), move || {
-                figure(&certificate.current()).map(|figure| ("server".to_owned(), figure)).into_iter().collect()
+                figure(&lock(&certificate.current)).map(|figure| ("server".to_owned(), figure)).into_iter().collect()
             });
         };
         let doc = "When a certificate that this server shows expires, in seconds since 1970";
@@ -104,17 +104,13 @@ impl Certificate {
 
     /// The faults of the certificate now, in words for anybody.
     pub(crate) fn faults(&self, now: Millis) -> Vec<String> {
-        let current = self.current();
+        let current = lock(&self.current);
         let ended = current.validity.map(|validity| validity.ends).filter(|ends| *ends < now);
         let ended = ended.map(|ends| format!("the TLS certificate expired on {ends}: clients refuse it"));
         let refused = current.refused.as_ref().map(|_| {
             "the files of the TLS certificate cannot be used, and the former one stays in use: the log says why".into()
         });
         ended.into_iter().chain(refused).collect()
-    }
-
-    fn current(&self) -> MutexGuard<'_, Current> {
-        self.current.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn tls(&self) -> Arc<Tls> {
@@ -132,7 +128,7 @@ impl Certificate {
 
     /// Logs each change of the expiry: that the certificate expires soon, has expired, or was renewed.
     fn log_expiry(&self, log: &Log, now: Millis) {
-        let mut current = self.current();
+        let mut current = lock(&self.current);
         let Some(validity) = current.validity else { return };
         let expiry = Expiry::at(now, validity);
         if expiry == std::mem::replace(&mut current.expiry, expiry) {
@@ -150,7 +146,7 @@ impl Certificate {
     /// Uses the certificate that is in the files now. If it cannot be used, or is not valid while the one in use is, the former certificate
     /// stays, and the log says each reason once: the renewal of the files may not be complete.
     pub(crate) fn refresh(&self, log: &Log, now: Millis) {
-        let mut current = self.current();
+        let mut current = lock(&self.current);
         let file: (&str, &dyn std::fmt::Display) = ("file", &self.certificate.display());
         let read = PemFiles::read(&self.certificate, &self.key);
         if read.as_ref().is_ok_and(|files| *files == current.in_use) {

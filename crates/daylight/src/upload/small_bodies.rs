@@ -7,8 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use telemetry::{Bound, Slot};
+use std::sync::{Arc, Mutex};
+use telemetry::{Bound, Slot, lock};
 use tokio::sync::Notify;
 
 /// The holder of places.
@@ -58,16 +58,12 @@ impl SmallBodies {
 
     /// A body begins to arrive. Each rejection of the bound ended another one.
     pub(crate) fn begin(self: &Arc<Self>, client: Holder, token: Option<Holder>) -> SmallBody {
-        let mut open = self.lock();
+        let mut open = lock(&self.open);
         let slot = self.bound.enter().ok().or_else(|| open.end_one());
         let (number, ended) = (open.next, Arc::new(Notify::new()));
         open.next += 1;
         open.bodies.insert(number, Body { holders: [Some(client), token], ended: ended.clone(), slot });
         SmallBody { all: self.clone(), number, ended }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Open> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -97,7 +93,7 @@ impl SmallBody {
 impl Drop for SmallBody {
     fn drop(&mut self) {
         // It is gone if it was ended.
-        self.all.lock().bodies.remove(&self.number);
+        lock(&self.all.open).bodies.remove(&self.number);
     }
 }
 
@@ -113,7 +109,7 @@ mod tests {
 
     /// The numbers of the bodies that are still arriving.
     fn open(all: &SmallBodies) -> Vec<u64> {
-        all.lock().bodies.keys().copied().collect()
+        lock(&all.open).bodies.keys().copied().collect()
     }
 
     #[test]

@@ -4,8 +4,8 @@
 use repository::used_name;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use telemetry::{Bound, BoundName, Census, Glance, Kind, SamplingDecision};
+use std::sync::{Arc, Mutex};
+use telemetry::{Bound, BoundName, Census, Glance, Kind, SamplingDecision, lock};
 
 /// Maximum number of unwritten uses. Further ones are lost; then the recording starts again, and nothing counts as
 /// unused for a while.
@@ -77,7 +77,7 @@ impl LastUses {
     /// all uses are known.
     pub(crate) fn take(&self, lost: u64) -> TakenUses {
         let lost = lost + self.bound.rejected();
-        let mut waiting = self.lock();
+        let mut waiting = lock(&self.waiting);
         let failed = std::mem::take(&mut waiting.failed);
         let complete = !failed && lost <= std::mem::replace(&mut waiting.lost_before, lost);
         waiting.names = 0;
@@ -87,11 +87,11 @@ impl LastUses {
 
     /// Records that taken uses could not be written.
     pub(crate) fn lose(&self) {
-        self.lock().failed = true;
+        lock(&self.waiting).failed = true;
     }
 
     fn add(&self, day: i64, repository: &str, name: &str) {
-        let mut waiting = self.lock();
+        let mut waiting = lock(&self.waiting);
         let known = waiting.uses.get(&day).and_then(|of_day| of_day.get(repository));
         if known.is_some_and(|names| names.contains(name)) {
             return;
@@ -102,10 +102,6 @@ impl LastUses {
         waiting.names += 1;
         waiting.uses.entry(day).or_default().entry(repository.into()).or_default().insert(name.into());
         self.bound.observe(waiting.names);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use telemetry::{Bound, BoundName, Clock, Event, Kind, Millis, Sink};
+use std::sync::{Arc, Mutex, MutexGuard};
+use telemetry::{Bound, BoundName, Clock, Event, Kind, Millis, Sink, lock};
 
 /// Memory for the paths, in bytes: some 30,000 of them.
 const BYTES_MAX: u64 = 4 << 20;
@@ -85,7 +85,7 @@ impl RecentPaths {
 
     /// Both halves without the entries that are too old.
     fn current(&self) -> MutexGuard<'_, Halves> {
-        let mut halves = self.halves.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut halves = lock(&self.halves);
         let (now, began) = (self.clock.now(), halves.both[1].began);
         match now.0.saturating_sub(began.0) {
             0..HALF => {}

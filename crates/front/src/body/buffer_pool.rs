@@ -4,8 +4,8 @@
 //! read and however slowly. When all buffers are in use, a reply continues in small chunks instead of waiting. So slow
 //! clients do not delay other replies.
 
-use std::sync::{Arc, Mutex, PoisonError};
-use telemetry::{Bound, BoundName};
+use std::sync::{Arc, Mutex};
+use telemetry::{Bound, BoundName, lock};
 
 /// Size of a buffer.
 pub(crate) const SIZE: usize = 64 << 10;
@@ -44,7 +44,7 @@ impl BufferPool {
         if self.bound.take(1).is_err() {
             return Buffer { bytes: vec![0; SMALL].into_boxed_slice(), filled: 0, home: None };
         }
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let spare = lock(&self.spare).pop();
         let bytes = spare.unwrap_or_else(|| vec![0; SIZE].into_boxed_slice());
         Buffer { bytes, filled: 0, home: Some(self.clone()) }
     }
@@ -72,7 +72,7 @@ impl AsRef<[u8]> for Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         let Some(home) = &self.home else { return };
-        let mut spare = home.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spare = lock(&home.spare);
         if spare.len() < SPARE {
             spare.push(std::mem::take(&mut self.bytes));
         }

@@ -10,15 +10,15 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use std::future::{pending, poll_fn};
 use std::rc::Rc;
-use std::sync::PoisonError;
 use std::time::Duration;
+use telemetry::lock;
 use tokio::task::spawn_local;
 use tokio::time::timeout;
 
 /// Discards a small remainder, so that the connection can be used again. Returns `false` if the remainder is too large;
 /// the connection then ends with the reply.
 pub(crate) fn discard(unread: &UnreadBody, expects: bool, limits: &Limits, state: &Rc<ConnectionState>) -> bool {
-    match unread.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    match lock(unread).take() {
         Some(UploadSource::Http1(incoming)) => discard_body(incoming, expects, limits, state),
         Some(UploadSource::Http2(stream)) => {
             let (drain, linger) = (limits.drain, limits.linger);

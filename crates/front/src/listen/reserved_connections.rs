@@ -14,9 +14,9 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use telemetry::{Bound, BoundName, Event, Outcome, Reason, Recorder};
+use telemetry::{Bound, BoundName, Event, Outcome, Reason, Recorder, lock};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
@@ -43,7 +43,7 @@ impl ReservedConnections {
 
     /// Accepts a connection that would otherwise be rejected for this reason.
     pub(crate) fn accept(&self, core: &Rc<CoreContext>, stream: TcpStream, client: IpAddr, why: Reason) {
-        let mut inside = self.inside.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inside = lock(&self.inside);
         inside.retain(|one| !one.is_finished());
         if inside.len() >= RESERVED
             && let Some(oldest) = inside.pop_front()

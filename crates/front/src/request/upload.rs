@@ -10,10 +10,10 @@ use hyper::body::Incoming;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
 use std::time::Duration;
-use telemetry::{Event, Op};
+use telemetry::{Event, Op, lock};
 use tokio::time::timeout;
 
 /// Why an upload was not received completely.
@@ -275,7 +275,7 @@ impl Upload {
     fn give_back(&mut self) {
         let source = std::mem::take(&mut self.source);
         if let Some(unread) = self.unread.as_ref().filter(|_| !source.is_ended()) {
-            *unread.lock().unwrap_or_else(PoisonError::into_inner) = Some(source);
+            *lock(unread) = Some(source);
         }
     }
 }

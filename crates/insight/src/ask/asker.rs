@@ -12,10 +12,10 @@ use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use telemetry::{Bound, BoundName, Clock, Log, Millis, Tick, background};
+use telemetry::{Bound, BoundName, Clock, Log, Millis, Tick, background, lock};
 
 /// The parts of the stored events between two moments, the newest first.
 pub type Parts = Arc<dyn Fn(Millis, Millis) -> Vec<Arc<dyn Part>> + Send + Sync>;
@@ -111,7 +111,7 @@ impl Asker {
         });
         let refused = |error: &std::io::Error| {
             shared.options.log.error("no thread answers questions about events", &[("error", error)]);
-            shared.lock().stopped = true;
+            lock(&shared.state).stopped = true;
         };
         let thread = thread.inspect_err(refused).ok();
         Self { shared, thread }
@@ -137,7 +137,7 @@ impl Asker {
         done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static,
     ) {
         let until = until(question.wait_ms);
-        let mut state = self.shared.lock();
+        let mut state = lock(&self.shared.state);
         state.expire(self.shared.options.clock.now());
         let most = self.shared.questions.capacity();
         if let Err(full) = state.make_room(caller.id, most, self.shared.each.load(Relaxed)) {
@@ -168,7 +168,7 @@ impl Asker {
         wait_ms: u64,
         done: impl FnOnce(Result<Answer, NotAnswered>) + Send + 'static,
     ) {
-        let mut state = self.shared.lock();
+        let mut state = lock(&self.shared.state);
         state.expire(self.shared.options.clock.now());
         let is_it = |job: &&mut Job| job.handle == handle && job.caller.id == caller && job.waiting.is_none();
         let job = state.jobs.iter_mut().find(is_it);
@@ -183,7 +183,7 @@ impl Asker {
 
 impl Drop for Asker {
     fn drop(&mut self) {
-        self.shared.lock().stopped = true;
+        lock(&self.shared.state).stopped = true;
         self.shared.changed.notify_one();
         if let Some(thread) = self.thread.take() {
             // A panic of the thread was logged where it happened.
@@ -246,13 +246,9 @@ impl Job {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Works until the asker is dropped.
     fn run(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         loop {
             state.expire(self.options.clock.now());
             self.observe(&state);
@@ -282,7 +278,7 @@ impl Shared {
                 Some(_) => self.answer(work),
                 None => (self.step(work, usize::try_from(memory).unwrap_or(usize::MAX)), None),
             };
-            state = self.lock();
+            state = lock(&self.state);
             let expires = Millis(self.options.clock.now().0 + Asker::KEPT_MS);
             let Some(job) = state.jobs.iter_mut().find(|job| job.handle == handle) else { continue };
             job.work = work;
@@ -305,7 +301,7 @@ impl Shared {
             if let Some((done, _)) = waiting {
                 answered(done, answer);
             }
-            state = self.lock();
+            state = lock(&self.state);
         }
     }
 

@@ -1,9 +1,9 @@
 //! Hands the counts of the collector over to the writer. Neither waits for the work of the other.
 
 use super::delta::Delta;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
-use telemetry::{Census, Glance, SamplingDecision};
+use telemetry::{Census, Glance, SamplingDecision, lock};
 
 /// The counts between the collector and the writer.
 #[derive(Debug, Default)]
@@ -44,12 +44,12 @@ impl Handover {
 
     /// The counts so far, for the collector.
     fn borrow(&self) -> Box<Delta> {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.delta.take().or_else(|| state.spare.take()).unwrap_or_default()
     }
 
     fn give_back(&self, delta: Box<Delta>) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.delta = Some(delta);
         if !state.filled || state.wanted {
             state.filled = true;
@@ -60,7 +60,7 @@ impl Handover {
     /// Waits for work.
     pub(super) fn fetch(&self) -> Work {
         let idle = |state: &mut State| !state.filled && !state.stop && state.asked == state.done;
-        let mut state = wait(self.changed.wait_while(self.lock(), idle));
+        let mut state = wait(self.changed.wait_while(lock(&self.state), idle));
         let patient = |state: &mut State| !state.stop && state.asked == state.done;
         state = match self.changed.wait_timeout_while(state, Self::GATHER, patient) {
             Ok((state, _)) => state,
@@ -78,7 +78,7 @@ impl Handover {
 
     /// The writer has done its work.
     pub(super) fn done(&self, work: &Work, spare: Option<Box<Delta>>) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.done = work.asked;
         state.spare = spare.or_else(|| state.spare.take());
         self.changed.notify_all();
@@ -86,7 +86,7 @@ impl Handover {
 
     /// Waits until the writer has written what the collector has given.
     pub(super) fn flush(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.asked += 1;
         let mine = state.asked;
         self.changed.notify_all();
@@ -95,23 +95,19 @@ impl Handover {
 
     /// Lets the writer end after it has written everything.
     pub(super) fn stop(&self) {
-        self.lock().stop = true;
+        lock(&self.state).stop = true;
         self.changed.notify_all();
     }
 
     /// There is no writer.
     pub(super) fn end(&self) {
-        self.lock().gone = true;
+        lock(&self.state).gone = true;
         self.changed.notify_all();
     }
 
     /// Whether a census counts events. None does after a panic or the end of the recorder.
     pub(super) fn is_counting(&self) -> bool {
-        self.lock().censuses > 0
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state).censuses > 0
     }
 }
 
@@ -127,7 +123,7 @@ pub(super) struct RollupCensus {
 
 impl RollupCensus {
     pub(super) fn new(handover: Arc<Handover>) -> Self {
-        handover.lock().censuses += 1;
+        lock(&handover.state).censuses += 1;
         Self { handover, delta: None }
     }
 
@@ -162,6 +158,6 @@ impl Drop for RollupCensus {
     fn drop(&mut self) {
         // After a panic as well: what was counted before it is right.
         self.pause();
-        self.handover.lock().censuses -= 1;
+        lock(&self.handover.state).censuses -= 1;
     }
 }

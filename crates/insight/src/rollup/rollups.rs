@@ -12,7 +12,7 @@ use crate::row::RepositoryFacts;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::JoinHandle;
-use telemetry::{Bound, BoundName, Census, Clock, Log, background};
+use telemetry::{Bound, BoundName, Census, Clock, Log, background, lock};
 
 /// The options of rollups.
 pub struct RollupOptions {
@@ -97,7 +97,7 @@ impl Rollups {
             writer.run(&handover);
         };
         let thread = std::thread::Builder::new().name("rollups".to_owned()).spawn(run)?;
-        *self.writer.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread);
+        *lock(&self.writer) = Some(thread);
         Ok(())
     }
 
@@ -111,7 +111,7 @@ impl Rollups {
     /// Writes the rest, and ends the thread. Call it after the recorder was stopped.
     pub fn stop(&self) {
         self.handover.stop();
-        let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = lock(&self.writer).take();
         // A panic of the thread was reported when it happened.
         let _ = thread.map(JoinHandle::join);
     }

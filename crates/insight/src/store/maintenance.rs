@@ -2,10 +2,10 @@
 
 use super::EventStore;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use telemetry::background;
+use telemetry::{background, lock};
 
 /// How often it looks whether there is something to do, without being woken.
 const LOOK: Duration = Duration::from_secs(10);
@@ -20,7 +20,7 @@ pub(super) fn start(store: &Arc<EventStore>) {
     let (wake, woken) = sync_channel(1);
     let of_thread = store.clone();
     match std::thread::Builder::new().name("events".to_owned()).spawn(move || run(&of_thread, &woken)) {
-        Ok(thread) => *store.maintenance.lock() = Some((wake, thread)),
+        Ok(thread) => *lock(&store.maintenance.0) = Some((wake, thread)),
         Err(error) => {
             store.log().error("no thread writes events into segments: they stay in the log", &[("cause", &error)])
         }
@@ -43,7 +43,7 @@ fn run(store: &EventStore, woken: &Receiver<()>) {
 impl Maintenance {
     /// Has the thread look at once.
     pub(super) fn wake(&self) {
-        if let Some((wake, _)) = &*self.lock() {
+        if let Some((wake, _)) = &*lock(&self.0) {
             // If it is full, the thread will look.
             let _ = wake.try_send(());
         }
@@ -51,13 +51,9 @@ impl Maintenance {
 
     /// Has the thread do its work one last time, and waits for its end.
     pub(super) fn stop(&self) {
-        let Some((wake, thread)) = self.lock().take() else { return };
+        let Some((wake, thread)) = lock(&self.0).take() else { return };
         drop(wake);
         // A panic was logged.
         let _ = thread.join();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<(SyncSender<()>, JoinHandle<()>)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

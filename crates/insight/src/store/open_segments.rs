@@ -4,8 +4,8 @@
 use crate::segment::Segment;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use telemetry::{Bound, BoundName, Log};
+use std::sync::{Arc, Mutex};
+use telemetry::{Bound, BoundName, Log, lock};
 
 /// The memory for the indexes of segments.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl OpenSegments {
 
     /// The segment with this id, if its index is in memory.
     pub(super) fn get(&self, id: u64) -> Option<Arc<Segment>> {
-        let mut open = self.lock();
+        let mut open = lock(&self.open);
         open.uses += 1;
         let used = open.uses;
         let found = open.segments.get_mut(&id)?;
@@ -62,7 +62,7 @@ impl OpenSegments {
 
     /// Adds a segment that was opened. Evicts others until all fit: a question that has one keeps it for as long as it reads.
     pub(super) fn insert(&self, id: u64, segment: Arc<Segment>) {
-        let mut open = self.lock();
+        let mut open = lock(&self.open);
         open.remove(id);
         open.uses += 1;
         let (bytes, used) = (segment.memory(), open.uses);
@@ -78,11 +78,7 @@ impl OpenSegments {
 
     /// Removes a segment.
     pub(super) fn remove(&self, id: u64) {
-        self.lock().remove(id);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Entries> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open).remove(id);
     }
 }
 

@@ -7,8 +7,8 @@ use crate::part::{Coded, Part, Span, Unreadable};
 use crate::segment::Segment;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use telemetry::Log;
+use std::sync::{Arc, Mutex};
+use telemetry::{Log, lock};
 
 /// A segment on disk. One that cannot be read is a part all the same, so that answers name it, and are not exact.
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl StoredSegment {
         if let Some(segment) = self.indexes.get(self.id) {
             return Ok(segment);
         }
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if let State::Damaged(cause) = &*state {
             return Err(Unreadable::file(&self.path, cause));
         }
@@ -73,7 +73,7 @@ impl StoredSegment {
 
     /// A column of it cannot be read.
     pub(super) fn give_up(&self, cause: &str) {
-        *self.lock() = self.damaged(cause);
+        *lock(&self.state) = self.damaged(cause);
         self.indexes.remove(self.id);
     }
 
@@ -86,10 +86,6 @@ impl StoredSegment {
     fn damaged(&self, cause: &str) -> State {
         report(&self.path, &cause, &self.indexes.log);
         State::Damaged(cause.to_owned())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -109,7 +105,7 @@ impl Drop for StoredSegment {
 
 impl Part for StoredSegment {
     fn span(&self) -> Span {
-        if let State::Readable(span) = &*self.lock() {
+        if let State::Readable(span) = &*lock(&self.state) {
             return *span;
         }
         let SegmentName { from, to, rows, .. } = self.name;

@@ -8,9 +8,9 @@ use crate::ask::Filter;
 use crate::row::Row;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
-use telemetry::Slot;
+use telemetry::{Slot, lock};
 
 /// The messages that wait for a listener.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Queue {
         if !self.filter.holds(row) {
             return 0;
         }
-        let mut waits = self.lock();
+        let mut waits = lock(&self.waits);
         let Waits { pieces, throttle, counts, .. } = &mut *waits;
         counts.matched += 1;
         let waiting = self.bytes();
@@ -87,7 +87,7 @@ impl Queue {
 
     /// Has the listener read, if anything waits for it.
     pub(super) fn wake(&self) {
-        let mut waits = self.lock();
+        let mut waits = lock(&self.waits);
         if !waits.pieces.is_empty() || waits.closed {
             let waker = waits.waker.take();
             drop(waits);
@@ -97,12 +97,8 @@ impl Queue {
 
     /// Nothing more will come.
     pub(super) fn close(&self) {
-        self.lock().closed = true;
+        lock(&self.waits).closed = true;
         self.wake();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waits> {
-        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -137,7 +133,7 @@ impl Listener {
         if self.ended {
             return Poll::Ready(None);
         }
-        let mut waits = self.queue.lock();
+        let mut waits = lock(&self.queue.waits);
         let mut messages = waits.pieces.pop_front().unwrap_or_default();
         self.queue.bytes.fetch_sub(messages.len() as u64, Relaxed);
         // Behind all that waits.

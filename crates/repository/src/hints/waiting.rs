@@ -5,8 +5,8 @@ use crate::hints::hint::Hint;
 use crate::hints::lost::Announced;
 use crate::hints::schedule::{Looks, Steps};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use telemetry::{Bound, Millis, Slot};
+use std::sync::{Arc, Mutex};
+use telemetry::{Bound, Millis, Slot, lock};
 
 /// Maximum number of unconfirmed hints of one repository. Further ones are merged into one hint that anything may have
 /// changed.
@@ -75,14 +75,14 @@ pub(crate) struct Arrived<'a> {
 impl Hints {
     /// Counts an accepted hook.
     pub(crate) fn count_taken(&self, now: Millis) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         state.figures.taken += 1;
         state.figures.last = Some(now);
     }
 
     /// Counts a refused hook.
     pub(crate) fn count_refused(&self) {
-        self.state().figures.refused += 1;
+        lock(&self.0).figures.refused += 1;
     }
 
     /// Adds a hint to the waiting ones, unless it is `true_already`. A repeated hint does not restart the schedule of
@@ -90,7 +90,7 @@ impl Hints {
     /// it may mean another change.
     pub(crate) fn take(&self, arrived: Arrived<'_>, true_already: bool, bound: &Arc<Bound>) {
         let Arrived { mut hint, at, published, basis, shared } = arrived;
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         let state = &mut *state;
         let is_new = state.announced.announce(&hint, at);
         if true_already {
@@ -119,7 +119,7 @@ impl Hints {
 
     /// The time of the next look that hints cause; `None`: no hint causes one.
     pub(crate) fn due(&self, now: Millis) -> Option<Millis> {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         let State { waiting, looks, cached_until, .. } = &mut *state;
         let admit = |waiting: &Waiting| {
             let wanted = waiting.steps.next(*cached_until)?;
@@ -130,22 +130,22 @@ impl Hints {
 
     /// The unconfirmed hints.
     pub(crate) fn waiting(&self) -> Vec<Hint> {
-        self.state().waiting.iter().map(|waiting| waiting.hint.clone()).collect()
+        lock(&self.0).waiting.iter().map(|waiting| waiting.hint.clone()).collect()
     }
 
     /// Whether there are unconfirmed hints.
     pub(crate) fn are_waiting(&self) -> bool {
-        !self.state().waiting.is_empty()
+        !lock(&self.0).waiting.is_empty()
     }
 
     /// Whether hints caused looks recently.
     pub(crate) fn had_looks(&self, now: Millis) -> bool {
-        self.state().looks.are_any(now)
+        lock(&self.0).looks.are_any(now)
     }
 
     /// Records the beginning of a look, whether `hints` caused it or not. Returns its number.
     pub(crate) fn begin_look(&self, now: Millis, hints: bool) -> u64 {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         state.begun += 1;
         if hints {
             state.looks.begin(now);
@@ -156,13 +156,13 @@ impl Hints {
 
     /// Records that a cache of the upstream serves the answer to a look until this moment.
     pub(crate) fn cached_until(&self, until: Option<Millis>) {
-        self.state().cached_until = until;
+        lock(&self.0).cached_until = until;
     }
 
     /// Records the end of the look with this number. `seen` decides whether a hint is confirmed, given the state that
     /// was known when it arrived.
     pub(crate) fn end_look(&self, look: u64, began: Millis, now: Millis, seen: impl Fn(&Hint, &str) -> bool) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         let state = &mut *state;
         for waiting in state.waiting.iter_mut().filter(|waiting| waiting.after < look) {
             waiting.steps.look(began);
@@ -187,12 +187,12 @@ impl Hints {
 
     /// Drops all hints. The state of the upstream is unknown, so no client can be behind.
     pub(crate) fn forget(&self) {
-        self.state().waiting.clear();
+        lock(&self.0).waiting.clear();
     }
 
     /// Records versions that a look found.
     pub(crate) fn find(&self, found: impl Iterator<Item = Hint>, now: Millis) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         // A repository without hooks finds all versions this way.
         if state.figures.last.is_some() {
             found.for_each(|found| state.announced.find(found, now));
@@ -201,7 +201,7 @@ impl Hints {
 
     /// Returns the versions whose hints are lost, each once, and whether to log them.
     pub(crate) fn take_lost(&self, now: Millis) -> (Vec<Hint>, bool) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         let lost = state.announced.take_lost(now);
         if lost.is_empty() {
             return (lost, false);
@@ -216,13 +216,13 @@ impl Hints {
 
     /// Restores the time of the last hint before the start.
     pub(crate) fn restore(&self, last: Millis) {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         (state.figures.last, state.kept) = (Some(last), Some(last));
     }
 
     /// The time of the last hint, if it has to be saved now.
     pub(crate) fn unkept(&self) -> Option<Millis> {
-        let mut state = self.state();
+        let mut state = lock(&self.0);
         let last = state.figures.last?;
         if state.kept.is_some_and(|kept| kept <= last && last.0 - kept.0 < KEPT_EVERY_MS) {
             return None;
@@ -233,15 +233,11 @@ impl Hints {
 
     /// The figures.
     pub(crate) fn figures(&self, now: Millis) -> HintFigures {
-        let state = self.state();
+        let state = lock(&self.0);
         let waits = |waiting: &&Waiting| waiting.hint.is_exact() && !waiting.shared.load(Ordering::Relaxed);
         let since = state.waiting.iter().filter(waits).map(|waiting| waiting.steps.at).min();
         let behind_since = since.filter(|since| now.0 - since.0 >= BEHIND_MS);
         HintFigures { waiting: state.waiting.len(), behind_since, ..state.figures }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -11,9 +11,9 @@ use crate::search::names::Names;
 use crate::workers::aside;
 use arc_swap::ArcSwapOption;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use store::{Change, Holding, Lane, RepositoryId, RepositoryKind, Seq, Stamp, State, Unit};
-use telemetry::{Bound, Event, Job, Millis, Op};
+use telemetry::{Bound, Event, Job, Millis, Op, lock};
 use tokio::sync::{Mutex as Turns, OwnedMutexGuard};
 
 /// The most rows that a search reads itself before it answers. More are read by a job.
@@ -81,14 +81,14 @@ pub(crate) struct NamesNow {
 impl SearchIndex {
     /// The names of a repository. They are made at their first use.
     pub(crate) fn of(&self, id: RepositoryId, memory: &Arc<Bound>) -> Arc<Kept> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         let new = || Kept { ready: ArcSwapOption::empty(), turn: Arc::default(), memory: memory.clone() };
         kept.entry(id).or_insert_with(|| Arc::new(new())).clone()
     }
 
     /// Drops the names of repositories that are no more.
     pub(crate) fn retain(&self, lives: impl Fn(RepositoryId) -> bool) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).retain(|id, _| lives(*id));
+        lock(&self.kept).retain(|id, _| lives(*id));
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use telemetry::Millis;
+use std::sync::{Arc, Mutex};
+use telemetry::{Millis, lock};
 use tokio::sync::Mutex as Turn;
 
 /// Maximum number of paths. With more, everything has to be fetched again.
@@ -25,7 +25,7 @@ pub(crate) struct Due {
 impl Due {
     /// Marks a path and everything below it as due; an empty path marks everything.
     pub(crate) fn mark(&self, path: &str, now: Millis) {
-        let mut paths = self.paths();
+        let mut paths = lock(&self.paths);
         paths.retain(|_, at| now.0 - at.0 < KEPT_MS);
         if paths.len() >= PATHS_MAX && !paths.contains_key(path) {
             paths.clear();
@@ -38,12 +38,12 @@ impl Due {
 
     /// Records the folders that clients requested recently.
     pub(crate) fn set_recent(&self, folders: Vec<String>) {
-        *self.recent.lock().unwrap_or_else(PoisonError::into_inner) = folders;
+        *lock(&self.recent) = folders;
     }
 
     /// The folders that clients requested before the last hint about everything.
     pub(crate) fn recent(&self) -> Vec<String> {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.recent).clone()
     }
 
     /// The date of the last hint about a path, the same path without its query, or a folder above it.
@@ -51,13 +51,9 @@ impl Due {
         if !self.any.load(Ordering::Relaxed) {
             return None;
         }
-        let paths = self.paths();
+        let paths = lock(&self.paths);
         let folders = path.match_indices(['/', '?']).map(|(at, _)| &path[..at]);
         folders.chain(["", path]).filter_map(|path| paths.get(path).copied()).max()
-    }
-
-    fn paths(&self) -> MutexGuard<'_, HashMap<String, Millis>> {
-        self.paths.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,8 +1,8 @@
 //! The calls of a fetch, for the events that wait for it, and the ids of these events. So a request names its fetch,
 //! and a fetch names its requests.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use telemetry::{Event, EventId, Op, RunningOp, Text, UpstreamUse};
+use std::sync::{Arc, Mutex};
+use telemetry::{Event, EventId, Op, RunningOp, Text, UpstreamUse, lock};
 
 /// The calls of a fetch so far. Clones share them.
 #[derive(Debug, Clone, Default)]
@@ -31,13 +31,13 @@ impl FlightUse {
 
     /// The fetch is about to call this host.
     pub(crate) fn calls(&self, host: Text) {
-        self.lock().used.host = host;
+        lock(&self.0).used.host = host;
     }
 
     /// Shows the calls that the event of the fetch has so far.
     pub(crate) fn show(&self, event: &Event) {
         let Some(used) = event.upstream() else { return };
-        let mine = &mut self.lock().used;
+        let mine = &mut lock(&self.0).used;
         let (flight, followed, followers) = (mine.flight, mine.followed, std::mem::take(&mut mine.followers));
         *mine = UpstreamUse { flight, followed, followers, ..used.clone() };
     }
@@ -45,7 +45,7 @@ impl FlightUse {
     /// Shows the last calls, and adds the followers to the event of the fetch.
     pub(crate) fn end(&self, event: &mut Event) {
         self.show(event);
-        let mut mine = self.lock();
+        let mut mine = lock(&self.0);
         mine.is_over = true;
         let mine = &mine.used;
         if mine.followed > 0 {
@@ -56,12 +56,12 @@ impl FlightUse {
 
     /// Whether the fetch has ended.
     pub(crate) fn is_over(&self) -> bool {
-        self.lock().is_over
+        lock(&self.0).is_over
     }
 
     /// The event with this id waits for the fetch.
     pub(crate) fn followed_by(&self, id: EventId) {
-        self.lock().used.follow(id);
+        lock(&self.0).used.follow(id);
     }
 
     /// The event waits for the fetch from now on.
@@ -72,11 +72,7 @@ impl FlightUse {
 
     /// Adds the calls to an event that waited.
     pub(crate) fn add_to(&self, event: &mut Event) {
-        event.upstream_mut().add(&self.lock().used);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Shared> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        event.upstream_mut().add(&lock(&self.0).used);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Holds protect bytes that uploads have made durable and that no row names yet. The collector deletes no blob that is held.
 
 use crate::blobs::digest::Digest;
-use crate::pool::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use telemetry::lock;
 
 /// The held digests, each with the number of its holds.
 #[derive(Debug, Clone, Default)]

@@ -20,7 +20,6 @@ use crate::disk::space::Space;
 use crate::disk::{Disk, DiskFile};
 use crate::error::{Error, Result};
 use crate::journal::record::RepositoryId;
-use crate::pool::lock;
 use bytes::Bytes;
 use std::collections::HashSet;
 use std::fs::File;
@@ -28,6 +27,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, TryLockError};
+use telemetry::lock;
 
 /// The folder of blobs. Its functions block on the disk, so only threads of the store call them.
 #[derive(Debug)]

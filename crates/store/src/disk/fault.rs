@@ -6,12 +6,12 @@
 //! SQLite's files are not in it: they are real files in the same folder.
 
 use crate::disk::{Disk, DiskFile, DiskFolder, Failpoint, SpaceBytes};
-use crate::pool::lock;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use telemetry::lock;
 
 /// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

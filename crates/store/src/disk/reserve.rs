@@ -8,7 +8,8 @@ use crate::disk::Disk;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+use telemetry::lock;
 
 /// Bytes that are written at a time.
 const PIECE: usize = 64 << 10;
@@ -42,7 +43,7 @@ impl Reserve {
         if self.size_bytes == 0 || self.present.load(Ordering::Acquire) {
             return Ok(());
         }
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = lock(&self.turn);
         let found = self.disk.size(&self.path)?;
         if found != Some(self.size_bytes) {
             if found.is_some() {
@@ -63,7 +64,7 @@ impl Reserve {
 
     /// Removes the file. Returns whether it existed, so that a retry may succeed.
     pub(crate) fn release(&self) -> bool {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let _turn = lock(&self.turn);
         self.present.store(false, Ordering::Release);
         self.size_bytes > 0 && self.disk.unlink(&self.path).is_ok()
     }

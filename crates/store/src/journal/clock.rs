@@ -3,9 +3,9 @@
 
 use crate::error::{Error, Result};
 use crate::journal::clock_doubt::ClockDoubt;
-use crate::pool::lock;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
+use telemetry::lock;
 use telemetry::log::Incident;
 use telemetry::{Clock, Log, Millis};
 

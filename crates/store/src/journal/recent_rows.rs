@@ -11,14 +11,13 @@ use crate::disk::space::Space;
 use crate::disk::{Disk, DiskFile};
 use crate::error::{Error, Result};
 use crate::journal::record::Seq;
-use crate::pool::lock;
 use crate::truth::catalog::Catalog;
 use sha2::{Digest as _, Sha256};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use telemetry::Log;
 use telemetry::log::Incident;
+use telemetry::{Log, lock};
 
 /// A file of this size gets no further rows.
 const FILE_BYTES: usize = 1 << 20;

@@ -9,13 +9,12 @@ use crate::journal::clock::JournalClock;
 use crate::journal::recent_rows::RecentRows;
 use crate::journal::record::Seq;
 use crate::journal::segments::{self, Gap, SEGMENT_ROWS};
-use crate::pool::lock;
 use crate::truth::catalog::Catalog;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use telemetry::{Event, Job, Log, Op, Reason, Recorder, Tick};
+use telemetry::{Event, Job, Log, Op, Reason, Recorder, Tick, lock};
 use tokio::sync::oneshot;
 
 /// The state of the thread.

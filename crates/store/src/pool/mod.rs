@@ -11,7 +11,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use telemetry::{Bound, BoundName, Event, Op, PoolName, PoolThreads, Recorder, Tick, background};
+use telemetry::{Bound, BoundName, Event, Op, PoolName, PoolThreads, Recorder, Tick, background, lock};
 use tokio::sync::oneshot;
 
 type Job<C> = Box<dyn FnOnce(&mut C) + Send>;
@@ -187,11 +187,6 @@ impl<C> Queue<C> {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
-}
-
-/// Locks a mutex even if a thread panicked while it held it: the data under these locks is always consistent.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<C> Drop for Pool<C> {

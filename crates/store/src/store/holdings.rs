@@ -2,10 +2,10 @@
 
 use crate::cache::Origin;
 use crate::journal::record::RepositoryId;
-use crate::pool::lock;
 use crate::truth::catalog::Holding;
 use std::collections::HashMap;
 use std::sync::Mutex;
+use telemetry::lock;
 
 /// The figures after the last change of the databases.
 #[derive(Debug, Default)]

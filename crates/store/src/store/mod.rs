@@ -42,7 +42,7 @@ use crate::journal::clock_doubt::ClockDoubt;
 use crate::journal::record::Seq;
 use crate::journal::shipper::Shipper;
 use crate::pool::lane::Lane;
-use crate::pool::{Pool, lock};
+use crate::pool::Pool;
 use crate::store::holdings::Holdings;
 use crate::store::progress::Progress;
 use crate::truth::catalog::{Batch, Catalog, CommitError};
@@ -56,7 +56,7 @@ use collect::CollectorFigures;
 use std::fs::File;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use telemetry::{Event, Log, Millis};
+use telemetry::{Event, Log, Millis, lock};
 
 /// The store. There is one for each data folder.
 #[derive(Debug)]

@@ -4,9 +4,8 @@ use super::Store;
 use crate::cache::{Cache, Origin};
 use crate::error::Result;
 use crate::journal::record::RepositoryId;
-use crate::pool::lock;
 use crate::writer::revision::Unit;
-use telemetry::{Event, Op};
+use telemetry::{Event, Op, lock};
 
 impl Store {
     /// Sets the upstream of a repository; `None`: it has none. Files of the former one are no longer visible, and

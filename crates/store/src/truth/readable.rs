@@ -1,13 +1,12 @@
 //! Whether the truth database can be read, for the readiness probe: the errors that reads met, and a look of its own.
 
 use crate::error::{Error, Result};
-use crate::pool::lock;
 use crate::truth::catalog::JournalReads as _;
 use crate::truth::sqlite::Sqlite;
 use rusqlite::ErrorCode;
 use std::path::Path;
 use std::sync::Mutex;
-use telemetry::Tick;
+use telemetry::{Tick, lock};
 
 /// A look is valid for this long, so that probes cost nothing however often they come.
 const LOOK_NANOS: u64 = 2_000_000_000;

@@ -14,7 +14,6 @@ use crate::journal::clock::JournalClock;
 use crate::journal::entry::State;
 use crate::journal::recent_rows::RecentRows;
 use crate::journal::record::{RepositoryId, Seq};
-use crate::pool::lock;
 use crate::store::holdings::Holdings;
 use crate::truth::catalog::{Batch, Catalog, Conflict};
 use crate::writer::first_seen_budget::FirstSeenBudget;
@@ -24,6 +23,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use telemetry::lock;
 
 /// The only code that writes to the truth database.
 pub(crate) struct Committer {

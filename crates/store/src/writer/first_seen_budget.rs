@@ -1,10 +1,9 @@
 //! The budget of each repository for its first-seen rows. It needs one, because anonymous readers cause such rows.
 
 use crate::journal::record::RepositoryId;
-use crate::pool::lock;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
-use telemetry::{Bound, BoundName};
+use telemetry::{Bound, BoundName, lock};
 
 /// Roughly the bytes that SQLite needs for a journal row and its index entry, besides their text.
 const ROW_BYTES: u64 = 64;

@@ -11,13 +11,12 @@ use crate::blobs::digest::Digest;
 use crate::error::{Error, Result};
 use crate::journal::record::Seq;
 use crate::pool::job_times::{JobStart, JobTimes};
-use crate::pool::lock;
 use crate::truth::catalog::{Batch, Catalog, CommitError};
 use crate::writer::committer::Committer;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use telemetry::{Bound, Event, Millis, Op, PoolThreads, Slot, Tick, Waiting};
+use telemetry::{Bound, Event, Millis, Op, PoolThreads, Slot, Tick, Waiting, lock};
 use tokio::sync::{oneshot, watch};
 
 /// The most batches in one transaction. With this many, the cost of a sync per batch is negligible.

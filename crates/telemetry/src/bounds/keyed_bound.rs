@@ -1,10 +1,11 @@
 //! A bound for each of many keys, such as clients or repositories, so that no single key takes everything.
 
+use crate::lock;
 use crate::{Bound, BoundName, Full};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Counts by key. The capacity holds for each key, and the figures are those of the key that uses most.
 #[derive(Debug)]
@@ -39,7 +40,7 @@ impl<K: Clone + Eq + Hash> KeyedBound<K> {
 
     /// Takes one unit of `key`, or counts a rejection. Dropping the slot gives it back.
     pub fn enter(self: &Arc<Self>, key: K) -> Result<KeyedSlot<K>, Full> {
-        let mut counts = self.lock();
+        let mut counts = lock(&self.counts);
         let before = counts.by_key.get(&key).copied().unwrap_or(0);
         if before as u64 >= self.bound.capacity() {
             self.bound.reject();
@@ -48,10 +49,6 @@ impl<K: Clone + Eq + Hash> KeyedBound<K> {
         counts.change(key.clone(), before, before + 1);
         self.bound.observe(counts.most());
         Ok(KeyedSlot { of: self.clone(), key })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Counts<K>> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -87,7 +84,7 @@ pub struct KeyedSlot<K: Clone + Eq + Hash> {
 
 impl<K: Clone + Eq + Hash> Drop for KeyedSlot<K> {
     fn drop(&mut self) {
-        let mut counts = self.of.lock();
+        let mut counts = lock(&self.of.counts);
         if let Some(before) = counts.by_key.get(&self.key).copied() {
             counts.change(self.key.clone(), before, before - 1);
             self.of.bound.observe(counts.most());
@@ -118,7 +115,7 @@ mod tests {
                 prop_assert_eq!(keyed.bound().used(), most as u64);
             }
             drop(held);
-            prop_assert!(keyed.lock().by_key.is_empty());
+            prop_assert!(lock(&keyed.counts).by_key.is_empty());
         }
     }
 }

@@ -5,9 +5,10 @@ pub(crate) mod cache_name;
 pub(crate) mod keyed_bound;
 pub(crate) mod unit;
 
+use crate::lock;
 use crate::{CacheCounts, Histogram, Tick, Unit};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 macro_rules! bounds {
     ($($name:ident $text:literal $unit:ident [$($setting:literal)?] $doc:literal;)*) => {
@@ -213,7 +214,7 @@ impl Bound {
 
     /// The wait times of callers, in nanoseconds.
     pub fn waits(&self) -> Histogram {
-        self.waits.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.waits).clone()
     }
 
     /// Takes one unit, or counts a rejection.
@@ -271,7 +272,7 @@ impl Bound {
 
     /// Records a wait that was measured elsewhere.
     pub fn waited(&self, nanos: u64) {
-        self.waits.lock().unwrap_or_else(PoisonError::into_inner).record(nanos);
+        lock(&self.waits).record(nanos);
     }
 }
 

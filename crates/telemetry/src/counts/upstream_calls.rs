@@ -2,10 +2,11 @@
 
 use crate::histogram::durations::{Durations, RoundDurations};
 use crate::histogram::recent::Recent;
+use crate::lock;
 use crate::{Histogram, Reason, Tick};
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 /// The figures of the calls to one host, counted by the task of each call.
 #[derive(Debug)]
@@ -160,13 +161,13 @@ impl UpstreamCalls {
     }
 
     pub(crate) fn counts(&self) -> CallCounts {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.counts).clone()
     }
 
     /// The calls of the last quarter of an hour.
     pub(crate) fn recent(&self, now: Tick) -> CallsOfMinute {
         let mut all = CallsOfMinute::default();
-        let recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = lock(&self.recent);
         for minute in recent.until(now) {
             (all.calls, all.failed) = (all.calls + minute.calls, all.failed + minute.failed);
             all.durations.merge(&minute.durations);
@@ -176,12 +177,12 @@ impl UpstreamCalls {
 
     /// Counts in the present minute.
     fn count(&self, count: impl FnOnce(&mut CallsOfMinute)) {
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = lock(&self.recent);
         recent.at(Tick::now()).map(count);
     }
 
     fn change(&self, change: impl FnOnce(&mut CallCounts)) {
-        change(&mut self.counts.lock().unwrap_or_else(PoisonError::into_inner));
+        change(&mut lock(&self.counts));
     }
 }
 

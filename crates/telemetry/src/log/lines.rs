@@ -8,9 +8,10 @@ mod target;
 
 pub use target::{Lost, Target};
 
+use crate::lock;
 use crate::{Bound, BoundName};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The options of a [`Lines`].
@@ -83,7 +84,7 @@ impl Lines {
         if queue.bound.take(1).is_err() {
             return false;
         }
-        let mut state = queue.lock();
+        let mut state = lock(&queue.state);
         let start = state.waiting.len();
         if start + line.len() >= queue.bytes {
             drop(state);
@@ -113,7 +114,7 @@ impl Lines {
 
     /// Waits until the lines that were queued before are written or lost. `false`: they were not after `timeout`.
     pub fn flush(&self, timeout: Duration) -> bool {
-        let state = self.queue.lock();
+        let state = lock(&self.queue.state);
         let until = state.accepted;
         let wait = self.queue.emptied.wait_timeout_while(state, timeout, |state| state.settled < until);
         !wait.unwrap_or_else(PoisonError::into_inner).1.timed_out()
@@ -121,16 +122,12 @@ impl Lines {
 }
 
 impl Queue {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The thread: takes all queued lines and writes them, until the queue is closed and empty.
     fn write_to(&self, mut target: Target) {
         let mut taken = Vec::new();
         loop {
             let waiting = |state: &mut State| state.lines == 0 && !state.closed;
-            let mut state = self.filled.wait_while(self.lock(), waiting).unwrap_or_else(PoisonError::into_inner);
+            let mut state = self.filled.wait_while(lock(&self.state), waiting).unwrap_or_else(PoisonError::into_inner);
             if state.lines == 0 {
                 return;
             }
@@ -144,7 +141,7 @@ impl Queue {
             self.bound.reject_many(lost);
             self.bound.give(lines);
             taken.clear();
-            self.lock().settled += lines;
+            lock(&self.state).settled += lines;
             self.emptied.notify_all();
         }
     }
@@ -156,7 +153,7 @@ struct Closer(Arc<Queue>);
 
 impl Drop for Closer {
     fn drop(&mut self) {
-        self.0.lock().closed = true;
+        lock(&self.0.state).closed = true;
         self.0.filled.notify_all();
     }
 }

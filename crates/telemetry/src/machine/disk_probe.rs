@@ -3,8 +3,9 @@
 
 use crate::Tick;
 use crate::histogram::durations::Durations;
+use crate::lock;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// The durations of the requests to the file system.
 #[derive(Debug, Default)]
@@ -29,21 +30,17 @@ impl DiskProbe {
 
     fn time(&self, ask: impl FnOnce()) {
         let began = Tick::now();
-        self.lock().began = Some(began);
+        lock(&self.0).began = Some(began);
         ask();
-        let mut state = self.lock();
+        let mut state = lock(&self.0);
         state.began = None;
         state.ended.record(Tick::now().since(began));
     }
 
     /// The durations so far, and nanoseconds since the one under way began; 0 if none is under way.
     pub(super) fn figures(&self) -> (Durations, u64) {
-        let state = self.lock();
+        let state = lock(&self.0);
         (state.ended.clone(), state.began.map_or(0, |began| Tick::now().since(began)))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

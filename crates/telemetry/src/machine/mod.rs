@@ -16,6 +16,7 @@ mod system;
 mod threads;
 
 use crate::histogram::durations::Durations;
+use crate::lock;
 use crate::{Bound, BoundName, Tick, background};
 use accept_queue::Diagnostics;
 use cgroup::Cgroups;
@@ -29,7 +30,7 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 pub use system::System;
 pub use threads::ThreadFigures;
@@ -160,10 +161,6 @@ impl Queues {
 /// The inode of an open socket, which is its name in socket diagnostics.
 fn inode_of(socket: impl AsFd) -> Option<u64> {
     rustix::fs::fstat(socket).ok().map(|about| about.st_ino)
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

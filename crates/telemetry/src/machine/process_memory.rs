@@ -1,11 +1,12 @@
 //! The resident memory of the process while jobs run. A thread samples it ten times a second, and sleeps while no job runs.
 
 use crate::Tick;
+use crate::lock;
 use rustix::param::page_size;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The time between two samples.
@@ -46,7 +47,7 @@ impl ProcessMemory {
 
     /// A job begins. Returns the resident bytes.
     pub(crate) fn begin(&self) -> u64 {
-        let mut state = self.0.lock();
+        let mut state = lock(&self.0.state);
         state.jobs += 1;
         if std::mem::take(&mut state.asleep) {
             self.0.changed.notify_all();
@@ -57,7 +58,7 @@ impl ProcessMemory {
 
     /// A job ends that began at `began`. Returns the highest sample since then, 0 if there was none, and the resident bytes.
     pub(crate) fn end(&self, began: Tick) -> (u64, u64) {
-        let mut state = self.0.lock();
+        let mut state = lock(&self.0.state);
         state.jobs = state.jobs.saturating_sub(1);
         let highest = state.peaks.since(began);
         drop(state);
@@ -67,7 +68,7 @@ impl ProcessMemory {
 
 impl Drop for ProcessMemory {
     fn drop(&mut self) {
-        self.0.lock().ended = true;
+        lock(&self.0.state).ended = true;
         self.0.changed.notify_all();
     }
 }
@@ -76,7 +77,7 @@ impl Sampler {
     fn run(&self) {
         let mut idle = 0;
         loop {
-            let mut state = self.lock();
+            let mut state = lock(&self.state);
             idle = if state.jobs == 0 { idle + 1 } else { 0 };
             if idle == IDLE_SAMPLES {
                 (state.asleep, idle) = (true, 0);
@@ -92,12 +93,8 @@ impl Sampler {
             }
             drop(state);
             let bytes = resident_bytes();
-            self.lock().peaks.add(Tick::now(), bytes);
+            lock(&self.state).peaks.add(Tick::now(), bytes);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -167,7 +164,7 @@ mod tests {
         let (began, before) = (Tick::now(), memory.begin());
         let held = vec![1_u8; HELD];
         // The thread takes a sample while the memory is in use.
-        while memory.0.lock().peaks.since(began) < before + HELD as u64 / 2 {
+        while lock(&memory.0.state).peaks.since(began) < before + HELD as u64 / 2 {
             std::thread::yield_now();
         }
         drop(held);
@@ -179,12 +176,12 @@ mod tests {
     fn the_thread_sleeps_without_jobs_and_wakes_for_one() {
         let memory = ProcessMemory::start();
         for _ in 0..2 {
-            while !memory.0.lock().asleep {
+            while !lock(&memory.0.state).asleep {
                 std::thread::yield_now();
             }
             let began = Tick::now();
             memory.begin();
-            while memory.0.lock().peaks.since(began) == 0 {
+            while lock(&memory.0.state).peaks.since(began) == 0 {
                 std::thread::yield_now();
             }
             memory.end(began);

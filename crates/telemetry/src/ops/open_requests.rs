@@ -2,11 +2,12 @@
 //!
 //! Only requests that outlast their turn are in it. Nearly all requests are answered within their turn and pay nothing.
 
+use crate::lock;
 use crate::log::scrub::scrub;
 use crate::{Bound, BoundName, Event, EventId, Millis, Op, OpsUnderWay, Tick};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Parts of the table, each with a lock of its own, so that cores rarely wait for each other.
 const PARTS: usize = 16;
@@ -213,10 +214,6 @@ impl Drop for OpenRequest {
             table.bound.give(1);
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! A figure that is read when metrics are requested, and whether reading it is quick enough.
 
 use crate::Tick;
+use crate::lock;
 use crate::machine::process::thread_nanos;
 use crate::prometheus::metric::{By, Metric};
 use crate::threads::starvation;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A read that takes longer is slow, in nanoseconds.
@@ -46,24 +47,24 @@ impl Gauge {
 
     /// Whether it is to be read at `now`.
     pub(crate) fn is_due(&self, now: Tick) -> bool {
-        let state = self.state();
+        let state = lock(&self.state);
         !state.reading && state.off_until.is_none_or(|until| until <= now)
     }
 
     /// Whether it is switched off at `now`.
     pub(crate) fn is_off(&self, now: Tick) -> bool {
-        let state = self.state();
+        let state = lock(&self.state);
         state.off_until.is_some_and(|until| now < until || state.reading)
     }
 
     /// What was read last. Nothing while it is off, or if reading it panicked.
     pub(crate) fn values(&self, now: Tick) -> Arc<Values> {
-        if self.is_off(now) { Arc::default() } else { self.state().values.clone() }
+        if self.is_off(now) { Arc::default() } else { lock(&self.state).values.clone() }
     }
 
     /// Reads it on this thread. Returns the nanoseconds of processor time that this took.
     pub(crate) fn read(&self) -> u64 {
-        self.state().reading = true;
+        lock(&self.state).reading = true;
         starvation::since_last();
         let (cpu, began) = (thread_nanos(), Tick::now());
         let values = catch_unwind(AssertUnwindSafe(&self.read)).unwrap_or_default();
@@ -74,7 +75,7 @@ impl Gauge {
     }
 
     fn ended(&self, values: Values, took: u64) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let slow = took > SLOW;
         (state.values, state.reading) = (Arc::new(values), false);
         state.slow = (state.slow << 1 | u32::from(slow)) & ((1 << READS) - 1);
@@ -89,7 +90,7 @@ impl Gauge {
 
     /// Switches it off if a thread is still reading it.
     pub(crate) fn give_up(&self, now: Tick) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state.reading {
             (state.off_until, state.slow) = (Some(now.plus(OFF)), 1);
         }
@@ -98,11 +99,7 @@ impl Gauge {
     /// Whether the log has to name it now: it is off and was not named yet.
     pub(crate) fn is_news(&self, now: Tick) -> bool {
         let off = self.is_off(now);
-        off && !std::mem::replace(&mut self.state().logged, true)
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        off && !std::mem::replace(&mut lock(&self.state).logged, true)
     }
 }
 

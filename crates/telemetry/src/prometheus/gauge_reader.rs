@@ -1,10 +1,11 @@
 //! Reads all gauges on a thread of its own, so that one that blocks keeps no answer waiting.
 
+use crate::lock;
 use crate::prometheus::gauge::Gauge;
 use crate::{Log, Tick};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The most threads that read gauges. All but one of them read a gauge that hangs, and end when it returns.
@@ -102,10 +103,6 @@ fn read_rounds(rounds: &Receiver<Round>, nanos: &AtomicU64) {
         }
         drop(done);
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

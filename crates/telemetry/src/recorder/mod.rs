@@ -12,6 +12,7 @@ pub(crate) mod sink_worker;
 
 use crate::counts::upstream_calls::{RecentCalls, UpstreamCalls};
 use crate::counts::{Counter, Totals};
+use crate::lock;
 use crate::log::Log;
 use crate::machine::process_memory::ProcessMemory;
 use crate::ops::open_requests::OpenRequests;
@@ -30,7 +31,7 @@ use crate::{
 };
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 /// The options of a [`Recorder`].
@@ -378,10 +379,6 @@ impl Recorder {
         let _ = self.collector.send(signal(Arc::new(marker)));
         gone.recv_timeout(timeout) == Err(RecvTimeoutError::Disconnected)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl std::fmt::Debug for Recorder {

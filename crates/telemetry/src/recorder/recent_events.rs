@@ -5,12 +5,13 @@
 //! events have a ring of their own, because somebody may have to explain them. The threads of the collector and the sink make the copies,
 //! after the reply.
 
+use crate::lock;
 use crate::recorder::glance::trouble;
 use crate::recorder::packed_events::PackedEvents;
 use crate::{Bound, BoundName, Census, Event, EventId, Glance, SamplingDecision, Sink};
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Recent events, within a bound of bytes.
 #[derive(Debug)]
@@ -93,7 +94,7 @@ impl RecentEvents {
     pub fn find(&self, id: EventId) -> Option<Event> {
         // Copies the lists of batches, so that neither the collector nor the sink waits for the search.
         let (last, stored) = {
-            let rings = self.lock();
+            let rings = lock(&self.rings);
             let last = [&rings.worked, &rings.hits].map(Ring::newest_first);
             (last, [&rings.troubled, &rings.sampled].map(Ring::newest_first))
         };
@@ -112,14 +113,10 @@ impl RecentEvents {
             }
         };
         let (sampled, troubled) = (of(|event| !is_trouble(event)), of(is_trouble));
-        let mut rings = self.lock();
+        let mut rings = lock(&self.rings);
         rings.sampled.push_in_pieces(sampled);
         rings.troubled.push_in_pieces(troubled);
         self.bound.observe(rings.bytes());
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Rings> {
-        self.rings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -207,7 +204,7 @@ impl LastEvents {
     fn push_worked(&mut self) {
         if self.worked.len() > 0 {
             let worked = std::mem::take(&mut self.worked).shrunk();
-            let mut rings = self.recent.lock();
+            let mut rings = lock(&self.recent.rings);
             rings.worked.push(Arc::new(worked), std::mem::take(&mut self.worked_bytes));
             self.recent.bound.observe(rings.bytes());
         }
@@ -237,7 +234,7 @@ impl Census for LastEvents {
         if self.hits.len() > 0 {
             let hits = std::mem::take(&mut self.hits).shrunk();
             let bytes = hits.bytes();
-            let mut rings = self.recent.lock();
+            let mut rings = lock(&self.recent.rings);
             rings.hits.push(Arc::new(hits), bytes);
             self.recent.bound.observe(rings.bytes());
         }

@@ -2,11 +2,12 @@
 
 use crate::counts::repository_counts::FormatOf;
 use crate::counts::{Counter, Counts, Totals};
+use crate::lock;
 use crate::recorder::packed_events::PackedEvents;
 use crate::{Bound, Event};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 /// All shards, with the bound of the events that are buffered in them.
 pub(crate) struct Shards {
@@ -152,10 +153,6 @@ impl Shard {
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Threads get numbers in the order of their first count.

@@ -5,11 +5,12 @@
 //! lateness. The heartbeat waits behind all ready tasks, so it may be late although no single turn was long.
 
 use crate::histogram::durations::Durations;
+use crate::lock;
 use crate::threads::{core_load, starvation};
 use crate::{Op, Tick};
 use std::cell::Cell;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// After a turn of at most this many nanoseconds the starvation of the thread is not read, because that takes some microseconds.
 const SHORT: u64 = 500_000;
@@ -167,7 +168,7 @@ impl LoopMonitor {
         let (longest, starved) = (here.longest.take(), here.starved.take());
         self.starved.fetch_add(starved, Relaxed);
         let now = Tick::now();
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.lateness.record(late);
         state.turn(now);
         if longest.nanos > state.longest[0].nanos {
@@ -179,7 +180,7 @@ impl LoopMonitor {
 
     /// The longest turn of a task in the last one to two minutes. It blocked the loop.
     pub fn longest(&self) -> Blocked {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.turn(Tick::now());
         let [now, before] = state.longest;
         if now.nanos >= before.nanos { now } else { before }
@@ -188,7 +189,7 @@ impl LoopMonitor {
     /// The longest lateness of the loop's timer in the last one to two minutes, in nanoseconds. A ready task may have waited this long,
     /// behind one long turn or many short ones.
     pub fn latest(&self) -> u64 {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.turn(Tick::now());
         state.latest[0].max(state.latest[1])
     }
@@ -200,21 +201,17 @@ impl LoopMonitor {
 
     /// How often the timer of the loop has fired.
     pub fn beats(&self) -> u64 {
-        self.lock().lateness.histogram().count()
+        lock(&self.state).lateness.histogram().count()
     }
 
     /// The lateness of the timer.
     pub(crate) fn lateness(&self) -> Durations {
-        self.lock().lateness.clone()
+        lock(&self.state).lateness.clone()
     }
 
     /// How often `op` ran on the loop itself and blocked it.
     pub fn runs(&self, op: Op) -> u64 {
         self.runs[op as usize].load(Relaxed)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -276,7 +273,7 @@ mod tests {
         beat(&monitor, 2);
         let longest = Blocked { nanos: 9_000_000, op: Some(Op::IndexRender) };
         assert_eq!((monitor.longest(), monitor.latest()), (longest, 3_000_000));
-        let mut state = monitor.lock();
+        let mut state = lock(&monitor.state);
         let later = |windows: u64| Tick(state.since.0 + windows * LoopMonitor::WINDOW_NANOS);
         let (next, last) = (later(1), later(2));
         state.turn(next);

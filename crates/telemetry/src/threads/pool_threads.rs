@@ -1,8 +1,9 @@
 //! The threads of every pool, and how many of them work. With the waits of its bound they show whether a pool has too few threads.
 
 use crate::Tick;
+use crate::lock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 macro_rules! pools {
     ($($name:ident $text:literal [$($setting:literal)?] $doc:literal;)*) => {
@@ -89,12 +90,12 @@ impl PoolThreads {
 
     /// Adds threads that count their own work. `read` is called when metrics are requested, and must take constant time.
     pub fn add(&self, read: impl Fn() -> Work + Send + Sync + 'static) {
-        self.others.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(read));
+        lock(&self.others).push(Box::new(read));
     }
 
     /// The work of all threads now.
     pub fn read(&self) -> Work {
-        let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = lock(&self.others);
         let mut all = Work { busy: self.busy.load(Relaxed), nanos: self.nanos.load(Relaxed) };
         for work in others.iter().map(|read| read()) {
             all = Work { busy: all.busy + work.busy, nanos: all.nanos.saturating_add(work.nanos) };

@@ -134,7 +134,7 @@ fn a_caller_loses_partial_answers_to_own_questions_and_never_to_those_of_a_calle
     asker.limit(5, 2);
     let partial = |id: u64| ask_as(&asker, id, question(0)).recv().unwrap().unwrap().next.unwrap();
     let stays = |id: u64, handle: &str| {
-        let state = asker.shared.lock();
+        let state = lock(&asker.shared.state);
         state.jobs.iter().any(|job| job.caller.id == id && job.handle == handle)
     };
     let quiet = partial(1);
@@ -196,7 +196,7 @@ fn callers_are_told_when_the_server_stops() {
     });
     let answers = [ask(&asker, question(WAIT_MS)), ask(&asker, question(WAIT_MS))];
     arrives.recv().unwrap();
-    asker.shared.lock().stopped = true;
+    lock(&asker.shared.state).stopped = true;
     drop(open);
     drop(asker);
     for answer in answers {

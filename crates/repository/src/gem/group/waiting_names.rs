@@ -2,9 +2,9 @@
 
 use crate::policy::rules::Rules;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use store::{Origin, RepositoryId, Seq};
-use telemetry::Millis;
+use telemetry::{Millis, lock};
 
 /// Maximum number of remembered names.
 pub(crate) const NAMES_MAX: usize = 10_000;
@@ -36,12 +36,12 @@ pub(crate) struct MemberMark {
 impl WaitingNames {
     /// The last result.
     pub(crate) fn noted(&self) -> Option<Arc<Noted>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.0).clone()
     }
 
     /// Stores a result.
     pub(crate) fn note(&self, noted: Noted) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(noted));
+        *lock(&self.0) = Some(Arc::new(noted));
     }
 
     /// The number of waiting names.

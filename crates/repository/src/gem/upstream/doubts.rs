@@ -2,8 +2,8 @@
 
 use crate::upstream::failure::Failure;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
-use telemetry::Millis;
+use std::sync::Mutex;
+use telemetry::{Millis, lock};
 
 /// Milliseconds until the next request after each failed attempt.
 const AGAIN_MS: [i64; 5] = [2_000, 5_000, 10_000, 30_000, 60_000];
@@ -30,7 +30,7 @@ pub(crate) struct Doubt {
 impl Doubts {
     /// The mismatch of a gem with this MD5 in the index, until the next request is due.
     pub(crate) fn find(&self, name: &str, listed: &str, now: Millis) -> Option<Doubt> {
-        let doubts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let doubts = lock(&self.0);
         let most = AGAIN_MS.last().copied().unwrap_or_default();
         // After the clock was set back, the request is due at once.
         let holds = |doubt: &&Doubt| doubt.listed == listed && now < doubt.again && doubt.again.0 - now.0 <= most;
@@ -39,7 +39,7 @@ impl Doubts {
 
     /// Records a failed attempt.
     pub(crate) fn add(&self, name: &str, listed: &str, why: Failure, now: Millis) {
-        let mut doubts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut doubts = lock(&self.0);
         let known = doubts.get(name).filter(|doubt| doubt.listed == listed);
         // Two tasks requested it at the same time.
         if known.is_some_and(|doubt| now < doubt.again) {
@@ -59,7 +59,7 @@ impl Doubts {
 
     /// The gems whose `/info` may be requested again.
     pub(crate) fn due(&self, now: Millis) -> Vec<String> {
-        let doubts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let doubts = lock(&self.0);
         // After the last attempt the next request waits for a client.
         let due = |doubt: &Doubt| now >= doubt.again && doubt.asked <= AGAIN_MS.len();
         doubts.iter().filter(|(_, doubt)| due(doubt)).map(|(name, _)| name.clone()).collect()
@@ -67,7 +67,7 @@ impl Doubts {
 
     /// Records that the file matches the index.
     pub(crate) fn settle(&self, name: &str) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        lock(&self.0).remove(name);
     }
 }
 

@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use store::{Origin, Seq};
-use telemetry::{Bound, Millis, Reason};
+use telemetry::{Bound, Millis, Reason, lock};
 use tokio::sync::Mutex as Turn;
 
 /// Number of recent rows whose names are remembered. An index that is older is made from all names.
@@ -267,12 +267,12 @@ impl Known {
 impl FollowedIndex {
     /// A look begins.
     pub(crate) fn begin_look(&self, used: FlightUse) {
-        *self.look.lock().unwrap_or_else(PoisonError::into_inner) = Some(used);
+        *lock(&self.look) = Some(used);
     }
 
     /// The calls of the look in progress, or of the last one.
     pub(crate) fn last_look(&self) -> Option<FlightUse> {
-        self.look.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.look).clone()
     }
 
     /// Records a request of a client.
@@ -301,19 +301,19 @@ impl FollowedIndex {
 
     /// Whether the whole file may be requested once more.
     pub(crate) fn may_take_whole(&self, now: Millis) -> bool {
-        let mut wholes = self.wholes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut wholes = lock(&self.wholes);
         wholes.retain(|at| now.0 - at.0 < HOUR_MS && *at <= now);
         wholes.len() < WHOLES_MAX
     }
 
     /// Records a transfer of the whole file.
     pub(crate) fn take_whole(&self, now: Millis) {
-        self.wholes.lock().unwrap_or_else(PoisonError::into_inner).push_back(now);
+        lock(&self.wholes).push_back(now);
     }
 
     /// Whether the whole file was transferred since then.
     pub(crate) fn took_whole_since(&self, since: Millis) -> bool {
-        self.wholes.lock().unwrap_or_else(PoisonError::into_inner).iter().any(|at| *at > since)
+        lock(&self.wholes).iter().any(|at| *at > since)
     }
 
     /// The number of failed looks.
@@ -355,12 +355,12 @@ impl FollowedIndex {
     pub(crate) fn forget(&self) {
         let known = self.known.write().unwrap_or_else(PoisonError::into_inner).take();
         let dates = known.map(|known| (known.origin, known.listing.into_dates()));
-        *self.dates.lock().unwrap_or_else(PoisonError::into_inner) = dates;
+        *lock(&self.dates) = dates;
     }
 
     /// Replaces the state.
     pub(crate) fn replace(&self, mut new: Known) {
-        let dates = self.dates.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let dates = lock(&self.dates).take();
         if let Some((_, dates)) = dates.filter(|(origin, _)| *origin == new.origin) {
             new.listing.set_dates(dates);
         }

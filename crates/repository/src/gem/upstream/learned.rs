@@ -2,7 +2,8 @@
 //! checks the affected names again. There are several such logs, and each reads all facts.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
+use telemetry::lock;
 
 /// Maximum number of stored MD5s.
 const MD5S_MAX: usize = 10_000;
@@ -35,7 +36,7 @@ pub(crate) struct News {
 impl Learned {
     /// Stores the MD5 of a gem's file that is made from `basis`.
     pub(crate) fn learn(&self, name: &str, basis: String, md5: String) {
-        let mut told = self.told();
+        let mut told = lock(&self.0);
         if told.md5s.get(&basis) == Some(&md5) {
             return;
         }
@@ -48,22 +49,22 @@ impl Learned {
 
     /// The MD5 of the file that is made from `basis`.
     pub(crate) fn md5(&self, basis: &str) -> Option<String> {
-        self.told().md5s.get(basis).cloned()
+        lock(&self.0).md5s.get(basis).cloned()
     }
 
     /// Records that there are new facts about a gem.
     pub(crate) fn note(&self, name: &str) {
-        self.told().note(name);
+        lock(&self.0).note(name);
     }
 
     /// Whether there are facts after this number; 0: since the start.
     pub(crate) fn has_news(&self, since: u64) -> bool {
-        self.told().last() != since
+        lock(&self.0).last() != since
     }
 
     /// The names with facts after this number; 0: since the start.
     pub(crate) fn news(&self, since: u64) -> News {
-        let told = self.told();
+        let told = lock(&self.0);
         let read = since.checked_sub(told.forgotten).and_then(|read| usize::try_from(read).ok());
         let read = read.filter(|read| *read <= told.news.len());
         let names = read.map(|read| told.news.iter().skip(read).map(|name| name.to_string()).collect());
@@ -72,11 +73,7 @@ impl Learned {
 
     /// The number of the last fact.
     pub(crate) fn last(&self) -> u64 {
-        self.told().last()
-    }
-
-    fn told(&self) -> MutexGuard<'_, Told> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0).last()
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::upstream::flight::{Flight, Stage};
 use crate::upstream::flight_use::FlightUse;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use store::{Origin, RepositoryId};
-use telemetry::{Bound, BoundName, EventId, Full, Slot};
+use telemetry::{Bound, BoundName, EventId, Full, Slot, lock};
 use tokio::sync::watch;
 
 /// The upstream is part of the key: after a change of the URL, no request follows a fetch from the former upstream.
@@ -51,7 +51,7 @@ impl Flights {
     }
 
     pub(crate) fn table(&self) -> MutexGuard<'_, Table> {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.table)
     }
 
     /// Takes a place for one more fetch of a repository.
