@@ -1,8 +1,8 @@
 //! What events say about clients: the program, its run, the size of its question, and as much of its address as the settings allow.
 
 use crate::pages::events;
-use crate::world::{Central, FIRST, Gem, Release, Ruby, World};
-use serde_json::{Value, json};
+use crate::world::{FIRST, Gem, Ruby, World};
+use serde_json::Value;
 
 const JSON: &[(&str, &str)] = &[("DAYLIGHT_TELEMETRY_JSON_LINES", "on")];
 
@@ -23,24 +23,6 @@ fn all_requests_of_one_bundle_install_have_its_run_and_those_of_the_next_one_ano
     let mut runs: Vec<&str> = of_bundler.iter().map(|event| event["run"].as_str().unwrap()).collect();
     runs.dedup();
     assert_eq!(runs.len(), 2, "the requests of a run come together: {runs:?}");
-}
-
-#[test]
-fn a_build_with_maven_is_one_of_maven() {
-    let central = Central::open();
-    let mut world = World::start_with(JSON);
-    world.remote("central-there", &central.url());
-    let machine = central.machine(Release::Three8);
-    machine.settings(&world.url("central-there"), &[], "");
-    machine.project("lantern", &[("version", "1.0.0"), ("build", "1")]).maven(&["compile"]).good();
-    world.stop();
-    let events = events(&world);
-    let products: Vec<&Value> = events
-        .iter()
-        .filter(|event| event["repository"] == "central-there")
-        .map(|event| &event["client_product"])
-        .collect();
-    assert!(products.contains(&&json!("maven")), "{products:?}");
 }
 
 #[test]

@@ -48,8 +48,9 @@ fn the_first_minute_of_a_ruby_team_needs_no_network_and_public_gems_come_when_th
         let answer = get(unknown);
         assert!((502..=504).contains(&answer.status), "{unknown}: {}", answer.status);
     }
-    let source = world.url("gems");
-    let app = machine.app("app", &source, "gem 'acme-lamp'\ngem 'lamp'");
+    // Through the mirror that the README sets. Private gems come from the same source.
+    let (source, app) = (world.url("gems"), machine.app("app", "", ""));
+    app.file("Gemfile", "source Gem.default_sources.first\ngem 'acme-lamp'\ngem 'lamp'\n");
     app.bundle(&["install"]).bad();
 
     let near = World::start_on(TcpListener::bind(upstream).unwrap(), Passed::AsInput);
@@ -64,9 +65,17 @@ fn the_first_minute_of_a_ruby_team_needs_no_network_and_public_gems_come_when_th
     get("info/wick").expect(404);
     app.bundle(&["install"]).good();
     assert_eq!(app.ruby("require 'acme-lamp'; require 'lamp'; puts Lamp::VERSION"), "1.0.0\n");
+    assert!(
+        app.lock().contains("    acme-lamp (") && !app.lock().contains(&world.address().to_string()),
+        "{}",
+        app.lock()
+    );
     let folder = machine.home().join("by-gem");
     let install = "gem install --no-document --clear-sources --install-dir";
     machine.shell("", &format!("{install} '{}' --source {source}/ lamp acme-lamp", folder.display())).good();
+    let yank = scripts("docs/publishing-gems.md", "Yank", &world).concat().replace("acme-wick", "acme-lamp");
+    let said = machine.shell(world.admin().secret(), &yank).good();
+    assert!(said.contains("Successfully deleted gem: acme-lamp"), "{said}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The page `/explain`, the links to it in refusals, and who may know what of it.
 
-use crate::maven_deploys::knows_as;
+use crate::maven_deploys::{knows_as, shelf};
 use crate::policy::{set, set_day, world};
 use crate::world::{Answer, Central, FIRST, Person, Release, Ruby, World};
 use serde_json::{Value, json};
@@ -56,11 +56,9 @@ fn cooled() -> World {
 /// A build that is refused, the one link in its output, the page, the command on it, and the same build again.
 fn a_refused_build_leads_to_the_command_that_lets_it_pass(release: Release) {
     let central = Central::open();
-    let world = cooled();
-    world.tree("snapshots", "maven");
-    world.remote("central-there", &central.url());
+    let world = shelf(cooled(), &central);
     let desk = central.machine(release);
-    knows_as(&desk, &world, ["releases", "snapshots"], "");
+    knows_as(&desk, &world, ["releases", "maven-snapshots"], "");
     let hut = desk.project("hut", &[("version", "1.0")]);
     let said = hut.maven(&["compile"]).bad();
     let begins = format!("{}explain?", world.url("").replace("repository//", ""));

@@ -87,6 +87,19 @@ fn a_private_repository_serves_who_shows_a_token_and_nobody_else(client: Client)
     let said = app.bundle(&["install"]).bad();
     assert!(said.contains("Bad username or password"), "{said}");
 
+    // A token that is good, and for another repository: the next installation with a good one succeeds at once.
+    let other = world.person("other", &["read"], &[FIRST]);
+    app.bundle(&["config", "set", "--local", "127.0.0.1", &format!("x:{}", other.secret())]).good();
+    app.bundle(&["install"]).bad();
+    let source = |secret: &str| url.replace("http://", &format!("http://x:{secret}@"));
+    // `gem fetch` ends with 0 in some releases, whatever happened.
+    let fetches = |secret: &str| {
+        let script = format!("gem fetch lamp --clear-sources --source {}; test -e lamp-1.0.0.gem", source(secret));
+        desk.shell("", &script)
+    };
+    fetches(other.secret()).bad();
+    fetches(reader.secret()).good();
+
     // The token as a password, as a user name, and in the source itself. All three are common.
     app.bundle(&["config", "set", "--local", "127.0.0.1", &format!("reader:{}", reader.secret())]).good();
     app.bundle(&["install"]).good();

@@ -68,16 +68,6 @@ fn metadata_is_made_from_what_was_published_in_the_order_of_maven() {
 }
 
 #[test]
-fn a_version_is_listed_once_its_pom_is_there() {
-    let world = world();
-    let base = "org/example/lamp/1.0/lamp-1.0";
-    world.admin().put("trees", &format!("{base}.jar"), b"jar").expect(201);
-    metadata(&world, "org/example/lamp").expect(404);
-    world.admin().put("trees", &format!("{base}.pom"), b"pom").expect(201);
-    assert_eq!(all(&metadata(&world, "org/example/lamp").expect(200), "version"), ["1.0"]);
-}
-
-#[test]
 fn a_version_without_a_pom_is_listed_once_its_deployer_says_so() {
     let world = world();
     let admin = world.admin();
@@ -174,7 +164,7 @@ fn what_is_uploaded_as_a_checksum_and_is_none_is_refused_and_every_form_that_too
 }
 
 #[test]
-fn releases_are_immutable_and_snapshots_without_a_build_are_not() {
+fn releases_and_builds_of_snapshots_are_immutable() {
     let world = world();
     let admin = world.admin();
     release(&admin, "lamp", "1.0");
@@ -188,15 +178,6 @@ fn releases_are_immutable_and_snapshots_without_a_build_are_not() {
     let right = hex(&Sha1::digest("jar of 1.0"));
     assert!(refused.text().contains(&right) && refused.text().contains(&"0".repeat(40)), "{}", refused.text());
 
-    let snapshot = "org/example/lamp/1.1-SNAPSHOT/lamp-1.1-SNAPSHOT.jar";
-    for bytes in ["one", "two", "three"] {
-        admin.put("trees", snapshot, bytes.as_bytes());
-        for _ in 0..3 {
-            assert_eq!(world.anon().file("trees", snapshot).expect(200).text(), bytes);
-            let sum = world.anon().file("trees", &format!("{snapshot}.sha1")).expect(200);
-            assert_eq!(sum.text(), hex(&Sha1::digest(bytes)));
-        }
-    }
     let built = "org/example/lamp/1.1-SNAPSHOT/lamp-1.1-20260101.120000-1.jar";
     admin.put("trees", built, b"one").expect(201);
     admin.put("trees", built, b"two").expect(409);
@@ -238,28 +219,6 @@ fn a_repository_takes_the_versions_that_it_is_for() {
         admin.put("snapshots", path, b"x").expect(201);
     }
     admin.put("releases", release, b"x").expect(201);
-}
-
-#[test]
-fn a_deleted_version_is_no_longer_listed_and_its_path_stays_taken() {
-    let world = world();
-    let admin = world.admin();
-    for version in ["1.0", "2.0"] {
-        release(&admin, "lamp", version);
-    }
-    let seen = || all(&metadata(&world, "org/example/lamp").expect(200), "version");
-    assert_eq!(seen(), ["1.0", "2.0"]);
-    admin.delete("trees", "org/example/lamp/2.0").expect(204);
-    assert_eq!(seen(), ["1.0"]);
-    let jar = "org/example/lamp/2.0/lamp-2.0.jar";
-    world.anon().file("trees", jar).expect(404);
-    world.anon().file("trees", &format!("{jar}.sha1")).expect(404);
-    admin.put("trees", jar, b"other").expect(409);
-    release(&admin, "lamp", "2.0");
-    assert_eq!(seen(), ["1.0", "2.0"]);
-    admin.delete("trees", "org/example").expect(204);
-    metadata(&world, "org/example/lamp").expect(404);
-    admin.delete("trees", "org/example").expect(404);
 }
 
 #[test]

@@ -38,45 +38,11 @@ fn behind_a_public_address_the_settings_name_that() {
     assert!(settings.text().contains("<url>https://builds.example/repository/private/</url>"), "{}", settings.text());
 }
 
-/// Makes a private repository of this name, with a POM.
-pub(crate) fn makes_with_house(world: &World, name: &str) {
-    world.make(&json!({ "name": name, "format": "maven", "kind": "hosted", "private": true }));
-    publishes_house(world, name);
-}
-
 /// Publishes the POM that the project `heir` inherits from.
-fn publishes_house(world: &World, name: &str) {
+pub(crate) fn publishes_house(world: &World, name: &str) {
     let pom = "<project><modelVersion>4.0.0</modelVersion><groupId>com.acme</groupId><artifactId>house</artifactId>\
                <version>1.0</version><packaging>pom</packaging></project>";
     world.admin().put(name, "com/acme/house/1.0/house-1.0.pom", pom.as_bytes()).expect(201);
-}
-
-/// The repository's settings file, as with this secret in `DAYLIGHT_TOKEN`.
-pub(crate) fn saves(machine: &Machine, world: &World, repository: &str, secret: &str) {
-    let settings = world.admin().file(repository, "settings.xml").expect(200);
-    machine.saves(&settings.text().replace("${env.DAYLIGHT_TOKEN}", secret));
-}
-
-#[test]
-fn maven_3_8_sends_its_token_at_once_and_later_releases_take_the_file_without_a_warning() {
-    let central = Central::open();
-    let world = World::start();
-    makes_with_house(&world, "vault");
-    let reader = world.person("reader", &["read"], &["vault"]);
-    for release in Release::ALL {
-        let desk = central.machine(release);
-        saves(&desk, &world, "vault", reader.secret());
-        let said = desk.project("heir", &[("group", "com.acme")]).maven(&["validate"]).good();
-        assert!(!said.contains("httpConfiguration") && !said.contains("usePreemptive"), "{release:?}: {said}");
-        if release == Release::Three8 {
-            let of_maven = json!([["client_product", "=", "maven"]]);
-            let question = json!({ "measures": ["count"], "by": ["status"], "where": of_maven });
-            let answer = world.admin().post_json("/api/v1/ask", &question).expect(200);
-            let answer = answer.json();
-            let statuses: Vec<_> = answer["rows"].as_array().unwrap().iter().map(|row| &row["status"]).collect();
-            assert!(!statuses.is_empty() && statuses.iter().all(|status| **status != 401), "{answer}");
-        }
-    }
 }
 
 const MINE: &str = "<settings>\n  <!-- mine -->\n  <servers>\n    <server><id>mine</id><password>hunter2</password></server>\n  </servers>\n</settings>\n";

@@ -2,7 +2,7 @@
 //! time and the cost of a push do not grow with deleted versions, and the last backup builds. `DAYLIGHT_YEAR=DAYS` sets
 //! the number of busy days; `make torture` runs a whole year. The default is a few quiet days.
 
-use crate::maven_deploys::{deploy, knows, porch_says};
+use crate::maven_deploys::{knows_as, porch_says, publish, shelf};
 use crate::world::{Central, Connection, FIRST, Gem, Person, Release, Ruby, Said, World};
 use md5::{Digest as _, Md5};
 use serde_json::json;
@@ -162,11 +162,13 @@ fn a_year_of_a_team_leaves_what_is_live_and_its_last_backup_builds() {
     let days = std::env::var("DAYLIGHT_YEAR").map_or(DAYS, |days| days.parse().unwrap());
     let pace = if std::env::var("DAYLIGHT_YEAR").is_err() { QUIET } else { BUSY };
     let month = (days / 12).max(1);
-    let mut world = World::start_in_conformance(&[
+    let central = Central::open();
+    let world = World::start_in_conformance(&[
         ("DAYLIGHT_STORE_HORIZON", "30d"),
         ("DAYLIGHT_STORE_UNDO", "2d"),
         ("DAYLIGHT_STORE_COLLECT_AFTER", "6h"),
     ]);
+    let mut world = shelf(world, &central);
     let wanted = |name: &str, more: serde_json::Value| {
         let mut wanted = json!({ "name": name, "format": "maven", "kind": "hosted", "versions": name });
         wanted.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -175,11 +177,7 @@ fn a_year_of_a_team_leaves_what_is_live_and_its_last_backup_builds() {
     world.make(&wanted("releases", json!({ "keep_versions": 40 })));
     world.make(&wanted("snapshots", json!({ "retention": { "builds": 20 } })));
     world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "keep_versions": 40 })).expect(200);
-    let central = Central::open();
-    world.remote("central-there", &central.url());
-    let desk = central.machine(Release::ALL[0]);
-    knows(&desk, &world, world.admin().secret());
-    deploy(&world, &desk.project("lantern", &[("version", "1.0"), ("build", "1")])).good();
+    publish(&world.admin(), &central, "releases", "1.0.0");
     let backups = TempDir::new().unwrap();
     let target = backups.path().join("backup");
     let mut figures = Vec::new();
@@ -225,7 +223,7 @@ fn a_year_of_a_team_leaves_what_is_live_and_its_last_backup_builds() {
     let user = Ruby::new();
     let app = user.app("app", &restored.url(FIRST), "gem 'part-1'\ngem 'part-2'");
     app.bundle(&["install"]).good();
-    let user = desk.another();
-    knows(&user, &restored, restored.admin().secret());
-    assert_eq!(porch_says(&user, "1.0"), "Lantern 1.0 is lit, build 1\n");
+    let user = central.machine(Release::Three8);
+    knows_as(&user, &restored, ["releases", "snapshots"], restored.admin().secret());
+    assert_eq!(porch_says(&user, "1.0.0"), "Lantern 1.0.0 is lit, build 1\n");
 }

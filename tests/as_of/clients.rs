@@ -1,8 +1,10 @@
 //! As-of views with real clients: they resolve the same versions as at that moment, whatever was published since.
 
-use super::{Then, now};
-use crate::maven_deploys::{deploy, knows_as, porch_says, shelf};
+use super::{Then, last_change, now};
+use crate::maven_deploys::{HOSTED, knows_as, porch_says, publish, shelf};
+use crate::policy;
 use crate::world::{Central, FIRST, Gem, Release, Ruby, World};
+use serde_json::json;
 
 /// Maximum number of attempts, far more than a commit takes.
 const TRIES: usize = 5_000;
@@ -39,45 +41,39 @@ fn bundler_installs_what_it_would_have_installed_then() {
 }
 
 #[test]
-fn maven_resolves_a_range_as_it_would_have_then() {
+fn maven_resolves_a_range_as_it_would_have_then_and_to_the_older_version_until_the_newer_is_old_enough() {
     let central = Central::open();
-    let world = shelf(&central);
-    let desk = central.machine(Release::Three8);
-    let writer = world.person("ci", &["read", "write"], &["releases", "snapshots"]);
-    knows_as(&desk, &world, ["releases", "snapshots"], writer.secret());
-    let lantern = |version, build| desk.project("lantern", &[("version", version), ("build", build)]);
-    deploy(&world, &lantern("1.0.0", "1")).good();
-    let then = now(&world, "releases", &[]);
-    deploy(&world, &lantern("1.1.0", "2")).good();
-
-    let user = desk.another();
-    let releases = format!("releases@{}", then.names[0]);
-    knows_as(&user, &world, [&releases, "snapshots"], "");
-    assert_eq!(porch_says(&user, "[1.0,1.9]"), "Lantern 1.0.0 is lit, build 1\n");
-    let today = desk.another();
-    knows_as(&today, &world, ["releases", "snapshots"], "");
-    assert_eq!(porch_says(&today, "[1.0,1.9]"), "Lantern 1.1.0 is lit, build 2\n");
+    let world = shelf(policy::world(), &central);
+    publish(&world.admin(), &central, HOSTED[0], "1.0.0");
+    let then = format!("{}@seq-{}", HOSTED[0], last_change(&world));
+    policy::set_day(&world, 10);
+    publish(&world.admin(), &central, HOSTED[0], "1.1.0");
+    let says = |day, repository: &str| {
+        policy::set_day(&world, day);
+        let user = central.machine(Release::Three8);
+        knows_as(&user, &world, [repository, HOSTED[1]], "");
+        porch_says(&user, "[1.0,1.9]")
+    };
+    assert_eq!(says(10, &then), "Lantern 1.0.0 is lit, build 1\n");
+    policy::set(&world, HOSTED[0], &json!({ "cooldown_s": 7 * 86_400 })).expect(200);
+    assert_eq!(says(11, HOSTED[0]), "Lantern 1.0.0 is lit, build 1\n");
+    assert_eq!(says(17, HOSTED[0]), "Lantern 1.1.0 is lit, build 2\n");
 }
 
 #[test]
 fn maven_resolves_from_an_upstream_what_had_been_seen_of_it() {
     let central = Central::open();
-    let (world, upstream) = (shelf(&central), shelf(&central));
-    world.remote("far", &upstream.url("releases"));
-    world.tree("none", "maven");
-    let desk = central.machine(Release::Three8);
-    let writer = upstream.person("ci", &["read", "write"], &["releases", "snapshots"]);
-    knows_as(&desk, &upstream, ["releases", "snapshots"], writer.secret());
-    let lantern = |version, build| desk.project("lantern", &[("version", version), ("build", build)]);
+    let (world, upstream) = (shelf(World::start(), &central), World::start());
+    world.remote("far", &upstream.url(HOSTED[0]));
     let says = |repository: &str| {
-        let user = desk.another();
-        knows_as(&user, &world, [repository, "none"], "");
+        let user = central.machine(Release::Three8);
+        knows_as(&user, &world, [repository, HOSTED[1]], "");
         porch_says(&user, "[1.0,1.9]")
     };
-    deploy(&upstream, &lantern("1.0.0", "1")).good();
+    publish(&upstream.admin(), &central, HOSTED[0], "1.0.0");
     assert_eq!(says("far"), "Lantern 1.0.0 is lit, build 1\n");
     let then = settled(&world, "far");
-    deploy(&upstream, &lantern("1.1.0", "2")).good();
+    publish(&upstream.admin(), &central, HOSTED[0], "1.1.0");
     world.admin().ask("DELETE", "/api/v1/repositories/far/contents/example", &[], b"").expect(200);
     assert_eq!(says("far"), "Lantern 1.1.0 is lit, build 2\n");
     assert_eq!(says(&format!("far@{}", then.names[0])), "Lantern 1.0.0 is lit, build 1\n");

@@ -73,24 +73,6 @@ fn counted(world: &World, name: &str) -> u64 {
 }
 
 #[test]
-fn where_nothing_is_known_all_are_asked_in_the_time_of_one() {
-    let crowd = Crowd::new(REMOTES);
-    for upstream in &crowd.remotes {
-        upstream.says_otherwise(Says::status(404).silent());
-    }
-    crowd.last().says(&format!("/{JAR}"), Says::file("far").silent());
-    crowd.last().says(&format!("/{JAR}.sha1"), Says::status(404));
-    thread::scope(|threads| {
-        let client = crowd.spawn(threads);
-        // No upstream answers before all have been asked.
-        crowd.remotes.iter().for_each(|upstream| upstream.await_count(&format!("/{JAR}"), 1));
-        crowd.remotes.iter().for_each(|upstream| upstream.release(&format!("/{JAR}")));
-        assert_eq!(client.join().unwrap().expect(200).text(), "far");
-    });
-    assert_eq!(crowd.asked_for(JAR), REMOTES);
-}
-
-#[test]
 fn of_more_than_eight_no_more_than_eight_are_asked_at_once() {
     let crowd = Crowd::new(20);
     let (eight, rest) = crowd.remotes.split_at(8);
@@ -167,15 +149,6 @@ fn a_hundred_who_ask_at_once_have_each_member_asked_once() {
         }
     });
     assert_eq!(crowd.asked_for(JAR), REMOTES);
-}
-
-#[test]
-fn what_hosted_members_hold_is_asked_of_nobody_else() {
-    let crowd = Crowd::new(REMOTES);
-    crowd.world.admin().put("ours-11", JAR, b"ours").expect(201);
-    crowd.remotes.iter().for_each(|upstream| upstream.file(&format!("/{JAR}"), "theirs"));
-    assert_eq!(crowd.get(JAR).expect(200).text(), "ours");
-    assert_eq!(crowd.asked(), 0);
 }
 
 #[test]

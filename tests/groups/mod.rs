@@ -65,15 +65,6 @@ fn the_first_member_that_has_a_file_answers_and_hosted_ones_are_first() {
     scene.world.admin().put("all", JAR, b"x").expect(405);
 }
 
-#[test]
-fn a_member_that_fails_is_no_proof_that_nobody_has_a_file() {
-    let scene = Scene::new();
-    scene.near.unplug();
-    scene.get("org/example/lamp/2.0/lamp-2.0.jar").expect(502);
-    scene.far.file(&format!("/{JAR}"), "far");
-    assert_eq!(scene.get(JAR).expect(200).text(), "far");
-}
-
 /// The text of a problem for people.
 fn detail(problem: &Value) -> &str {
     problem["detail"].as_str().unwrap()

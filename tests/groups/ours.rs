@@ -33,37 +33,6 @@ fn squat(upstream: &Upstream) {
 }
 
 #[test]
-fn a_higher_version_that_appears_upstream_under_a_name_that_is_held_is_seen_on_no_route_and_never_asked_for() {
-    let scene = Scene::new();
-    group(&scene.world, "outer", &["all"]);
-    let admin = scene.world.admin();
-    admin.put("ours", &format!("{LAMP}/1.0/lamp-1.0.jar"), b"ours").expect(201);
-    squat(&scene.near);
-    let nowhere = || {
-        for name in ["all", "outer"] {
-            let get = |path: &str| scene.world.anon().file(name, &format!("{LAMP}/{path}"));
-            let built = ["1.0-SNAPSHOT/maven-metadata.xml", "1.0-SNAPSHOT/maven-metadata.xml.sha1"];
-            for path in SQUATTED.into_iter().chain(built) {
-                get(path).expect(404);
-            }
-            let metadata = get("maven-metadata.xml");
-            assert!(metadata.status == 404 || all(&metadata.expect(200), "version") == ["1.0"]);
-        }
-        assert_eq!((scene.near.asked(), scene.far.asked()), (vec![], vec![]), "no upstream learns the name");
-    };
-    nowhere();
-    let pom = b"<project><groupId>org.example</groupId><artifactId>lamp</artifactId><version>1.0</version></project>";
-    admin.put("ours", &format!("{LAMP}/1.0/lamp-1.0.pom"), pom).expect(201);
-    nowhere();
-    // Once a hosted member has the name, it stays so.
-    admin.delete("ours", LAMP).expect(204);
-    nowhere();
-    // A name with another spelling is another name.
-    scene.near.file("/org/example/lamps/1/lamps-1.jar", "near");
-    assert_eq!(scene.get("org/example/lamps/1/lamps-1.jar").expect(200).text(), "near");
-}
-
-#[test]
 fn files_in_folders_below_a_version_and_beside_it_do_not_end_the_guard_of_its_name() {
     let scene = Scene::new();
     let admin = scene.world.admin();
@@ -122,23 +91,10 @@ fn what_was_had_of_an_upstream_is_seen_no_more_once_its_name_is_held() {
     let near = told["members"].as_array().unwrap().iter().find(|one| one["member"] == "near").unwrap();
     assert_eq!(near["detail"], "`org.example:lamp` was published in `ours`, so this upstream is not asked for it");
     assert_eq!(all(&scene.get(&metadata).expect(200), "version"), ["1.0"]);
-}
-
-#[test]
-fn odd_paths_and_checksums_tell_no_upstream_of_a_name_that_is_ours() {
-    let scene = Scene::new();
-    scene.world.admin().put("ours", JAR, b"ours").expect(201);
-    let before = scene.near.total() + scene.far.total();
-    for path in [
-        "org/example/lamp/maven-metadata.xml.asc",
-        "org/example/lamp/1.0/maven-metadata.xml",
-        "org/example/lamp/9.9/maven-metadata.xml.sha1",
-        "org/example/lamp/notes.txt",
-        "org/example/lamp/1.0/deep/notes.txt",
-    ] {
-        scene.get(path).expect(404);
-    }
-    assert_eq!(scene.near.total() + scene.far.total(), before);
+    // Unless the policy shares the name.
+    scene.world.change("all", &json!({ "policy": { "shared": ["org.example:lamp"] } }));
+    assert_eq!(scene.get(&jar).expect(200).text(), "evil");
+    assert!(all(&scene.get(&metadata).expect(200), "version").contains(&"9.9".to_owned()));
 }
 
 #[test]
@@ -159,19 +115,6 @@ fn an_odd_path_is_seen_no_more_either_once_its_name_is_held_however_often_it_was
         scene.get(asked.path.trim_start_matches('/')).expect(404);
     }
     assert_ne!(scene.get("org/example/%6camp/notes/deep/notes.txt").status, 200, "however it is spelt");
-}
-
-#[test]
-fn a_private_prefix_of_one_word_is_asked_of_no_upstream_either() {
-    let scene = Scene::new();
-    let change = serde_json::json!({ "policy": { "private_prefixes": ["org"] } });
-    scene.world.admin().patch_json("/api/v1/repositories/all", &change).expect(200);
-    let before = scene.near.total() + scene.far.total();
-    for path in ["org/maven-metadata.xml", "org/notes.txt", "org/example/maven-metadata.xml", JAR] {
-        let status = scene.get(path).status;
-        assert!(matches!(status, 403 | 404), "{status}: {path}");
-    }
-    assert_eq!(scene.near.total() + scene.far.total(), before);
 }
 
 #[test]

@@ -62,8 +62,11 @@ fn what_nobody_else_has_is_asked_of_those_who_say_that_they_do_not_have_it() {
 }
 
 #[test]
-fn what_is_no_list_or_no_proof_any_more_has_no_effect() {
+fn a_list_that_nobody_asked_to_use_that_is_none_or_no_proof_any_more_has_no_effect() {
     let scene = Scene::new();
+    scene.near.file(LIST, COM);
+    assert!((0..9).all(|number| is_asked(&scene, ("all", &scene.near), number)));
+    assert_eq!((scene.near.count(LIST), scene.far.count(LIST)), (0, 0));
     let cases = [
         (Says::file("/com/near\n"), 300),
         (Says::file("## repository-prefixes/2.0\n"), 300),
@@ -85,12 +88,4 @@ fn what_is_no_list_or_no_proof_any_more_has_no_effect() {
         near.await_count(LIST, 1);
         assert!((1..20).all(|number| is_asked(&scene, (&name, &near), number)), "{case}");
     }
-}
-
-#[test]
-fn unless_somebody_says_so_no_list_is_asked_for() {
-    let scene = Scene::new();
-    scene.near.file(LIST, COM);
-    assert!((0..9).all(|number| is_asked(&scene, ("all", &scene.near), number)));
-    assert_eq!((scene.near.count(LIST), scene.far.count(LIST)), (0, 0));
 }

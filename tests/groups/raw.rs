@@ -30,6 +30,13 @@ fn a_path_that_is_hosted_is_nobody_else_s_also_when_it_is_deleted() {
     world.admin().delete("ours", "tools/lamp.zip").expect(204);
     get("tools/lamp.zip").expect(404);
     assert_eq!(upstream.count("/tools/lamp.zip"), 0);
+    // What Maven would merge is a file like others.
+    let path = "org/example/lamp/maven-metadata.xml";
+    upstream.file(&format!("/{path}"), "theirs");
+    assert_eq!(get(path).expect(200).text(), "theirs");
+    world.admin().put("ours", path, b"ours").expect(201);
+    assert_eq!(get(path).expect(200).text(), "ours");
+    get("settings.xml").expect(404);
 }
 
 #[test]
@@ -48,15 +55,4 @@ fn an_upload_that_hides_a_fetched_file_of_an_upstream_says_so_and_its_deletion_s
     let arguments: Vec<&str> = gives_back.split(' ').skip(1).collect();
     assert!(super::command(&world, &arguments).status.success());
     assert_eq!(world.anon().file("files", "tools/lamp.zip").expect(200).text(), "theirs");
-}
-
-#[test]
-fn what_maven_would_merge_is_a_file_like_others_there() {
-    let (world, upstream) = files();
-    let path = "org/example/lamp/maven-metadata.xml";
-    upstream.file(&format!("/{path}"), "theirs");
-    assert_eq!(world.anon().file("files", path).expect(200).text(), "theirs");
-    world.admin().put("ours", path, b"ours").expect(201);
-    assert_eq!(world.anon().file("files", path).expect(200).text(), "ours");
-    world.anon().file("files", "settings.xml").expect(404);
 }

@@ -1,7 +1,7 @@
 //! The lines of pages, typed by hand: real clients take exactly the version of the page, from the repository of the page.
 
 use super::{call, text};
-use crate::maven_deploys::{deploy, knows_as};
+use crate::maven_deploys::{HOSTED, publish, shelf};
 use crate::world::{Central, FIRST, Gem, Release, Ruby, World, write};
 use serde_json::{Value, json};
 use std::fs;
@@ -48,23 +48,17 @@ fn a_private_gem_is_installed_with_the_token_in_the_place_of_the_word() {
 #[test]
 fn maven_builds_with_the_version_of_the_page_and_the_lines_of_the_page_alone() {
     let central = Central::open();
-    let world = World::start();
-    world.remote("central-there", &central.url());
-    for name in ["releases", "snapshots"] {
-        world.tree(name, "maven");
+    let world = shelf(World::start(), &central);
+    let ci = world.person("ci", &["read", "write"], &HOSTED);
+    for version in ["1.0.0", "1.1.0"] {
+        publish(&ci, &central, HOSTED[0], version);
     }
-    let writer = world.person("ci", &["read", "write"], &["releases", "snapshots"]);
-    let desk = central.machine(Release::Three8);
-    knows_as(&desk, &world, ["releases", "snapshots"], writer.secret());
-    for (version, build) in [("1.0.0", "1"), ("1.1.0", "2")] {
-        deploy(&world, &desk.project("lantern", &[("version", version), ("build", build)])).good();
-    }
-    let shown = world.anon().get(&call("releases", "example.lantern:lantern-app/1.0.0")).expect(200).json();
+    let shown = world.anon().get(&call(HOSTED[0], "example.lantern:lantern-app/1.0.0")).expect(200).json();
     assert_eq!((&shown["latest"], &shown["by"]), (&json!("1.1.0"), &json!("ci")));
     let (dependency, repositories) = lines(&shown, "pom.xml").split_once("\n\n").unwrap();
     // This machine knows the central repository and nothing else.
-    let user = desk.another();
-    user.settings(&world.url("central-there"), &[], "");
+    let user = central.machine(Release::Three8);
+    user.settings(&world.url("maven-central"), &[], "");
     let porch = user.project("porch", &[("version", "1.0.0")]);
     let pom = porch.file(Path::new("pom.xml"));
     let before = fs::read_to_string(&pom).unwrap();

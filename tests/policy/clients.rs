@@ -1,8 +1,7 @@
 //! Real clients choose the older version during the cooldown of the newer one, and the newer one after an exception.
 
 use super::{WEEK_S, allow, set, set_day, world};
-use crate::maven_deploys::{deploy, knows_as, porch_says};
-use crate::world::{Central, FIRST, Gem, Release, Ruby, Said, World};
+use crate::world::{FIRST, Gem, Ruby, Said, World};
 use serde_json::json;
 use std::path::Path;
 
@@ -49,32 +48,6 @@ fn bundler_chooses_the_older_version_until_the_newer_is_old_enough_or_let_throug
     let said = run(&world, &format!("daylight explain {FIRST} gems/lamp-1.2.0.gem")).good();
     let why = "admin said so at 2026-11-19T12:00:00.000Z, because: it closes a hole";
     assert!(said.contains("`lamp:1.2.0` is let through") && said.contains(why), "{said}");
-}
-
-#[test]
-fn maven_resolves_a_range_to_the_older_version_until_the_newer_is_old_enough() {
-    let central = Central::open();
-    let world = world();
-    world.remote("central-there", &central.url());
-    for name in ["releases", "snapshots"] {
-        world.tree(name, "maven");
-    }
-    set(&world, "releases", &json!({ "cooldown_s": WEEK_S })).expect(200);
-    let desk = central.machine(Release::Three8);
-    let writer = world.person("ci", &["read", "write"], &["releases", "snapshots"]);
-    knows_as(&desk, &world, ["releases", "snapshots"], writer.secret());
-    for (day, version, build) in [(1, "1.0.0", "1"), (10, "1.1.0", "2")] {
-        set_day(&world, day);
-        deploy(&world, &desk.project("lantern", &[("version", version), ("build", build)])).good();
-    }
-    let says = |day| {
-        set_day(&world, day);
-        let user = desk.another();
-        knows_as(&user, &world, ["releases", "snapshots"], "");
-        porch_says(&user, "[1.0,1.9]")
-    };
-    assert_eq!(says(11), "Lantern 1.0.0 is lit, build 1\n");
-    assert_eq!(says(17), "Lantern 1.1.0 is lit, build 2\n");
 }
 
 #[test]

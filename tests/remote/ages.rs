@@ -46,16 +46,6 @@ fn what_changes_is_asked_for_again_with_what_is_known_of_it() {
 }
 
 #[test]
-fn what_changes_is_good_for_a_while_and_its_upstream_is_left_alone() {
-    let scene = Scene::new();
-    scene.upstream.file(&format!("/{METADATA}"), metadata("1.0"));
-    for _ in 0..5 {
-        scene.get(METADATA).expect(200);
-    }
-    assert_eq!(scene.asked(METADATA), 1);
-}
-
-#[test]
 fn what_changes_is_asked_for_again_before_its_time_has_come_with_nobody_waiting() {
     let scene = Scene::at_any_time();
     let path = format!("/{METADATA}");
@@ -161,14 +151,6 @@ fn only_what_is_proven_missing_is_remembered_as_missing() {
         scene.upstream.file(&format!("/{path}"), "now");
         assert_eq!(scene.get(&path).expect(200).text(), "now", "{status}");
     }
-}
-
-#[test]
-fn what_was_missing_is_asked_for_again_after_its_time() {
-    let scene = Scene::with(&json!({"missing_s": 0}));
-    scene.get(JAR).expect(404);
-    scene.upstream.file(&format!("/{JAR}"), "lamp");
-    assert_eq!(scene.get(JAR).expect(200).text(), "lamp");
 }
 
 #[test]

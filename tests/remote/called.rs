@@ -16,24 +16,6 @@ fn fetch(scene: &Scene, used: &Value) -> Value {
 }
 
 #[test]
-fn a_request_and_the_fetch_that_it_waited_for_name_each_other_and_the_host() {
-    let scene = Scene::new();
-    scene.upstream.file(&format!("/{JAR}"), "lamp");
-    let answer = scene.get(JAR).expect(200);
-    let asked = used(&scene, &answer);
-    let fetch = fetch(&scene, &asked);
-    let made = &fetch["upstream"];
-    assert_eq!(made["followers"], json!([answer.header("daylight-event").unwrap()]), "{fetch}");
-    assert_eq!((&made["followed"], &made["calls"], &made["connects"]), (&json!(1), &json!(1), &json!(1)), "{fetch}");
-    let host = json!(scene.upstream.address().to_string());
-    for told in [&asked, made] {
-        assert_eq!((&told["host"], &told["status"], &told["bytes"]), (&host, &json!(200), &json!(4)), "{told}");
-    }
-    let cached = scene.world.event(scene.get(JAR).expect(200).header("daylight-event").unwrap());
-    assert_eq!(cached.get("upstream"), None, "it called no upstream: {cached}");
-}
-
-#[test]
 fn the_requests_that_follow_the_fetch_of_another_one_are_counted_in_it() {
     let scene = Scene::new();
     let path = format!("/{METADATA}");

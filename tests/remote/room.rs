@@ -9,33 +9,28 @@ fn path(name: &str) -> String {
 }
 
 #[test]
-fn of_more_than_fits_what_was_used_longest_ago_goes() {
-    let mut scene = Scene::with(&json!({"max_bytes": 16 << 20}));
-    for name in ["a", "b", "c", "d", "e"] {
-        scene.upstream.file(&format!("/{}", path(name)), [name.as_bytes(), &bytes(7 << 19)].concat());
-        scene.get(&path(name)).expect(200);
-    }
-    // A server that has the file open continues to serve it.
-    scene.world.stop();
-    scene.world.resume();
-    for (name, asked) in [("e", 1), ("d", 1), ("c", 1), ("b", 1), ("a", 2)] {
-        scene.get(&path(name)).expect(200);
-        assert_eq!(scene.asked(&path(name)), asked, "{name}");
-    }
-}
-
-#[test]
-fn a_file_that_would_have_most_others_go_is_answered_and_not_kept() {
-    let mut scene = Scene::with(&json!({"max_bytes": 16 << 20}));
-    for (name, size) in [("a", 3 << 20), ("b", 3 << 20), ("large", 12 << 20)] {
-        scene.upstream.file(&format!("/{}", path(name)), [name.as_bytes(), &bytes(size)].concat());
-        assert_eq!(scene.get(&path(name)).expect(200).body.len(), size + name.len());
-    }
-    scene.world.stop();
-    scene.world.resume();
-    for (name, asked) in [("a", 1), ("b", 1), ("large", 2)] {
-        scene.get(&path(name)).expect(200);
-        assert_eq!(scene.asked(&path(name)), asked, "{name}");
+fn of_more_than_fits_what_was_used_longest_ago_goes_and_a_file_that_would_have_most_others_go_is_not_kept() {
+    const MIB: usize = 1 << 20;
+    for (files, asked) in [
+        (
+            [("a", 7 * MIB / 2), ("b", 7 * MIB / 2), ("c", 7 * MIB / 2), ("d", 7 * MIB / 2), ("e", 7 * MIB / 2)],
+            [2, 1, 1, 1, 1],
+        ),
+        ([("a", 3 * MIB), ("b", 3 * MIB), ("c", MIB), ("d", MIB), ("large", 12 * MIB)], [1, 1, 1, 1, 2]),
+    ] {
+        let mut scene = Scene::with(&json!({"max_bytes": 16 * MIB}));
+        for (name, size) in files {
+            scene.upstream.file(&format!("/{}", path(name)), [name.as_bytes(), &bytes(size)].concat());
+            assert_eq!(scene.get(&path(name)).expect(200).body.len(), size + name.len());
+        }
+        // A server that has a file open continues to serve it.
+        scene.world.stop();
+        scene.world.resume();
+        // The youngest first: what is fetched again has another go.
+        for ((name, _), asked) in files.into_iter().zip(asked).rev() {
+            scene.get(&path(name)).expect(200);
+            assert_eq!(scene.asked(&path(name)), asked, "{name}");
+        }
     }
 }
 
@@ -88,11 +83,15 @@ fn what_arrives_from_a_former_upstream_is_given_to_nobody_who_asks_from_then_on(
 }
 
 #[test]
-fn a_file_that_was_lost_or_cut_on_the_disk_is_fetched_again() {
+fn a_kept_file_is_given_in_parts_and_one_that_was_lost_or_cut_on_the_disk_is_fetched_again() {
     let mut scene = Scene::new();
     let whole = bytes(300_000);
     scene.upstream.file(&format!("/{}", path("a")), whole.clone());
     scene.get(&path("a")).expect(200);
+    let part = scene.client().ask("GET", &at(&path("a")), &[("Range", "bytes=1000-1999")], b"").expect(206);
+    assert!(part.body == whole[1000..2000]);
+    let etag = part.header("etag").unwrap().to_owned();
+    scene.client().ask("GET", &at(&path("a")), &[("If-None-Match", &etag)], b"").expect(304);
     for (length, asked) in [(Some(1000), 2), (None, 3)] {
         // A server that has the file open continues to serve it.
         scene.world.stop();
@@ -106,18 +105,6 @@ fn a_file_that_was_lost_or_cut_on_the_disk_is_fetched_again() {
         assert!(scene.get(&path("a")).expect(200).body == whole);
         assert_eq!(scene.asked(&path("a")), asked);
     }
-}
-
-#[test]
-fn parts_of_what_is_kept_are_given_as_they_are_asked_for() {
-    let scene = Scene::new();
-    let whole = bytes(300_000);
-    scene.upstream.file(&format!("/{}", path("a")), whole.clone());
-    scene.get(&path("a")).expect(200);
-    let part = scene.client().ask("GET", &at(&path("a")), &[("Range", "bytes=1000-1999")], b"").expect(206);
-    assert!(part.body == whole[1000..2000]);
-    let etag = part.header("etag").unwrap().to_owned();
-    scene.client().ask("GET", &at(&path("a")), &[("If-None-Match", &etag)], b"").expect(304);
 }
 
 /// Every file below a folder.

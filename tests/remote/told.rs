@@ -27,6 +27,14 @@ fn who_waits_for_a_fetch_names_it_and_it_tells_what_the_upstream_took() {
     scene.world.stop();
     let events = events(&scene.world);
     let fetch = flight(&events, &waited);
+    let made = &fetch["upstream"];
+    assert_eq!(made["followers"], json!([waited.header("daylight-event").unwrap()]), "{fetch}");
+    assert_eq!((&made["followed"], &made["calls"], &made["connects"]), (&json!(1), &json!(1), &json!(1)), "{fetch}");
+    let host = json!(scene.upstream.address().to_string());
+    for told in [&of(&events, &waited)["upstream"], made] {
+        assert_eq!((&told["host"], &told["status"], &told["bytes"]), (&host, &json!(200), &json!(4)), "{told}");
+    }
+    assert_eq!(of(&events, &kept).get("upstream"), None, "it called no upstream");
     assert_eq!((&fetch["kind"], &fetch["method"], &fetch["outcome"]), (&json!("job"), &json!("fetch"), &json!("done")));
     assert_eq!((&fetch["repository"], &fetch["path"]), (&json!("central"), &json!(JAR)));
     let asked = of(&events, &waited);

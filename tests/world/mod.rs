@@ -4,6 +4,7 @@ pub(crate) mod bad_sinks;
 mod browser;
 mod central;
 mod client;
+mod door;
 mod engines;
 pub(crate) mod frames;
 mod gem;
@@ -349,6 +350,19 @@ impl World {
     /// Creates a repository with these settings.
     pub(crate) fn make(&self, wanted: &serde_json::Value) {
         self.admin().post_json("/api/v1/repositories", wanted).expect(201);
+    }
+
+    /// Changes these settings of a repository.
+    #[track_caller]
+    pub(crate) fn change(&self, name: &str, settings: &serde_json::Value) -> Answer {
+        self.admin().patch_json(&format!("/api/v1/repositories/{name}"), settings).expect(200)
+    }
+
+    /// The paths of a list of files, by its path below the repositories of the API.
+    pub(crate) fn contents(&self, below: &str) -> Vec<String> {
+        let listed = self.admin().get(&format!("/api/v1/repositories/{below}")).expect(200).json();
+        let rows = listed["contents"].as_array().unwrap().iter();
+        rows.map(|row| row["path"].as_str().unwrap().to_owned()).collect()
     }
 
     /// Creates a remote Maven repository with this upstream.
