@@ -7,7 +7,7 @@ mod slow_member;
 
 use crate::world::{FIRST, Gem, World, eventually};
 use serde_json::{Value, json};
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// The path of questions in the API.
 const ASK: &str = "/api/v1/ask";
@@ -42,9 +42,7 @@ fn refused(world: &World, question: &str, status: u16) -> String {
 }
 
 fn daylight(world: &World, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.env_clear().env("DAYLIGHT_SERVER", format!("http://{}", world.address()));
-    command.env("DAYLIGHT_TOKEN", world.admin().secret()).args(arguments).output().unwrap()
+    world.command(arguments).output().unwrap()
 }
 
 /// A server that has answered eight requests for files, six with 200 and two with 404, and has recorded them.

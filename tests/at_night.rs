@@ -3,15 +3,12 @@
 use crate::policy::{set, set_day, world};
 use crate::world::{FIRST, Gem, Says, Upstream, World};
 use serde_json::{Value, json};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// What a command of the program prints.
 #[track_caller]
 fn daylight(world: &World, arguments: &[&str]) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.env_clear().env("DAYLIGHT_SERVER", format!("http://{}", world.address()));
-    let output = command.env("DAYLIGHT_TOKEN", world.admin().secret()).args(arguments).output().unwrap();
+    let output = world.command(arguments).output().unwrap();
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
 }

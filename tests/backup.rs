@@ -3,7 +3,7 @@
 //! 6.
 
 use crate::rebuild::{everything, filled};
-use crate::world::{FIRST, Gem, Person, World};
+use crate::world::{FIRST, Gem, Person, World, program};
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -16,8 +16,8 @@ fn target(world: &World) -> PathBuf {
 }
 
 fn command(arguments: &[&str], target: &Path, data: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(arguments).arg(target).arg("--data").arg(data).env_clear().stdin(Stdio::null());
+    let mut command = program(arguments);
+    command.arg(target).arg("--data").arg(data);
     command
 }
 
@@ -33,9 +33,7 @@ fn said(output: &Output) -> String {
 
 #[track_caller]
 fn check(folder: &Path) {
-    let mut check = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    check.args(["check", "--verify", "--data"]).arg(folder).env_clear();
-    said(&check.output().unwrap());
+    said(&program(&["check", "--verify", "--data"]).arg(folder).output().unwrap());
 }
 
 /// Replaces the data folder of a stopped server by the backup.
@@ -170,8 +168,8 @@ fn an_upgrade_is_rehearsed_beside_a_server_and_an_interrupted_rehearsal_leaves_n
     let world = filled();
     let data = world.data();
     let upgrade = |flags: &[&str]| {
-        let mut upgrade = Command::new(env!("CARGO_BIN_EXE_daylight"));
-        upgrade.arg("upgrade").args(flags).arg("--data").arg(&data).env_clear();
+        let mut upgrade = program(&["upgrade"]);
+        upgrade.args(flags).arg("--data").arg(&data);
         upgrade
     };
     let rehearsed: serde_json::Value =
@@ -236,8 +234,7 @@ fn a_restore_takes_regular_files_of_the_named_bytes_only_and_reads_nothing_outsi
         let restored = again.join(file.strip_prefix(&target).unwrap());
         assert!(std::fs::symlink_metadata(&restored).is_err(), "{}", restored.display());
     }
-    let checked =
-        Command::new(env!("CARGO_BIN_EXE_daylight")).args(["check", "--verify", "--data"]).arg(&target).output();
+    let checked = program(&["check", "--verify", "--data"]).arg(&target).output();
     assert_eq!(checked.unwrap().status.code(), Some(1));
     std::fs::remove_dir_all(&again).unwrap();
 

@@ -13,7 +13,7 @@ fn world() -> World {
 }
 
 fn set(world: &World, name: &str, settings: &Value) {
-    world.admin().patch_json(&format!("/api/v1/repositories/{name}"), settings).expect(200);
+    world.change(name, settings);
 }
 
 fn cleanup(world: &World, name: &str, apply: bool) -> Value {
@@ -312,17 +312,7 @@ fn files_are_purged_by_path_or_by_artifact_and_those_deleted_before_with_them() 
 fn the_command_line_plans_without_yes_and_purges_only_with_it() {
     let world = world();
     gems(&world);
-    let run = |line: &str| {
-        let said = std::process::Command::new(env!("CARGO_BIN_EXE_daylight"))
-            .env_clear()
-            .env("DAYLIGHT_SERVER", world.url("").replace("/repository//", ""))
-            .env("DAYLIGHT_TOKEN", world.admin().secret())
-            .args(line.split(' '))
-            .stdin(std::process::Stdio::null())
-            .output()
-            .unwrap();
-        (String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned(), said.status.code())
-    };
+    let run = |line: &str| world.says(line);
     let (said, code) = run("repo set stock --keep-versions 2");
     assert!(code == Some(0) && said.contains("`daylight cleanup stock` shows what the rules would delete"), "{said}");
     let (said, code) = run("cleanup");

@@ -1,10 +1,9 @@
 //! A clock that jumps while the server runs, or that is behind the journal at a start. Nothing is written then, until the clock is
 //! right again or somebody decides whether the clock or the journal is right.
 
-use crate::world::{FIRST, Gem, Index, Person, Said, World};
+use crate::world::{FIRST, Gem, Index, Person, Said, World, program};
 use jiff::{Timestamp, ToSpan as _};
 use serde_json::json;
-use std::process::Command;
 
 /// What makes the tests independent of the year: a server in conformance mode begins in 1980.
 const START: &str = "2001-02-03T04:05:06Z";
@@ -15,10 +14,7 @@ fn set(world: &World, call: &str, at: &str) {
 }
 
 fn repair(world: &World, flags: &[&str]) -> Said {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(["repair", "clock"]).args(flags).env_clear();
-    command.env("DAYLIGHT_SERVER", format!("http://{}", world.address())).env("DAYLIGHT_TOKEN", world.admin().secret());
-    command.output().unwrap().into()
+    world.command(&["repair", "clock"]).args(flags).output().unwrap().into()
 }
 
 fn health(world: &World) -> String {
@@ -155,9 +151,7 @@ fn changes_of_the_future_count_as_of_the_repair_in_every_index_and_view_and_in_a
     assert!(world.run("check").status.success());
     let backup = world.data().with_file_name("backup");
     let run = |verb: &str, data: &std::path::Path| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-        command.arg(verb).arg(&backup).arg("--data").arg(data).env_clear();
-        Said::from(command.output().unwrap()).good()
+        Said::from(program(&[verb]).arg(&backup).arg("--data").arg(data).output().unwrap()).good()
     };
     run("backup", &world.data());
     std::fs::rename(world.data(), world.data().with_file_name("before")).unwrap();
@@ -178,9 +172,8 @@ fn a_decision_for_the_journal_of_a_stopped_server_holds_over_restarts_while_the_
     is_doubted(&world, &admin, &Gem::new("lamp", "1.2"), "the machine's clock is behind the last change");
     world.stop();
     let on_folder = |world: &World, yes: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-        command.args(["repair", "clock", "--rows-are-right"]).args(yes).arg("--data").arg(world.data()).env_clear();
-        Said::from(command.output().unwrap()).good()
+        let mut command = program(&["repair", "clock", "--rows-are-right"]);
+        Said::from(command.args(yes).arg("--data").arg(world.data()).output().unwrap()).good()
     };
     let planned = on_folder(&world, &[]);
     assert!(planned.contains("time would go on from the last change"), "{planned}");

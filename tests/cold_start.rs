@@ -99,7 +99,7 @@ fn a_new_folder_asks_the_public_index_and_no_default_changes_an_existing_one() {
     let mut old = World::start_with_file_and(none, NOT_NONE);
     assert_eq!(urls(&old), json!([]));
     assert_eq!(again(&mut old, ""), json!([]));
-    old.admin().patch_json("/api/v1/repositories/rubygems", &json!({"remote": {"urls": ours}})).expect(200);
+    old.change("rubygems", &json!({"remote": {"urls": ours}}));
     assert_eq!(again(&mut old, ""), ours);
     assert_eq!(again(&mut old, none), ours);
     assert_eq!(again(&mut old, &format!("[upstream]\nrubygems = \"{others}\"\n")), json!([others]));

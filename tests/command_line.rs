@@ -1,11 +1,12 @@
 //! Completions and manual pages, as shells and `man` take them.
 
+use crate::world::program;
 use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
 fn daylight(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_daylight")).args(arguments).env_clear().output().unwrap()
+    program(arguments).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -3,7 +3,6 @@
 
 use crate::world::{FIRST, Gem, Says, Upstream, World};
 use serde_json::{Value, json};
-use std::process::Command;
 
 const LAMP: &str = "org/example/lamp/1.0/lamp-1.0.jar";
 
@@ -201,14 +200,10 @@ fn the_command_line_does_the_same() {
     let (world, _upstream) = remote("/dist/x.zip", "old");
     world.anon().file("far", "dist/x.zip").expect(200);
     world.anon().file("far", "gone").expect(404);
-    let server = world.url("").replace("/repository//", "");
     let say = |line: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-        command.args(line.split(' ')).env_clear().env("DAYLIGHT_TOKEN", world.admin().secret());
-        let said = command.args(["--server", &server]).output().unwrap();
-        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        assert!(said.status.success(), "{line}: {}", text(&said.stderr));
-        text(&said.stdout) + &text(&said.stderr)
+        let (said, code) = world.says(line);
+        assert_eq!(code, Some(0), "{line}: {said}");
+        said
     };
     assert!(say("repo contents far").contains("\ndist/x.zip  3      20"));
     assert!(say("repo missing far").contains("\ngone  20"));

@@ -5,11 +5,10 @@
 //! yanked, the second jar deleted, and `vault` removed.
 
 use crate::long_run::{blobs, collect_at, digest};
-use crate::world::{FIRST, Said, World};
+use crate::world::{FIRST, Said, World, program};
 use flate2::read::GzDecoder;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::process::Command;
 
 const FORMS: [&[u8]; 3] = [
     include_bytes!("earlier_forms/form-1.tar.gz"),
@@ -45,7 +44,7 @@ fn bytes(world: &World, path: &str) -> Vec<u8> {
 
 /// Runs a command of the program.
 fn run(arguments: &[&str]) -> Said {
-    Command::new(env!("CARGO_BIN_EXE_daylight")).args(arguments).env_clear().output().unwrap().into()
+    program(arguments).output().unwrap().into()
 }
 
 fn undo(world: &World, what: &str) -> u16 {

@@ -32,7 +32,7 @@ fn text(html: &str) -> String {
 
 /// The page behind a link of this server.
 fn open(world: &World, person: &Person, link: &str) -> Answer {
-    let path = link.strip_prefix(&world.url("").replace("/repository//", "")).unwrap();
+    let path = link.strip_prefix(&world.root()).unwrap();
     person.ask("GET", path, &[HTML], b"")
 }
 

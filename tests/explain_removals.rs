@@ -92,7 +92,7 @@ fn what_a_cleanup_took_says_the_rule_and_the_command_of_the_hint_works() {
     for version in ["1.0.0", "2.0.0"] {
         world.admin().push("stock", &Gem::new("lamp", version).platform("java")).expect(200);
     }
-    world.admin().patch_json("/api/v1/repositories/stock", &json!({"keep_versions": 1})).expect(200);
+    world.change("stock", &json!({"keep_versions": 1}));
     world.admin().post_json("/api/v1/cleanup", &json!({"repositories": ["stock"], "apply": true})).expect(200);
     let path = "gems/lamp-1.0.0-java.gem";
     let explained = explain(&world, "stock", path);

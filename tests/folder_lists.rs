@@ -40,7 +40,7 @@ fn metadata(versions: &[&str]) -> String {
 }
 
 fn change(world: &World, repository: &str, settings: &serde_json::Value) -> Answer {
-    world.admin().patch_json(&format!("/api/v1/repositories/{repository}"), settings).expect(200)
+    world.change(repository, settings)
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn metrics_tell_what_public_repositories_hold_and_name_no_private_one() {
     assert!(metric(&world, "daylight_repository_bytes{repository=\"open\"}").unwrap() > 0);
     assert!(!world.anon().get("/metrics").expect(200).text().contains("vault"));
     let close = json!({"private": true});
-    world.admin().patch_json("/api/v1/repositories/open", &close).expect(200);
+    world.change("open", &close);
     assert_eq!(metric(&world, "daylight_repository_packages{repository=\"open\"}"), None);
 }
 

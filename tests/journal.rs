@@ -3,7 +3,6 @@
 use crate::groups::command;
 use crate::world::{FIRST, Gem, Upstream, World, await_true};
 use serde_json::{Value, json};
-use std::process::Command;
 
 const PATH: &str = "/api/v1/journal";
 
@@ -111,11 +110,8 @@ fn a_repository_that_was_removed_is_found_by_its_name_and_others_may_not_read_at
 #[test]
 fn people_are_shown_a_table_and_programs_all_pages_in_one_document() {
     let world = busy();
-    let server = world.url("").replace("/repository//", "");
     let say = |line: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-        command.args(line.split(' ')).env_clear().env("DAYLIGHT_TOKEN", world.admin().secret());
-        let said = command.args(["--server", &server]).output().unwrap();
+        let said = world.command(&line.split(' ').collect::<Vec<_>>()).output().unwrap();
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         assert!(said.status.success(), "{line}: {}", text(&said.stderr));
         (text(&said.stdout), text(&said.stderr))
@@ -156,7 +152,7 @@ fn a_change_of_a_repository_says_what_it_changed() {
     let world = World::start();
     world.repository("team", false);
     for change in [json!({ "claim": ["rack"] }), json!({ "unclaim": ["rack"] }), json!({ "private": true })] {
-        world.admin().patch_json("/api/v1/repositories/team", &change).expect(200);
+        world.change("team", &change);
         // Rows of other kinds are between them.
         world.admin().push("team", &Gem::new("lamp", "1.0.0")).expect(200);
     }

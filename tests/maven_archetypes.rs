@@ -24,7 +24,7 @@ fn archetypes_that_are_hosted_and_those_of_an_upstream_are_found_through_a_mirro
     world.remote("central-there", &central.url());
     world.remote("far", &upstream.url());
     let members = json!({ "members": ["maven-releases", "far", "central-there"] });
-    world.admin().patch_json("/api/v1/repositories/maven", &members).expect(200);
+    world.change("maven", &members);
     let desk = central.machine(Release::Three9);
     desk.settings(&world.url("maven"), &[], "");
     let path =

@@ -2,20 +2,18 @@
 //! beside it, and the way back.
 
 use crate::maven_hosted::{build, release};
-use crate::world::{Says, Upstream, World, hex, write};
+use crate::world::{Says, Upstream, World, hex, program, write};
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::time::{Duration, UNIX_EPOCH};
 use tempfile::TempDir;
 
 fn run(world: &World, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(arguments).arg("--server").arg(format!("http://{}", world.address()));
-    command.env_clear().env("DAYLIGHT_TOKEN", world.admin().secret()).stdin(Stdio::null()).output().unwrap()
+    world.command(arguments).output().unwrap()
 }
 
 #[track_caller]
@@ -70,12 +68,9 @@ fn a_list_without_an_end_is_an_error_for_each_command_that_reads_it() {
         vec!["repo", "contents", "trees"],
         vec!["repo", "missing", "trees"],
     ] {
-        let output = Command::new(env!("CARGO_BIN_EXE_daylight"))
-            .args(&command)
+        let output = program(&command)
             .args(["--server", upstream.url().trim_end_matches('/')])
-            .env_clear()
             .env("DAYLIGHT_TOKEN", "daylight_some")
-            .stdin(Stdio::null())
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
@@ -192,10 +187,8 @@ fn cached_files_of_an_upstream_are_exported_and_one_who_may_only_read_is_told_wh
     assert_eq!(export(&world, "central", folder.path())["written"], 1);
     assert_eq!(fs::read(folder.path().join(jar)).unwrap(), b"lamp");
     let reader = world.person("reader", &["read"], &["central"]);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(["export", "central", folder.path().to_str().unwrap()]);
-    command.arg("--server").arg(format!("http://{}", world.address()));
-    let refused = command.env_clear().env("DAYLIGHT_TOKEN", reader.secret()).output().unwrap();
+    let mut command = world.command(&["export", "central", folder.path().to_str().unwrap()]);
+    let refused = command.env("DAYLIGHT_TOKEN", reader.secret()).output().unwrap();
     assert!(String::from_utf8(refused.stderr).unwrap().contains("a token of the scope `admin`"));
     assert_eq!(json!(refused.status.code()), 1);
 }

@@ -13,11 +13,7 @@ fn import(world: &World, folder: &Path, more: &[&str]) -> Output {
 }
 
 fn command(world: &World, folder: &Path, repository: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(["import", "maven", folder.to_str().unwrap(), "--into", repository]);
-    command.arg("--server").arg(format!("http://{}", world.address()));
-    command.env_clear().env("DAYLIGHT_TOKEN", world.admin().secret()).stdin(Stdio::null());
-    command
+    world.command(&["import", "maven", folder.to_str().unwrap(), "--into", repository])
 }
 
 #[track_caller]

@@ -15,7 +15,7 @@ fn world() -> World {
 
 fn set(world: &World, layout: &str) {
     let change = json!({ "layout": layout });
-    let shown = world.admin().patch_json("/api/v1/repositories/trees", &change).expect(200).json();
+    let shown = world.change("trees", &change).json();
     assert_eq!(shown["layout"], layout);
 }
 

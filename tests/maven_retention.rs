@@ -49,7 +49,7 @@ fn a_change_of_the_retention_says_how_many_bytes_it_frees() {
         .collect();
     let set = |retention: Value| {
         let change = json!({"retention": retention});
-        world.admin().patch_json("/api/v1/repositories/trees", &change).expect(200).json()
+        world.change("trees", &change).json()
     };
     let kept_all = set(json!({"builds": 3}));
     assert_eq!((&kept_all["frees_bytes"], kept_all.get("pruned")), (&json!(0), None));

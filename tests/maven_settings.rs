@@ -1,12 +1,11 @@
 //! The settings file for Maven: it has the URL by which clients reach the repository, and no secret. `daylight settings` adds it to a
 //! file that a user has.
 
-use crate::world::{Central, Machine, Release, Ruby, Said, World};
+use crate::world::{Central, Release, Ruby, Said, World};
 use serde_json::json;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 #[test]
 fn a_hosted_repository_stands_beside_others_and_a_remote_one_instead_of_them() {
@@ -49,15 +48,8 @@ const MINE: &str = "<settings>\n  <!-- mine -->\n  <servers>\n    <server><id>mi
 
 /// Runs `daylight settings maven --merge` for this file, without a terminal.
 fn merges(world: &World, file: &Path, more: &[&str]) -> (String, Option<i32>) {
-    let output = Command::new(env!("CARGO_BIN_EXE_daylight"))
-        .args(["settings", "maven", "--merge", "--file"])
-        .arg(file)
-        .args(more)
-        .env_clear()
-        .env("DAYLIGHT_SERVER", format!("http://{}", world.address()))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let mut command = world.command(&["settings", "maven", "--merge", "--file"]);
+    let output = command.arg(file).args(more).env_remove("DAYLIGHT_TOKEN").output().unwrap();
     let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert!(!said.contains("hunter2"), "a secret: {said}");
     (said, output.status.code())
@@ -138,7 +130,7 @@ fn on_a_terminal_it_asks_and_maven_then_uses_both_settings() {
     let central = Central::open();
     let world = World::start();
     publishes_house(&world, "maven-releases");
-    world.admin().patch_json("/api/v1/repositories/maven", &json!({ "members": ["maven-releases"] })).expect(200);
+    world.change("maven", &json!({ "members": ["maven-releases"] }));
     let desk = central.machine(Release::Three9);
     desk.saves(MINE);
     let file = desk.home().join("settings.xml");

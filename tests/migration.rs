@@ -17,10 +17,7 @@ fn put(folder: &Path, file: &str, bytes: &[u8]) {
 
 /// The command, with an admin token.
 fn daylight(world: &World, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(arguments).arg("--server").arg(format!("http://{}", world.address()));
-    command.env_clear().env("DAYLIGHT_TOKEN", world.admin().secret()).stdin(Stdio::null());
-    command
+    world.command(arguments)
 }
 
 fn run(world: &World, arguments: &[&str]) -> Output {

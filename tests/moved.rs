@@ -5,7 +5,6 @@ use crate::world::{Client, FIRST, Gem, Index, Ruby, Upstream, World, hex, write}
 use md5::{Digest as _, Md5};
 use sha2::Sha256;
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
@@ -50,10 +49,7 @@ fn chosen(ruby: &Ruby, source: &str, more: &[&str]) -> String {
 
 /// `daylight repo set`.
 fn set(world: &World, setting: &[&str]) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(["repo", "set", FIRST]).args(setting).env_clear();
-    command.env("DAYLIGHT_SERVER", format!("http://{}", world.address())).env("DAYLIGHT_TOKEN", world.admin().secret());
-    let set = command.output().unwrap();
+    let set = world.command(&["repo", "set", FIRST]).args(setting).output().unwrap();
     assert!(set.status.success(), "{set:?}");
 }
 

@@ -37,7 +37,7 @@ fn lines(world: &World) -> usize {
 #[test]
 fn a_gem_is_as_old_as_at_its_origin_everywhere() {
     let world = world();
-    world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "info_format": "v2" })).expect(200);
+    world.change(FIRST, &json!({ "info_format": "v2" }));
     push(&world.admin(), &Gem::new("lamp", "1.0"), &[(PUBLISHED, OLD), (BY, "Ann Example")]).expect(200);
     push(&world.admin(), &Gem::new("lamp", "1.1"), &[]).expect(200);
     let info = read(&world, "info/lamp");
@@ -152,7 +152,7 @@ fn an_info_without_moments_says_nothing_of_an_origin() {
     let told = world.anon().file("old", "api/v1/versions/lamp.json").expect(200).json();
     assert_eq!(told[0]["created_at"], "2024-05-01T12:00:00.000Z");
     Index::read(&world.anon(), "old");
-    world.admin().patch_json("/api/v1/repositories/old", &json!({ "info_format": "v2" })).expect(200);
+    world.change("old", &json!({ "info_format": "v2" }));
     let info = world.anon().file("old", "info/lamp").expect(200);
     assert!(info.text().ends_with(&format!("created_at:{OLD}\n")), "{}", info.text());
     Index::read(&world.anon(), "old");

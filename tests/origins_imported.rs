@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use std::time::{Duration, UNIX_EPOCH};
 use tempfile::TempDir;
 
@@ -17,10 +17,8 @@ const DAY: u64 = 86_400;
 
 /// An import with a token of this secret.
 pub(crate) fn import_as(world: &World, secret: &str, kind: &str, folder: &Path, into: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(["import", kind, folder.to_str().unwrap(), "--into", into, "--json"]);
-    command.arg("--server").arg(format!("http://{}", world.address()));
-    command.env_clear().env("DAYLIGHT_TOKEN", secret).stdin(Stdio::null()).output().unwrap()
+    let mut command = world.command(&["import", kind, folder.to_str().unwrap(), "--into", into, "--json"]);
+    command.env("DAYLIGHT_TOKEN", secret).output().unwrap()
 }
 
 /// The result of an import by an admin: uploaded files, existing files, and the changes of their dates.
@@ -164,11 +162,9 @@ fn an_import_without_an_admin_brings_everything_but_the_dates_and_says_so_once()
     assert_eq!(said["origins"]["not_allowed"], 4);
     // With `--json` only the document tells it.
     assert!(output.stderr.is_empty(), "{output:?}");
-    let mut people = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    people.args(["import", "gems", folder.path().to_str().unwrap(), "--into", FIRST]);
-    let server = format!("http://{}", world.address());
-    people.env_clear().env("DAYLIGHT_TOKEN", writer.secret()).env("DAYLIGHT_SERVER", server);
-    let told = String::from_utf8(people.output().unwrap().stderr).unwrap();
+    let mut people = world.command(&["import", "gems", folder.path().to_str().unwrap(), "--into", FIRST]);
+    let told = people.env("DAYLIGHT_TOKEN", writer.secret()).output().unwrap().stderr;
+    let told = String::from_utf8(told).unwrap();
     assert_eq!(told.matches("hint: 4 gems are dated today").count(), 1, "{told}");
     assert_eq!(import(&world, "gems", folder.path(), FIRST), [0, 4, 4, 0, 0]);
     assert_eq!(days(&world, "lamp3"), expected([("1.0", "2024-05-01")]));

@@ -120,7 +120,7 @@ fn the_page_of_a_group_names_no_member_that_the_caller_may_not_read() {
     let world = World::start();
     world.repository("vault", true);
     let members = json!({ "members": ["vault", FIRST], "private": true });
-    world.admin().patch_json("/api/v1/repositories/gems", &members).expect(200);
+    world.change("gems", &members);
     let guest = world.person("guest", &["read"], &["gems"]);
     let seen = page(&guest, "/repository/gems/", &[]);
     assert!(seen.text().contains(FIRST) && !seen.text().contains("vault"), "{}", seen.text());

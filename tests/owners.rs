@@ -22,7 +22,7 @@ fn change(who: &Person, method: &str, gem: &str, form: &str) -> Answer {
 }
 
 fn enforce(world: &World, owners: &str) {
-    world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "owners": owners })).expect(200);
+    world.change(FIRST, &json!({ "owners": owners }));
 }
 
 #[test]

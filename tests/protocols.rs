@@ -94,7 +94,7 @@ fn gemspecs_are_answered_while_any_index_is() {
     let gemspec = || world.anon().get(&path("quick/Marshal.4.8/lamp-1.0.0.gemspec.rz"));
     let set = |protocol: &str, on: bool| {
         let wanted = json!({ "protocols": { protocol: on } });
-        world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &wanted).expect(200);
+        world.change(FIRST, &wanted);
     };
     set("full_index", false);
     world.anon().get(&path("specs.4.8.gz")).expect(404);

@@ -30,7 +30,7 @@ fn shows(answer: &Answer, url: &str) -> bool {
 #[test]
 fn an_answer_has_the_host_of_its_own_request_and_no_cache_may_give_it_to_another_client() {
     let world = world(&[]);
-    let here = format!("http://{}", world.address());
+    let here = world.root();
     for path in SHOWING.into_iter().chain(PEOPLE) {
         let forged = asked(&world, path, &[("Host", "evil.example")]);
         assert!(shows(&forged, "http://evil.example"), "{}", forged.text());
@@ -56,7 +56,7 @@ fn forwarding_headers_of_an_untrusted_address_change_nothing_and_the_log_names_i
         [("X-Forwarded-Host", "evil.example"), ("X-Forwarded-Proto", "https"), ("Forwarded", "host=evil.example")];
     for path in SHOWING {
         let answer = asked(&world, path, &lies);
-        assert!(shows(&answer, &format!("http://{}", world.address())), "{}", answer.text());
+        assert!(shows(&answer, &world.root()), "{}", answer.text());
         assert!(!answer.text().contains("evil"), "{}", answer.text());
     }
     let named = "forwarding headers of an untrusted address are ignored";

@@ -17,7 +17,7 @@ fn add(world: &World, name: &str, upstream: &Upstream, query: &str) {
 
 fn set(world: &World, query: &str) -> Value {
     let change = json!({ "remote": { "query": query } });
-    world.admin().patch_json("/api/v1/repositories/tools", &change).expect(200).json()["remote"]["query"].clone()
+    world.change("tools", &change).json()["remote"]["query"].clone()
 }
 
 /// Asserts that a problem names its remedy.
@@ -108,7 +108,7 @@ fn a_group_passes_a_query_to_the_members_that_keep_it_and_hosted_members_ignore_
 
     add(&world, "kept", &kept, "keep");
     let members = json!({ "members": ["ours", "plain", "kept"] });
-    world.admin().patch_json("/api/v1/repositories/all", &members).expect(200);
+    world.change("all", &members);
     kept.file("/wick?a=b", "kept");
     kept.file("/oil?a=b", "oil");
     for _ in 0..2 {
@@ -119,7 +119,7 @@ fn a_group_passes_a_query_to_the_members_that_keep_it_and_hosted_members_ignore_
     }
     assert_eq!((plain.count_of("?"), kept.count_of("lamp")), (0, 0));
     let deny = json!({ "policy": { "deny": ["oil"] } });
-    world.admin().patch_json("/api/v1/repositories/all", &deny).expect(200);
+    world.change("all", &deny);
     get("oil?a=b").expect(403);
     assert_eq!(kept.count_of("oil"), 0);
 }

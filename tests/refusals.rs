@@ -21,7 +21,7 @@ fn a_push_to_a_group_or_to_a_remote_repository_is_told_where_it_is_taken() {
     assert!(!elsewhere.text().contains(FIRST) && !elsewhere.text().contains("vault"), "{}", elsewhere.text());
     // A private member is named to those alone who may know it.
     let members = serde_json::json!({ "members": ["vault"], "private": true });
-    world.admin().patch_json("/api/v1/repositories/gems", &members).expect(200);
+    world.change("gems", &members);
     let told = |person: &Person| person.push("gems", &gem).expect(405).text().contains("`vault`");
     assert!(told(&world.admin()) && !told(&world.person("guest", &["read", "write"], &["gems"])));
 }

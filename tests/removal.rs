@@ -24,18 +24,11 @@ pub(crate) fn on_terminal(world: &World, command: &[&str], answers: &[(&str, &st
 
 /// Runs the same command without a terminal. Returns the output and the exit code.
 pub(crate) fn alone(world: &World, command: &str) -> (String, Option<i32>) {
-    let [server, token] = surroundings(world);
-    let said = std::process::Command::new("env")
-        .args([&server, &token, env!("CARGO_BIN_EXE_daylight")])
-        .args(command.split(' '))
-        .stdin(std::process::Stdio::null())
-        .output()
-        .unwrap();
-    (String::from_utf8_lossy(&[said.stdout, said.stderr].concat()).into_owned(), said.status.code())
+    world.says(command)
 }
 
 fn surroundings(world: &World) -> [String; 2] {
-    let server = world.url("").replace("/repository//", "");
+    let server = world.root();
     [format!("DAYLIGHT_SERVER={server}"), format!("DAYLIGHT_TOKEN={}", world.admin().secret())]
 }
 

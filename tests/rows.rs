@@ -1,7 +1,7 @@
 //! Every row of the journal has an author, an origin, and a date that never goes back.
 
 use crate::accounts::{settled, sum};
-use crate::world::{FIRST, Gem, World};
+use crate::world::{FIRST, Gem, World, program};
 use serde_json::json;
 use store::{JournalReads as _, JournalRow, Seq, Sqlite};
 
@@ -33,8 +33,7 @@ fn every_row_says_who_made_it_and_from_where() {
 #[test]
 fn what_a_command_makes_in_a_folder_comes_from_the_command_line() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_daylight"));
-    let made = command.arg("init").arg("--data").arg(folder.path()).env_clear().output().unwrap();
+    let made = program(&["init", "--data"]).arg(folder.path()).output().unwrap();
     assert!(made.status.success());
     let rows = Sqlite::reader(&folder.path().join("truth.sqlite")).unwrap().journal(Seq(0), 99).unwrap();
     assert!(rows.len() == 8 && rows.iter().all(|row| row.from == "cli"), "{rows:?}");

@@ -159,7 +159,7 @@ fn base64(pair: &str) -> String {
 fn a_form_of_another_site_does_nothing() {
     let world = World::start();
     let admin = world.admin();
-    let here = world.url("").replace("/repository//", "");
+    let here = world.root();
     let form = format!("token={}", admin.secret());
     for headers in [
         &[][..],
@@ -219,7 +219,7 @@ fn nobody_is_sent_elsewhere_after_signing_in_and_no_header_is_made_of_a_form() {
         assert_eq!(answer.headers.iter().filter(|(name, _)| name == "set-cookie").count(), 1);
     }
     // The page that somebody came from, if it is one of this server.
-    let here = world.url("").replace("/repository//", "");
+    let here = world.root();
     for (from, to) in [
         (format!("{here}/explain?repository=a&path=b"), "/explain?repository=a&#38;path=b"),
         ("http://evil.test/explain".into(), "/"),

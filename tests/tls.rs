@@ -157,9 +157,8 @@ fn the_command_line_asks_through_tls_who_it_trusts() {
     let certificate = Certificate::new();
     let world = World::start_with_file(&certificate.settings());
     let list_with = |trusts: &Path, flags: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-        command.args(["repo", "list", "--server", &format!("https://{}", world.address())]).args(flags);
-        command.env("DAYLIGHT_TOKEN", world.admin().secret()).env("SSL_CERT_FILE", trusts).output().unwrap()
+        let mut command = world.command(&["repo", "list", "--server", &format!("https://{}", world.address())]);
+        command.args(flags).env("SSL_CERT_FILE", trusts).output().unwrap()
     };
     let list = |trusts: &Path| list_with(trusts, &[]);
     let listed = list(&certificate.file());

@@ -3,17 +3,15 @@
 use crate::world::{Central, Person, Release, Upstream, World, write};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Output;
 use tempfile::TempDir;
 
 const GROUP: &str = "com/acme";
 
 /// Runs the import as the holder of a token.
 fn import(world: &World, by: &Person, folder: &Path, into: &str, more: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(["import", "maven", folder.to_str().unwrap(), "--into", into]).args(more);
-    command.arg("--server").arg(format!("http://{}", world.address()));
-    command.env_clear().env("DAYLIGHT_TOKEN", by.secret()).stdin(Stdio::null()).output().unwrap()
+    let mut command = world.command(&["import", "maven", folder.to_str().unwrap(), "--into", into]);
+    command.args(more).env("DAYLIGHT_TOKEN", by.secret()).output().unwrap()
 }
 
 #[track_caller]
@@ -160,7 +158,7 @@ fn a_claim_without_a_pattern_is_confirmed_and_an_import_says_which_names_upstrea
     let again = text(&run(&[]));
     assert!(!again.contains("no upstream"), "{again}");
     // The command keeps the names that are shared already.
-    world.admin().patch_json("/api/v1/repositories/all", &json!({ "policy": { "shared": ["org.x:y"] } })).expect(200);
+    world.change("all", &json!({ "policy": { "shared": ["org.x:y"] } }));
     version(folder.path(), "shade", "1.0", None);
     let closed = told(&run(&["--claim", "com.acme:shade", "--json"]));
     let command = "daylight repo set all --shared org.x:y --shared com.acme:shade";
@@ -263,7 +261,7 @@ fn a_folder_with_nothing_but_public_names_is_not_imported_and_says_how_it_would_
     assert!(out.contains("downloaded from `nexus`: com.acme:oil"), "{out}");
     // A name that no upstream is ever asked for cannot be a public one.
     let private = json!({ "policy": { "private_prefixes": ["com.acme"] } });
-    world.admin().patch_json("/api/v1/repositories/all", &private).expect(200);
+    world.change("all", &private);
     assert!(import(&world, &world.admin(), folder.path(), "ours", &[]).status.success());
 }
 
@@ -272,7 +270,7 @@ fn a_folder_with_nothing_but_public_names_is_not_imported_and_says_how_it_would_
 fn brings_in_what_a_build_installed(release: Release) {
     let (central, world) = (Central::open(), World::start());
     let urls = json!({ "remote": { "urls": [central.url()] } });
-    world.admin().patch_json("/api/v1/repositories/maven-central", &urls).expect(200);
+    world.change("maven-central", &urls);
     let machine = central.machine(release);
     machine.settings(&central.url(), &[], "");
     let built = machine.project("lantern", &[("version", "1.0.0"), ("build", "1")]);

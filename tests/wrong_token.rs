@@ -87,22 +87,13 @@ fn an_empty_token_is_told_so() {
 #[test]
 fn who_closes_a_group_is_told_which_members_stay_open() {
     let world = World::start();
-    let run = |arguments: &[&str]| {
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_daylight"))
-            .args(arguments)
-            .env_clear()
-            .env("DAYLIGHT_SERVER", format!("http://{}", world.address()))
-            .env("DAYLIGHT_TOKEN", world.admin().secret())
-            .output()
-            .unwrap();
-        crate::world::Said::from(output).good()
-    };
+    let run = |arguments: &[&str]| crate::world::Said::from(world.command(arguments).output().unwrap()).good();
     let said = run(&["repo", "set", "maven", "--read", "token"]);
     for member in ["`maven-releases`", "`maven-snapshots`", "`maven-central`"] {
         assert!(said.contains("warning: ") && said.contains(member), "{said}");
     }
     for name in ["maven-releases", "maven-snapshots", "maven-central"] {
-        world.admin().patch_json(&format!("/api/v1/repositories/{name}"), &json!({ "private": true })).expect(200);
+        world.change(name, &json!({ "private": true }));
     }
     assert!(!run(&["repo", "set", "maven", "--read", "token"]).contains("warning"));
 }

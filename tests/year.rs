@@ -3,7 +3,7 @@
 //! the number of busy days; `make torture` runs a whole year. The default is a few quiet days.
 
 use crate::maven_deploys::{knows_as, porch_says, publish, shelf};
-use crate::world::{Central, Connection, FIRST, Gem, Person, Release, Ruby, Said, World};
+use crate::world::{Central, Connection, FIRST, Gem, Person, Release, Ruby, Said, World, program};
 use md5::{Digest as _, Md5};
 use serde_json::json;
 use std::path::Path;
@@ -133,15 +133,12 @@ fn pom(artifact: &str, version: &str) -> String {
 
 /// Runs a command of the program for this server.
 fn daylight(world: &World, arguments: &[&str]) -> Said {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(arguments).env_clear().env("DAYLIGHT_SERVER", format!("http://{}", world.address()));
-    command.env("DAYLIGHT_TOKEN", world.admin().secret()).output().unwrap().into()
+    world.command(arguments).output().unwrap().into()
 }
 
 /// Runs a command of the program on a folder.
 fn on_folder(arguments: &[&str], folder: &Path) -> Said {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(arguments).arg("--data").arg(folder).env_clear().output().unwrap().into()
+    program(arguments).arg("--data").arg(folder).output().unwrap().into()
 }
 
 fn disk_bytes(folder: &Path) -> u64 {
@@ -176,7 +173,7 @@ fn a_year_of_a_team_leaves_what_is_live_and_its_last_backup_builds() {
     };
     world.make(&wanted("releases", json!({ "keep_versions": 40 })));
     world.make(&wanted("snapshots", json!({ "retention": { "builds": 20 } })));
-    world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "keep_versions": 40 })).expect(200);
+    world.change(FIRST, &json!({ "keep_versions": 40 }));
     publish(&world.admin(), &central, "releases", "1.0.0");
     let backups = TempDir::new().unwrap();
     let target = backups.path().join("backup");

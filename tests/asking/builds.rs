@@ -18,7 +18,7 @@ fn questions() -> Vec<String> {
 fn the_questions_of_the_readme_tell_what_a_build_with_maven_did() {
     let (central, world) = (Central::open(), World::start());
     let change = json!({ "remote": { "urls": [central.url()] } });
-    world.admin().patch_json("/api/v1/repositories/maven-central", &change).expect(200);
+    world.change("maven-central", &change);
     let machine = central.machine(Release::Three8);
     machine.settings(&world.url("maven"), &[], "");
     machine.project("lantern", &[("version", "1.0.0"), ("build", "1")]).maven(&["package"]).good();

@@ -64,7 +64,7 @@ fn pages(world: &World) -> Vec<Value> {
 }
 
 fn base(world: &World) -> String {
-    format!("http://{}", world.address())
+    world.root()
 }
 
 /// What the browser finds wrong with these pages, in each appearance.

@@ -24,7 +24,7 @@ impl Scene {
     fn new(central: &Central) -> Self {
         let world = World::start();
         let remote = json!({ "remote": { "urls": [central.url()] } });
-        world.admin().patch_json("/api/v1/repositories/maven-central", &remote).expect(200);
+        world.change("maven-central", &remote);
         world.make(&json!({ "name": "ivy", "format": "maven", "kind": "hosted", "layout": "any" }));
         world.make(&json!({ "name": "vault", "format": "maven", "kind": "hosted", "private": true }));
         let writer = world.person("ci", &["read", "write"], &["maven-releases", "ivy", "maven", "vault"]);

@@ -4,7 +4,7 @@ use super::{JAR, Scene};
 use crate::as_of::last_change;
 use crate::world::{Answer, World};
 use serde_json::{Value, json};
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// The event of an answer, from the API of the running server.
 pub(crate) fn event(world: &World, answer: &Answer) -> Value {
@@ -13,9 +13,7 @@ pub(crate) fn event(world: &World, answer: &Answer) -> Value {
 
 /// The output of a command of the program for this server.
 pub(crate) fn command(world: &World, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(arguments).arg("--server").arg(format!("http://{}", world.address()));
-    command.env_clear().env("DAYLIGHT_TOKEN", world.admin().secret()).output().unwrap()
+    world.command(arguments).output().unwrap()
 }
 
 /// The members and their answers, in order.

@@ -25,7 +25,7 @@ fn known() -> Scene {
 }
 
 fn change(scene: &Scene, name: &str, wanted: &Value) {
-    scene.world.admin().patch_json(&format!("/api/v1/repositories/{name}"), wanted).expect(200);
+    scene.world.change(name, wanted);
 }
 
 fn let_through(scene: &Scene, name: &str) {

@@ -152,7 +152,7 @@ fn a_plugin_prefix_that_two_members_map_is_the_first_member_s() {
     assert_eq!(all(&merged, "prefix"), ["lamp", "oil", "wick"]);
     assert_eq!(all(&merged, "artifactId"), ["lamp-maven-plugin", "oil-maven-plugin", "wick-maven-plugin"]);
     let members = json!({ "members": ["ours", "far", "near"] });
-    scene.world.admin().patch_json("/api/v1/repositories/all", &members).expect(200);
+    scene.world.change("all", &members);
     assert_eq!(all(&scene.get(PLUGINS).expect(200), "artifactId")[0], "a-maven-plugin");
 }
 
@@ -193,7 +193,7 @@ fn the_catalog_has_the_archetypes_of_all_members_but_for_names_of_hosted_ones() 
     scene.far.unplug();
     group(&scene.world, "other", &["ours", "far"]);
     let change = json!({ "remote": { "fresh_s": 0, "missing_s": 0 } });
-    scene.world.admin().patch_json("/api/v1/repositories/far", &change).expect(200);
+    scene.world.change("far", &change);
     let part = scene.world.anon().file("other", "archetype-catalog.xml").expect(200);
     assert!(part.header("daylight-stale").is_some());
     assert_eq!(all(&part, "artifactId"), ["b-archetype", "lamp-archetype", "far-archetype"], "the last good one");
@@ -238,7 +238,7 @@ fn members_in_another_order_or_others_are_other_documents_at_once() {
         assert_eq!(listed(), ["1.0", "2.0"]);
     }
     let members = json!({ "members": ["ours", "far"] });
-    scene.world.admin().patch_json("/api/v1/repositories/all", &members).expect(200);
+    scene.world.change("all", &members);
     assert_eq!(listed(), ["2.0"]);
 }
 

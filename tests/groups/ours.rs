@@ -1,6 +1,6 @@
 //! Names of hosted members: no upstream can add a version to them, or learns of them.
 
-use super::{JAR, Scene, command, group};
+use super::{Scene, command, group};
 use crate::maven_hosted::all;
 use crate::world::{Upstream, hex};
 use serde_json::json;
@@ -36,7 +36,7 @@ fn squat(upstream: &Upstream) {
 fn files_in_folders_below_a_version_and_beside_it_do_not_end_the_guard_of_its_name() {
     let scene = Scene::new();
     let admin = scene.world.admin();
-    scene.world.admin().patch_json("/api/v1/repositories/ours", &json!({ "layout": "any" })).expect(200);
+    scene.world.change("ours", &json!({ "layout": "any" }));
     admin.put("ours", &format!("{LAMP}/1.0/lamp-1.0.jar"), b"ours").expect(201);
     squat(&scene.near);
     // Each of these keys comes before the version's own file.
@@ -144,7 +144,7 @@ fn published() -> Scene {
     let scene = Scene::new();
     squat(&scene.near);
     let shared = json!({ "policy": { "shared": ["org.example:oil"] } });
-    scene.world.admin().patch_json("/api/v1/repositories/all", &shared).expect(200);
+    scene.world.change("all", &shared);
     for number in ["1.0", "1.1"] {
         scene.world.admin().put("ours", &format!("{LAMP}/{number}/lamp-{number}.jar"), b"ours").expect(201);
     }

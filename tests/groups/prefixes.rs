@@ -16,7 +16,7 @@ fn scene(list: Says) -> Scene {
     let scene = Scene::new();
     scene.near.says(LIST, list);
     let change = json!({ "remote": { "prefixes": true } });
-    scene.world.admin().patch_json("/api/v1/repositories/near", &change).expect(200);
+    scene.world.change("near", &change);
     scene
 }
 

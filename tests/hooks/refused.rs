@@ -94,11 +94,7 @@ fn nobody_learns_by_a_hook_which_private_repositories_there_are() {
     // A sender with the secret needs no token.
     assert_eq!(post(&anon, &[("Authorization", &signature("2.0.0", SECRET))], &body), 202);
     // Without a secret, only the holder of a token learns that the repository exists.
-    scene
-        .world
-        .admin()
-        .patch_json(&format!("/api/v1/repositories/{REMOTE}"), &json!({ "hook_secret": null }))
-        .expect(200);
+    scene.world.change(REMOTE, &json!({ "hook_secret": null }));
     assert_eq!(post(&anon, &[], ""), 404);
     assert_eq!(post(&scene.world.person("writer", &["write"], &[REMOTE]), &[], ""), 202);
 }
@@ -186,7 +182,7 @@ fn a_secret_that_cannot_be_read_is_the_servers_fault_and_nobody_is_told_where_it
     let world = World::start_with_file(&format!("upstream.credentials_folder = {:?}\n", folder.path()));
     remote(&world, false);
     let set = json!({ "hook_secret": format!("file:{}", secret.display()) });
-    world.admin().patch_json(&format!("/api/v1/repositories/{REMOTE}"), &set).expect(200);
+    world.change(REMOTE, &set);
     let proof = [("X-Gitlab-Token", "hush")];
     assert_eq!(post(&world.anon(), &proof, ""), 202);
     std::fs::remove_file(&secret).unwrap();

@@ -78,7 +78,7 @@ fn anonymous_readers_of_versions_that_nobody_knew_fill_no_more_than_the_budget()
 fn paths_that_an_upstream_may_read_as_others_are_refused_and_in_nobody_s_way() {
     let (world, upstream) = scene();
     let policy = json!({ "policy": { "deny": ["com.acme:*"] } });
-    world.admin().patch_json("/api/v1/repositories/far", &policy).expect(200);
+    world.change("far", &policy);
     let address = world.address();
     beside(&world, |number| {
         for name in ["com/acme;y", "com/acme%3By", "com/%252e%252e/com/acme", "com/acme%2523"] {

@@ -64,7 +64,7 @@ fn a_name_that_moved_inside_stays_uncalled_after_a_restart_until_somebody_sets_i
     assert_eq!(far.total(), asked);
     assert_eq!(get(&world, 1).expect(200).text(), "kept");
     let again = json!({ "remote": { "urls": [url] } });
-    world.admin().patch_json("/api/v1/repositories/far", &again).expect(200);
+    world.change("far", &again);
     assert_eq!(get(&world, 2).expect(200).text(), "inside");
     healthy(&world);
 }

@@ -26,7 +26,7 @@ fn lamps() -> World {
 /// Has a remote repository of a new folder stand for this URL.
 fn upstream(world: &World, repository: &str, url: &str) {
     let change = json!({"remote": {"urls": [url]}});
-    world.admin().patch_json(&format!("/api/v1/repositories/{repository}"), &change).expect(200);
+    world.change(repository, &change);
 }
 
 /// A server with gems that is another index in this test: the public one, or that of a vendor.
@@ -57,7 +57,7 @@ pub(super) fn readme() -> Stage {
 pub(super) fn ci() -> Stage {
     let ((world, gems), central) = (with_index(), Central::open());
     upstream(&world, "maven-central", &central.url());
-    let url = format!("http://{}", world.address());
+    let url = world.root();
     Stage::on(world)
         .name("https://packages.example", &url)
         .reads("yaml", super::pipelines::run)
@@ -219,7 +219,7 @@ pub(super) fn hooks() -> Stage {
     let file = secrets.path().join("hooks");
     write(&file, "hush\n");
     let reference = json!({ "hook_secret": "env:UPSTREAM_HOOKS" });
-    world.admin().patch_json("/api/v1/repositories/maven", &reference).expect(200);
+    world.change("maven", &reference);
     Stage::on(world)
         .name("file:/run/secrets/hooks", "env:UPSTREAM_HOOKS")
         .name("https://UPSTREAM/", &registry.url())
@@ -278,7 +278,7 @@ fn slow_member(world: &World) -> Upstream {
     let late = Upstream::start();
     world.remote("company", &late.url());
     let members = json!({"members": ["maven-releases", "maven-snapshots", "company"]});
-    world.admin().patch_json("/api/v1/repositories/maven", &members).expect(200);
+    world.change("maven", &members);
     let anon = &world.anon();
     std::thread::scope(|scope| {
         for number in 0..40 {

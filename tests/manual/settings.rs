@@ -1,14 +1,13 @@
 //! The page of settings has each setting that the program knows, with its text, and no other.
 
 use super::page::root;
+use crate::world::program;
 use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
 
 #[test]
 fn the_page_of_settings_has_them_all() {
-    let shown =
-        Command::new(env!("CARGO_BIN_EXE_daylight")).args(["config", "show", "--json"]).env_clear().output().unwrap();
+    let shown = program(&["config", "show", "--json"]).output().unwrap();
     let shown: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
     let known: BTreeSet<&str> =
         shown["keys"].as_array().unwrap().iter().map(|key| key["key"].as_str().unwrap()).collect();

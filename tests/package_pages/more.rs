@@ -71,7 +71,7 @@ fn the_difference_of_two_gems_has_their_dependencies_and_files_and_nothing_of_a_
         world.anon().get(&format!("{}?{query}", call(FIRST, "lamp/difference"))).expect(status);
     }
     let deny = json!({ "policy": { "deny": ["lamp:1.1.0"] } });
-    world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &deny).expect(200);
+    world.change(FIRST, &deny);
     let hidden = world.anon().get(&api).expect(200).json();
     assert_eq!((&hidden["dependencies"], &hidden["files"]), (&Value::Null, &Value::Null));
     assert!(world.anon().get(&html).expect(200).text().contains("clients do not get it"));

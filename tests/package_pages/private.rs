@@ -48,7 +48,7 @@ fn a_group_names_no_member_that_the_caller_may_not_read_and_lists_no_versions_th
     world.admin().push("vault", &Gem::new("lamp", "1.0.0")).expect(200);
     world.admin().push("other", &Gem::new("oil", "1.0.0")).expect(200);
     let deny = json!({ "include_hosted": true, "policy": { "deny": ["oil:1.*"] } });
-    world.admin().patch_json("/api/v1/repositories/other", &deny).expect(200);
+    world.change("other", &deny);
     let guest = world.person("guest", &["read"], &["all"]);
     let seen = guest.get(&call("all", "lamp")).expect(200);
     assert!(!seen.text().contains("vault") && !seen.text().contains("1.0.0"), "{}", seen.text());
@@ -71,7 +71,7 @@ fn a_group_inside_a_group_that_the_caller_may_not_read_is_not_named_by_its_polic
     world.make(&json!({ "name": "outer", "format": "gem", "members": ["inner"], "private": false }));
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
     let deny = json!({ "include_hosted": true, "policy": { "deny": ["lamp"] } });
-    world.admin().patch_json("/api/v1/repositories/inner", &deny).expect(200);
+    world.change("inner", &deny);
     for path in [call("outer", "lamp"), call("outer", "lamp/1.0.0"), page("outer", "lamp")] {
         let seen = world.anon().get(&path).expect(200);
         assert!(!seen.text().contains("inner") && seen.text().contains("is denied"), "{}", seen.text());

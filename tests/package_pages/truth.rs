@@ -72,7 +72,7 @@ fn pages_the_lists_of_gem_and_info_agree_about_gems_that_nobody_has_asked_for() 
     let remote = json!({ "urls": [upstream.url(FIRST)] });
     world.make(&json!({ "name": "other", "format": "gem", "kind": "remote", "remote": remote }));
     let policy = json!({ "policy": { "cooldown_s": WEEK_S } });
-    world.admin().patch_json("/api/v1/repositories/other", &policy).expect(200);
+    world.change("other", &policy);
     world.anon().file("other", "versions").expect(200);
     let note = "the dates of its versions are not known here";
     let is_noted = |name: &str| world.anon().get(&page("other", name)).expect(200).text().contains(note);

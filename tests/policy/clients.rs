@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Runs a script of the program's commands, with the server and the token of its operator.
 fn run(world: &World, script: &str) -> Said {
-    let server = world.url("").replace("/repository//", "");
+    let server = world.root();
     let program = Path::new(env!("CARGO_BIN_EXE_daylight")).parent().unwrap().display();
     let secret = world.admin().secret().to_owned();
     let head = format!("set -e; export PATH=\"{program}:$PATH\" DAYLIGHT_SERVER={server} DAYLIGHT_TOKEN={secret}\n");

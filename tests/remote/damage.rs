@@ -1,12 +1,11 @@
 //! Damaged bytes of cached files are not served for long.
 
 use super::{Scene, bytes};
-use crate::world::{Says, hex};
+use crate::world::{Says, hex, program};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::process::Command;
 
 /// Far more answers than one check of a file takes.
 const TRIES: usize = 10_000;
@@ -74,8 +73,7 @@ fn check_reads_a_sample_of_what_is_kept_of_upstreams_and_all_of_it_if_asked() {
     let large = keep(&scene, "large", LARGE);
     scene.world.stop();
     let check = |flags: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-        let told = command.arg("check").args(flags).arg("--data").arg(scene.world.data()).env_clear().output().unwrap();
+        let told = program(&["check"]).args(flags).arg("--data").arg(scene.world.data()).output().unwrap();
         (told.status.code(), String::from_utf8(told.stdout).unwrap() + &String::from_utf8(told.stderr).unwrap())
     };
     let (code, told) = check(&["--verify"]);

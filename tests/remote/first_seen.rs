@@ -142,11 +142,7 @@ fn past_the_budget_of_a_repository_what_is_new_counts_as_young_and_as_of_a_momen
         assert!(unknown.text().contains("upstream.first_seen_bytes"), "{}", unknown.text());
     }
     // No date is believed for a version that could not be recorded, and no POMs are requested in vain.
-    scene
-        .world
-        .admin()
-        .patch_json("/api/v1/repositories/central", &json!({ "policy": { "cooldown_s": 86_400 } }))
-        .expect(200);
+    scene.world.change("central", &json!({ "policy": { "cooldown_s": 86_400 } }));
     assert_eq!(all(&scene.get(&metadata(0)).expect(200), "version"), [""; 0]);
     assert_eq!(all(&scene.get(METADATA).expect(200), "version").len(), 100);
     let jar = "org/example/lamp0/1.0.0/lamp0-1.0.0.jar";
@@ -203,17 +199,9 @@ fn what_a_version_before_wrote_of_each_version_of_its_own_is_still_known() {
     let told = |scene: &Scene| all(&as_of_now(scene, old), "version");
     assert_eq!(told(&scene), ["1.0"]);
     // A version that appeared since is new, whatever the upstream's date. Later rows are added to the earlier ones.
-    scene
-        .world
-        .admin()
-        .patch_json("/api/v1/repositories/central", &json!({ "policy": { "cooldown_s": 86_400 } }))
-        .expect(200);
+    scene.world.change("central", &json!({ "policy": { "cooldown_s": 86_400 } }));
     assert_eq!(all(&scene.get(old).expect(200), "version"), ["1.0"]);
-    scene
-        .world
-        .admin()
-        .patch_json("/api/v1/repositories/central", &json!({ "policy": { "cooldown_s": null } }))
-        .expect(200);
+    scene.world.change("central", &json!({ "policy": { "cooldown_s": null } }));
     assert_eq!(told(&scene), ["1.0", "1.1"]);
     scene.world.stop();
     let rebuilt = scene.world.run("rebuild");

@@ -23,7 +23,7 @@ fn is_of(scene: &Scene, moment: &str) {
 
 fn set(scene: &Scene, fresh_s: u64) {
     let change = json!({ "remote": { "fresh_s": fresh_s } });
-    scene.world.admin().patch_json("/api/v1/repositories/central", &change).expect(200);
+    scene.world.change("central", &change);
 }
 
 #[test]

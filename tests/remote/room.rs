@@ -52,7 +52,7 @@ fn a_repository_that_is_turned_to_another_upstream_answers_with_nothing_of_the_o
         scene.get(&path("missing")).expect(404);
     }
     let change = json!({"remote": {"urls": [other.url()]}, "keep_cached": false});
-    scene.world.admin().patch_json("/api/v1/repositories/central", &change).expect(200);
+    scene.world.change("central", &change);
     for _ in 0..2 {
         assert_eq!(scene.get(&path("small")).expect(200).text(), "new");
         assert!(scene.get(&path("large")).expect(200).body == large("new"));
@@ -73,7 +73,7 @@ fn what_arrives_from_a_former_upstream_is_given_to_nobody_who_asks_from_then_on(
         let waiting = threads.spawn(move || client.get(&at(&path("a"))));
         scene.upstream.await_count(&format!("/{}", path("a")), 1);
         let change = json!({"remote": {"urls": [other.url()]}});
-        scene.world.admin().patch_json("/api/v1/repositories/central", &change).expect(200);
+        scene.world.change("central", &change);
         assert_eq!(scene.get(&path("a")).expect(200).text(), "new");
         scene.upstream.release(&format!("/{}", path("a")));
         assert_eq!(waiting.join().unwrap().expect(200).text(), "old");

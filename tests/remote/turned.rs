@@ -61,7 +61,7 @@ fn the_api_drops_what_is_kept_only_where_it_is_told_and_keeps_verified_releases_
     );
     // A mirror after the first URL is not another upstream.
     let mirrored = json!({ "remote": { "urls": [one.url(), other.url()] } });
-    world.admin().patch_json("/api/v1/repositories/far", &mirrored).expect(200);
+    world.change("far", &mirrored);
     assert_eq!(files(&world).len(), 3);
     turn(&world, &other, json!({ "keep_cached": true })).expect(200);
     assert_eq!(files(&world), [VERIFIED]);

@@ -1,10 +1,10 @@
 //! `daylight tail`.
 
-use crate::world::{FIRST, Gem, World};
+use crate::world::{FIRST, Gem, World, program};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A running command.
@@ -20,11 +20,9 @@ impl Tail {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let listeners = listeners(world);
         let observer = world.person(&format!("observer-{}", NUMBER.fetch_add(1, Relaxed)), &["observe"], &[]);
-        let mut child = Command::new(env!("CARGO_BIN_EXE_daylight"))
-            .arg("tail")
+        let mut command = world.command(&["tail"]);
+        let mut child = command
             .args(arguments)
-            .env_clear()
-            .env("DAYLIGHT_SERVER", format!("http://{}", world.address()))
             .env("DAYLIGHT_TOKEN", observer.secret())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -126,8 +124,7 @@ fn a_recording_is_a_file_of_its_own_for_its_owner_alone_without_credentials() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
 
     // It is not replaced, and a file that is too large ends early.
-    let again =
-        Command::new(env!("CARGO_BIN_EXE_daylight")).args(["tail", "--out", name]).env_clear().output().unwrap();
+    let again = program(&["tail", "--out", name]).output().unwrap();
     let said = String::from_utf8(again.stderr).unwrap();
     assert!(again.status.code() == Some(2) && said.contains("exists already"), "{said}");
     let small = folder.path().join("small.jsonl");
@@ -158,11 +155,7 @@ fn after_a_restart_of_the_server_it_connects_again_and_says_so() {
 #[test]
 fn it_ends_at_once_if_the_server_does_not_want_it() {
     let world = World::start();
-    let tail = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-        command.arg("tail").args(arguments).env_clear().env("DAYLIGHT_SERVER", format!("http://{}", world.address()));
-        command.env("DAYLIGHT_TOKEN", world.admin().secret()).output().unwrap()
-    };
+    let tail = |arguments: &[&str]| world.command(&["tail"]).args(arguments).output().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("events.jsonl");
     let refused = tail(&["statsu=200", "--out", file.to_str().unwrap()]);

@@ -44,7 +44,7 @@ use rustix::process::Signal;
 use serde_json::json;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// The hosted gem repository of a new data folder.
@@ -241,13 +241,30 @@ impl World {
 
     /// Runs a command of the program on the folder of a stopped server.
     pub(crate) fn run(&self, verb: &str) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-        command.arg(verb).arg("--data").arg(self.data()).env_clear().output().unwrap()
+        program(&[verb, "--data"]).arg(self.data()).output().unwrap()
+    }
+
+    /// A command of the program, as an admin of this server.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = program(arguments);
+        command.env("DAYLIGHT_SERVER", self.root()).env("DAYLIGHT_TOKEN", ADMIN);
+        command
+    }
+
+    /// The output of a line of such a command, and its exit code.
+    pub(crate) fn says(&self, line: &str) -> (String, Option<i32>) {
+        let said = self.command(&line.split(' ').collect::<Vec<_>>()).output().unwrap();
+        (String::from_utf8([said.stdout, said.stderr].concat()).unwrap(), said.status.code())
+    }
+
+    /// The address of the server as a URL.
+    pub(crate) fn root(&self) -> String {
+        format!("http://{}", self.server().address())
     }
 
     /// The URL of a repository for clients.
     pub(crate) fn url(&self, repository: &str) -> String {
-        format!("http://{}/repository/{repository}/", self.server().address())
+        format!("{}/repository/{repository}/", self.root())
     }
 
     /// Its resident memory, in bytes.
@@ -379,6 +396,13 @@ impl World {
     pub(crate) fn tree(&self, name: &str, format: &str) {
         self.make(&json!({ "name": name, "format": format, "kind": "hosted" }));
     }
+}
+
+/// A command of the program, without input and without the environment of the tests.
+pub(crate) fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
+    command.args(arguments).env_clear().stdin(Stdio::null());
+    command
 }
 
 /// Writes a text file, and the folders above it.

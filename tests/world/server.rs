@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 /// Longer than any step of a test takes on a busy machine. Only a hang takes longer.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How long [`eventually`] leaves the processor to the server before it looks again.
+const PAUSE: Duration = Duration::from_millis(2);
+
 /// What `look` finds at last. It tells why it has found nothing yet.
 #[track_caller]
 pub(crate) fn eventually<T>(mut look: impl FnMut() -> Result<T, String>) -> T {
@@ -22,7 +25,7 @@ pub(crate) fn eventually<T>(mut look: impl FnMut() -> Result<T, String>) -> T {
             Ok(found) => return found,
             Err(why) => assert!(began.elapsed() < TIMEOUT, "{why}"),
         }
-        std::thread::yield_now();
+        std::thread::park_timeout(PAUSE);
     }
 }
 
