@@ -91,8 +91,7 @@ fn a_hidden_version_is_shown_with_its_reason_and_a_member_that_may_not_be_read_i
     publish(&world, "open", "1.0");
     publish(&world, "open", "2.0");
     publish(&world, "quiet", "3.0");
-    let policy = json!({ "policy": { "deny": ["org.example:lamp:2.*"] } });
-    world.change("open", &policy);
+    world.change("open", &json!({ "policy": { "deny": ["org.example:lamp:2.*"] } }));
     let anon = world.anon();
     let lamp = level(&anon, "open/org/example/lamp");
     assert_eq!(names(&lamp), ["1.0/", "2.0/"]);

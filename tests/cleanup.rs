@@ -12,10 +12,6 @@ fn world() -> World {
     world
 }
 
-fn set(world: &World, name: &str, settings: &Value) {
-    world.change(name, settings);
-}
-
 fn cleanup(world: &World, name: &str, apply: bool) -> Value {
     world.admin().post_json("/api/v1/cleanup", &json!({"repositories": [name], "apply": apply})).expect(200).json()
 }
@@ -63,7 +59,7 @@ fn versions(world: &World) -> Vec<String> {
 fn the_last_published_versions_of_each_gem_stay_and_a_second_cleanup_has_nothing_to_do() {
     let world = world();
     gems(&world);
-    set(&world, "stock", &json!({"keep_versions": 2}));
+    world.change("stock", &json!({"keep_versions": 2}));
     let before = versions(&world);
     let plan = cleanup(&world, "stock", false);
     assert_eq!(examples(&plan), ["lamp-1.0.0", "lamp-2.0.0", "lamp-2.0.0-java"], "{plan}");
@@ -83,7 +79,7 @@ fn the_last_published_versions_of_each_gem_stay_and_a_second_cleanup_has_nothing
 fn a_plan_says_how_many_bytes_come_free_and_the_cleanup_frees_as_many() {
     let world = world();
     gems(&world);
-    set(&world, "stock", &json!({"keep_versions": 2}));
+    world.change("stock", &json!({"keep_versions": 2}));
     world.repository("other", false);
     world.admin().push("other", &Gem::new("lamp", "1.0.0")).expect(200);
     world.set_time("1980-01-05T00:00:00Z");
@@ -103,7 +99,7 @@ fn a_plan_says_how_many_bytes_come_free_and_the_cleanup_frees_as_many() {
 fn versions_that_a_cleanup_took_away_come_back_within_a_week_and_no_later() {
     let world = world();
     gems(&world);
-    set(&world, "stock", &json!({"keep_versions": 1}));
+    world.change("stock", &json!({"keep_versions": 1}));
     cleanup(&world, "stock", true);
     assert_eq!(versions(&world), ["3.0.0"]);
     let restore =
@@ -137,7 +133,7 @@ fn releases_of_an_artifact_go_by_the_same_rule_and_its_snapshots_stay() {
     }
     put("org/example/lamp/2.0-SNAPSHOT/lamp-2.0-20260101.000000-1.jar");
     put("org/example/oil/1.0/oil-1.0.jar");
-    set(&world, "libs", &json!({"keep_versions": 1}));
+    world.change("libs", &json!({"keep_versions": 1}));
     assert_eq!(examples(&cleanup(&world, "libs", false)), ["org.example:lamp:1.0", "org.example:lamp:1.1"]);
     cleanup(&world, "libs", true);
     let path = |version: &str| format!("/repository/libs/org/example/lamp/{version}/lamp-{version}.jar");
@@ -172,7 +168,7 @@ fn what_is_used_stays_and_the_rule_waits_until_uses_were_recorded_for_long_enoug
         world.admin().put("libs", &format!("org/lamp/{version}/lamp-{version}.jar"), version.as_bytes()).expect(201);
     }
     for name in ["stock", "libs"] {
-        set(&world, name, &json!({"keep_unused": "90d"}));
+        world.change(name, &json!({"keep_unused": "90d"}));
     }
     world.set_time("1980-02-20T12:00:00Z");
     let plan = cleanup(&world, "stock", true);
@@ -199,7 +195,7 @@ fn a_cleanup_of_the_last_version_of_a_name_keeps_the_name_and_says_what_gives_it
     world.remote("far", &upstream.url());
     world.make(&json!({"name": "all", "format": "maven", "members": ["libs", "far"]}));
     world.admin().put("libs", "org/lamp/1.0/lamp-1.0.jar", b"lit").expect(201);
-    set(&world, "libs", &json!({"keep_unused": "90d"}));
+    world.change("libs", &json!({"keep_unused": "90d"}));
     world.set_time("1980-04-20T12:00:00Z");
     assert_eq!(cleanup(&world, "libs", false)["repositories"][0]["kept_names"], json!([]));
     let kept = json!([{"name": "org:lamp", "group": "all", "commands": ["daylight repo set all --shared org:lamp"]}]);
@@ -241,10 +237,10 @@ fn rules_are_refused_where_they_mean_nothing() {
     for odd in [json!({"keep_versions": 0}), json!({"keep_unused": "1h"}), json!({"keep_unused": "soon"})] {
         refused("libs", &odd);
     }
-    set(&world, "libs", &json!({"keep_versions": 2, "keep_unused": "90d"}));
+    world.change("libs", &json!({"keep_versions": 2, "keep_unused": "90d"}));
     let shown = world.admin().get("/api/v1/repositories/libs").expect(200).json();
     assert_eq!((&shown["keep_versions"], &shown["keep_unused"]), (&json!(2), &json!("90d")));
-    set(&world, "libs", &json!({"keep_versions": null, "keep_unused": null}));
+    world.change("libs", &json!({"keep_versions": null, "keep_unused": null}));
     assert_eq!(world.admin().get("/api/v1/repositories/libs").expect(200).json()["keep_versions"], Value::Null);
 }
 

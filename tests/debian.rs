@@ -92,8 +92,7 @@ fn an_index_that_a_client_has_from_another_server_is_replaced() {
     let machine = Ruby::new();
     let app = machine.app("app", ELSEWHERE, "gem 'lamp'");
     for (world, version) in [(&first, "1.0.39"), (&second, "2.0.0"), (&first, "1.0.39")] {
-        let mirror = format!("mirror.{ELSEWHERE}");
-        app.bundle(&["config", "set", "--local", &mirror, &world.url(FIRST)]).good();
+        app.bundle(&["config", "set", "--local", &format!("mirror.{ELSEWHERE}"), &world.url(FIRST)]).good();
         let said = app.bundle(&["lock", "--verbose"]).good();
         assert!(!said.contains("api/v1/dependencies") && !said.contains("specs.4.8"), "{said}");
         assert!(app.lock().contains(&format!("lamp ({version})")), "{}", app.lock());

@@ -165,8 +165,7 @@ fn bytes_that_were_deleted_are_dated_and_the_answer_of_an_earlier_moment_is_410_
 #[test]
 fn a_build_that_retention_removed_says_so() {
     let world = world();
-    let settings = json!({"name": "trees", "format": "maven", "versions": "snapshots", "retention": {"builds": 1}});
-    world.make(&settings);
+    world.make(&json!({"name": "trees", "format": "maven", "versions": "snapshots", "retention": {"builds": 1}}));
     for number in 1..=2 {
         build(&world.admin(), &format!("2026010{number}.120000"), number);
     }

@@ -1,7 +1,7 @@
 //! Lists of folders, as programs read them: their rows, and the rows that they leave out.
 
 use crate::policy;
-use crate::world::{Answer, Central, Person, Said, Says, Upstream, World, await_true, write};
+use crate::world::{Answer, Central, Person, Said, Says, Upstream, World, await_true, metadata, write};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
@@ -28,19 +28,6 @@ fn line<'a>(answer: &'a Answer, name: &str) -> (&'a str, &'a str) {
     let (_, rest) = answer.text().split_once(&begin).unwrap_or_else(|| panic!("no {name} in {}", answer.text()));
     let rest = rest.lines().next().unwrap().trim();
     rest.rsplit_once(' ').map(|(date, size)| (date.trim(), size)).unwrap()
-}
-
-/// Metadata of `org.example:lamp` with these versions.
-fn metadata(versions: &[&str]) -> String {
-    let versions: String = versions.iter().map(|version| format!("<version>{version}</version>")).collect();
-    format!(
-        "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><versioning><versions>{versions}</versions>\
-         </versioning></metadata>"
-    )
-}
-
-fn change(world: &World, repository: &str, settings: &serde_json::Value) -> Answer {
-    world.change(repository, settings)
 }
 
 #[test]
@@ -88,22 +75,22 @@ fn a_folder_of_a_hosted_tree_lists_the_files_and_folders_that_may_be_read() {
     assert_eq!(links(&list(&anon, "files@2026-11-01", "dist/")), all);
 
     // What a policy hides is not told from what never existed.
-    change(&world, "files", &json!({ "policy": { "deny": ["dist/v1/*"], "cooldown_s": 86_400 } }));
+    world.change("files", &json!({ "policy": { "deny": ["dist/v1/*"], "cooldown_s": 86_400 } }));
     let seen = links(&list(&anon, "files", "dist/"));
     assert!(!seen.iter().any(|link| ["v1/", "v2/", "v3/"].contains(&link.as_str())), "{seen:?}");
     let text = |path: &str| anon.file("files", path).expect(404).text().replace(path, "PATH");
     assert_eq!(text("dist/v1/"), text("dist/v9/"));
     admin.put("files", "dist/v1/deep/lamp", b"x").expect(403);
 
-    change(&world, "files", &json!({ "private": true, "policy": { "deny": null, "cooldown_s": null } }));
+    world.change("files", &json!({ "private": true, "policy": { "deny": null, "cooldown_s": null } }));
     assert_eq!(anon.file("files", "dist/").status, anon.file("files", "dist/v3/lamp").status);
     assert_eq!(anon.file("files", "dist/").status, anon.file("files", "none/").status);
     let reader = world.person("reader", &["read"], &["files"]);
     assert_eq!(links(&list(&reader, "files", "dist/v1/")), ["deep/"]);
-    let off = change(&world, "files", &json!({ "listing": false }));
+    let off = world.change("files", &json!({ "listing": false }));
     assert_eq!(off.json()["listing"], false);
     reader.file("files", "dist/").expect(404);
-    assert_eq!(change(&world, "files", &json!({ "listing": true })).json()["listing"], true);
+    assert_eq!(world.change("files", &json!({ "listing": true })).json()["listing"], true);
     list(&reader, "files", "dist/");
 }
 
@@ -117,7 +104,7 @@ fn a_remote_repository_lists_the_versions_of_an_artifact_or_says_that_it_does_no
     upstream.file(METADATA, metadata(&["1.0", "1.1"]));
     let pom = "/org/example/lamp/1.0/lamp-1.0.pom";
     upstream.says(pom, Says::bytes("<project/>").header("Last-Modified", "Sun, 01 Feb 2026 03:04:05 GMT"));
-    change(&world, "central", &json!({ "remote": { "fresh_s": 0 } }));
+    world.change("central", &json!({ "remote": { "fresh_s": 0 } }));
     assert_eq!(line(&list(&anon, "central", VERSIONS), "1.0/"), ("-", "-"));
     anon.file("central", &pom[1..]).expect(200);
     // The date is recorded after the reply.
@@ -130,7 +117,7 @@ fn a_remote_repository_lists_the_versions_of_an_artifact_or_says_that_it_does_no
     assert_eq!(links(&stale), ["1.0/", "1.1/"]);
     assert!(stale.header("daylight-stale").is_some());
     upstream.file(METADATA, metadata(&["1.0", "1.1", "../../x", "a\"&gt;&lt;b", "javascript:x", "2.0"]));
-    change(&world, "central", &json!({ "policy": { "deny": ["org.example:lamp:1.1"] } }));
+    world.change("central", &json!({ "policy": { "deny": ["org.example:lamp:1.1"] } }));
     assert_eq!(links(&list(&anon, "central", VERSIONS)), ["1.0/", "2.0/"]);
     for other in ["org/", "org/example/", "org/example/lamp/1.0/", "org/example/wick/"] {
         anon.file("central", other).expect(404);
@@ -151,7 +138,7 @@ fn a_group_lists_what_hosted_members_have_and_the_versions_of_upstreams_all_or_n
     far.says(METADATA, Says::status(500));
     assert!(anon.file("all", VERSIONS).status >= 500, "far may have others");
     far.file(METADATA, metadata(&["1.1", "1.2"]));
-    change(&world, "far", &json!({ "remote": { "fresh_s": 0 } }));
+    world.change("far", &json!({ "remote": { "fresh_s": 0 } }));
     assert_eq!(links(&list(&anon, "all", VERSIONS)), ["1.0/", "1.1/", "1.2/"]);
     admin.put("ivy", "org.example/wick/ivy-1.0.xml", b"<ivy-module/>").expect(201);
     admin.put("ivy", "org.example/wick/1.0/wick.jar", b"jar").expect(201);
@@ -162,19 +149,18 @@ fn a_group_lists_what_hosted_members_have_and_the_versions_of_upstreams_all_or_n
     // Once it is a hosted name, its upstreams' versions are not listed.
     admin.put("ivy", "org/example/lamp/9/lamp-9.jar", b"jar").expect(201);
     assert_eq!(links(&list(&anon, "all", VERSIONS)), ["9/"]);
-    change(&world, "all", &json!({ "policy": { "shared": ["org.example:lamp"] } }));
+    world.change("all", &json!({ "policy": { "shared": ["org.example:lamp"] } }));
     assert_eq!(links(&list(&anon, "all", VERSIONS)), ["1.0/", "1.1/", "1.2/", "9/"]);
 
-    change(&world, "ivy", &json!({ "listing": false }));
+    world.change("ivy", &json!({ "listing": false }));
     anon.file("all", VERSIONS).expect(404);
 
     world.tree("ours", "raw");
     world.make(&json!({ "name": "files", "format": "raw", "members": ["ours"] }));
     admin.put("ours", "a/b", b"x").expect(201);
     assert_eq!(links(&list(&anon, "files", "a/")), ["b"]);
-    let remote = json!({ "urls": [near.url()] });
-    world.make(&json!({ "name": "theirs", "format": "raw", "kind": "remote", "remote": remote }));
-    change(&world, "files", &json!({ "members": ["ours", "theirs"] }));
+    world.remote_of("raw", "theirs", &near.url());
+    world.change("files", &json!({ "members": ["ours", "theirs"] }));
     anon.file("files", "a/").expect(404);
     anon.file("theirs", "a/").expect(404);
 }

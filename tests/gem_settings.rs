@@ -80,8 +80,7 @@ fn worlds() -> (World, World) {
         world.admin().push(hosted, &Gem::new("oil", "1.0.0")).expect(200);
         world.admin().push(hosted, &Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0")).expect(200);
     }
-    let remote = json!({ "urls": [upstream.url(FIRST)] });
-    world.make(&json!({ "name": "far", "format": "gem", "kind": "remote", "remote": remote }));
+    world.remote_of("gem", "far", &upstream.url(FIRST));
     world.make(&json!({ "name": "deep", "format": "gem", "kind": "remote", "remote": remote, "private": true }));
     world.make(&json!({ "name": "all", "format": "gem", "members": [FIRST, "far"] }));
     world.make(&json!({ "name": "vault", "format": "gem", "members": ["safe", "deep"], "private": true }));
@@ -189,8 +188,7 @@ fn gem_asks_the_repository_and_no_other_source(client: Client) {
 #[test]
 fn a_hosted_repository_replaces_no_source_and_a_remote_one_all_of_them() {
     let world = World::start();
-    let remote = json!({ "urls": ["http://127.0.0.1:1/"] });
-    world.make(&json!({ "name": "far", "format": "gem", "kind": "remote", "remote": remote }));
+    world.remote_of("gem", "far", "http://127.0.0.1:1/");
     let text = |repository: &str, file: &str| world.anon().file(repository, file).expect(200).text().to_owned();
     assert!(!text(FIRST, "bundle-config").contains("MIRROR"));
     assert!(text("far", "bundle-config").contains(&format!("BUNDLE_MIRROR__ALL: \"{}\"", world.url("far"))));

@@ -59,8 +59,7 @@ fn metrics_tell_what_public_repositories_hold_and_name_no_private_one() {
     assert_eq!(metric(&world, "daylight_repository_packages{repository=\"open\"}"), Some(1));
     assert!(metric(&world, "daylight_repository_bytes{repository=\"open\"}").unwrap() > 0);
     assert!(!world.anon().get("/metrics").expect(200).text().contains("vault"));
-    let close = json!({"private": true});
-    world.change("open", &close);
+    world.change("open", &json!({"private": true}));
     assert_eq!(metric(&world, "daylight_repository_packages{repository=\"open\"}"), None);
 }
 
@@ -68,7 +67,7 @@ fn metrics_tell_what_public_repositories_hold_and_name_no_private_one() {
 fn cached_files_of_an_upstream_count_until_they_are_dropped() {
     let (mut world, upstream) = (World::start(), Upstream::start());
     upstream.file("/tools/lamp", "bytes");
-    world.make(&json!({"name": "far", "format": "raw", "remote": {"urls": [upstream.url()]}}));
+    world.remote_of("raw", "far", &upstream.url());
     assert_eq!(holds(&world, "far"), json!({"files": 0, "size_bytes": 0, "packages": null}));
     world.anon().get("/repository/far/tools/lamp").expect(200);
     let held = json!({"files": 1, "size_bytes": 5, "packages": null});

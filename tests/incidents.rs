@@ -2,7 +2,6 @@
 //! it lasts.
 
 use crate::world::{TIMEOUT, Upstream, World};
-use serde_json::json;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -85,7 +84,7 @@ fn below_the_floor_events_and_packages_stop_and_a_token_is_revoked_and_the_log_s
 fn an_upstream_that_fails_is_said_to_be_left_alone_once_and_to_answer_again_once() {
     let (world, upstream) = (World::start_in_conformance(&[]), Upstream::start());
     world.set_time("2026-11-01T12:00:00Z");
-    world.make(&json!({ "name": "far", "format": "raw", "kind": "remote", "remote": { "urls": [upstream.url()] } }));
+    world.remote_of("raw", "far", &upstream.url());
     upstream.file("/tool", "tool");
     upstream.unplug();
     for number in 0..20 {

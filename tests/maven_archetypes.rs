@@ -23,8 +23,7 @@ fn archetypes_that_are_hosted_and_those_of_an_upstream_are_found_through_a_mirro
     let (world, upstream) = (World::start(), Upstream::start());
     world.remote("central-there", &central.url());
     world.remote("far", &upstream.url());
-    let members = json!({ "members": ["maven-releases", "far", "central-there"] });
-    world.change("maven", &members);
+    world.change("maven", &json!({ "members": ["maven-releases", "far", "central-there"] }));
     let desk = central.machine(Release::Three9);
     desk.settings(&world.url("maven"), &[], "");
     let path =

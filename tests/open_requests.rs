@@ -25,7 +25,7 @@ fn open(world: &World, holds: impl Fn(&[Value]) -> bool) -> Vec<Value> {
 #[test]
 fn requests_that_an_upstream_leaves_waiting_are_listed_with_what_they_wait_for() {
     let (world, upstream) = (World::start_with(&[("DAYLIGHT_UPSTREAM_ANSWER_TIMEOUT_S", "600")]), Upstream::start());
-    world.make(&json!({ "name": "far", "format": "raw", "remote": { "urls": [upstream.url()] } }));
+    world.remote_of("raw", "far", &upstream.url());
     world.make(&json!({ "name": "all", "format": "raw", "kind": "group", "members": ["far"] }));
     upstream.says_otherwise(Says::bytes("never").silent());
     upstream.says("/half", Says::bytes(vec![7; 1 << 20]).held_at(300_000));

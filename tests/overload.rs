@@ -78,8 +78,7 @@ fn beside(world: &World, page: &str) {
         }
         let connection = &mut admin.connect().unwrap();
         for version in 0..BESIDE / 5 {
-            let gem = Gem::new("wick", &format!("1.0.{version}")).bytes();
-            admin.push_on(connection, FIRST, &gem).unwrap().expect(200);
+            admin.push_on(connection, FIRST, &Gem::new("wick", &format!("1.0.{version}")).bytes()).unwrap().expect(200);
         }
     });
 }

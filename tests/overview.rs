@@ -54,7 +54,7 @@ fn the_first_page_shows_sizes_and_the_first_lines_until_each_is_followed() {
     let world = World::start();
     let upstream = Upstream::start();
     upstream.file("/a/b.txt", "content");
-    world.make(&json!({ "name": "far", "format": "raw", "kind": "remote", "remote": { "urls": [upstream.url()] } }));
+    world.remote_of("raw", "far", &upstream.url());
     let seen = || page(&world.anon(), "/", &[HTML]).text().to_owned();
     let (push, fetch) = ("Nothing of your own is published here yet", "Nothing was fetched through this server yet");
     let first = seen();
@@ -74,7 +74,7 @@ fn the_first_page_shows_sizes_and_the_first_lines_until_each_is_followed() {
 fn the_first_page_names_a_failing_upstream_to_observers_and_counts_it_for_others() {
     let world = World::start();
     let upstream = Upstream::start();
-    world.make(&json!({ "name": "far", "format": "raw", "kind": "remote", "remote": { "urls": [upstream.url()] } }));
+    world.remote_of("raw", "far", &upstream.url());
     upstream.unplug();
     assert!(world.anon().file("far", "a/b.txt").status >= 500);
     let host = upstream.address().to_string();
@@ -119,8 +119,7 @@ fn the_page_of_a_repository_has_lines_that_publish_and_install() {
 fn the_page_of_a_group_names_no_member_that_the_caller_may_not_read() {
     let world = World::start();
     world.repository("vault", true);
-    let members = json!({ "members": ["vault", FIRST], "private": true });
-    world.change("gems", &members);
+    world.change("gems", &json!({ "members": ["vault", FIRST], "private": true }));
     let guest = world.person("guest", &["read"], &["gems"]);
     let seen = page(&guest, "/repository/gems/", &[]);
     assert!(seen.text().contains(FIRST) && !seen.text().contains("vault"), "{}", seen.text());

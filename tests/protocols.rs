@@ -93,8 +93,7 @@ fn gemspecs_are_answered_while_any_index_is() {
     let path = |what: &str| format!("/repository/{FIRST}/{what}");
     let gemspec = || world.anon().get(&path("quick/Marshal.4.8/lamp-1.0.0.gemspec.rz"));
     let set = |protocol: &str, on: bool| {
-        let wanted = json!({ "protocols": { protocol: on } });
-        world.change(FIRST, &wanted);
+        world.change(FIRST, &json!({ "protocols": { protocol: on } }));
     };
     set("full_index", false);
     world.anon().get(&path("specs.4.8.gz")).expect(404);

@@ -73,8 +73,7 @@ fn a_query_is_refused_or_each_query_is_a_file_of_its_own() {
     assert_eq!(get("app/latest?platform=win32").expect(200).text(), "exe");
     assert_eq!(set(&world, "refuse"), Value::Null);
     refused(get("app/latest?platform=linux"), "--query keep");
-    let odd = json!({ "remote": { "query": "drop" } });
-    admin.patch_json("/api/v1/repositories/tools", &odd).expect(400);
+    admin.patch_json("/api/v1/repositories/tools", &json!({ "remote": { "query": "drop" } })).expect(400);
 }
 
 #[test]
@@ -107,8 +106,7 @@ fn a_group_passes_a_query_to_the_members_that_keep_it_and_hosted_members_ignore_
     refused(get("lamp?a=b"), "--query keep");
 
     add(&world, "kept", &kept, "keep");
-    let members = json!({ "members": ["ours", "plain", "kept"] });
-    world.change("all", &members);
+    world.change("all", &json!({ "members": ["ours", "plain", "kept"] }));
     kept.file("/wick?a=b", "kept");
     kept.file("/oil?a=b", "oil");
     for _ in 0..2 {
@@ -118,8 +116,7 @@ fn a_group_passes_a_query_to_the_members_that_keep_it_and_hosted_members_ignore_
         get("none?a=b").expect(404);
     }
     assert_eq!((plain.count_of("?"), kept.count_of("lamp")), (0, 0));
-    let deny = json!({ "policy": { "deny": ["oil"] } });
-    world.change("all", &deny);
+    world.change("all", &json!({ "policy": { "deny": ["oil"] } }));
     get("oil?a=b").expect(403);
     assert_eq!(kept.count_of("oil"), 0);
 }

@@ -32,8 +32,7 @@ pub(crate) fn grown() -> World {
             scope.spawn(move || {
                 let connection = &mut admin.connect().unwrap();
                 for at in (part..GEMS).step_by(4) {
-                    let gem = Gem::new(&name(at), "1.0.0").bytes();
-                    admin.push_on(connection, FIRST, &gem).unwrap().expect(200);
+                    admin.push_on(connection, FIRST, &Gem::new(&name(at), "1.0.0").bytes()).unwrap().expect(200);
                 }
             });
         }

@@ -74,7 +74,7 @@ fn the_best_names_of_all_formats_come_first_and_follow_each_change() {
     assert_eq!(search(&anon, "q=lamp-oil")["count"], json!(0));
 
     // The index of an upstream has known names, and its files are cached ones.
-    world.make(&json!({ "name": "far", "format": "gem", "kind": "remote", "remote": { "urls": [far.url(FIRST)] } }));
+    world.remote_of("gem", "far", &far.url(FIRST));
     far.admin().push(FIRST, &Gem::new("lantern", "3.0")).expect(200);
     assert_eq!(search(&anon, "q=lantern")["count"], json!(0), "no upstream is called for a search");
     anon.file("far", "versions").expect(200);

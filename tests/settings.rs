@@ -158,8 +158,7 @@ fn the_remote_for_gems_of_a_new_folder_waits_for_an_upstream_and_calls_nobody_be
     assert!(refused.text().contains("`daylight repo set rubygems --remote URL`"), "{}", refused.text());
     // Its other settings can be set before, and it cannot lose its upstream again.
     world.admin().patch_json(&path, &json!({"policy": {"deny": ["oil"]}})).expect(200);
-    let empty = json!({"remote": {"urls": []}});
-    let problem = world.admin().patch_json(&path, &empty).expect(400).json();
+    let problem = world.admin().patch_json(&path, &json!({"remote": {"urls": []}})).expect(400).json();
     assert_eq!(problem["detail"], "`remote.urls` has 1 to 8 URLs, not 0");
     let added = json!({"name": "paid", "format": "gem", "remote": {"missing_s": 7}});
     world.admin().post_json(REPOSITORIES, &added).expect(400);
@@ -174,7 +173,7 @@ fn the_remote_for_gems_of_a_new_folder_waits_for_an_upstream_and_calls_nobody_be
     // Another remote repository, which a client used, shows when that is done.
     let other = Upstream::start();
     other.says("/versions", Says::bytes(index));
-    world.make(&json!({"name": "asked", "format": "gem", "remote": {"urls": [other.url()]}}));
+    world.remote_of("gem", "asked", &other.url());
     world.set_time("2026-11-02T12:00:00Z");
     world.anon().get("/repository/asked/versions").expect(200);
     for moment in ["2026-11-02T13:00:00Z", "2026-11-02T14:00:00Z", "2026-11-03T13:00:00Z"] {

@@ -115,8 +115,7 @@ fn a_yank_is_not_undone_under_a_name_that_was_spelt_another_way_since_nor_what_a
     admin.push(FIRST, &Gem::new("lamp", "3.0.0")).expect(200);
     let said = unyank(&admin, FIRST, "gem_name=Lamp&version=1.0.0").expect(409);
     assert!(said.text().contains("`Lamp` differs only in case from `lamp`"), "{}", said.text());
-    let settings = json!({ "keep_versions": 1 });
-    admin.patch_json(&format!("/api/v1/repositories/{FIRST}"), &settings).expect(200);
+    admin.patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "keep_versions": 1 })).expect(200);
     let cleanup = json!({ "repositories": [FIRST], "apply": true });
     admin.post_json("/api/v1/cleanup", &cleanup).expect(200);
     let said = unyank(&admin, FIRST, "gem_name=lamp&version=2.0.0").expect(404);

@@ -260,8 +260,7 @@ fn a_folder_with_nothing_but_public_names_is_not_imported_and_says_how_it_would_
     let out = String::from_utf8_lossy(&refused.stdout);
     assert!(out.contains("downloaded from `nexus`: com.acme:oil"), "{out}");
     // A name that no upstream is ever asked for cannot be a public one.
-    let private = json!({ "policy": { "private_prefixes": ["com.acme"] } });
-    world.change("all", &private);
+    world.change("all", &json!({ "policy": { "private_prefixes": ["com.acme"] } }));
     assert!(import(&world, &world.admin(), folder.path(), "ours", &[]).status.success());
 }
 
@@ -269,8 +268,7 @@ fn a_folder_with_nothing_but_public_names_is_not_imported_and_says_how_it_would_
 #[track_caller]
 fn brings_in_what_a_build_installed(release: Release) {
     let (central, world) = (Central::open(), World::start());
-    let urls = json!({ "remote": { "urls": [central.url()] } });
-    world.change("maven-central", &urls);
+    world.change("maven-central", &json!({ "remote": { "urls": [central.url()] } }));
     let machine = central.machine(release);
     machine.settings(&central.url(), &[], "");
     let built = machine.project("lantern", &[("version", "1.0.0"), ("build", "1")]);

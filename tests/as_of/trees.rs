@@ -145,8 +145,7 @@ fn what_cannot_be_seen_as_of_a_moment_is_refused_with_its_reason() {
     admin.delete(&format!("trees@seq-{last}"), "a").expect(405);
     anon.file("nothing@2001-01-01", "a").expect(404);
     anon.file(&format!("trees@seq-{last}"), "a").expect(200);
-    let private = json!({ "name": "secret", "format": "raw", "kind": "hosted", "private": true });
-    world.make(&private);
+    world.make(&json!({ "name": "secret", "format": "raw", "kind": "hosted", "private": true }));
     anon.file("secret@2001-01-01", "a").expect(401);
     admin.file("secret@2001-01-01", "a").expect(404);
 }

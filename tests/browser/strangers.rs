@@ -54,8 +54,7 @@ fn published() -> (World, Vec<Value>) {
         admin.ask("PUT", &path, &by, pom(&version, text).as_bytes()).expect(201);
         page(format!("/packages/maven-releases/com.acme:lamp/{version}"));
         // Some of these are no paths of files, and are refused.
-        let file = format!("/repository/tools/files/{}", percent(text));
-        let status = admin.ask("PUT", &file, &[], b"x").status;
+        let status = admin.ask("PUT", &format!("/repository/tools/files/{}", percent(text)), &[], b"x").status;
         assert!(matches!(status, 201 | 400 | 404), "{text}: {status}");
         let token = json!({ "name": text, "owner": text, "scopes": ["read"], "repositories": [] });
         let made = admin.post_json("/api/v1/tokens", &token);

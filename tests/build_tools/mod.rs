@@ -23,8 +23,7 @@ struct Scene {
 impl Scene {
     fn new(central: &Central) -> Self {
         let world = World::start();
-        let remote = json!({ "remote": { "urls": [central.url()] } });
-        world.change("maven-central", &remote);
+        world.change("maven-central", &json!({ "remote": { "urls": [central.url()] } }));
         world.make(&json!({ "name": "ivy", "format": "maven", "kind": "hosted", "layout": "any" }));
         world.make(&json!({ "name": "vault", "format": "maven", "kind": "hosted", "private": true }));
         let writer = world.person("ci", &["read", "write"], &["maven-releases", "ivy", "maven", "vault"]);

@@ -2,7 +2,6 @@
 
 use super::Figures;
 use crate::world::{FIRST, Gem, Upstream, World};
-use serde_json::json;
 use telemetry::{BoundName, CacheName};
 
 /// A server with little memory for each cache, a hosted gem repository and a hosted raw repository `files`.
@@ -20,7 +19,7 @@ fn body(number: usize, size: usize) -> Vec<u8> {
 fn pages_are_evicted_admitted_at_their_second_request_and_removed_when_they_change() {
     let world = world("pages_bytes = 262_144\n");
     let (admin, anon, upstream) = (world.admin(), world.anon(), Upstream::start());
-    world.make(&json!({ "name": "far", "format": "raw", "kind": "remote", "remote": { "urls": [upstream.url()] } }));
+    world.remote_of("raw", "far", &upstream.url());
     let names = || (0..200).map(|number| format!("a/{number}"));
     names().for_each(|name| upstream.file(&format!("/{name}"), body(7, 600)));
     // While there is room a page is made at the first request for a cached file, after that at the second.
@@ -70,8 +69,7 @@ fn rows_of_gems_views_and_states_of_pushed_gems_are_evicted() {
         admin.push(FIRST, &Gem::new("lamp", version)).expect(200);
     }
     let ask = |repository: &str, names: &str| {
-        let path = format!("/repository/{repository}/api/v1/dependencies?gems={names}");
-        anon.get(&path).expect(200);
+        anon.get(&format!("/repository/{repository}/api/v1/dependencies?gems={names}")).expect(200);
     };
     let then = format!("{FIRST}@seq-{}", Figures::of(&world).value("journal_seq"));
     for part in 0..10 {
@@ -115,8 +113,7 @@ fn an_index_that_does_not_fit_is_refused() {
     let mut pushed = 0;
     while Figures::of(&world).cache(CacheName::Indexes).evictions == 0.0 {
         assert!(pushed < 100, "the index always fits");
-        let name = format!("{}{pushed}", "a-long-name-for-a-gem-".repeat(4));
-        admin.push(FIRST, &Gem::new(&name, "1.0.0")).expect(200);
+        admin.push(FIRST, &Gem::new(&format!("{}{pushed}", "a-long-name-for-a-gem-".repeat(4)), "1.0.0")).expect(200);
         (0..2).for_each(|_| drop(read()));
         pushed += 1;
     }

@@ -11,7 +11,7 @@ fn world(settings: &str) -> (World, Upstream) {
 
 /// Makes a remote repository `far` of this format.
 fn far(world: &World, upstream: &Upstream, format: &str) {
-    world.make(&json!({ "name": "far", "format": format, "kind": "remote", "remote": { "urls": [upstream.url()] } }));
+    world.remote_of(format, "far", &upstream.url());
 }
 
 #[test]

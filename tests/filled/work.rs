@@ -25,16 +25,12 @@ fn await_used(world: &World, name: BoundName, used: f64) -> Figures {
     panic!("{name:?}: {:?}", Figures::of(world).bound(name, ""))
 }
 
-fn remote(world: &World, name: &str, format: &str, url: &str) {
-    world.make(&json!({ "name": name, "format": format, "kind": "remote", "remote": { "urls": [url] } }));
-}
-
 #[test]
 fn downloads_calls_and_waiting_requests_beyond_their_limits_are_rejected() {
     let world = World::start_with_file("[server]\nmax_waiting = 40\n[upstream]\nmax_fetches = 8\nmax_calls = 1\n");
     let upstream = Upstream::start();
     upstream.says_otherwise(Says::bytes("bytes").silent());
-    (0..9).for_each(|number| remote(&world, &format!("r{number}"), "raw", &upstream.url()));
+    (0..9).for_each(|number| world.remote_of("raw", &format!("r{number}"), &upstream.url()));
     let mut held: Vec<Connection> = (0..8).map(|number| begin(&world, &format!("r{number}/a/file"))).collect();
     await_used(&world, BoundName::Flights, 8.0);
     // A download begins before its call.
@@ -66,7 +62,7 @@ fn downloads_calls_and_waiting_requests_beyond_their_limits_are_rejected() {
 fn an_idle_connection_to_an_upstream_fills_its_place() {
     let (world, upstream) = (World::start_with_file("[upstream]\nmax_calls = 1\n"), Upstream::start());
     upstream.file("/a/file", "bytes");
-    remote(&world, "far", "raw", &upstream.url());
+    world.remote_of("raw", "far", &upstream.url());
     world.anon().file("far", "a/file").expect(200);
     let name = BoundName::UpstreamKept;
     let which = Figures::of(&world).number_of(&upstream);
@@ -87,7 +83,7 @@ fn a_merge_that_does_not_fit_is_rejected() {
             "<metadata><groupId>org</groupId><artifactId>lamp</artifactId><versioning><versions>{versions}</versions></versioning></metadata>"
         );
         upstream.file("/org/lamp/maven-metadata.xml", document);
-        remote(&world, name, "maven", &upstream.url());
+        world.remote_of("maven", name, &upstream.url());
         upstreams.push(upstream);
     }
     world.make(&json!({ "name": "all", "format": "maven", "kind": "group", "members": ["near", "far"] }));
@@ -102,7 +98,7 @@ fn copies_of_pages_and_recent_events_fill_their_places() {
     let settings =
         "[server]\ncores = 1\npages_bytes = 134_217_728\npage_files = 1\n[telemetry]\nevents_recent_bytes = 65_536\n";
     let (world, upstream) = (World::start_with_file(settings), Upstream::start());
-    remote(&world, "far", "raw", &upstream.url());
+    world.remote_of("raw", "far", &upstream.url());
     for number in 0..2 {
         upstream.file(&format!("/a/{number}"), vec![number; 50_000]);
         // The first request fetches the file, the second makes the page, and the third makes its copy.

@@ -3,6 +3,7 @@
 use super::explain::{event, explained, said};
 use super::preview::{preview, preview_of};
 use super::{JAR, Scene};
+use crate::world::metadata;
 use serde_json::{Value, json};
 
 /// A policy with a cooldown of a week.
@@ -24,10 +25,6 @@ fn known() -> Scene {
     scene
 }
 
-fn change(scene: &Scene, name: &str, wanted: &Value) {
-    scene.world.change(name, wanted);
-}
-
 fn let_through(scene: &Scene, name: &str) {
     let wanted = json!({ "package": "org.example:lamp:1.0", "why": "it mends a leak" });
     scene.world.admin().post_json(&format!("/api/v1/repositories/{name}/exceptions"), &wanted).expect(201);
@@ -42,7 +39,7 @@ fn detail<'a>(record: &'a Value, member: &str) -> &'a str {
 #[test]
 fn what_is_hidden_is_told_with_the_rule_that_hides_it() {
     let scene = known();
-    change(&scene, "all", &denied());
+    scene.world.change("all", &denied());
     let told = explained(&scene.world, "all", JAR);
     assert_eq!((&told["status"], &told["reason"]), (&json!(403), &json!("hidden_by_policy")));
     assert!(said(&told).contains(&("near", "blocked")), "{told}");
@@ -53,10 +50,8 @@ fn what_is_hidden_is_told_with_the_rule_that_hides_it() {
 #[test]
 fn metadata_tells_which_versions_policy_leaves_out_and_why() {
     let (scene, path) = (Scene::new(), "org/example/lamp/maven-metadata.xml");
-    let metadata = "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><versioning><versions>\
-                    <version>1.0</version><version>2.0</version></versions></versioning></metadata>";
-    scene.near.file(&format!("/{path}"), metadata);
-    change(&scene, "all", &json!({ "include_hosted": true, "policy": { "deny": ["org.example:lamp:2.0"] } }));
+    scene.near.file(&format!("/{path}"), metadata(&["1.0", "2.0"]));
+    scene.world.change("all", &json!({ "include_hosted": true, "policy": { "deny": ["org.example:lamp:2.0"] } }));
     let answer = scene.get(path).expect(200);
     assert!(!answer.text().contains("2.0"), "{}", answer.text());
     for told in [event(&scene.world, &answer), explained(&scene.world, "all", path)] {
@@ -70,7 +65,7 @@ fn metadata_tells_which_versions_policy_leaves_out_and_why() {
 fn what_is_too_young_and_let_through_tells_who_said_so_and_why() {
     let scene = Scene::new();
     scene.world.admin().put("ours", JAR, b"ours").expect(201);
-    change(&scene, "ours", &cooldown());
+    scene.world.change("ours", &cooldown());
     assert_eq!(explained(&scene.world, "ours", JAR)["status"], 403);
     let told = explained(&scene.world, "all", JAR);
     assert!(detail(&told, "ours").contains("policy of `ours`"), "{told}");

@@ -2,7 +2,7 @@
 
 use super::group;
 use crate::accounts::sum;
-use crate::world::{Answer, FIRST, Says, Upstream, World, hex};
+use crate::world::{Answer, FIRST, Says, Upstream, World, hex, metadata};
 use sha1::{Digest, Sha1};
 
 /// Files of a build.
@@ -59,13 +59,6 @@ fn jar(name: &str) -> String {
     format!("org/example/{name}/1.0/{name}-1.0.jar")
 }
 
-fn metadata(versions: &str) -> String {
-    format!(
-        "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><versioning>\
-         <versions>{versions}</versions></versioning></metadata>"
-    )
-}
-
 #[test]
 fn a_member_that_hangs_costs_a_build_one_time_out() {
     let scene = Scene::new();
@@ -113,8 +106,8 @@ fn calls_under_way_to_an_upstream_that_hangs_end_with_the_first_that_finds_it_so
 fn what_a_hanging_member_said_last_is_in_the_list_and_what_is_kept_waits_for_nobody() {
     let scene = Scene::new();
     let path = "org/example/lamp/maven-metadata.xml";
-    scene.hangs.file(&format!("/{path}"), metadata("<version>1</version>"));
-    scene.good.file(&format!("/{path}"), metadata("<version>2</version>"));
+    scene.hangs.file(&format!("/{path}"), metadata(&["1"]));
+    scene.good.file(&format!("/{path}"), metadata(&["2"]));
     scene.world.admin().put("ours", &jar("mine"), b"mine").expect(201);
     scene
         .hangs

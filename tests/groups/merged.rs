@@ -151,8 +151,7 @@ fn a_plugin_prefix_that_two_members_map_is_the_first_member_s() {
     let merged = with_its_checksums(&scene, PLUGINS);
     assert_eq!(all(&merged, "prefix"), ["lamp", "oil", "wick"]);
     assert_eq!(all(&merged, "artifactId"), ["lamp-maven-plugin", "oil-maven-plugin", "wick-maven-plugin"]);
-    let members = json!({ "members": ["ours", "far", "near"] });
-    scene.world.change("all", &members);
+    scene.world.change("all", &json!({ "members": ["ours", "far", "near"] }));
     assert_eq!(all(&scene.get(PLUGINS).expect(200), "artifactId")[0], "a-maven-plugin");
 }
 
@@ -237,8 +236,7 @@ fn members_in_another_order_or_others_are_other_documents_at_once() {
     for _ in 0..3 {
         assert_eq!(listed(), ["1.0", "2.0"]);
     }
-    let members = json!({ "members": ["ours", "far"] });
-    scene.world.change("all", &members);
+    scene.world.change("all", &json!({ "members": ["ours", "far"] }));
     assert_eq!(listed(), ["2.0"]);
 }
 

@@ -143,8 +143,7 @@ fn stays_until_given_back(scene: &Scene, notice: &str) {
 fn published() -> Scene {
     let scene = Scene::new();
     squat(&scene.near);
-    let shared = json!({ "policy": { "shared": ["org.example:oil"] } });
-    scene.world.change("all", &shared);
+    scene.world.change("all", &json!({ "policy": { "shared": ["org.example:oil"] } }));
     for number in ["1.0", "1.1"] {
         scene.world.admin().put("ours", &format!("{LAMP}/{number}/lamp-{number}.jar"), b"ours").expect(201);
     }

@@ -46,8 +46,7 @@ fn another_order_of_members_shows_what_would_come_from_another_one_and_changes_n
     assert_eq!(scene.near.asked().len() + scene.far.asked().len(), asked);
     let settings = scene.world.admin().get("/api/v1/repositories/all").expect(200).json();
     assert_eq!(settings["members"], json!(["ours", "near", "far"]));
-    let refused = json!({ "members": ["nobody"] });
-    scene.world.admin().post_json("/api/v1/repositories/all/preview", &refused).expect(400);
+    scene.world.admin().post_json("/api/v1/repositories/all/preview", &json!({ "members": ["nobody"] })).expect(400);
 }
 
 #[test]

@@ -8,8 +8,7 @@ use sha1::{Digest, Sha1};
 fn files() -> (World, Upstream) {
     let (world, upstream) = (World::start(), Upstream::start());
     world.tree("ours", "raw");
-    let remote = json!({ "urls": [upstream.url()] });
-    world.make(&json!({ "name": "theirs", "format": "raw", "kind": "remote", "remote": remote }));
+    world.remote_of("raw", "theirs", &upstream.url());
     world.make(&json!({ "name": "files", "format": "raw", "members": ["theirs", "ours"] }));
     (world, upstream)
 }

@@ -10,8 +10,7 @@ const GROUP: &str = "all-gems";
 fn grouped() -> (Scene, Upstream) {
     let (scene, second) = (Scene::signed(), Upstream::start());
     second.says("/versions", listing(&[]));
-    let remote = json!({ "urls": [second.url()] });
-    scene.world.make(&json!({ "name": "second", "format": "gem", "kind": "remote", "remote": remote }));
+    scene.world.remote_of("gem", "second", &second.url());
     let members = [FIRST, REMOTE, "second"];
     scene.world.make(&json!({ "name": GROUP, "format": "gem", "members": members, "hook_secret": REFERENCE }));
     scene.world.anon().get(&format!("/repository/{GROUP}/versions")).expect(200);

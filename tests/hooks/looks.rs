@@ -110,8 +110,7 @@ fn each_of_many_pushes_within_two_minutes_is_seen_at_once() {
 #[test]
 fn an_index_that_nobody_asks_for_is_looked_at_within_the_hour_if_it_ever_was() {
     let mut scene = Scene::signed();
-    let never = json!({ "urls": [scene.upstream.url() + "never"] });
-    scene.world.make(&json!({ "name": "never", "format": "gem", "kind": "remote", "remote": never }));
+    scene.world.remote_of("gem", "never", &(scene.upstream.url() + "never"));
     scene.world.stop();
     scene.world.resume();
     scene.at("12:10:00");
@@ -132,8 +131,7 @@ fn an_index_that_nobody_asks_for_is_looked_at_within_the_hour_if_it_ever_was() {
 fn a_hook_for_an_index_that_was_never_asked_for_fetches_none() {
     let world = World::start();
     let upstream = crate::world::Upstream::start();
-    let remote = json!({ "urls": [upstream.url()] });
-    world.make(&json!({ "name": "never", "format": "gem", "kind": "remote", "remote": remote }));
+    world.remote_of("gem", "never", &upstream.url());
     world.anon().ask("POST", "/hooks/never", &[], payload("2.0.0").as_bytes()).expect(202);
     let told = || world.admin().get("/api/v1/repositories/never").expect(200).json();
     super::await_true("it is looked for no more", || told()["hooks"]["waiting"] == 0);

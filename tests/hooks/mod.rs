@@ -105,8 +105,7 @@ fn listing(versions: &[&str]) -> Says {
 
 /// Sets the clock to a time on 2 November 2026.
 fn at(world: &World, time: &str) {
-    let moment = format!("2026-11-02T{time}Z");
-    world.set_time(&moment);
+    world.set_time(&format!("2026-11-02T{time}Z"));
 }
 
 /// The body that RubyGems sends about a version.

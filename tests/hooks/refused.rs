@@ -120,8 +120,7 @@ fn nobody_learns_by_how_soon_a_hook_is_refused_which_private_repositories_there_
 fn what_is_no_hook_is_refused() {
     let scene = Scene::new();
     let anon = scene.world.anon();
-    let body = format!("{{\"name\": \"{}\"}}", "x".repeat(65_536));
-    assert_eq!(post(&anon, &[], &body), 413);
+    assert_eq!(post(&anon, &[], &format!("{{\"name\": \"{}\"}}", "x".repeat(65_536))), 413);
     assert_eq!(post(&anon, &[], &" ".repeat(65_536)), 202);
     assert_eq!(anon.get(HOOK).expect(405).header("allow"), Some("POST"));
     assert_eq!(anon.ask("POST", &format!("{HOOK}/other.json"), &[], b"").status, 404);
@@ -181,8 +180,7 @@ fn a_secret_that_cannot_be_read_is_the_servers_fault_and_nobody_is_told_where_it
     std::fs::write(&secret, "hush").unwrap();
     let world = World::start_with_file(&format!("upstream.credentials_folder = {:?}\n", folder.path()));
     remote(&world, false);
-    let set = json!({ "hook_secret": format!("file:{}", secret.display()) });
-    world.change(REMOTE, &set);
+    world.change(REMOTE, &json!({ "hook_secret": format!("file:{}", secret.display()) }));
     let proof = [("X-Gitlab-Token", "hush")];
     assert_eq!(post(&world.anon(), &proof, ""), 202);
     std::fs::remove_file(&secret).unwrap();

@@ -1,7 +1,7 @@
 //! Hooks for Maven and raw repositories, and for groups of them: the cached documents are fetched again.
 
 use super::{at, await_true};
-use crate::world::{Says, Upstream, World};
+use crate::world::{Upstream, World, metadata};
 use serde_json::{Value, json};
 
 const METADATA: &str = "org/example/lamp/maven-metadata.xml";
@@ -12,15 +12,6 @@ struct Scene {
     world: World,
 }
 
-/// Metadata of `org.example:lamp` with these versions.
-fn metadata(versions: &[&str]) -> Says {
-    let versions: String = versions.iter().map(|version| format!("<version>{version}</version>")).collect();
-    Says::file(format!(
-        "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><versioning>\
-         <versions>{versions}</versions><lastUpdated>20260101000000</lastUpdated></versioning></metadata>"
-    ))
-}
-
 impl Scene {
     fn new() -> Self {
         let scene = Self { upstream: Upstream::start(), world: World::start_in_conformance(&[]) };
@@ -28,7 +19,7 @@ impl Scene {
         scene.world.tree("ours", "maven");
         scene.world.make(&json!({ "name": "all", "format": "maven", "members": ["ours", "central"] }));
         at(&scene.world, "12:00:00");
-        scene.upstream.says(&format!("/{METADATA}"), metadata(&["1.0"]));
+        scene.upstream.file(&format!("/{METADATA}"), metadata(&["1.0"]));
         scene
     }
 
@@ -60,7 +51,7 @@ fn metadata_that_a_hook_names_is_fetched_again_for_the_repository_and_for_its_gr
     ] {
         let scene = Scene::new();
         assert!(scene.lists("central", "1.0") && scene.lists("all", "1.0"));
-        scene.upstream.says(&format!("/{METADATA}"), metadata(&["1.0", "2.0"]));
+        scene.upstream.file(&format!("/{METADATA}"), metadata(&["1.0", "2.0"]));
         at(&scene.world, "12:00:05");
         assert!(
             !scene.lists("central", "2.0") && !scene.lists("all", "2.0"),
@@ -80,7 +71,7 @@ fn a_version_behind_a_stale_cache_is_asked_for_again_until_it_is_listed() {
     let path = format!("/{METADATA}");
     scene.upstream.await_count(&path, 2);
     assert_eq!(scene.figure("central", "waiting"), 1);
-    scene.upstream.says(&path, metadata(&["1.0", "2.0"]));
+    scene.upstream.file(&path, metadata(&["1.0", "2.0"]));
     at(&scene.world, "12:00:07");
     await_true("it is listed", || scene.lists("all", "2.0"));
     await_true("it waits no more", || scene.figure("central", "waiting") == 0);

@@ -72,7 +72,7 @@ fn streams_that_are_opened_and_reset_at_once_end_the_connection() {
 }
 
 #[test]
-fn frames_that_ask_for_nothing_end_the_connection() {
+fn frames_that_ask_for_nothing_and_a_request_in_thousands_of_pieces_end_the_connection() {
     let world = World::start();
     let nothing = |_: &mut Frames| 1;
     flooded(&world, "pings", nothing, |_| frame(PING, 0, 0, b"12345678"));
@@ -81,12 +81,6 @@ fn frames_that_ask_for_nothing_end_the_connection() {
     flooded(&world, "priorities", nothing, |stream| frame(PRIORITY, 0, stream, &[0, 0, 0, 0, 7]));
     flooded(&world, "windows", nothing, |_| frame(WINDOW_UPDATE, 0, 0, &1_u32.to_be_bytes()));
     flooded(&world, "what nobody knows", nothing, |_| frame(0xfa, 0xff, 0, b"anything"));
-    healthy(&world);
-}
-
-#[test]
-fn a_head_in_thousands_of_pieces_ends_the_connection() {
-    let world = World::start();
     let begin = |frames: &mut Frames| {
         let stream = frames.next_stream();
         frames.send(HEADERS, END_STREAM, stream, &request("GET", "/")).unwrap();
@@ -96,12 +90,6 @@ fn a_head_in_thousands_of_pieces_ends_the_connection() {
     flooded(&world, "continuations", begin, |_| frame(CONTINUATION, 0, 1, &fields(&[("x", "y")])));
     let large = fields(&[("x", &"y".repeat(16_000))]);
     flooded(&world, "large continuations", begin, |_| frame(CONTINUATION, 0, 1, &large));
-    healthy(&world);
-}
-
-#[test]
-fn data_that_is_empty_or_a_byte_at_a_time_ends_the_connection() {
-    let world = World::start();
     let secret = world.admin().secret().to_owned();
     let begin = |frames: &mut Frames| {
         let path = format!("/repository/{FIRST}/api/v1/gems");

@@ -108,8 +108,7 @@ fn a_request_line_that_is_not_one_is_refused() {
 fn a_body_that_is_not_as_long_as_it_says_is_refused() {
     let world = World::start();
     let head = |lengths: &[&str]| {
-        let path = format!("/repository/{FIRST}/api/v1/gems");
-        let mut head = request("POST", &path);
+        let mut head = request("POST", &format!("/repository/{FIRST}/api/v1/gems"));
         head.extend(field("authorization", world.admin().secret()));
         lengths.iter().for_each(|length| head.extend(field("content-length", length)));
         head

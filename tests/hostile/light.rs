@@ -77,8 +77,7 @@ fn anonymous_readers_of_versions_that_nobody_knew_fill_no_more_than_the_budget()
 #[test]
 fn paths_that_an_upstream_may_read_as_others_are_refused_and_in_nobody_s_way() {
     let (world, upstream) = scene();
-    let policy = json!({ "policy": { "deny": ["com.acme:*"] } });
-    world.change("far", &policy);
+    world.change("far", &json!({ "policy": { "deny": ["com.acme:*"] } }));
     let address = world.address();
     beside(&world, |number| {
         for name in ["com/acme;y", "com/acme%3By", "com/%252e%252e/com/acme", "com/acme%2523"] {
@@ -112,8 +111,7 @@ fn an_upstream_that_redirects_to_many_dead_hosts_leaves_room_for_those_of_reposi
     let mut connection = world.anon().connect().unwrap();
     for port in 1..=600 {
         upstream.says(&format!("/{port}.zip"), Says::redirect(&format!("http://127.0.0.1:{port}/file.zip")));
-        let path = format!("/repository/far-raw/{port}.zip");
-        assert!(connection.call("GET", &path, &[], b"").unwrap().status >= 500);
+        assert!(connection.call("GET", &format!("/repository/far-raw/{port}.zip"), &[], b"").unwrap().status >= 500);
     }
     let other = Upstream::start();
     other.file("/tool", "tool");

@@ -44,8 +44,7 @@ fn await_slow(world: &World, class: &str, count: u64, ended: u64) {
 #[test]
 fn slow_hooks_of_strangers_keep_no_hook_waiting() {
     let world = World::start_with(MANY_CLIENTS);
-    let remote = json!({ "urls": ["http://127.0.0.1:9"] });
-    world.make(&json!({ "name": "far", "format": "gem", "kind": "remote", "remote": remote }));
+    world.remote_of("gem", "far", "http://127.0.0.1:9");
     let [mut first, second] = ["192.0.2.66", "192.0.2.67"].map(|from| slow(&world, None, "POST /hooks/far", from));
     await_slow(&world, "hooks", 64, 32);
     // One that takes its time, of a client that sends no other, is not ended for others.

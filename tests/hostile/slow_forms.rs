@@ -61,8 +61,7 @@ fn slow_forms_hold_up_no_administrator_no_upload_and_no_probe() {
     let mira = world.person("mira", &["write", "delete", "add_owner"], &[]);
     let form = [("Content-Type", "application/x-www-form-urlencoded")];
     mira.push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
-    let owners_of_oil = format!("/repository/{FIRST}/api/v1/gems/oil/owners");
-    mira.ask("POST", &owners_of_oil, &form, b"email=reader").expect(200);
+    mira.ask("POST", &format!("/repository/{FIRST}/api/v1/gems/oil/owners"), &form, b"email=reader").expect(200);
     mira.ask("POST", &format!("/repository/{FIRST}/api/v1/api_key"), &form, b"name=k&push_rubygem=true").expect(200);
     mira.yank(FIRST, "oil", "1.0.0").expect(200);
     let metrics = world.anon().get("/metrics").expect(200);
@@ -104,7 +103,7 @@ fn beside_slow_uploads(world: &World, attackers: &[(&Person, &str)]) -> Vec<Answ
 }
 
 #[test]
-fn one_client_takes_a_part_of_the_places_for_uploads_and_others_have_theirs() {
+fn one_client_or_token_takes_a_part_of_the_places_for_uploads_and_others_have_theirs() {
     let settings: &[_] = &[MANY_CLIENTS[0], MANY_CLIENTS[1], ("DAYLIGHT_SERVER_MAX_UPLOADS", "4")];
     let world = World::start_with(Box::leak(settings.into()));
     let (mira, olaf) = (world.person("mira", &["write"], &[]), world.person("olaf", &["write"], &[]));
@@ -112,16 +111,11 @@ fn one_client_takes_a_part_of_the_places_for_uploads_and_others_have_theirs() {
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("1")));
         assert!(answer.text().contains("too many uploads of this client or token"), "{}", answer.text());
     }
-}
-
-#[test]
-fn one_token_takes_a_part_of_the_places_wherever_it_is_shown() {
-    let settings: &[_] = &[MANY_CLIENTS[0], MANY_CLIENTS[1], ("DAYLIGHT_SERVER_MAX_UPLOADS", "4")];
     let world = World::start_with(Box::leak(settings.into()));
     let mira = world.person("mira", &["write"], &[]);
     for answer in beside_slow_uploads(&world, &[(&mira, "192.0.2.66"), (&mira, "192.0.2.67")]) {
         answer.expect(503);
     }
     let metrics = world.anon().get("/metrics").expect(200);
-    assert_eq!(sum(metrics.text(), &of_clients("peak")), 2);
+    assert_eq!(sum(metrics.text(), &of_clients("peak")), 2, "a token, wherever it is shown");
 }

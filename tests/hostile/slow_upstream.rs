@@ -69,7 +69,8 @@ fn ask(address: SocketAddr, path: &str) -> Connection {
 fn beside(count: usize, path: impl Fn(usize) -> String) {
     let scene = Scene::new();
     let mut others = Others::new(&scene.world);
-    let waiting: Vec<_> = (0..count).map(|number| ask(scene.world.address(), &path(number))).collect();
+    let waiting: Vec<_> =
+        (0..count).map(|number| ask(scene.world.address(), &format!("/repository/{}", path(number)))).collect();
     scene.await_waiting(count as u64);
     others.go_on();
     drop(waiting);
@@ -77,23 +78,13 @@ fn beside(count: usize, path: impl Fn(usize) -> String) {
 }
 
 #[test]
-fn those_who_wait_for_one_file_of_a_silent_upstream_are_in_nobody_s_way() {
-    beside(attackers(1024), |_| "/repository/hang/org/example/lamp/1/lamp-1.jar".into());
-}
-
-#[test]
-fn those_who_wait_for_many_files_of_a_silent_upstream_are_in_nobody_s_way() {
-    beside(attackers(1024), |number| format!("/repository/hang/org/example/lamp/{number}/lamp-{number}.jar"));
-}
-
-#[test]
-fn those_who_ask_a_silent_upstream_for_what_looks_like_an_index_are_in_nobody_s_way() {
-    beside(attackers(256), |_| "/repository/hang-raw/versions".into());
-}
-
-#[test]
-fn those_who_ask_a_silent_upstream_for_what_looks_like_a_small_answer_are_in_nobody_s_way() {
-    beside(attackers(2048), |_| "/repository/hang-raw/downloads/lamp-1.0.0.gem".into());
+fn those_who_wait_for_a_silent_upstream_are_in_nobody_s_way() {
+    let jar = |number: usize| format!("hang/org/example/lamp/{number}/lamp-{number}.jar");
+    // One file, many files, what looks like an index, and what looks like a small answer.
+    beside(attackers(1024), |_| jar(1));
+    beside(attackers(1024), jar);
+    beside(attackers(256), |_| "hang-raw/versions".into());
+    beside(attackers(2048), |_| "hang-raw/downloads/lamp-1.0.0.gem".into());
 }
 
 #[test]
@@ -155,11 +146,6 @@ fn who_waits_beyond_the_part_of_one_client_is_told_at_once_to_come_again() {
     assert_eq!(sum(metrics.text(), "daylight_reasons_total{reason=\"waiters_full\"}"), 1);
 }
 
-/// Opens all allowed connections without sending a request, and as many in reserve.
-fn crowd(world: &World) -> Vec<Connection> {
-    (0..400).map(|_| Connection::open(world.address()).unwrap()).collect()
-}
-
 #[test]
 fn where_all_connections_are_taken_probes_and_metrics_are_answered_and_others_come_again() {
     let world = World::start_with(&[
@@ -167,7 +153,8 @@ fn where_all_connections_are_taken_probes_and_metrics_are_answered_and_others_co
         ("DAYLIGHT_SERVER_MAX_CONNECTIONS_PER_CLIENT", "48"),
         ("DAYLIGHT_SERVER_HEAD_TIMEOUT_S", "600"),
     ]);
-    let crowd = crowd(&world);
+    // All allowed connections without a request, and as many in reserve.
+    let crowd: Vec<_> = (0..400).map(|_| Connection::open(world.address()).unwrap()).collect();
     for _ in 0..20 {
         super::beside::healthy(&world);
         let refused = world.anon().get("/repository/gems-private/versions").expect(503);

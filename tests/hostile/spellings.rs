@@ -27,8 +27,7 @@ fn shore() -> (World, Upstream) {
     let (world, far) = (world(), Upstream::start());
     far.says_otherwise(Says::bytes("evil"));
     world.remote("far", &far.url());
-    let remote = json!({ "urls": [far.url()] });
-    world.make(&json!({ "name": "files", "format": "raw", "kind": "remote", "remote": remote }));
+    world.remote_of("raw", "files", &far.url());
     (world, far)
 }
 

@@ -63,8 +63,7 @@ fn a_name_that_moved_inside_stays_uncalled_after_a_restart_until_somebody_sets_i
     assert!(event.contains("has a loopback address now, and had a public one"), "{event}");
     assert_eq!(far.total(), asked);
     assert_eq!(get(&world, 1).expect(200).text(), "kept");
-    let again = json!({ "remote": { "urls": [url] } });
-    world.change("far", &again);
+    world.change("far", &json!({ "remote": { "urls": [url] } }));
     assert_eq!(get(&world, 2).expect(200).text(), "inside");
     healthy(&world);
 }

@@ -218,8 +218,7 @@ pub(super) fn hooks() -> Stage {
     let secrets = tempfile::TempDir::new().unwrap();
     let file = secrets.path().join("hooks");
     write(&file, "hush\n");
-    let reference = json!({ "hook_secret": "env:UPSTREAM_HOOKS" });
-    world.change("maven", &reference);
+    world.change("maven", &json!({ "hook_secret": "env:UPSTREAM_HOOKS" }));
     Stage::on(world)
         .name("file:/run/secrets/hooks", "env:UPSTREAM_HOOKS")
         .name("https://UPSTREAM/", &registry.url())
@@ -277,8 +276,7 @@ pub(super) fn troubleshooting() -> Stage {
 fn slow_member(world: &World) -> Upstream {
     let late = Upstream::start();
     world.remote("company", &late.url());
-    let members = json!({"members": ["maven-releases", "maven-snapshots", "company"]});
-    world.change("maven", &members);
+    world.change("maven", &json!({"members": ["maven-releases", "maven-snapshots", "company"]}));
     let anon = &world.anon();
     std::thread::scope(|scope| {
         for number in 0..40 {

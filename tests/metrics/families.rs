@@ -35,7 +35,7 @@ fn busy() -> (World, Upstream) {
     world.repository("vault", true);
     upstream.file("/tools/lamp", "bytes");
     upstream.says("/tools/broken", Says::status(500));
-    world.make(&json!({ "name": "far", "format": "raw", "remote": { "urls": [upstream.url()] } }));
+    world.remote_of("raw", "far", &upstream.url());
     world.make(&json!({ "name": "all", "format": "gem", "kind": "group", "members": [FIRST] }));
     admin.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
     anon.push(FIRST, &Gem::new("lamp", "1.0.1")).expect(401);

@@ -75,8 +75,7 @@ impl Callers {
         body: &[u8],
     ) -> u16 {
         let ((method, path), (person, connection)) = (request, &mut self.all[who]);
-        let url = format!("/repository/{repository}/{path}");
-        let answer = person.on(connection, method, &url, headers, body).unwrap();
+        let answer = person.on(connection, method, &format!("/repository/{repository}/{path}"), headers, body).unwrap();
         if answer.header("connection") == Some("close") {
             *connection = person.connect().unwrap();
         }

@@ -3,7 +3,6 @@
 use super::Samples;
 use crate::accounts::settled;
 use crate::world::{Says, Upstream, World};
-use serde_json::json;
 
 fn samples(world: &World) -> Samples {
     settled(world);
@@ -13,7 +12,7 @@ fn samples(world: &World) -> Samples {
 #[test]
 fn requests_bytes_hits_and_misses_of_a_repository_are_those_that_were_sent() {
     let (world, upstream) = (World::start(), Upstream::start());
-    world.make(&json!({ "name": "far", "format": "raw", "remote": { "urls": [upstream.url()] } }));
+    world.remote_of("raw", "far", &upstream.url());
     world.tree("files", "raw");
     upstream.file("/lamp", "0123456789");
     upstream.says("/broken", Says::status(500));

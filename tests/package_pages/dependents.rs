@@ -51,8 +51,7 @@ fn the_dependents_of_a_gem_are_told_by_the_latest_version_that_clients_get() {
     let told = |repository| dependents(&world.anon(), repository, "oil", 1);
     assert_eq!(told(FIRST), ["lamp 2.0.0 ~> 2.0"]);
     assert_eq!(told("all"), ["lamp 2.0.0 ~> 2.0", "torch 3.0.0 >= 0"]);
-    let deny = json!({ "include_hosted": true, "policy": { "deny": ["lantern:1.1.0", "lamp:2.0.0"] } });
-    world.change("all", &deny);
+    world.change("all", &json!({ "include_hosted": true, "policy": { "deny": ["lantern:1.1.0", "lamp:2.0.0"] } }));
     assert_eq!(told("all"), ["lamp 1.0.0 ~> 1.0", "lantern 1.0.0 >= 1.0", "torch 3.0.0 >= 0"]);
     assert!(dependents(&world.anon(), FIRST, "unknown", 100).is_empty());
 }

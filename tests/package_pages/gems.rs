@@ -73,8 +73,7 @@ impl Scene {
         let (upstream, world) = (World::start(), World::start_in_conformance(&[]));
         world.set_time(&day(1));
         world.repository(MORE, false);
-        let remote = json!({ "urls": [upstream.url(FIRST)] });
-        world.make(&json!({ "name": REMOTE, "format": "gem", "kind": "remote", "remote": remote }));
+        world.remote_of("gem", REMOTE, &upstream.url(FIRST));
         let members = json!([FIRST, MORE, REMOTE]);
         world.make(&json!({ "name": GROUP, "format": "gem", "kind": "group", "members": members }));
         Self { upstream, world, day: 1, moments: Vec::new(), met: Met::default() }
@@ -267,8 +266,7 @@ fn a_long_list_has_parts_and_none_is_cut_off_without_a_word() {
     let world = World::start();
     let connection = &mut world.admin().connect().unwrap();
     for at in 0..12 {
-        let bytes = Gem::new("lamp", &format!("1.{at}.0")).bytes();
-        world.admin().push_on(connection, FIRST, &bytes).unwrap().expect(200);
+        world.admin().push_on(connection, FIRST, &Gem::new("lamp", &format!("1.{at}.0")).bytes()).unwrap().expect(200);
     }
     let (mut seen, mut after) = (Vec::new(), String::new());
     loop {

@@ -70,8 +70,7 @@ fn the_difference_of_two_gems_has_their_dependencies_and_files_and_nothing_of_a_
     for (query, status) in [("from=1.0.0", 400), ("from=1.0.0&to=9", 404), ("", 400)] {
         world.anon().get(&format!("{}?{query}", call(FIRST, "lamp/difference"))).expect(status);
     }
-    let deny = json!({ "policy": { "deny": ["lamp:1.1.0"] } });
-    world.change(FIRST, &deny);
+    world.change(FIRST, &json!({ "policy": { "deny": ["lamp:1.1.0"] } }));
     let hidden = world.anon().get(&api).expect(200).json();
     assert_eq!((&hidden["dependencies"], &hidden["files"]), (&Value::Null, &Value::Null));
     assert!(world.anon().get(&html).expect(200).text().contains("clients do not get it"));
@@ -88,8 +87,7 @@ fn the_difference_of_two_artifacts_compares_files_of_the_same_role() {
              <version>{needs}</version></dependency></dependencies></project>"
         );
         let put = |ending: &str, bytes: &[u8]| {
-            let path = format!("org/example/lamp/{version}/lamp-{version}{ending}");
-            world.admin().put("ours", &path, bytes).expect(201);
+            world.admin().put("ours", &format!("org/example/lamp/{version}/lamp-{version}{ending}"), bytes).expect(201);
         };
         put(".pom", pom.as_bytes());
         put(".jar", jar.as_bytes());
@@ -118,8 +116,7 @@ fn a_readme_is_shown_as_text_of_a_published_and_of_a_cached_gem_and_no_upstream_
         admin.push(FIRST, &gem).expect(200);
         admin.push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
     }
-    let remote = json!({ "urls": [upstream.url(FIRST)] });
-    world.make(&json!({ "name": "other", "format": "gem", "kind": "remote", "remote": remote }));
+    world.remote_of("gem", "other", &upstream.url(FIRST));
     world.anon().file("other", "info/lamp").expect(200);
     let readme =
         |repository: &str, of: &str| world.anon().get(&call(repository, &format!("{of}/readme"))).expect(200).json();

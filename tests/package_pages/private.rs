@@ -47,8 +47,7 @@ fn a_group_names_no_member_that_the_caller_may_not_read_and_lists_no_versions_th
     world.admin().push(FIRST, &Gem::new("lamp", "2.0.0")).expect(200);
     world.admin().push("vault", &Gem::new("lamp", "1.0.0")).expect(200);
     world.admin().push("other", &Gem::new("oil", "1.0.0")).expect(200);
-    let deny = json!({ "include_hosted": true, "policy": { "deny": ["oil:1.*"] } });
-    world.change("other", &deny);
+    world.change("other", &json!({ "include_hosted": true, "policy": { "deny": ["oil:1.*"] } }));
     let guest = world.person("guest", &["read"], &["all"]);
     let seen = guest.get(&call("all", "lamp")).expect(200);
     assert!(!seen.text().contains("vault") && !seen.text().contains("1.0.0"), "{}", seen.text());
@@ -70,8 +69,7 @@ fn a_group_inside_a_group_that_the_caller_may_not_read_is_not_named_by_its_polic
     world.make(&json!({ "name": "inner", "format": "gem", "members": [FIRST], "private": true }));
     world.make(&json!({ "name": "outer", "format": "gem", "members": ["inner"], "private": false }));
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
-    let deny = json!({ "include_hosted": true, "policy": { "deny": ["lamp"] } });
-    world.change("inner", &deny);
+    world.change("inner", &json!({ "include_hosted": true, "policy": { "deny": ["lamp"] } }));
     for path in [call("outer", "lamp"), call("outer", "lamp/1.0.0"), page("outer", "lamp")] {
         let seen = world.anon().get(&path).expect(200);
         assert!(!seen.text().contains("inner") && seen.text().contains("is denied"), "{}", seen.text());

@@ -24,9 +24,9 @@ fn of_an_upstream_whose_list_is_not_known_the_newest_cached_version_is_told_and_
     let upstream = Upstream::start();
     upstream.file(&format!("/{POM}"), pom("1.0"));
     upstream.file("/org/example/oil/2.0/oil-2.0.pom", pom("2.0").replace("lamp", "oil"));
-    world.make(&json!({ "name": "far", "format": "maven", "kind": "remote", "remote": { "urls": [upstream.url()] } }));
+    world.remote("far", &upstream.url());
     let other = Upstream::start();
-    world.make(&json!({ "name": "other", "format": "maven", "kind": "remote", "remote": { "urls": [other.url()] } }));
+    world.remote("other", &other.url());
     world.make(&json!({ "name": "both", "format": "maven", "kind": "group", "members": ["far", "other"] }));
     world.anon().file("far", POM).expect(200);
     let lamp = told(&world.anon(), "far", "org.example:lamp").unwrap();
@@ -69,10 +69,8 @@ fn pages_the_lists_of_gem_and_info_agree_about_gems_that_nobody_has_asked_for() 
         upstream.admin().ask("POST", &format!("/repository/{FIRST}/api/v1/gems"), &long_ago, &gem.bytes()).expect(200);
     }
     upstream.admin().push(FIRST, &Gem::new("wick", "3.0.0")).expect(200);
-    let remote = json!({ "urls": [upstream.url(FIRST)] });
-    world.make(&json!({ "name": "other", "format": "gem", "kind": "remote", "remote": remote }));
-    let policy = json!({ "policy": { "cooldown_s": WEEK_S } });
-    world.change("other", &policy);
+    world.remote_of("gem", "other", &upstream.url(FIRST));
+    world.change("other", &json!({ "policy": { "cooldown_s": WEEK_S } }));
     world.anon().file("other", "versions").expect(200);
     let note = "the dates of its versions are not known here";
     let is_noted = |name: &str| world.anon().get(&page("other", name)).expect(200).text().contains(note);
@@ -114,8 +112,7 @@ fn a_cached_gem_tells_its_summary_its_licence_and_its_links() {
     upstream.says("/versions", Says::file(versions));
     upstream.file("/info/lamp", info);
     upstream.says("/gems/lamp-1.0.0.gem", Says::bytes(gem.bytes()));
-    let remote = json!({ "urls": [upstream.url()] });
-    world.make(&json!({ "name": "other", "format": "gem", "kind": "remote", "remote": remote }));
+    world.remote_of("gem", "other", &upstream.url());
     world.anon().file("other", "info/lamp").expect(200);
     let about = |path: &str| world.anon().get(path).expect(200).json()["about"].clone();
     assert_eq!(about(&call("other", "lamp"))["summary"], Value::Null);

@@ -59,7 +59,6 @@ fn a_listing_of_a_folder_is_no_file_of_a_repository_of_maven_s() {
         world.anon().file(repository, "org/other/oil").expect(404);
     }
     // In a raw repository an HTML page may be the requested file.
-    let remote = json!({ "urls": [far.url()] });
-    world.make(&json!({ "name": "files", "format": "raw", "kind": "remote", "remote": remote }));
+    world.remote_of("raw", "files", &far.url());
     world.anon().file("files", "org/other/oil").expect(200);
 }

@@ -78,8 +78,7 @@ fn a_hosted_member_and_a_new_group_are_not_put_under_a_cooldown_unawares_either(
     let (world, _far) = house();
     world.make(&json!({ "name": "careful", "format": "maven", "members": ["far"] }));
     world.make(&json!({ "name": "outer", "format": "maven", "members": ["careful"] }));
-    let week = json!({ "policy": { "cooldown_s": WEEK_S } });
-    change(&world, "outer", &week).expect(200);
+    change(&world, "outer", &json!({ "policy": { "cooldown_s": WEEK_S } })).expect(200);
     for (group, members) in [("outer", ["careful", "ours"]), ("careful", ["far", "ours"])] {
         let refused = change(&world, group, &json!({ "members": members })).expect(409).json();
         assert!(refused["detail"].as_str().unwrap().contains("org.example:lamp:1.1"), "{group}: {refused}");

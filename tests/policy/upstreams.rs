@@ -89,8 +89,7 @@ fn what_is_denied_is_not_in_the_metadata_of_an_upstream_and_no_pom_is_asked_for_
 #[test]
 fn the_checksum_of_a_raw_file_is_hidden_where_the_file_is() {
     let (world, far) = (world(), Upstream::start());
-    let remote = json!({ "urls": [far.url()] });
-    world.make(&json!({ "name": "tools", "format": "raw", "kind": "remote", "remote": remote }));
+    world.remote_of("raw", "tools", &far.url());
     world.make(&json!({ "name": "every", "format": "raw", "members": ["tools"] }));
     for file in ["bin/lamp.zip", "secret/oil.zip", "bin/wick.zip"] {
         far.file(&format!("/{file}"), file);

@@ -1,8 +1,7 @@
 //! The TTL of an upstream's files, and the answers when the upstream fails.
 
-use super::cold::metadata;
 use super::{JAR, METADATA, Scene, at};
-use crate::world::{Says, await_true};
+use crate::world::{Says, await_true, metadata};
 use serde_json::json;
 
 #[test]
@@ -25,20 +24,20 @@ fn a_release_is_asked_for_once_and_for_ever_also_by_a_server_that_was_started_ag
 fn what_changes_is_asked_for_again_with_what_is_known_of_it() {
     let scene = Scene::with(&json!({"fresh_s": 0}));
     let path = format!("/{METADATA}");
-    scene.upstream.file(&path, metadata("1.0"));
+    scene.upstream.file(&path, metadata(&["1.0"]));
     scene.get(METADATA).expect(200);
     let again = scene.get(METADATA).expect(200);
     assert_eq!(again.header("cache-status"), Some("daylight; fwd=stale; fwd-status=304"));
-    assert_eq!(again.text(), metadata("1.0"));
+    assert_eq!(again.text(), metadata(&["1.0"]));
     let asked = scene.upstream.asked();
     let (first, second) = (&asked[0], &asked[1]);
     assert_eq!((first.header("if-none-match"), second.header("if-none-match").is_some()), (None, true));
     assert_eq!(second.header("if-modified-since"), Some("Thu, 01 Oct 2026 12:00:00 GMT"));
     let before = scene.get(METADATA).header("etag").unwrap().to_owned();
-    scene.upstream.file(&path, metadata("2.0"));
+    scene.upstream.file(&path, metadata(&["2.0"]));
     for _ in 0..3 {
         let changed = scene.get(METADATA).expect(200);
-        assert_eq!(changed.text(), metadata("2.0"));
+        assert_eq!(changed.text(), metadata(&["2.0"]));
         assert_ne!(changed.header("etag").unwrap(), before);
     }
     // A client with the older file does not get a 304.
@@ -49,20 +48,20 @@ fn what_changes_is_asked_for_again_with_what_is_known_of_it() {
 fn what_changes_is_asked_for_again_before_its_time_has_come_with_nobody_waiting() {
     let scene = Scene::at_any_time();
     let path = format!("/{METADATA}");
-    scene.upstream.file(&path, metadata("1.0"));
+    scene.upstream.file(&path, metadata(&["1.0"]));
     scene.world.set_time("2026-11-01T12:00:00Z");
     scene.get(METADATA).expect(200);
     scene.world.set_time("2026-11-01T12:13:29Z");
     scene.get(METADATA).expect(200);
     assert_eq!(scene.asked(METADATA), 1, "good for 15 minutes, and not to be asked for in the first 13.5");
-    scene.upstream.says(&path, Says::file(metadata("2.0")).silent());
+    scene.upstream.says(&path, Says::file(metadata(&["2.0"])).silent());
     scene.world.set_time("2026-11-01T12:14:00Z");
     for _ in 0..3 {
-        assert_eq!(scene.get(METADATA).expect(200).text(), metadata("1.0"));
+        assert_eq!(scene.get(METADATA).expect(200).text(), metadata(&["1.0"]));
     }
     scene.upstream.await_count(&path, 2);
     scene.upstream.release(&path);
-    await_true("the metadata is refreshed", || scene.get(METADATA).expect(200).text() == metadata("2.0"));
+    await_true("the metadata is refreshed", || scene.get(METADATA).expect(200).text() == metadata(&["2.0"]));
     scene.world.set_time("2026-11-01T12:20:00Z");
     scene.get(METADATA).expect(200);
     assert_eq!(scene.asked(METADATA), 2);
@@ -90,30 +89,30 @@ fn what_is_missing_is_missing_for_its_time_and_a_page_of_it_no_longer() {
 fn an_upstream_that_says_nothing_keeps_nobody_waiting_who_can_have_what_was_good_last() {
     let scene = Scene::with(&json!({"fresh_s": 0}));
     let path = format!("/{METADATA}");
-    scene.upstream.file(&path, metadata("1.0"));
+    scene.upstream.file(&path, metadata(&["1.0"]));
     scene.get(METADATA).expect(200);
-    scene.upstream.says(&path, Says::file(metadata("2.0")).silent());
+    scene.upstream.says(&path, Says::file(metadata(&["2.0"])).silent());
     let stale = scene.get(METADATA).expect(200);
-    assert_eq!((stale.text(), stale.header("daylight-stale")), (metadata("1.0").as_str(), Some("upstream_timeout")));
+    assert_eq!((stale.text(), stale.header("daylight-stale")), (metadata(&["1.0"]).as_str(), Some("upstream_timeout")));
     scene.upstream.release(&path);
-    await_true("the metadata is refreshed", || scene.get(METADATA).expect(200).text() == metadata("2.0"));
+    await_true("the metadata is refreshed", || scene.get(METADATA).expect(200).text() == metadata(&["2.0"]));
 }
 
 #[test]
 fn when_the_upstream_fails_what_was_good_last_is_given_and_it_says_so() {
     let scene = Scene::with(&json!({"fresh_s": 0}));
     let path = format!("/{METADATA}");
-    scene.upstream.file(&path, metadata("1.0"));
+    scene.upstream.file(&path, metadata(&["1.0"]));
     scene.get(METADATA).expect(200);
     for (says, why) in [
         (Says::status(500), "upstream_failed"),
         (Says::status(403), "upstream_forbids"),
         (Says::html(), "upstream_invalid"),
-        (Says::bytes(metadata("2.0")).cut_after(9), "upstream_cut"),
+        (Says::bytes(metadata(&["2.0"])).cut_after(9), "upstream_cut"),
     ] {
         scene.upstream.says(&path, says);
         let stale = scene.get(METADATA).expect(200);
-        assert_eq!((stale.text(), stale.header("daylight-stale")), (metadata("1.0").as_str(), Some(why)));
+        assert_eq!((stale.text(), stale.header("daylight-stale")), (metadata(&["1.0"]).as_str(), Some(why)));
         assert!(stale.header("age").is_some());
     }
     scene.upstream.unplug();
@@ -126,7 +125,7 @@ fn when_the_upstream_fails_what_was_good_last_is_given_and_it_says_so() {
 fn what_is_gone_at_the_upstream_is_gone_here() {
     let scene = Scene::with(&json!({"fresh_s": 0, "missing_s": 0}));
     let path = format!("/{METADATA}");
-    scene.upstream.file(&path, metadata("1.0"));
+    scene.upstream.file(&path, metadata(&["1.0"]));
     scene.get(METADATA).expect(200);
     scene.upstream.says(&path, Says::status(410));
     scene.get(METADATA).expect(404);

@@ -27,7 +27,7 @@ fn object(body: Vec<u8>) -> Says {
 fn a_file_that_is_stored_packed_is_kept_and_answered_as_it_is() {
     let scene = Scene::new();
     let large = noise(1 << 20);
-    let metadata = super::cold::metadata("1.0");
+    let metadata = crate::world::metadata(&["1.0"]);
     let pom = JAR.replace(".jar", ".pom");
     for (path, whole) in [(JAR, &large[..]), (&pom, b"<project/>"), (METADATA, metadata.as_bytes())] {
         scene.upstream.says(&format!("/{path}"), object(packed(whole)));

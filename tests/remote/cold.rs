@@ -1,7 +1,7 @@
 //! Files that are not cached: each is fetched once for any number of clients, and sent on as it arrives.
 
 use super::{JAR, METADATA, Scene, at, bytes};
-use crate::world::{Connection, Says, hex};
+use crate::world::{Connection, Says, hex, metadata};
 use md5::Md5;
 use serde_json::json;
 use sha1::{Digest, Sha1};
@@ -48,7 +48,7 @@ fn a_file_is_fetched_once_and_told_with_every_digest_and_a_head_tells_the_same()
 fn checksums_are_of_what_is_given_and_cost_the_upstream_nothing_where_the_file_is_known() {
     let scene = Scene::new();
     scene.upstream.says(&format!("/{JAR}"), Says::bytes("lamp").header("X-Checksum-SHA1", &hex(&Sha1::digest("lamp"))));
-    scene.upstream.file(&format!("/{METADATA}"), metadata("1.0"));
+    scene.upstream.file(&format!("/{METADATA}"), metadata(&["1.0"]));
     scene.upstream.file(&format!("/{METADATA}.sha1"), "0".repeat(40));
     scene.get(JAR).expect(200);
     for (ending, digest) in [
@@ -62,7 +62,7 @@ fn checksums_are_of_what_is_given_and_cost_the_upstream_nothing_where_the_file_i
         assert_eq!(scene.asked(&path), 0);
     }
     // Requested first, and wrong at the upstream.
-    let sha1 = hex(&Sha1::digest(metadata("1.0")));
+    let sha1 = hex(&Sha1::digest(metadata(&["1.0"])));
     assert_eq!(scene.get(&format!("{METADATA}.sha1")).expect(200).text(), sha1);
     assert_eq!((scene.asked(METADATA), scene.asked(&format!("{METADATA}.sha1"))), (1, 0));
     // The checksum of a file that was never requested is an ordinary file.
@@ -70,13 +70,6 @@ fn checksums_are_of_what_is_given_and_cost_the_upstream_nothing_where_the_file_i
     scene.upstream.file(&format!("/{pom}.sha1"), sha1.as_str());
     assert_eq!(scene.get(&format!("{pom}.sha1")).expect(200).text(), sha1);
     assert_eq!(scene.asked(pom), 0);
-}
-
-pub(super) fn metadata(version: &str) -> String {
-    format!(
-        "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><versioning><versions><version>{version}\
-         </version></versions><lastUpdated>20261101120000</lastUpdated></versioning></metadata>"
-    )
 }
 
 /// Sends a request, and reads its head and this number of bytes of the body.

@@ -29,8 +29,7 @@ fn lists(scene: &Scene, path: &str, versions: usize) {
 
 /// Deletes the cached file, so that the next request calls the upstream.
 fn forget(scene: &Scene, path: &str) {
-    let path = format!("/api/v1/repositories/central/contents/{path}");
-    scene.world.admin().ask("DELETE", &path, &[], b"").expect(200);
+    scene.world.admin().ask("DELETE", &format!("/api/v1/repositories/central/contents/{path}"), &[], b"").expect(200);
 }
 
 /// The answer for a path as of the last change.

@@ -60,8 +60,7 @@ fn the_api_drops_what_is_kept_only_where_it_is_told_and_keeps_verified_releases_
         json!([one.url().trim_end_matches('/')])
     );
     // A mirror after the first URL is not another upstream.
-    let mirrored = json!({ "remote": { "urls": [one.url(), other.url()] } });
-    world.change("far", &mirrored);
+    world.change("far", &json!({ "remote": { "urls": [one.url(), other.url()] } }));
     assert_eq!(files(&world).len(), 3);
     turn(&world, &other, json!({ "keep_cached": true })).expect(200);
     assert_eq!(files(&world), [VERIFIED]);

@@ -208,8 +208,7 @@ fn secrets_in_what_upstreams_say_are_kept_nowhere() {
             stage.upstream.says(&format!("{folder}/{file}"), Says::bytes(format!("created_at: {form}\n---\n{form}\n")));
         }
         let url = stage.upstream.url() + &folder;
-        let remote = json!({ "urls": [url] });
-        stage.world.make(&json!({ "name": name, "format": "gem", "kind": "remote", "remote": remote }));
+        stage.world.remote_of("gem", name, &url);
         for path in ["names", "versions", "info/lamp"] {
             let answer = stage.anon().get(&format!("/repository/{name}/{path}"));
             events.extend(answer.header("daylight-event").map(str::to_owned));

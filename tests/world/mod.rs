@@ -384,7 +384,12 @@ impl World {
 
     /// Creates a remote Maven repository with this upstream.
     pub(crate) fn remote(&self, name: &str, url: &str) {
-        self.make(&json!({ "name": name, "format": "maven", "kind": "remote", "remote": { "urls": [url] } }));
+        self.remote_of("maven", name, url);
+    }
+
+    /// Creates a remote repository of any format.
+    pub(crate) fn remote_of(&self, format: &str, name: &str, url: &str) {
+        self.make(&json!({ "name": name, "format": format, "kind": "remote", "remote": { "urls": [url] } }));
     }
 
     /// Creates a hosted gem repository.
@@ -396,6 +401,15 @@ impl World {
     pub(crate) fn tree(&self, name: &str, format: &str) {
         self.make(&json!({ "name": name, "format": format, "kind": "hosted" }));
     }
+}
+
+/// The metadata of `org.example:lamp` with these versions.
+pub(crate) fn metadata(versions: &[&str]) -> String {
+    let versions: String = versions.iter().map(|version| format!("<version>{version}</version>")).collect();
+    format!(
+        "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><versioning><versions>{versions}</versions>\
+         <lastUpdated>20260101000000</lastUpdated></versioning></metadata>"
+    )
 }
 
 /// A command of the program, without input and without the environment of the tests.
