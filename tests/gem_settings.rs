@@ -81,7 +81,7 @@ fn worlds() -> (World, World) {
         world.admin().push(hosted, &Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0")).expect(200);
     }
     world.remote_of("gem", "far", &upstream.url(FIRST));
-    world.make(&json!({ "name": "deep", "format": "gem", "kind": "remote", "remote": remote, "private": true }));
+    world.make(&json!({ "name": "deep", "format": "gem", "kind": "remote", "remote": { "urls": [upstream.url(FIRST)] }, "private": true }));
     world.make(&json!({ "name": "all", "format": "gem", "members": [FIRST, "far"] }));
     world.make(&json!({ "name": "vault", "format": "gem", "members": ["safe", "deep"], "private": true }));
     (world, upstream)

@@ -1,6 +1,6 @@
 //! Names of hosted members: no upstream can add a version to them, or learns of them.
 
-use super::{Scene, command, group};
+use super::{Scene, command};
 use crate::maven_hosted::all;
 use crate::world::{Upstream, hex};
 use serde_json::json;

@@ -97,7 +97,8 @@ fn balanced(text: &str) -> Result<(), String> {
 
 /// Each repository that a text names by the server's URL is there.
 pub(super) fn repositories(stage: &Stage, text: &str) -> Result<(), String> {
-    let names = text.split(&format!("{}/repository/", stage.address())).skip(1);
+    let begin = format!("{}/repository/", stage.address());
+    let names = text.split(&begin).skip(1);
     for name in names.map(|rest| rest.split(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c)).next().unwrap())
     {
         let status = stage.world.admin().get(&format!("/api/v1/repositories/{name}")).status;

@@ -245,7 +245,7 @@ fn metadata_that_cannot_be_read_is_an_error() {
     let scene = Scene::new();
     scene.upstream.file(&format!("/{}", super::METADATA), "<metadata><groupId>org");
     scene.get(super::METADATA).expect(502);
-    scene.upstream.file(&format!("/{}", super::METADATA), super::cold::metadata("1.0"));
+    scene.upstream.file(&format!("/{}", super::METADATA), crate::world::metadata(&["1.0"]));
     scene.get(super::METADATA).expect(200);
 }
 

@@ -72,7 +72,7 @@ fn pauses_that_are_too_long_together_end_with_503_and_the_rest_of_the_pause() {
 fn whoever_can_have_the_last_good_file_waits_for_no_pause() {
     let mut scene = Scene::with(&json!({"fresh_s": 0}));
     let path = format!("/{METADATA}");
-    scene.upstream.file(&path, super::cold::metadata("1.0"));
+    scene.upstream.file(&path, crate::world::metadata(&["1.0"]));
     scene.get(METADATA).expect(200);
     scene.upstream.says(&path, Says::status(429).header("Retry-After", "1"));
     let stale = scene.get(METADATA).expect(200);

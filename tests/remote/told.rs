@@ -1,9 +1,8 @@
 //! The events of answers from an upstream: the fetch that an answer waited for, and the result of that fetch.
 
-use super::cold::metadata;
 use super::{JAR, METADATA, Scene};
 use crate::pages::events;
-use crate::world::{Answer, Says, hex};
+use crate::world::{Answer, Says, hex, metadata};
 use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 
@@ -109,7 +108,7 @@ fn strangers_are_told_what_went_wrong_and_whoever_runs_the_server_with_whom_wher
 #[test]
 fn what_the_upstream_did_wrong_is_told_to_whoever_looks() {
     let mut scene = Scene::with(&json!({"fresh_s": 0}));
-    scene.upstream.file(&format!("/{METADATA}"), metadata("1.0"));
+    scene.upstream.file(&format!("/{METADATA}"), metadata(&["1.0"]));
     scene.get(METADATA).expect(200);
     scene.upstream.says_otherwise(Says::status(403));
     scene.upstream.says(&format!("/{METADATA}"), Says::status(500));

@@ -207,8 +207,7 @@ fn secrets_in_what_upstreams_say_are_kept_nowhere() {
         for file in ["versions", "names", "specs.4.8.gz", "info/lamp"] {
             stage.upstream.says(&format!("{folder}/{file}"), Says::bytes(format!("created_at: {form}\n---\n{form}\n")));
         }
-        let url = stage.upstream.url() + &folder;
-        stage.world.remote_of("gem", name, &url);
+        stage.world.remote_of("gem", &name, &(stage.upstream.url() + &folder));
         for path in ["names", "versions", "info/lamp"] {
             let answer = stage.anon().get(&format!("/repository/{name}/{path}"));
             events.extend(answer.header("daylight-event").map(str::to_owned));

@@ -10,6 +10,7 @@ use super::{ADMIN, Connection, Person};
 use serde_json::json;
 use std::fs::{self, File};
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -28,7 +29,8 @@ static INSTALLING: Mutex<()> = Mutex::new(());
 
 /// The server, until the last test that uses it has ended.
 struct Shared {
-    server: Server,
+    address: SocketAddr,
+    _server: Mutex<Server>,
     folder: PathBuf,
     /// A lock against other runs of the tests. Closing the file releases it.
     _lock: File,
@@ -50,7 +52,7 @@ impl Shared {
             let wanted = json!({ "name": REPOSITORY, "format": "maven", "kind": "remote", "remote": remote });
             admin.post_json("/api/v1/repositories", &wanted).expect(201);
         }
-        Self { server, folder, _lock: lock }
+        Self { address: server.address(), _server: Mutex::new(server), folder, _lock: lock }
     }
 }
 
@@ -66,7 +68,7 @@ impl Central {
         let mut known = held(&SHARED);
         let shared = known.upgrade().unwrap_or_else(|| Arc::new(Shared::start()));
         *known = Arc::downgrade(&shared);
-        Self { door: Door::to(shared.server.address()), shared }
+        Self { door: Door::to(shared.address), shared }
     }
 
     /// Its URL, as the upstream of a Daylight in a test.
@@ -102,7 +104,7 @@ impl Central {
     /// Reads a file.
     fn get(&self, path: &str) -> io::Result<Vec<u8>> {
         let path = format!("/repository/{REPOSITORY}/{path}");
-        Ok(Connection::open(self.shared.server.address())?.call("GET", &path, &[], b"")?.expect(200).body)
+        Ok(Connection::open(self.shared.address)?.call("GET", &path, &[], b"")?.expect(200).body)
     }
 }
 
