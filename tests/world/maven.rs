@@ -149,3 +149,12 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     }
     files
 }
+
+/// The metadata of `org.example:lamp` with these versions.
+pub(crate) fn metadata(versions: &[&str]) -> String {
+    let versions: String = versions.iter().map(|version| format!("<version>{version}</version>")).collect();
+    format!(
+        "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><versioning><versions>{versions}</versions>\
+         <lastUpdated>20260101000000</lastUpdated></versioning></metadata>"
+    )
+}

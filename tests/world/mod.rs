@@ -12,6 +12,7 @@ mod http;
 mod index;
 mod maven;
 mod person;
+mod program;
 mod promtool;
 mod reader;
 mod release;
@@ -29,8 +30,9 @@ pub(crate) use engines::engines;
 pub(crate) use gem::{Gem, hex};
 pub(crate) use http::{Answer, Connection};
 pub(crate) use index::Index;
-pub(crate) use maven::{Machine, Project};
+pub(crate) use maven::{Machine, Project, metadata};
 pub(crate) use person::Person;
+pub(crate) use program::program;
 pub(crate) use promtool::promtool;
 pub(crate) use reader::Reader;
 pub(crate) use release::Release;
@@ -44,7 +46,6 @@ use rustix::process::Signal;
 use serde_json::json;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 /// The hosted gem repository of a new data folder.
@@ -239,24 +240,6 @@ impl World {
         self.files().into_iter().filter(is_one).collect()
     }
 
-    /// Runs a command of the program on the folder of a stopped server.
-    pub(crate) fn run(&self, verb: &str) -> Output {
-        program(&[verb, "--data"]).arg(self.data()).output().unwrap()
-    }
-
-    /// A command of the program, as an admin of this server.
-    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = program(arguments);
-        command.env("DAYLIGHT_SERVER", self.root()).env("DAYLIGHT_TOKEN", ADMIN);
-        command
-    }
-
-    /// The output of a line of such a command, and its exit code.
-    pub(crate) fn says(&self, line: &str) -> (String, Option<i32>) {
-        let said = self.command(&line.split(' ').collect::<Vec<_>>()).output().unwrap();
-        (String::from_utf8([said.stdout, said.stderr].concat()).unwrap(), said.status.code())
-    }
-
     /// The address of the server as a URL.
     pub(crate) fn root(&self) -> String {
         format!("http://{}", self.server().address())
@@ -401,22 +384,6 @@ impl World {
     pub(crate) fn tree(&self, name: &str, format: &str) {
         self.make(&json!({ "name": name, "format": format, "kind": "hosted" }));
     }
-}
-
-/// The metadata of `org.example:lamp` with these versions.
-pub(crate) fn metadata(versions: &[&str]) -> String {
-    let versions: String = versions.iter().map(|version| format!("<version>{version}</version>")).collect();
-    format!(
-        "<metadata><groupId>org.example</groupId><artifactId>lamp</artifactId><versioning><versions>{versions}</versions>\
-         <lastUpdated>20260101000000</lastUpdated></versioning></metadata>"
-    )
-}
-
-/// A command of the program, without input and without the environment of the tests.
-pub(crate) fn program(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_daylight"));
-    command.args(arguments).env_clear().stdin(Stdio::null());
-    command
 }
 
 /// Writes a text file, and the folders above it.
