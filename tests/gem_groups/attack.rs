@@ -1,7 +1,7 @@
 //! A name of a hosted member that an upstream lists too: the upstream's versions are visible on no route, and no
 //! upstream is called with the name.
 
-use super::{FIRST, GROUP, START, set_time};
+use super::{FIRST, GROUP, LATER, still};
 use crate::gem_upstream::shelf::Shelf;
 use crate::world::{Gem, World};
 use flate2::read::{GzDecoder, ZlibDecoder};
@@ -9,22 +9,19 @@ use serde_json::json;
 use std::io::Read;
 
 const NESTED: &str = "nested";
-const LATER: &str = "2026-11-02T13:00:00Z";
 /// The version of somebody else.
 const THEIRS: &str = "9.9.9";
 
 /// A server with one hosted repository, a remote one for each upstream, a group of all, and one with that as its only member.
 fn company(upstreams: &[&Shelf]) -> World {
-    let world = World::start_in_conformance(&[]);
-    set_time(&world, START);
-    let mut members = vec![FIRST.to_owned()];
-    for (at, shelf) in upstreams.iter().enumerate() {
-        let (name, remote) = (format!("remote{at}"), json!({ "urls": [shelf.upstream.url()] }));
-        world.make(&json!({ "name": name, "format": "gem", "kind": "remote", "remote": remote }));
+    let world = still();
+    let mut members = vec![FIRST];
+    for (name, shelf) in ["remote0", "remote1"].into_iter().zip(upstreams) {
+        world.gem_remote(name, &shelf.upstream.url());
         members.push(name);
     }
-    world.make(&json!({ "name": GROUP, "format": "gem", "kind": "group", "members": members }));
-    world.make(&json!({ "name": NESTED, "format": "gem", "kind": "group", "members": [GROUP] }));
+    world.gem_group(GROUP, &members);
+    world.gem_group(NESTED, &[GROUP]);
     world
 }
 
@@ -95,14 +92,18 @@ fn a_higher_version_that_appears_upstream_after_ours_is_seen_nowhere() {
     world.admin().push(FIRST, &Gem::new("vault", "1.0.0")).expect(200);
     world.anon().file(GROUP, "versions").expect(200);
     shelf.push(&Gem::new("vault", THEIRS));
-    set_time(&world, LATER);
+    world.set_time(LATER);
     world.anon().file(GROUP, "versions").expect(200);
     world.anon().file("remote0", "info/vault").expect(200);
     let asked = shelf.upstream.count_of("vault");
-    set_time(&world, "2026-11-02T14:00:00Z");
+    world.set_time("2026-11-02T14:00:00Z");
     assert_unseen(&world, "vault", false);
     assert_eq!(shelf.upstream.count_of("vault"), asked, "{:?}", shelf.upstream.asked());
     assert!(world.anon().file(GROUP, "info/vault").expect(200).text().contains("\n1.0.0 |"));
+    // After it is removed here, it does not become the upstream's.
+    world.admin().yank(FIRST, "vault", "1.0.0").expect(200);
+    assert_unseen(&world, "vault", false);
+    assert_eq!(world.anon().file(GROUP, "info/vault").expect(200).text(), "---\n");
 }
 
 #[test]
@@ -114,15 +115,15 @@ fn a_name_that_an_upstream_had_first_is_ours_once_we_claim_it() {
     world.anon().file(GROUP, "info/vault").expect(200);
     world.anon().file(GROUP, &format!("gems/vault-{THEIRS}.gem")).expect(200);
     let asked = shelf.upstream.count_of("vault");
-    world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "claims": ["vault"] })).expect(200);
+    world.set(FIRST, &json!({ "claims": ["vault"] }));
     // Before we publish it, the name has no version, but clients know it.
     assert_eq!(world.anon().file(GROUP, "info/vault").expect(200).text(), "---\n");
     world.admin().push(FIRST, &Gem::new("vault", "1.0.0")).expect(200);
     shelf.push(&Gem::new("vault", "10.0.0"));
-    set_time(&world, LATER);
+    world.set_time(LATER);
     let after = world.anon().file(GROUP, "versions").expect(200).text().to_owned();
     assert!(after.starts_with(&before), "{after}");
-    set_time(&world, "2026-11-02T14:00:00Z");
+    world.set_time("2026-11-02T14:00:00Z");
     assert_unseen(&world, "vault", true);
     assert!(!world.anon().file(GROUP, "versions").expect(200).text().contains("10.0.0"));
     assert_eq!(shelf.upstream.count_of("vault"), asked, "{:?}", shelf.upstream.asked());
@@ -147,17 +148,17 @@ fn a_placeholder_that_stands_before_the_gem_of_a_paid_upstream_is_gone_once_that
     let world = company(&[&public, &paid]);
     world.anon().file(GROUP, "versions").expect(200);
     public.push(&Gem::new("queue-pro", THEIRS));
-    set_time(&world, LATER);
+    world.set_time(LATER);
     // It begins to list a name of another member, and does not take it.
     world.anon().file(GROUP, "versions").expect(200);
     assert_unseen(&world, "queue-pro", false);
     assert!(world.anon().file(GROUP, "info/queue-pro").expect(200).text().contains("7.0.0"));
     assert_eq!(public.upstream.count_of("queue-pro"), 0);
     // Unless an administrator decides it.
-    world.admin().patch_json("/api/v1/repositories/remote0", &json!({ "claims": ["queue-pro"] })).expect(200);
+    world.set("remote0", &json!({ "claims": ["queue-pro"] }));
     assert!(world.anon().file(GROUP, "info/queue-pro").expect(200).text().contains(THEIRS));
-    world.admin().patch_json("/api/v1/repositories/remote0", &json!({ "claims": [] })).expect(200);
-    world.admin().patch_json("/api/v1/repositories/remote1", &json!({ "claims": ["queue-pro"] })).expect(200);
+    world.set("remote0", &json!({ "claims": [] }));
+    world.set("remote1", &json!({ "claims": ["queue-pro"] }));
     assert_unseen(&world, "queue-pro", true);
 }
 
@@ -170,7 +171,7 @@ fn a_name_whose_versions_were_all_taken_away_is_still_its_owners() {
     world.anon().file(GROUP, "versions").expect(200);
     paid.yank("queue-pro", "7.0.0");
     world.admin().yank(FIRST, "wick", "1.0.0").expect(200);
-    set_time(&world, LATER);
+    world.set_time(LATER);
     world.anon().file(GROUP, "versions").expect(200);
     assert_unseen(&world, "queue-pro", false);
     assert_eq!(world.anon().file(GROUP, "info/queue-pro").expect(200).text(), "---\n");

@@ -1,26 +1,19 @@
 //! A push does not take a name from an upstream by mistake. An administrator can decide that it does.
 
-use super::stand_in::{StandIn, world_with};
+use super::Shelf;
 use crate::groups::command;
-use crate::world::{FIRST, Gem, Ruby, World};
-use serde_json::{Value, json};
+use crate::world::{FIRST, Gem, Ruby, Says, World};
+use serde_json::json;
 
 const GROUP: &str = "everything";
 const REMOTE: &str = "far";
 
 /// A server with a group of the default hosted repository and a remote repository for the upstream.
-fn with_group(upstream: &StandIn) -> World {
-    let world = world_with(&[(REMOTE, upstream)]);
-    group(&world, GROUP, &[FIRST, REMOTE]);
+fn with_group(upstream: &Shelf) -> World {
+    let world = World::start();
+    world.gem_remote(REMOTE, &upstream.upstream.url());
+    world.gem_group(GROUP, &[FIRST, REMOTE]);
     world
-}
-
-fn group(world: &World, name: &str, members: &[&str]) {
-    world.make(&json!({"name": name, "format": "gem", "members": members}));
-}
-
-fn set(world: &World, name: &str, settings: &Value) -> Value {
-    world.admin().patch_json(&format!("/api/v1/repositories/{name}"), settings).expect(200).json()
 }
 
 /// Runs `daylight` with these arguments. Returns whether it succeeded, and its output.
@@ -32,7 +25,7 @@ fn said(world: &World, arguments: &[&str]) -> (bool, String) {
 
 #[test]
 fn gem_push_says_whose_the_name_is_and_how_an_administrator_claims_it() {
-    let upstream = StandIn::with(&["rack 3.0.0", "rack 3.0.1"]);
+    let upstream = Shelf::with(&["rack 3.0.0", "rack 3.0.1"]);
     let (world, desk) = (with_group(&upstream), Ruby::new());
     let (person, url) = (world.person("mira", &["write"], &[]), world.url(FIRST));
     let push = |version: &str| desk.push_file(&url, person.secret(), &desk.build(&Gem::new("rack", version)));
@@ -58,7 +51,7 @@ fn gem_push_says_whose_the_name_is_and_how_an_administrator_claims_it() {
 
 #[test]
 fn a_patched_build_of_a_public_gem_is_published_beside_the_public_versions_with_the_command_of_the_refusal() {
-    let upstream = StandIn::with(&["rack 3.0.0", "rack 3.0.1"]);
+    let upstream = Shelf::with(&["rack 3.0.0", "rack 3.0.1"]);
     let world = with_group(&upstream);
     let patched = Gem::new("rack", "3.0.1.1");
     let refused = world.admin().push(FIRST, &patched).expect(409).text().to_owned();
@@ -86,8 +79,8 @@ fn claims_are_names_of_gems_and_each_change_says_what_is_wrong_with_it() {
     }
     let (good, told) = said(&world, &["repo", "add", "more", "--claim", "oil", "--claim", "lamp"]);
     assert!(good, "{told}");
-    assert_eq!(set(&world, "more", &json!({"claim": ["rack"]}))["claims"], json!(["lamp", "oil", "rack"]));
-    assert_eq!(set(&world, "more", &json!({"claims": []})).get("claims"), None);
+    assert_eq!(world.set("more", &json!({"claim": ["rack"]})).json()["claims"], json!(["lamp", "oil", "rack"]));
+    assert_eq!(world.set("more", &json!({"claims": []})).json().get("claims"), None);
     let tree = json!({"name": "trees", "format": "raw", "claims": ["lamp"]});
     let refused = world.admin().post_json("/api/v1/repositories", &tree).expect(400);
     assert!(refused.text().contains("repositories of gems"), "{}", refused.text());
@@ -95,7 +88,7 @@ fn claims_are_names_of_gems_and_each_change_says_what_is_wrong_with_it() {
 
 #[test]
 fn a_name_is_free_where_no_group_has_it_from_an_upstream() {
-    let upstream = StandIn::with(&["rack 3.0.0", "acme-oil 1.0", "glass 1.0", "glass -1.0"]);
+    let upstream = Shelf::with(&["rack 3.0.0", "acme-oil 1.0", "glass 1.0", "glass -1.0"]);
     let world = with_group(&upstream);
     world.repository("apart", false);
     world.repository("second", false);
@@ -109,16 +102,16 @@ fn a_name_is_free_where_no_group_has_it_from_an_upstream() {
     // All its versions were yanked, but clients may have it.
     push(FIRST, "glass", 409);
     // The group shares the name, or its private prefix keeps the name from upstreams.
-    set(&world, GROUP, &json!({"policy": {"shared": ["glass"], "private_prefixes": ["acme-"]}}));
+    world.set(GROUP, &json!({"policy": {"shared": ["glass"], "private_prefixes": ["acme-"]}}));
     push(FIRST, "glass", 200);
     push(FIRST, "acme-oil", 200);
     // Another hosted member has the name, or claims it.
-    set(&world, GROUP, &json!({"members": ["second", "apart", FIRST, REMOTE]}));
+    world.set(GROUP, &json!({"members": ["second", "apart", FIRST, REMOTE]}));
     push("second", "rack", 200);
-    group(&world, "inner", &["second", REMOTE]);
-    set(&world, "second", &json!({"claims": ["acme-oil"]}));
+    world.gem_group("inner", &["second", REMOTE]);
+    world.set("second", &json!({"claims": ["acme-oil"]}));
     world.repository("third", false);
-    group(&world, "outer", &["third", "inner"]);
+    world.gem_group("outer", &["third", "inner"]);
     push("third", "acme-oil", 200);
     // A nested group has it.
     let refused = push("third", "glass", 409);
@@ -127,17 +120,16 @@ fn a_name_is_free_where_no_group_has_it_from_an_upstream() {
 
 #[test]
 fn an_upstream_that_fails_refuses_nobody_and_what_it_said_before_a_restart_counts() {
-    let upstream = StandIn::with(&["rack 3.0.0"]);
-    upstream.fails();
+    let upstream = Shelf::with(&["rack 3.0.0"]);
+    upstream.upstream.says("/versions", Says::status(500));
     let mut world = with_group(&upstream);
     world.admin().push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
     world.admin().push(FIRST, &Gem::new("rack", "1.0.0")).expect(200);
-    let upstream = StandIn::with(&["lamp 3.0.0"]);
-    let remote = json!({"name": "near", "format": "gem", "remote": {"urls": [upstream.url()]}});
-    world.make(&remote);
-    set(&world, GROUP, &json!({"members": [FIRST, "near", REMOTE]}));
+    let upstream = Shelf::with(&["lamp 3.0.0"]);
+    world.gem_remote("near", &upstream.upstream.url());
+    world.set(GROUP, &json!({"members": [FIRST, "near", REMOTE]}));
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(409);
-    upstream.fails();
+    upstream.upstream.says("/versions", Says::status(500));
     world.restart();
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(409);
     world.admin().push(FIRST, &Gem::new("glass", "1.0.0")).expect(200);
@@ -145,9 +137,9 @@ fn an_upstream_that_fails_refuses_nobody_and_what_it_said_before_a_restart_count
 
 #[test]
 fn who_may_not_know_of_a_private_group_is_not_told_its_name() {
-    let upstream = StandIn::with(&["rack 3.0.0"]);
+    let upstream = Shelf::with(&["rack 3.0.0"]);
     let world = with_group(&upstream);
-    set(&world, GROUP, &json!({"private": true}));
+    world.set(GROUP, &json!({"private": true}));
     let person = world.person("mira", &["write"], &[FIRST]);
     let refused = person.push(FIRST, &Gem::new("rack", "1.0.0")).expect(409);
     assert!(!refused.text().contains(GROUP) && !refused.text().contains("far"), "{}", refused.text());
@@ -158,7 +150,7 @@ fn who_may_not_know_of_a_private_group_is_not_told_its_name() {
 
 #[test]
 fn a_yank_of_the_last_version_keeps_the_name_and_says_which_commands_give_it_back() {
-    let upstream = StandIn::with(&["rack 3.0.0"]);
+    let upstream = Shelf::with(&["rack 3.0.0"]);
     let world = with_group(&upstream);
     assert!(said(&world, &["repo", "set", FIRST, "--claim", "rack"]).0);
     for version in ["2.0.0", "2.0.1"] {

@@ -25,22 +25,14 @@ impl Company {
         let (public, vendor) = (World::start(), World::start());
         let world = World::start_in_conformance(&[("UPSTREAM_SHOP", ADMIN)]);
         vendor.repository("shop", true);
-        let change = |name: &str, change| {
-            world.admin().patch_json(&format!("/api/v1/repositories/{name}"), &change).expect(200);
-        };
-        change("rubygems", json!({"remote": {"urls": [public.url(FIRST)]}}));
+        world.set("rubygems", &json!({"remote": {"urls": [public.url(FIRST)]}}));
         let remote = json!({"urls": [vendor.url("shop")], "credentials": "env:UPSTREAM_SHOP"});
         world.make(&json!({"name": "paid", "format": "gem", "remote": remote}));
-        change("gems", json!({"private": true, "members": [FIRST, "paid", "rubygems"]}));
+        world.set("gems", &json!({"private": true, "members": [FIRST, "paid", "rubygems"]}));
         let token = json!({"name": "laptop", "scopes": ["read"], "repositories": ["gems"]});
         let made = world.admin().post_json("/api/v1/tokens", &token).expect(201).json();
         let laptop = format!("laptop:{}", made["secret"].as_str().unwrap());
         Self { public, vendor, world, laptop }
-    }
-
-    fn at(&self, moment: &str) {
-        let path = format!("/repository/{FIRST}/set_time");
-        self.world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
     }
 
     /// An application on a machine that uses the one URL: as a mirror for all sources, with a token in the URL, or as
@@ -67,7 +59,7 @@ fn answered<'a>(said: &'a str, file: &str) -> Vec<&'a str> {
 
 fn private_paid_and_public_gems_come_from_one_mirror_and_go_on_in_parts_and_without_the_upstreams(client: Client) {
     let mut company = Company::new();
-    company.at("2026-11-02T12:00:00Z");
+    company.world.set_time("2026-11-02T12:00:00Z");
     let desk = |version: &str| Gem::new("desk", version).needs("lamp", ">= 1.0").needs("wick", "~> 1.0");
     let publish = |world: &World, repository: &str, gem: &Gem| {
         world.admin().push(repository, gem).expect(200);
@@ -91,14 +83,14 @@ fn private_paid_and_public_gems_come_from_one_mirror_and_go_on_in_parts_and_with
     let public = |name, version| publish(&company.public, FIRST, &Gem::new(name, version));
     public("lamp", "1.1.0");
     publish(&company.vendor, "shop", &Gem::new("wick", "1.1.0"));
-    company.at("2026-11-02T13:00:00Z");
+    company.world.set_time("2026-11-02T13:00:00Z");
     let said = app.bundle(&["update", "--all", "--verbose"]).good();
     assert_eq!(app.ruby(TELL), "1.1.0 1.1.0 1.1.0\n");
     assert_eq!(answered(&said, "versions"), ["206"], "{said}");
 
     company.public.stop();
     company.vendor.stop();
-    company.at("2026-11-03T13:00:00Z");
+    company.world.set_time("2026-11-03T13:00:00Z");
     let machine = Ruby::with(client);
     let app = company.app(&machine, false);
     app.bundle(&["install"]).good();

@@ -1,23 +1,13 @@
 //! Names that several members of a group have: the owner of each, the names that wait for an administrator, and the
 //! effect of a change.
 
-use super::stand_in::{StandIn, at, world_at, world_with};
+use super::{LATER, Shelf, add_remotes, still};
 use crate::groups::command;
 use crate::world::{FIRST, Gem, World};
 use serde_json::{Value, json};
 
 const GROUP: &str = "everything";
-const START: &str = "2026-11-02T12:00:00Z";
-const LATER: &str = "2026-11-02T13:00:00Z";
 const LATER_STILL: &str = "2026-11-02T13:00:10Z";
-
-fn group(world: &World, members: &[&str]) {
-    world.make(&json!({"name": GROUP, "format": "gem", "members": members}));
-}
-
-fn set(world: &World, name: &str, settings: &Value) {
-    world.admin().patch_json(&format!("/api/v1/repositories/{name}"), settings).expect(200);
-}
 
 fn collisions(world: &World, query: &str) -> Value {
     world.admin().get(&format!("/api/v1/repositories/{GROUP}/collisions{query}")).expect(200).json()
@@ -54,23 +44,24 @@ fn waiting_names(world: &World) -> String {
 
 #[test]
 fn each_name_of_several_members_has_an_owner_and_a_reason() {
-    let near = StandIn::with(&["rack 1.0", "lamp 1.0", "wick 1.0", "oil 9.0"]);
-    let far = StandIn::with(&["lamp 9.0", "wick 9.0", "glass 1.0", "shade 1.0", "only-far 1.0"]);
-    let world = world_with(&[("near", &near), ("far", &far)]);
+    let near = Shelf::with(&["rack 1.0", "lamp 1.0", "wick 1.0", "oil 9.0"]);
+    let far = Shelf::with(&["lamp 9.0", "wick 9.0", "glass 1.0", "shade 1.0", "only-far 1.0"]);
+    let world = World::start();
+    add_remotes(&world, &[("near", &near), ("far", &far)]);
     for name in ["oil", "glass", "only-here"] {
         world.admin().push(FIRST, &Gem::new(name, "1.0.0")).expect(200);
     }
     world.admin().yank(FIRST, "glass", "1.0.0").expect(200);
-    group(&world, &["near", FIRST, "far"]);
+    world.gem_group(GROUP, &["near", FIRST, "far"]);
     let told = collisions(&world, "");
     assert_eq!((rows(&told).len(), &told["unknown"]), (0, &json!(["near", "far"])));
     // No upstream was called.
     assert_eq!((near.asked().len(), far.asked().len()), (0, 0));
 
     read(&world);
-    set(&world, GROUP, &json!({"policy": {"shared": ["wick"]}}));
+    world.set(GROUP, &json!({"policy": {"shared": ["wick"]}}));
     // The member never had the name.
-    set(&world, FIRST, &json!({"claims": ["shade", "nowhere"]}));
+    world.set(FIRST, &json!({"claims": ["shade", "nowhere"]}));
     let told = collisions(&world, "");
     let all = [
         "glass gems-private hosted gems-private+far",
@@ -108,14 +99,15 @@ fn each_name_of_several_members_has_an_owner_and_a_reason() {
 
 #[test]
 fn an_upstream_that_begins_to_list_a_name_waits_for_an_administrator() {
-    let (near, far) = (StandIn::with(&["rack 1.0"]), StandIn::with(&["lamp 1.0", "oil 1.0"]));
-    let world = world_at(START, &[("near", &near), ("far", &far)]);
-    group(&world, &[FIRST, "near", "far"]);
+    let (mut near, mut far) = (Shelf::with(&["rack 1.0"]), Shelf::with(&["lamp 1.0", "oil 1.0"]));
+    let world = still();
+    add_remotes(&world, &[("near", &near), ("far", &far)]);
+    world.gem_group(GROUP, &[FIRST, "near", "far"]);
     read(&world);
     near.lists(&["lamp 9.0"]);
     // A name that a later member lists waits for nothing.
     far.lists(&["rack 9.0"]);
-    at(&world, LATER);
+    world.set_time(LATER);
     read(&world);
     assert!(world.anon().file(GROUP, "versions").expect(200).text().contains("\nlamp 1.0 "));
     let told = collisions(&world, "?waiting=true");
@@ -124,36 +116,34 @@ fn an_upstream_that_begins_to_list_a_name_waits_for_an_administrator() {
         (&told["names"], &told["waiting"], &told["collisions"][0]["waiting"]),
         (&json!(2), &json!(1), &json!(["near"]))
     );
-    at(&world, LATER_STILL);
+    world.set_time(LATER_STILL);
     world.await_log("`lamp` of `far` is listed by `near`, too");
     assert_eq!(waiting_names(&world), r#"daylight_group_waiting_names{repository="everything"} 1"#);
     let (shown, _) = said(&world, &["repo", "show", GROUP]);
     assert!(shown.contains("names that wait for a decision: 1\n"), "{shown}");
     assert!(shown.contains("`daylight repo set near --claim lamp` gives it to `near`"), "{shown}");
 
-    set(&world, "near", &json!({"claim": ["lamp"]}));
+    world.set("near", &json!({"claim": ["lamp"]}));
     assert_eq!(rows(&collisions(&world, "")), ["lamp near claimed near+far", "rack near order near+far"]);
     read(&world);
     let versions = world.anon().file(GROUP, "versions").expect(200).text().to_owned();
     assert!(versions.lines().rfind(|line| line.starts_with("lamp ")).unwrap().contains("9.0"), "{versions}");
     // A private group has no name here, because everybody can read the metrics.
-    set(&world, GROUP, &json!({"private": true}));
-    at(&world, LATER);
-    let begun = std::time::Instant::now();
-    while !waiting_names(&world).ends_with("\"} 0") {
-        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{}", waiting_names(&world));
-    }
-    assert_eq!(waiting_names(&world), r#"daylight_group_waiting_names{repository="(other)"} 0"#);
+    world.set(GROUP, &json!({"private": true}));
+    world.set_time(LATER);
+    let none = r#"daylight_group_waiting_names{repository="(other)"} 0"#;
+    crate::world::await_true("no name waits", || waiting_names(&world) == none);
 }
 
 #[test]
 fn whoever_sets_the_order_of_members_decides_and_a_preview_says_what() {
-    let (near, far) = (StandIn::with(&["rack 1.0", "lamp 1.0"]), StandIn::with(&["lamp 1.0", "oil 1.0"]));
-    let world = world_at(START, &[("near", &near), ("far", &far)]);
-    group(&world, &[FIRST, "near", "far"]);
+    let (mut near, far) = (Shelf::with(&["rack 1.0", "lamp 1.0"]), Shelf::with(&["lamp 1.0", "oil 1.0"]));
+    let world = still();
+    add_remotes(&world, &[("near", &near), ("far", &far)]);
+    world.gem_group(GROUP, &[FIRST, "near", "far"]);
     read(&world);
     near.lists(&["oil 9.0"]);
-    at(&world, LATER);
+    world.set_time(LATER);
     read(&world);
     let preview = |name: &str, settings: Value| {
         world.admin().post_json(&format!("/api/v1/repositories/{name}/preview"), &settings).expect(200).json()["owners"]
@@ -182,15 +172,16 @@ fn whoever_sets_the_order_of_members_decides_and_a_preview_says_what() {
     said(&world, &arguments[..arguments.len() - 1]);
     assert_eq!(rows(&collisions(&world, "")), ["lamp far order far+near", "oil far order far+near"]);
     // And the other way round: both members list both names when the order is set.
-    set(&world, GROUP, &json!({"members": [FIRST, "near", "far"]}));
+    world.set(GROUP, &json!({"members": [FIRST, "near", "far"]}));
     assert_eq!(rows(&collisions(&world, "")), ["lamp near order near+far", "oil near order near+far"]);
 }
 
 #[test]
 fn another_order_of_members_that_moves_no_name_changes_no_index_in_a_preview() {
-    let (near, far) = (StandIn::with(&["rack 1.0"]), StandIn::with(&["oil 1.0"]));
-    let world = world_at(START, &[("near", &near), ("far", &far)]);
-    group(&world, &[FIRST, "near", "far"]);
+    let (near, far) = (Shelf::with(&["rack 1.0"]), Shelf::with(&["oil 1.0"]));
+    let world = still();
+    add_remotes(&world, &[("near", &near), ("far", &far)]);
+    world.gem_group(GROUP, &[FIRST, "near", "far"]);
     read(&world);
     let preview = |members: &[&str]| -> Value {
         let path = format!("/api/v1/repositories/{GROUP}/preview");

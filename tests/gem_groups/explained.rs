@@ -1,6 +1,6 @@
 //! The owner of a name and the reason: visible for admins only.
 
-use super::{FIRST, GROUP, REMOTE, Scene};
+use super::{FIRST, GROUP, REMOTE, scene};
 use crate::groups::{command, event, said};
 use crate::world::{Gem, World};
 use serde_json::{Value, json};
@@ -19,11 +19,11 @@ fn why<'a>(told: &'a Value, member: &str) -> &'a str {
 
 #[test]
 fn an_answer_tells_whose_the_name_is_who_was_asked_and_who_was_passed_over() {
-    let scene = Scene::new();
+    let scene = scene();
     scene.publish("lamp", "1.0.0");
     scene.publish("oil", "9.0.0");
     scene.push("can", "1.0.0");
-    scene.world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "claims": ["oil"] })).expect(200);
+    scene.world.set(FIRST, &json!({ "claims": ["oil"] }));
     scene.push("oil", "2.0.0");
     let told = explain(&scene.world, "info/lamp");
     // A file that is not cached would be fetched.
@@ -46,7 +46,7 @@ fn an_answer_tells_whose_the_name_is_who_was_asked_and_who_was_passed_over() {
     }
     let theirs = explain(&scene.world, "gems/oil-9.0.0.gem");
     assert_eq!((&theirs["status"], said(&theirs)), (&json!(404), vec![(FIRST, "not_found"), (REMOTE, "blocked")]));
-    scene.world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "claims": [] })).expect(200);
+    scene.world.set(FIRST, &json!({ "claims": [] }));
     let told = explain(&scene.world, "info/oil");
     assert!(why(&told, REMOTE).ends_with("a hosted member that has or had it"), "{told:#}");
     for path in ["versions", "names", "specs.4.8.gz"] {
@@ -63,12 +63,10 @@ fn an_answer_tells_whose_the_name_is_who_was_asked_and_who_was_passed_over() {
 
 #[test]
 fn a_member_that_began_to_have_a_name_later_is_told_with_what_gives_it_the_name() {
-    let scene = Scene::new();
+    let scene = scene();
     scene.upstream.repository("second", false);
-    let remote = json!({ "urls": [scene.upstream.url("second")] });
-    scene.world.make(&json!({ "name": OTHER, "format": "gem", "kind": "remote", "remote": remote }));
-    let members = json!({ "members": [FIRST, REMOTE, OTHER] });
-    scene.world.admin().patch_json(&format!("/api/v1/repositories/{GROUP}"), &members).expect(200);
+    scene.world.gem_remote(OTHER, &scene.upstream.url("second"));
+    scene.world.set(GROUP, &json!({ "members": [FIRST, REMOTE, OTHER] }));
     scene.upstream.admin().push("second", &Gem::new("lamp", "1.0.0")).expect(200);
     scene.get("versions").expect(200);
     scene.publish("lamp", "9.0.0");
@@ -84,9 +82,9 @@ fn a_member_that_began_to_have_a_name_later_is_told_with_what_gives_it_the_name(
 
 #[test]
 fn a_refusal_names_no_member_and_its_event_is_for_observers() {
-    let scene = Scene::new();
+    let scene = scene();
     scene.publish("oil", "9.0.0");
-    scene.world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "claims": ["oil"] })).expect(200);
+    scene.world.set(FIRST, &json!({ "claims": ["oil"] }));
     scene.push("oil", "2.0.0");
     scene.get("versions").expect(200);
     // The members are public, so the readers of the group may know who has the name.
@@ -102,7 +100,7 @@ fn a_refusal_names_no_member_and_its_event_is_for_observers() {
 
 #[test]
 fn where_an_upstream_was_never_seen_it_is_told_that_it_would_be_asked() {
-    let mut scene = Scene::new();
+    let mut scene = scene();
     scene.upstream.stop();
     for path in ["info/lamp", "versions"] {
         let told = explain(&scene.world, path);
@@ -115,7 +113,7 @@ fn where_an_upstream_was_never_seen_it_is_told_that_it_would_be_asked() {
 
 #[test]
 fn a_preview_shows_which_names_would_be_those_of_other_members() {
-    let scene = Scene::new();
+    let scene = scene();
     scene.publish("lamp", "1.0.0");
     scene.publish("wick", "1.0.0");
     for path in ["info/lamp", "info/wick"] {

@@ -1,28 +1,19 @@
 //! Members that fail: each keeps its last answers, and a name whose owner is unknown gets no answer.
 
-use super::{FIRST, GROUP, START, set_time};
-use crate::gem_upstream::shelf::Shelf;
+use super::{FIRST, GROUP, LATER, Shelf, add_remotes, still};
 use crate::world::{Gem, Says, World};
-use serde_json::json;
-
-const LATER: &str = "2026-11-02T13:00:00Z";
 
 /// A hosted repository that has oil, two remote ones, and a group of all.
 fn group(one: &Shelf, two: &Shelf) -> World {
-    let world = World::start_in_conformance(&[]);
-    set_time(&world, START);
-    for (name, shelf) in [("one", one), ("two", two)] {
-        let remote = json!({ "urls": [shelf.upstream.url()] });
-        world.make(&json!({ "name": name, "format": "gem", "kind": "remote", "remote": remote }));
-    }
+    let world = still();
+    add_remotes(&world, &[("one", one), ("two", two)]);
     world.admin().push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
-    let members = [FIRST, "one", "two"];
-    world.make(&json!({ "name": GROUP, "format": "gem", "kind": "group", "members": members }));
+    world.gem_group(GROUP, &[FIRST, "one", "two"]);
     world
 }
 
 fn shelves() -> (Shelf, Shelf) {
-    (Shelf::new(&[Gem::new("lamp", "1.0.0")]), Shelf::new(&[Gem::new("wick", "1.0.0")]))
+    (Shelf::with(&["lamp 1.0.0"]), Shelf::with(&["wick 1.0.0"]))
 }
 
 #[test]
@@ -35,7 +26,7 @@ fn a_member_whose_upstream_fails_keeps_what_it_said() {
     one.upstream.unplug();
     one.push(&Gem::new("lamp", "2.0.0"));
     two.push(&Gem::new("wick", "2.0.0"));
-    set_time(&world, LATER);
+    world.set_time(LATER);
     let answer = get("versions").expect(200);
     assert!(answer.text().starts_with(&before) && answer.text().contains("\nwick 2.0.0 "), "{}", answer.text());
     get("info/lamp").expect(200);
@@ -45,7 +36,7 @@ fn a_member_whose_upstream_fails_keeps_what_it_said() {
     // The index proves that no member has it.
     get("info/tallow").expect(404);
     one.upstream.plug();
-    set_time(&world, "2026-11-02T14:00:00Z");
+    world.set_time("2026-11-02T14:00:00Z");
     assert!(get("versions").expect(200).text().contains("\nlamp 2.0.0 "));
 }
 
@@ -79,7 +70,7 @@ fn where_an_index_was_never_seen_only_names_that_are_surely_of_another_member_ar
             assert!(get(path).status >= 500, "{path} without {away}: {}", get(path).status);
         }
         dead.upstream.plug();
-        set_time(&world, LATER);
+        world.set_time(LATER);
         get("versions").expect(200);
         get(&format!("info/{listed}")).expect(200);
         get("info/tallow").expect(404);
@@ -90,7 +81,7 @@ fn where_an_index_was_never_seen_only_names_that_are_surely_of_another_member_ar
 fn a_remote_member_without_an_upstream_has_nothing() {
     let world = World::start();
     world.admin().push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
-    world.make(&json!({ "name": GROUP, "format": "gem", "kind": "group", "members": [FIRST, "rubygems"] }));
+    world.gem_group(GROUP, &[FIRST, "rubygems"]);
     let get = |path: &str| world.anon().file(GROUP, path);
     assert!(get("versions").expect(200).text().contains("\noil 1.0.0 "));
     get("info/oil").expect(200);

@@ -1,8 +1,7 @@
 //! `/names` and the older index of a group: the content of its `/versions` in the formats of older clients.
 
-use super::{FIRST, GROUP, REMOTE, Scene};
+use super::{FIRST, GROUP, Scene, scene};
 use crate::world::{Gem, World};
-use serde_json::{Value, json};
 
 /// Whole indexes.
 const LISTS: [&str; 4] = ["names", "specs.4.8.gz", "latest_specs.4.8.gz", "prerelease_specs.4.8.gz"];
@@ -28,9 +27,9 @@ fn everywhere(scene: &Scene, (world, repository): (&World, &str), gem: &Gem) {
 
 #[test]
 fn the_lists_of_a_group_are_those_of_a_repository_that_holds_all_gems_of_its_members() {
-    let mut scene = Scene::new();
+    let mut scene = scene();
     scene.upstream.repository(MODEL, false);
-    scene.group(OUTER, &[GROUP]);
+    scene.world.gem_group(OUTER, &[GROUP]);
     let (theirs, ours) = ((&scene.upstream, FIRST), (&scene.world, FIRST));
     is_as_the_model(&scene, "of nothing");
     everywhere(&scene, theirs, &Gem::new("lamp", "1.0.0"));
@@ -61,50 +60,4 @@ fn the_lists_of_a_group_are_those_of_a_repository_that_holds_all_gems_of_its_mem
     is_as_the_model(&scene, "after a restart");
     everywhere(&scene, (&scene.world, FIRST), &Gem::new("can", "1.0.2"));
     is_as_the_model(&scene, "after a push behind the restart");
-}
-
-#[test]
-fn a_list_changes_with_the_rules_of_the_group_and_of_its_members() {
-    let scene = Scene::new();
-    scene.publish("lamp", "1.0.0");
-    scene.publish("wick", "1.0.0");
-    scene.push("oil", "2.0.0");
-    let names = || scene.get("names").expect(200).text().to_owned();
-    assert_eq!(names(), "---\nlamp\noil\nwick\n");
-    let deny = |repository: &str, names: &[&str]| {
-        let names = if names.is_empty() { Value::Null } else { json!(names) };
-        let policy = json!({ "include_hosted": true, "policy": { "deny": names } });
-        scene.world.admin().patch_json(&format!("/api/v1/repositories/{repository}"), &policy).expect(200);
-    };
-    let specs = scene.get("specs.4.8.gz").expect(200).body;
-    deny(GROUP, &["wick"]);
-    assert_eq!(names(), "---\nlamp\noil\n");
-    assert!(scene.get("specs.4.8.gz").expect(200).body != specs);
-    deny(REMOTE, &["lamp"]);
-    assert_eq!(names(), "---\noil\n");
-    deny(GROUP, &[]);
-    assert_eq!(names(), "---\noil\nwick\n");
-    deny(REMOTE, &[]);
-    assert_eq!(names(), "---\nlamp\noil\nwick\n");
-    assert!(scene.get("specs.4.8.gz").expect(200).body == specs);
-}
-
-#[test]
-fn the_lists_of_a_group_as_of_a_moment_are_those_of_that_moment() {
-    let scene = Scene::new();
-    scene.publish("lamp", "1.0.0");
-    scene.push("oil", "2.0.0");
-    scene.get("versions").expect(200);
-    let then: Vec<_> = LISTS.iter().map(|list| scene.get(list).expect(200).body).collect();
-    scene.publish("wick", "1.0.0");
-    scene.at("2026-11-04T12:00:00Z");
-    scene.push("oil", "2.1.0");
-    let names = scene.get("names").expect(200).text().to_owned();
-    assert_eq!(names, "---\nlamp\noil\nwick\n");
-    for (list, then) in LISTS.iter().zip(then) {
-        let past = scene.world.anon().file(&format!("{GROUP}@2026-11-03T12:00:00Z"), list).expect(200).body;
-        assert!(past == then, "{list}");
-        let now = scene.get(list).expect(200).body;
-        assert!(*list == "prerelease_specs.4.8.gz" || now != then, "{list}");
-    }
 }

@@ -2,7 +2,6 @@
 //! this test compares.
 
 use crate::world::{Answer, FIRST, Gem, World};
-use serde_json::json;
 use std::cell::Cell;
 use std::fs;
 use std::path::Path;
@@ -39,27 +38,19 @@ impl Scene {
         scene.later();
         scene.far.admin().push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
         scene.world.admin().push(FIRST, &Gem::new("desk", "1.0.0")).expect(200);
-        scene.remote("far", &scene.far);
+        scene.world.gem_remote("far", &scene.far.url(FIRST));
         for name in GROUPS {
             let member = format!("near-{name}");
-            scene.remote(&member, near);
-            scene
-                .world
-                .make(&json!({"name": name, "format": "gem", "kind": "group", "members": [FIRST, member, "far"]}));
+            scene.world.gem_remote(&member, &near.url(FIRST));
+            scene.world.gem_group(name, &[FIRST, &member, "far"]);
         }
         scene
     }
 
-    fn remote(&self, name: &str, upstream: &World) {
-        let remote = json!({"urls": [upstream.url(FIRST)]});
-        self.world.make(&json!({"name": name, "format": "gem", "kind": "remote", "remote": remote}));
-    }
-
     fn later(&self) {
         self.minutes.set(self.minutes.get() + 2);
-        let moment = format!("2026-11-02T{:02}:{:02}:00Z", 8 + self.minutes.get() / 60, self.minutes.get() % 60);
-        let path = format!("/repository/{FIRST}/set_time");
-        self.world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
+        let minutes = self.minutes.get();
+        self.world.set_time(&format!("2026-11-02T{:02}:{:02}:00Z", 8 + minutes / 60, minutes % 60));
     }
 
     fn ask(&self, group: &str, path: &str) -> Answer {

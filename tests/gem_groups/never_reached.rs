@@ -1,7 +1,6 @@
 //! An upstream that was never reached: names that are published meanwhile are not compared with it, which is said, and a public name among
 //! them waits for a decision once its index arrives. Until then explanations and errors name the failure.
 
-use super::stand_in::at;
 use crate::cold_start::address;
 use crate::groups::{command, event};
 use crate::world::{FIRST, Gem, Passed, World};
@@ -18,7 +17,7 @@ fn cold() -> (World, SocketAddr) {
     let upstream = address();
     let url: &'static str = format!("http://{upstream}/repository/{FIRST}").leak();
     let world = World::start_in_conformance(vec![("DAYLIGHT_UPSTREAM_RUBYGEMS", url)].leak());
-    at(&world, START);
+    world.set_time(START);
     (world, upstream)
 }
 
@@ -68,7 +67,7 @@ fn a_public_name_that_was_published_before_the_upstream_was_reached_waits_for_a_
     let before = versions(&world);
 
     let _near = reached(upstream, &["rake", "rack", "oil"]);
-    at(&world, LATER);
+    world.set_time(LATER);
     let after = versions(&world);
     assert!(after.starts_with(&before) && after.contains("\noil 9.0.0 "), "{after}");
     let last = |versions: &str, name: &str| {
@@ -84,7 +83,7 @@ fn a_public_name_that_was_published_before_the_upstream_was_reached_waits_for_a_
     let shown = output(&world, &["repo", "show", "gems"]);
     assert!(shown.contains("names that wait for a decision: 2\n"), "{shown}");
     assert!(shown.contains("`daylight repo set rubygems --claim rake` gives it to `rubygems`"), "{shown}");
-    at(&world, LATER_STILL);
+    world.set_time(LATER_STILL);
     world.await_log("`rake` of `gems-private` is listed by `rubygems`, too");
 
     output(&world, &["repo", "set", "rubygems", "--claim", "rake"]);
@@ -124,7 +123,7 @@ fn what_depends_on_an_upstream_that_fails_is_told_with_the_failure_and_its_host_
     assert!(told.contains("cannot be used at present") && !told.contains(&host), "{told}");
 
     let _near = reached(upstream, &["oil"]);
-    at(&world, LATER);
+    world.set_time(LATER);
     world.anon().file("gems", "info/oil").expect(200);
     world.anon().get(page).expect(404);
     let told = world.admin().get("/api/v1/explain?repository=gems&path=gems/oil-9.0.0.gem").expect(200).json();

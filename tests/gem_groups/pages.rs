@@ -1,6 +1,6 @@
 //! No page of a group outlives the data that it was made from.
 
-use super::{FIRST, GROUP, REMOTE, Scene};
+use super::{FIRST, GROUP, REMOTE, Scene, scene};
 use serde_json::json;
 
 /// Requests a path often enough for it to become a page, if it may be one.
@@ -10,7 +10,7 @@ fn again(scene: &Scene, path: &str) -> u16 {
 
 #[test]
 fn a_name_that_an_upstream_begins_to_list_is_found_seconds_after_it_was_missing() {
-    let scene = Scene::new();
+    let scene = scene();
     scene.publish("lamp", "1.0.0");
     let missing = ["info/wick", "gems/wick-1.0.0.gem", "quick/Marshal.4.8/wick-1.0.0.gemspec.rz"];
     for path in missing {
@@ -28,7 +28,7 @@ fn a_name_that_an_upstream_begins_to_list_is_found_seconds_after_it_was_missing(
 
 #[test]
 fn an_answer_follows_each_change_of_what_it_is_made_of() {
-    let scene = Scene::new();
+    let scene = scene();
     scene.publish("lamp", "1.0.0");
     scene.push("oil", "2.0.0");
     let info = |name: &str| {
@@ -51,15 +51,20 @@ fn an_answer_follows_each_change_of_what_it_is_made_of() {
     scene.at("2026-11-02T12:01:01Z");
     assert!(info("lamp").contains("1.1.0"), "{}", info("lamp"));
     assert_eq!(again(&scene, "gems/lamp-1.1.0.gem"), 200);
-    let set = |repository: &str, settings: serde_json::Value| {
-        scene.world.admin().patch_json(&format!("/api/v1/repositories/{repository}"), &settings).expect(200);
+    let set = |repository: &str, settings| drop(scene.world.set(repository, &settings));
+    let specs = || {
+        again(&scene, "specs.4.8.gz");
+        scene.get("specs.4.8.gz").expect(200).body
     };
+    let all = specs();
     for repository in [REMOTE, GROUP] {
         set(repository, json!({ "include_hosted": true, "policy": { "deny": ["lamp:1.1.0"] } }));
         assert!(!info("lamp").contains("1.1.0"), "{repository}");
-        assert!(matches!(again(&scene, "gems/lamp-1.1.0.gem"), 403 | 404), "{repository}");
+        assert!(matches!(again(&scene, "gems/lamp-1.1.0.gem"), 403 | 404) && specs() != all, "{repository}");
+        set(repository, json!({ "include_hosted": true, "policy": { "deny": ["lamp"] } }));
+        assert_eq!(names("names"), "---\noil\n", "{repository}");
         set(repository, json!({ "include_hosted": true, "policy": { "deny": null } }));
-        assert!(info("lamp").contains("1.1.0"), "{repository}");
+        assert!(info("lamp").contains("1.1.0") && specs() == all, "{repository}");
     }
     set(GROUP, json!({ "include_hosted": true, "policy": { "cooldown_s": 86_400 } }));
     assert_eq!(info("lamp"), "---\n");

@@ -1,17 +1,13 @@
 //! Commands about the policy of a remote member, from the side of who uses the group with Bundler: the versions of a lock, exceptions
 //! without an effect, and changed lists.
 
-use super::{GROUP, REMOTE, Scene};
+use super::{GROUP, REMOTE, Scene, scene};
 use crate::removal::alone;
 use crate::world::Answer;
 use serde_json::{Value, json};
 
 fn set(scene: &Scene, repository: &str, policy: &Value) -> Answer {
-    scene
-        .world
-        .admin()
-        .patch_json(&format!("/api/v1/repositories/{repository}"), &json!({ "policy": policy }))
-        .expect(200)
+    scene.world.set(repository, &json!({ "policy": policy }))
 }
 
 /// The output of a command that succeeds.
@@ -29,7 +25,7 @@ fn exceptions(scene: &Scene) -> Vec<String> {
 
 /// Young versions of three gems upstream, of which only `lamp` was requested, and a cooldown and a denial of the remote member.
 fn young() -> Scene {
-    let scene = Scene::new();
+    let scene = scene();
     for (name, version) in [("lamp", "1.1.0"), ("oil", "2.0"), ("wick", "3.0")] {
         scene.publish(name, version);
     }

@@ -1,14 +1,9 @@
 //! Files about a package of an upstream: its gemspec and its attestations.
 
 use super::shelf::{before, lamp_and_oil};
-use super::{AFTER_A_WEEK, LATER, REMOTE, set_time};
-use crate::world::{Answer, FIRST, Gem, Says, World, hex};
-use serde_json::json;
+use super::{AFTER_A_WEEK, LATER, REMOTE, get};
+use crate::world::{FIRST, Gem, Says, World, hex};
 use sha2::{Digest, Sha256};
-
-fn get(world: &World, path: &str) -> Answer {
-    world.anon().file(REMOTE, path)
-}
 
 #[test]
 fn the_package_of_another_gem_gives_no_gemspec_though_the_index_has_its_checksum() {
@@ -38,14 +33,16 @@ fn what_is_attested_is_asked_for_again_after_a_while_and_answered_while_the_upst
     let ask = || get(&world, &path[1..]);
     for _ in 0..3 {
         assert_eq!(ask().expect(200).text(), "[]");
+        get(&world, "api/v1/attestations/lamp-9.json").expect(404);
     }
+    assert_eq!(shelf.upstream.count("/api/v1/attestations/lamp-9.json"), 0, "no such version is listed");
     assert_eq!(shelf.upstream.count(path), 1);
     // Attestations can be added later.
     shelf.upstream.file(path, "[1]");
-    set_time(&world, LATER);
+    world.set_time(LATER);
     assert_eq!(ask().expect(200).text(), "[1]");
     shelf.upstream.unplug();
-    set_time(&world, AFTER_A_WEEK);
+    world.set_time(AFTER_A_WEEK);
     let stale = ask().expect(200);
     assert!(stale.text() == "[1]" && stale.header("daylight-stale").is_some(), "{:?}", stale.header("daylight-stale"));
 }
@@ -61,10 +58,9 @@ fn a_gem_of_another_daylight_has_no_attestations_and_those_of_its_upstream_come_
     shelf.upstream.says("/api/v1/attestations/oil-1.0.0.json", Says::status(501));
     let world = World::start();
     for (name, of) in [("theirs", FIRST), ("relayed", REMOTE)] {
-        let remote = json!({ "urls": [far.url(of)] });
-        world.make(&json!({ "name": name, "format": "gem", "kind": "remote", "remote": remote }));
+        world.gem_remote(name, &far.url(of));
     }
-    world.make(&json!({ "name": "all", "format": "gem", "kind": "group", "members": [FIRST, "theirs", "relayed"] }));
+    world.gem_group("all", &[FIRST, "theirs", "relayed"]);
     world.admin().push(FIRST, &Gem::new("ours", "1.0.0")).expect(200);
     for (repository, name) in
         [("theirs", "hosted"), ("relayed", "oil"), ("all", "hosted"), ("all", "oil"), ("all", "ours")]

@@ -1,14 +1,10 @@
 //! Temporary or historical differences between the index of an upstream and its `/info`, and the answers that clients
 //! get.
 
-use super::shelf::{Shelf, before, lamp_and_oil, md5};
-use super::{REMOTE, set_time};
-use crate::world::{Answer, Gem, Says, World, hex};
+use super::shelf::{Shelf, before, good, lamp_and_oil, md5};
+use super::{REMOTE, get};
+use crate::world::{Gem, Says, hex};
 use sha2::{Digest, Sha256};
-
-fn get(world: &World, path: &str) -> Answer {
-    world.anon().file(REMOTE, path)
-}
 
 #[test]
 fn a_version_that_info_has_before_the_index_lists_it_can_be_downloaded() {
@@ -16,7 +12,7 @@ fn a_version_that_info_has_before_the_index_lists_it_can_be_downloaded() {
     let gem = Gem::new("lamp", "1.1.0");
     let line = format!("1.1.0 |checksum:{}\n", hex(&Sha256::digest(gem.bytes())));
     let info = shelf.info("lamp") + &line;
-    shelf.upstream.says("/info/lamp", Says::bytes(&*info).header("ETag", &format!("\"{}\"", md5(&info))));
+    shelf.upstream.says("/info/lamp", good(&info));
     shelf.upstream.says("/gems/lamp-1.1.0.gem", Says::bytes(gem.bytes()));
     let world = before(&shelf.upstream);
     assert!(!get(&world, "versions").expect(200).text().contains("1.1.0"));
@@ -37,14 +33,14 @@ fn a_version_that_the_index_lists_before_info_has_it_is_not_said_to_be_missing()
     shelf.push(&Gem::new("lamp", "1.1.0"));
     let newer = shelf.info("lamp");
     shelf.upstream.says("/info/lamp", Says::bytes(older));
-    set_time(&world, "2026-11-02T12:01:05Z");
+    world.set_time("2026-11-02T12:01:05Z");
     assert!(get(&world, "versions").expect(200).text().contains("1.1.0"));
     for path in ["gems/lamp-1.1.0.gem", "quick/Marshal.4.8/lamp-1.1.0.gemspec.rz"] {
         let refused = get(&world, path).expect(502);
         assert!(refused.text().contains("older than its index"), "{}", refused.text());
     }
     shelf.upstream.says("/info/lamp", Says::bytes(newer));
-    set_time(&world, "2026-11-02T12:02:10Z");
+    world.set_time("2026-11-02T12:02:10Z");
     get(&world, "gems/lamp-1.1.0.gem").expect(200);
 }
 
@@ -78,7 +74,7 @@ fn half_a_line_that_clients_could_read_is_not_relayed_where_nothing_proves_the_f
     // If the index has the MD5 of a truncated file, that is the file.
     let endless = newer.trim_end();
     shelf.set_info("lamp", "-1.1.0,1.1.0", endless);
-    set_time(&world, "2026-11-02T12:01:05Z");
+    world.set_time("2026-11-02T12:01:05Z");
     get(&world, "versions").expect(200);
     let whole = get(&world, "info/lamp").expect(200);
     assert_eq!((whole.text(), whole.header("daylight-stale")), (endless, None));
@@ -91,15 +87,14 @@ fn an_md5_that_was_corrected_is_right_again_where_info_is_what_it_was_then() {
     shelf.push(&Gem::new("lamp", "1.1.0"));
     let newer = shelf.info("lamp");
     // The index is behind, so its MD5 is taken for a wrong one.
-    let says = |text: &str| Says::bytes(text).header("ETag", &format!("\"{}\"", md5(text)));
-    shelf.upstream.says("/versions", says(&index));
+    shelf.upstream.says("/versions", good(&index));
     let world = before(&shelf.upstream);
     assert_eq!(get(&world, "info/lamp").expect(200).text(), newer);
     assert!(get(&world, "versions").expect(200).text().contains(&md5(&newer)));
     // The version was yanked before the index had it.
-    shelf.upstream.says("/info/lamp", says(&older));
+    shelf.upstream.says("/info/lamp", good(&older));
     for (time, stale) in [("2026-11-02T12:01:05Z", None), ("2026-11-02T12:02:10Z", None)] {
-        set_time(&world, time);
+        world.set_time(time);
         let told = get(&world, "info/lamp").expect(200);
         assert_eq!((told.text(), told.header("daylight-stale")), (&*older, stale), "{time}");
     }
@@ -107,7 +102,7 @@ fn an_md5_that_was_corrected_is_right_again_where_info_is_what_it_was_then() {
     assert!(versions.text().trim_end().ends_with(&md5(&older)), "{}", versions.text());
     // A file that the index proves is not requested.
     let asked = shelf.upstream.count("/info/lamp");
-    set_time(&world, "2026-11-02T13:00:00Z");
+    world.set_time("2026-11-02T13:00:00Z");
     get(&world, "info/lamp").expect(200);
     assert_eq!(shelf.upstream.count("/info/lamp"), asked);
 }
@@ -123,7 +118,7 @@ fn what_only_a_correction_proves_is_answered_and_asked_for_again_once_a_minute_w
     get(&world, "info/lamp").expect(200);
     let asked = shelf.upstream.count("/info/lamp");
     shelf.upstream.says("/info/lamp", Says::status(500));
-    set_time(&world, "2026-11-02T12:01:05Z");
+    world.set_time("2026-11-02T12:01:05Z");
     for _ in 0..3 {
         let told = get(&world, "info/lamp").expect(200);
         assert_eq!((told.text(), told.header("daylight-stale")), (&*newer, Some("upstream_failed")));
@@ -146,7 +141,7 @@ fn a_large_index_that_always_breaks_off_is_fetched_six_times_an_hour_at_most() {
     }
     assert_eq!(shelf.upstream.count("/versions"), 6);
     shelf.upstream.says("/versions", Says::bytes(&*shelf.versions));
-    set_time(&world, "2026-11-02T13:01:00Z");
+    world.set_time("2026-11-02T13:01:00Z");
     get(&world, "versions").expect(200);
 }
 
@@ -159,7 +154,7 @@ fn an_index_that_is_sent_whole_and_refused_each_time_is_fetched_six_times_an_hou
     let asked = shelf.upstream.count("/versions");
     shelf.upstream.says("/versions", Says::bytes(&shelf.versions[..shelf.versions.len() - 9]));
     for minute in 2..20 {
-        set_time(&world, &format!("2026-11-02T12:{minute:02}:05Z"));
+        world.set_time(&format!("2026-11-02T12:{minute:02}:05Z"));
         get(&world, "versions").expect(200);
     }
     assert!(shelf.upstream.count("/versions") - asked <= 6, "{:?}", shelf.upstream.asked());

@@ -1,7 +1,7 @@
 //! Explanations for operators about a remote gem repository. They call no upstream.
 
-use super::{REMOTE, Scene};
-use crate::world::{FIRST, Gem, Upstream, World};
+use super::{REMOTE, Scene, WEEK_S, set};
+use crate::world::{Upstream, World};
 use serde_json::{Value, json};
 
 fn explain(world: &World, path: &str) -> Value {
@@ -19,30 +19,25 @@ fn the_event_of_an_answer_without_an_index_has_the_reason_and_what_to_do() {
     // The remote repository of a new data folder.
     assert_eq!(why("rubygems"), "`rubygems` has no upstream; hint: `daylight repo set rubygems --remote URL` names it");
     let address = Upstream::start().address();
-    world.make(
-        &json!({"name": REMOTE, "format": "gem", "private": false, "remote": {"urls": [format!("http://{address}/")]}}),
-    );
+    world.gem_remote(REMOTE, &format!("http://{address}/"));
     assert!(why(REMOTE).contains(&format!("nothing listens on `{address}`")), "{}", why(REMOTE));
 }
 
 #[test]
 fn an_answer_is_explained_by_the_line_of_the_index_the_first_sight_and_the_state_of_the_upstream() {
-    let mut scene = Scene::at_any_time();
-    let admin = scene.upstream.admin();
-    admin.push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
-    scene.set_time("2026-11-03T12:00:00Z");
-    let ask = |world: &World, path: &str| world.anon().file(REMOTE, path);
-    ask(&scene.world, "versions").expect(200);
-    admin.push(FIRST, &Gem::new("lamp", "1.1.0")).expect(200);
-    scene.set_time("2026-11-10T12:00:00Z");
-    ask(&scene.world, "versions").expect(200);
-    ask(&scene.world, "info/lamp").expect(200);
-    ask(&scene.world, "gems/lamp-1.0.0.gem").expect(200);
-    let policy = json!({ "policy": { "cooldown_s": 7 * 86_400, "private_prefixes": ["acme-"] } });
-    scene.world.admin().patch_json(&format!("/api/v1/repositories/{REMOTE}"), &policy).expect(200);
+    let mut scene = Scene::new();
+    scene.publish("lamp", "1.0.0");
+    scene.day(3);
+    scene.get("versions").expect(200);
+    scene.publish("lamp", "1.1.0");
+    scene.day(10);
+    for path in ["versions", "info/lamp", "gems/lamp-1.0.0.gem"] {
+        scene.get(path).expect(200);
+    }
+    set(&scene.world, &json!({ "cooldown_s": WEEK_S, "private_prefixes": ["acme-"] }));
     scene.upstream.stop();
-    scene.set_time("2026-11-11T12:00:00Z");
-    ask(&scene.world, "versions").expect(200);
+    scene.day(11);
+    scene.get("versions").expect(200);
 
     let world = &scene.world;
     let assert_told = |path: &str, status: u16, parts: &[&str]| {

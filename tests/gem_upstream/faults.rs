@@ -1,10 +1,10 @@
 //! The behaviour of Daylight if an upstream of gems misbehaves. `docs/gems-from-an-upstream.md` has it as a table,
 //! which this test compares.
 
-use super::stand_in::{GEM, INFO, State, good, line, package};
-use crate::world::{Answer, FIRST, Parts, Says, Upstream, World};
+use super::shelf::good;
+use super::stand_in::{GEM, INFO, State, line, package};
+use crate::world::{Answer, Parts, Says, Upstream, World};
 use format::gem::info::md5_hex;
-use serde_json::json;
 use std::cell::Cell;
 use std::fs;
 use std::io;
@@ -162,28 +162,21 @@ impl Scene {
     fn a_minute_later(&self) {
         self.minutes.set(self.minutes.get() + 2);
         let minutes = self.minutes.get();
-        let moment = format!("2026-11-02T{:02}:{:02}:00Z", 8 + minutes / 60, minutes % 60);
-        let path = format!("/repository/{FIRST}/set_time");
-        self.world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
-    }
-
-    fn repository(&self, name: &str, upstream: &Upstream) {
-        let remote = json!({ "urls": [upstream.url()] });
-        self.world.make(&json!({ "name": name, "format": "gem", "kind": "remote", "remote": remote }));
+        self.world.set_time(&format!("2026-11-02T{:02}:{:02}:00Z", 8 + minutes / 60, minutes % 60));
     }
 
     fn see(&self, number: usize, way: &'static Way) -> Seen {
         let Way(name, path, misbehave) = way;
         let (cold, kept) = (format!("cold-{number}"), format!("kept-{number}"));
         let upstream = Upstream::start();
-        self.repository(&cold, &upstream);
+        self.world.gem_remote(&cold, &upstream.url());
         State::second().on(&upstream);
         misbehave(&upstream, &State::second());
         let first = told(&self.get(&cold, path), path);
         drop(upstream);
 
         let upstream = Upstream::start();
-        self.repository(&kept, &upstream);
+        self.world.gem_remote(&kept, &upstream.url());
         let before = if *path == GEM { State::second() } else { State::first() };
         before.on(&upstream);
         for path in [INDEX, INFO, path] {

@@ -1,7 +1,8 @@
 //! The first `/versions` of an upstream: clients read it while it arrives, and get its end after the whole is verified.
 
 use super::REMOTE;
-use super::stand_in::{State, good};
+use super::shelf::good;
+use super::stand_in::State;
 use crate::world::frames::{ALL, DATA, Ended, Frames, WINDOW_UPDATE};
 use crate::world::{Client, Ruby, Says, Upstream, World};
 use format::gem::info::md5_hex;
@@ -25,8 +26,7 @@ fn long() -> State {
 fn before(upstream: &Upstream, says: Says) -> World {
     upstream.says("/versions", says.held_at(HELD_AT));
     let world = World::start();
-    let remote = json!({ "urls": [upstream.url()] });
-    world.make(&json!({ "name": REMOTE, "format": "gem", "kind": "remote", "remote": remote }));
+    world.gem_remote(REMOTE, &upstream.url());
     world
 }
 
@@ -102,7 +102,7 @@ fn who_asks_after_the_upstream_was_changed_does_not_get_the_index_of_the_one_bef
     let reader = Reader::ask(&world, "").read(50_000);
     after_it.says("/versions", good(&others));
     let remote = json!({ "remote": { "urls": [after_it.url()] }, "keep_cached": false });
-    world.admin().patch_json(&format!("/api/v1/repositories/{REMOTE}"), &remote).expect(200);
+    world.set(REMOTE, &remote);
     let other = Reader::ask(&world, "");
     world.admin().get(&format!("/api/v1/repositories/{REMOTE}")).expect(200);
     before_it.release("/versions");

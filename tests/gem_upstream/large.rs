@@ -3,7 +3,7 @@
 
 use super::REMOTE;
 use super::following::Stand;
-use super::stand_in::good;
+use super::shelf::good;
 use crate::world::{Asked, Parts, Says};
 use format::gem::info::md5_hex;
 use std::fs;
@@ -69,10 +69,8 @@ impl Large {
         self.publish();
         self.minutes += 2;
         let (hours, minutes) = (12 + self.minutes / 60, self.minutes % 60);
-        crate::gem_upstream::set_time(
-            &self.stand.world,
-            &format!("2026-11-{:02}T{:02}:{minutes:02}:00Z", 2 + hours / 24, hours % 24),
-        );
+        let moment = format!("2026-11-{:02}T{:02}:{minutes:02}:00Z", 2 + hours / 24, hours % 24);
+        self.stand.world.set_time(&moment);
         let (range, etag) =
             (format!("bytes={}-", self.mine.len() - 1), format!("\"{}\"", md5_hex(self.mine.as_bytes())));
         let headers = [("Range", range.as_str()), ("If-None-Match", etag.as_str())];

@@ -3,7 +3,6 @@
 mod about_packages;
 mod as_of;
 mod builds;
-mod calls;
 mod checked;
 mod complaints;
 mod disagreements;
@@ -11,7 +10,6 @@ mod explained;
 mod faults;
 mod first_body;
 mod following;
-mod jruby;
 mod large;
 mod model;
 mod names;
@@ -22,53 +20,66 @@ pub(crate) mod shelf;
 mod stand_in;
 mod view_log;
 
-use crate::world::{FIRST, World};
-use serde_json::json;
+use crate::world::{Answer, FIRST, Gem, World};
+use serde_json::{Value, json};
 
 /// The remote repository.
 pub(crate) const REMOTE: &str = "upstream-gems";
-const START: &str = "2026-11-02T12:00:00Z";
-const LATER: &str = "2026-11-02T13:00:00Z";
+pub(crate) const START: &str = "2026-11-02T12:00:00Z";
+pub(crate) const LATER: &str = "2026-11-02T13:00:00Z";
 const AFTER_A_WEEK: &str = "2026-11-10T13:00:00Z";
+const WEEK_S: u64 = 7 * 86_400;
 
-/// Sets the clock of a server in conformance mode.
-fn set_time(world: &World, moment: &str) {
-    let path = format!("/repository/{FIRST}/set_time");
-    world.anon().ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
-}
-
-/// A server with a remote gem repository, and another server that is its upstream.
-struct Scene {
-    upstream: World,
-    world: World,
+/// A server with a settable clock and a remote gem repository, and another server that is its upstream.
+pub(crate) struct Scene {
+    pub(crate) upstream: World,
+    pub(crate) world: World,
+    /// The repository that answers.
+    pub(crate) repository: &'static str,
 }
 
 impl Scene {
-    fn new() -> Self {
-        Self::of(World::start())
+    pub(crate) fn new() -> Self {
+        let (upstream, world) = (World::start(), World::start_in_conformance(&[]));
+        world.set_time(START);
+        world.gem_remote(REMOTE, &upstream.url(FIRST));
+        Self { upstream, world, repository: REMOTE }
     }
 
-    /// The same with a settable clock.
-    fn at_any_time() -> Self {
-        let scene = Self::of(World::start_in_conformance(&[]));
-        scene.set_time(START);
-        scene
+    /// Sets the clock.
+    pub(crate) fn at(&self, moment: &str) {
+        self.world.set_time(moment);
     }
 
-    fn set_time(&self, moment: &str) {
-        set_time(&self.world, moment);
+    /// Sets the clock to noon of this day of November.
+    fn day(&self, day: u32) {
+        self.at(&format!("2026-11-{day:02}T12:00:00Z"));
     }
 
-    /// Advances the clock by an hour, after which every TTL has ended.
-    fn later(&self) {
-        self.set_time(LATER);
+    /// Publishes a gem upstream.
+    pub(crate) fn publish(&self, name: &str, version: &str) -> Gem {
+        let gem = Gem::new(name, version);
+        self.upstream.admin().push(FIRST, &gem).expect(200);
+        gem
     }
 
-    fn of(world: World) -> Self {
-        let scene = Self { upstream: World::start(), world };
-        let remote = json!({"urls": [scene.upstream.url(FIRST)]});
-        let wanted = json!({"name": REMOTE, "format": "gem", "kind": "remote", "private": false, "remote": remote});
-        scene.world.admin().post_json("/api/v1/repositories", &wanted).expect(201);
-        scene
+    /// The answer of the repository.
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        self.world.anon().file(self.repository, path)
     }
+
+    /// The same as of a moment.
+    pub(crate) fn then(&self, moment: &str, path: &str) -> Answer {
+        self.world.anon().file(&format!("{}@{moment}", self.repository), path)
+    }
+}
+
+/// The answer of the remote repository.
+fn get(world: &World, path: &str) -> Answer {
+    world.anon().file(REMOTE, path)
+}
+
+/// Changes its policy.
+fn set(world: &World, policy: &Value) {
+    world.set(REMOTE, &json!({ "policy": policy }));
 }

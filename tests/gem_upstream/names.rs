@@ -1,14 +1,14 @@
-//! Names that the upstream does not list, and private names: no protocol sends one of them to the upstream.
+//! Names that the upstream does not list, and private and denied ones: no protocol sends one of them to the upstream.
 
 use super::shelf::{Shelf, before, lamp_and_oil};
-use super::{LATER, REMOTE, set_time};
-use crate::world::{Client, Gem, Ruby, World};
+use super::{LATER, REMOTE, get, set};
+use crate::world::{Client, Ruby, World};
 use serde_json::json;
 
 crate::world::with_each_client!([no_name_reaches_the_upstream_whatever_a_client_does_to_find_it]);
 
 /// The number of names of each kind.
-const NAMES: usize = 500;
+const NAMES: usize = 350;
 /// Every request of clients and programs that names a gem.
 const PROTOCOLS: [&str; 13] = [
     "info/NAME",
@@ -26,31 +26,30 @@ const PROTOCOLS: [&str; 13] = [
     "api/v1/downloads/NAME-9.9.9.json",
 ];
 
-/// Five hundred names that the upstream does not list, and as many private ones, of which it lists every tenth.
+/// Names that the upstream does not list, and as many private and denied ones, of which it lists every tenth.
 fn names() -> Vec<String> {
-    (0..NAMES).flat_map(|number| [format!("missing{number}"), format!("acme-{number}")]).collect()
+    (0..NAMES).flat_map(|at| ["missing", "acme", "denied"].map(|kind| format!("{kind}-{at}"))).collect()
 }
 
-/// An upstream with gems under private names, and a server whose policy makes these names private.
+/// An upstream with gems under these names, and a server whose policy makes them private or denies them.
 fn squatted() -> (Shelf, World) {
     let mut shelf = lamp_and_oil();
-    for number in (0..NAMES).step_by(10) {
-        shelf.push(&Gem::new(&format!("acme-{number}"), "9.9.9"));
+    for at in (0..NAMES).step_by(10) {
+        shelf.lists(&[&format!("acme-{at} 9.9.9"), &format!("denied-{at} 9.9.9")]);
     }
     let world = before(&shelf.upstream);
-    let policy = json!({"policy": {"private_prefixes": ["acme-"]}});
-    world.admin().patch_json(&format!("/api/v1/repositories/{REMOTE}"), &policy).expect(200);
+    set(&world, &json!({ "private_prefixes": ["acme-"], "deny": ["denied-*"] }));
     (shelf, world)
 }
 
 #[track_caller]
 fn assert_silent(shelf: &Shelf) {
-    let told: Vec<String> = shelf.upstream.asked().into_iter().map(|asked| asked.path).collect();
-    assert!(!told.iter().any(|path| path.contains("missing") || path.contains("acme")), "{told:?}");
+    let told = shelf.asked();
+    assert!(!told.iter().any(|path| ["missing", "acme", "denied"].iter().any(|kind| path.contains(kind))), "{told:?}");
 }
 
 #[test]
-fn of_a_thousand_unknown_and_private_names_none_reaches_the_upstream_in_any_protocol() {
+fn of_a_thousand_unknown_private_and_denied_names_none_reaches_the_upstream_in_any_protocol() {
     let (shelf, world) = squatted();
     let (anon, mut connection) = (world.anon(), world.anon().connect().unwrap());
     for name in names() {
@@ -61,6 +60,10 @@ fn of_a_thousand_unknown_and_private_names_none_reaches_the_upstream_in_any_prot
             assert!(answer.status >= 400 || !told.contains(&name), "{path}: {told}");
         }
     }
+    // Of a name that it lists, clients may have an older file.
+    assert_eq!(get(&world, "info/acme-0").expect(200).text(), "---\n");
+    assert!(get(&world, "gems/acme-0-9.9.9.gem").expect(403).text().contains("private"));
+    assert_eq!(get(&world, "names").expect(200).text(), "---\nlamp\noil\n");
     assert_silent(&shelf);
     // The only one of these requests that is not about a gem.
     assert!(shelf.upstream.count("/versions") > 0);
@@ -74,9 +77,9 @@ fn no_name_reaches_the_upstream_whatever_a_client_does_to_find_it(client: Client
     let app = machine.app("app", &url, &gems.join("\n"));
     app.bundle(&["lock"]).bad();
     app.bundle(&["install", "--full-index"]).bad();
-    set_time(&world, LATER);
+    world.set_time(LATER);
     let names = names()[..10].join(" ");
     let said = machine.shell("", &format!("gem install --clear-sources --source {url} {names}")).bad();
-    assert!(said.contains("missing0") && said.contains("acme-4"), "{said}");
+    assert!(said.contains("missing-0") && said.contains("acme-2"), "{said}");
     assert_silent(&shelf);
 }

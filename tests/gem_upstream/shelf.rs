@@ -1,12 +1,12 @@
 //! An upstream of gems that counts its requests: the files of a static mirror, and a server that uses it as its
 //! upstream.
 
-use super::{REMOTE, START, set_time};
+use super::{REMOTE, START};
 use crate::world::{Gem, Says, Upstream, World, hex};
-use md5::Md5;
+use format::gem::info::md5_hex;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// An upstream with the compact index and the packages, and nothing else.
@@ -35,6 +35,29 @@ impl Shelf {
         self.gems.get_mut(name).unwrap().retain(|gem| gem.number() != version);
         self.upstream.forget(&format!("/gems/{name}-{version}.gem"));
         self.change(name, &format!("-{version}"));
+    }
+
+    /// An upstream that lists these versions, each `NAME VERSION`, or `NAME -VERSION` for a yank.
+    pub(crate) fn with(versions: &[&str]) -> Self {
+        let mut shelf = Self::new(&[]);
+        shelf.lists(versions);
+        shelf
+    }
+
+    /// Adds these versions.
+    pub(crate) fn lists(&mut self, more: &[&str]) {
+        for (name, version) in more.iter().filter_map(|one| one.split_once(' ')) {
+            match version.strip_prefix('-') {
+                Some(gone) => self.yank(name, gone),
+                None => self.push(&Gem::new(name, version)),
+            }
+        }
+    }
+
+    /// The paths of the requests that it received, each once.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        let paths: BTreeSet<String> = self.upstream.asked().into_iter().map(|asked| asked.path).collect();
+        paths.into_iter().collect()
     }
 
     /// Replaces the bytes of a version.
@@ -66,7 +89,7 @@ impl Shelf {
 
     /// Sets the `/info` of a gem.
     pub(crate) fn set_info(&mut self, name: &str, version: &str, info: &str) {
-        self.upstream.says(&format!("/info/{name}"), with_md5(info));
+        self.upstream.says(&format!("/info/{name}"), good(info));
         writeln!(self.versions, "{name} {version} {}", md5(info)).unwrap();
         self.publish();
     }
@@ -77,15 +100,16 @@ impl Shelf {
     }
 
     fn publish(&self) {
-        self.upstream.says("/versions", with_md5(&self.versions));
+        self.upstream.says("/versions", good(&self.versions));
     }
 }
 
 pub(crate) fn md5(text: &str) -> String {
-    hex(&Md5::digest(text))
+    md5_hex(text.as_bytes())
 }
 
-fn with_md5(text: &str) -> Says {
+/// A file with the ETag of gem servers.
+pub(crate) fn good(text: &str) -> Says {
     Says::bytes(text).header("ETag", &format!("\"{}\"", md5(text)))
 }
 
@@ -101,7 +125,7 @@ pub(crate) fn before_with(
     settings: &Value,
 ) -> World {
     let world = World::start_in_conformance(variables);
-    set_time(&world, START);
+    world.set_time(START);
     let mut remote = json!({"urls": [upstream.url()]});
     remote.as_object_mut().unwrap().extend(settings.as_object().unwrap().clone());
     world.make(&json!({"name": REMOTE, "format": "gem", "kind": "remote", "private": false, "remote": remote}));

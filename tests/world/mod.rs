@@ -29,12 +29,12 @@ pub(crate) use client::{Client, with_each_client};
 pub(crate) use engines::engines;
 pub(crate) use gem::{Gem, hex};
 pub(crate) use http::{Answer, Connection};
-pub(crate) use index::Index;
+pub(crate) use index::{Index, Sum, sums};
 pub(crate) use maven::{Machine, Project, metadata};
 pub(crate) use person::Person;
 pub(crate) use program::program;
 pub(crate) use promtool::promtool;
-pub(crate) use reader::Reader;
+pub(crate) use reader::{Follower, Reader};
 pub(crate) use release::Release;
 pub(crate) use ruby::{App, Ruby};
 pub(crate) use said::Said;
@@ -373,6 +373,11 @@ impl World {
     /// Creates a remote repository of any format.
     pub(crate) fn remote_of(&self, format: &str, name: &str, url: &str) {
         self.make(&json!({ "name": name, "format": format, "kind": "remote", "remote": { "urls": [url] } }));
+    }
+
+    /// Creates a group of gem repositories.
+    pub(crate) fn gem_group(&self, name: &str, members: &[&str]) {
+        self.make(&json!({ "name": name, "format": "gem", "kind": "group", "members": members }));
     }
 
     /// Creates a hosted gem repository.

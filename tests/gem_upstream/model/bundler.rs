@@ -2,12 +2,12 @@
 //! verifies it, and requests the `/info` of a gem if the MD5 in `/versions` is not that of its file.
 
 use super::pool::NAMES;
-use crate::world::Answer;
+use crate::world::{Answer, Sum, sums};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use format::gem::info::md5_hex;
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 /// A stored file and its ETag.
 #[derive(Debug, Clone)]
@@ -21,13 +21,6 @@ pub(super) struct Kept {
 pub(super) struct Bundler {
     pub(super) versions: Option<Kept>,
     pub(super) infos: HashMap<usize, Kept>,
-}
-
-/// The state of one gem that the lines of `/versions` add up to.
-#[derive(Debug, Default, Clone, PartialEq)]
-pub(super) struct Sum {
-    pub(super) tokens: Vec<String>,
-    pub(super) md5: String,
 }
 
 impl Kept {
@@ -73,33 +66,6 @@ impl Kept {
     }
 }
 
-/// Parses `/versions` as Bundler does. A version that is listed twice appears twice.
-#[track_caller]
-pub(super) fn sums(text: &str) -> BTreeMap<String, Sum> {
-    let (head, lines) = text.split_once("---\n").unwrap();
-    assert!(head.starts_with("created_at: ") && text.ends_with('\n'), "{text}");
-    let mut all: BTreeMap<String, Sum> = BTreeMap::new();
-    for line in lines.lines() {
-        let [name, changes, md5] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("a line of {line:?}") };
-        assert!(!name.is_empty() && !changes.is_empty() && !md5.is_empty(), "a line of {line:?}");
-        let sum = all.entry(name.to_owned()).or_default();
-        md5.clone_into(&mut sum.md5);
-        for change in changes.split(',') {
-            match change.strip_prefix('-') {
-                Some(gone) => sum.tokens.retain(|token| token != gone),
-                None => {
-                    assert!(
-                        !sum.tokens.iter().any(|token| token == change),
-                        "{line:?} adds a version that is already listed\n{text}"
-                    );
-                    sum.tokens.push(change.to_owned());
-                }
-            }
-        }
-    }
-    all
-}
-
 /// The lines of `/info`.
 #[track_caller]
 pub(super) fn lines(text: &str) -> Vec<&str> {
@@ -118,7 +84,7 @@ pub(super) fn version(line: &str) -> (&str, &str) {
 impl Bundler {
     /// The state of a gem in its `/versions`; `None`: it is not listed.
     pub(super) fn said(&self, name: usize) -> Option<Sum> {
-        sums(self.versions.as_ref()?.text()).remove(NAMES[name])
+        sums(self.versions.as_ref()?.text(), false).remove(NAMES[name])
     }
 
     /// Whether it requests the `/info` of a gem.

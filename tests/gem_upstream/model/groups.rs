@@ -2,7 +2,6 @@
 //! files, and of earlier moments. Each name has one owner, whose versions alone are visible in every protocol; the log
 //! of a group only grows for its clients; and no upstream is called with a name that another member owns.
 
-mod agreement;
 mod answers;
 mod leaves;
 mod owner;
@@ -10,35 +9,20 @@ mod past;
 mod places;
 mod steps;
 
+use super::agreement::Agrees;
 use super::bundler::Bundler;
+use super::checked::Checked;
 use super::pool::{NAMES, TOKENS, edition, package};
 use super::rules::Rules;
 use super::truth::Truth;
-use super::{BEGINS, HOUR, LATER, ROUND, Stage, bundler, trials};
-use crate::world::{Answer, Connection};
+use super::{BEGINS, Seen, Stage, tries};
 use jiff::Timestamp;
 use leaves::{Leaf, Moment};
-use places::{CALLED, GROUPS, HOSTED, LAYOUTS, REMOTE};
-use proptest::test_runner::TestRunner;
+use places::{GROUPS, HOSTED, LAYOUTS, REMOTE};
 use serde_json::{Value, json};
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
 use steps::Step;
 
 const SEQUENCES: u32 = 30;
-
-/// The answers of a group so far.
-#[derive(Default)]
-struct Seen {
-    log: Vec<u8>,
-    /// The gems in it.
-    listed: BTreeSet<usize>,
-    /// The MD5s of all `/info` files, and why the last one did not match the index.
-    infos: [BTreeSet<String>; NAMES.len()],
-    stale: [Option<String>; NAMES.len()],
-    /// The SHA-256 of the last answered packages.
-    packages: HashMap<(usize, usize), String>,
-}
 
 /// The known health of an upstream.
 struct Health {
@@ -62,7 +46,6 @@ struct Trial<'a> {
     stage: &'a mut Stage,
     number: usize,
     now: u64,
-    connection: Option<Connection>,
     truths: [Truth; 2],
     health: [Health; 2],
     leaves: [Leaf; 4],
@@ -95,7 +78,6 @@ impl<'a> Trial<'a> {
             stage,
             number,
             now,
-            connection: None,
             truths: [Truth::new(0), Truth::new(1)],
             health: [health(), health()],
             leaves: [Leaf::hosted(), Leaf::hosted(), Leaf::remote(), Leaf::remote()],
@@ -133,31 +115,13 @@ impl<'a> Trial<'a> {
         self.stage.world.make(&json!(wanted));
     }
 
-    fn called(&self, at: usize) -> String {
-        format!("{}-{}", CALLED[at], self.number)
-    }
-
     fn members(&self, group: usize) -> Vec<String> {
         let layout = LAYOUTS[group - GROUPS.start][self.layouts[group - GROUPS.start]];
         layout.iter().map(|at| self.called(*at)).collect()
     }
 
-    fn get(&mut self, segment: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
-        let path = format!("/repository/{segment}/{path}");
-        for _ in 0..2 {
-            let connection = self.connection.take();
-            let mut connection = connection.unwrap_or_else(|| self.stage.world.anon().connect().unwrap());
-            if let Ok(answer) = connection.call("GET", &path, headers, b"") {
-                self.connection = Some(connection).filter(|_| answer.header("connection") != Some("close"));
-                return answer;
-            }
-        }
-        panic!("{path} breaks off");
-    }
-
     fn set(&self, at: usize, settings: &Value) {
-        let path = format!("/api/v1/repositories/{}", self.called(at));
-        self.stage.world.admin().patch_json(&path, settings).expect(200);
+        self.stage.world.set(&self.called(at), settings);
     }
 
     /// Reads since when the members of a group have had their places.
@@ -166,14 +130,6 @@ impl<'a> Trial<'a> {
         let told = self.stage.world.admin().get(&path).expect(200).json();
         let second = |moment: &Value| moment.as_str().unwrap().parse::<Timestamp>().unwrap().as_second() - BEGINS;
         self.stands[group - GROUPS.start] = told["members_since"].as_array().unwrap().iter().map(second).collect();
-    }
-
-    fn wait(&mut self, seconds: u64) {
-        self.observe();
-        self.moments.push(Moment { at: self.now, leaves: self.leaves.clone() });
-        self.now += seconds;
-        self.stage.now = self.now;
-        self.stage.set_time();
     }
 
     fn step(&mut self, step: Step) {
@@ -208,31 +164,27 @@ impl<'a> Trial<'a> {
             Step::Bundle(client, name) => self.bundle(client, name),
             Step::Agree(group) => self.agree(group),
             Step::Past(group, at, name) => self.past(group, at, name),
-            Step::Restart => self.restart(|stage| stage.world.stop()),
+            // Changes after a start have later dates than those before it.
+            Step::Restart => {
+                self.wait(1);
+                self.stage.restart(|world| world.stop());
+            }
             Step::Kill => {
-                self.restart(|stage| stage.world.kill());
+                self.wait(1);
+                self.stage.restart(|world| world.kill());
                 self.lose();
             }
             Step::LoseViews => {
-                self.restart(|stage| {
-                    stage.world.stop();
-                    let files = stage.world.files();
-                    let views = files.iter().filter(|file| file.ends_with("view"));
+                self.wait(1);
+                self.stage.restart(|world| {
+                    world.stop();
+                    let views = world.files().into_iter().filter(|file| file.ends_with("view"));
                     views.for_each(|view| std::fs::remove_file(view).unwrap());
                 });
                 self.lose();
             }
         }
         self.note_upstreams();
-    }
-
-    fn restart(&mut self, end: impl FnOnce(&mut Stage)) {
-        // Changes after a start have later dates than those before it.
-        self.wait(1);
-        self.connection = None;
-        end(self.stage);
-        self.stage.world.resume();
-        self.stage.set_time();
     }
 
     /// The logs of the groups may restart.
@@ -288,58 +240,6 @@ impl<'a> Trial<'a> {
         self.wait(1);
     }
 
-    /// A client resolves a gem and installs its last version, as Bundler does.
-    fn bundle(&mut self, client: usize, name: usize) {
-        let group = self.clients[client].0;
-        let versions = self.clients[client].1.versions.take();
-        let versions = self.versions(group, versions.as_ref()).or(versions);
-        self.clients[client].1.versions = versions;
-        if self.clients[client].1.asks_for(name) {
-            let kept = self.clients[client].1.infos.get(&name).cloned();
-            if let Some(info) = self.info(group, name, kept.as_ref()) {
-                self.clients[client].1.infos.insert(name, info);
-            }
-        }
-        let Some(info) = self.clients[client].1.infos.get(&name).cloned() else { return };
-        if let Some(line) = bundler::lines(info.text()).last() {
-            let (token, _) = bundler::version(line);
-            let token = TOKENS.iter().position(|one| *one == token).unwrap();
-            self.gem(group, name, token);
-        }
-    }
-
-    /// Checks the upstreams' requests, and whether they are healthy.
-    fn note_upstreams(&mut self) {
-        self.observe();
-        for (which, truth) in self.truths.iter().enumerate() {
-            let health = &mut self.health[which];
-            let asked = truth.upstream.asked();
-            for asked in &asked[health.looked..] {
-                let path = asked.path.split('?').next().unwrap();
-                let name = path.strip_prefix("/info/").or_else(|| path.strip_prefix("/gems/")?.strip_suffix(".gem"));
-                let Some(name) = name else {
-                    assert_eq!(path, "/versions", "nothing else is asked for");
-                    continue;
-                };
-                assert!(truth.listed.contains(name), "{path} is asked for, and not listed");
-                let owned =
-                    |at: usize| health.owned[at] && (name == NAMES[at] || name.starts_with(&format!("{}-", NAMES[at])));
-                assert!(
-                    (0..NAMES.len()).any(owned),
-                    "{} is asked for {path}, and never owned it",
-                    CALLED[REMOTE.start + which]
-                );
-            }
-            health.looked = asked.len();
-            if !truth.is_well() {
-                (health.trouble, health.long_trouble) = (self.now + LATER, self.now + HOUR + LATER);
-            }
-            for name in 0..NAMES.len() {
-                health.doubtful[name] |= !truth.is_coherent(name);
-            }
-        }
-    }
-
     fn end(self) {
         for at in GROUPS.rev().chain(HOSTED).chain(REMOTE) {
             let path = format!("/api/v1/repositories/{0}?confirm={0}", self.called(at));
@@ -350,21 +250,10 @@ impl<'a> Trial<'a> {
 
 #[test]
 fn a_group_shows_of_each_name_what_its_owner_has_and_tells_it_to_each_client_in_lines_that_are_added() {
-    let (stage, count) = (RefCell::new(Stage::new()), Cell::new(0));
-    let (config, seed) = trials(SEQUENCES);
-    let trial = |(ruled, sequence): (bool, Vec<Step>)| {
-        count.set(count.get() + 1);
-        if count.get() % ROUND == 0 {
-            stage.replace(Stage::new());
-        }
-        let mut stage = stage.borrow_mut();
-        let mut trial = Trial::new(&mut stage, count.get());
-        let sequence = sequence.into_iter().filter(|step| ruled || !matches!(step, Step::Rule(..)));
-        sequence.for_each(|step| trial.step(step));
+    tries(SEQUENCES, steps::all(), |stage, number, sequence| {
+        let mut trial = Trial::new(stage, number);
+        sequence.into_iter().for_each(|step| trial.step(step));
         trial.settle();
         trial.end();
-        Ok(())
-    };
-    let tried = TestRunner::new(config).run(&steps::all(), trial);
-    assert!(tried.is_ok(), "DAYLIGHT_SEED={seed}, {} tried: {}", count.get(), tried.unwrap_err());
+    });
 }

@@ -182,7 +182,16 @@ fn steps(often: usize) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Whether there may be policies, and the steps.
-pub(super) fn all() -> impl Strategy<Value = (bool, Vec<Step>)> {
-    (0..NAMES.len()).prop_flat_map(|often| (any::<bool>(), prop::collection::vec(steps(often), 1..40)))
+/// Sequences with and without policies.
+pub(super) fn all() -> impl Strategy<Value = Vec<Step>> {
+    ruled(steps, |step| matches!(step, Step::Rule(_)))
+}
+
+/// Sequences of these steps, of which half have no rule.
+pub(super) fn ruled<S: std::fmt::Debug, T: Strategy<Value = S>>(
+    steps: fn(usize) -> T,
+    is_rule: fn(&S) -> bool,
+) -> impl Strategy<Value = Vec<S>> {
+    let all = (0..NAMES.len()).prop_flat_map(move |often| (any::<bool>(), prop::collection::vec(steps(often), 1..40)));
+    all.prop_map(move |(ruled, steps)| steps.into_iter().filter(|step| ruled || !is_rule(step)).collect::<Vec<_>>())
 }

@@ -1,6 +1,7 @@
 //! The known content of each member: the pushes of a hosted one, the `/versions` of a remote one.
 
 use super::super::bundler::Kept;
+use super::super::checked::Checked as _;
 use super::super::pool::{NAMES, name_of};
 use super::{REMOTE, Trial};
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,13 +112,13 @@ impl Leaf {
 }
 
 impl Trial<'_> {
-    /// The present content of the members.
-    pub(super) fn observe(&mut self) -> [Leaf; 4] {
+    /// Reads the present content of the remote members.
+    pub(super) fn read_leaves(&mut self) {
         for at in REMOTE {
             let kept = self.leaves[at].log.clone();
             let conditions = Kept::conditions(kept.as_ref());
             let conditions: Vec<(&str, &str)> = conditions.iter().map(|(name, value)| (*name, &**value)).collect();
-            let answer = self.get(&self.called(at), "versions", &conditions);
+            let answer = self.get(at, "versions", &conditions);
             if answer.status < 400 {
                 let now = self.now;
                 self.leaves[at].read(Kept::after(kept.as_ref(), &answer), now);
@@ -132,6 +133,5 @@ impl Trial<'_> {
                 }
             }
         }
-        self.leaves.clone()
     }
 }

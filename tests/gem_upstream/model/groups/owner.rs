@@ -1,6 +1,5 @@
 //! The owner of a name and its visible versions, computed independently of the server.
 
-use super::super::pool::NAMES;
 use super::places::Place;
 use super::{GROUPS, REMOTE, Trial};
 use std::collections::BTreeSet;
@@ -86,16 +85,5 @@ impl Trial<'_> {
     /// Whether a policy on the way has a cooldown.
     pub(super) fn counts_ages(&self, place: &Place) -> bool {
         place.way.iter().any(|group| self.rules[group - GROUPS.start].count_ages())
-    }
-
-    /// The visible versions of a name in a group, in words.
-    pub(super) fn words(&self, group: usize, name: usize) -> String {
-        let owner = self.owner(group, name).map_or("nobody", |place| super::CALLED[place.leaf]);
-        let way: Vec<_> = self.places(group).iter().map(|place| super::CALLED[place.leaf]).collect();
-        let shown = self.shown(group, name);
-        format!(
-            "{} is {owner}'s of {way:?}, which shows {shown:?} of it by {:?}, claims {:?}, stands {:?}",
-            NAMES[name], self.rules, self.claims, self.stands
-        )
     }
 }

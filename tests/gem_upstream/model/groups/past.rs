@@ -1,10 +1,10 @@
 //! A group as of an earlier moment: the versions that the present owners had then.
 
-use super::super::bundler::{lines, sums, version};
+use super::super::bundler::{lines, version};
+use super::super::checked::{Checked as _, told};
 use super::super::pool::{NAMES, TOKENS, edition, full_name, package};
-use super::answers::told;
 use super::{BEGINS, REMOTE, Trial};
-use crate::world::{Answer, hex};
+use crate::world::{Answer, hex, sums};
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use std::collections::BTreeSet;
@@ -22,23 +22,23 @@ impl Trial<'_> {
         let end = Timestamp::from_millisecond(second * 1000 + 999).unwrap();
         let segment = format!("{}@{end}", self.called(group));
         self.observe();
-        let answer = self.get(&segment, "versions", &[]);
+        let answer = self.stage.get(&format!("{segment}/versions"), &[]);
         self.observe();
         if !self.is_had(group, &answer) {
             return;
         }
-        let all = sums(answer.text());
+        let all = sums(answer.text(), false);
         for (other, called) in NAMES.iter().enumerate() {
             let said: BTreeSet<String> = all.get(*called).into_iter().flat_map(|sum| sum.tokens.clone()).collect();
             let (may, is_sure) = self.shown_then(group, moment, other);
             let words = || format!("{segment}: {may:?} were there: {}\n{}", self.words(group, other), answer.text());
             assert!(said.is_subset(&may) && (!is_sure || said == may), "{}", words());
         }
-        let answer = self.get(&segment, &format!("info/{}", NAMES[name]), &[]);
+        let answer = self.stage.get(&format!("{segment}/info/{}", NAMES[name]), &[]);
         if answer.status == 200 {
             let (may, _) = self.shown_then(group, moment, name);
             for line in lines(answer.text()) {
-                let is_owners = may.contains(version(line).0) && self.is_owners(group, name, line);
+                let is_owners = may.contains(version(line).0) && self.is_line(group, name, line);
                 assert!(is_owners, "{segment}: {line:?} of {}, {may:?} were there", self.words(group, name));
             }
         }
@@ -46,7 +46,7 @@ impl Trial<'_> {
     }
 
     fn past_gem(&mut self, group: usize, moment: usize, segment: &str, name: usize, token: usize) {
-        let answer = self.get(segment, &format!("gems/{}.gem", full_name(name, token)), &[]);
+        let answer = self.stage.get(&format!("{segment}/gems/{}.gem", full_name(name, token)), &[]);
         if answer.status != 200 {
             return;
         }
