@@ -1,6 +1,6 @@
 //! The compact index on the wire: validators, ranges and digests, as every Bundler since 1.12 needs them.
 
-use crate::world::{FIRST, Gem, World, hex};
+use crate::world::{FIRST, Gem, World, each, hex};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use md5::Md5;
 use sha2::{Digest, Sha256};
@@ -17,17 +17,28 @@ fn tag(body: &[u8]) -> String {
     format!("\"{}\"", hex(&Md5::digest(body)))
 }
 
-fn shelf() -> World {
+#[test]
+fn the_compact_index_is_on_the_wire_as_every_bundler_needs_it() {
     let world = World::start();
     for gem in [Gem::new("oil", "1.0.0"), Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0"), Gem::new("lamp", "1.1.0")] {
         world.admin().push(FIRST, &gem).expect(200);
     }
-    world
+    each!(
+        &world,
+        [
+            the_index_says_exactly_what_was_pushed,
+            every_index_carries_md5_as_tag_and_sha256_as_digest,
+            an_unchanged_file_is_304_whatever_else_is_asked,
+            a_range_of_an_index_is_answered_only_to_who_proves_to_hold_what_is_before_it,
+            a_client_that_follows_by_ranges_arrives_at_the_same_bytes,
+            a_gem_is_served_whole_in_part_and_for_ever,
+            a_name_whose_versions_are_all_yanked_keeps_an_empty_info,
+            the_addresses_old_clients_probe_are_plain,
+        ]
+    );
 }
 
-#[test]
-fn the_index_says_exactly_what_was_pushed() {
-    let world = shelf();
+fn the_index_says_exactly_what_was_pushed(world: &World) {
     let anon = world.anon();
     let sum = |gem: Gem| hex(&Sha256::digest(gem.bytes()));
     let info = anon.get(&path("info/lamp")).expect(200);
@@ -43,9 +54,7 @@ fn the_index_says_exactly_what_was_pushed() {
     assert_eq!(last, format!("lamp 1.1.0 {}", hex(&Md5::digest(&info.body))));
 }
 
-#[test]
-fn every_index_carries_md5_as_tag_and_sha256_as_digest() {
-    let world = shelf();
+fn every_index_carries_md5_as_tag_and_sha256_as_digest(world: &World) {
     for what in ["versions", "names", "info/lamp", "info/oil"] {
         let whole = world.anon().get(&path(what)).expect(200);
         assert_eq!(whole.header("etag"), Some(&*tag(&whole.body)), "{what}");
@@ -62,9 +71,7 @@ fn every_index_carries_md5_as_tag_and_sha256_as_digest() {
     }
 }
 
-#[test]
-fn an_unchanged_file_is_304_whatever_else_is_asked() {
-    let world = shelf();
+fn an_unchanged_file_is_304_whatever_else_is_asked(world: &World) {
     for what in ["versions", "names", "info/lamp", "gems/lamp-1.0.0.gem"] {
         let whole = world.anon().get(&path(what)).expect(200);
         let tag = whole.header("etag").unwrap();
@@ -82,9 +89,7 @@ fn an_unchanged_file_is_304_whatever_else_is_asked() {
     }
 }
 
-#[test]
-fn a_range_of_an_index_is_answered_only_to_who_proves_to_hold_what_is_before_it() {
-    let world = shelf();
+fn a_range_of_an_index_is_answered_only_to_who_proves_to_hold_what_is_before_it(world: &World) {
     let whole = world.anon().get(&path("info/lamp")).expect(200);
     let size = whole.body.len();
     let first_lines = whole.text().split_inclusive('\n').take(2).map(str::len).sum::<usize>();
@@ -109,9 +114,7 @@ fn a_range_of_an_index_is_answered_only_to_who_proves_to_hold_what_is_before_it(
     }
 }
 
-#[test]
-fn a_client_that_follows_by_ranges_arrives_at_the_same_bytes() {
-    let world = shelf();
+fn a_client_that_follows_by_ranges_arrives_at_the_same_bytes(world: &World) {
     let anon = world.anon();
     for what in ["versions", "info/lamp"] {
         let before = anon.get(&path(what)).expect(200);
@@ -126,9 +129,7 @@ fn a_client_that_follows_by_ranges_arrives_at_the_same_bytes() {
     }
 }
 
-#[test]
-fn a_gem_is_served_whole_in_part_and_for_ever() {
-    let world = shelf();
+fn a_gem_is_served_whole_in_part_and_for_ever(world: &World) {
     let bytes = Gem::new("lamp", "1.1.0").bytes();
     let whole = world.anon().get(&path("gems/lamp-1.1.0.gem")).expect(200);
     assert_eq!(whole.body, bytes);
@@ -147,9 +148,7 @@ fn a_gem_is_served_whole_in_part_and_for_ever() {
     world.anon().get(&path("gems/lamp-1.1.0.gem")).expect(404);
 }
 
-#[test]
-fn the_addresses_old_clients_probe_are_plain() {
-    let world = shelf();
+fn the_addresses_old_clients_probe_are_plain(world: &World) {
     let anon = world.anon();
     for probe in [path(""), path("versions"), path("info/lamp")] {
         let answer = anon.ask("HEAD", &probe, &[], b"").expect(200);
@@ -167,9 +166,7 @@ fn the_addresses_old_clients_probe_are_plain() {
     assert!(anon.get("/metrics").expect(200).text().contains("# TYPE "));
 }
 
-#[test]
-fn a_name_whose_versions_are_all_yanked_keeps_an_empty_info() {
-    let world = shelf();
+fn a_name_whose_versions_are_all_yanked_keeps_an_empty_info(world: &World) {
     world.admin().yank(FIRST, "oil", "1.0.0").expect(200);
     let info = world.anon().get(&path("info/oil")).expect(200);
     assert_eq!(info.text(), "---\n");

@@ -62,8 +62,7 @@ fn bundler_takes_the_next_index_where_one_is_switched_off(client: Client) {
         app.bundle(&["install", "--verbose"])
     };
     let off = |protocol: &str| {
-        let path = format!("/api/v1/repositories/{FIRST}");
-        world.admin().patch_json(&path, &json!({ "protocols": { protocol: false } })).expect(200);
+        world.set(FIRST, &json!({ "protocols": { protocol: false } }));
     };
     let asked = |said: &str, what: &str| said.contains(&format!("HTTP 200 OK {}{what}", world.url(FIRST)));
 
@@ -75,6 +74,9 @@ fn bundler_takes_the_next_index_where_one_is_switched_off(client: Client) {
     off("dependencies");
     let said = install().good();
     assert!(said.contains("Installing lamp 1.0.0") && said.contains("source index"), "{said}");
+    for none in ["", "?gems=lamp"] {
+        world.anon().file(FIRST, &format!("api/v1/dependencies{none}")).expect(404);
+    }
     off("full_index");
     install().bad();
 }
@@ -85,8 +87,7 @@ fn gem_installs_and_updates_without_the_older_index(client: Client) {
     for gem in [Gem::new("oil", "1.0.0"), Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0")] {
         admin.push(FIRST, &gem).expect(200);
     }
-    let path = format!("/api/v1/repositories/{FIRST}");
-    admin.patch_json(&path, &json!({ "protocols": { "full_index": false } })).expect(200);
+    world.set(FIRST, &json!({ "protocols": { "full_index": false } }));
     let machine = Ruby::with(client);
     let install = format!("gem install --no-document --clear-sources --source {} lamp", world.url(FIRST));
     let said = machine.shell("", &install).good();

@@ -5,7 +5,7 @@ use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 #[test]
-fn a_repository_of_the_older_form_tells_no_moments_and_its_sums_are_those_of_that_form() {
+fn a_repository_of_the_older_form_tells_no_moments_its_sums_are_those_of_that_form_and_there_is_no_other() {
     let world = World::start();
     let admin = world.admin();
     let wanted = json!({ "name": "old", "format": "gem", "kind": "hosted", "info_format": "v1" });
@@ -23,16 +23,11 @@ fn a_repository_of_the_older_form_tells_no_moments_and_its_sums_are_those_of_tha
         info.text().contains("created_at:")
     };
     assert!(!told("old") && told(FIRST));
-}
-
-#[test]
-fn a_form_that_does_not_exist_is_refused() {
-    let world = World::start();
     let wanted = json!({ "name": "odd", "format": "gem", "kind": "hosted", "info_format": "v3" });
-    let refused = world.admin().post_json("/api/v1/repositories", &wanted).expect(400).json();
+    let refused = admin.post_json("/api/v1/repositories", &wanted).expect(400).json();
     assert_eq!(refused["detail"], "there is no info format `v3`");
     assert_eq!(refused["hint"], "there are: v1, v2");
-    world.admin().get("/api/v1/repositories/odd").expect(404);
+    admin.get("/api/v1/repositories/odd").expect(404);
 }
 
 /// A change depends on the settings, and is tried again if they have changed meanwhile.
@@ -54,7 +49,7 @@ fn a_push_succeeds_however_often_the_settings_change_meanwhile() {
         }
         done.store(true, SeqCst);
     });
-    admin.patch_json(&path, &json!({ "protocols": { "compact_index": true } })).expect(200);
+    world.set(FIRST, &json!({ "protocols": { "compact_index": true } }));
     Index::read(&world.anon(), FIRST);
 }
 

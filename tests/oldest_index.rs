@@ -23,25 +23,31 @@ fn world() -> World {
     world
 }
 
-fn switch_off(world: &World, protocols: &[&str]) {
-    for name in protocols {
-        let change = json!({ "protocols": { *name: false } });
-        world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &change).expect(200);
-    }
+fn gem(world: &World, desk: &Ruby, command: &str) -> String {
+    desk.shell("", &format!("gem {command} --clear-sources --source {} 2>&1", world.url(FIRST))).good()
 }
 
-/// Common `gem` commands, one after the other.
-fn all_commands(world: &World) {
+/// A machine that installed a gem, and the build for its platform of another one.
+fn installed(world: &World) -> Ruby {
     let desk = Ruby::new();
-    let gem = |command: &str| {
-        desk.shell("", &format!("gem {command} --clear-sources --source {} 2>&1", world.url(FIRST))).good()
-    };
-    let said = gem("install lamp --version 1.0.0 --no-document");
+    let said = gem(world, &desk, "install lamp --version 1.0.0 --no-document");
     assert!(said.contains("Successfully installed lamp-1.0.0"), "{said}");
     assert!(said.contains("Successfully installed oil-1.0.1-"), "the build for this platform: {said}");
     let run = |code: &str| desk.shell("", &format!("ruby -e \"{code}\"")).good();
     assert_eq!(run("require 'lamp'; require 'oil'; puts Lamp::VERSION + ' ' + Oil::VERSION"), "1.0.0 1.0.1\n");
+    gem(world, &desk, "fetch oil --platform java --version 1.0.2");
+    assert!(desk.home().join("oil-1.0.2-java.gem").exists());
+    desk
+}
 
+/// `gem_commands` has the other commands with every index.
+#[test]
+fn gem_does_all_it_can_with_the_oldest_index_alone_and_chooses_the_same_builds_with_every_index() {
+    let world = world();
+    installed(&world);
+    world.set(FIRST, &json!({ "protocols": { "compact_index": false, "dependencies": false } }));
+    let desk = installed(&world);
+    let gem = |command: &str| gem(&world, &desk, command);
     assert_eq!(gem("outdated"), "lamp (1.0.0 < 1.1.0)\noil (1.0.1 < 2.0.0)\n");
     let said = gem("list --remote");
     assert!(said.contains("lamp (1.1.0)") && said.contains("oil (2.0.0, 1.0.2 java, 1.0.1 "), "{said}");
@@ -52,20 +58,12 @@ fn all_commands(world: &World) {
     let said = gem("fetch lamp");
     assert!(said.contains("Downloaded lamp-1.1.0"), "{said}");
     assert!(desk.home().join("lamp-1.1.0.gem").exists());
-    gem("fetch oil --platform java --version 1.0.2");
-    assert!(desk.home().join("oil-1.0.2-java.gem").exists());
     let said = gem("install lamp --pre --remote --no-document");
     assert!(said.contains("Successfully installed lamp-2.0.0.rc1"), "{said}");
-}
-
-#[test]
-fn gem_does_all_it_can_with_every_index_answered() {
-    all_commands(&world());
-}
-
-#[test]
-fn gem_does_the_same_with_the_oldest_index_alone() {
-    let world = world();
-    switch_off(&world, &["compact_index", "dependencies"]);
-    all_commands(&world);
+    world.admin().push(FIRST, &Gem::new("lamp", "1.10.0").needs("oil", "~> 1.0")).expect(200);
+    assert!(gem("list --remote --all").contains("lamp (1.10.0, 1.1.0, 1.0.0)"), "the newest is the first");
+    world.admin().yank(FIRST, "lamp", "1.10.0").expect(200);
+    world.admin().push(FIRST, &Gem::new("wick", "0.1.0")).expect(200);
+    let said = gem("list --remote");
+    assert!(said.contains("lamp (1.1.0)") && said.contains("wick (0.1.0)"), "{said}");
 }

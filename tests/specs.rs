@@ -14,7 +14,7 @@ fn since(person: &Person, moment: &str) -> Answer {
 }
 
 #[test]
-fn the_files_are_octets_of_a_known_length_and_come_in_no_coding() {
+fn the_files_are_octets_of_a_known_length_in_no_coding_and_unchanged_for_their_date_or_a_later_one() {
     let world = World::start();
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
     let anon = world.anon();
@@ -28,19 +28,7 @@ fn the_files_are_octets_of_a_known_length_and_come_in_no_coding() {
         assert_eq!([&got, &head].map(|answer| answer.header("content-length")), [Some(&*length); 2]);
         assert_eq!(got.header("last-modified"), head.header("last-modified"));
     }
-    world
-        .admin()
-        .patch_json(&format!("/api/v1/repositories/{FIRST}"), &json!({ "protocols": { "full_index": false } }))
-        .expect(200);
-    anon.get(&path("specs.4.8.gz")).expect(404);
-    anon.get(&path("versions")).expect(200);
-}
-
-#[test]
-fn a_file_is_unchanged_for_who_shows_its_date_or_a_later_one_by_whatever_clock() {
-    let world = World::start();
-    world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(200);
-    let anon = world.anon();
+    // A file is unchanged for a client that sends its date or a later one, by any clock.
     let modified = anon.get(&path("specs.4.8.gz")).expect(200).header("last-modified").unwrap().to_owned();
     let unchanged = since(&anon, &modified).expect(304);
     assert_eq!((unchanged.header("last-modified"), unchanged.body.len()), (Some(&*modified), 0));
@@ -50,6 +38,9 @@ fn a_file_is_unchanged_for_who_shows_its_date_or_a_later_one_by_whatever_clock()
     for other in [date + Duration::from_secs(1), date - Duration::from_secs(1)] {
         since(&anon, &httpdate::fmt_http_date(other)).expect(200);
     }
+    world.set(FIRST, &json!({ "protocols": { "full_index": false } }));
+    anon.get(&path("specs.4.8.gz")).expect(404);
+    anon.get(&path("versions")).expect(200);
 }
 
 /// A hosted repository, what a policy shows of another, and a group of both.
@@ -59,15 +50,10 @@ const VIEWS: [&str; 3] = [FIRST, "careful", "both"];
 fn two_changes_of_one_second_are_told_apart_by_their_dates() {
     let world = World::start_in_conformance(&[]);
     let (admin, anon) = (world.admin(), world.anon());
-    let at = |moment: &str| {
-        let path = path("set_time");
-        anon.ask("POST", &path, &[("Content-Type", "text/plain")], moment.as_bytes()).expect(200);
-    };
-    at("2026-11-02T12:00:00.2Z");
+    world.set_time("2026-11-02T12:00:00.2Z");
     world.repository("careful", false);
-    world.make(&json!({ "name": "both", "format": "gem", "members": [FIRST, "careful"] }));
-    let deny = json!({ "policy": { "deny": ["poison"] } });
-    admin.patch_json("/api/v1/repositories/careful", &deny).expect(200);
+    world.gem_group("both", &[FIRST, "careful"]);
+    world.set("careful", &json!({ "policy": { "deny": ["poison"] } }));
     let push = |name: &str| [FIRST, "careful"].map(|to| admin.push(to, &Gem::new(name, "1.0.0")).expect(200));
     let ask = |repository: &str, since: Option<&str>| {
         let path = format!("/repository/{repository}/specs.4.8.gz");
@@ -83,14 +69,14 @@ fn two_changes_of_one_second_are_told_apart_by_their_dates() {
         assert_eq!(ask(view, None), (200, sent.cloned()), "{view}");
         assert_eq!(ask(view, Some(&now)).0, if sent.is_some() { 304 } else { 200 }, "{view}");
     }
-    at("2026-11-02T12:00:00.7Z");
+    world.set_time("2026-11-02T12:00:00.7Z");
     push("oil");
     for view in VIEWS {
         assert_eq!(ask(view, None), (200, None), "{view}: the next second has not come");
         assert_eq!(ask(view, Some(&now)).0, 200, "{view}");
         assert_eq!(ask(view, Some(&next)).0, 200, "{view}");
     }
-    at("2026-11-02T12:00:01Z");
+    world.set_time("2026-11-02T12:00:01Z");
     for view in VIEWS {
         assert_eq!(ask(view, None), (200, Some(next.clone())), "{view}");
         assert_eq!(ask(view, Some(&next)), (304, Some(next.clone())), "{view}");
@@ -125,23 +111,4 @@ fn gem_is_told_that_its_copy_is_unchanged_where_no_clock_can_have_dated_another_
     }
     // Others show our own date.
     since(&world.anon(), &modified).expect(304);
-}
-
-#[test]
-fn gem_lists_what_there_is_and_what_is_new() {
-    let world = World::start();
-    let (admin, ruby) = (world.admin(), Ruby::new());
-    for (name, version) in [("lamp", "1.9.0"), ("lamp", "1.10.0"), ("oil", "2.0.0.rc1")] {
-        admin.push(FIRST, &Gem::new(name, version)).expect(200);
-    }
-    admin.push(FIRST, &Gem::new("lamp", "1.8.0").platform("java")).expect(200);
-    let url = world.url(FIRST);
-    let list = |more: &str| ruby.shell("", &format!("gem list --remote --clear-sources --source {url} {more}")).good();
-    let said = list("--all");
-    assert!(said.contains("lamp (1.10.0, 1.9.0, 1.8.0 java)") && !said.contains("oil"), "{said}");
-    assert!(list("--prerelease").contains("oil (2.0.0.rc1)"));
-    admin.yank(FIRST, "lamp", "1.10.0").expect(200);
-    admin.push(FIRST, &Gem::new("wick", "0.1.0")).expect(200);
-    let said = list("");
-    assert!(said.contains("lamp (1.9.0, 1.8.0 java)") && said.contains("wick (0.1.0)"), "{said}");
 }

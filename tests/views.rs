@@ -67,8 +67,7 @@ fn what_a_policy_shows_is_made_once_for_all_who_ask_until_something_changes() {
     let world = World::start();
     shop(&world);
     let deny = |what: &str| {
-        let policy = json!({ "policy": { "deny": [what] } });
-        world.admin().patch_json(&format!("/api/v1/repositories/{FIRST}"), &policy).expect(200);
+        world.set(FIRST, &json!({ "policy": { "deny": [what] } }));
     };
     let asked = |times: u64| {
         for (path, parts) in PATHS {

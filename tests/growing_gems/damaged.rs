@@ -69,9 +69,8 @@ fn everything(world: &World) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn indexes_that_a_faulty_encoder_saved_are_found_and_made_again_and_answer_at_once() {
     let (upstream, mut world) = (grown(), grown());
-    let remote = json!({ "urls": [upstream.url(FIRST)] });
-    world.make(&json!({ "name": REMOTE, "format": "gem", "kind": "remote", "remote": remote }));
-    world.make(&json!({ "name": GROUP, "format": "gem", "kind": "group", "members": [FIRST, REMOTE] }));
+    world.gem_remote(REMOTE, &upstream.url(FIRST));
+    world.gem_group(GROUP, &[FIRST, REMOTE]);
     let before = everything(&world);
     world.stop();
     let mut names: Vec<String> =

@@ -3,7 +3,6 @@
 
 use super::{FILES, GROUP, decoded};
 use crate::world::{Gem, Index, World};
-use serde_json::json;
 use std::time::Instant;
 
 /// Pushes between two looks.
@@ -78,7 +77,7 @@ fn every_index_of_a_growing_repository_and_of_its_group_is_whole_after_each_step
         let (pushes, began, mut decodings) = (many.unwrap_or(few), Instant::now(), 0);
         world.repository(pattern, false);
         let group = format!("{GROUP}-{pattern}");
-        world.make(&json!({ "name": group, "format": "gem", "kind": "group", "members": [pattern] }));
+        world.gem_group(&group, &[pattern]);
         let both = [pattern, &*group];
         for from in (0..pushes).step_by(STEP) {
             let until = (from + STEP).min(pushes);

@@ -3,7 +3,6 @@
 use super::GROUP;
 use crate::world::{Connection, FIRST, Gem, Person, World, hex};
 use md5::{Digest, Md5};
-use serde_json::json;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -36,7 +35,7 @@ struct Seen {
 #[test]
 fn who_has_seen_a_push_in_versions_or_info_sees_it_in_the_other() {
     let world = World::start();
-    world.make(&json!({ "name": GROUP, "format": "gem", "kind": "group", "members": [FIRST] }));
+    world.gem_group(GROUP, &[FIRST]);
     let admin = world.admin();
     (0..NAMES).for_each(|at| drop(admin.push(FIRST, &Gem::new(&name(at), "0.1")).expect(200)));
     let pushing = AtomicUsize::new(NAMES);

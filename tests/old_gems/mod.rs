@@ -8,7 +8,6 @@ use crate::hostile_gems::made;
 use crate::origins_imported::{import, import_as, put};
 use crate::world::{Answer, Client, FIRST, Gem, Person, Ruby, World, with_each_client};
 use forms::{VERSION, that_install, that_installed};
-use serde_json::json;
 use tempfile::TempDir;
 
 const REMOTE: &str = "upstream-gems";
@@ -32,7 +31,7 @@ fn quick(person: &Person, repository: &str, gem: &Gem) -> Answer {
 fn world_of(gems: &[Gem]) -> (Shelf, World) {
     let shelf = Shelf::new(gems);
     let world = before(&shelf.upstream);
-    world.make(&json!({"name": GROUP, "format": "gem", "kind": "group", "private": false, "members": [FIRST, REMOTE]}));
+    world.gem_group(GROUP, &[FIRST, REMOTE]);
     (shelf, world)
 }
 

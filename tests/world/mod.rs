@@ -391,6 +391,14 @@ impl World {
     }
 }
 
+/// Calls functions one after the other on the same server. The output of a failed test ends with the name of its case.
+macro_rules! each {
+    ($world:expr, [$($case:ident),+ $(,)?]) => {
+        $(println!("{}", stringify!($case).replace('_', " ")); $case($world);)+
+    };
+}
+pub(crate) use each;
+
 /// Writes a text file, and the folders above it.
 pub(crate) fn write(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
