@@ -1,10 +1,10 @@
 //! Reaching a gem upstream: credentials, a proxy, mirrors, certificates, and the size of its cache.
 
-use super::shelf::{before, before_with, lamp_and_oil};
+use super::shelf::{before_with, lamp_and_oil};
 use super::{LATER, REMOTE};
 use crate::pages::events;
 use crate::tls::Certificate;
-use crate::world::{FIRST, Gem, Says, Upstream, World};
+use crate::world::{FIRST, Gem, Ruby, Says, Upstream, World};
 use serde_json::{Value, json};
 
 const VARIABLES: &[(&str, &str)] = &[
@@ -15,50 +15,66 @@ const VARIABLES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn credentials_go_with_each_request_as_basic_as_a_token_and_as_a_token_for_a_user_name_and_make_a_repository_private() {
-    let world = World::start_with(VARIABLES);
+fn credentials_go_with_each_request_as_basic_as_a_token_and_as_a_token_for_a_user_name() {
     for (name, sent) in [
         ("UPSTREAM_BASIC", "Basic bWU6aHVzaA=="),
         ("UPSTREAM_TOKEN", "Bearer abc"),
         ("UPSTREAM_USER", "Basic YWJjOg=="),
     ] {
         let shelf = lamp_and_oil();
-        let remote = json!({"urls": [shelf.upstream.url()], "credentials": format!("env:{name}")});
-        world.make(&json!({"name": name, "format": "gem", "remote": remote}));
-        world.anon().file(name, "versions").expect(401);
-        assert_eq!(shelf.upstream.total(), 0);
-        world.person(name, &["read"], &[name]).file(name, "gems/lamp-1.0.0.gem").expect(200);
+        let world = before_with(&shelf.upstream, VARIABLES, &json!({"credentials": format!("env:{name}")}));
+        world.anon().file(REMOTE, "gems/lamp-1.0.0.gem").expect(200);
         let asked = shelf.upstream.asked();
         assert_eq!(asked.len(), 3, "{asked:?}");
         assert!(asked.iter().all(|asked| asked.header("authorization") == Some(sent)), "{asked:?}");
+        assert!(!world.log().contains("hush"));
     }
-    assert!(!world.log().contains("hush"));
 }
 
 #[test]
-fn an_upstream_that_wants_other_credentials_is_told_of_and_what_was_kept_stays() {
+fn an_upstream_that_wants_other_credentials_is_no_upstream_without_gems() {
+    for status in [401, 403] {
+        let shelf = lamp_and_oil();
+        let (index, info) = (shelf.versions.clone(), shelf.info("lamp"));
+        shelf.upstream.says("/versions", Says::status(status).header("WWW-Authenticate", "Basic realm=\"gems\""));
+        let mut world = before_with(&shelf.upstream, &[], &json!({}));
+        for path in ["versions", "info/lamp", "gems/lamp-1.0.0.gem"] {
+            world.anon().file(REMOTE, path).expect(502);
+        }
+        let machine = Ruby::new();
+        let said = machine.app("app", &world.url(REMOTE), "gem 'lamp'").bundle(&["install"]).bad();
+        assert!(!said.contains("Could not find gem"), "{said}");
+        // A file that was cached once stays available, while others are refused.
+        shelf.upstream.says("/versions", Says::bytes(index));
+        world.set_time(LATER);
+        assert_eq!(world.anon().file(REMOTE, "info/lamp").expect(200).text(), info);
+        shelf.upstream.says("/gems/lamp-1.0.0.gem", Says::status(status));
+        world.anon().file(REMOTE, "gems/lamp-1.0.0.gem").expect(502);
+        world.stop();
+        let tells = |event: &Value| event["detail"].as_str().is_some_and(|detail| detail.contains("`credentials`"));
+        assert!(events(&world).iter().any(tells));
+    }
+}
+
+#[test]
+fn a_repository_with_credentials_is_private_unless_somebody_says_otherwise() {
     let shelf = lamp_and_oil();
-    shelf.upstream.says("/versions", Says::status(401).header("WWW-Authenticate", "Basic realm=\"gems\""));
-    let mut world = before(&shelf.upstream);
-    world.anon().file(REMOTE, "versions").expect(502);
-    // A file that was cached once stays available, while others are refused.
-    shelf.upstream.says("/versions", Says::bytes(shelf.versions.clone()));
-    world.set_time(LATER);
-    assert_eq!(world.anon().file(REMOTE, "info/lamp").expect(200).text(), shelf.info("lamp"));
-    shelf.upstream.says("/gems/lamp-1.0.0.gem", Says::status(403));
-    world.anon().file(REMOTE, "gems/lamp-1.0.0.gem").expect(502);
-    world.stop();
-    let tells = |event: &&Value| event["detail"].as_str().is_some_and(|detail| detail.contains("`credentials`"));
-    assert_eq!(events(&world).iter().filter(tells).count(), 2);
+    let world = World::start_with(VARIABLES);
+    let remote = json!({"urls": [shelf.upstream.url()], "credentials": "env:UPSTREAM_BASIC"});
+    world.make(&json!({"name": REMOTE, "format": "gem", "remote": remote}));
+    world.anon().file(REMOTE, "versions").expect(401);
+    assert_eq!(shelf.upstream.total(), 0);
+    world.person("ci", &["read"], &[REMOTE]).file(REMOTE, "versions").expect(200);
 }
 
 #[test]
 fn a_proxy_is_asked_for_everything_beyond_it() {
     let (shelf, proxy) = (lamp_and_oil(), Upstream::start());
+    let gem = Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0").bytes();
     for (path, body) in [
         ("versions", shelf.versions.clone().into_bytes()),
         ("info/lamp", shelf.info("lamp").into()),
-        ("gems/lamp-1.0.0.gem", Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0").bytes()),
+        ("gems/lamp-1.0.0.gem", gem),
     ] {
         proxy.says(&format!("http://gems.test/base/{path}"), Says::bytes(body));
     }
