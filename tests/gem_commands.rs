@@ -62,7 +62,7 @@ fn bundler_takes_the_next_index_where_one_is_switched_off(client: Client) {
         app.bundle(&["install", "--verbose"])
     };
     let off = |protocol: &str| {
-        world.set(FIRST, &json!({ "protocols": { protocol: false } }));
+        world.change(FIRST, &json!({ "protocols": { protocol: false } }));
     };
     let asked = |said: &str, what: &str| said.contains(&format!("HTTP 200 OK {}{what}", world.url(FIRST)));
 
@@ -87,7 +87,7 @@ fn gem_installs_and_updates_without_the_older_index(client: Client) {
     for gem in [Gem::new("oil", "1.0.0"), Gem::new("lamp", "1.0.0").needs("oil", "~> 1.0")] {
         admin.push(FIRST, &gem).expect(200);
     }
-    world.set(FIRST, &json!({ "protocols": { "full_index": false } }));
+    world.change(FIRST, &json!({ "protocols": { "full_index": false } }));
     let machine = Ruby::with(client);
     let install = format!("gem install --no-document --clear-sources --source {} lamp", world.url(FIRST));
     let said = machine.shell("", &install).good();

@@ -49,7 +49,7 @@ fn a_push_succeeds_however_often_the_settings_change_meanwhile() {
         }
         done.store(true, SeqCst);
     });
-    world.set(FIRST, &json!({ "protocols": { "compact_index": true } }));
+    world.change(FIRST, &json!({ "protocols": { "compact_index": true } }));
     Index::read(&world.anon(), FIRST);
 }
 

@@ -45,7 +45,7 @@ fn installed(world: &World) -> Ruby {
 fn gem_does_all_it_can_with_the_oldest_index_alone_and_chooses_the_same_builds_with_every_index() {
     let world = world();
     installed(&world);
-    world.set(FIRST, &json!({ "protocols": { "compact_index": false, "dependencies": false } }));
+    world.change(FIRST, &json!({ "protocols": { "compact_index": false, "dependencies": false } }));
     let desk = installed(&world);
     let gem = |command: &str| gem(&world, &desk, command);
     assert_eq!(gem("outdated"), "lamp (1.0.0 < 1.1.0)\noil (1.0.1 < 2.0.0)\n");

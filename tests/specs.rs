@@ -38,7 +38,7 @@ fn the_files_are_octets_of_a_known_length_in_no_coding_and_unchanged_for_their_d
     for other in [date + Duration::from_secs(1), date - Duration::from_secs(1)] {
         since(&anon, &httpdate::fmt_http_date(other)).expect(200);
     }
-    world.set(FIRST, &json!({ "protocols": { "full_index": false } }));
+    world.change(FIRST, &json!({ "protocols": { "full_index": false } }));
     anon.get(&path("specs.4.8.gz")).expect(404);
     anon.get(&path("versions")).expect(200);
 }
@@ -53,7 +53,7 @@ fn two_changes_of_one_second_are_told_apart_by_their_dates() {
     world.set_time("2026-11-02T12:00:00.2Z");
     world.repository("careful", false);
     world.gem_group("both", &[FIRST, "careful"]);
-    world.set("careful", &json!({ "policy": { "deny": ["poison"] } }));
+    world.change("careful", &json!({ "policy": { "deny": ["poison"] } }));
     let push = |name: &str| [FIRST, "careful"].map(|to| admin.push(to, &Gem::new(name, "1.0.0")).expect(200));
     let ask = |repository: &str, since: Option<&str>| {
         let path = format!("/repository/{repository}/specs.4.8.gz");

@@ -67,7 +67,7 @@ fn what_a_policy_shows_is_made_once_for_all_who_ask_until_something_changes() {
     let world = World::start();
     shop(&world);
     let deny = |what: &str| {
-        world.set(FIRST, &json!({ "policy": { "deny": [what] } }));
+        world.change(FIRST, &json!({ "policy": { "deny": [what] } }));
     };
     let asked = |times: u64| {
         for (path, parts) in PATHS {

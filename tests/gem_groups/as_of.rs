@@ -53,7 +53,7 @@ fn a_group_is_told_as_it_was_and_never_of_names_that_are_another_member_s_now() 
     scene.then(moment, "api/v1/search.json?query=can").expect(501);
     scene.at("2026-11-04T14:00:00Z");
     // The hosted member owns the name now, so the earlier versions of the upstream are shown as of no moment.
-    scene.world.set(FIRST, &json!({ "claims": ["oil"] }));
+    scene.world.change(FIRST, &json!({ "claims": ["oil"] }));
     for moment in [moment, "2026-11-04T13:00:00Z"] {
         assert!(!scene.then(moment, "versions").expect(200).text().contains("oil 9.0.0"), "{moment}");
         assert!(!scene.then(moment, "names").expect(200).text().contains("oil"), "{moment}");

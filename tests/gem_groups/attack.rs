@@ -17,7 +17,7 @@ fn company(upstreams: &[&Shelf]) -> World {
     let world = still();
     let mut members = vec![FIRST];
     for (name, shelf) in ["remote0", "remote1"].into_iter().zip(upstreams) {
-        world.gem_remote(name, &shelf.upstream.url());
+        world.remote_of("gem", name, &shelf.upstream.url());
         members.push(name);
     }
     world.gem_group(GROUP, &members);
@@ -115,7 +115,7 @@ fn a_name_that_an_upstream_had_first_is_ours_once_we_claim_it() {
     world.anon().file(GROUP, "info/vault").expect(200);
     world.anon().file(GROUP, &format!("gems/vault-{THEIRS}.gem")).expect(200);
     let asked = shelf.upstream.count_of("vault");
-    world.set(FIRST, &json!({ "claims": ["vault"] }));
+    world.change(FIRST, &json!({ "claims": ["vault"] }));
     // Before we publish it, the name has no version, but clients know it.
     assert_eq!(world.anon().file(GROUP, "info/vault").expect(200).text(), "---\n");
     world.admin().push(FIRST, &Gem::new("vault", "1.0.0")).expect(200);
@@ -155,10 +155,10 @@ fn a_placeholder_that_stands_before_the_gem_of_a_paid_upstream_is_gone_once_that
     assert!(world.anon().file(GROUP, "info/queue-pro").expect(200).text().contains("7.0.0"));
     assert_eq!(public.upstream.count_of("queue-pro"), 0);
     // Unless an administrator decides it.
-    world.set("remote0", &json!({ "claims": ["queue-pro"] }));
+    world.change("remote0", &json!({ "claims": ["queue-pro"] }));
     assert!(world.anon().file(GROUP, "info/queue-pro").expect(200).text().contains(THEIRS));
-    world.set("remote0", &json!({ "claims": [] }));
-    world.set("remote1", &json!({ "claims": ["queue-pro"] }));
+    world.change("remote0", &json!({ "claims": [] }));
+    world.change("remote1", &json!({ "claims": ["queue-pro"] }));
     assert_unseen(&world, "queue-pro", true);
 }
 

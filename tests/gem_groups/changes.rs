@@ -41,8 +41,8 @@ impl Shop {
         let shared = (0..20).map(|number| (format!("gem-{}", number * 7), "9.0.0"));
         shop.paid.says("/versions", good(&index(paid.chain(shared))).parts(Parts::Right));
         shop.pass(0);
-        shop.world.gem_remote(PUBLIC, &shop.public.url());
-        shop.world.gem_remote(PAID, &shop.paid.url());
+        shop.world.remote_of("gem", PUBLIC, &shop.public.url());
+        shop.world.remote_of("gem", PAID, &shop.paid.url());
         shop.world.admin().push(FIRST, &Gem::new("ours", "1.0.0")).expect(200);
         [OPEN, GROUP].into_iter().for_each(|name| shop.world.gem_group(name, &[FIRST, PUBLIC]));
         shop
@@ -120,19 +120,19 @@ fn a_push_a_yank_a_denial_and_a_claim_cost_their_lines() {
     assert_eq!(open.news(&shop.world), ["gem-7 1.1.0"]);
     // The first policy of a group, another one, and none again.
     assert_eq!(group.news(&shop.world).len(), 3);
-    shop.world.set(GROUP, &json!({ "include_hosted": true, "policy": { "deny": ["gem-8"] } }));
+    shop.world.change(GROUP, &json!({ "include_hosted": true, "policy": { "deny": ["gem-8"] } }));
     assert_eq!(group.news(&shop.world), ["gem-8 -1.0.0"]);
-    shop.world.set(GROUP, &json!({ "include_hosted": true, "policy": { "deny": ["gem-8", "ours:1.1.0"] } }));
+    shop.world.change(GROUP, &json!({ "include_hosted": true, "policy": { "deny": ["gem-8", "ours:1.1.0"] } }));
     assert_eq!(group.news(&shop.world), ["ours -1.1.0"]);
-    shop.world.set(GROUP, &json!({ "include_hosted": true, "policy": { "deny": null } }));
+    shop.world.change(GROUP, &json!({ "include_hosted": true, "policy": { "deny": null } }));
     assert_eq!(group.news(&shop.world), ["gem-8 1.0.0", "ours 1.1.0"]);
     // The same for the policies of a member.
-    shop.world.set(PUBLIC, &json!({ "include_hosted": true, "policy": { "deny": ["gem-9"] } }));
+    shop.world.change(PUBLIC, &json!({ "include_hosted": true, "policy": { "deny": ["gem-9"] } }));
     assert_eq!(group.news(&shop.world), ["gem-9 -1.0.0"]);
-    shop.world.set(FIRST, &json!({ "claims": ["gem-10"] }));
+    shop.world.change(FIRST, &json!({ "claims": ["gem-10"] }));
     assert_eq!(group.news(&shop.world), ["gem-10 -1.0.0"]);
     assert_eq!(open.news(&shop.world), ["gem-10 -1.0.0", "gem-9 -1.0.0"]);
-    shop.world.set(FIRST, &json!({ "claims": [] }));
+    shop.world.change(FIRST, &json!({ "claims": [] }));
     assert_eq!(open.news(&shop.world), ["gem-10 1.0.0"]);
 }
 
@@ -140,18 +140,18 @@ fn a_push_a_yank_a_denial_and_a_claim_cost_their_lines() {
 fn members_that_are_added_moved_or_removed_cost_the_lines_that_change() {
     let shop = Shop::new();
     let [mut open, mut group] = shop.readers();
-    shop.world.set(GROUP, &json!({ "members": [FIRST, PUBLIC, PAID] }));
+    shop.world.change(GROUP, &json!({ "members": [FIRST, PUBLIC, PAID] }));
     let news = group.news(&shop.world);
     assert!(
         news.len() == 300 && news.iter().all(|line| line.starts_with("paid-") && line.ends_with(" 2.0.0")),
         "{news:?}"
     );
-    shop.world.set(GROUP, &json!({ "members": [FIRST, PAID, PUBLIC] }));
+    shop.world.change(GROUP, &json!({ "members": [FIRST, PAID, PUBLIC] }));
     let news = group.news(&shop.world);
     assert!(news.len() == 20 && news.iter().all(|line| line.ends_with(" -1.0.0,9.0.0")), "{news:?}");
-    shop.world.set(GROUP, &json!({ "members": [PAID, PUBLIC] }));
+    shop.world.change(GROUP, &json!({ "members": [PAID, PUBLIC] }));
     assert_eq!(group.news(&shop.world), ["ours -1.0.0"]);
-    shop.world.set(GROUP, &json!({ "members": [FIRST, PUBLIC] }));
+    shop.world.change(GROUP, &json!({ "members": [FIRST, PUBLIC] }));
     assert_eq!(group.news(&shop.world).len(), 321);
     assert_eq!(open.news(&shop.world), [""; 0]);
     assert!(read(&group.0.file).said("gem-7") == read(&open.0.file).said("gem-7"));
@@ -161,7 +161,7 @@ fn members_that_are_added_moved_or_removed_cost_the_lines_that_change() {
 fn a_compaction_of_an_upstream_costs_clients_the_lines_of_what_it_took_away() {
     let mut shop = Shop::new();
     let [mut open, mut group] = shop.readers();
-    shop.world.set(GROUP, &json!({ "include_hosted": true, "policy": { "deny": ["gem-8"] } }));
+    shop.world.change(GROUP, &json!({ "include_hosted": true, "policy": { "deny": ["gem-8"] } }));
     assert_eq!(group.news(&shop.world), ["gem-8 -1.0.0"]);
     (0..50).for_each(|number| shop.gain(&format!("gem-{number} 1.1.0")));
     shop.pass(2);
@@ -186,7 +186,7 @@ fn a_compaction_of_an_upstream_costs_clients_the_lines_of_what_it_took_away() {
 fn a_restart_costs_clients_nothing_and_a_lost_file_one_whole() {
     let mut shop = Shop::new();
     let [mut open, mut group] = shop.readers();
-    shop.world.set(GROUP, &json!({ "include_hosted": true, "policy": { "deny": ["gem-8"] } }));
+    shop.world.change(GROUP, &json!({ "include_hosted": true, "policy": { "deny": ["gem-8"] } }));
     assert_eq!(group.news(&shop.world), ["gem-8 -1.0.0"]);
     for version in ["1.1.0", "1.2.0"] {
         shop.world.stop();

@@ -11,7 +11,7 @@ const REMOTE: &str = "far";
 /// A server with a group of the default hosted repository and a remote repository for the upstream.
 fn with_group(upstream: &Shelf) -> World {
     let world = World::start();
-    world.gem_remote(REMOTE, &upstream.upstream.url());
+    world.remote_of("gem", REMOTE, &upstream.upstream.url());
     world.gem_group(GROUP, &[FIRST, REMOTE]);
     world
 }
@@ -79,8 +79,8 @@ fn claims_are_names_of_gems_and_each_change_says_what_is_wrong_with_it() {
     }
     let (good, told) = said(&world, &["repo", "add", "more", "--claim", "oil", "--claim", "lamp"]);
     assert!(good, "{told}");
-    assert_eq!(world.set("more", &json!({"claim": ["rack"]})).json()["claims"], json!(["lamp", "oil", "rack"]));
-    assert_eq!(world.set("more", &json!({"claims": []})).json().get("claims"), None);
+    assert_eq!(world.change("more", &json!({"claim": ["rack"]})).json()["claims"], json!(["lamp", "oil", "rack"]));
+    assert_eq!(world.change("more", &json!({"claims": []})).json().get("claims"), None);
     let tree = json!({"name": "trees", "format": "raw", "claims": ["lamp"]});
     let refused = world.admin().post_json("/api/v1/repositories", &tree).expect(400);
     assert!(refused.text().contains("repositories of gems"), "{}", refused.text());
@@ -102,14 +102,14 @@ fn a_name_is_free_where_no_group_has_it_from_an_upstream() {
     // All its versions were yanked, but clients may have it.
     push(FIRST, "glass", 409);
     // The group shares the name, or its private prefix keeps the name from upstreams.
-    world.set(GROUP, &json!({"policy": {"shared": ["glass"], "private_prefixes": ["acme-"]}}));
+    world.change(GROUP, &json!({"policy": {"shared": ["glass"], "private_prefixes": ["acme-"]}}));
     push(FIRST, "glass", 200);
     push(FIRST, "acme-oil", 200);
     // Another hosted member has the name, or claims it.
-    world.set(GROUP, &json!({"members": ["second", "apart", FIRST, REMOTE]}));
+    world.change(GROUP, &json!({"members": ["second", "apart", FIRST, REMOTE]}));
     push("second", "rack", 200);
     world.gem_group("inner", &["second", REMOTE]);
-    world.set("second", &json!({"claims": ["acme-oil"]}));
+    world.change("second", &json!({"claims": ["acme-oil"]}));
     world.repository("third", false);
     world.gem_group("outer", &["third", "inner"]);
     push("third", "acme-oil", 200);
@@ -126,8 +126,8 @@ fn an_upstream_that_fails_refuses_nobody_and_what_it_said_before_a_restart_count
     world.admin().push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
     world.admin().push(FIRST, &Gem::new("rack", "1.0.0")).expect(200);
     let upstream = Shelf::with(&["lamp 3.0.0"]);
-    world.gem_remote("near", &upstream.upstream.url());
-    world.set(GROUP, &json!({"members": [FIRST, "near", REMOTE]}));
+    world.remote_of("gem", "near", &upstream.upstream.url());
+    world.change(GROUP, &json!({"members": [FIRST, "near", REMOTE]}));
     world.admin().push(FIRST, &Gem::new("lamp", "1.0.0")).expect(409);
     upstream.upstream.says("/versions", Says::status(500));
     world.restart();
@@ -139,7 +139,7 @@ fn an_upstream_that_fails_refuses_nobody_and_what_it_said_before_a_restart_count
 fn who_may_not_know_of_a_private_group_is_not_told_its_name() {
     let upstream = Shelf::with(&["rack 3.0.0"]);
     let world = with_group(&upstream);
-    world.set(GROUP, &json!({"private": true}));
+    world.change(GROUP, &json!({"private": true}));
     let person = world.person("mira", &["write"], &[FIRST]);
     let refused = person.push(FIRST, &Gem::new("rack", "1.0.0")).expect(409);
     assert!(!refused.text().contains(GROUP) && !refused.text().contains("far"), "{}", refused.text());

@@ -25,10 +25,10 @@ impl Company {
         let (public, vendor) = (World::start(), World::start());
         let world = World::start_in_conformance(&[("UPSTREAM_SHOP", ADMIN)]);
         vendor.repository("shop", true);
-        world.set("rubygems", &json!({"remote": {"urls": [public.url(FIRST)]}}));
+        world.change("rubygems", &json!({"remote": {"urls": [public.url(FIRST)]}}));
         let remote = json!({"urls": [vendor.url("shop")], "credentials": "env:UPSTREAM_SHOP"});
         world.make(&json!({"name": "paid", "format": "gem", "remote": remote}));
-        world.set("gems", &json!({"private": true, "members": [FIRST, "paid", "rubygems"]}));
+        world.change("gems", &json!({"private": true, "members": [FIRST, "paid", "rubygems"]}));
         let token = json!({"name": "laptop", "scopes": ["read"], "repositories": ["gems"]});
         let made = world.admin().post_json("/api/v1/tokens", &token).expect(201).json();
         let laptop = format!("laptop:{}", made["secret"].as_str().unwrap());

@@ -59,9 +59,9 @@ fn each_name_of_several_members_has_an_owner_and_a_reason() {
     assert_eq!((near.asked().len(), far.asked().len()), (0, 0));
 
     read(&world);
-    world.set(GROUP, &json!({"policy": {"shared": ["wick"]}}));
+    world.change(GROUP, &json!({"policy": {"shared": ["wick"]}}));
     // The member never had the name.
-    world.set(FIRST, &json!({"claims": ["shade", "nowhere"]}));
+    world.change(FIRST, &json!({"claims": ["shade", "nowhere"]}));
     let told = collisions(&world, "");
     let all = [
         "glass gems-private hosted gems-private+far",
@@ -123,13 +123,13 @@ fn an_upstream_that_begins_to_list_a_name_waits_for_an_administrator() {
     assert!(shown.contains("names that wait for a decision: 1\n"), "{shown}");
     assert!(shown.contains("`daylight repo set near --claim lamp` gives it to `near`"), "{shown}");
 
-    world.set("near", &json!({"claim": ["lamp"]}));
+    world.change("near", &json!({"claim": ["lamp"]}));
     assert_eq!(rows(&collisions(&world, "")), ["lamp near claimed near+far", "rack near order near+far"]);
     read(&world);
     let versions = world.anon().file(GROUP, "versions").expect(200).text().to_owned();
     assert!(versions.lines().rfind(|line| line.starts_with("lamp ")).unwrap().contains("9.0"), "{versions}");
     // A private group has no name here, because everybody can read the metrics.
-    world.set(GROUP, &json!({"private": true}));
+    world.change(GROUP, &json!({"private": true}));
     world.set_time(LATER);
     let none = r#"daylight_group_waiting_names{repository="(other)"} 0"#;
     crate::world::await_true("no name waits", || waiting_names(&world) == none);
@@ -172,7 +172,7 @@ fn whoever_sets_the_order_of_members_decides_and_a_preview_says_what() {
     said(&world, &arguments[..arguments.len() - 1]);
     assert_eq!(rows(&collisions(&world, "")), ["lamp far order far+near", "oil far order far+near"]);
     // And the other way round: both members list both names when the order is set.
-    world.set(GROUP, &json!({"members": [FIRST, "near", "far"]}));
+    world.change(GROUP, &json!({"members": [FIRST, "near", "far"]}));
     assert_eq!(rows(&collisions(&world, "")), ["lamp near order near+far", "oil near order near+far"]);
 }
 

@@ -23,7 +23,7 @@ fn an_answer_tells_whose_the_name_is_who_was_asked_and_who_was_passed_over() {
     scene.publish("lamp", "1.0.0");
     scene.publish("oil", "9.0.0");
     scene.push("can", "1.0.0");
-    scene.world.set(FIRST, &json!({ "claims": ["oil"] }));
+    scene.world.change(FIRST, &json!({ "claims": ["oil"] }));
     scene.push("oil", "2.0.0");
     let told = explain(&scene.world, "info/lamp");
     // A file that is not cached would be fetched.
@@ -46,7 +46,7 @@ fn an_answer_tells_whose_the_name_is_who_was_asked_and_who_was_passed_over() {
     }
     let theirs = explain(&scene.world, "gems/oil-9.0.0.gem");
     assert_eq!((&theirs["status"], said(&theirs)), (&json!(404), vec![(FIRST, "not_found"), (REMOTE, "blocked")]));
-    scene.world.set(FIRST, &json!({ "claims": [] }));
+    scene.world.change(FIRST, &json!({ "claims": [] }));
     let told = explain(&scene.world, "info/oil");
     assert!(why(&told, REMOTE).ends_with("a hosted member that has or had it"), "{told:#}");
     for path in ["versions", "names", "specs.4.8.gz"] {
@@ -65,8 +65,8 @@ fn an_answer_tells_whose_the_name_is_who_was_asked_and_who_was_passed_over() {
 fn a_member_that_began_to_have_a_name_later_is_told_with_what_gives_it_the_name() {
     let scene = scene();
     scene.upstream.repository("second", false);
-    scene.world.gem_remote(OTHER, &scene.upstream.url("second"));
-    scene.world.set(GROUP, &json!({ "members": [FIRST, REMOTE, OTHER] }));
+    scene.world.remote_of("gem", OTHER, &scene.upstream.url("second"));
+    scene.world.change(GROUP, &json!({ "members": [FIRST, REMOTE, OTHER] }));
     scene.upstream.admin().push("second", &Gem::new("lamp", "1.0.0")).expect(200);
     scene.get("versions").expect(200);
     scene.publish("lamp", "9.0.0");
@@ -84,7 +84,7 @@ fn a_member_that_began_to_have_a_name_later_is_told_with_what_gives_it_the_name(
 fn a_refusal_names_no_member_and_its_event_is_for_observers() {
     let scene = scene();
     scene.publish("oil", "9.0.0");
-    scene.world.set(FIRST, &json!({ "claims": ["oil"] }));
+    scene.world.change(FIRST, &json!({ "claims": ["oil"] }));
     scene.push("oil", "2.0.0");
     scene.get("versions").expect(200);
     // The members are public, so the readers of the group may know who has the name.

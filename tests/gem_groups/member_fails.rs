@@ -38,10 +38,10 @@ impl Scene {
         scene.later();
         scene.far.admin().push(FIRST, &Gem::new("oil", "1.0.0")).expect(200);
         scene.world.admin().push(FIRST, &Gem::new("desk", "1.0.0")).expect(200);
-        scene.world.gem_remote("far", &scene.far.url(FIRST));
+        scene.world.remote_of("gem", "far", &scene.far.url(FIRST));
         for name in GROUPS {
             let member = format!("near-{name}");
-            scene.world.gem_remote(&member, &near.url(FIRST));
+            scene.world.remote_of("gem", &member, &near.url(FIRST));
             scene.world.gem_group(name, &[FIRST, &member, "far"]);
         }
         scene

@@ -52,5 +52,5 @@ fn still() -> World {
 
 /// Adds a remote repository for each of these upstreams.
 fn add_remotes(world: &World, remotes: &[(&str, &Shelf)]) {
-    remotes.iter().for_each(|(name, shelf)| world.gem_remote(name, &shelf.upstream.url()));
+    remotes.iter().for_each(|(name, shelf)| world.remote_of("gem", name, &shelf.upstream.url()));
 }

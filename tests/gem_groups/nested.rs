@@ -28,7 +28,7 @@ fn listed(scene: &Scene, repository: &str) -> Vec<String> {
 fn what_the_outer_group_denies_is_seen_through_the_inner_one() {
     let scene = scene();
     let deny = |group: &str, what: &[&str]| {
-        scene.world.set(group, &json!({ "include_hosted": true, "policy": { "deny": what } }));
+        scene.world.change(group, &json!({ "include_hosted": true, "policy": { "deny": what } }));
     };
     let all = ["lamp 1.0.0", "lamp 2.0.0", "oil 1.0.0"];
     assert_eq!(listed(&scene, OUTER), all);
@@ -49,7 +49,7 @@ fn what_the_outer_group_denies_is_seen_through_the_inner_one() {
 #[test]
 fn what_is_too_young_for_the_outer_group_is_shown_when_it_is_old_enough() {
     let scene = scene();
-    scene.world.set(OUTER, &json!({ "include_hosted": true, "policy": { "cooldown_s": 12 * 3600 } }));
+    scene.world.change(OUTER, &json!({ "include_hosted": true, "policy": { "cooldown_s": 12 * 3600 } }));
     // A version that was first seen two minutes after noon is too young.
     assert!(!listed(&scene, OUTER).iter().any(|gem| gem.starts_with("lamp")));
     scene.at("2026-11-03T11:00:00Z");

@@ -26,7 +26,7 @@ fn a_group_answers_with_what_its_members_have_and_keeps_the_names_of_a_member_th
     }
     // A name of a member that was taken out goes on having an `/info`. Bundler leaves the compact index for all gems if
     // one name in it has none.
-    scene.world.set(GROUP, &json!({ "members": [REMOTE] }));
+    scene.world.change(GROUP, &json!({ "members": [REMOTE] }));
     assert!(scene.get("versions").expect(200).text().contains("\noil -2.0.0 "));
     assert_eq!(scene.get("info/oil").expect(200).text(), "---\n");
     scene.get("info/wick").expect(404);

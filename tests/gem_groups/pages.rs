@@ -51,7 +51,7 @@ fn an_answer_follows_each_change_of_what_it_is_made_of() {
     scene.at("2026-11-02T12:01:01Z");
     assert!(info("lamp").contains("1.1.0"), "{}", info("lamp"));
     assert_eq!(again(&scene, "gems/lamp-1.1.0.gem"), 200);
-    let set = |repository: &str, settings| drop(scene.world.set(repository, &settings));
+    let set = |repository: &str, settings| drop(scene.world.change(repository, &settings));
     let specs = || {
         again(&scene, "specs.4.8.gz");
         scene.get("specs.4.8.gz").expect(200).body

@@ -7,7 +7,7 @@ use crate::world::Answer;
 use serde_json::{Value, json};
 
 fn set(scene: &Scene, repository: &str, policy: &Value) -> Answer {
-    scene.world.set(repository, &json!({ "policy": policy }))
+    scene.world.change(repository, &json!({ "policy": policy }))
 }
 
 /// The output of a command that succeeds.

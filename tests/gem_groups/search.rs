@@ -39,7 +39,7 @@ fn a_search_finds_the_gems_of_all_members_each_as_its_owner_has_it() {
 fn what_is_new_and_who_owns_a_gem_is_told_of_hosted_members() {
     let scene = scene();
     scene.world.repository("more", false);
-    scene.world.set(GROUP, &json!({ "members": [FIRST, REMOTE, "more"] }));
+    scene.world.change(GROUP, &json!({ "members": [FIRST, REMOTE, "more"] }));
     scene.publish("wick", "1.0.0");
     scene.push("oil", "2.0.0");
     scene.at("2026-11-02T13:00:00Z");

@@ -13,8 +13,8 @@ fn a_shared_name_has_the_versions_of_all_members_each_once_in_every_protocol_and
     let theirs = scene.publish("lamp", "0.9.0");
     scene.upstream.admin().push(FIRST, &Gem::new("lamp", "1.0.0").needs("theirs", ">= 0")).expect(200);
     scene.get("info/lamp").expect(200);
-    scene.world.set(FIRST, &json!({ "claims": ["lamp"] }));
-    scene.world.set(GROUP, &json!({ "policy": { "shared": ["lamp"] } }));
+    scene.world.change(FIRST, &json!({ "claims": ["lamp"] }));
+    scene.world.change(GROUP, &json!({ "policy": { "shared": ["lamp"] } }));
     let ours = Gem::new("lamp", "1.0.0").needs("ours", ">= 0");
     scene.world.admin().push(FIRST, &ours).expect(200);
     scene.push("lamp", "1.1.0");

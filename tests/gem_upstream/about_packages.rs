@@ -58,7 +58,7 @@ fn a_gem_of_another_daylight_has_no_attestations_and_those_of_its_upstream_come_
     shelf.upstream.says("/api/v1/attestations/oil-1.0.0.json", Says::status(501));
     let world = World::start();
     for (name, of) in [("theirs", FIRST), ("relayed", REMOTE)] {
-        world.gem_remote(name, &far.url(of));
+        world.remote_of("gem", name, &far.url(of));
     }
     world.gem_group("all", &[FIRST, "theirs", "relayed"]);
     world.admin().push(FIRST, &Gem::new("ours", "1.0.0")).expect(200);

@@ -86,7 +86,7 @@ fn an_upstream_without_an_index_is_an_error_and_never_an_empty_index() {
         (format!("answers-{status}"), shelf)
     });
     for (name, shelf) in &answering {
-        world.gem_remote(name, &shelf.upstream.url());
+        world.remote_of("gem", name, &shelf.upstream.url());
     }
     for repository in answering.iter().map(|(name, _)| &**name).chain([REMOTE]) {
         for path in PATHS {
@@ -141,7 +141,7 @@ fn another_url_of_the_upstream_is_followed_at_once() {
     let (shelf, other) = (lamp_and_oil(), Shelf::new(&[Gem::new("lamp", "2.0.0")]));
     let world = before(&shelf.upstream);
     get(&world, "gems/lamp-1.0.0.gem").expect(200);
-    world.set(REMOTE, &json!({"remote": {"urls": [other.upstream.url()]}, "keep_cached": false}));
+    world.change(REMOTE, &json!({"remote": {"urls": [other.upstream.url()]}, "keep_cached": false}));
     assert!(get(&world, "info/lamp").expect(200).text().contains("\n2.0.0 "));
     get(&world, "gems/lamp-2.0.0.gem").expect(200);
     get(&world, "gems/lamp-1.0.0.gem").expect(404);

@@ -19,7 +19,7 @@ fn the_event_of_an_answer_without_an_index_has_the_reason_and_what_to_do() {
     // The remote repository of a new data folder.
     assert_eq!(why("rubygems"), "`rubygems` has no upstream; hint: `daylight repo set rubygems --remote URL` names it");
     let address = Upstream::start().address();
-    world.gem_remote(REMOTE, &format!("http://{address}/"));
+    world.remote_of("gem", REMOTE, &format!("http://{address}/"));
     assert!(why(REMOTE).contains(&format!("nothing listens on `{address}`")), "{}", why(REMOTE));
 }
 

@@ -169,14 +169,14 @@ impl Scene {
         let Way(name, path, misbehave) = way;
         let (cold, kept) = (format!("cold-{number}"), format!("kept-{number}"));
         let upstream = Upstream::start();
-        self.world.gem_remote(&cold, &upstream.url());
+        self.world.remote_of("gem", &cold, &upstream.url());
         State::second().on(&upstream);
         misbehave(&upstream, &State::second());
         let first = told(&self.get(&cold, path), path);
         drop(upstream);
 
         let upstream = Upstream::start();
-        self.world.gem_remote(&kept, &upstream.url());
+        self.world.remote_of("gem", &kept, &upstream.url());
         let before = if *path == GEM { State::second() } else { State::first() };
         before.on(&upstream);
         for path in [INDEX, INFO, path] {

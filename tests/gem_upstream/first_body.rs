@@ -26,7 +26,7 @@ fn long() -> State {
 fn before(upstream: &Upstream, says: Says) -> World {
     upstream.says("/versions", says.held_at(HELD_AT));
     let world = World::start();
-    world.gem_remote(REMOTE, &upstream.url());
+    world.remote_of("gem", REMOTE, &upstream.url());
     world
 }
 
@@ -102,7 +102,7 @@ fn who_asks_after_the_upstream_was_changed_does_not_get_the_index_of_the_one_bef
     let reader = Reader::ask(&world, "").read(50_000);
     after_it.says("/versions", good(&others));
     let remote = json!({ "remote": { "urls": [after_it.url()] }, "keep_cached": false });
-    world.set(REMOTE, &remote);
+    world.change(REMOTE, &remote);
     let other = Reader::ask(&world, "");
     world.admin().get(&format!("/api/v1/repositories/{REMOTE}")).expect(200);
     before_it.release("/versions");

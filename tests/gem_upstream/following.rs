@@ -126,7 +126,7 @@ fn an_upstream_that_hangs_delays_neither_the_others_nor_who_has_something_to_be_
     State::first().on(&stand.upstream);
     let hanging = Upstream::start();
     State::first().on(&hanging);
-    stand.world.gem_remote("a-hanging", &hanging.url());
+    stand.world.remote_of("gem", "a-hanging", &hanging.url());
     for repository in [REMOTE, "a-hanging"] {
         stand.world.anon().get(&format!("/repository/{repository}/versions")).expect(200);
     }

@@ -42,7 +42,7 @@ impl Scene {
     pub(crate) fn new() -> Self {
         let (upstream, world) = (World::start(), World::start_in_conformance(&[]));
         world.set_time(START);
-        world.gem_remote(REMOTE, &upstream.url(FIRST));
+        world.remote_of("gem", REMOTE, &upstream.url(FIRST));
         Self { upstream, world, repository: REMOTE }
     }
 
@@ -81,5 +81,5 @@ fn get(world: &World, path: &str) -> Answer {
 
 /// Changes its policy.
 fn set(world: &World, policy: &Value) {
-    world.set(REMOTE, &json!({ "policy": policy }));
+    world.change(REMOTE, &json!({ "policy": policy }));
 }

@@ -134,7 +134,7 @@ fn as_of_a_moment_no_name_is_told_that_was_seen_later() {
 #[test]
 fn a_version_that_its_info_does_not_date_is_no_older_than_its_first_sight_and_stays_hidden_after_a_restart() {
     let mut scene = Scene::new();
-    scene.upstream.set(FIRST, &json!({ "info_format": "v1" }));
+    scene.upstream.change(FIRST, &json!({ "info_format": "v1" }));
     scene.publish("lamp", "1.0.0");
     scene.at("2100-01-02T12:00:00Z");
     set(&scene.world, &json!({ "cooldown_s": WEEK_S }));

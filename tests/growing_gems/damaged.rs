@@ -69,7 +69,7 @@ fn everything(world: &World) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn indexes_that_a_faulty_encoder_saved_are_found_and_made_again_and_answer_at_once() {
     let (upstream, mut world) = (grown(), grown());
-    world.gem_remote(REMOTE, &upstream.url(FIRST));
+    world.remote_of("gem", REMOTE, &upstream.url(FIRST));
     world.gem_group(GROUP, &[FIRST, REMOTE]);
     let before = everything(&world);
     world.stop();

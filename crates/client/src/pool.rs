@@ -150,4 +150,3 @@ async fn watch(idle: Weak<Mutex<IdleList>>, every: Duration) {
         }
     }
 }
-

@@ -1,7 +1,7 @@
 //! The caller of a request, with the facts about it that repositories need.
 
 use crate::author::{Author, ChangeSource};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use store::{Batch, Change, Expect};
 use telemetry::Millis;
 
@@ -31,7 +31,7 @@ impl Actor<'_> {
     }
 
     /// Refuses a change of a package that the token is not for.
-    pub(crate) fn may_change(&self, package: &str) -> Result<(), Error> {
+    pub(crate) fn may_change(&self, package: &str) -> Result<()> {
         match self.only.filter(|only| *only != package) {
             Some(only) => Err(Error::OnlyFor { token: self.name.to_owned(), package: only.to_owned() }),
             None => Ok(()),

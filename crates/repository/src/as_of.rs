@@ -1,6 +1,6 @@
 //! The moment of an as-of request, and which changes of the journal that moment includes.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use store::{Seq, Store};
 use telemetry::{Event, Millis};
 
@@ -27,7 +27,7 @@ pub struct Past {
 
 impl AsOf {
     /// The position of this moment in the journal of this server.
-    pub(crate) async fn past(self, store: &Store, now: Millis, event: &mut Event) -> Result<Past, Error> {
+    pub(crate) async fn past(self, store: &Store, now: Millis, event: &mut Event) -> Result<Past> {
         match self {
             AsOf::Moment(moment) if moment > now => Err(Error::Future(format!("{moment}"))),
             AsOf::Change(seq) if seq > store.last() => Err(Error::Future(format!("change {}", seq.0))),

@@ -14,6 +14,9 @@ pub use store_reason::store_reason;
 use format::gem::{Fault, Invalid};
 use telemetry::{Millis, Reason};
 
+/// What may fail with an [`Error`].
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+
 /// The error of a question to a repository.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

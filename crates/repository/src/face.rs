@@ -7,7 +7,7 @@ use crate::actor::Actor;
 use crate::browse::{Level, MemberItems};
 use crate::cleanup::{Cleanup, CleanupPlan};
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::Result;
 use crate::hints::announcement::Announcement;
 use crate::listed::{ListedFile, Page, PageRequest, Shown};
 use crate::question::Question;
@@ -31,13 +31,13 @@ pub(crate) trait Face {
     fn read<'a>(kind: RepositoryKind, method: &str, path: &'a str) -> Read<'a>;
 
     /// One level of a hosted or remote repository, which may have nothing at the path.
-    async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level, Error>;
+    async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level>;
 
     /// Takes away or marks the items of members of a group that the group does not answer with.
-    async fn owned(of: Served<'_>, items: &mut Vec<MemberItems>, event: &mut Event) -> Result<(), Error>;
+    async fn owned(of: Served<'_>, items: &mut Vec<MemberItems>, event: &mut Event) -> Result<()>;
 
     /// What the names of a hosted or remote repository are read from, for searches.
-    async fn names(of: Served<'_>, event: &mut Event) -> Result<NameSource, Error>;
+    async fn names(of: Served<'_>, event: &mut Event) -> Result<NameSource>;
 
     /// The contents of a hosted repository or a group, for operators.
     async fn contents(
@@ -45,21 +45,16 @@ pub(crate) trait Face {
         part: PageRequest<'_>,
         shown: Shown,
         event: &mut Event,
-    ) -> Result<Page<ListedFile>, Error>;
+    ) -> Result<Page<ListedFile>>;
 
     /// Restores what the last deletion of `what` removed: a path, or a package and a version. Returns how many.
-    async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error>;
+    async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64>;
 
     /// Adds what the rules of a hosted repository no longer keep to the plan. If the cleanup has an actor, it is removed.
-    async fn cleanup(
-        of: Served<'_>,
-        rules: Cleanup<'_>,
-        plan: &mut CleanupPlan,
-        event: &mut Event,
-    ) -> Result<(), Error>;
+    async fn cleanup(of: Served<'_>, rules: Cleanup<'_>, plan: &mut CleanupPlan, event: &mut Event) -> Result<()>;
 
     /// The same for what its retention no longer keeps.
-    async fn prune(of: Served<'_>, apply: bool, plan: &mut CleanupPlan, event: &mut Event) -> Result<(), Error>;
+    async fn prune(of: Served<'_>, apply: bool, plan: &mut CleanupPlan, event: &mut Event) -> Result<()>;
 
     /// A kept name as people read it, and the commands that make it an upstream's again; `None`: it is, or never will be.
     fn gives_back(group: &Repository, name: &str) -> Option<(String, Vec<String>)>;
@@ -74,18 +69,13 @@ pub(crate) trait Face {
         why: &str,
         by: Option<Actor<'_>>,
         event: &mut Event,
-    ) -> Result<Vec<Entry>, Error>;
+    ) -> Result<Vec<Entry>>;
 
     /// Those of these changed entries whose dates are in an index, with the lines that follow from new dates.
-    async fn redated(of: Served<'_>, changed: Vec<Entry>, at: Millis, event: &mut Event) -> Result<Vec<Entry>, Error>;
+    async fn redated(of: Served<'_>, changed: Vec<Entry>, at: Millis, event: &mut Event) -> Result<Vec<Entry>>;
 
     /// Makes the upstream of a remote repository be looked at until it confirms the hint.
-    async fn take_hint(
-        of: Served<'_>,
-        said: &Announcement,
-        shared: &Arc<AtomicBool>,
-        event: &mut Event,
-    ) -> Result<(), Error>;
+    async fn take_hint(of: Served<'_>, said: &Announcement, shared: &Arc<AtomicBool>, event: &mut Event) -> Result<()>;
 
     /// Looks at the upstream of a remote repository if a look is due because of hints. Returns when the next is due.
     fn look_for_hints(of: Served<'_>) -> Option<Millis>;

@@ -6,14 +6,14 @@ pub use value::Moment;
 pub(crate) use value::{known, shown, some};
 
 use crate::as_of::AsOf;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use store::Seq;
 use telemetry::{Event, Millis};
 
 /// Reads `2026-11-01T12:00:00Z`. The zone and the time of day may be missing; the zone is UTC then.
-pub fn read(text: &str) -> Result<Millis, Error> {
+pub fn read(text: &str) -> Result<Millis> {
     let zoned = text.parse::<jiff::Timestamp>();
     let at = zoned.or_else(|_| {
         let civil = text.parse::<DateTime>()?;
@@ -28,7 +28,7 @@ pub fn read(text: &str) -> Result<Millis, Error> {
 
 /// Reads the moment of an as-of request: `2026-11-01`, the end of that day in UTC; `2026-11-01T12:00:00Z`; `seq-7`,
 /// directly after change 7 of the journal.
-pub fn as_of(text: &str) -> Result<AsOf, Error> {
+pub fn as_of(text: &str) -> Result<AsOf> {
     let number = |digits: &str| digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()));
     let day = |text: &str| text.parse::<Date>().ok().filter(|_| text.len() == "2026-11-01".len());
     if let Some(change) = text.strip_prefix("seq-").and_then(number) {

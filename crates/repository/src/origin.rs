@@ -1,7 +1,7 @@
 //! The original publication on another server, as an upload claims it.
 
 use crate::actor::Actor;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use store::EntryOrigin;
 use telemetry::Millis;
 
@@ -16,7 +16,7 @@ pub struct OriginClaim {
 
 impl OriginClaim {
     /// The origin that a change at `now` by `by` writes. A date in the future is refused.
-    pub(crate) fn accept(&self, by: Actor<'_>, now: Millis) -> Result<EntryOrigin, Error> {
+    pub(crate) fn accept(&self, by: Actor<'_>, now: Millis) -> Result<EntryOrigin> {
         if self.at > now {
             let text = format!(
                 "the upload says that it was published at {}, which is in the future: it is {now} here",

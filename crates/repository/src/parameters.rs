@@ -1,6 +1,6 @@
 //! The inputs of a question besides its path: a query, a form, and the URL that the client uses for the repository.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::origin::OriginClaim;
 use crate::write_conditions::WriteConditions;
 use format::percent::{Form, segment};
@@ -50,7 +50,7 @@ impl<'a> Parameters<'a> {
     }
 
     /// The form in the body.
-    pub(crate) fn form(&self) -> Result<Form<'a>, Error> {
+    pub(crate) fn form(&self) -> Result<Form<'a>> {
         let form = std::str::from_utf8(self.form).map_err(|_| Error::Input("the form is not UTF-8".into()))?;
         Ok(Form(form))
     }

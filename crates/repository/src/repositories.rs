@@ -27,7 +27,7 @@ pub(crate) mod upkeep;
 use crate::actor::Actor;
 use crate::as_of::AsOf;
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::Result;
 use crate::face::Face;
 use crate::format::Format;
 use crate::formats::face;
@@ -105,7 +105,7 @@ impl Repositories {
         references: Arc<dyn References>,
         hosts: Arc<Hosts>,
         event: &mut Event,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let opened = OpenFiles::new("published", room.open_files);
         let (upstream_limits, inventory) = (room.upstreams, Inventory::new(room.folders_bytes));
         let merging = Bound::new(BoundName::Merging, "", room.merging_bytes);
@@ -189,13 +189,13 @@ impl Repositories {
 
     /// The state of the upstream hosts that were called since the start, and the names of the repositories that use
     /// each.
-    pub async fn upstreams(&self, event: &mut Event) -> Result<Vec<(HostState, Vec<String>)>, Error> {
+    pub async fn upstreams(&self, event: &mut Event) -> Result<Vec<(HostState, Vec<String>)>> {
         let known = self.table(event).await?;
         Ok(self.services.remotes.states(known.by_name.values()))
     }
 
     /// The repositories with their present settings.
-    pub async fn table(&self, event: &mut Event) -> Result<Arc<RepositoryTable>, Error> {
+    pub async fn table(&self, event: &mut Event) -> Result<Arc<RepositoryTable>> {
         self.services.table(event).await
     }
 
@@ -212,17 +212,12 @@ impl Repositories {
     }
 
     /// The repository of that name, and the revision of its settings.
-    pub async fn find(&self, name: &str, event: &mut Event) -> Result<(Arc<Repository>, Stamp), Error> {
+    pub async fn find(&self, name: &str, event: &mut Event) -> Result<(Arc<Repository>, Stamp)> {
         self.services.find(name, event).await
     }
 
     /// The same repository as of a moment.
-    pub async fn as_of(
-        &self,
-        repository: &Repository,
-        as_of: AsOf,
-        event: &mut Event,
-    ) -> Result<Arc<Repository>, Error> {
+    pub async fn as_of(&self, repository: &Repository, as_of: AsOf, event: &mut Event) -> Result<Arc<Repository>> {
         let past = as_of.past(&self.services.store, self.services.clock.now(), event).await?;
         Ok(Arc::new(repository.as_of(past)?))
     }
@@ -235,7 +230,7 @@ impl Repositories {
         upload: Option<Staged>,
         by: Actor<'_>,
         event: &mut Event,
-    ) -> Result<Found, Error> {
+    ) -> Result<Found> {
         // Open files are those of now. The open files of remote repositories are in a table of their own.
         let Repository { as_of, record, .. } = &*ask.repository;
         let here = as_of.is_none() && record.kind != RepositoryKind::Remote;
@@ -264,7 +259,7 @@ impl Repositories {
         upload: Option<Staged>,
         by: Actor<'_>,
         event: &mut Event,
-    ) -> Result<Found, Error> {
+    ) -> Result<Found> {
         let services = &self.services;
         match &ask.question {
             Question::Gem(question) => Box::pin(gems(services, question, ask, upload, by, event)).await,
@@ -277,7 +272,7 @@ impl Repositories {
     }
 
     /// Refuses an upload that can never be accepted, before its body is read.
-    pub fn admit(&self, ask: &Ask<'_>, by: Actor<'_>) -> Result<(), Error> {
+    pub fn admit(&self, ask: &Ask<'_>, by: Actor<'_>) -> Result<()> {
         match &ask.question {
             Question::Tree(tree::Question::Deploy(file)) => tree::admit::admit(&ask.repository, file, by),
             _ => Ok(()),

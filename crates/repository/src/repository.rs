@@ -5,7 +5,7 @@ mod query;
 pub(crate) mod shared;
 
 use crate::as_of::Past;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::policy::rules::OPEN;
 use crate::policy::rules::{Rules, View};
@@ -109,7 +109,7 @@ impl Repository {
 
 impl RepositoryTable {
     /// The repository of that name.
-    pub(crate) fn named(&self, name: &str) -> Result<&Arc<Repository>, Error> {
+    pub(crate) fn named(&self, name: &str) -> Result<&Arc<Repository>> {
         self.by_name.get(name).ok_or_else(|| Error::NoSuchRepository(name.to_owned()))
     }
 

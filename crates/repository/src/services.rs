@@ -4,7 +4,7 @@ pub(crate) mod list;
 
 use crate::author::Author;
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::caches::GemCaches;
 use crate::group::Group;
 use crate::package::published::{PublishedPackage, PublishedPackages, PublishedVersion, VersionName};
@@ -74,7 +74,7 @@ impl Services {
     /// The repositories with their present settings: the table in memory while its stamp holds, otherwise read again.
     /// Nobody has to announce a change to this table, so no change can be missed, even if the task that made it was
     /// dropped half-way.
-    pub(crate) async fn table(&self, event: &mut Event) -> Result<Arc<RepositoryTable>, Error> {
+    pub(crate) async fn table(&self, event: &mut Event) -> Result<Arc<RepositoryTable>> {
         let holds = |known: &RepositoryTable| self.store.revisions().holds(&known.stamp, self.clock.now());
         let known = self.known.load_full();
         if holds(&known) {
@@ -91,13 +91,13 @@ impl Services {
     }
 
     /// The repository of that name, and the revision of its settings.
-    pub(crate) async fn find(&self, name: &str, event: &mut Event) -> Result<(Arc<Repository>, Stamp), Error> {
+    pub(crate) async fn find(&self, name: &str, event: &mut Event) -> Result<(Arc<Repository>, Stamp)> {
         let known = self.table(event).await?;
         Ok((known.named(name)?.clone(), known.stamp))
     }
 
     /// The same repository with its present settings, for another attempt of a change that conflicted.
-    pub(crate) async fn again(&self, before: &Repository, event: &mut Event) -> Result<Arc<Repository>, Error> {
+    pub(crate) async fn again(&self, before: &Repository, event: &mut Event) -> Result<Arc<Repository>> {
         let (found, _) = self.find(&before.record.name, event).await?;
         // The name may belong to another repository by now.
         (found.id == before.id).then_some(found).ok_or_else(|| Error::NoSuchRepository(before.record.name.clone()))
@@ -112,7 +112,7 @@ impl Services {
         record: RepositoryRecord,
         by: Author<'_>,
         event: &mut Event,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         expect.push(repository.unchanged());
         let changes = vec![Change::Repository { id: repository.id, record: record.stored()? }];
         match self.store.commit(by.batch(self.store.now(), expect, changes), event).await {
@@ -135,8 +135,8 @@ impl Services {
         repository: &Repository,
         unit: &str,
         order: impl Fn(VersionName<'_>, VersionName<'_>) -> Ordering,
-        read: impl Future<Output = Result<Vec<PublishedVersion>, Error>>,
-    ) -> Result<PublishedPackage, Error> {
+        read: impl Future<Output = Result<Vec<PublishedVersion>>>,
+    ) -> Result<PublishedPackage> {
         let (revisions, is_now) = (self.store.revisions(), repository.as_of.is_none());
         let holds = |stamp: &Stamp| revisions.holds(stamp, self.clock.now());
         if is_now && let Some(kept) = self.published.find(repository.id, unit, holds) {

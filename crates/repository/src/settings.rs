@@ -5,7 +5,7 @@
 mod tests;
 
 use crate::bad_setting::BadSetting;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::name::RepositoryName;
 use crate::policy::settle;
@@ -33,7 +33,7 @@ const DAY_S: u64 = 86_400;
 const ROOM_MIN_BYTES: u64 = 16 << 20;
 
 /// Refuses invalid settings, and normalises the others.
-pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<(), Error> {
+pub(crate) fn settle(record: &mut RepositoryRecord) -> Result<()> {
     record.name.parse::<RepositoryName>()?;
     let format = Format::named(&record.format).ok_or_else(|| Error::NoSuchFormat(Event::text(&record.format)))?;
     for one in Format::ALL {
@@ -91,7 +91,7 @@ fn cleanup_rules(record: &RepositoryRecord, format: Format) -> Result<(), BadSet
 }
 
 /// Checks the members of a group. `repositories::members` checks that they exist.
-fn members(record: &RepositoryRecord) -> Result<(), Error> {
+fn members(record: &RepositoryRecord) -> Result<()> {
     let members = &record.members;
     if record.kind != RepositoryKind::Group {
         return members.first().map_or(Ok(()), |_| Err(BadSetting::not_for("members", record, "groups").into()));

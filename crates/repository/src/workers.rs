@@ -1,6 +1,6 @@
 //! Threads for work that would block an event loop for too long.
 
-use crate::error::Error;
+use crate::error::Result;
 use store::{Lane, Pool};
 use telemetry::{Event, Op};
 
@@ -18,8 +18,8 @@ pub(crate) async fn aside<T: Send + 'static>(
     op: Op,
     rows: usize,
     event: &mut Event,
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
     if rows <= FEW {
         return event.time(op, work);
     }

@@ -121,7 +121,7 @@ impl<'a> Trial<'a> {
     }
 
     fn set(&self, at: usize, settings: &Value) {
-        self.stage.world.set(&self.called(at), settings);
+        self.stage.world.change(&self.called(at), settings);
     }
 
     /// Reads since when the members of a group have had their places.

@@ -52,7 +52,7 @@ impl<'a> Trial<'a> {
     fn new(stage: &'a mut Stage, number: usize) -> Self {
         let (truth, now) = (Truth::new(0), stage.now);
         let repository = format!("far-{number}");
-        stage.world.gem_remote(&repository, &truth.upstream.url());
+        stage.world.remote_of("gem", &repository, &truth.upstream.url());
         Self {
             stage,
             repository,
@@ -84,7 +84,7 @@ impl<'a> Trial<'a> {
             }
             Step::Rule(rule) => {
                 self.rules.set(rule);
-                self.stage.world.set(&self.repository, &json!({ "policy": self.rules.setting() }));
+                self.stage.world.change(&self.repository, &json!({ "policy": self.rules.setting() }));
             }
             Step::Wait(seconds) => self.wait(seconds),
             Step::Ask(ask) => self.ask(0, ask),

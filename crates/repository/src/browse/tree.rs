@@ -1,7 +1,7 @@
 //! One level of a repository whose content is files by path.
 
 use crate::browse::{HiddenItem, ItemPlace, Level, LevelItem, MemberItems};
-use crate::error::Error;
+use crate::error::Result;
 use crate::group::is_hosted;
 use crate::listed::PageRequest;
 use crate::policy::hidden::Hidden;
@@ -19,7 +19,7 @@ pub(crate) async fn level_of_files(
     repository: &Arc<Repository>,
     part: PageRequest<'_>,
     event: &mut Event,
-) -> Result<Level, Error> {
+) -> Result<Level> {
     match repository.record.kind {
         RepositoryKind::Remote => level_of_cached_files(services, repository, part, event).await,
         _ => level_of_entries(services, repository, part, event).await,
@@ -31,7 +31,7 @@ async fn level_of_entries(
     repository: &Arc<Repository>,
     part: PageRequest<'_>,
     event: &mut Event,
-) -> Result<Level, Error> {
+) -> Result<Level> {
     let (children, next) = repository.children(&services.store, request(part), event).await?;
     let view = repository.view(services.clock.now());
     let mut items = Vec::with_capacity(children.len());
@@ -79,7 +79,7 @@ async fn why_all_hidden(
     folder: &LevelItem,
     first: Option<Hidden>,
     event: &mut Event,
-) -> Result<Option<Hidden>, Error> {
+) -> Result<Option<Hidden>> {
     if folder.version.is_none() {
         return Ok(None);
     }
@@ -96,7 +96,7 @@ async fn level_of_cached_files(
     repository: &Arc<Repository>,
     part: PageRequest<'_>,
     event: &mut Event,
-) -> Result<Level, Error> {
+) -> Result<Level> {
     let origin = repository.origin;
     let mut children = services.store.cached_children(origin, request(part), event).await?;
     let next = children.last().filter(|_| children.len() == part.limit).map(|last| last.name.clone());
@@ -135,7 +135,7 @@ pub(crate) async fn why_cached_is_hidden(
     path: &str,
     cached: &CachedFile,
     event: &mut Event,
-) -> Result<Result<Option<Hidden>, ()>, Error> {
+) -> Result<Result<Option<Hidden>, ()>> {
     let remote = services.remotes.remote(repository, &Arc::default());
     let file = repository.file(path);
     let (row, view) = (OfUpstream::kept(&remote, &file, cached, event).await?, repository.view(services.clock.now()));
@@ -152,7 +152,7 @@ pub(crate) async fn leave_guarded(
     group: &Arc<Repository>,
     parts: &mut [MemberItems],
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let place = Arc::default();
     let tools = services.group(group, &place);
     let (mut guards, rules) = (HashMap::new(), group.format.rules());

@@ -3,7 +3,7 @@
 //! Nothing counts as unused before recording began. Recording starts again if uses may have been lost.
 
 use crate::cleanup::used_name::UsedName;
-use crate::error::Error;
+use crate::error::Result;
 use crate::format::Format;
 use crate::repository::Repository;
 use store::Store;
@@ -37,7 +37,7 @@ pub(crate) struct LastUses<'a> {
 }
 
 impl<'a> LastUses<'a> {
-    pub(crate) async fn of(store: &'a Store, repository: &'a Repository, event: &mut Event) -> Result<Self, Error> {
+    pub(crate) async fn of(store: &'a Store, repository: &'a Repository, event: &mut Event) -> Result<Self> {
         let since = store.uses_since(event).await?;
         Ok(Self { store, repository, since })
     }
@@ -50,13 +50,13 @@ impl<'a> LastUses<'a> {
     }
 
     /// The last uses of names that begin with `prefix`.
-    pub(crate) async fn beginning(self, prefix: &str, event: &mut Event) -> Result<Uses, Error> {
+    pub(crate) async fn beginning(self, prefix: &str, event: &mut Event) -> Result<Uses> {
         let days = self.store.last_uses(self.repository.id, prefix, event).await?;
         Ok(Uses { since: self.since, days })
     }
 
     /// Deletes the last uses of removed packages. A restored package counts as used at its restoration.
-    pub(crate) async fn forget(self, names: Vec<String>, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn forget(self, names: Vec<String>, event: &mut Event) -> Result<()> {
         Ok(self.store.forget_uses(self.repository.id, names, event).await?)
     }
 }

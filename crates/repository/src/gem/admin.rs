@@ -2,7 +2,7 @@
 
 use crate::author::Author;
 use crate::bad_setting::BadSetting;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::gem::hosted::Hosted;
 use crate::gem::{compact, reformat};
@@ -20,7 +20,7 @@ pub async fn reform(
     format: FormatVersion,
     by: Author<'_>,
     event: &mut Event,
-) -> Result<Arc<Repository>, Error> {
+) -> Result<Arc<Repository>> {
     let _turn = event.waited(Op::TurnWait, services.changing.lock()).await;
     for _ in 0..TRIES {
         let (repository, settings) = services.find(name, event).await?;
@@ -41,7 +41,7 @@ pub async fn rebuild_versions(
     created_at: Millis,
     by: Author<'_>,
     event: &mut Event,
-) -> Result<Arc<Repository>, Error> {
+) -> Result<Arc<Repository>> {
     let _turn = event.waited(Op::TurnWait, services.changing.lock()).await;
     for _ in 0..TRIES {
         let (repository, settings) = services.find(name, event).await?;

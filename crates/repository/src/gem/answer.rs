@@ -1,7 +1,7 @@
 //! Answers the questions of a gem repository.
 
 use crate::actor::Actor;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::found::Found as Any;
 use crate::gem::download::{ANY, Part};
 use crate::gem::group::GroupGems;
@@ -29,7 +29,7 @@ pub(crate) async fn gems(
     upload: Option<Staged>,
     by: Actor<'_>,
     event: &mut Event,
-) -> Result<Any, Error> {
+) -> Result<Any> {
     match gems_once(services, question, ask, upload, by, event).await {
         Err(Error::Undecodable)
             if !matches!(question, Question::Push | Question::Yank | Question::Unyank | Question::Own(..)) =>
@@ -47,7 +47,7 @@ async fn gems_once(
     upload: Option<Staged>,
     by: Actor<'_>,
     event: &mut Event,
-) -> Result<Any, Error> {
+) -> Result<Any> {
     let repository = &ask.repository;
     let protocols = question.protocols();
     if let Some(off) = protocols.last().filter(|_| !protocols.iter().any(|one| one.is_on(&repository.record))) {
@@ -90,7 +90,7 @@ async fn answer_from(
     upload: Option<Staged>,
     by: Actor<'_>,
     event: &mut Event,
-) -> Result<Any, Error> {
+) -> Result<Any> {
     let services = source.local().services;
     let found = match *question {
         Question::Versions => source.versions(event).await,
@@ -135,7 +135,7 @@ async fn yank(
     ask: &Ask<'_>,
     by: Actor<'_>,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<Found> {
     let yanked = named(ask, event)?;
     let _place = event.waited(Op::TurnWait, hosted.indexes.changing.read()).await;
     let said = yank::yank(hosted, &yanked, by, || services.store.now(), event).await?;
@@ -145,14 +145,14 @@ async fn yank(
     Ok(Found::Said(format!("{said}\n{notice}")))
 }
 
-async fn unyank(hosted: Hosted<'_>, ask: &Ask<'_>, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
+async fn unyank(hosted: Hosted<'_>, ask: &Ask<'_>, by: Actor<'_>, event: &mut Event) -> Result<Found> {
     let yanked = named(ask, event)?;
     let _place = event.waited(Op::TurnWait, hosted.indexes.changing.read()).await;
     unyank::unyank(hosted, &yanked, by, event).await
 }
 
 /// The version that a form names, also for the event.
-fn named(ask: &Ask<'_>, event: &mut Event) -> Result<Yanked, Error> {
+fn named(ask: &Ask<'_>, event: &mut Event) -> Result<Yanked> {
     let yanked = parameters::yanked(&ask.parameters)?;
     event.subject.package = yanked.name.as_str().into();
     event.subject.version = yanked.number.as_str().into();

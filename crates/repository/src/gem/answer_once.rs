@@ -1,7 +1,7 @@
 //! An answer from rows that is made once for all concurrent requests: it comes from the cache, from another task, or is
 //! made now.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::hosted::Hosted;
 use crate::gem::views::{ViewAnswer, ViewKey, ViewMoment, ViewPart};
 use crate::index::stamped_cache::Stamped;
@@ -16,8 +16,8 @@ impl Hosted<'_> {
         part: ViewPart,
         now: Millis,
         event: &mut Event,
-        make: impl AsyncFnOnce(&mut Event) -> Result<ViewAnswer, Error>,
-    ) -> Result<ViewAnswer, Error> {
+        make: impl AsyncFnOnce(&mut Event) -> Result<ViewAnswer>,
+    ) -> Result<ViewAnswer> {
         // A preview of other settings is not cached.
         if !self.repository.asks {
             return make(event).await;
@@ -44,7 +44,7 @@ impl Hosted<'_> {
     }
 
     /// The as-of moment, normalised so that moments with the same content share one cache entry.
-    async fn moment(self, now: Millis, event: &mut Event) -> Result<Option<ViewMoment>, Error> {
+    async fn moment(self, now: Millis, event: &mut Event) -> Result<Option<ViewMoment>> {
         let Some(past) = self.repository.as_of else { return Ok(None) };
         let through = match self.repository.record.kind {
             // The lines of an upstream's index are not lines of the repository.
@@ -63,7 +63,7 @@ impl Hosted<'_> {
     }
 
     /// The stamp of the settings, including the policy. For a view of now it covers the rows too.
-    fn seen_from(self, key: &ViewKey, now: Millis) -> Result<Stamp, Error> {
+    fn seen_from(self, key: &ViewKey, now: Millis) -> Result<Stamp> {
         let ends = self.repository.ends(now).unwrap_or(Millis(i64::MAX));
         let settings = self.settings.until(ends);
         if key.past.is_some() {

@@ -1,7 +1,7 @@
 //! One level of a gem repository: the names of gems, and the versions of one gem.
 
 use crate::browse::{HiddenItem, ItemPlace, Level, LevelItem, MemberItems};
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::facts;
@@ -28,7 +28,7 @@ pub(crate) async fn level_of_gems(
     settings: &Stamp,
     part: PageRequest<'_>,
     event: &mut Event,
-) -> Result<Level, Error> {
+) -> Result<Level> {
     match part.path {
         "" => level_of_names(services, repository, settings, part, event).await,
         name if repository.record.kind == RepositoryKind::Remote => {
@@ -44,7 +44,7 @@ pub(crate) async fn index_of_names(
     repository: &Arc<Repository>,
     settings: &Stamp,
     event: &mut Event,
-) -> Result<Option<Index>, Error> {
+) -> Result<Option<Index>> {
     let open = Arc::new(repository.unasked().seen(OPEN.clone(), repository.as_of));
     let local = Hosted::of(services, &open, settings);
     if repository.record.kind != RepositoryKind::Remote {
@@ -66,7 +66,7 @@ async fn level_of_names(
     settings: &Stamp,
     part: PageRequest<'_>,
     event: &mut Event,
-) -> Result<Level, Error> {
+) -> Result<Level> {
     let Some(index) = index_of_names(services, repository, settings, event).await? else { return Ok(Level::default()) };
     let names = names_after(&index.pieces, part.after.trim_end_matches('/'), part.limit);
     let next = names.last().filter(|_| names.len() == part.limit).cloned();
@@ -105,7 +105,7 @@ pub(crate) async fn listed(
     settings: &Stamp,
     name: &str,
     event: &mut Event,
-) -> Result<Option<Listed>, Error> {
+) -> Result<Option<Listed>> {
     let quiet = Arc::new(repository.unasked());
     let local = Hosted::of(services, &quiet, settings);
     let (remote, index) = (services.remotes.remote(&quiet, &Arc::default()), &quiet.shared.gems().followed);
@@ -124,7 +124,7 @@ async fn level_of_listed(
     name: &str,
     part: PageRequest<'_>,
     event: &mut Event,
-) -> Result<Level, Error> {
+) -> Result<Level> {
     let Some(listed) = listed(services, repository, settings, name, event).await? else { return Ok(Level::default()) };
     let (mut rows, view) = (token_rows(name, &listed), repository.view(services.clock.now()));
     rows.sort_unstable_by_key(|row| row.token);
@@ -163,7 +163,7 @@ async fn level_of_published(
     name: &str,
     part: PageRequest<'_>,
     event: &mut Event,
-) -> Result<Level, Error> {
+) -> Result<Level> {
     let mut rows = repository.unit(&services.store, name, event).await?;
     let view = repository.view(services.clock.now());
     rows.retain(|row| !matches!(shown(row, view), Err(None)));
@@ -200,7 +200,7 @@ pub(crate) async fn leave_owners(
     group: &Repository,
     parts: &mut Vec<MemberItems>,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let name = |items: &[(usize, LevelItem)]| items.first().and_then(|(_, item)| item.package.clone());
     let mut names: Vec<String> = parts.iter().filter_map(|(_, items)| name(items)).collect();
     names.dedup();

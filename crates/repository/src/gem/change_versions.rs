@@ -2,8 +2,8 @@
 //! the gem, and decided again if these changed meanwhile.
 
 use crate::actor::Actor;
-use crate::error::Error;
 use crate::error::unrestorable::Unrestorable;
+use crate::error::{Error, Result};
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, render_info};
 use crate::repository::Repository;
@@ -21,10 +21,10 @@ const TRIES: usize = 100;
 pub(crate) async fn change(
     hosted: Hosted<'_>,
     name: &str,
-    which: impl Fn(&[Entry], Millis) -> Result<Vec<Entry>, Error>,
+    which: impl Fn(&[Entry], Millis) -> Result<Vec<Entry>>,
     by: Actor<'_>,
     event: &mut Event,
-) -> Result<Vec<Entry>, Error> {
+) -> Result<Vec<Entry>> {
     let (store, id, mut repository) = (hosted.store, hosted.repository.id, hosted.repository.clone());
     for _ in 0..TRIES {
         let unit = store.unit(id, name, Lane::Change, event).await?;
@@ -65,7 +65,7 @@ pub(crate) async fn change(
 }
 
 /// The changed entries, each with its line for `/versions` if the version appears or disappears.
-fn announced(unit: UnitRows, changed: Vec<Entry>, repository: &Repository, at: Millis) -> Result<Vec<Entry>, Error> {
+fn announced(unit: UnitRows, changed: Vec<Entry>, repository: &Repository, at: Millis) -> Result<Vec<Entry>> {
     let mut after = unit.entries;
     let mut announced = Vec::with_capacity(changed.len());
     for mut entry in changed {

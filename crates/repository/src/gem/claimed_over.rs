@@ -1,6 +1,6 @@
 //! Counts the versions of upstreams that a new claim of their name hides in groups. No upstream is called.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::group::is_hosted;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::repository::Repository;
@@ -29,7 +29,7 @@ pub async fn claimed_over(
     repository: &Repository,
     names: &[String],
     event: &mut Event,
-) -> Result<Vec<ClaimedOver>, Error> {
+) -> Result<Vec<ClaimedOver>> {
     let table = services.table(event).await?;
     let mut found = Vec::new();
     for group in table.groups_with(repository.id) {

@@ -3,7 +3,7 @@
 use crate::cleanup::last_use::Uses;
 use crate::cleanup::rules::{CleanupRules, Dated};
 use crate::cleanup::{Cleanup, CleanupPlan, first_published};
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::change_versions::change;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::facts;
@@ -20,7 +20,7 @@ pub(crate) async fn cleanup(
     cleanup: Cleanup<'_>,
     plan: &mut CleanupPlan,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let Cleanup { rules, uses, by, at } = cleanup;
     let mut after = String::new();
     loop {
@@ -55,7 +55,7 @@ pub(crate) async fn cleanup(
 
 /// The entries of the versions that no rule keeps, in their withdrawn state. A version is a number with its builds for
 /// all platforms.
-fn surplus(entries: &[Entry], rules: CleanupRules, uses: Option<&Uses>, at: Millis) -> Result<Vec<Entry>, Error> {
+fn surplus(entries: &[Entry], rules: CleanupRules, uses: Option<&Uses>, at: Millis) -> Result<Vec<Entry>> {
     let mut versions: BTreeMap<String, Vec<&Entry>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| entry.state == State::Live) {
         versions.entry(facts(entry)?.number.as_str().to_owned()).or_default().push(entry);

@@ -1,6 +1,6 @@
 //! Compacts `/versions`: one line for each gem that has a published version, instead of one for each change.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::hosted::Hosted;
 use crate::gem::versions;
 use crate::record::IndexBase;
@@ -11,9 +11,9 @@ use telemetry::{Event, Op};
 pub(crate) async fn compact(
     hosted: Hosted<'_>,
     base: IndexBase,
-    commit: impl AsyncFnOnce(&mut Event) -> Result<bool, Error>,
+    commit: impl AsyncFnOnce(&mut Event) -> Result<bool>,
     event: &mut Event,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let made = versions::begin(hosted, Some(base), event).await?;
     if !commit(event).await? {
         return Ok(false);

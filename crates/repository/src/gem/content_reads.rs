@@ -3,7 +3,7 @@
 //! Anyone who may read a repository can ask for a README or a difference, and each unpacks some MiB. So they never occupy the threads that
 //! make the indexes of builds.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::upstream::PATIENCE;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +46,7 @@ impl ContentReads {
     }
 
     /// The turn to read. This fails at once if too many reads wait, and if the turn does not come within [`PATIENCE`].
-    pub(crate) async fn turn(&self, event: &mut Event) -> Result<Turn, Error> {
+    pub(crate) async fn turn(&self, event: &mut Event) -> Result<Turn> {
         let _slot = self.bound.enter().map_err(store::Error::from)?;
         let waiting = self.bound.wait();
         let turn = event.waited(Op::TurnWait, timeout(self.patience, self.one.clone().acquire_owned())).await;

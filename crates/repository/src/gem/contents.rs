@@ -1,6 +1,6 @@
 //! The versions in a hosted gem repository, for operators.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::facts;
 use crate::gem::purge::Named;
@@ -21,7 +21,7 @@ pub(crate) async fn list(
     which: Shown,
     now: Millis,
     event: &mut Event,
-) -> Result<Page<ListedFile>, Error> {
+) -> Result<Page<ListedFile>> {
     let (store, id) = (hosted.store, hosted.repository.id);
     let PageRequest { path, after, limit } = part;
     let rows = match (path.trim_matches('/'), which) {
@@ -47,7 +47,7 @@ async fn named_rows(
     after: &str,
     limit: usize,
     event: &mut Event,
-) -> Result<Vec<Entry>, Error> {
+) -> Result<Vec<Entry>> {
     let what = Named::find(hosted, named, event).await?;
     let unit = hosted.store.unit(hosted.repository.id, what.name(), Lane::Index, event).await?;
     let mut rows = Vec::new();
@@ -61,7 +61,7 @@ async fn named_rows(
     Ok(rows)
 }
 
-async fn listed(hosted: Hosted<'_>, entry: &Entry, event: &mut Event) -> Result<ListedFile, Error> {
+async fn listed(hosted: Hosted<'_>, entry: &Entry, event: &mut Event) -> Result<ListedFile> {
     let package = facts(entry)?;
     let row = hosted.store.row_by(hosted.repository.id, &entry.key, entry.published, event).await?;
     let yanked = match entry.withdrawal {

@@ -1,6 +1,6 @@
 //! The dependency API.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::Found;
 use crate::gem::group::GroupGems;
 use crate::gem::piece_cache::Pieces;
@@ -23,7 +23,7 @@ impl GemSource<'_> {
         names: Option<&[String]>,
         form: Form,
         event: &mut Event,
-    ) -> Result<Found, Error> {
+    ) -> Result<Found> {
         if let Self::Remote(remote) = self {
             Box::pin(remote.ready(event)).await?;
         }
@@ -40,13 +40,7 @@ impl GemSource<'_> {
     }
 
     /// The pieces of these gems, in order.
-    async fn pieces(
-        self,
-        cache: &Pieces,
-        names: &[String],
-        form: Form,
-        event: &mut Event,
-    ) -> Result<Vec<Arc<Piece>>, Error> {
+    async fn pieces(self, cache: &Pieces, names: &[String], form: Form, event: &mut Event) -> Result<Vec<Arc<Piece>>> {
         let mut pieces = Vec::with_capacity(names.len());
         match self {
             Self::Hosted(hosted) => return pieces_of(hosted, cache, names, form, self.now(), event).await,
@@ -70,13 +64,7 @@ impl GemSource<'_> {
 
 impl GroupGems<'_> {
     /// The piece of a gem, from its owner or from the members that share it.
-    async fn pieces(
-        self,
-        cache: &Pieces,
-        name: &String,
-        form: Form,
-        event: &mut Event,
-    ) -> Result<Vec<Arc<Piece>>, Error> {
+    async fn pieces(self, cache: &Pieces, name: &String, form: Form, event: &mut Event) -> Result<Vec<Arc<Piece>>> {
         match self.owners(name, event).await?[..] {
             [] => Ok(Vec::new()),
             [place] => {

@@ -1,7 +1,7 @@
 //! Answers for programs: gems and versions as JSON or YAML, from the visible versions.
 
 use crate::actor::Actor;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::Found;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::hosted::Hosted;
@@ -37,7 +37,7 @@ const UNITS: usize = 5_000;
 
 impl GemSource<'_> {
     /// Answers `ask` of the caller `by`.
-    pub(crate) async fn describe(self, ask: &Describe, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
+    pub(crate) async fn describe(self, ask: &Describe, by: Actor<'_>, event: &mut Event) -> Result<Found> {
         let (local, what) = (self.local(), &ask.what);
         let is_of_now = !what.is_of_versions() && !matches!(self, Self::Remote(_));
         if local.repository.as_of.is_some() && is_of_now {
@@ -86,7 +86,7 @@ impl GemSource<'_> {
 
     /// A page of the gems whose names contain these words, each described by its newest version. Names come from `/names`,
     /// which is in memory. No upstream is called for a match.
-    async fn search(self, words: Vec<String>, page: usize, ask: &Describe, event: &mut Event) -> Result<Found, Error> {
+    async fn search(self, words: Vec<String>, page: usize, ask: &Describe, event: &mut Event) -> Result<Found> {
         let names = self.names(event).await?;
         let (workers, rows) = (&self.local().context.workers, names.pieces.len() * versions::PAGE);
         let find = move || Ok(search::containing(&names.pieces, &words, (page - 1) * PAGE, PAGE));
@@ -95,7 +95,7 @@ impl GemSource<'_> {
     }
 
     /// The names with a prefix, from the same list.
-    async fn complete(self, beginning: String, ask: &Describe, event: &mut Event) -> Result<Found, Error> {
+    async fn complete(self, beginning: String, ask: &Describe, event: &mut Event) -> Result<Found> {
         let names = self.names(event).await?;
         let rows = names.pieces.len() * versions::PAGE;
         let complete = move || Ok(search::beginning(&names.pieces, &beginning, COMPLETIONS).into());
@@ -109,7 +109,7 @@ impl GemSource<'_> {
         ask: &Describe,
         fresh_until: Option<Millis>,
         event: &mut Event,
-    ) -> Result<Found, Error> {
+    ) -> Result<Found> {
         let mut gems = Vec::with_capacity(names.len());
         match self {
             Self::Group(group) => {
@@ -143,7 +143,7 @@ pub(crate) async fn about_gem(
     gem: Vec<GemRows>,
     ask: &Describe,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<Found> {
     let fresh_until = gem.iter().filter_map(GemRows::until).min();
     let (count, what, base) = (gem.iter().map(GemRows::count).sum(), ask.what.clone(), ask.base.clone());
     let render = move || one(&what, rows::versions(&gem)?, &base);
@@ -157,8 +157,8 @@ pub(crate) async fn document(
     form: Form,
     fresh_until: Option<Millis>,
     event: &mut Event,
-    render: impl FnOnce() -> Result<Value, Error> + Send + 'static,
-) -> Result<Found, Error> {
+    render: impl FnOnce() -> Result<Value> + Send + 'static,
+) -> Result<Found> {
     if is_hosted(local.repository) {
         event.more_mut().sized(rows);
     }
@@ -166,7 +166,7 @@ pub(crate) async fn document(
     Ok(Found::Document(Index { fresh_until, ..made }, form))
 }
 
-async fn owners(hosted: Hosted<'_>, name: &str, form: Form, now: Millis, event: &mut Event) -> Result<Found, Error> {
+async fn owners(hosted: Hosted<'_>, name: &str, form: Form, now: Millis, event: &mut Event) -> Result<Found> {
     let (store, repository) = (hosted.store, hosted.repository);
     let known = store.facts(repository.id, name, event).await?;
     let rows = repository.unit(store, name, event).await?;
@@ -178,7 +178,7 @@ async fn owners(hosted: Hosted<'_>, name: &str, form: Form, now: Millis, event: 
 }
 
 /// The names of the gems that the caller owns.
-pub(crate) async fn own_names(hosted: Hosted<'_>, by: Actor<'_>, event: &mut Event) -> Result<Vec<String>, Error> {
+pub(crate) async fn own_names(hosted: Hosted<'_>, by: Actor<'_>, event: &mut Event) -> Result<Vec<String>> {
     let (mut own, mut after) = (Vec::new(), String::new());
     while own.len() < OWN_MAX {
         let known = hosted.store.units_with_facts(hosted.repository.id, "", &after, UNITS, event).await?;
@@ -195,12 +195,7 @@ pub(crate) async fn own_names(hosted: Hosted<'_>, by: Actor<'_>, event: &mut Eve
 }
 
 /// The newest versions in a span, or the first versions of the newest gems.
-pub(crate) async fn newest(
-    hosted: Hosted<'_>,
-    what: &What,
-    span: Span,
-    event: &mut Event,
-) -> Result<Vec<Entry>, Error> {
+pub(crate) async fn newest(hosted: Hosted<'_>, what: &What, span: Span, event: &mut Event) -> Result<Vec<Entry>> {
     let (store, id) = (hosted.store, hosted.repository.id);
     if *what != What::Newest {
         return Ok(store.published(id, span, event).await?);
@@ -228,7 +223,7 @@ pub(crate) fn span(what: &What) -> Span {
 }
 
 /// The value about one gem.
-fn one(what: &What, mut versions: Vec<json::Published>, base: &str) -> Result<Value, Error> {
+fn one(what: &What, mut versions: Vec<json::Published>, base: &str) -> Result<Value> {
     let latest = json::latest(&versions).ok_or(Error::NoSuchGem)?;
     match what {
         What::Versions(_) => {

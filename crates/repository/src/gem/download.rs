@@ -1,6 +1,6 @@
 //! One version: its gem, and its gemspec for `gem install`.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::info::make;
@@ -38,7 +38,7 @@ pub(crate) async fn gem(
     of: Names<'_>,
     now: Millis,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<Found> {
     let entry = find(hosted, full_name, of, now, event).await?;
     hosted.repository.refuse_purged(hosted.store, &entry.key, event).await?;
     let (file, _) = match hosted.store.open_blob(entry.hashes.sha256, event).await {
@@ -55,20 +55,14 @@ pub(crate) async fn gemspec(
     of: Names<'_>,
     now: Millis,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<Found> {
     let entry = find(hosted, full_name, of, now, event).await?;
     let render = move || Ok(quick::render(&facts(&entry)?, entry.first_published().seconds()));
     make(hosted, 1, event, render).await.map(Found::Gemspec)
 }
 
 /// The version of this full name, if it is visible.
-async fn find(
-    hosted: Hosted<'_>,
-    full_name: &str,
-    of: Names<'_>,
-    now: Millis,
-    event: &mut Event,
-) -> Result<Entry, Error> {
+async fn find(hosted: Hosted<'_>, full_name: &str, of: Names<'_>, now: Millis, event: &mut Event) -> Result<Entry> {
     let Hosted { store, repository, .. } = hosted;
     let view = repository.view(now);
     let found = match repository.entry(store, full_name, event).await? {
@@ -86,13 +80,7 @@ async fn find(
 
 /// The build whose platform has another name on the client. RubyGems first requests the name that it derives from the
 /// platform, and then the other. If the name matches two builds, the answer is none.
-async fn build(
-    hosted: Hosted<'_>,
-    full_name: &str,
-    of: Names<'_>,
-    view: View<'_>,
-    event: &mut Event,
-) -> Result<Entry, Error> {
+async fn build(hosted: Hosted<'_>, full_name: &str, of: Names<'_>, view: View<'_>, event: &mut Event) -> Result<Entry> {
     let mut meant = Vec::new();
     for reading in spelling::readings(full_name).take(spelling::READINGS) {
         let Some(prefix) = reading.prefix().filter(|_| of(reading.name)) else { continue };

@@ -5,7 +5,7 @@ use crate::bad_setting::BadSetting;
 use crate::browse::{Level, MemberItems};
 use crate::cleanup::{Cleanup, CleanupPlan};
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::Result;
 use crate::face::{Face, Read};
 use crate::gem::group::{waiting, waiting_metrics};
 use crate::gem::hosted::Hosted;
@@ -37,15 +37,15 @@ impl Face for GemFace {
         read::read(method, path.trim_end_matches('/'))
     }
 
-    async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level, Error> {
+    async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level> {
         browse::level_of_gems(of.services, of.repository, of.settings, part, event).await
     }
 
-    async fn owned(of: Served<'_>, items: &mut Vec<MemberItems>, event: &mut Event) -> Result<(), Error> {
+    async fn owned(of: Served<'_>, items: &mut Vec<MemberItems>, event: &mut Event) -> Result<()> {
         browse::leave_owners(of.services, of.repository, items, event).await
     }
 
-    async fn names(of: Served<'_>, event: &mut Event) -> Result<NameSource, Error> {
+    async fn names(of: Served<'_>, event: &mut Event) -> Result<NameSource> {
         let index = browse::index_of_names(of.services, of.repository, of.settings, event).await?;
         Ok(index.map_or(NameSource::Nothing, NameSource::Index))
     }
@@ -55,7 +55,7 @@ impl Face for GemFace {
         part: PageRequest<'_>,
         shown: Shown,
         event: &mut Event,
-    ) -> Result<Page<ListedFile>, Error> {
+    ) -> Result<Page<ListedFile>> {
         if of.repository.record.kind == RepositoryKind::Group {
             let name = &of.repository.record.name;
             let text = format!("`{name}` is a group, which holds nothing itself");
@@ -65,20 +65,15 @@ impl Face for GemFace {
         contents::list(Hosted::served(of), part, shown, of.services.clock.now(), event).await
     }
 
-    async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
+    async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64> {
         purge::restore(Hosted::served(of), what, by, event).await
     }
 
-    async fn cleanup(
-        of: Served<'_>,
-        rules: Cleanup<'_>,
-        plan: &mut CleanupPlan,
-        event: &mut Event,
-    ) -> Result<(), Error> {
+    async fn cleanup(of: Served<'_>, rules: Cleanup<'_>, plan: &mut CleanupPlan, event: &mut Event) -> Result<()> {
         cleanup::cleanup(Hosted::served(of), rules, plan, event).await
     }
 
-    async fn prune(_: Served<'_>, _: bool, _: &mut CleanupPlan, _: &mut Event) -> Result<(), Error> {
+    async fn prune(_: Served<'_>, _: bool, _: &mut CleanupPlan, _: &mut Event) -> Result<()> {
         Ok(())
     }
 
@@ -94,20 +89,15 @@ impl Face for GemFace {
         why: &str,
         by: Option<Actor<'_>>,
         event: &mut Event,
-    ) -> Result<Vec<Entry>, Error> {
+    ) -> Result<Vec<Entry>> {
         purge::purge(Hosted::served(of), what, why, by, event).await
     }
 
-    async fn redated(of: Served<'_>, changed: Vec<Entry>, at: Millis, event: &mut Event) -> Result<Vec<Entry>, Error> {
+    async fn redated(of: Served<'_>, changed: Vec<Entry>, at: Millis, event: &mut Event) -> Result<Vec<Entry>> {
         redate::lines(of, changed, at, event).await
     }
 
-    async fn take_hint(
-        of: Served<'_>,
-        said: &Announcement,
-        shared: &Arc<AtomicBool>,
-        _: &mut Event,
-    ) -> Result<(), Error> {
+    async fn take_hint(of: Served<'_>, said: &Announcement, shared: &Arc<AtomicBool>, _: &mut Event) -> Result<()> {
         Follow::of(of).take_hint(hinted::hint(said), said.published, shared);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The state of an upstream's gem index, for operators.
 
 use crate::bad_setting::BadSetting;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::gem::upstream::check::IndexCheck;
 use crate::gem::upstream::follow::Follow;
@@ -90,7 +90,7 @@ impl Repository {
 }
 
 /// Accepts a newer index of this repository's upstream that is held back because it lacks many names.
-pub async fn accept_index(services: &Services, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
+pub async fn accept_index(services: &Services, name: &str, event: &mut Event) -> Result<Arc<Repository>> {
     let follower = followed_by(services, name, event).await?;
     match event.during(Op::FlightWait, follower.accept()).await {
         true => Ok(follower.remote.repository),
@@ -105,11 +105,11 @@ pub async fn check_index(
     after: &str,
     limit: usize,
     event: &mut Event,
-) -> Result<IndexCheck, Error> {
+) -> Result<IndexCheck> {
     followed_by(services, name, event).await?.check(after, limit, event).await
 }
 
-async fn followed_by(services: &Services, name: &str, event: &mut Event) -> Result<Follow, Error> {
+async fn followed_by(services: &Services, name: &str, event: &mut Event) -> Result<Follow> {
     let (repository, settings) = services.find(name, event).await?;
     if !repository.follows() {
         let text = format!("`{name}` follows no index of an upstream");

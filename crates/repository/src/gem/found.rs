@@ -1,7 +1,7 @@
 //! The answer of a gem repository.
 
 use crate::content::Growing;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::indexes::specs::Packed;
 use crate::index::document::Index;
 use bytes::Bytes;
@@ -55,12 +55,12 @@ pub struct ArrivingIndex {
 
 impl Found {
     /// A complete index.
-    pub(crate) fn index(self) -> Result<Index, Error> {
+    pub(crate) fn index(self) -> Result<Index> {
         if let Found::Index(index) = self { Ok(index) } else { Err(Error::Mismatched) }
     }
 
     /// A complete file of the older index.
-    pub(crate) fn packed(self) -> Result<Packed, Error> {
+    pub(crate) fn packed(self) -> Result<Packed> {
         if let Found::Packed(file) = self { Ok(file) } else { Err(Error::Mismatched) }
     }
 

@@ -1,6 +1,6 @@
 //! `/info` of the compact index of a hosted repository, from the rows of a gem.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::render_info;
@@ -24,7 +24,7 @@ impl Repository {
 
 /// `/info/NAME`. A gem whose versions were all yanked still has an empty `/info`: Bundler 2.4 to 4.0 drops the whole
 /// index if a name in `/versions` has none.
-pub(crate) async fn info(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Index, Error> {
+pub(crate) async fn info(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Index> {
     if !hosted.by_rows() {
         return info_of(hosted, name, now, event).await;
     }
@@ -32,7 +32,7 @@ pub(crate) async fn info(hosted: Hosted<'_>, name: &str, now: Millis, event: &mu
     hosted.once(ViewPart::Info(name.to_owned()), now, event, make).await?.found()?.index()
 }
 
-async fn info_of(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Index, Error> {
+async fn info_of(hosted: Hosted<'_>, name: &str, now: Millis, event: &mut Event) -> Result<Index> {
     let entries = hosted.repository.unit(hosted.store, name, event).await?;
     if entries.is_empty() {
         return Err(Error::NoSuchPackage);
@@ -49,7 +49,7 @@ pub(crate) async fn make(
     hosted: Hosted<'_>,
     rows: usize,
     event: &mut Event,
-    render: impl FnOnce() -> Result<Vec<u8>, Error> + Send + 'static,
-) -> Result<Index, Error> {
+    render: impl FnOnce() -> Result<Vec<u8>> + Send + 'static,
+) -> Result<Index> {
     aside(&hosted.context.workers, Lane::Index, Op::IndexRender, rows, event, move || render().map(Index::of)).await
 }

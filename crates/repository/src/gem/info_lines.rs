@@ -1,16 +1,13 @@
 //! Renders the lines of `/info` from the rows of a gem.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::visible::Visible;
 use format::gem::{self, Package, info::FormatVersion};
 use store::{Entry, Hashes};
 use telemetry::{Millis, give_way};
 
 /// The body of `/info/NAME` with exactly the versions `seen`.
-pub(crate) fn render_info<'a>(
-    seen: impl Iterator<Item = Visible<'a>>,
-    format: FormatVersion,
-) -> Result<Vec<u8>, Error> {
+pub(crate) fn render_info<'a>(seen: impl Iterator<Item = Visible<'a>>, format: FormatVersion) -> Result<Vec<u8>> {
     Ok(gem::info::render(info_lines(seen, format)?.0))
 }
 
@@ -21,8 +18,8 @@ pub(crate) type Order = (i64, String, String);
 pub(crate) fn info_lines<'a>(
     seen: impl Iterator<Item = Visible<'a>>,
     format: FormatVersion,
-) -> Result<(Vec<String>, Option<Order>), Error> {
-    let mut versions = seen.map(|seen| Ok((facts(seen.entry())?, seen.entry()))).collect::<Result<Vec<_>, Error>>()?;
+) -> Result<(Vec<String>, Option<Order>)> {
+    let mut versions = seen.map(|seen| Ok((facts(seen.entry())?, seen.entry()))).collect::<Result<Vec<_>>>()?;
     // Sorted by milliseconds, although lines show seconds: so each push appends, even the second one within a second,
     // and range requests work.
     versions.sort_by(|a, b| gem::info::order(&a.0, a.1.published.0).cmp(&gem::info::order(&b.0, b.1.published.0)));
@@ -43,6 +40,6 @@ pub(crate) fn info_line(package: &Package, hashes: &Hashes, created: Millis, for
 }
 
 /// The facts that were extracted from the package when it was pushed.
-pub(crate) fn facts(entry: &Entry) -> Result<Package, Error> {
+pub(crate) fn facts(entry: &Entry) -> Result<Package> {
     serde::Deserialize::deserialize(&entry.facts).map_err(|source| Error::Unreadable { key: entry.key.clone(), source })
 }

@@ -1,7 +1,7 @@
 //! The versions of a gem that its `/info` leaves out, and why, for `daylight explain`: hidden ones and removed ones. Clients get no list
 //! of them.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::hosted::Hosted;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::view::token_rows;
@@ -15,7 +15,7 @@ pub(crate) async fn of_hosted(
     name: &str,
     now: Millis,
     event: &mut Event,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<String>> {
     let rows = hosted.repository.unit(hosted.store, name, event).await?;
     let hidden: Vec<_> = hidden(&rows, hosted.repository.view(now)).map(|(_, why)| why).collect();
     let removed: Vec<_> = removed(&rows).collect();

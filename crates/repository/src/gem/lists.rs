@@ -1,7 +1,7 @@
 //! `/names` and the older index of an upstream or of a group, made from lines of `/versions`. An update reads only the
 //! lines that were added since, also after a start.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::group::GroupGems;
 use crate::gem::group::versions::ReadLog;
 use crate::gem::indexes::GemIndexes;
@@ -92,7 +92,7 @@ trait LineList: IndexSource {
     fn read_through(&self) -> Option<(Seq, Option<LogEnd>)>;
 
     /// Adds the news.
-    fn update(&mut self, news: News, date: Millis) -> Result<Self::Whole, Error>;
+    fn update(&mut self, news: News, date: Millis) -> Result<Self::Whole>;
 }
 
 impl LineList for NameList {
@@ -104,7 +104,7 @@ impl LineList for NameList {
         Some((self.through(), self.read_of().cloned()))
     }
 
-    fn update(&mut self, News { gems, through, end }: News, _: Millis) -> Result<Index, Error> {
+    fn update(&mut self, News { gems, through, end }: News, _: Millis) -> Result<Index> {
         match gems {
             Gems::All(lines) => self.append(&names(&lines, false))?,
             Gems::These(gems) => {
@@ -125,7 +125,7 @@ impl LineList for SpecFiles {
         self.unfinished().is_none().then(|| (self.through(), self.read_of().cloned()))
     }
 
-    fn update(&mut self, News { gems, through, end }: News, date: Millis) -> Result<[Packed; 3], Error> {
+    fn update(&mut self, News { gems, through, end }: News, date: Millis) -> Result<[Packed; 3]> {
         let parts = |(name, tokens): (String, Vec<String>)| {
             let parts = parts_of_tokens(&name, &tokens);
             (name, parts)
@@ -156,13 +156,13 @@ pub(crate) enum Lines<'a> {
 
 impl Lines<'_> {
     /// `/names`.
-    pub(crate) async fn names(self, event: &mut Event) -> Result<Index, Error> {
+    pub(crate) async fn names(self, event: &mut Event) -> Result<Index> {
         let (index, fresh_until) = self.list(|indexes| &indexes.names, |_, names, _| names.clone(), event).await?;
         Ok(Index { fresh_until, ..index })
     }
 
     /// One of the three files of the older index.
-    pub(crate) async fn specs(self, file: specs::File, event: &mut Event) -> Result<Packed, Error> {
+    pub(crate) async fn specs(self, file: specs::File, event: &mut Event) -> Result<Packed> {
         let send = |indexes: &GemIndexes, files: &[Packed; 3], now| indexes.sent_dates.file(&files[file as usize], now);
         Ok(self.list(|indexes| &indexes.specs, send, event).await?.0)
     }
@@ -173,7 +173,7 @@ impl Lines<'_> {
         list: impl Fn(&GemIndexes) -> &SharedIndex<T>,
         send: impl Fn(&GemIndexes, &T::Whole, Millis) -> R,
         event: &mut Event,
-    ) -> Result<(R, Option<Millis>), Error> {
+    ) -> Result<(R, Option<Millis>)> {
         let (Self::Upstream(RemoteGems { local, .. }) | Self::Log(GroupGems { local, .. })) = self;
         let (indexes, context) = (local.indexes, local.context);
         // A task that has the turn of a list takes that of the log, never the other way round.

@@ -1,6 +1,6 @@
 //! `/names`: every gem that has a published version, in byte order. It changes only when a name appears or disappears.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::hosted::Hosted;
 use crate::gem::indexes::names::NameList;
 use crate::gem::versions::{PAGE, touched};
@@ -13,7 +13,7 @@ use store::Lane;
 use telemetry::{Event, Millis, Op};
 
 /// `/names` of a hosted repository.
-pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Index, Error> {
+pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Index> {
     let mut turn = event.waited(Op::TurnWait, hosted.indexes.names.clone().lock_owned()).await;
     if let Some(index) = turn.current(hosted.store, now) {
         return Ok(index);
@@ -60,7 +60,7 @@ pub(crate) async fn names(hosted: Hosted<'_>, now: Millis, event: &mut Event) ->
 }
 
 /// All present names. Concurrent changes are added afterwards.
-async fn begin(hosted: Hosted<'_>, event: &mut Event) -> Result<NameList, Error> {
+async fn begin(hosted: Hosted<'_>, event: &mut Event) -> Result<NameList> {
     let mut list = NameList::new(hosted.store.last());
     let mut after = String::new();
     loop {

@@ -4,7 +4,7 @@
 //! server without owners can work as before and enforce owners later.
 
 use crate::actor::Actor;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::program::{OwnerChange, Role};
@@ -33,14 +33,14 @@ struct Owner {
 }
 
 impl Owners {
-    pub(crate) fn read(unit: &str, facts: Value) -> Result<Self, Error> {
+    pub(crate) fn read(unit: &str, facts: Value) -> Result<Self> {
         if facts.is_null() {
             return Ok(Self::default());
         }
         serde_json::from_value(facts).map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
     }
 
-    fn facts(&self, unit: &str) -> Result<Value, Error> {
+    fn facts(&self, unit: &str) -> Result<Value> {
         serde_json::to_value(self).map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
     }
 
@@ -58,7 +58,7 @@ impl Owners {
     }
 
     /// Applies the change. Returns a description of it.
-    fn change(&mut self, name: &str, change: OwnerChange) -> Result<String, Error> {
+    fn change(&mut self, name: &str, change: OwnerChange) -> Result<String> {
         let at = self.owners.iter().position(|owner| owner.name == name);
         let said = match (change, at) {
             (OwnerChange::Add(_), Some(_)) => return Err(Error::OwnerAlready(name.to_owned())),
@@ -92,7 +92,7 @@ pub(crate) async fn claim(
     new: bool,
     by: Actor<'_>,
     event: &mut Event,
-) -> Result<Option<Change>, Error> {
+) -> Result<Option<Change>> {
     let (id, enforced) = (hosted.repository.id, hosted.repository.record.owners_enforced);
     if !new && (!enforced || by.admin) {
         return Ok(None);
@@ -112,12 +112,7 @@ pub(crate) async fn claim(
 }
 
 /// Refuses a yank by a person who does not own the gem, if owners are enforced.
-pub(crate) async fn may_withdraw(
-    hosted: Hosted<'_>,
-    name: &str,
-    by: Actor<'_>,
-    event: &mut Event,
-) -> Result<(), Error> {
+pub(crate) async fn may_withdraw(hosted: Hosted<'_>, name: &str, by: Actor<'_>, event: &mut Event) -> Result<()> {
     if by.admin || !hosted.repository.record.owners_enforced {
         return Ok(());
     }
@@ -134,7 +129,7 @@ pub(crate) async fn change(
     by: Actor<'_>,
     now: impl Fn() -> Millis,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<Found> {
     let (store, repository) = (hosted.store, hosted.repository);
     by.may_change(name)?;
     for _ in 0..TRIES {

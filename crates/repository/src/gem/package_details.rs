@@ -2,7 +2,7 @@
 
 use crate::actor::Actor;
 use crate::content::{Content, Source};
-use crate::error::Error;
+use crate::error::Result;
 use crate::found::Found;
 use crate::gem::answer::gems;
 use crate::gem::hosted::Hosted;
@@ -41,7 +41,7 @@ pub(crate) async fn details(
     row: VersionRow,
     _: Among<'_>,
     event: &mut Event,
-) -> Result<VersionDetails, Error> {
+) -> Result<VersionDetails> {
     if !row.standing.is_visible() {
         return Ok(VersionDetails { row, files: Vec::new(), more_files: false, declared: None });
     }
@@ -82,7 +82,7 @@ pub(crate) async fn version(
     name: &str,
     row: VersionRow,
     event: &mut Event,
-) -> Result<VersionDetails, Error> {
+) -> Result<VersionDetails> {
     let mut of = details(services, ask, name, row, Among::All, event).await?;
     if is_hosted(&of.row.member) || of.row.cached.is_none() || !of.row.standing.is_visible() {
         return Ok(of);
@@ -103,7 +103,7 @@ pub(crate) async fn readme(
     name: &str,
     row: &VersionRow,
     event: &mut Event,
-) -> Result<Option<Readme>, Error> {
+) -> Result<Option<Readme>> {
     if !row.standing.is_visible() {
         return Ok(None);
     }
@@ -118,7 +118,7 @@ pub(crate) async fn compared(
     name: &str,
     of: &VersionDetails,
     event: &mut Event,
-) -> Result<Option<ComparedFiles>, Error> {
+) -> Result<Option<ComparedFiles>> {
     if !of.row.standing.is_visible() {
         return Ok(None);
     }
@@ -139,7 +139,7 @@ async fn read_gem<T: Send + 'static>(
     full_name: &str,
     event: &mut Event,
     read: impl FnOnce(Box<dyn Read + Send>) -> Result<T, Invalid> + Send + 'static,
-) -> Result<Option<T>, Error> {
+) -> Result<Option<T>> {
     let Some(gem) = opened_gem(services, ask, full_name, event).await else { return Ok(None) };
     let turn = services.gem_caches.content_reads.turn(event).await?;
     let read = move |(): &mut ()| {
@@ -178,7 +178,7 @@ async fn cached_file(
     row: &VersionRow,
     file: VersionFile,
     event: &mut Event,
-) -> Result<VersionFile, Error> {
+) -> Result<VersionFile> {
     let found = services.store.cached_files(row.member.origin, &file.path, "", 1, event).await?.pop();
     let hashes: Option<Hashes> = found.filter(|(path, _)| *path == file.path).map(|(_, cached)| cached.hashes.clone());
     Ok(VersionFile { hashes, ..file })

@@ -1,6 +1,6 @@
 //! Lists of gems: of a hosted repository from its rows, of an upstream from its index, of a group from both.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::hosted::Hosted;
 use crate::gem::packages::rows;
 use crate::gem::source::GemSource;
@@ -28,7 +28,7 @@ pub(crate) async fn listed(
     after: &str,
     limit: usize,
     event: &mut Event,
-) -> Result<Page<ListedPackage>, Error> {
+) -> Result<Page<ListedPackage>> {
     let ListedNames { names, next } = self::names(services, ask, after, limit, event).await?;
     let mut found = Vec::with_capacity(names.len());
     for (at, (name, holders)) in names.into_iter().enumerate() {
@@ -48,7 +48,7 @@ pub(crate) async fn names(
     after: &str,
     limit: usize,
     event: &mut Event,
-) -> Result<ListedNames, Error> {
+) -> Result<ListedNames> {
     let mut names: BTreeMap<String, Vec<RepositoryId>> = BTreeMap::new();
     let mut is_cut = false;
     let leaves = std::slice::from_ref(&ask.repository).iter().filter(|one| one.leaves.is_empty());
@@ -71,7 +71,7 @@ async fn upstream_names(
     after: &str,
     limit: usize,
     event: &mut Event,
-) -> Result<Vec<String>, Error> {
+) -> Result<Vec<String>> {
     let open = Arc::new(leaf.seen(OPEN.clone(), None));
     let remote = services.remotes.remote(&open, &ask.place);
     let local = Hosted::of(services, &open, &ask.settings);

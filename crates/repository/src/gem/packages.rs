@@ -1,6 +1,6 @@
 //! The versions of a gem for people who look at it: from the rows and the rules that `/info` is made from.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::hosted::Hosted;
@@ -37,7 +37,7 @@ pub(crate) async fn rows(
     name: &str,
     among: Among<'_>,
     event: &mut Event,
-) -> Result<PackageRows, Error> {
+) -> Result<PackageRows> {
     let local = Hosted::of(services, &ask.repository, &ask.settings);
     let mut package = match ask.repository.record.kind {
         RepositoryKind::Hosted => PackageRows {
@@ -61,7 +61,7 @@ pub(crate) async fn rows(
 }
 
 /// The row of a gem is its entry, which tells why it is gone.
-pub(crate) async fn why_gone(_: &Services, _: &VersionRow, _: &mut Event) -> Result<Option<Gone>, Error> {
+pub(crate) async fn why_gone(_: &Services, _: &VersionRow, _: &mut Event) -> Result<Option<Gone>> {
     Ok(None)
 }
 
@@ -71,7 +71,7 @@ async fn hosted_gem_rows(
     repository: &Arc<Repository>,
     name: &str,
     event: &mut Event,
-) -> Result<Vec<VersionRow>, Error> {
+) -> Result<Vec<VersionRow>> {
     let now = services.clock.now();
     let known = published_gem(services, repository, name, event).await?;
     let mut rows: Vec<VersionRow> = known.iter().map(|one| VersionRow::published(one, repository, now)).collect();
@@ -90,7 +90,7 @@ async fn published_gem(
     repository: &Repository,
     name: &str,
     event: &mut Event,
-) -> Result<PublishedPackage, Error> {
+) -> Result<PublishedPackage> {
     let read = async {
         let package = Arc::from(name);
         let entries = repository.unit(&services.store, name, event).await?;
@@ -99,7 +99,7 @@ async fn published_gem(
     services.published(repository, name, newest_first, read).await
 }
 
-fn published(package: &Arc<str>, entry: Entry, repository: RepositoryId) -> Result<PublishedVersion, Error> {
+fn published(package: &Arc<str>, entry: Entry, repository: RepositoryId) -> Result<PublishedVersion> {
     let identity = Identity::deserialize(&entry.facts);
     let Identity { number, platform } =
         identity.map_err(|source| Error::Unreadable { key: entry.key.clone(), source })?;
@@ -127,7 +127,7 @@ fn version_of(number: &str, platform: &str) -> String {
 
 /// The rows of an upstream's gem, from its cached `/info`; without one, from its index. And whether `/info` may have dates
 /// that hide some of them.
-async fn remote_rows(gems: RemoteGems<'_>, name: &str, event: &mut Event) -> Result<(Vec<VersionRow>, bool), Error> {
+async fn remote_rows(gems: RemoteGems<'_>, name: &str, event: &mut Event) -> Result<(Vec<VersionRow>, bool)> {
     gems.ready(event).await?;
     let (repository, now, end) = (&gems.remote.repository, gems.now(), gems.end()?);
     let view = repository.view(now);
@@ -189,7 +189,7 @@ fn listed_row(
 }
 
 /// The cached packages of a gem: the version, and since when it is cached.
-async fn cached(remote: &Remote, name: &str, event: &mut Event) -> Result<HashMap<String, Millis>, Error> {
+async fn cached(remote: &Remote, name: &str, event: &mut Event) -> Result<HashMap<String, Millis>> {
     let prefix = format!("{FOLDER}/{name}-");
     let (mut found, mut after) = (HashMap::new(), String::new());
     for _ in 0..CACHED / PAGE {
@@ -210,7 +210,7 @@ async fn cached(remote: &Remote, name: &str, event: &mut Event) -> Result<HashMa
 
 impl GroupGems<'_> {
     /// The rows of the members that answer for a name, and of the others that have it.
-    async fn package_rows(self, name: &str, event: &mut Event) -> Result<PackageRows, Error> {
+    async fn package_rows(self, name: &str, event: &mut Event) -> Result<PackageRows> {
         let mut package = PackageRows::default();
         let sure = self.owners(name, event).await;
         let members = KnownMembers::of_names(self, [name], event).await?;
@@ -260,7 +260,7 @@ impl GroupGems<'_> {
         leaf: &Arc<Repository>,
         name: &str,
         event: &mut Event,
-    ) -> Result<(Vec<VersionRow>, bool), Error> {
+    ) -> Result<(Vec<VersionRow>, bool)> {
         if !is_hosted(leaf) && Self::is_unset(leaf) {
             return Ok((Vec::new(), false));
         }

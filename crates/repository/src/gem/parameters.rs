@@ -1,6 +1,6 @@
 //! Parses and limits the parameters of calls of gem servers, from queries and forms.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::program::{Describe, OwnerChange, Role, What};
 use crate::gem::question::OwnerVerb;
 use crate::moment;
@@ -31,12 +31,7 @@ pub(crate) struct Yanked {
 }
 
 /// The question of a program in a call and its query.
-pub(crate) fn describe(
-    call: Call<'_>,
-    form: call::Form,
-    parameters: &Parameters<'_>,
-    now: Millis,
-) -> Result<Describe, Error> {
+pub(crate) fn describe(call: Call<'_>, form: call::Form, parameters: &Parameters<'_>, now: Millis) -> Result<Describe> {
     let query = parameters.query();
     let text = |text: &str| text.to_owned();
     let what = match call {
@@ -67,7 +62,7 @@ fn not_yet(what: &str) -> Error {
 
 /// The person and the change in a form. `gem owner` sends the form in the body, also with a DELETE; other clients use
 /// the query.
-pub(crate) fn owner(verb: OwnerVerb, parameters: &Parameters<'_>) -> Result<(String, OwnerChange), Error> {
+pub(crate) fn owner(verb: OwnerVerb, parameters: &Parameters<'_>) -> Result<(String, OwnerChange)> {
     let fields = format!("{}&{}", parameters.form()?.0, parameters.query);
     let fields = Form(&fields);
     let person = fields.value("email").filter(|person| !person.is_empty());
@@ -94,7 +89,7 @@ pub(crate) fn owner(verb: OwnerVerb, parameters: &Parameters<'_>) -> Result<(Str
 }
 
 /// The requested gems, without duplicates. `None`: the request names none.
-pub(crate) fn names(parameters: &Parameters<'_>) -> Result<Option<Vec<String>>, Error> {
+pub(crate) fn names(parameters: &Parameters<'_>) -> Result<Option<Vec<String>>> {
     let list = parameters.query().value("gems").filter(|list| !list.is_empty());
     let Some(list) = list else { return Ok(None) };
     let mut names: Vec<String> = Vec::new();
@@ -114,7 +109,7 @@ pub(crate) fn names(parameters: &Parameters<'_>) -> Result<Option<Vec<String>>, 
 
 /// The version to yank. `gem yank` sends its parameters as a form in the body of a DELETE; other clients put them into
 /// the query.
-pub(crate) fn yanked(parameters: &Parameters<'_>) -> Result<Yanked, Error> {
+pub(crate) fn yanked(parameters: &Parameters<'_>) -> Result<Yanked> {
     let (form, query) = (parameters.form()?, parameters.query());
     let value = |key: &str| form.value(key).or_else(|| query.value(key));
     let required = |key: &str| value(key).ok_or_else(|| Error::Input(format!("`{key}` is missing")));
@@ -132,7 +127,7 @@ pub(crate) fn yanked(parameters: &Parameters<'_>) -> Result<Yanked, Error> {
     Ok(Yanked { name, number, platform })
 }
 
-fn asked_for(query: Form<'_>) -> Result<String, Error> {
+fn asked_for(query: Form<'_>) -> Result<String> {
     match query.value("query").filter(|query| !query.trim().is_empty()) {
         Some(query) if query.len() <= QUERY_MAX => Ok(query),
         Some(_) => Err(Error::Input(format!("`query` is longer than {QUERY_MAX} bytes"))),
@@ -140,7 +135,7 @@ fn asked_for(query: Form<'_>) -> Result<String, Error> {
     }
 }
 
-fn words(query: Form<'_>) -> Result<Vec<String>, Error> {
+fn words(query: Form<'_>) -> Result<Vec<String>> {
     let words = asked_for(query)?.to_ascii_lowercase();
     let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
     if words.len() <= WORDS_MAX {
@@ -150,7 +145,7 @@ fn words(query: Form<'_>) -> Result<Vec<String>, Error> {
     }
 }
 
-fn page(query: Form<'_>) -> Result<usize, Error> {
+fn page(query: Form<'_>) -> Result<usize> {
     match query.value("page").map(|page| page.parse()) {
         None => Ok(1),
         Some(Ok(page)) if (1..=PAGE_MAX).contains(&page) => Ok(page),
@@ -158,7 +153,7 @@ fn page(query: Form<'_>) -> Result<usize, Error> {
     }
 }
 
-fn span(query: Form<'_>, now: Millis) -> Result<(Millis, Millis), Error> {
+fn span(query: Form<'_>, now: Millis) -> Result<(Millis, Millis)> {
     let moment = |name: &str| query.value(name).map(|text| moment::read(&text)).transpose();
     let from = moment("from")?.ok_or_else(|| Error::Input("`from` is missing".into()))?;
     let until = moment("to")?.unwrap_or(now);

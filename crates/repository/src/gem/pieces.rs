@@ -3,7 +3,7 @@
 //! Hardly any list of gems is requested twice, but single gems are requested all the time. So the cache holds pieces of
 //! single gems. All missing pieces of a request are read and rendered in one step of one reader thread.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::hosted::Hosted;
 use crate::gem::piece_cache::Pieces;
 use crate::gem::rows::{GemRows, briefs};
@@ -26,7 +26,7 @@ pub(crate) async fn pieces_of(
     form: Form,
     now: Millis,
     event: &mut Event,
-) -> Result<Vec<Arc<Piece>>, Error> {
+) -> Result<Vec<Arc<Piece>>> {
     if hosted.by_rows() {
         let mut pieces = Vec::with_capacity(names.len());
         for name in names {
@@ -58,13 +58,7 @@ pub(crate) async fn pieces_of(
 }
 
 /// The piece of one gem in a view, and when the view shows other versions.
-async fn seen_piece(
-    hosted: Hosted<'_>,
-    name: &str,
-    form: Form,
-    now: Millis,
-    event: &mut Event,
-) -> Result<ViewAnswer, Error> {
+async fn seen_piece(hosted: Hosted<'_>, name: &str, form: Form, now: Millis, event: &mut Event) -> Result<ViewAnswer> {
     let rows = hosted.repository.unit(hosted.store, name, event).await?;
     let rows = [GemRows::published(rows, hosted.repository, now)];
     let briefs = briefs(&rows)?;
@@ -72,15 +66,15 @@ async fn seen_piece(
     Ok(ViewAnswer::Needs(Arc::new(piece), rows[0].until()))
 }
 
-fn piece(repository: &Repository, name: &str, rows: &[Outline], form: Form, now: Millis) -> Result<Piece, Error> {
+fn piece(repository: &Repository, name: &str, rows: &[Outline], form: Form, now: Millis) -> Result<Piece> {
     let seen = visible(rows, repository.view(now)).map(|seen| brief(name, &seen.entry().facts));
-    let briefs = seen.collect::<Result<Vec<_>, Error>>()?;
+    let briefs = seen.collect::<Result<Vec<_>>>()?;
     Ok(Piece::new(form, name, briefs.iter().map(|brief| &**brief)))
 }
 
 /// The facts about a version that the API needs. For a version that an earlier program pushed they are computed from
 /// all its facts.
-fn brief<'a>(name: &str, facts: &'a Facts) -> Result<Cow<'a, str>, Error> {
+fn brief<'a>(name: &str, facts: &'a Facts) -> Result<Cow<'a, str>> {
     match facts {
         Facts::Brief(brief) => Ok(Cow::Borrowed(brief)),
         Facts::Whole(facts) => {

@@ -2,7 +2,7 @@
 
 use crate::actor::Actor;
 use crate::cleanup::purge::purged;
-use crate::error::Error;
+use crate::error::Result;
 use crate::error::unrestorable::Unrestorable;
 use crate::gem::change_versions::change;
 use crate::gem::hosted::Hosted;
@@ -30,7 +30,7 @@ impl<'a> Named<'a> {
 
     /// The first reading of `what` that is an existing gem: in the syntax of [`Self::read`], or as plans and indexes
     /// name a version, `NAME-VERSION` or its path.
-    pub(crate) async fn find(hosted: Hosted<'_>, what: &'a str, event: &mut Event) -> Result<Self, Error> {
+    pub(crate) async fn find(hosted: Hosted<'_>, what: &'a str, event: &mut Event) -> Result<Self> {
         for one in Self::readings(what) {
             if !hosted.store.unit(hosted.repository.id, one.name, Lane::Index, event).await?.entries.is_empty() {
                 return Ok(one);
@@ -55,14 +55,14 @@ impl<'a> Named<'a> {
     }
 
     /// Whether it names the version of this entry.
-    pub(crate) fn is(self, entry: &Entry) -> Result<bool, Error> {
+    pub(crate) fn is(self, entry: &Entry) -> Result<bool> {
         let Some(version) = self.version else { return Ok(true) };
         let build = entry.key.strip_prefix(self.name).and_then(|rest| rest.strip_prefix('-'));
         Ok(build == Some(version) || facts(entry)?.number.as_str() == version)
     }
 
     /// The entries that `change` changes.
-    fn changed(self, entries: &[Entry], change: impl Fn(&Entry) -> Option<Entry>) -> Result<Vec<Entry>, Error> {
+    fn changed(self, entries: &[Entry], change: impl Fn(&Entry) -> Option<Entry>) -> Result<Vec<Entry>> {
         let mut changed = Vec::new();
         for entry in entries {
             if self.is(entry)? {
@@ -80,7 +80,7 @@ pub(crate) async fn purge(
     why: &str,
     by: Option<Actor<'_>>,
     event: &mut Event,
-) -> Result<Vec<Entry>, Error> {
+) -> Result<Vec<Entry>> {
     let what = Named::find(hosted, what, event).await?;
     let which = |entries: &[Entry], at| what.changed(entries, |entry| purged(entry, why, at));
     match by {
@@ -93,7 +93,7 @@ pub(crate) async fn purge(
 }
 
 /// Restores versions that a cleanup removed within `store.undo`. Returns how many.
-pub(crate) async fn restore(hosted: Hosted<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
+pub(crate) async fn restore(hosted: Hosted<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64> {
     let what = Named::find(hosted, what, event).await?;
     let cleaned =
         |entry: &Entry| entry.state == State::Withdrawn && matches!(entry.withdrawal, Some(Withdrawal::Cleanup { .. }));

@@ -2,8 +2,8 @@
 //! points at bytes that are not on disk; the acknowledgement comes last.
 
 use crate::actor::Actor;
-use crate::error::Error;
 use crate::error::purged::Purged;
+use crate::error::{Error, Result};
 use crate::gem::Found;
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, info_line, render_info};
@@ -37,7 +37,7 @@ pub(crate) async fn push(
     parameters: &Parameters<'_>,
     by: Actor<'_>,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<Found> {
     let Hosted { services, store, repository, .. } = hosted;
     // The dates of changes come from the journal, which never goes back in time.
     let now = || store.now();
@@ -145,7 +145,7 @@ struct Upload {
 
 impl Upload {
     /// Refuses the push if a condition does not hold for the version as it is.
-    fn check(&self, full_name: &str, there: Option<&Entry>) -> Result<(), Error> {
+    fn check(&self, full_name: &str, there: Option<&Entry>) -> Result<()> {
         let Some(conditions) = &self.conditions else { return Ok(()) };
         let live = there.filter(|entry| entry.state == State::Live);
         // A gem is answered without a date.
@@ -183,7 +183,7 @@ impl Next {
 }
 
 /// The state that the push can continue from, or the answer if the version is published already.
-async fn load_state(hosted: Hosted<'_>, upload: &Upload, event: &mut Event) -> Result<Result<Next, Found>, Error> {
+async fn load_state(hosted: Hosted<'_>, upload: &Upload, event: &mut Event) -> Result<Result<Next, Found>> {
     match hosted.push_cache.for_push(hosted.repository, &upload.package) {
         Some(state) => {
             upload.check(&upload.package.full_name(), None)?;
@@ -194,7 +194,7 @@ async fn load_state(hosted: Hosted<'_>, upload: &Upload, event: &mut Event) -> R
 }
 
 /// The same, read from the store.
-async fn load_unit(hosted: Hosted<'_>, upload: &Upload, event: &mut Event) -> Result<Result<Next, Found>, Error> {
+async fn load_unit(hosted: Hosted<'_>, upload: &Upload, event: &mut Event) -> Result<Result<Next, Found>> {
     let package = &upload.package;
     let unit = Arc::new(hosted.store.unit(hosted.repository.id, &package.name, Lane::Change, event).await?);
     Ok(match find_duplicate(hosted, &unit, upload, event).await? {
@@ -209,7 +209,7 @@ async fn load_unit(hosted: Hosted<'_>, upload: &Upload, event: &mut Event) -> Re
 
 /// Extracts the facts from the package on a thread that may block. A gem that was published elsewhere before need not
 /// keep the rules for new ones, except for its name.
-async fn read(hosted: Hosted<'_>, staged: &Staged, published: bool, event: &mut Event) -> Result<Package, Error> {
+async fn read(hosted: Hosted<'_>, staged: &Staged, published: bool, event: &mut Event) -> Result<Package> {
     let file = staged.open()?;
     let read = move |(): &mut ()| match published {
         true => gem::package::read_installable(file, &gem::Limits::default()),
@@ -226,7 +226,7 @@ async fn find_duplicate(
     unit: &Arc<UnitRows>,
     upload: &Upload,
     event: &mut Event,
-) -> Result<Option<Duplicate>, Error> {
+) -> Result<Option<Duplicate>> {
     let (unit, upload) = (unit.clone(), upload.clone());
     let (workers, rows) = (&hosted.context.workers, unit.entries.len());
     let look = move || taken(&unit, &upload);
@@ -241,7 +241,7 @@ async fn build_entry(
     hashes: &Hashes,
     now: impl Fn() -> Millis,
     event: &mut Event,
-) -> Result<(Entry, Seq, Option<GemState>), Error> {
+) -> Result<(Entry, Seq, Option<GemState>)> {
     let (workers, repository) = (&hosted.context.workers, hosted.repository);
     let (seen_by, at) = (repository.clone(), now());
     let state = match next {
@@ -277,7 +277,7 @@ async fn build_entry(
 
 /// Published versions are immutable: the same bytes succeed again, other bytes are refused. `1.0` and `1.0.0` are the
 /// same version.
-fn taken(unit: &UnitRows, upload: &Upload) -> Result<Option<Duplicate>, Error> {
+fn taken(unit: &UnitRows, upload: &Upload) -> Result<Option<Duplicate>> {
     let package = &upload.package;
     for (index, entry) in unit.entries.iter().enumerate() {
         let there = facts(entry)?;
@@ -307,12 +307,7 @@ fn stays_taken(entry: &Entry) -> Error {
 }
 
 /// The new entry, if its line in `/info` comes last.
-fn published(
-    state: &GemState,
-    upload: &Upload,
-    hashes: &Hashes,
-    at: Millis,
-) -> Result<(Entry, Seq, Option<GemState>), Error> {
+fn published(state: &GemState, upload: &Upload, hashes: &Hashes, at: Millis) -> Result<(Entry, Seq, Option<GemState>)> {
     let (package, entry) = (&upload.package, entry(upload, hashes, at)?);
     let after = state.after(package, at, &info_line(package, hashes, entry.first_published(), state.format));
     let entry = announced(entry, package, &after.md5());
@@ -321,13 +316,7 @@ fn published(
 
 /// The new entry, if its line in `/info` comes between others: the clock was set back, and an earlier program wrote a
 /// line with a date that the journal has not reached again.
-fn inserted(
-    unit: &UnitRows,
-    repository: &Repository,
-    upload: &Upload,
-    hashes: &Hashes,
-    at: Millis,
-) -> Result<Entry, Error> {
+fn inserted(unit: &UnitRows, repository: &Repository, upload: &Upload, hashes: &Hashes, at: Millis) -> Result<Entry> {
     let entry = entry(upload, hashes, at)?;
     let after = [unit.entries.as_slice(), std::slice::from_ref(&entry)].concat();
     let md5 = gem::info::md5_hex(&render_info(visible(&after, repository.whole(at)), repository.info_format())?);
@@ -336,13 +325,7 @@ fn inserted(
 
 /// The published entry at `there` with the claimed origin. If `/info` has dates, the line of the version changes in its
 /// place, and `/versions` gets a new line.
-fn redated(
-    unit: &UnitRows,
-    there: usize,
-    repository: &Repository,
-    upload: &Upload,
-    at: Millis,
-) -> Result<Entry, Error> {
+fn redated(unit: &UnitRows, there: usize, repository: &Repository, upload: &Upload, at: Millis) -> Result<Entry> {
     let mut after = unit.entries.clone();
     let entry = after.get_mut(there).ok_or(Error::GivenUp)?;
     let origin = upload.origin.clone().map(Box::new);
@@ -358,7 +341,7 @@ fn redated(
     Ok(Entry { line: Some(line), ..entry })
 }
 
-fn entry(upload: &Upload, hashes: &Hashes, at: Millis) -> Result<Entry, Error> {
+fn entry(upload: &Upload, hashes: &Hashes, at: Millis) -> Result<Entry> {
     let package = &upload.package;
     let key = package.full_name();
     let mut facts =

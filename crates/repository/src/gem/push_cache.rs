@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::info_lines::info_lines;
 use crate::index::bounded_cache::BoundedCache;
 use crate::index::name_key::{NameKey, NameKeyRef};
@@ -82,7 +82,7 @@ impl PushCache {
 
 impl GemState {
     /// The state of a gem from its rows.
-    pub(crate) fn of(unit: &UnitRows, repository: &Repository, now: Millis) -> Result<Self, Error> {
+    pub(crate) fn of(unit: &UnitRows, repository: &Repository, now: Millis) -> Result<Self> {
         let format = repository.info_format();
         let (lines, last) = info_lines(visible(&unit.entries, repository.whole(now)), format)?;
         let mut sum = info::Sum::default();

@@ -1,6 +1,6 @@
 //! The lines of `/versions` for gems whose versions got other dates, because their `/info` has the dates.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::info_lines::{facts, render_info};
 use crate::services::Served;
 use crate::visible;
@@ -10,12 +10,7 @@ use store::{Entry, Lane};
 use telemetry::{Event, Millis};
 
 /// The newest version of each of these gems, with the line that replaces the gem's.
-pub(crate) async fn lines(
-    of: Served<'_>,
-    changed: Vec<Entry>,
-    at: Millis,
-    event: &mut Event,
-) -> Result<Vec<Entry>, Error> {
+pub(crate) async fn lines(of: Served<'_>, changed: Vec<Entry>, at: Millis, event: &mut Event) -> Result<Vec<Entry>> {
     let repository = of.repository;
     let mut gems: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
     for entry in changed {

@@ -2,7 +2,7 @@
 //! commit both changes the setting and compacts `/versions` with the new MD5s.
 
 use crate::author::Author;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, render_info};
 use crate::gem::rules::kept_info_format;
@@ -25,7 +25,7 @@ pub(crate) async fn reform(
     format: FormatVersion,
     by: Author<'_>,
     event: &mut Event,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let (store, repository) = (hosted.store, hosted.repository);
     let (id, before) = (repository.id, &repository.record);
     let _alone = event.waited(Op::TurnWait, hosted.indexes.changing.write()).await;
@@ -51,12 +51,7 @@ pub(crate) async fn reform(
 }
 
 /// The newest entry of each gem that has a published version, unchanged, with a new line for `/versions`.
-async fn said_anew(
-    hosted: Hosted<'_>,
-    format: FormatVersion,
-    at: Millis,
-    event: &mut Event,
-) -> Result<Vec<Change>, Error> {
+async fn said_anew(hosted: Hosted<'_>, format: FormatVersion, at: Millis, event: &mut Event) -> Result<Vec<Change>> {
     let (store, repository) = (hosted.store, hosted.repository);
     let (mut changes, mut after) = (Vec::new(), String::new());
     loop {
@@ -71,7 +66,7 @@ async fn said_anew(
     }
 }
 
-fn lines(entries: &[Entry], repository: &Repository, format: FormatVersion, at: Millis) -> Result<Vec<Change>, Error> {
+fn lines(entries: &[Entry], repository: &Repository, format: FormatVersion, at: Millis) -> Result<Vec<Change>> {
     let mut changes = Vec::new();
     for unit in entries.chunk_by(|a, b| a.unit == b.unit) {
         let Some(newest) = visible(unit, repository.whole(at)).last() else { continue };

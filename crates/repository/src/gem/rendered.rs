@@ -2,7 +2,7 @@
 //! policy, or for an explanation.
 
 use crate::content::soonest;
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::Found;
 use crate::gem::group::says::hosted_says;
 use crate::gem::hosted::Hosted;
@@ -36,7 +36,7 @@ enum SeenGem<'g> {
 
 impl SeenGem<'_> {
     /// Its line in `/versions`; `None`: it has no line.
-    fn line(self, name: &str) -> Result<Option<String>, Error> {
+    fn line(self, name: &str) -> Result<Option<String>> {
         match self {
             Self::Rows(rows, repository, view) => {
                 let says = hosted_says(rows, repository, view)?;
@@ -54,7 +54,7 @@ impl SeenGem<'_> {
     }
 
     /// Its parts of the older index.
-    fn parts(self, name: &str) -> Result<GemParts, Error> {
+    fn parts(self, name: &str) -> Result<GemParts> {
         let identity = |row: &Entry| {
             let Package { number, platform, .. } = facts(row)?;
             Ok(Identity { number, platform })
@@ -68,13 +68,13 @@ impl SeenGem<'_> {
 
 impl GemSource<'_> {
     /// An index of this view.
-    pub(crate) async fn rendered(self, index: WholeIndex, event: &mut Event) -> Result<Found, Error> {
+    pub(crate) async fn rendered(self, index: WholeIndex, event: &mut Event) -> Result<Found> {
         let now = self.now();
         let make = async |event: &mut Event| self.render(index, now, event).await.map(ViewAnswer::from);
         self.local().once(ViewPart::Whole(index), now, event, make).await?.found_at(now)
     }
 
-    async fn render(self, index: WholeIndex, now: Millis, event: &mut Event) -> Result<Found, Error> {
+    async fn render(self, index: WholeIndex, now: Millis, event: &mut Event) -> Result<Found> {
         let local = self.local();
         let (index, until) = match index {
             WholeIndex::Versions => {
@@ -109,7 +109,7 @@ impl GemSource<'_> {
     }
 
     /// The date in the header of `/versions`.
-    fn created(self, now: Millis) -> Result<Millis, Error> {
+    fn created(self, now: Millis) -> Result<Millis> {
         match self {
             Self::Hosted(hosted) => Ok(hosted.repository.record.created),
             // All listed versions existed at that date; clients that follow the index rely on it.
@@ -124,10 +124,10 @@ impl GemSource<'_> {
     /// The results of `say` for each gem, in the order of their names, and when the view shows other versions.
     async fn each<T: Send + 'static>(
         self,
-        say: impl Fn(&str, SeenGem<'_>) -> Result<Option<T>, Error> + Clone + Send + 'static,
+        say: impl Fn(&str, SeenGem<'_>) -> Result<Option<T>> + Clone + Send + 'static,
         now: Millis,
         event: &mut Event,
-    ) -> Result<(Vec<T>, Option<Millis>), Error> {
+    ) -> Result<(Vec<T>, Option<Millis>)> {
         let (states, until) = match self {
             Self::Hosted(hosted) => return each_of_rows(hosted, say, now, event).await,
             Self::Remote(remote) => Box::pin(remote.states(event)).await?,
@@ -135,7 +135,7 @@ impl GemSource<'_> {
         };
         let say = move |(): &mut ()| {
             let said = states.iter().filter_map(|(name, says)| say(name, SeenGem::Said(says)).transpose());
-            said.collect::<Result<Vec<T>, Error>>()
+            said.collect::<Result<Vec<T>>>()
         };
         let said = self.local().context.workers.run(Lane::Index, Op::IndexRender, event, say).await??;
         Ok((said, until))
@@ -144,10 +144,10 @@ impl GemSource<'_> {
 
 async fn each_of_rows<T: Send + 'static>(
     hosted: Hosted<'_>,
-    say: impl Fn(&str, SeenGem<'_>) -> Result<Option<T>, Error> + Clone + Send + 'static,
+    say: impl Fn(&str, SeenGem<'_>) -> Result<Option<T>> + Clone + Send + 'static,
     now: Millis,
     event: &mut Event,
-) -> Result<(Vec<T>, Option<Millis>), Error> {
+) -> Result<(Vec<T>, Option<Millis>)> {
     let (mut said, mut until, mut after) = (Vec::new(), None::<Millis>, Some(String::new()));
     while let Some(from) = after {
         let (say, repository) = (say.clone(), hosted.repository.clone());

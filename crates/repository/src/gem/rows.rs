@@ -1,7 +1,7 @@
 //! The versions of one gem in one repository: the rows of a hosted repository, or the lines of an upstream.
 
 use crate::content::soonest;
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::info_lines::facts;
 use crate::gem::upstream::info_rows::InfoRow;
 use crate::gem::upstream::listing::Listed;
@@ -85,7 +85,7 @@ impl GemRows {
         soonest(next, self.again)
     }
 
-    fn versions(&self) -> Result<Vec<json::Published>, Error> {
+    fn versions(&self) -> Result<Vec<json::Published>> {
         let view = self.repository.view(self.now);
         Ok(match &self.rows {
             Rows::Published(rows) => return published(rows, view),
@@ -101,7 +101,7 @@ impl GemRows {
     }
 
     /// The dependencies of each visible version, in the short form.
-    fn briefs(&self) -> Result<Vec<String>, Error> {
+    fn briefs(&self) -> Result<Vec<String>> {
         let view = self.repository.view(self.now);
         match &self.rows {
             Rows::Published(rows) => {
@@ -116,7 +116,7 @@ impl GemRows {
 
 /// The visible versions of a gem, for programs. If several members share the gem, each version comes from the first that
 /// has it.
-pub(crate) fn versions(gem: &[GemRows]) -> Result<Vec<json::Published>, Error> {
+pub(crate) fn versions(gem: &[GemRows]) -> Result<Vec<json::Published>> {
     let (mut versions, mut known) = (Vec::new(), HashSet::new());
     for rows in gem {
         let key = |one: &json::Published| (one.package.number.as_str().to_owned(), one.package.platform.clone());
@@ -126,7 +126,7 @@ pub(crate) fn versions(gem: &[GemRows]) -> Result<Vec<json::Published>, Error> {
 }
 
 /// The same for the dependencies of each version, in the short form.
-pub(crate) fn briefs(gem: &[GemRows]) -> Result<Vec<String>, Error> {
+pub(crate) fn briefs(gem: &[GemRows]) -> Result<Vec<String>> {
     let (mut briefs, mut known) = (Vec::new(), HashSet::new());
     for rows in gem {
         let key = |brief: &String| brief.split(' ').next().unwrap_or_default().to_owned();
@@ -136,7 +136,7 @@ pub(crate) fn briefs(gem: &[GemRows]) -> Result<Vec<String>, Error> {
 }
 
 /// The visible ones of `rows`.
-pub(crate) fn published(rows: &[Entry], view: View<'_>) -> Result<Vec<json::Published>, Error> {
+pub(crate) fn published(rows: &[Entry], view: View<'_>) -> Result<Vec<json::Published>> {
     let one = |entry: &Entry| {
         let (sha256, at) = (entry.hashes.sha256.to_string(), entry.first_published().to_string());
         Ok(json::Published { package: facts(entry)?, sha256, at, of: FactsOf::Gemspec })

@@ -2,7 +2,7 @@
 //! would become the hosted repository's, and all clients of the group would get its gem instead of the upstream's. This
 //! check sends no name to any upstream.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::error::shadows::Shadows;
 use crate::gem::upstream::follow::Follow;
 use crate::group::concurrent::Concurrent;
@@ -27,7 +27,7 @@ pub(crate) async fn refuse_shadowing(
     settings: &Stamp,
     is_admin: bool,
     event: &mut Event,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<String>> {
     let table = services.table(event).await?;
     let groups = if repository.record.claims(name) { Vec::new() } else { table.groups_with(repository.id) };
     let what = PackageVersion::gem(name, "", Since::Always).upstream();

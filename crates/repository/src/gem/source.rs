@@ -2,7 +2,7 @@
 //! rendered once, from any source; this file has the parts in which sources differ.
 
 use crate::content::{Freshness, soonest};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::found::Found as Any;
 use crate::gem::download::{self, Names, Part};
 use crate::gem::group::{GroupGems, Member};
@@ -42,7 +42,7 @@ impl<'a> GemSource<'a> {
     }
 
     /// The repository if it takes changes.
-    pub(crate) fn changeable(self) -> Result<Hosted<'a>, Error> {
+    pub(crate) fn changeable(self) -> Result<Hosted<'a>> {
         match self {
             Self::Hosted(hosted) => Ok(hosted),
             Self::Remote(remote) => Err(remote.unsupported("take changes: hosted ones do")),
@@ -59,7 +59,7 @@ impl Member<'_> {
 
 impl GemSource<'_> {
     /// `/versions`.
-    pub(crate) async fn versions(self, event: &mut Event) -> Result<Found, Error> {
+    pub(crate) async fn versions(self, event: &mut Event) -> Result<Found> {
         let index = match self {
             Self::Hosted(hosted) if !hosted.by_rows() => {
                 return Ok(Found::Index(versions::versions(hosted, self.now(), event).await?));
@@ -87,7 +87,7 @@ impl GemSource<'_> {
     }
 
     /// `/names`.
-    pub(crate) async fn names(self, event: &mut Event) -> Result<Index, Error> {
+    pub(crate) async fn names(self, event: &mut Event) -> Result<Index> {
         self.look(event).await?;
         let index = match self {
             _ if !self.has_lists() => self.rendered(WholeIndex::Names, event).await?.index()?,
@@ -99,7 +99,7 @@ impl GemSource<'_> {
     }
 
     /// One of the three files of the older index.
-    pub(crate) async fn specs(self, file: File, event: &mut Event) -> Result<Found, Error> {
+    pub(crate) async fn specs(self, file: File, event: &mut Event) -> Result<Found> {
         self.look(event).await?;
         let found = match self {
             _ if !self.has_lists() => self.rendered(WholeIndex::Specs(file), event).await?.packed()?,
@@ -111,7 +111,7 @@ impl GemSource<'_> {
     }
 
     /// `/info/NAME`.
-    pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Index, Error> {
+    pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Index> {
         match self {
             Self::Hosted(hosted) => info::info(hosted, name, self.now(), event).await,
             Self::Remote(remote) => {
@@ -123,13 +123,7 @@ impl GemSource<'_> {
     }
 
     /// A part of the version with this full name, if it is of one of these gems.
-    pub(crate) async fn file(
-        self,
-        part: Part,
-        full_name: &str,
-        of: Names<'_>,
-        event: &mut Event,
-    ) -> Result<Any, Error> {
+    pub(crate) async fn file(self, part: Part, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Any> {
         match (self, part) {
             (Self::Hosted(hosted), Part::Gem) => {
                 download::gem(hosted, full_name, of, self.now(), event).await.map(Any::Gem)
@@ -157,7 +151,7 @@ impl GemSource<'_> {
     }
 
     /// The versions of a gem, from each member that answers for it. Empty: it is not listed, or a policy hides its name.
-    pub(crate) async fn rows(self, name: &str, depth: Depth, event: &mut Event) -> Result<Vec<GemRows>, Error> {
+    pub(crate) async fn rows(self, name: &str, depth: Depth, event: &mut Event) -> Result<Vec<GemRows>> {
         let now = self.now();
         match (self, depth) {
             (Self::Hosted(hosted), _) => {
@@ -183,7 +177,7 @@ impl GemSource<'_> {
     }
 
     /// Checks the indexes of upstreams whose last check is too old.
-    async fn look(self, event: &mut Event) -> Result<(), Error> {
+    async fn look(self, event: &mut Event) -> Result<()> {
         match self {
             Self::Hosted(_) => Ok(()),
             Self::Remote(remote) => Box::pin(remote.ready(event)).await,
@@ -200,13 +194,13 @@ impl GemSource<'_> {
     }
 
     /// A whole index, with the moment at which it may change.
-    fn dated(self, index: Index) -> Result<Index, Error> {
+    fn dated(self, index: Index) -> Result<Index> {
         let (freshness, again) = self.freshness()?;
         Ok(Index { freshness, fresh_until: soonest(index.fresh_until, again), ..index })
     }
 
     /// Why an index of an upstream could not be confirmed recently, and when the members of a group are checked again.
-    fn freshness(self) -> Result<(Option<Freshness>, Option<Millis>), Error> {
+    fn freshness(self) -> Result<(Option<Freshness>, Option<Millis>)> {
         match self {
             Self::Hosted(_) => Ok((None, None)),
             Self::Remote(remote) => Ok((remote.known(|known| known.stale(self.now()))?, None)),

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::indexes::specs::GemParts;
 use crate::index::rope::chunks::ChunkPart;
 use crate::policy::rules::View;
@@ -18,7 +18,7 @@ const CONTENT_DIGITS: std::ops::RangeInclusive<usize> = 8..=64;
 
 /// The entries of one gem in the three files, newest first. The first entry defines all symbols again, so it can stand
 /// anywhere; the others link to the symbols of the first entry in the file.
-pub(crate) fn parts(name: &str, rows: &[Outline], view: View<'_>) -> Result<GemParts, Error> {
+pub(crate) fn parts(name: &str, rows: &[Outline], view: View<'_>) -> Result<GemParts> {
     parts_of(name, rows, view, |row| identity(name, &row.facts))
 }
 
@@ -27,10 +27,10 @@ pub(crate) fn parts_of<R: Row>(
     name: &str,
     rows: &[R],
     view: View<'_>,
-    identity: impl Fn(&R) -> Result<Identity, Error>,
-) -> Result<GemParts, Error> {
+    identity: impl Fn(&R) -> Result<Identity>,
+) -> Result<GemParts> {
     let seen = visible(rows, view).map(|seen| identity(seen.entry()));
-    Ok(parts_of_versions(name, seen.collect::<Result<_, Error>>()?))
+    Ok(parts_of_versions(name, seen.collect::<Result<_>>()?))
 }
 
 fn parts_of_versions(name: &str, mut versions: Vec<Identity>) -> GemParts {
@@ -62,7 +62,7 @@ pub(crate) fn parts_of_tokens(name: &str, tokens: &[String]) -> GemParts {
 }
 
 /// Entries of an earlier program have no short form of these facts, so all facts are parsed.
-fn identity(name: &str, facts: &Facts) -> Result<Identity, Error> {
+fn identity(name: &str, facts: &Facts) -> Result<Identity> {
     match facts {
         Facts::Brief(brief) => Ok(dependencies::identity(brief)?),
         Facts::Whole(facts) => {

@@ -1,7 +1,7 @@
 //! The older index: `specs.4.8.gz`, `latest_specs.4.8.gz` and `prerelease_specs.4.8.gz`. A change renders its gem again
 //! and encodes the chunk of that gem. The first rendering of all gems takes long and happens once.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::hosted::Hosted;
 use crate::gem::indexes::specs::{GemParts, Packed, SpecFiles};
 use crate::gem::spec_parts::parts;
@@ -13,12 +13,7 @@ use store::Outline;
 use telemetry::{Event, Millis, Op};
 
 /// One of the three files of a hosted repository.
-pub(crate) async fn specs(
-    hosted: Hosted<'_>,
-    file: specs::File,
-    now: Millis,
-    event: &mut Event,
-) -> Result<Packed, Error> {
+pub(crate) async fn specs(hosted: Hosted<'_>, file: specs::File, now: Millis, event: &mut Event) -> Result<Packed> {
     let mut turn = event.waited(Op::TurnWait, hosted.indexes.specs.clone().lock_owned()).await;
     if let Some(files) = turn.current(hosted.store, now) {
         return Ok(hosted.indexes.sent_dates.file(&files[file as usize], now));
@@ -57,7 +52,7 @@ async fn rendered(
     names: Vec<String>,
     now: Millis,
     event: &mut Event,
-) -> Result<Vec<(String, GemParts)>, Error> {
+) -> Result<Vec<(String, GemParts)>> {
     let repository = hosted.repository.clone();
     let render = move |name: &str, rows: Vec<Outline>| Ok((name.to_owned(), parts(name, &rows, repository.view(now))?));
     hosted.store.outlines(hosted.repository.id, names, render, event).await?.into_iter().collect()

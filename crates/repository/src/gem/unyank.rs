@@ -2,9 +2,9 @@
 //! dates.
 
 use crate::actor::Actor;
-use crate::error::Error;
 use crate::error::purged::Purged;
 use crate::error::unrestorable::Unrestorable;
+use crate::error::{Error, Result};
 use crate::gem::Found;
 use crate::gem::change_versions::change;
 use crate::gem::hosted::Hosted;
@@ -16,12 +16,7 @@ use store::{Entry, State, Withdrawal};
 use telemetry::{Event, Millis};
 
 /// Publishes a yanked version again.
-pub(crate) async fn unyank(
-    hosted: Hosted<'_>,
-    what: &Yanked,
-    by: Actor<'_>,
-    event: &mut Event,
-) -> Result<Found, Error> {
+pub(crate) async fn unyank(hosted: Hosted<'_>, what: &Yanked, by: Actor<'_>, event: &mut Event) -> Result<Found> {
     let Yanked { name, number, platform } = what;
     by.may_change(name)?;
     may_withdraw(hosted, name, by, event).await?;
@@ -33,7 +28,7 @@ pub(crate) async fn unyank(
 }
 
 /// The entry of the version.
-fn yanked<'e>(entries: &'e [Entry], what: &Yanked) -> Result<&'e Entry, Error> {
+fn yanked<'e>(entries: &'e [Entry], what: &Yanked) -> Result<&'e Entry> {
     if entries.is_empty() {
         return Err(Error::NoSuchGem);
     }
@@ -47,7 +42,7 @@ fn yanked<'e>(entries: &'e [Entry], what: &Yanked) -> Result<&'e Entry, Error> {
 }
 
 /// The entry after the yank is undone; or why it cannot be undone.
-fn restored(entry: &Entry, undo: Duration, at: Millis) -> Result<Entry, Error> {
+fn restored(entry: &Entry, undo: Duration, at: Millis) -> Result<Entry> {
     let key = || entry.key.clone();
     match (entry.state, &entry.withdrawal) {
         (State::Live, _) => Err(Error::NotYanked(key())),

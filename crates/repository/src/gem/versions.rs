@@ -1,7 +1,7 @@
 //! `/versions`: a line for each change, rendered at the change. The file only grows. After a compaction it begins with
 //! a summary of the lines before.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::hosted::Hosted;
 use crate::gem::indexes::versions::VersionLog;
 use crate::index::document::Index;
@@ -16,7 +16,7 @@ use telemetry::{Event, Millis, Op};
 pub(crate) const PAGE: usize = 10_000;
 
 /// `/versions` of a hosted repository.
-pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Index, Error> {
+pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event) -> Result<Index> {
     let base = hosted.repository.record.index_base;
     let mut turn = event.waited(Op::TurnWait, hosted.indexes.versions.clone().lock_owned()).await;
     // This request may have read older settings than those of the log. It never gets a log that is older than its
@@ -54,7 +54,7 @@ pub(crate) async fn versions(hosted: Hosted<'_>, now: Millis, event: &mut Event)
 }
 
 /// The log at its first use.
-pub(crate) async fn begin(hosted: Hosted<'_>, base: Option<IndexBase>, event: &mut Event) -> Result<VersionLog, Error> {
+pub(crate) async fn begin(hosted: Hosted<'_>, base: Option<IndexBase>, event: &mut Event) -> Result<VersionLog> {
     let Some(base) = base else {
         return VersionLog::empty(hosted.repository.record.created);
     };
@@ -87,7 +87,7 @@ pub(crate) struct Touched {
 }
 
 /// The gems that the next changes after `after` affect.
-pub(crate) async fn touched(hosted: Hosted<'_>, after: Seq, event: &mut Event) -> Result<Touched, Error> {
+pub(crate) async fn touched(hosted: Hosted<'_>, after: Seq, event: &mut Event) -> Result<Touched> {
     let lines = hosted.store.lines(hosted.repository.id, after, PAGE, event).await?;
     let through = lines.last().map_or(after, |(seq, _)| *seq);
     let subjects = lines.iter().filter_map(|(_, line)| gem::versions::subject(line));

@@ -3,7 +3,7 @@
 //! An as-of answer has the last change of the repository by that moment as its key, so that all moments between two
 //! changes share one answer.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::Found;
 use crate::gem::indexes::specs::Packed;
 use crate::gem::program::Describe;
@@ -129,7 +129,7 @@ impl Views {
     }
 
     /// The turn to render a whole index of an earlier moment. This fails at once if too many tasks wait.
-    pub(crate) async fn only_one(&self, event: &mut Event) -> Result<(SemaphorePermit<'_>, Slot), Error> {
+    pub(crate) async fn only_one(&self, event: &mut Event) -> Result<(SemaphorePermit<'_>, Slot)> {
         let place = self.making.enter().map_err(store::Error::from)?;
         let waiting = self.making.wait();
         let turn = event.waited(Op::ViewWait, self.one.acquire()).await.map_err(|_| Error::GivenUp)?;
@@ -154,7 +154,7 @@ impl ViewAnswer {
     }
 
     /// An answer.
-    pub(crate) fn found(self) -> Result<Found, Error> {
+    pub(crate) fn found(self) -> Result<Found> {
         match self {
             ViewAnswer::Found(found) => Ok(Found::clone(&found)),
             ViewAnswer::Needs(..) => Err(Error::Mismatched),
@@ -162,7 +162,7 @@ impl ViewAnswer {
     }
 
     /// The same for a request that came at `now`, before the answer was made or looked up. A date after `now` is not sent.
-    pub(crate) fn found_at(self, now: Millis) -> Result<Found, Error> {
+    pub(crate) fn found_at(self, now: Millis) -> Result<Found> {
         Ok(match self.found()? {
             Found::Packed(file) => {
                 let modified = file.modified.filter(|modified| *modified <= now);
@@ -173,7 +173,7 @@ impl ViewAnswer {
     }
 
     /// The dependencies of one gem.
-    pub(crate) fn needs(self) -> Result<Arc<Piece>, Error> {
+    pub(crate) fn needs(self) -> Result<Arc<Piece>> {
         match self {
             ViewAnswer::Needs(piece, _) => Ok(piece),
             ViewAnswer::Found(_) => Err(Error::Mismatched),

@@ -1,7 +1,7 @@
 //! Yanks a version: the journal gets a tombstone. The bytes stay until no row within the horizon refers to them.
 
 use crate::actor::Actor;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::hosted::Hosted;
 use crate::gem::info_lines::{facts, render_info};
 use crate::gem::owners::may_withdraw;
@@ -23,7 +23,7 @@ pub(crate) async fn yank(
     by: Actor<'_>,
     now: impl Fn() -> Millis,
     event: &mut Event,
-) -> Result<String, Error> {
+) -> Result<String> {
     let Hosted { store, context, push_cache, repository, .. } = hosted;
     let Yanked { name, number, platform } = what;
     by.may_change(name)?;
@@ -60,7 +60,7 @@ pub(crate) async fn yank(
 }
 
 /// The new entry with its line for `/versions`.
-fn withdrawn(unit: UnitRows, repository: &Repository, what: &Yanked, now: Millis) -> Result<Entry, Error> {
+fn withdrawn(unit: UnitRows, repository: &Repository, what: &Yanked, now: Millis) -> Result<Entry> {
     let Yanked { name, number, platform } = what;
     if unit.entries.is_empty() {
         return Err(Error::NoSuchGem);

@@ -1,7 +1,7 @@
 //! Finds the member of a group that answers for a file.
 
 use crate::content::Content;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::group::candidates::Candidates;
 use crate::group::member::MemberAnswer;
@@ -18,7 +18,7 @@ use telemetry::{Counter, Event, MemberRecord, MemberSaid, Millis, Op, Reason};
 /// Returns the file from the first member that has it. Hosted members are asked first, because that is done in process
 /// and no other member answers for their files. Next comes the member that is known to have the folder, then all others
 /// that are not known to lack the file, and last those whose own lists of prefixes exclude the folder.
-pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event: &mut Event) -> Result<Content, Error> {
+pub(crate) async fn fetch(group: Group<'_>, file: &File<'_>, now: Millis, event: &mut Event) -> Result<Content> {
     let mut outcome = Outcome::default();
     for leaf in group.hosted() {
         let answer = event.during(Op::MembersAsk, Box::pin(group.ask(leaf, file, now))).await;
@@ -58,7 +58,7 @@ impl Group<'_> {
         now: Millis,
         nothing: &mut NotFound,
         event: &mut Event,
-    ) -> Result<Vec<&'a Arc<Repository>>, Error> {
+    ) -> Result<Vec<&'a Arc<Repository>>> {
         if !leaves.is_empty() {
             let before = event.runs_so_far();
             let guard = self.guard(file, now, event).await?;
@@ -83,7 +83,7 @@ impl Group<'_> {
     }
 
     /// The known facts about a folder. For an as-of moment there are none.
-    async fn known(self, folder: &str, event: &mut Event) -> Result<Arc<FolderPresence>, Error> {
+    async fn known(self, folder: &str, event: &mut Event) -> Result<Arc<FolderPresence>> {
         if self.repository.as_of.is_some() {
             return Ok(Arc::default());
         }

@@ -1,7 +1,7 @@
 //! Names that stay with a hosted repository although nothing of them is left there: no removal gives a name back to upstreams, because
 //! then anybody could publish it there. An administrator gives it back with a command, which the answer to the removal names.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::format::rules::NamePlace;
 use crate::group::is_hosted;
 use crate::repository::Repository;
@@ -123,7 +123,7 @@ async fn kept(
     repository: &Repository,
     names: BTreeSet<String>,
     event: &mut Event,
-) -> Result<Vec<KeptName>, Error> {
+) -> Result<Vec<KeptName>> {
     let table = services.table(event).await?;
     let groups = table.groups_with(repository.id).into_iter();
     let groups: Vec<_> = groups.filter(|group| group.leaves.iter().any(|leaf| has_upstream(leaf))).collect();
@@ -140,7 +140,7 @@ async fn kept(
 }
 
 /// Whether a hosted member has something under a name.
-async fn is_there(services: &Services, group: &Repository, name: &str, event: &mut Event) -> Result<bool, Error> {
+async fn is_there(services: &Services, group: &Repository, name: &str, event: &mut Event) -> Result<bool> {
     let (store, is_live) = (&services.store, |entry: &Entry| entry.state == State::Live);
     for leaf in group.leaves.iter().filter(|leaf| is_hosted(leaf)) {
         let is_there = match leaf.format.rules().name_place(name) {

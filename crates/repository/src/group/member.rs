@@ -1,7 +1,7 @@
 //! Asks one member of a group, and records its answer and the cost.
 
 use crate::content::Content;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::group::Group;
 use crate::repository::Repository;
 use crate::tree::Tree;
@@ -17,7 +17,7 @@ use telemetry::{Event, MemberRecord, MemberSaid, Millis, Reason, Tick};
 /// The answer of a member.
 #[derive(Debug)]
 pub(crate) struct MemberAnswer {
-    pub(crate) content: Result<Content, Error>,
+    pub(crate) content: Result<Content>,
     /// For the event of the request.
     pub(crate) record: MemberRecord,
     /// Details for operators only: the cause of a failure, or the rule that hides or exempts the file.
@@ -44,13 +44,7 @@ impl Group<'_> {
     }
 
     /// Whether it is known that no folder of a hosted member ever had this prefix.
-    pub(crate) async fn lacks(
-        self,
-        leaf: &Repository,
-        folder: &str,
-        now: Millis,
-        event: &mut Event,
-    ) -> Result<bool, Error> {
+    pub(crate) async fn lacks(self, leaf: &Repository, folder: &str, now: Millis, event: &mut Event) -> Result<bool> {
         prefix_index::lacks(self.store, self.inventory, leaf.id, folder, now, event).await
     }
 
@@ -61,7 +55,7 @@ impl Group<'_> {
         file: &File<'_>,
         now: Millis,
         event: &mut Event,
-    ) -> Result<Content, Error> {
+    ) -> Result<Content> {
         if self.lacks(leaf, file.folder, now, event).await? {
             return Err(Error::NoSuchFile(file.path.to_owned()));
         }
@@ -72,7 +66,7 @@ impl Group<'_> {
 }
 
 /// The record of a hosted repository's answer.
-fn record(leaf: &Repository, content: &Result<Content, Error>) -> MemberRecord {
+fn record(leaf: &Repository, content: &Result<Content>) -> MemberRecord {
     let (said, reason) = match content {
         Ok(_) => (MemberSaid::Hit, None),
         Err(error) if error.is_absence() || error.reason() == Reason::Unkept => {

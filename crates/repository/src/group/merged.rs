@@ -5,7 +5,7 @@
 
 use crate::content::{Content, Source};
 use crate::content::{Freshness, How, rows_of};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::group::gather::{Wait, gather};
 use crate::group::member;
 use crate::group::member::MemberAnswer;
@@ -30,7 +30,7 @@ pub(crate) async fn fetch(
     document: &'static dyn Document,
     now: Millis,
     event: &mut Event,
-) -> Result<Content, Error> {
+) -> Result<Content> {
     Ok(merge(group, asked, document, now, event).await?.0)
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn fetch_whole(
     document: &'static dyn Document,
     now: Millis,
     event: &mut Event,
-) -> Result<Content, Error> {
+) -> Result<Content> {
     match merge(group, asked, document, now, event).await? {
         (content, None) => Ok(content),
         (_, Some(failed)) => Err(failed),
@@ -55,7 +55,7 @@ async fn merge(
     document: &'static dyn Document,
     now: Millis,
     event: &mut Event,
-) -> Result<(Content, Option<Error>), Error> {
+) -> Result<(Content, Option<Error>)> {
     let leaves: Vec<_> = group.hosted().chain(group.remote()).collect();
     let (file, checksum) = match asked.checksum() {
         Some((of, checksum)) => (of, Some(checksum)),
@@ -134,7 +134,7 @@ async fn together(
     Gathered { parts, nothing, late }: Gathered,
     now: Millis,
     event: &mut Event,
-) -> Result<(Content, Option<Error>), Error> {
+) -> Result<(Content, Option<Error>)> {
     let failed = nothing.failed.or_else(|| late.then(|| Failure::late().into()));
     let first = parts.first().ok_or(Error::GivenUp)?.content.clone();
     let untils = parts

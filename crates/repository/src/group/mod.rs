@@ -19,7 +19,7 @@ pub(crate) mod race;
 
 use crate::content::Content;
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::repository::Repository;
 use crate::tree::file::File;
 use crate::tree::inventory::Inventory;
@@ -77,12 +77,7 @@ pub(crate) fn is_hosted(leaf: &Repository) -> bool {
 }
 
 /// Returns the file of one member, or a document merged from all.
-pub(crate) async fn answer(
-    group: Group<'_>,
-    file: &File<'_>,
-    now: Millis,
-    event: &mut Event,
-) -> Result<Content, Error> {
+pub(crate) async fn answer(group: Group<'_>, file: &File<'_>, now: Millis, event: &mut Event) -> Result<Content> {
     event.layer = Layer::Group;
     if file.is_of_whole_repository() {
         event.detail = WHOLE.to_owned();

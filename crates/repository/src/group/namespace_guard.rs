@@ -5,7 +5,7 @@
 //! request alone would reveal it. A policy can declare a name as shared. The format of the group defines the names that
 //! guard a path.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::group::{Group, is_hosted, not_found};
 use crate::policy::package_version::PackageVersion;
 use crate::policy::share_command::share_command;
@@ -64,12 +64,7 @@ impl GuardedName<'_> {
 
 impl Group<'_> {
     /// Finds out whether a hosted member has something under one of the names that guard the file.
-    pub(crate) async fn guard<'a>(
-        self,
-        file: &File<'a>,
-        now: Millis,
-        event: &mut Event,
-    ) -> Result<GuardedName<'a>, Error> {
+    pub(crate) async fn guard<'a>(self, file: &File<'a>, now: Millis, event: &mut Event) -> Result<GuardedName<'a>> {
         for leaf in self.hosted() {
             for name in file.guarded() {
                 if self.ever_had(leaf, name, now, event).await? {
@@ -87,7 +82,7 @@ impl Group<'_> {
         name: Guarded<'_>,
         now: Millis,
         event: &mut Event,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         match name {
             Guarded::Folder(folder) => self.ever_had_versions_below(leaf, folder, now, event).await,
             Guarded::Path(path) => self.ever_had_file(leaf, path, now, event).await,
@@ -95,7 +90,7 @@ impl Group<'_> {
     }
 
     /// Whether a hosted member has, or ever had, a file at a path.
-    async fn ever_had_file(self, leaf: &Repository, path: &str, now: Millis, event: &mut Event) -> Result<bool, Error> {
+    async fn ever_had_file(self, leaf: &Repository, path: &str, now: Millis, event: &mut Event) -> Result<bool> {
         if self.lacks(leaf, tree::folder(path), now, event).await? {
             return Ok(false);
         }
@@ -110,7 +105,7 @@ impl Group<'_> {
         document: &dyn Document,
         folder: &str,
         event: &mut Event,
-    ) -> Result<HashSet<String>, Error> {
+    ) -> Result<HashSet<String>> {
         let mut guarded = HashSet::new();
         for leaf in self.hosted() {
             guarded.extend(self.below(leaf, folder, event).await?);
@@ -126,7 +121,7 @@ impl Group<'_> {
         listed: HashSet<String>,
         now: Millis,
         event: &mut Event,
-    ) -> Result<HashSet<String>, Error> {
+    ) -> Result<HashSet<String>> {
         let mut guarded = HashSet::new();
         for (at, folder) in listed.into_iter().enumerate() {
             if at % TURN == 0 {
@@ -150,7 +145,7 @@ impl Group<'_> {
         folder: &str,
         now: Millis,
         event: &mut Event,
-    ) -> Result<bool, Error> {
+    ) -> Result<bool> {
         if self.lacks(leaf, folder, now, event).await? {
             return Ok(false);
         }
@@ -170,7 +165,7 @@ impl Group<'_> {
     /// Whether a subfolder of this folder contains a file, withdrawn ones included. A subfolder that contains only folders is
     /// no version. If there are too many subfolders to read, the answer is that there is a version: then no upstream is
     /// called.
-    async fn find_version_below(self, leaf: &Repository, folder: &str, event: &mut Event) -> Result<bool, Error> {
+    async fn find_version_below(self, leaf: &Repository, folder: &str, event: &mut Event) -> Result<bool> {
         let above = format!("{folder}/");
         let mut after = String::new();
         for _ in 0..FOLDERS {
@@ -193,7 +188,7 @@ impl Group<'_> {
     }
 
     /// Reads the subfolders in which a hosted member has, or ever had, something.
-    async fn below(self, leaf: &Repository, folder: &str, event: &mut Event) -> Result<HashSet<String>, Error> {
+    async fn below(self, leaf: &Repository, folder: &str, event: &mut Event) -> Result<HashSet<String>> {
         let above = format!("{folder}/");
         let (mut folders, mut after) = (HashSet::new(), String::new());
         while folders.len() < FOLDERS

@@ -3,7 +3,7 @@
 
 use crate::content::Content;
 use crate::content::soonest;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::group::member::MemberAnswer;
 use crate::group::not_found::NotFound;
 use crate::group::race::RaceOutcome;
@@ -69,7 +69,7 @@ impl Outcome {
     /// The result. It is valid for as long as it is certain which member has the file. A release stays with the member
     /// that had it first. After a failure of a member nothing is certain. An earlier member that hides the file answers
     /// as soon as it no longer hides it.
-    pub(crate) fn into_result(self, is_release: bool, path: &str, now: Millis) -> Result<Content, Error> {
+    pub(crate) fn into_result(self, is_release: bool, path: &str, now: Millis) -> Result<Content> {
         let Self { found, nothing } = self;
         let Some(content) = found else { return Err(nothing.error(path)) };
         let sure_until =

@@ -2,7 +2,7 @@
 //! again.
 
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use bytes::Bytes;
 use store::{Lane, RepositoryId};
 use telemetry::{Event, Op};
@@ -15,7 +15,7 @@ impl Context {
         file: &'static str,
         event: &mut Event,
         read: impl FnOnce(Bytes) -> Option<T> + Send + 'static,
-    ) -> Result<Option<T>, Error> {
+    ) -> Result<Option<T>> {
         let Some(bytes) = self.store.derived(id, file, event).await? else { return Ok(None) };
         let read = move |(): &mut ()| read(bytes);
         let read = self.workers.run(Lane::Index, Op::IndexRender, event, read).await?;

@@ -4,7 +4,7 @@
 //! index itself moves with the turn: if the client leaves, finished work is kept and the next task continues.
 
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::index::rope::form::Mark;
 use bytes::Bytes;
 use std::sync::Arc;
@@ -103,12 +103,12 @@ impl<T: IndexSource> IncrementalIndex<T> {
     }
 
     /// The data, for the task that has just made it.
-    pub(crate) fn made(&self) -> Result<&T, Error> {
+    pub(crate) fn made(&self) -> Result<&T> {
         self.source.as_ref().ok_or(Error::GivenUp)
     }
 
     /// The same, mutable.
-    pub(crate) fn made_mut(&mut self) -> Result<&mut T, Error> {
+    pub(crate) fn made_mut(&mut self) -> Result<&mut T> {
         self.source.as_mut().ok_or(Error::GivenUp)
     }
 
@@ -158,11 +158,7 @@ impl<T: IndexSource> Drop for IncrementalIndex<T> {
 impl Context {
     /// Takes the turn. If the index was not used before, it is read from the data folder, provided that the file
     /// matches the database.
-    pub(crate) async fn read_index<T: IndexSource>(
-        &self,
-        mut turn: Turn<T>,
-        event: &mut Event,
-    ) -> Result<Turn<T>, Error> {
+    pub(crate) async fn read_index<T: IndexSource>(&self, mut turn: Turn<T>, event: &mut Event) -> Result<Turn<T>> {
         if turn.source.is_some() || turn.looked {
             return Ok(turn);
         }
@@ -181,8 +177,8 @@ impl Context {
         &self,
         mut turn: Turn<T>,
         event: &mut Event,
-        change: impl FnOnce(&mut T) -> Result<R, Error> + Send + 'static,
-    ) -> Result<(Turn<T>, R), Error> {
+        change: impl FnOnce(&mut T) -> Result<R> + Send + 'static,
+    ) -> Result<(Turn<T>, R)> {
         let log = self.recorder.log();
         let change = move |(): &mut ()| match change(turn.made_mut()?) {
             Ok(done) => Ok((turn, done)),
@@ -227,7 +223,7 @@ impl Context {
         job.end_as(&done);
     }
 
-    async fn write_index<T: IndexSource>(&self, mut turn: Turn<T>, event: &mut Event) -> Result<(), Error> {
+    async fn write_index<T: IndexSource>(&self, mut turn: Turn<T>, event: &mut Event) -> Result<()> {
         let Some(through) = turn.source.as_ref().map(T::through) else { return Ok(()) };
         let Some(mark) = Mark::of(&self.store, through, event).await? else { return Ok(()) };
         let id = turn.repository;

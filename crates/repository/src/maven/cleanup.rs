@@ -5,7 +5,7 @@ use crate::actor::Actor;
 use crate::cleanup::last_use::version_name;
 use crate::cleanup::rules::{CleanupRules, Dated};
 use crate::cleanup::{Cleanup, CleanupPlan, first_published};
-use crate::error::Error;
+use crate::error::Result;
 use crate::maven::layout::MavenPath;
 use crate::maven::retention::SNAPSHOT;
 use crate::maven::rules::coordinates;
@@ -35,7 +35,7 @@ pub(crate) async fn cleanup(
     cleanup: Cleanup<'_>,
     plan: &mut CleanupPlan,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let Cleanup { rules, uses, by, at } = cleanup;
     for (above, versions) in artifacts(tree, event).await? {
         let mut releases = Vec::with_capacity(versions.len());
@@ -56,7 +56,7 @@ pub(crate) async fn cleanup(
 }
 
 /// The existing releases, by the folders of their artifacts.
-async fn artifacts(tree: Tree<'_>, event: &mut Event) -> Result<BTreeMap<String, Vec<String>>, Error> {
+async fn artifacts(tree: Tree<'_>, event: &mut Event) -> Result<BTreeMap<String, Vec<String>>> {
     let (mut artifacts, mut after) = (BTreeMap::<String, Vec<String>>::new(), String::new());
     loop {
         let folders = tree.store.units(tree.repository.id, &after, PAGE, event).await?;
@@ -78,7 +78,7 @@ async fn release(
     folder: String,
     cleanup: Cleanup<'_>,
     event: &mut Event,
-) -> Result<Option<Dated<Release>>, Error> {
+) -> Result<Option<Dated<Release>>> {
     let Cleanup { rules, uses, at, .. } = cleanup;
     let rows = tree.store.live_unit(tree.repository.id, &folder, Lane::Index, event).await?.entries;
     let files: Vec<&Entry> = visible(&rows, tree.repository.whole(at)).map(|seen| seen.entry()).collect();
@@ -108,7 +108,7 @@ async fn withdraw(
     by: Actor<'_>,
     at: Millis,
     event: &mut Event,
-) -> Result<u64, Error> {
+) -> Result<u64> {
     let rule = rules.withdrawal();
     let withdrawn = |rows: &[Entry]| {
         let seen = visible(rows, tree.repository.whole(at)).map(|seen| seen.entry());

@@ -5,7 +5,7 @@ use crate::browse::{Level, MemberItems, tree as browse};
 use crate::cleanup::{Cleanup, CleanupPlan};
 use crate::client_settings::ClientSettings;
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::Result;
 use crate::face::{Face, Read};
 use crate::format::Format;
 use crate::hints::announcement::Announcement;
@@ -35,15 +35,15 @@ impl Face for MavenFace {
         Ok(read.map(|question| if is_settings { Question::ClientSettings(ClientSettings::Maven) } else { question }))
     }
 
-    async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level, Error> {
+    async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level> {
         browse::level_of_files(of.services, of.repository, part, event).await
     }
 
-    async fn owned(of: Served<'_>, items: &mut Vec<MemberItems>, event: &mut Event) -> Result<(), Error> {
+    async fn owned(of: Served<'_>, items: &mut Vec<MemberItems>, event: &mut Event) -> Result<()> {
         browse::leave_guarded(of.services, of.repository, items, event).await
     }
 
-    async fn names(_: Served<'_>, _: &mut Event) -> Result<NameSource, Error> {
+    async fn names(_: Served<'_>, _: &mut Event) -> Result<NameSource> {
         Ok(NameSource::Rows)
     }
 
@@ -52,24 +52,19 @@ impl Face for MavenFace {
         part: PageRequest<'_>,
         shown: Shown,
         event: &mut Event,
-    ) -> Result<Page<ListedFile>, Error> {
+    ) -> Result<Page<ListedFile>> {
         contents::list(of, part, shown, event).await
     }
 
-    async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
+    async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64> {
         contents::restore(of, what, by, event).await
     }
 
-    async fn cleanup(
-        of: Served<'_>,
-        rules: Cleanup<'_>,
-        plan: &mut CleanupPlan,
-        event: &mut Event,
-    ) -> Result<(), Error> {
+    async fn cleanup(of: Served<'_>, rules: Cleanup<'_>, plan: &mut CleanupPlan, event: &mut Event) -> Result<()> {
         cleanup::cleanup(of.tree(), rules, plan, event).await
     }
 
-    async fn prune(of: Served<'_>, apply: bool, plan: &mut CleanupPlan, event: &mut Event) -> Result<(), Error> {
+    async fn prune(of: Served<'_>, apply: bool, plan: &mut CleanupPlan, event: &mut Event) -> Result<()> {
         // A snapshot in one repository may be released in another.
         let releases = of.services.hosted_like(of.repository);
         let found = |entry: &Entry| plan.withdraw("retention", of.repository.id, entry);
@@ -90,20 +85,15 @@ impl Face for MavenFace {
         why: &str,
         by: Option<Actor<'_>>,
         event: &mut Event,
-    ) -> Result<Vec<Entry>, Error> {
+    ) -> Result<Vec<Entry>> {
         purge::purge(of, what, why, by, event).await
     }
 
-    async fn redated(_: Served<'_>, _: Vec<Entry>, _: Millis, _: &mut Event) -> Result<Vec<Entry>, Error> {
+    async fn redated(_: Served<'_>, _: Vec<Entry>, _: Millis, _: &mut Event) -> Result<Vec<Entry>> {
         Ok(Vec::new())
     }
 
-    async fn take_hint(
-        of: Served<'_>,
-        said: &Announcement,
-        shared: &Arc<AtomicBool>,
-        event: &mut Event,
-    ) -> Result<(), Error> {
+    async fn take_hint(of: Served<'_>, said: &Announcement, shared: &Arc<AtomicBool>, event: &mut Event) -> Result<()> {
         HintedRemote { remote: of.remote(), files: hinted::FILES }.take_hint(said, shared, event).await
     }
 

@@ -1,7 +1,7 @@
 //! The versions of an artifact by the metadata of upstreams, for the list of its folder.
 
 use crate::content::{Content, rows_of};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::group::{Group, merged};
 use crate::maven::hidden_paths::hidden_folder;
 use crate::maven::layout::MavenPath;
@@ -23,7 +23,7 @@ impl MavenPath<'_> {
     }
 
     /// The versions that the metadata of a remote repository lists in a folder. None: it has no such metadata.
-    pub(crate) async fn remote_versions(&self, remote: &Remote, event: &mut Event) -> Result<FolderVersions, Error> {
+    pub(crate) async fn remote_versions(&self, remote: &Remote, event: &mut Event) -> Result<FolderVersions> {
         let folder = self.path();
         let Some(path) = metadata_in(folder) else { return Ok(FolderVersions::default()) };
         let file = remote.repository.file(&path);
@@ -48,7 +48,7 @@ impl MavenPath<'_> {
         group: Group<'_>,
         now: Millis,
         event: &mut Event,
-    ) -> Result<FolderVersions, Error> {
+    ) -> Result<FolderVersions> {
         let folder = self.path();
         let Some(path) = metadata_in(folder) else { return Ok(FolderVersions::default()) };
         let file = group.repository.file(&path);
@@ -75,7 +75,7 @@ fn metadata_in(folder: &str) -> Option<String> {
     folder.contains('/').then(|| format!("{folder}/maven-metadata.xml"))
 }
 
-async fn read(workers: &Workers, content: Result<Content, Error>, event: &mut Event) -> Result<FolderVersions, Error> {
+async fn read(workers: &Workers, content: Result<Content>, event: &mut Event) -> Result<FolderVersions> {
     let content = match content {
         Ok(content) => content,
         Err(error) if error.is_absence() => return Ok(FolderVersions::default()),
@@ -91,7 +91,7 @@ async fn read(workers: &Workers, content: Result<Content, Error>, event: &mut Ev
 }
 
 /// The dates of the versions that an upstream has in a folder.
-async fn dates(remote: &Remote, folder: &str, event: &mut Event) -> Result<BTreeMap<String, Millis>, Error> {
+async fn dates(remote: &Remote, folder: &str, event: &mut Event) -> Result<BTreeMap<String, Millis>> {
     let mut seen = FirstSeenStore::of(remote);
     if let Some(past) = remote.repository.as_of {
         seen = seen.through(past.through);

@@ -1,7 +1,7 @@
 //! The known facts about the names of a folder before it is imported: a name that others have would be hidden from all builds.
 
 use crate::bad_setting::BadSetting;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::group::concurrent::Concurrent;
 use crate::group::is_hosted;
@@ -67,7 +67,7 @@ pub async fn known_names(
     folders: &[String],
     may_read: impl Fn(&Repository) -> bool,
     event: &mut Event,
-) -> Result<Vec<KnownName>, Error> {
+) -> Result<Vec<KnownName>> {
     let NamesAsk { repository, ask_upstreams, place } = ask;
     if repository.record.kind != RepositoryKind::Hosted || repository.format != Format::Maven {
         let text = "the repository takes no artifacts: it is not hosted, or is of another format";
@@ -120,7 +120,7 @@ async fn known_name(
     folder: &str,
     name: &PackageVersion<'_>,
     event: &mut Event,
-) -> Result<KnownName, Error> {
+) -> Result<KnownName> {
     let (now, place) = (services.clock.now(), Arc::default());
     let mut known = KnownName {
         folder: folder.to_owned(),
@@ -158,7 +158,7 @@ async fn ask_all(
     known: &mut [KnownName],
     place: &Arc<Place>,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let now = services.clock.now();
     let mut asked = BTreeMap::new();
     for (at, one) in known.iter_mut().enumerate().filter(|(_, one)| !one.private) {

@@ -4,7 +4,7 @@
 //! costs the same whatever the length of the list, and concurrent additions do not conflict. Such a unit has no files,
 //! because no path has two slashes in a row.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::tree::Tree;
@@ -140,7 +140,7 @@ impl<T: Item> ListingRow<T> {
     }
 
     /// Reads an item from the stored facts of a unit.
-    pub(crate) fn read(unit: &str, facts: Value) -> Result<Option<Self>, Error> {
+    pub(crate) fn read(unit: &str, facts: Value) -> Result<Option<Self>> {
         let read: Result<Option<Self>, _> = serde_json::from_value(facts);
         let read = read.map_err(|source| Error::Unreadable { key: unit.to_owned(), source })?;
         let folder = unit.split_once("//").map_or("", |(folder, _)| folder);
@@ -192,11 +192,7 @@ pub(crate) fn version_of(unit: &str) -> Option<(&str, &str)> {
 }
 
 /// All items of a folder's list, including items that are no longer listed.
-pub(crate) async fn read<T: Item>(
-    tree: Tree<'_>,
-    folder: &str,
-    event: &mut Event,
-) -> Result<Vec<ListingRow<T>>, Error> {
+pub(crate) async fn read<T: Item>(tree: Tree<'_>, folder: &str, event: &mut Event) -> Result<Vec<ListingRow<T>>> {
     let (mut listed, mut after) = (Vec::new(), String::new());
     let list = format!("{folder}//{}/", T::LIST);
     loop {

@@ -1,6 +1,6 @@
 //! The additional changes and expectations of a change of files: a POM changes the lists of folders.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::maven::layout::MavenPath;
 use crate::maven::listing::{self, Archetype, Item, ListingRow, Plugin, Version};
 use crate::tree::Tree;
@@ -55,7 +55,7 @@ impl PomListings {
     }
 
     /// The items in the facts of the POM with this key.
-    pub(crate) fn read(key: &str, facts: &Value) -> Result<Self, Error> {
+    pub(crate) fn read(key: &str, facts: &Value) -> Result<Self> {
         let said = facts.get("lists").map(Deserialize::deserialize).transpose();
         Ok(said.map_err(|source| Error::Unreadable { key: key.to_owned(), source })?.unwrap_or_default())
     }
@@ -71,7 +71,7 @@ impl MavenPath<'_> {
         changed: &[Entry],
         at: Millis,
         event: &mut Event,
-    ) -> Result<FurtherChanges, Error> {
+    ) -> Result<FurtherChanges> {
         let mut changes = FurtherChanges::default();
         let unchanged = before.iter().filter(|entry| changed.iter().all(|changed| changed.key != entry.key));
         let after: Vec<Entry> = unchanged.chain(changed).cloned().collect();
@@ -100,7 +100,7 @@ impl FurtherChanges {
         origin: Option<&EntryOrigin>,
         at: Millis,
         event: &mut Event,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let mut changes = Self::default();
         let now = Now::Published(origin.map(|origin| origin.at));
         changes.set(tree, (artifact, lists, now), at, event).await?;
@@ -114,7 +114,7 @@ impl FurtherChanges {
         version: &Version,
         at: Millis,
         event: &mut Event,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let mut changes = Self::default();
         changes.list(tree, folder, (version, Now::Published(None)), at, event).await?;
         Ok(changes)
@@ -138,7 +138,7 @@ impl FurtherChanges {
         (before, plugin): (&Plugin, &Plugin),
         at: Millis,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let unit = listing::unit(folder, before);
         let known = tree.store.facts(tree.repository.id, &unit, event).await?;
         let listed = [ListingRow::<Plugin>::read(&unit, known.facts)?].into_iter().flatten().collect::<Vec<_>>();
@@ -155,7 +155,7 @@ impl FurtherChanges {
         (artifact, lists, now): (Artifact<'_>, &PomListings, Now),
         at: Millis,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let id = tree.repository.id;
         let folder = format!("{}/{}", artifact.group, artifact.artifact);
         let version = Version { version: artifact.version.to_owned() };
@@ -190,7 +190,7 @@ impl FurtherChanges {
         (what, now): (&T, Now),
         at: Millis,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let (repository, unit) = (tree.repository.id, listing::unit(folder, what));
         let known = tree.store.facts(repository, &unit, event).await?;
         // Expected even if nothing changes: otherwise a concurrent change could remove the item.

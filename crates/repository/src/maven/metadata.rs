@@ -2,7 +2,7 @@
 //! archetypes.
 
 use crate::content::Content;
-use crate::error::Error;
+use crate::error::Result;
 use crate::maven::layout::MavenPath;
 use crate::maven::listing::{self, Archetype, Item, ListingRow, Plugin, Version};
 use crate::policy::hidden::Hidden;
@@ -27,12 +27,7 @@ struct RenderedDocument {
 
 impl MavenPath<'_> {
     /// The present document at this path; `None`: it would be empty.
-    pub(crate) async fn generate(
-        &self,
-        tree: Tree<'_>,
-        now: Millis,
-        event: &mut Event,
-    ) -> Result<Option<Content>, Error> {
+    pub(crate) async fn generate(&self, tree: Tree<'_>, now: Millis, event: &mut Event) -> Result<Option<Content>> {
         let Some(kind) = self.kind() else { return Ok(None) };
         let repository = tree.repository.clone();
         match kind {
@@ -95,7 +90,7 @@ async fn rendered(
     rows: usize,
     render: impl FnOnce() -> Option<Content> + Send + 'static,
     event: &mut Event,
-) -> Result<Option<Content>, Error> {
+) -> Result<Option<Content>> {
     event.more_mut().sized(rows);
     aside(&tree.context.workers, Lane::Index, Op::IndexRender, rows, event, move || Ok(render())).await
 }

@@ -1,7 +1,7 @@
 //! The files and the declarations of a version of an artifact.
 
 use crate::content::{Source, rows_of};
-use crate::error::Error;
+use crate::error::Result;
 use crate::group::is_hosted;
 use crate::maven::layout::MavenPath;
 use crate::maven::packages::folder_of;
@@ -36,7 +36,7 @@ pub(crate) async fn details(
     mut row: VersionRow,
     among: Among<'_>,
     event: &mut Event,
-) -> Result<VersionDetails, Error> {
+) -> Result<VersionDetails> {
     let folder = folder_of(package).filter(|_| row.standing.is_visible());
     let Some(folder) = folder.map(|folder| format!("{folder}/{}", row.version)) else {
         return Ok(VersionDetails { row, files: Vec::new(), more_files: false, declared: None });
@@ -78,7 +78,7 @@ async fn add_cached_files(
     folder: &str,
     files: &mut BTreeMap<String, VersionFile>,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let prefix = format!("{folder}/");
     let cached = services.store.cached_files(repository.origin, &prefix, "", FILES + 1, event).await?;
     for (path, file) in cached {
@@ -93,12 +93,7 @@ async fn add_cached_files(
 }
 
 /// What the POM at a path declares, as clients get the POM; `None`: it is not there, or cannot be read.
-async fn declared(
-    services: &Services,
-    ask: &Ask<'_>,
-    path: &str,
-    event: &mut Event,
-) -> Result<Option<DeclaredFacts>, Error> {
+async fn declared(services: &Services, ask: &Ask<'_>, path: &str, event: &mut Event) -> Result<Option<DeclaredFacts>> {
     let mut own = Event::job("GET", services.clock.now());
     let found = fetch(services, ask, &ask.repository.file(path), &mut own).await;
     own.tallies().for_each(|(op, tally)| event.add_all(op, tally));
@@ -118,7 +113,7 @@ pub(crate) async fn version(
     package: &str,
     row: VersionRow,
     event: &mut Event,
-) -> Result<VersionDetails, Error> {
+) -> Result<VersionDetails> {
     details(services, ask, package, row, Among::All, event).await
 }
 
@@ -129,7 +124,7 @@ pub(crate) async fn readme(
     _: &str,
     _: &VersionRow,
     _: &mut Event,
-) -> Result<Option<Readme>, Error> {
+) -> Result<Option<Readme>> {
     Ok(None)
 }
 
@@ -140,7 +135,7 @@ pub(crate) async fn compared(
     package: &str,
     of: &VersionDetails,
     _: &mut Event,
-) -> Result<Option<ComparedFiles>, Error> {
+) -> Result<Option<ComparedFiles>> {
     Ok(compared_files(package, of))
 }
 

@@ -1,6 +1,6 @@
 //! Lists of artifacts: of a hosted repository from its listings, of an upstream from the cached files, of a group from both.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::group::is_hosted;
 use crate::listed::Page;
 use crate::maven::packages::rows;
@@ -31,7 +31,7 @@ pub(crate) async fn listed(
     after: &str,
     limit: usize,
     event: &mut Event,
-) -> Result<Page<ListedPackage>, Error> {
+) -> Result<Page<ListedPackage>> {
     let ListedNames { names, next } = self::names(services, ask, after, limit, event).await?;
     let mut listed = Vec::with_capacity(names.len());
     for (at, (package, holders)) in names.into_iter().enumerate() {
@@ -59,7 +59,7 @@ pub(crate) async fn names(
     after: &str,
     limit: usize,
     event: &mut Event,
-) -> Result<ListedNames, Error> {
+) -> Result<ListedNames> {
     // Each folder ends with a slash here, so that folders have the order of the paths and units below them.
     let folder_of = |(group, artifact): (&str, &str)| format!("{}/{artifact}/", group.replace('.', "/"));
     let after = after.split_once(':').map_or_else(|| after.to_owned(), folder_of);
@@ -95,7 +95,7 @@ async fn listed_folders(
     after: &str,
     limit: usize,
     event: &mut Event,
-) -> Result<FoundFolders, Error> {
+) -> Result<FoundFolders> {
     let (mut found, mut unit) = (FoundFolders::default(), String::new());
     if !after.is_empty() {
         unit = format!("{}{VERSIONS}{}", after.trim_end_matches('/'), char::MAX);
@@ -124,7 +124,7 @@ async fn cached_folders(
     after: &str,
     limit: usize,
     event: &mut Event,
-) -> Result<FoundFolders, Error> {
+) -> Result<FoundFolders> {
     let (mut found, mut from) = (FoundFolders::default(), after.to_owned());
     for _ in 0..READS {
         let files = services.store.cached_files(repository.origin, "", &from, PAGE, event).await?;

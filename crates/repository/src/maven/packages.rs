@@ -1,6 +1,6 @@
 //! The versions of an artifact for people who look at it: from the rows and the rules that `maven-metadata.xml` is made from.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::group::is_hosted;
 use crate::group::not_found::NotFound;
@@ -45,7 +45,7 @@ pub(crate) async fn rows(
     package: &str,
     among: Among<'_>,
     event: &mut Event,
-) -> Result<PackageRows, Error> {
+) -> Result<PackageRows> {
     let Some(folder) = folder_of(package) else { return Ok(PackageRows::default()) };
     let mut found = match ask.repository.record.kind {
         RepositoryKind::Hosted => {
@@ -76,7 +76,7 @@ async fn listed_rows(
     repository: &Arc<Repository>,
     folder: &str,
     event: &mut Event,
-) -> Result<Vec<VersionRow>, Error> {
+) -> Result<Vec<VersionRow>> {
     let now = services.clock.now();
     let known = published_artifact(services, repository, folder, event).await?;
     let mut rows: Vec<VersionRow> = known.iter().map(|one| VersionRow::published(one, repository, now)).collect();
@@ -96,7 +96,7 @@ async fn published_artifact(
     repository: &Arc<Repository>,
     folder: &str,
     event: &mut Event,
-) -> Result<PublishedPackage, Error> {
+) -> Result<PublishedPackage> {
     let read = async {
         let listed = listing::read::<Listed>(services.tree(repository), folder, event).await?;
         Ok(listed.iter().filter_map(|row| published(row, folder, repository.id)).collect())
@@ -111,7 +111,7 @@ async fn upstream_rows(
     repository: &Arc<Repository>,
     folder: &str,
     event: &mut Event,
-) -> Result<(Vec<VersionRow>, bool), Error> {
+) -> Result<(Vec<VersionRow>, bool)> {
     let remote = services.remotes.remote(repository, &ask.place);
     let view = repository.view(services.clock.now());
     let (listed, has_none) = match dated_versions(&remote, folder, event).await {
@@ -171,7 +171,7 @@ async fn grouped_rows(
     folder: &str,
     among: Among<'_>,
     event: &mut Event,
-) -> Result<PackageRows, Error> {
+) -> Result<PackageRows> {
     let (group, document) = (services.group(&ask.repository, &ask.place), format!("{folder}/{METADATA}"));
     let file = ask.repository.file(&document);
     let guard = group.guard(&file, services.clock.now(), event).await?;
@@ -216,7 +216,7 @@ async fn grouped_rows(
 }
 
 /// Why a withdrawn version is not published any more: from the last of its first files that was withdrawn.
-pub(crate) async fn why_gone(services: &Services, row: &VersionRow, event: &mut Event) -> Result<Option<Gone>, Error> {
+pub(crate) async fn why_gone(services: &Services, row: &VersionRow, event: &mut Event) -> Result<Option<Gone>> {
     let Some(published) = &row.publication else { return Ok(None) };
     let Some((folder, version)) = listing::version_of(&published.change.name) else { return Ok(None) };
     let files = row.member.beginning(&services.store, &format!("{folder}/{version}/"), FILES, event).await?;

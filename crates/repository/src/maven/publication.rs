@@ -1,6 +1,6 @@
 //! The publication of a file: the items that its POM adds to lists, and the changes that follow.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::maven::layout::MavenPath;
 use crate::maven::listing_changes::PomListings;
 use crate::maven::retention;
@@ -15,12 +15,7 @@ use telemetry::{Event, Millis, Op};
 
 impl MavenPath<'_> {
     /// What the journal says of the file beside its bytes. The uploaded bytes are parsed if they are a POM.
-    pub(crate) async fn upload_facts(
-        &self,
-        tree: Tree<'_>,
-        staged: &Staged,
-        event: &mut Event,
-    ) -> Result<Value, Error> {
+    pub(crate) async fn upload_facts(&self, tree: Tree<'_>, staged: &Staged, event: &mut Event) -> Result<Value> {
         // A plain file belongs to no artifact.
         let Some(artifact) = self.artifact() else { return Ok(Value::Null) };
         let mut facts = json!({
@@ -52,7 +47,7 @@ impl MavenPath<'_> {
         origin: Option<&EntryOrigin>,
         at: Millis,
         event: &mut Event,
-    ) -> Result<FurtherChanges, Error> {
+    ) -> Result<FurtherChanges> {
         let mut changes = match self.pom() {
             Some(artifact) => {
                 let lists = PomListings::read(self.path(), facts)?;

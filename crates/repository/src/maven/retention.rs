@@ -4,7 +4,7 @@
 use crate::actor::Actor;
 use crate::author::{Author, ChangeSource};
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::Result;
 use crate::maven::layout::MavenPath;
 use crate::maven::listing::{self, ListingRow, Version};
 use crate::record::Retention;
@@ -72,7 +72,7 @@ fn begin(context: &Context, repository: &Repository, folder: &str) -> Job {
     job
 }
 
-fn end<T>(done: &Result<T, Error>, mut job: Job) {
+fn end<T>(done: &Result<T>, mut job: Job) {
     if let Err(error) = done {
         (job.reason, job.detail) = (Some(error.reason()), error.to_string());
     }
@@ -86,7 +86,7 @@ pub(crate) async fn clean(
     apply: bool,
     found: impl FnMut(&Entry) + Send,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let Some(retention) = tree.repository.record.retention else { return Ok(()) };
     each_snapshot(tree, retention, releases, apply, Some(found), event).await
 }
@@ -96,7 +96,7 @@ async fn sweep_all(
     retention: Retention,
     releases: &[Arc<Repository>],
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     each_snapshot(tree, retention, releases, true, None::<fn(&Entry)>, event).await
 }
 
@@ -108,7 +108,7 @@ async fn each_snapshot(
     apply: bool,
     mut found: Option<impl FnMut(&Entry) + Send>,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let (mut after, mut failed) = (String::new(), None);
     loop {
         let folders = tree.store.units(tree.repository.id, &after, PAGE, event).await?;
@@ -140,7 +140,7 @@ async fn released(
     folder: &str,
     releases: &[Arc<Repository>],
     event: &mut Event,
-) -> Result<Option<Millis>, Error> {
+) -> Result<Option<Millis>> {
     let Some((above, version)) = folder.strip_suffix(SNAPSHOT).and_then(|folder| folder.rsplit_once('/')) else {
         return Ok(None);
     };
@@ -163,7 +163,7 @@ async fn prune_one(
     retention: Retention,
     released: Option<Millis>,
     event: &mut Event,
-) -> Result<u64, Error> {
+) -> Result<u64> {
     let at = now(tree);
     let gone = |rows: &[Entry]| Ok(gone(tree, rows, retention, released, at));
     folder::change(tree, folder, Read::Live, gone, DAYLIGHT, at, event).await

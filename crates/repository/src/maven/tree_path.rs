@@ -1,6 +1,6 @@
 //! A path of a Maven repository as a path of a tree.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::maven::layout::MavenPath;
 use crate::maven::layout_policy::LayoutPolicy;
 use crate::maven::upstream::observed;
@@ -135,7 +135,7 @@ impl<'a> MavenPath<'a> {
     }
 
     /// Whether the settings of a hosted repository let a file be published at this path.
-    pub(crate) fn check_layout(&self, record: &RepositoryRecord) -> Result<(), Error> {
+    pub(crate) fn check_layout(&self, record: &RepositoryRecord) -> Result<()> {
         match !self.is_plain() || LayoutPolicy::of(record) == LayoutPolicy::Any {
             true => Ok(()),
             false => Err(Error::NotInLayout(self.path().to_owned())),
@@ -143,7 +143,7 @@ impl<'a> MavenPath<'a> {
     }
 
     /// Whether the version policy of a hosted repository accepts the file.
-    pub(crate) fn check_version(&self, record: &RepositoryRecord) -> Result<(), Error> {
+    pub(crate) fn check_version(&self, record: &RepositoryRecord) -> Result<()> {
         let (version, snapshot) = match self.artifact() {
             Some(artifact) => (artifact.version, artifact.snapshot()),
             None if self.is_plain() => (self.path(), self.is_plain_snapshot()),

@@ -2,7 +2,7 @@
 //! that a version without a POM is complete, and a plugin prefix that only the plugin's package contains.
 
 use crate::actor::Actor;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::maven::layout::MavenPath;
 use crate::maven::listing::{self, Plugin, Version};
 use crate::tree::further_changes::FurtherChanges;
@@ -26,7 +26,7 @@ impl MavenPath<'_> {
         staged: &Staged,
         (by, now): (Actor<'_>, impl Fn() -> Millis),
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let Some(at) = self.metadata().filter(|at| !at.folder.is_empty() && at.snapshot().is_none()) else {
             return Ok(());
         };
@@ -51,7 +51,7 @@ async fn versions(
     said: &[String],
     (by, now): (Actor<'_>, &impl Fn() -> Millis),
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let listed = listing::read::<Version>(tree, folder, event).await?;
     let listed: HashSet<&str> =
         visible(&listed, tree.repository.whole(now())).map(|seen| &*seen.entry().what.version).collect();
@@ -68,7 +68,7 @@ async fn version_of(
     (folder, version): (&str, &str),
     (by, now): (Actor<'_>, &impl Fn() -> Millis),
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let (id, unit) = (tree.repository.id, format!("{folder}/{version}"));
     for _ in 0..TRIES {
         let at = now();
@@ -98,7 +98,7 @@ async fn plugins(
     said: Vec<metadata::Plugin>,
     (by, now): (Actor<'_>, &impl Fn() -> Millis),
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let said: HashMap<String, metadata::Plugin> =
         said.into_iter().map(|plugin| (plugin.artifact.clone(), plugin)).collect();
     for _ in 0..TRIES {
@@ -127,7 +127,7 @@ async fn commit(
     FurtherChanges { mut expect, changes }: FurtherChanges,
     (by, at): (Actor<'_>, Millis),
     event: &mut Event,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     expect.push(Expect::RepositoryLives(tree.repository.id));
     match tree.store.commit(by.batch(at, expect, changes), event).await {
         Ok(_) => Ok(true),

@@ -1,6 +1,6 @@
 //! A version of a package as one member of a repository has it.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::package::published::{PublishedVersion, VersionName};
 use crate::package::standing::{Gone, Standing};
 use crate::repository::Repository;
@@ -167,7 +167,7 @@ fn rank(standing: &Standing) -> u8 {
 
 impl PackageMember {
     /// A member that answers with the rows that were read of it.
-    pub(crate) fn of_rows(member: &Arc<Repository>, rows: &Result<Vec<VersionRow>, Error>) -> Self {
+    pub(crate) fn of_rows(member: &Arc<Repository>, rows: &Result<Vec<VersionRow>>) -> Self {
         let (part, why) = match rows {
             Ok(rows) if rows.is_empty() => (MemberPart::HasNone, None),
             Ok(_) => (MemberPart::Answers, None),

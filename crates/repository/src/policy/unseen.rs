@@ -1,6 +1,6 @@
 //! The policies that hide a version that was just published, for the notice to who publishes it.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::policy::hidden::Hidden;
 use crate::policy::package_version::PackageVersion;
 use crate::repository::Repository;
@@ -16,7 +16,7 @@ pub(crate) async fn unseen(
     what: &PackageVersion<'_>,
     is_admin: bool,
     event: &mut Event,
-) -> Result<Option<String>, Error> {
+) -> Result<Option<String>> {
     let now = services.clock.now();
     if let Some(hidden) = repository.rules.hides(what, repository.view(now)) {
         return Ok(Some(format!("Nobody sees it yet: {hidden}")));

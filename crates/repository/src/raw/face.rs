@@ -4,7 +4,7 @@ use crate::actor::Actor;
 use crate::browse::{Level, MemberItems, tree as browse};
 use crate::cleanup::{Cleanup, CleanupPlan};
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::Result;
 use crate::face::{Face, Read};
 use crate::format::Format;
 use crate::hints::announcement::Announcement;
@@ -30,15 +30,15 @@ impl Face for RawFace {
         read::read(Format::Raw, kind, method, path)
     }
 
-    async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level, Error> {
+    async fn level(of: Served<'_>, part: PageRequest<'_>, event: &mut Event) -> Result<Level> {
         browse::level_of_files(of.services, of.repository, part, event).await
     }
 
-    async fn owned(of: Served<'_>, items: &mut Vec<MemberItems>, event: &mut Event) -> Result<(), Error> {
+    async fn owned(of: Served<'_>, items: &mut Vec<MemberItems>, event: &mut Event) -> Result<()> {
         browse::leave_guarded(of.services, of.repository, items, event).await
     }
 
-    async fn names(_: Served<'_>, _: &mut Event) -> Result<NameSource, Error> {
+    async fn names(_: Served<'_>, _: &mut Event) -> Result<NameSource> {
         Ok(NameSource::Rows)
     }
 
@@ -47,20 +47,20 @@ impl Face for RawFace {
         part: PageRequest<'_>,
         shown: Shown,
         event: &mut Event,
-    ) -> Result<Page<ListedFile>, Error> {
+    ) -> Result<Page<ListedFile>> {
         contents::list(of, part, shown, event).await
     }
 
-    async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
+    async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64> {
         contents::restore(of, what, by, event).await
     }
 
-    async fn cleanup(_: Served<'_>, _: Cleanup<'_>, _: &mut CleanupPlan, _: &mut Event) -> Result<(), Error> {
+    async fn cleanup(_: Served<'_>, _: Cleanup<'_>, _: &mut CleanupPlan, _: &mut Event) -> Result<()> {
         // Files have no versions, which rules could count.
         Ok(())
     }
 
-    async fn prune(_: Served<'_>, _: bool, _: &mut CleanupPlan, _: &mut Event) -> Result<(), Error> {
+    async fn prune(_: Served<'_>, _: bool, _: &mut CleanupPlan, _: &mut Event) -> Result<()> {
         Ok(())
     }
 
@@ -76,20 +76,15 @@ impl Face for RawFace {
         why: &str,
         by: Option<Actor<'_>>,
         event: &mut Event,
-    ) -> Result<Vec<Entry>, Error> {
+    ) -> Result<Vec<Entry>> {
         purge::purge(of, what, why, by, event).await
     }
 
-    async fn redated(_: Served<'_>, _: Vec<Entry>, _: Millis, _: &mut Event) -> Result<Vec<Entry>, Error> {
+    async fn redated(_: Served<'_>, _: Vec<Entry>, _: Millis, _: &mut Event) -> Result<Vec<Entry>> {
         Ok(Vec::new())
     }
 
-    async fn take_hint(
-        of: Served<'_>,
-        said: &Announcement,
-        shared: &Arc<AtomicBool>,
-        event: &mut Event,
-    ) -> Result<(), Error> {
+    async fn take_hint(of: Served<'_>, said: &Announcement, shared: &Arc<AtomicBool>, event: &mut Event) -> Result<()> {
         HintedRemote { remote: of.remote(), files: hinted::FILES }.take_hint(said, shared, event).await
     }
 

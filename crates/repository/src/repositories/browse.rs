@@ -1,7 +1,7 @@
 //! One level of a repository. Of a group: the levels of its members together, each item with the members that answer for it.
 
 use crate::browse::{Level, LevelItem, MemberItems};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::face::Face;
 use crate::formats::face;
 use crate::group::is_hosted;
@@ -22,7 +22,7 @@ impl Repositories {
         settings: &Stamp,
         part: PageRequest<'_>,
         event: &mut Event,
-    ) -> Result<Level, Error> {
+    ) -> Result<Level> {
         let part = PageRequest { path: part.path.trim_matches('/'), ..part };
         let level = match repository.record.kind {
             RepositoryKind::Group => self.level_of_group(repository, settings, part, event).await?,
@@ -43,7 +43,7 @@ impl Repositories {
         settings: &Stamp,
         part: PageRequest<'_>,
         event: &mut Event,
-    ) -> Result<Level, Error> {
+    ) -> Result<Level> {
         let mut found: BTreeMap<String, Vec<(usize, LevelItem)>> = BTreeMap::new();
         let mut more = false;
         // Hosted members answer first.

@@ -1,8 +1,8 @@
 //! Creating repositories, and changing their settings.
 
 use crate::author::Author;
-use crate::error::Error;
 use crate::error::unconfirmed::Unconfirmed;
+use crate::error::{Error, Result};
 use crate::policy::hidden_hosted::HiddenHosted;
 use crate::record::RepositoryRecord;
 use crate::repositories::cached::{Cached, FormerFiles};
@@ -48,24 +48,14 @@ pub struct ChangedRepository {
 
 impl Repositories {
     /// Creates a repository with these settings, at this moment.
-    pub async fn add(
-        &self,
-        record: RepositoryRecord,
-        by: Author<'_>,
-        event: &mut Event,
-    ) -> Result<Arc<Repository>, Error> {
+    pub async fn add(&self, record: RepositoryRecord, by: Author<'_>, event: &mut Event) -> Result<Arc<Repository>> {
         let name = record.name.clone();
         self.add_all(vec![record], by, event).await?;
         Ok(self.find(&name, event).await?.0)
     }
 
     /// Creates several repositories, or none of them.
-    pub async fn add_all(
-        &self,
-        records: Vec<RepositoryRecord>,
-        by: Author<'_>,
-        event: &mut Event,
-    ) -> Result<(), Error> {
+    pub async fn add_all(&self, records: Vec<RepositoryRecord>, by: Author<'_>, event: &mut Event) -> Result<()> {
         let _turn = event.waited(Op::TurnWait, self.services.changing.lock()).await;
         for _ in 0..TRIES {
             let at = self.services.store.now();
@@ -89,7 +79,7 @@ impl Repositories {
         records: Vec<RepositoryRecord>,
         at: Millis,
         event: &mut Event,
-    ) -> Result<(Vec<Expect>, Vec<Change>), Error> {
+    ) -> Result<(Vec<Expect>, Vec<Change>)> {
         let known = self.table(event).await?;
         let (mut expect, mut changes) = (Vec::new(), Vec::new());
         for record in &records {
@@ -108,10 +98,10 @@ impl Repositories {
     pub async fn set(
         &self,
         name: &str,
-        change: impl Fn(&mut RepositoryRecord) -> Result<(), Error> + Send,
+        change: impl Fn(&mut RepositoryRecord) -> Result<()> + Send,
         by: Author<'_>,
         event: &mut Event,
-    ) -> Result<Arc<Repository>, Error> {
+    ) -> Result<Arc<Repository>> {
         let decisions = Decisions { former_files: FormerFiles::Undecided, include_hosted: false };
         Ok(self.set_deciding(name, change, decisions, by, event).await?.repository)
     }
@@ -120,11 +110,11 @@ impl Repositories {
     pub async fn set_deciding(
         &self,
         name: &str,
-        change: impl Fn(&mut RepositoryRecord) -> Result<(), Error> + Send,
+        change: impl Fn(&mut RepositoryRecord) -> Result<()> + Send,
         decisions: Decisions,
         by: Author<'_>,
         event: &mut Event,
-    ) -> Result<ChangedRepository, Error> {
+    ) -> Result<ChangedRepository> {
         let turn = event.waited(Op::TurnWait, self.services.changing.lock()).await;
         let mut tries = 0;
         let former_files = decisions.former_files;
@@ -189,13 +179,13 @@ impl Repositories {
 
 /// Deletes the pinned networks of the hosts of a repository's upstream. The next call to each host pins its network
 /// again.
-pub async fn pin_anew(services: &Services, name: &str, event: &mut Event) -> Result<(), Error> {
+pub async fn pin_anew(services: &Services, name: &str, event: &mut Event) -> Result<()> {
     let (repository, _) = services.find(name, event).await?;
     Ok(services.remotes.pin_anew(&repository, event).await?)
 }
 
 /// Refuses invalid settings and references that cannot be read.
-pub(crate) async fn check(services: &Services, record: &mut RepositoryRecord, event: &mut Event) -> Result<(), Error> {
+pub(crate) async fn check(services: &Services, record: &mut RepositoryRecord, event: &mut Event) -> Result<()> {
     settings::settle(record)?;
     let (remote, hook_secret) = (record.remote.clone(), record.hook_secret.clone());
     if remote.is_none() && hook_secret.is_none() {
@@ -211,12 +201,7 @@ pub(crate) async fn check(services: &Services, record: &mut RepositoryRecord, ev
 
 /// Assigns the cache to another upstream. The files of the former one are invisible at once and deleted in the
 /// background.
-pub(crate) async fn turn(
-    services: &Services,
-    id: RepositoryId,
-    to: Option<Origin>,
-    event: &mut Event,
-) -> Result<(), Error> {
+pub(crate) async fn turn(services: &Services, id: RepositoryId, to: Option<Origin>, event: &mut Event) -> Result<()> {
     services.store.set_upstream(id, to, event).await?;
     drop_former(services, id);
     Ok(())

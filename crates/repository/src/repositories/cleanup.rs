@@ -4,7 +4,7 @@ use crate::actor::Actor;
 use crate::cleanup::last_use::{LastUses, used_name};
 use crate::cleanup::rules::CleanupRules;
 use crate::cleanup::{Cleanup, CleanupPlan, Cleanups, PrunePlan};
-use crate::error::Error;
+use crate::error::Result;
 use crate::face::Face;
 use crate::formats::face;
 use crate::group::kept_names::kept_of_units;
@@ -28,7 +28,7 @@ impl Repositories {
         by: Option<Actor<'_>>,
         no_undo: bool,
         event: &mut Event,
-    ) -> Result<Cleanups, Error> {
+    ) -> Result<Cleanups> {
         // Ages by a clock that may be wrong remove nothing, cached files included.
         if let (Some(_), Some(doubt)) = (by, self.services.store.clock_doubt()) {
             return Err(store::Error::Clock(doubt).into());
@@ -88,7 +88,7 @@ impl Repositories {
         at: Millis,
         plan: &mut CleanupPlan,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let uses = LastUses::of(&self.services.store, repository, event).await?;
         let cleanup = Cleanup { rules, uses, by, at };
         plan.waits_until = repository.record.keep_unused_s.and_then(|keep| uses.waits_until(keep, at));
@@ -109,7 +109,7 @@ impl Repositories {
         cleanup: Cleanup<'_>,
         plan: &mut CleanupPlan,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let Cleanup { rules, uses, by, .. } = cleanup;
         let mut after = String::new();
         loop {
@@ -138,7 +138,7 @@ impl Repositories {
     }
 
     /// What the retention of a repository no longer keeps.
-    pub async fn prune_plan(&self, repository: &Arc<Repository>, event: &mut Event) -> Result<PrunePlan, Error> {
+    pub async fn prune_plan(&self, repository: &Arc<Repository>, event: &mut Event) -> Result<PrunePlan> {
         let (mut plan, life) = (CleanupPlan::new(&repository.record.name), self.services.store.blob_life());
         self.add_pruned(repository, false, &mut plan, event).await?;
         let frees = frees_of(&self.services, plan.withdrawals, false, event).await?;
@@ -153,7 +153,7 @@ impl Repositories {
         apply: bool,
         plan: &mut CleanupPlan,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let settings = self.table(event).await?.stamp;
         face!(repository.format, prune(self.served(repository, &settings), apply, plan, event).await)
     }

@@ -5,7 +5,7 @@
 //! Where an index has the dates, the format adds its lines.
 
 use crate::author::Author;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::face::Face;
 use crate::format::Format;
 use crate::formats::face;
@@ -68,7 +68,7 @@ impl Subject {
 }
 
 /// What the clock and the journal say now.
-pub async fn clock_report(services: &Services, event: &mut Event) -> Result<ClockReport, Error> {
+pub async fn clock_report(services: &Services, event: &mut Event) -> Result<ClockReport> {
     let (store, clock) = (&services.store, services.store.machine_now());
     let (last, until) = (store.last(), store.last_change_by(clock, event).await?);
     Ok(ClockReport {
@@ -81,7 +81,7 @@ pub async fn clock_report(services: &Services, event: &mut Event) -> Result<Cloc
 }
 
 /// Believes the clock of the machine: the rows of the future count as of now.
-pub async fn believe_clock(services: &Services, by: Author<'_>, event: &mut Event) -> Result<(), Error> {
+pub async fn believe_clock(services: &Services, by: Author<'_>, event: &mut Event) -> Result<()> {
     for _ in 0..TRIES {
         let (at, last) = (services.store.machine_now(), services.store.last());
         let until = services.store.last_change_by(at, event).await?;
@@ -110,7 +110,7 @@ pub async fn believe_clock(services: &Services, by: Author<'_>, event: &mut Even
 }
 
 /// Believes the moments of the rows: time goes on from the last of them, and the clock of the machine counts as wrong.
-pub async fn believe_rows(services: &Services, by: Author<'_>, event: &mut Event) -> Result<(), Error> {
+pub async fn believe_rows(services: &Services, by: Author<'_>, event: &mut Event) -> Result<()> {
     let setting = services.store.believe_rows();
     let cleared = matches!(&setting, Change::Setting { value: Value::Null, .. });
     let changes = if cleared { clock_setting(services, event).await? } else { Some(setting) };
@@ -126,14 +126,14 @@ pub async fn believe_rows(services: &Services, by: Author<'_>, event: &mut Event
 }
 
 /// The change that ends an earlier decision for the rows, if there is one.
-async fn clock_setting(services: &Services, event: &mut Event) -> Result<Option<Change>, Error> {
+async fn clock_setting(services: &Services, event: &mut Event) -> Result<Option<Change>> {
     let Change::Setting { key, .. } = services.store.clock_setting() else { return Ok(None) };
     let known = services.store.setting(&key, event).await?;
     Ok(known.map(|_| Change::Setting { key, value: Value::Null }))
 }
 
 /// The present states of everything that was changed after `until`, with `at` in place of later moments.
-async fn redated(services: &Services, until: Seq, at: Millis, event: &mut Event) -> Result<States, Error> {
+async fn redated(services: &Services, until: Seq, at: Millis, event: &mut Event) -> Result<States> {
     let (mut states, mut after) = (States::new(), until);
     loop {
         let rows = services.store.journal(after, PAGE, event).await?;
@@ -169,7 +169,7 @@ async fn redated(services: &Services, until: Seq, at: Millis, event: &mut Event)
 }
 
 /// Replaces the moments after `at` in a change, also in settings and facts, which the store does not read. Its index line was written before.
-fn date(change: &mut Change, at: Millis) -> Result<(), Error> {
+fn date(change: &mut Change, at: Millis) -> Result<()> {
     change.date_by(at);
     match change {
         Change::Entry { entry, .. } => entry.line = None,

@@ -2,7 +2,7 @@
 
 use crate::actor::Actor;
 use crate::bad_setting::BadSetting;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::face::Face;
 use crate::formats::face;
 use crate::group::kept_names::{KeptName, kept_below};
@@ -36,12 +36,7 @@ pub struct RemovedFiles {
 
 impl Repositories {
     /// The visible files or versions of a hosted repository; of a remote one, the cached files.
-    pub async fn contents(
-        &self,
-        name: &str,
-        part: PageRequest<'_>,
-        event: &mut Event,
-    ) -> Result<Page<ListedFile>, Error> {
+    pub async fn contents(&self, name: &str, part: PageRequest<'_>, event: &mut Event) -> Result<Page<ListedFile>> {
         let (repository, settings) = self.find(name, event).await?;
         if repository.record.kind != RepositoryKind::Remote {
             let served = self.served(&repository, &settings);
@@ -63,12 +58,7 @@ impl Repositories {
     }
 
     /// The removed files or versions of a hosted repository.
-    pub async fn removed(
-        &self,
-        name: &str,
-        part: PageRequest<'_>,
-        event: &mut Event,
-    ) -> Result<Page<ListedFile>, Error> {
+    pub async fn removed(&self, name: &str, part: PageRequest<'_>, event: &mut Event) -> Result<Page<ListedFile>> {
         let (repository, settings) = self.find(name, event).await?;
         if repository.record.kind == RepositoryKind::Remote {
             refuse_other_kinds(&repository)?;
@@ -78,13 +68,7 @@ impl Repositories {
     }
 
     /// Deletes the file at `path`, or all files below it. An upstream's file is fetched again at the next request.
-    pub async fn withdraw(
-        &self,
-        name: &str,
-        path: &str,
-        by: Actor<'_>,
-        event: &mut Event,
-    ) -> Result<RemovedFiles, Error> {
+    pub async fn withdraw(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<RemovedFiles> {
         let repository = self.tree_repository(name, event).await?;
         let path = &*repository.checked_path(path)?;
         if repository.record.kind == RepositoryKind::Remote {
@@ -107,7 +91,7 @@ impl Repositories {
     /// Restores what the last deletion of `path`, or of anything below it, removed. Returns the number of files. In
     /// formats whose versions are not files, `path` is `NAME` or `NAME:VERSION`, and the versions that a cleanup
     /// removed are restored.
-    pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
+    pub async fn restore(&self, name: &str, path: &str, by: Actor<'_>, event: &mut Event) -> Result<u64> {
         let (repository, settings) = self.find(name, event).await?;
         face!(repository.format, restore(self.served(&repository, &settings), path, by, event).await)
     }
@@ -119,7 +103,7 @@ impl Repositories {
         after: &str,
         limit: usize,
         event: &mut Event,
-    ) -> Result<Page<(String, Millis)>, Error> {
+    ) -> Result<Page<(String, Millis)>> {
         let repository = self.remote_tree(name, event).await?;
         let rows =
             self.services.store.missing(repository.origin, after, self.services.clock.now(), limit, event).await?;
@@ -129,7 +113,7 @@ impl Repositories {
 
     /// Deletes the cached negative answers for `path` and everything below it; for all paths if `path` is empty. The
     /// next request calls the upstream again. Returns the number of paths.
-    pub async fn forget_missing(&self, name: &str, path: &str, event: &mut Event) -> Result<u64, Error> {
+    pub async fn forget_missing(&self, name: &str, path: &str, event: &mut Event) -> Result<u64> {
         let repository = self.remote_tree(name, event).await?;
         let path = &*repository.format.rules().named_path(path);
         let part = PageRequest { path, after: "", limit: PAGE };
@@ -147,7 +131,7 @@ impl Repositories {
         }
     }
 
-    async fn tree_repository(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
+    async fn tree_repository(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>> {
         let (repository, _) = self.find(name, event).await?;
         // The cache of an upstream has files in every format.
         if repository.record.kind == RepositoryKind::Remote {
@@ -156,7 +140,7 @@ impl Repositories {
         repository.format.rules().refuses_files(name).map_or(Ok(repository), |refused| Err(refused.into()))
     }
 
-    async fn remote_tree(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>, Error> {
+    async fn remote_tree(&self, name: &str, event: &mut Event) -> Result<Arc<Repository>> {
         let repository = self.tree_repository(name, event).await?;
         match repository.record.kind {
             RepositoryKind::Remote => Ok(repository),
@@ -179,7 +163,7 @@ pub(crate) async fn forget_files(
     repository: &Repository,
     path: &str,
     event: &mut Event,
-) -> Result<(u64, u64), Error> {
+) -> Result<(u64, u64)> {
     let part = PageRequest { path, after: "", limit: PAGE };
     let (mut forgotten, mut size_bytes, mut after) = (0, 0, String::new());
     loop {
@@ -198,7 +182,7 @@ pub(crate) async fn forget_files(
 }
 
 /// Deletes the cached file of one path, and voids answers made from it.
-async fn forget(services: &Services, repository: &Repository, path: &str, event: &mut Event) -> Result<u64, Error> {
+async fn forget(services: &Services, repository: &Repository, path: &str, event: &mut Event) -> Result<u64> {
     let was = services.store.forget_cached(repository.origin, path, event).await?;
     services.store.upstream_changed(repository.id, repository.file(path).folder);
     Ok(u64::from(was))
@@ -206,7 +190,7 @@ async fn forget(services: &Services, repository: &Repository, path: &str, event:
 
 impl Repository {
     /// The path that `what` means, if a file of the format can have it.
-    pub(crate) fn checked_path<'a>(&self, what: &'a str) -> Result<Cow<'a, str>, Error> {
+    pub(crate) fn checked_path<'a>(&self, what: &'a str) -> Result<Cow<'a, str>> {
         let path = self.format.rules().named_path(what);
         let refused = |_| Error::NoSuchPath { path: Event::text(&path), format: self.format.as_str() };
         self.format.check_path(&path).map_err(refused)?;

@@ -1,6 +1,6 @@
 //! For explanations: who removed a hosted file, when and why, and how to restore it.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::format::Format;
 use crate::question::Ask;
 use crate::repository::Repository;
@@ -57,7 +57,7 @@ async fn removal_at(
     repository: &Repository,
     key: &str,
     event: &mut Event,
-) -> Result<Option<FileRemoval>, Error> {
+) -> Result<Option<FileRemoval>> {
     let entry = services.store.entry(repository.id, key, event).await?;
     let Some(entry) = entry.filter(|entry| entry.state == State::Withdrawn) else { return Ok(None) };
     let row = services.store.last_row_of(repository.id, key, event).await?;

@@ -1,7 +1,7 @@
 //! Predicts an answer without calling any upstream. It runs the code that answers, on repositories that call none.
 
 use crate::actor::Actor;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::found::Found;
 use crate::question::Ask;
 use crate::record::RepositoryRecord;
@@ -20,7 +20,7 @@ pub enum Foreseen {
     /// This answer, if nothing changes until then.
     Answer {
         /// The answer.
-        answer: Box<Result<Found, Error>>,
+        answer: Box<Result<Found>>,
         /// For a removed file: how to restore it, or until when that was possible.
         hint: Option<String>,
     },
@@ -89,9 +89,9 @@ impl Repositories {
     pub async fn with_settings(
         &self,
         name: &str,
-        change: impl FnOnce(&mut RepositoryRecord) -> Result<(), Error> + Send,
+        change: impl FnOnce(&mut RepositoryRecord) -> Result<()> + Send,
         event: &mut Event,
-    ) -> Result<RepositoryTable, Error> {
+    ) -> Result<RepositoryTable> {
         let known = self.table(event).await?;
         let (repository, _) = self.find(name, event).await?;
         let mut record = repository.record.clone();

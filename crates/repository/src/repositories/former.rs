@@ -1,7 +1,7 @@
 //! The cached files of a former upstream. A release with verified checksums has the same bytes in every upstream, so
 //! the new upstream may keep it. Everything else is fetched again.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::repositories::cached::Cached;
 use crate::repository::Repository;
 use crate::services::Services;
@@ -13,11 +13,7 @@ use telemetry::Event;
 const PART: usize = 1_000;
 
 /// Counts the cached files of a repository's upstream.
-pub(crate) async fn cached_of(
-    services: &Services,
-    repository: &Repository,
-    event: &mut Event,
-) -> Result<Cached, Error> {
+pub(crate) async fn cached_of(services: &Services, repository: &Repository, event: &mut Event) -> Result<Cached> {
     let (mut cached, mut after) = (Cached::default(), String::new());
     while let Some(part) = part(services, repository.origin, &after, event).await? {
         for (path, file) in &part {
@@ -39,7 +35,7 @@ pub async fn former_files(
     now: &Arc<Repository>,
     then: &Repository,
     event: &mut Event,
-) -> Result<Option<Cached>, Error> {
+) -> Result<Option<Cached>> {
     match now.origin == then.origin {
         true => Ok(None),
         false => Ok(Some(cached_of(services, now, event).await?)),
@@ -47,12 +43,7 @@ pub async fn former_files(
 }
 
 /// Whether the cached file of a path stays when the upstream gets another URL and releases are kept.
-pub async fn stays_cached(
-    services: &Services,
-    repository: &Repository,
-    path: &str,
-    event: &mut Event,
-) -> Result<bool, Error> {
+pub async fn stays_cached(services: &Services, repository: &Repository, path: &str, event: &mut Event) -> Result<bool> {
     let asked = repository.file(path);
     // A checksum stays with its file.
     let file = asked.checksum().map_or(asked, |(of, _)| of);
@@ -61,12 +52,7 @@ pub async fn stays_cached(
 }
 
 /// Keeps verified releases of the former upstream for the new one.
-pub(crate) async fn take_over(
-    services: &Services,
-    former: &Repository,
-    to: Origin,
-    event: &mut Event,
-) -> Result<(), Error> {
+pub(crate) async fn take_over(services: &Services, former: &Repository, to: Origin, event: &mut Event) -> Result<()> {
     let mut after = String::new();
     while let Some(part) = part(services, former.origin, &after, event).await? {
         after = part.last().map(|(path, _)| path.clone()).unwrap_or_default();
@@ -82,7 +68,7 @@ async fn part(
     of: Origin,
     after: &str,
     event: &mut Event,
-) -> Result<Option<Vec<(String, CachedFile)>>, Error> {
+) -> Result<Option<Vec<(String, CachedFile)>>> {
     let part = services.store.cached_files(of, "", after, PART, event).await?;
     Ok(Some(part).filter(|part| !part.is_empty()))
 }

@@ -1,6 +1,6 @@
 //! How much space a removal frees, and when.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::services::Services;
 use std::collections::HashSet;
 use store::{Digest, Entry, Frees, RepositoryId, Withdrawals};
@@ -15,7 +15,7 @@ pub(crate) async fn frees_of(
     withdrawals: Withdrawals,
     made: bool,
     event: &mut Event,
-) -> Result<Frees, Error> {
+) -> Result<Frees> {
     match made {
         // They are committed, even if the figure cannot be read.
         true => Ok(services.store.frees(withdrawals, event).await.unwrap_or_default()),
@@ -35,7 +35,7 @@ pub(crate) async fn frees_below(
     prefix: &str,
     which: impl Fn(&Entry) -> bool,
     event: &mut Event,
-) -> Result<Frees, Error> {
+) -> Result<Frees> {
     let (mut all, mut after, mut counted) = (Frees::default(), String::new(), HashSet::<Digest>::new());
     loop {
         let rows = services.store.entries_beginning(id, prefix, &after, PAGE, event).await?;

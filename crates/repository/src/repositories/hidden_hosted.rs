@@ -1,7 +1,7 @@
 //! Versions of hosted members that a change of a group's settings would hide. A cooldown or a deny that is meant for upstreams also
 //! applies to the releases of the house, so such a change is confirmed.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::group::is_hosted;
 use crate::policy::hidden_hosted::{HiddenHosted, NAMED};
 use crate::record::{PolicyRecord, RepositoryRecord};
@@ -22,7 +22,7 @@ pub async fn hidden_hosted(
     after: &RepositoryTable,
     name: &str,
     event: &mut Event,
-) -> Result<Option<HiddenHosted>, Error> {
+) -> Result<Option<HiddenHosted>> {
     let now = services.clock.now();
     let is_same = before.by_name.get(name).zip(after.by_name.get(name)).is_some_and(|(old, new)| same(old, new));
     if is_same || after.by_name.get(name).is_none_or(|one| one.record.kind != RepositoryKind::Group) {
@@ -64,7 +64,7 @@ pub async fn hidden_by_new(
     services: &Services,
     record: &RepositoryRecord,
     event: &mut Event,
-) -> Result<Option<HiddenHosted>, Error> {
+) -> Result<Option<HiddenHosted>> {
     let known = services.table(event).await?;
     if record.kind != RepositoryKind::Group || known.by_name.contains_key(&record.name) {
         return Ok(None);
@@ -81,7 +81,7 @@ async fn newly_hidden(
     now: Millis,
     named: &mut Vec<String>,
     event: &mut Event,
-) -> Result<u64, Error> {
+) -> Result<u64> {
     let (mut count, mut after, mut last) = (0, String::new(), String::new());
     loop {
         let rows = services.store.live_entries_beginning(leaf.id, "", &after, PAGE, event).await?;

@@ -1,7 +1,7 @@
 //! Hints that the upstreams of a repository changed: accepting them, the job that looks at the upstreams, and the
 //! figures.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::face::Face;
 use crate::formats::face;
 use crate::hints::announcement::Announcement;
@@ -25,7 +25,7 @@ const UNLOOKED_MS: i64 = 4_500_000;
 
 impl Repositories {
     /// The secret of a repository's hooks; `None`: it has none. It may be in a file, which is read each time.
-    pub async fn hook_secret(&self, repository: &Repository, event: &mut Event) -> Result<Option<Secret>, Error> {
+    pub async fn hook_secret(&self, repository: &Repository, event: &mut Event) -> Result<Option<Secret>> {
         let Some(reference) = repository.record.hook_secret.clone() else { return Ok(None) };
         let remotes = self.services.remotes.clone();
         let read = move |_: &mut ()| remotes.upstreams.secret(&reference);
@@ -33,7 +33,7 @@ impl Repositories {
     }
 
     /// The number of remote repositories that are known to be behind their upstreams.
-    pub async fn behind(&self, event: &mut Event) -> Result<usize, Error> {
+    pub async fn behind(&self, event: &mut Event) -> Result<usize> {
         let (table, now) = (self.table(event).await?, self.services.clock.now());
         let remotes = table.by_name.values().filter(|one| one.record.kind == RepositoryKind::Remote);
         Ok(remotes.filter(|one| one.behind_since(now).is_some()).count())
@@ -47,7 +47,7 @@ impl Repositories {
         settings: &Stamp,
         said: &Announcement,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let shared = Arc::default();
         if repository.record.kind == RepositoryKind::Group {
             repository.shared.hints.count_taken(self.services.clock.now());

@@ -1,6 +1,6 @@
 //! The size of each repository at any time, for lists of repositories, removals and metrics.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::group::is_hosted;
 use crate::repository::{Repository, RepositoryTable};
 use crate::services::Services;
@@ -46,7 +46,7 @@ impl Held {
 }
 
 /// The size of the repository with this name, and whether it keeps names from the upstreams of its groups.
-pub async fn holding(services: &Services, name: &str, event: &mut Event) -> Result<Held, Error> {
+pub async fn holding(services: &Services, name: &str, event: &mut Event) -> Result<Held> {
     let (repository, _) = services.find(name, event).await?;
     Ok(Held { keeps_names: Some(is_hosted(&repository)), ..holds(services, &repository) })
 }

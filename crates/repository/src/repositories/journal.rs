@@ -1,6 +1,6 @@
 //! The journal in readable form: who changed what, and when.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::format::rules::Coordinates;
 use crate::moment::{self, Moment};
@@ -104,7 +104,7 @@ pub struct ListedChanges {
 
 impl Repositories {
     /// The requested changes. Without `after` and `since` these are the newest.
-    pub async fn journal(&self, query: JournalQuery, event: &mut Event) -> Result<ListedChanges, Error> {
+    pub async fn journal(&self, query: JournalQuery, event: &mut Event) -> Result<ListedChanges> {
         let ids = match &query.repository {
             Some(name) => Some(self.ids_of(name, event).await?),
             None => None,
@@ -146,7 +146,7 @@ impl Repositories {
     }
 
     /// The repository with this name, and the removed ones that had it.
-    async fn ids_of(&self, name: &str, event: &mut Event) -> Result<BTreeSet<RepositoryId>, Error> {
+    async fn ids_of(&self, name: &str, event: &mut Event) -> Result<BTreeSet<RepositoryId>> {
         let now = self.table(event).await?.by_name.get(name).map(|repository| repository.id);
         let removed = self.services.store.removed_repositories(name, event).await?.into_iter().map(|(id, _)| id);
         let ids: BTreeSet<RepositoryId> = removed.chain(now).collect();

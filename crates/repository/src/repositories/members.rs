@@ -2,7 +2,7 @@
 //! group has no private member.
 
 use crate::bad_setting::BadSetting;
-use crate::error::Error;
+use crate::error::Result;
 use crate::record::RepositoryRecord;
 use crate::repository::RepositoryTable;
 use std::collections::{HashMap, HashSet};
@@ -13,11 +13,7 @@ const LEAVES_MAX: usize = 300;
 
 /// Refuses `record`, which is new or changed, if it makes a group invalid. `known` has the other repositories, and
 /// `with` the ones that the same call creates.
-pub(crate) fn check(
-    record: &RepositoryRecord,
-    known: &RepositoryTable,
-    with: &[RepositoryRecord],
-) -> Result<(), Error> {
+pub(crate) fn check(record: &RepositoryRecord, known: &RepositoryTable, with: &[RepositoryRecord]) -> Result<()> {
     let there = known.by_name.values().map(|one| &one.record).chain(with);
     let mut all: HashMap<&str, &RepositoryRecord> = there.map(|one| (one.name.as_str(), one)).collect();
     all.insert(&record.name, record);
@@ -87,7 +83,7 @@ fn walk<'a>(
 }
 
 /// Refuses to remove a member of a group.
-pub(crate) fn free(name: &str, known: &RepositoryTable) -> Result<(), Error> {
+pub(crate) fn free(name: &str, known: &RepositoryTable) -> Result<()> {
     let names = |record: &RepositoryRecord| record.members.iter().any(|member| member == name);
     let mut groups: Vec<&str> =
         known.by_name.values().filter(|one| names(&one.record)).map(|one| one.record.name.as_str()).collect();

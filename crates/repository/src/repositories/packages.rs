@@ -1,6 +1,6 @@
 //! The packages of a repository as people look at them. No upstream is called.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::formats::packages;
 use crate::listed::Page;
 use crate::package::details::{ComparedFiles, VersionDetails};
@@ -70,7 +70,7 @@ pub async fn package_rows(
     of: &PackagesAsk,
     package: &str,
     event: &mut Event,
-) -> Result<PackageRows, Error> {
+) -> Result<PackageRows> {
     package_among(services, of, package, Among::All, event).await
 }
 
@@ -80,14 +80,14 @@ async fn package_among(
     package: &str,
     among: Among<'_>,
     event: &mut Event,
-) -> Result<PackageRows, Error> {
+) -> Result<PackageRows> {
     let rows = packages!(of.repository, packages::rows(services, &of.ask(), package, among, event));
     after_others(event).await;
     rows
 }
 
 /// Adds to these rows who published them here, and of withdrawn ones why.
-pub async fn tell_changes(services: &Services, rows: &mut [VersionRow], event: &mut Event) -> Result<(), Error> {
+pub async fn tell_changes(services: &Services, rows: &mut [VersionRow], event: &mut Event) -> Result<()> {
     let publications = rows.iter().filter_map(|row| row.publication.as_ref());
     let unknown: Vec<_> = publications.filter(|one| one.by.get().is_none()).cloned().collect();
     let changes = unknown.iter().map(|one| one.change.clone()).collect();
@@ -121,7 +121,7 @@ pub async fn version_details(
     package: &str,
     row: VersionRow,
     event: &mut Event,
-) -> Result<VersionDetails, Error> {
+) -> Result<VersionDetails> {
     packages!(of.repository, package_details::version(services, &of.ask(), package, row, event))
 }
 
@@ -132,7 +132,7 @@ pub async fn readme(
     package: &str,
     row: &VersionRow,
     event: &mut Event,
-) -> Result<Option<Readme>, Error> {
+) -> Result<Option<Readme>> {
     packages!(of.repository, package_details::readme(services, &of.ask(), package, row, event))
 }
 
@@ -143,7 +143,7 @@ pub async fn compared_files(
     package: &str,
     details: &VersionDetails,
     event: &mut Event,
-) -> Result<Option<ComparedFiles>, Error> {
+) -> Result<Option<ComparedFiles>> {
     packages!(of.repository, package_details::compared(services, &of.ask(), package, details, event))
 }
 
@@ -155,7 +155,7 @@ pub async fn list_packages(
     after: &str,
     limit: usize,
     event: &mut Event,
-) -> Result<Page<ListedPackage>, Error> {
+) -> Result<Page<ListedPackage>> {
     packages!(of.repository, package_list::listed(services, &of.ask(), after, limit, event))
 }
 
@@ -168,7 +168,7 @@ pub async fn dependents(
     after: &str,
     limit: usize,
     event: &mut Event,
-) -> Result<Dependents, Error> {
+) -> Result<Dependents> {
     let ask = of.ask();
     let mut found = Dependents { next: Some(after.to_owned()), ..Dependents::default() };
     while found.examined < EXAMINED
@@ -196,7 +196,7 @@ async fn examine(
     (name, among): (&str, Among<'_>),
     found: &mut Dependents,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     found.examined += 1;
     let rows = match package_among(services, of, name, among, event).await {
         Err(Error::Hidden(_)) => return Ok(()),

@@ -1,7 +1,7 @@
 //! Finds published bytes by their digest, for an upload that names its bytes instead of sending them.
 
 use crate::content::digits;
-use crate::error::Error;
+use crate::error::Result;
 use crate::repositories::Repositories;
 use crate::repository::Repository;
 use crate::visible::shown;
@@ -22,7 +22,7 @@ impl Repositories {
         digests: &[(Checksum, String)],
         may_read: impl Fn(&Repository) -> bool,
         event: &mut Event,
-    ) -> Result<Option<Staged>, Error> {
+    ) -> Result<Option<Staged>> {
         let of = |wanted: Checksum| digests.iter().find(|(checksum, _)| *checksum == wanted);
         let Some((_, digest)) = of(Checksum::Sha256).or_else(|| of(Checksum::Sha1)) else { return Ok(None) };
         let known = self.table(event).await?;
@@ -47,12 +47,7 @@ impl Repositories {
     }
 
     /// The digests of the files of a repository with this one that clients may read.
-    async fn hashes_of(
-        &self,
-        repository: &Arc<Repository>,
-        digest: &str,
-        event: &mut Event,
-    ) -> Result<Vec<Hashes>, Error> {
+    async fn hashes_of(&self, repository: &Arc<Repository>, digest: &str, event: &mut Event) -> Result<Vec<Hashes>> {
         let mut found = Vec::new();
         for key in self.services.store.keys_of_digest(repository.id, digest, event).await?.into_iter().take(FILES_MAX) {
             let Some(entry) = self.services.store.entry(repository.id, &key, event).await? else { continue };

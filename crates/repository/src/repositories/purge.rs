@@ -4,7 +4,7 @@ use crate::actor::Actor;
 use crate::bad_setting::BadSetting;
 use crate::cleanup::CleanupPlan;
 use crate::cleanup::purge::{PurgePlan, WHY_MAX};
-use crate::error::Error;
+use crate::error::Result;
 use crate::error::purged::Purged;
 use crate::face::Face;
 use crate::formats::face;
@@ -31,7 +31,7 @@ impl Repositories {
         why: &str,
         by: Option<Actor<'_>>,
         event: &mut Event,
-    ) -> Result<PurgePlan, Error> {
+    ) -> Result<PurgePlan> {
         if why.trim().is_empty() || why.len() > WHY_MAX || why.chars().any(char::is_control) {
             let text =
                 format!("a purge needs a reason of 1 to {WHY_MAX} bytes in one line, without control characters");
@@ -86,7 +86,7 @@ impl Repositories {
         apply: bool,
         plan: &mut CleanupPlan,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let (part, mut after) = (PageRequest { path, after: "", limit: PAGE }, String::new());
         loop {
             let rows = self.services.store.cached_files(repository.origin, path, &after, PAGE, event).await?;
@@ -111,7 +111,7 @@ impl Repositories {
         repository: &Repository,
         entries: &[Entry],
         event: &mut Event,
-    ) -> Result<BTreeSet<String>, Error> {
+    ) -> Result<BTreeSet<String>> {
         let known = self.table(event).await?;
         let mut names = BTreeSet::new();
         for digest in entries.iter().map(|entry| entry.hashes.sha256).collect::<BTreeSet<_>>() {

@@ -5,8 +5,8 @@
 
 use crate::author::Author;
 use crate::bad_setting::BadSetting;
-use crate::error::Error;
 use crate::error::unrestorable::Unrestorable;
+use crate::error::{Error, Result};
 use crate::group::is_hosted;
 use crate::record::RepositoryRecord;
 use crate::repositories::change::{check, turn};
@@ -50,7 +50,7 @@ impl Repositories {
         confirmed: Option<&str>,
         by: Author<'_>,
         event: &mut Event,
-    ) -> Result<RemovedRepository, Error> {
+    ) -> Result<RemovedRepository> {
         let _turn = event.waited(Op::TurnWait, self.services.changing.lock()).await;
         for _ in 0..TRIES {
             let known = self.table(event).await?;
@@ -93,7 +93,7 @@ impl Repositories {
         new_name: &str,
         by: Author<'_>,
         event: &mut Event,
-    ) -> Result<Arc<Repository>, Error> {
+    ) -> Result<Arc<Repository>> {
         let _turn = event.waited(Op::TurnWait, self.services.changing.lock()).await;
         for _ in 0..TRIES {
             let (id, removed) = self.last_removed(name, event).await?;
@@ -134,7 +134,7 @@ impl Repositories {
     }
 
     /// When the repository that had this name was removed, and until when that can be undone, if it can.
-    pub async fn removed_repository(&self, name: &str, event: &mut Event) -> Result<Option<RepositoryRemoval>, Error> {
+    pub async fn removed_repository(&self, name: &str, event: &mut Event) -> Result<Option<RepositoryRemoval>> {
         let at = match self.last_removed(name, event).await {
             Err(Error::Unrestorable(_)) => None,
             found => found?.1.removed,
@@ -144,11 +144,7 @@ impl Repositories {
     }
 
     /// The repository that was removed last under a name, if the removal can still be undone.
-    async fn last_removed(
-        &self,
-        name: &str,
-        event: &mut Event,
-    ) -> Result<(RepositoryId, store::RepositoryRecord), Error> {
+    async fn last_removed(&self, name: &str, event: &mut Event) -> Result<(RepositoryId, store::RepositoryRecord)> {
         let (undo, now) = (self.services.store.blob_life().undo, self.services.store.now());
         let all = self.services.store.removed_repositories(name, event).await?;
         let recent = all.into_iter().filter(|(_, record)| record.removed.is_some_and(|at| at.plus(undo) >= now));

@@ -1,7 +1,7 @@
 //! The stamp of an answer: the revisions that it depends on, and the end of its validity.
 
 use crate::client_settings::ClientSettings;
-use crate::error::Error;
+use crate::error::Result;
 use crate::found::Found;
 use crate::gem;
 use crate::gem::upstream::look::RECENT_MS;
@@ -32,7 +32,7 @@ impl Repositories {
 
     /// When an answer may change, if that is known. A name that an upstream does not list expires soon, because the
     /// upstream may list it at any time.
-    pub fn fresh_until(&self, ask: &Ask<'_>, answer: &Result<Found, Error>) -> Option<Millis> {
+    pub fn fresh_until(&self, ask: &Ask<'_>, answer: &Result<Found>) -> Option<Millis> {
         let error = match answer {
             Ok(found) => return found.fresh_until(),
             Err(error) => error,

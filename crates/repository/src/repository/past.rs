@@ -4,8 +4,8 @@
 //! journal.
 
 use crate::as_of::Past;
-use crate::error::Error;
 use crate::error::purged::Purged;
+use crate::error::{Error, Result};
 use crate::repository::Repository;
 use serde_json::Value;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use telemetry::Event;
 impl Repository {
     /// The same repository as of a moment. A group keeps its present members, order and rules, and exists since the
     /// first of these members was made.
-    pub(crate) fn as_of(&self, past: Past) -> Result<Self, Error> {
+    pub(crate) fn as_of(&self, past: Past) -> Result<Self> {
         let first = self.leaves.iter().map(|leaf| &**leaf).min_by_key(|leaf| leaf.id.0).unwrap_or(self);
         // A repository's number is that of the change that made it.
         if past.through.0 < first.id.0 {
@@ -39,7 +39,7 @@ impl Repository {
     }
 
     /// Refuses an entry of an earlier moment whose bytes were purged since.
-    pub(crate) async fn refuse_purged(&self, store: &Store, key: &str, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn refuse_purged(&self, store: &Store, key: &str, event: &mut Event) -> Result<()> {
         if self.as_of.is_none() {
             return Ok(());
         }

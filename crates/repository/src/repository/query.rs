@@ -4,7 +4,7 @@
 //! file, the first bytes would be the answer to all of them. So a remote repository refuses queries, unless its setting
 //! makes them a part of the name. Hosted repositories have one file at a path and ignore queries.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::error::query_refused::QueryRefused;
 use crate::group::is_hosted;
 use crate::repository::Repository;
@@ -20,7 +20,7 @@ impl Repository {
     }
 
     /// Whether this query of a request for the file at `path` is a part of its name. Otherwise it is ignored.
-    pub fn keeps_query(&self, path: &str, query: &str) -> Result<bool, Error> {
+    pub fn keeps_query(&self, path: &str, query: &str) -> Result<bool> {
         let is_remote = match self.record.kind {
             RepositoryKind::Hosted => false,
             RepositoryKind::Remote => true,

@@ -2,7 +2,7 @@
 
 use crate::browse::tree::why_cached_is_hidden;
 use crate::browse::{HiddenItem, ItemPlace};
-use crate::error::Error;
+use crate::error::Result;
 use crate::face::Face;
 use crate::formats::face;
 use crate::package::standing::Standing;
@@ -79,7 +79,7 @@ impl Repositories {
         settings: Stamp,
         request: SearchRequest<'_>,
         event: &mut Event,
-    ) -> Result<SearchAnswer, Error> {
+    ) -> Result<SearchAnswer> {
         let members = readable.iter().filter(|one| one.record.kind != RepositoryKind::Group);
         let mut members: Vec<Arc<Repository>> = members.cloned().collect();
         members.sort_by(|one, other| one.record.name.cmp(&other.record.name));
@@ -96,7 +96,7 @@ impl Repositories {
         words: &[String],
         request: SearchRequest<'_>,
         event: &mut Event,
-    ) -> Result<SearchAnswer, Error> {
+    ) -> Result<SearchAnswer> {
         let table = self.table(event).await?;
         self.searched.retain(|id| table.by_name.values().any(|one| one.id == id));
         let (mut texts, mut building) = (Vec::new(), Vec::new());
@@ -125,12 +125,7 @@ impl Repositories {
         Ok(SearchAnswer { count, hits, next, building })
     }
 
-    async fn names_now(
-        &self,
-        repository: &Arc<Repository>,
-        settings: &Stamp,
-        event: &mut Event,
-    ) -> Result<NamesNow, Error> {
+    async fn names_now(&self, repository: &Arc<Repository>, settings: &Stamp, event: &mut Event) -> Result<NamesNow> {
         let kept = self.searched.of(repository.id, &self.services.room);
         match face!(repository.format, names(self.served(repository, settings), event).await)? {
             NameSource::Rows => {
@@ -148,7 +143,7 @@ impl Repositories {
         settings: Stamp,
         name: String,
         event: &mut Event,
-    ) -> Result<SearchHit, Error> {
+    ) -> Result<SearchHit> {
         let is_remote = repository.record.kind == RepositoryKind::Remote;
         let rules = repository.format.rules();
         let place = match (is_remote, rules.is_tree()) {
@@ -196,7 +191,7 @@ async fn files_of_digest(
     digest: &str,
     request: SearchRequest<'_>,
     event: &mut Event,
-) -> Result<SearchAnswer, Error> {
+) -> Result<SearchAnswer> {
     let mut all: Vec<(&Arc<Repository>, String)> = Vec::new();
     for repository in members {
         let keys = match repository.record.kind {
@@ -230,7 +225,7 @@ async fn published_hit(
     repository: &Arc<Repository>,
     key: &str,
     event: &mut Event,
-) -> Result<Option<SearchHit>, Error> {
+) -> Result<Option<SearchHit>> {
     let Some(entry) = services.store.entry(repository.id, key, event).await? else { return Ok(None) };
     let hidden = match shown(&entry, repository.view(services.clock.now())) {
         Ok(_) => None,
@@ -247,7 +242,7 @@ async fn cached_hit(
     repository: &Arc<Repository>,
     path: &str,
     event: &mut Event,
-) -> Result<Option<SearchHit>, Error> {
+) -> Result<Option<SearchHit>> {
     let rows = services.store.cached_files(repository.origin, path, "", 1, event).await?;
     let Some((path, cached)) = rows.into_iter().find(|(at, _)| at == path) else { return Ok(None) };
     let why = why_cached_is_hidden(services, repository, &path, &cached, event).await?;

@@ -4,7 +4,7 @@
 //! A large index is made by a job, and searches say so meanwhile.
 
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::Result;
 use crate::index::document::Index;
 use crate::repository::Repository;
 use crate::search::names::Names;
@@ -107,7 +107,7 @@ impl Kept {
         context: &Context,
         index: Index,
         event: &mut Event,
-    ) -> Result<NamesNow, Error> {
+    ) -> Result<NamesNow> {
         let from = From::Index(index.md5.clone());
         if let Some(ready) = self.ready.load_full().filter(|ready| ready.from == from) {
             return Ok(NamesNow { names: Some(ready.names.clone()), complete: true });
@@ -132,7 +132,7 @@ impl Kept {
         repository: &Arc<Repository>,
         now: Millis,
         event: &mut Event,
-    ) -> Result<NamesNow, Error> {
+    ) -> Result<NamesNow> {
         if let Some(ready) = self.valid(context, repository, now) {
             return Ok(NamesNow { names: Some(ready.names.clone()), complete: true });
         }
@@ -189,7 +189,7 @@ impl Kept {
         context: &Context,
         repository: &Arc<Repository>,
         event: &mut Event,
-    ) -> Result<NamesNow, Error> {
+    ) -> Result<NamesNow> {
         let store = &context.store;
         let stamp = store.revisions().stamp([Unit::All(repository.id)], Millis(i64::MAX));
         if repository.record.kind == RepositoryKind::Remote {
@@ -229,7 +229,7 @@ impl Kept {
         from: From,
         through: Seq,
         event: &mut Event,
-    ) -> Result<NamesNow, Error> {
+    ) -> Result<NamesNow> {
         let join = move |(): &mut ()| Names::new(all.iter().map(String::as_str));
         let names = context.workers.run(Lane::Index, Op::IndexRender, event, join).await?;
         Ok(self.settle(names, from, through))
@@ -256,7 +256,7 @@ pub(crate) fn name_of(repository: &Repository, path: &str) -> String {
 }
 
 /// The names of all live entries.
-async fn published(context: &Context, repository: &Repository, event: &mut Event) -> Result<BTreeSet<String>, Error> {
+async fn published(context: &Context, repository: &Repository, event: &mut Event) -> Result<BTreeSet<String>> {
     let (mut names, mut after) = (BTreeSet::new(), String::new());
     loop {
         let units = context.store.units(repository.id, &after, PAGE, event).await?;
@@ -278,7 +278,7 @@ async fn published(context: &Context, repository: &Repository, event: &mut Event
 }
 
 /// The names of all cached files.
-async fn cached(context: &Context, repository: &Repository, event: &mut Event) -> Result<BTreeSet<String>, Error> {
+async fn cached(context: &Context, repository: &Repository, event: &mut Event) -> Result<BTreeSet<String>> {
     let (mut names, mut after) = (BTreeSet::new(), String::new());
     loop {
         let files = context.store.cached_files(repository.origin, "", &after, PAGE, event).await?;
@@ -294,7 +294,7 @@ async fn changes(
     repository: &Repository,
     after: Seq,
     event: &mut Event,
-) -> Result<BTreeMap<String, bool>, Error> {
+) -> Result<BTreeMap<String, bool>> {
     let (mut names, mut after) = (BTreeMap::new(), after);
     loop {
         let rows = context.store.journal(after, PAGE, event).await?;
@@ -323,7 +323,7 @@ async fn has_live(
     name: &str,
     path: &str,
     event: &mut Event,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let folder = repository.file(path).package().map(|(folder, ..)| format!("{folder}/"));
     let prefix = folder.as_deref().unwrap_or(path);
     let mut after = String::new();

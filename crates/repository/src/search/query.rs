@@ -1,6 +1,6 @@
 //! The text of a search, and how well a name matches it.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use memchr::memmem::Finder;
 use memchr::memrchr2;
 
@@ -74,7 +74,7 @@ impl<'q> Word<'q> {
 
 impl SearchQuery {
     /// Reads the text of a search. `None`: it has no words.
-    pub fn read(text: &str) -> Result<Option<Self>, Error> {
+    pub fn read(text: &str) -> Result<Option<Self>> {
         if text.len() > LONGEST_QUERY {
             return Err(Error::Input(format!("the text of a search is at most {LONGEST_QUERY} bytes long")));
         }

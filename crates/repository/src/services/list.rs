@@ -1,6 +1,6 @@
 //! Reads the table of all repositories, and resolves the members of groups.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::policy::rules::Rules;
 use crate::record::RepositoryRecord;
@@ -17,7 +17,7 @@ pub(crate) async fn read(
     before: Option<&RepositoryTable>,
     room: &Arc<Bound>,
     event: &mut Event,
-) -> Result<RepositoryTable, Error> {
+) -> Result<RepositoryTable> {
     let stamp = store.revisions().stamp([Unit::Settings], Millis(i64::MAX));
     let read = |(id, stored): (RepositoryId, store::RepositoryRecord)| {
         Ok(ReadRecord { id, record: RepositoryRecord::read(&stored)?, stored: Arc::new(stored) })
@@ -41,7 +41,7 @@ pub(crate) fn build_table(
     before: Option<&RepositoryTable>,
     room: &Arc<Bound>,
     stamp: Stamp,
-) -> Result<RepositoryTable, Error> {
+) -> Result<RepositoryTable> {
     let mut by_name = HashMap::new();
     for ReadRecord { id, record, stored } in records {
         let format = Format::named(&record.format).ok_or_else(|| {
@@ -71,7 +71,7 @@ pub(crate) fn table_with(
     known: &RepositoryTable,
     changed: Option<&Repository>,
     record: RepositoryRecord,
-) -> Result<RepositoryTable, Error> {
+) -> Result<RepositoryTable> {
     let id = changed.map_or(RepositoryId(0), |one| one.id);
     let stored = changed.map_or_else(|| Ok(Arc::new(record.stored()?)), |one| Ok::<_, Error>(one.stored.clone()))?;
     let others = known.by_name.values().filter(|one| one.id != id);

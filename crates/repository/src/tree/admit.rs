@@ -1,8 +1,8 @@
 //! Refuses an upload before its body is read.
 
 use crate::actor::Actor;
-use crate::error::Error;
 use crate::error::refused_upload::RefusedUpload;
+use crate::error::{Error, Result};
 use crate::policy::package_version::Since;
 use crate::repository::Repository;
 use crate::tree::facts::Provenance;
@@ -10,7 +10,7 @@ use crate::tree::file::File;
 use format::tree;
 
 /// Refuses an upload that can never be published at the path of `file`, or not by this caller.
-pub(crate) fn admit(repository: &Repository, file: &File<'_>, by: Actor<'_>) -> Result<(), Error> {
+pub(crate) fn admit(repository: &Repository, file: &File<'_>, by: Actor<'_>) -> Result<()> {
     may_change(file, by)?;
     if let Some(right) = tree::without_parameters(file.path) {
         return Err(RefusedUpload::Parameters { path: file.path.to_owned(), right }.into());
@@ -36,7 +36,7 @@ pub(crate) fn admit(repository: &Repository, file: &File<'_>, by: Actor<'_>) -> 
 
 /// Refuses a change that the token is not for. A token for `org.example:lamp`, or for `org.example`, may change
 /// everything below the folder of that name.
-pub(crate) fn may_change(file: &File<'_>, by: Actor<'_>) -> Result<(), Error> {
+pub(crate) fn may_change(file: &File<'_>, by: Actor<'_>) -> Result<()> {
     match by.only.filter(|only| !file.is_below_package(only)) {
         Some(only) => Err(Error::NotForToken { token: by.name.to_owned(), package: only.to_owned() }),
         None => Ok(()),

@@ -2,7 +2,7 @@
 
 use crate::actor::Actor;
 use crate::content::Content;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::found::Found;
 use crate::group;
 use crate::group::kept_names::KeptName;
@@ -30,7 +30,7 @@ pub(crate) async fn answer(
     upload: Option<Staged>,
     by: Actor<'_>,
     event: &mut Event,
-) -> Result<Found, Error> {
+) -> Result<Found> {
     let tree = services.tree(&ask.repository);
     match question {
         tree::Question::Fetch(file) => {
@@ -75,12 +75,7 @@ pub(crate) async fn answer(
 }
 
 /// The file, as clients get it.
-pub(crate) async fn fetch(
-    services: &Services,
-    ask: &Ask<'_>,
-    file: &File<'_>,
-    event: &mut Event,
-) -> Result<Content, Error> {
+pub(crate) async fn fetch(services: &Services, ask: &Ask<'_>, file: &File<'_>, event: &mut Event) -> Result<Content> {
     let (repository, now) = (&ask.repository, services.clock.now());
     match repository.record.kind {
         RepositoryKind::Hosted => {

@@ -4,7 +4,7 @@
 use crate::actor::Actor;
 use crate::as_of::Past;
 use crate::content::Content;
-use crate::error::Error;
+use crate::error::Result;
 use crate::format::of_path;
 use crate::group::Group;
 use crate::tree::Tree;
@@ -22,12 +22,7 @@ use telemetry::{Event, Millis};
 
 impl File<'_> {
     /// The document that is generated at this path; `None`: it would be empty.
-    pub(crate) async fn generate(
-        &self,
-        tree: Tree<'_>,
-        now: Millis,
-        event: &mut Event,
-    ) -> Result<Option<Content>, Error> {
+    pub(crate) async fn generate(&self, tree: Tree<'_>, now: Millis, event: &mut Event) -> Result<Option<Content>> {
         of_path!(&self.read, generate(tree, now, event).await else Ok(None))
     }
 
@@ -39,17 +34,12 @@ impl File<'_> {
         by: Actor<'_>,
         now: impl Fn() -> Millis,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         of_path!(&self.read, take_metadata(tree, staged, (by, now), event).await else Ok(()))
     }
 
     /// What the journal says of the uploaded file beside its bytes.
-    pub(crate) async fn upload_facts(
-        &self,
-        tree: Tree<'_>,
-        staged: &Staged,
-        event: &mut Event,
-    ) -> Result<Value, Error> {
+    pub(crate) async fn upload_facts(&self, tree: Tree<'_>, staged: &Staged, event: &mut Event) -> Result<Value> {
         of_path!(&self.read, upload_facts(tree, staged, event).await else Ok(Value::Null))
     }
 
@@ -62,7 +52,7 @@ impl File<'_> {
         origin: Option<&EntryOrigin>,
         at: Millis,
         event: &mut Event,
-    ) -> Result<FurtherChanges, Error> {
+    ) -> Result<FurtherChanges> {
         of_path!(&self.read, publishing(tree, upload, origin, at, event).await else Ok(FurtherChanges::default()))
     }
 
@@ -80,7 +70,7 @@ impl File<'_> {
         changed: &[Entry],
         at: Millis,
         event: &mut Event,
-    ) -> Result<FurtherChanges, Error> {
+    ) -> Result<FurtherChanges> {
         of_path!(&self.read, following(tree, before, changed, at, event).await else Ok(FurtherChanges::default()))
     }
 
@@ -91,17 +81,12 @@ impl File<'_> {
         past: Past,
         trace: &mut FetchTrace,
         event: &mut Event,
-    ) -> Result<Content, Error> {
+    ) -> Result<Content> {
         of_path!(&self.read, past(remote, past, self, trace, event).await else past::file(remote, past, self, trace, event).await)
     }
 
     /// The metadata, or its checksum, without the versions that the policy hides.
-    pub(crate) async fn filtered(
-        &self,
-        remote: &Remote,
-        trace: &mut FetchTrace,
-        event: &mut Event,
-    ) -> Result<Content, Error> {
+    pub(crate) async fn filtered(&self, remote: &Remote, trace: &mut FetchTrace, event: &mut Event) -> Result<Content> {
         of_path!(&self.read, filtered(remote, self, trace, event).await else present(remote, self, trace, event).await)
     }
 
@@ -117,7 +102,7 @@ impl File<'_> {
     }
 
     /// The versions that a remote repository lists in the folder at this path.
-    pub(crate) async fn remote_versions(&self, remote: &Remote, event: &mut Event) -> Result<FolderVersions, Error> {
+    pub(crate) async fn remote_versions(&self, remote: &Remote, event: &mut Event) -> Result<FolderVersions> {
         of_path!(&self.read, remote_versions(remote, event).await else Ok(FolderVersions::default()))
     }
 
@@ -127,7 +112,7 @@ impl File<'_> {
         group: Group<'_>,
         now: Millis,
         event: &mut Event,
-    ) -> Result<FolderVersions, Error> {
+    ) -> Result<FolderVersions> {
         of_path!(&self.read, group_versions(group, now, event).await else Ok(FolderVersions::default()))
     }
 }
@@ -137,6 +122,6 @@ pub(crate) fn look_for_date<'a>(
     remote: &'a Remote,
     file: &'a File<'a>,
     event: &'a mut Event,
-) -> Pin<Box<dyn Future<Output = Result<bool, Error>> + Send + 'a>> {
+) -> Pin<Box<dyn Future<Output = Result<bool>> + Send + 'a>> {
     Box::pin(async move { of_path!(&file.read, look_for_date(remote, event).await else Ok(false)) })
 }

@@ -2,7 +2,7 @@
 
 use crate::actor::Actor;
 use crate::bad_setting::BadSetting;
-use crate::error::Error;
+use crate::error::Result;
 use crate::listed::{ListedFile, Page, PageRequest, Shown};
 use crate::repository::Repository;
 use crate::services::Served;
@@ -18,7 +18,7 @@ pub(crate) async fn list(
     part: PageRequest<'_>,
     shown: Shown,
     event: &mut Event,
-) -> Result<Page<ListedFile>, Error> {
+) -> Result<Page<ListedFile>> {
     let Served { services, repository, .. } = of;
     let PageRequest { path, after, limit } = part;
     let rows = match shown {
@@ -40,7 +40,7 @@ pub(crate) async fn list(
 }
 
 /// Restores what the last deletion of a path, or of anything below it, removed. Returns the number of files.
-pub(crate) async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64, Error> {
+pub(crate) async fn restore(of: Served<'_>, what: &str, by: Actor<'_>, event: &mut Event) -> Result<u64> {
     refuse_other_kinds(of.repository)?;
     let path = of.repository.checked_path(what)?;
     restore::restore(of.tree(), &path, by, of.services.store.now(), event).await

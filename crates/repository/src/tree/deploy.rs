@@ -3,9 +3,9 @@
 
 use crate::actor::Actor;
 use crate::content::digits;
-use crate::error::Error;
 use crate::error::purged::Purged;
 use crate::error::refused_upload::RefusedUpload;
+use crate::error::{Error, Result};
 use crate::origin::{OriginClaim, differs};
 use crate::repository::Repository;
 use crate::tree::TRIES;
@@ -52,7 +52,7 @@ pub(crate) async fn deploy(
     by: Actor<'_>,
     now: impl Fn() -> Millis,
     event: &mut Event,
-) -> Result<Deployed, Error> {
+) -> Result<Deployed> {
     let origin = upload.claimed.map(|claimed| claimed.accept(by, now())).transpose()?;
     match file.provenance() {
         None => Err(Error::NotInLayout(file.path.to_owned())),
@@ -83,7 +83,7 @@ async fn take_checksum(
     by: Actor<'_>,
     now: &impl Fn() -> Millis,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     if of.provenance() != Some(Provenance::Uploaded) {
         return Ok(());
     }
@@ -103,7 +103,7 @@ async fn publish(
     by: Actor<'_>,
     now: impl Fn() -> Millis,
     event: &mut Event,
-) -> Result<Deployed, Error> {
+) -> Result<Deployed> {
     let Tree { store, repository, .. } = tree;
     let (id, path, folder) = (repository.id, file.path, file.folder);
     let arrived = staged.hashes()?;
@@ -191,7 +191,7 @@ struct Wanted<'a> {
 
 impl Wanted<'_> {
     /// Refuses the upload if a condition does not hold for the file at the path.
-    fn check(&self, file: &File<'_>, repository: &Repository, there: Option<&Entry>) -> Result<(), Error> {
+    fn check(&self, file: &File<'_>, repository: &Repository, there: Option<&Entry>) -> Result<()> {
         let Some(conditions) = self.conditions else { return Ok(()) };
         let present = there.and_then(|entry| present(entry, file.is_immutable_in(repository)));
         Ok(conditions.check(file.path, present.as_ref())?)
@@ -210,7 +210,7 @@ async fn look(
     file: &File<'_>,
     wanted: Wanted<'_>,
     event: &mut Event,
-) -> Result<(There, EarlyChecksums), Error> {
+) -> Result<(There, EarlyChecksums)> {
     let absent = match wanted.kept {
         Some(kept) => compare_kept(tree, file, kept, event).await?,
         None => None,
@@ -225,7 +225,7 @@ async fn look(
     Ok((there, early))
 }
 
-async fn look_there(tree: Tree<'_>, file: &File<'_>, wanted: Wanted<'_>, event: &mut Event) -> Result<There, Error> {
+async fn look_there(tree: Tree<'_>, file: &File<'_>, wanted: Wanted<'_>, event: &mut Event) -> Result<There> {
     let Tree { store, repository, .. } = tree;
     let path = file.path;
     // Taken before the entry is read, so that every later change is noticed.
@@ -253,7 +253,7 @@ async fn look_there(tree: Tree<'_>, file: &File<'_>, wanted: Wanted<'_>, event: 
 }
 
 /// The uploaded digest; `None`: the body is not a digest of this algorithm.
-async fn uploaded_digest(checksum: Checksum, staged: &Staged, event: &mut Event) -> Result<Option<String>, Error> {
+async fn uploaded_digest(checksum: Checksum, staged: &Staged, event: &mut Event) -> Result<Option<String>> {
     Ok(checksum.read(&staged.beginning(paths::LONGEST_CHECKSUM as u64, event).await?))
 }
 
@@ -264,7 +264,7 @@ async fn compare_kept(
     file: &File<'_>,
     (of, checksum, body): &(File<'_>, Checksum, Vec<u8>),
     event: &mut Event,
-) -> Result<Option<Expect>, Error> {
+) -> Result<Option<Expect>> {
     let (repository, key) = (tree.repository.id, of.path.to_owned());
     let Some(entry) = tree.store.entry(repository, of.path, event).await? else {
         return Ok(Some(Expect::KeyFree { repository, key }));
@@ -291,7 +291,7 @@ async fn compare(
     said: &str,
     now: Millis,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let is = match find(tree, file.path, tree.repository.whole(now), event).await {
         Ok(entry) => digits(&entry.hashes, checksum),
         Err(Error::NoSuchFile(_) | Error::Removed(_)) => return Ok(()),

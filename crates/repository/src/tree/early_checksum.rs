@@ -5,8 +5,8 @@
 
 use crate::actor::Actor;
 use crate::content::digits;
-use crate::error::Error;
 use crate::error::refused_upload::RefusedUpload;
+use crate::error::{Error, Result};
 use crate::tree::fetch::find;
 use crate::tree::file::File;
 use crate::tree::{TRIES, Tree};
@@ -30,14 +30,14 @@ pub(crate) struct EarlyChecksums {
 
 impl EarlyChecksums {
     /// Reads the checksums that came before `file`.
-    pub(crate) async fn of(tree: Tree<'_>, file: &File<'_>, event: &mut Event) -> Result<Self, Error> {
+    pub(crate) async fn of(tree: Tree<'_>, file: &File<'_>, event: &mut Event) -> Result<Self> {
         match file.facts().keeps_checksums {
             true => Self::of_files(tree, file, event).await,
             false => Self::of_unit(tree, file, event).await,
         }
     }
 
-    async fn of_unit(tree: Tree<'_>, file: &File<'_>, event: &mut Event) -> Result<Self, Error> {
+    async fn of_unit(tree: Tree<'_>, file: &File<'_>, event: &mut Event) -> Result<Self> {
         let (repository, unit) = (tree.repository.id, unit(file.path));
         let known = tree.store.facts(repository, &unit, event).await?;
         let digest = |checksum: Checksum| Some((checksum, known.facts.get(checksum.ending())?.as_str()?.to_owned()));
@@ -47,7 +47,7 @@ impl EarlyChecksums {
         Ok(Self { digests, expect: vec![Expect::UnitAt { repository, unit, seq: known.seq }], changes })
     }
 
-    async fn of_files(tree: Tree<'_>, file: &File<'_>, event: &mut Event) -> Result<Self, Error> {
+    async fn of_files(tree: Tree<'_>, file: &File<'_>, event: &mut Event) -> Result<Self> {
         let mut early = Self::default();
         for checksum in Checksum::ALL {
             let (repository, key) = (tree.repository.id, format!("{}.{}", file.path, checksum.ending()));
@@ -66,7 +66,7 @@ impl EarlyChecksums {
     }
 
     /// Refuses bytes that do not have all these digests.
-    pub(crate) fn check(&self, path: &str, hashes: &Hashes) -> Result<(), Error> {
+    pub(crate) fn check(&self, path: &str, hashes: &Hashes) -> Result<()> {
         for (checksum, said) in &self.digests {
             let is = digits(hashes, *checksum);
             if is != *said {
@@ -84,7 +84,7 @@ pub(crate) async fn record(
     (file, checksum, digest): (&File<'_>, Checksum, &str),
     (by, now): (Actor<'_>, &impl Fn() -> Millis),
     event: &mut Event,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let (repository, unit) = (tree.repository.id, unit(file.path));
     for _ in 0..TRIES {
         // Taken before the file is looked for, so that its publication is noticed.

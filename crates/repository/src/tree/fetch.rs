@@ -1,7 +1,7 @@
 //! A published file, or a checksum of one. Checksums are computed, whether or not somebody uploaded them.
 
 use crate::content::{Content, Source};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::policy::hidden::Hidden;
 use crate::policy::rules::View;
 use crate::tree::Tree;
@@ -25,7 +25,7 @@ pub(crate) async fn fetch(
     file: &File<'_>,
     now: Millis,
     event: &mut Event,
-) -> Result<Content, Error> {
+) -> Result<Content> {
     let missing = || Error::NoSuchFile(file.path.to_owned());
     let content = match file.provenance().ok_or_else(missing)? {
         Provenance::Uploaded => match published(tree, inventory, file, now, event).await {
@@ -75,7 +75,7 @@ async fn published(
     file: &File<'_>,
     now: Millis,
     event: &mut Event,
-) -> Result<Entry, Error> {
+) -> Result<Entry> {
     let (id, path, folder, revisions) = (tree.repository.id, file.path, file.folder, tree.store.revisions());
     // The names include withdrawn files, so a path that is not among them never existed.
     let presence = inventory.ask(id, folder, path, |stamp| revisions.holds(stamp, now));
@@ -96,7 +96,7 @@ async fn published(
 }
 
 /// The published file at `path`, if it is visible.
-pub(crate) async fn find(tree: Tree<'_>, path: &str, view: View<'_>, event: &mut Event) -> Result<Entry, Error> {
+pub(crate) async fn find(tree: Tree<'_>, path: &str, view: View<'_>, event: &mut Event) -> Result<Entry> {
     let entry = tree.repository.entry(tree.store, path, event).await?;
     let entry = entry.ok_or_else(|| Error::NoSuchFile(path.to_owned()))?;
     let unseen = |why: Option<Hidden>| why.map_or_else(|| Error::Removed(path.to_owned()), Error::from);
@@ -107,7 +107,7 @@ pub(crate) async fn find(tree: Tree<'_>, path: &str, view: View<'_>, event: &mut
 }
 
 /// Opens the bytes of an entry. Small files are read into memory.
-async fn open(tree: Tree<'_>, entry: Entry, lasting: bool, event: &mut Event) -> Result<Content, Error> {
+async fn open(tree: Tree<'_>, entry: Entry, lasting: bool, event: &mut Event) -> Result<Content> {
     tree.repository.refuse_purged(tree.store, &entry.key, event).await?;
     let digest = entry.hashes.sha256;
     let store = tree.store;

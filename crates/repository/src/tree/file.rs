@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::format::{Format, FormatPath, of_path};
 use crate::policy::hidden::Hidden;
 use crate::policy::package_version::{PackageVersion, Since};
@@ -216,12 +216,12 @@ impl<'a> File<'a> {
     }
 
     /// Whether the settings of a hosted repository let a file be published at its path.
-    pub(crate) fn check_layout(&self, record: &RepositoryRecord) -> Result<(), Error> {
+    pub(crate) fn check_layout(&self, record: &RepositoryRecord) -> Result<()> {
         of_path!(&self.read, check_layout(record) else Ok(()))
     }
 
     /// Whether the settings of a hosted repository accept its version.
-    pub(crate) fn check_version(&self, record: &RepositoryRecord) -> Result<(), Error> {
+    pub(crate) fn check_version(&self, record: &RepositoryRecord) -> Result<()> {
         of_path!(&self.read, check_version(record) else Ok(()))
     }
 

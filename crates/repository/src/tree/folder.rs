@@ -2,7 +2,7 @@
 //! decided again if that changed meanwhile.
 
 use crate::actor::Actor;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::tree::TRIES;
 use crate::tree::Tree;
 use crate::tree::further_changes::FurtherChanges;
@@ -28,11 +28,11 @@ pub(crate) async fn change(
     tree: Tree<'_>,
     folder: &str,
     read: Read,
-    which: impl Fn(&[Entry]) -> Result<Vec<Entry>, Error>,
+    which: impl Fn(&[Entry]) -> Result<Vec<Entry>>,
     by: Actor<'_>,
     at: Millis,
     event: &mut Event,
-) -> Result<u64, Error> {
+) -> Result<u64> {
     let (store, repository) = (tree.store, tree.repository);
     let id = repository.id;
     for _ in 0..TRIES {
@@ -71,9 +71,9 @@ pub(crate) async fn change(
 /// others are still made.
 pub(crate) async fn each(
     folders: &[String],
-    one: impl AsyncFn(&str, &mut Event) -> Result<u64, Error>,
+    one: impl AsyncFn(&str, &mut Event) -> Result<u64>,
     event: &mut Event,
-) -> Result<u64, Error> {
+) -> Result<u64> {
     let (mut sum, mut failed) = (0, None);
     for some in folders.chunks(AT_ONCE) {
         let begin = |folder| {

@@ -6,7 +6,7 @@
 //! to be complete is an error: programs would take the missing rows for deleted ones.
 
 use crate::content::Freshness;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::group::is_hosted;
 use crate::policy::rules::View;
 use crate::question::Ask;
@@ -37,7 +37,7 @@ pub(crate) async fn list_folder(
     ask: &Ask<'_>,
     path: &str,
     event: &mut Event,
-) -> Result<FolderList, Error> {
+) -> Result<FolderList> {
     let (repository, now) = (&ask.repository, services.clock.now());
     let mut making = Making::new(path, &services.merging);
     // Without the rows of a member the list of a group would not be complete.
@@ -100,7 +100,7 @@ impl<'a> Making<'a> {
     }
 
     /// Adds the visible children of the folder in a hosted repository. Rows that are there already stay.
-    async fn add_hosted(&mut self, tree: Tree<'_>, now: Millis, event: &mut Event) -> Result<(), Error> {
+    async fn add_hosted(&mut self, tree: Tree<'_>, now: Millis, event: &mut Event) -> Result<()> {
         let view = tree.repository.view(now);
         let mut after = String::new();
         loop {
@@ -132,7 +132,7 @@ impl<'a> Making<'a> {
         name: &str,
         view: View<'_>,
         event: &mut Event,
-    ) -> Result<Option<Millis>, Error> {
+    ) -> Result<Option<Millis>> {
         let mut folders = vec![format!("{}/{}", self.path, name.trim_end_matches('/'))];
         while let Some(folder) = folders.pop() {
             let mut after = String::new();
@@ -155,13 +155,13 @@ impl<'a> Making<'a> {
     }
 
     /// Adds versions of upstreams as folders.
-    fn add_versions(&mut self, versions: FolderVersions) -> Result<(), Error> {
+    fn add_versions(&mut self, versions: FolderVersions) -> Result<()> {
         self.freshness = versions.freshness;
         let row = |(version, at)| FolderRow { name: format!("{version}/"), at, size_bytes: None };
         self.add(versions.dated.into_iter().map(row).collect())
     }
 
-    fn add(&mut self, rows: Vec<FolderRow>) -> Result<(), Error> {
+    fn add(&mut self, rows: Vec<FolderRow>) -> Result<()> {
         let bytes: usize = rows.iter().map(|row| ROW_BYTES + NAMES * row.name.len()).sum();
         self.held.push(self.memory.hold(bytes as u64).map_err(store::Error::from)?);
         for row in rows {
@@ -177,7 +177,7 @@ impl<'a> Making<'a> {
         folder: &str,
         after: &str,
         event: &mut Event,
-    ) -> Result<(Vec<Child<Entry>>, Option<String>), Error> {
+    ) -> Result<(Vec<Child<Entry>>, Option<String>)> {
         self.reads += 1;
         if self.reads > READS_MAX {
             // A folder without visible files does not exist.
@@ -204,7 +204,7 @@ impl<'a> Making<'a> {
     }
 
     /// The list. An empty folder does not exist, whether or not it has files that are not visible.
-    fn end(self) -> Result<FolderList, Error> {
+    fn end(self) -> Result<FolderList> {
         if self.rows.is_empty() {
             return Err(self.nothing());
         }

@@ -1,6 +1,6 @@
 //! What an upload hides: groups ask no upstream for an artifact or a raw file that a hosted repository has.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::group::is_hosted;
 use crate::question::Ask;
 use crate::repository::Repository;
@@ -54,7 +54,7 @@ pub(crate) async fn hidden_by(
     ask: &Ask<'_>,
     file: &File<'_>,
     event: &mut Event,
-) -> Result<Option<HiddenName>, Error> {
+) -> Result<Option<HiddenName>> {
     let Some(guarded) = file.guarded().next() else { return Ok(None) };
     let Some(name) = file.guarded_name(guarded) else { return Ok(None) };
     if file.provenance() != Some(Provenance::Uploaded) {
@@ -96,7 +96,7 @@ pub(crate) async fn is_known_to_have(
     leaf: &Repository,
     name: Guarded<'_>,
     event: &mut Event,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let folder = match name {
         Guarded::Folder(folder) => folder,
         Guarded::Path(path) => {

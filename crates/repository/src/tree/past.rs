@@ -3,7 +3,7 @@
 
 use crate::as_of::Past;
 use crate::content::{Content, How};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::tree::file::File;
 use crate::upstream::fetch::{answer, present};
 use crate::upstream::first_seen::store::{Bytes, FirstSeenStore};
@@ -20,7 +20,7 @@ pub(crate) async fn file(
     file: &File<'_>,
     trace: &mut FetchTrace,
     event: &mut Event,
-) -> Result<Content, Error> {
+) -> Result<Content> {
     let then = FirstSeenStore::of(remote).through(then.through);
     let Some(Bytes { met, sha256 }) = then.bytes(file.path, event).await? else {
         return Err(past::early(remote, then, file.path, event).await?);

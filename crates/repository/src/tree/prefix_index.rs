@@ -2,7 +2,7 @@
 //! most of these files belong to other organisations. This index answers such requests from memory, with one lookup for
 //! each member.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::tree::inventory::Inventory;
 use crate::tree::inventory::NAMES;
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ pub(crate) async fn lacks(
     folder: &str,
     now: Millis,
     event: &mut Event,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let Some(begins) = beginning(folder) else { return Ok(false) };
     let revisions = store.revisions();
     let said = || inventory.ask(id, ALL, begins, |stamp| revisions.holds(stamp, now)).known();

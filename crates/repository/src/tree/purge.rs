@@ -4,7 +4,7 @@
 
 use crate::actor::Actor;
 use crate::cleanup::purge::purged;
-use crate::error::Error;
+use crate::error::Result;
 use crate::services::Served;
 use crate::tree::folder;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub(crate) async fn purge(
     why: &str,
     by: Option<Actor<'_>>,
     event: &mut Event,
-) -> Result<Vec<Entry>, Error> {
+) -> Result<Vec<Entry>> {
     let (tree, at) = (of.tree(), of.services.store.now());
     let path = &*of.repository.format.rules().named_path(what);
     let is_file = tree.store.entry(tree.repository.id, path, event).await?.is_some();

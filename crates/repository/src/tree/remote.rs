@@ -3,7 +3,7 @@
 //! The parts that do not depend on the format are in `upstream/`.
 
 use crate::content::Content;
-use crate::error::Error;
+use crate::error::Result;
 use crate::tree::file::File;
 use crate::upstream::fetch::present;
 use crate::upstream::trace::FetchTrace;
@@ -11,7 +11,7 @@ use crate::upstream::{Remote, refused};
 use telemetry::{Event, Layer, Tick};
 
 /// Returns the file, or its checksum.
-pub(crate) async fn fetch(remote: &Remote, file: &File<'_>, event: &mut Event) -> Result<Content, Error> {
+pub(crate) async fn fetch(remote: &Remote, file: &File<'_>, event: &mut Event) -> Result<Content> {
     event.layer = Layer::Remote;
     let began = Tick::now();
     let mut trace = FetchTrace::default();

@@ -2,7 +2,7 @@
 //! and the path stays reserved.
 
 use crate::actor::Actor;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::tree::Tree;
 use crate::tree::admit;
 use crate::tree::deploy::present;
@@ -25,7 +25,7 @@ pub(crate) async fn remove(
     by: Actor<'_>,
     at: Millis,
     event: &mut Event,
-) -> Result<u64, Error> {
+) -> Result<u64> {
     admit::may_change(file, by)?;
     let path = file.path;
     let check = |there: Option<&Entry>| match conditions {
@@ -51,7 +51,7 @@ pub(crate) async fn remove(
 }
 
 /// Deletes all files below `path`.
-async fn remove_below(tree: Tree<'_>, path: &str, by: Actor<'_>, at: Millis, event: &mut Event) -> Result<u64, Error> {
+async fn remove_below(tree: Tree<'_>, path: &str, by: Actor<'_>, at: Millis, event: &mut Event) -> Result<u64> {
     let below = format!("{path}/");
     let mut removed = withdraw(tree, path, |_| Ok(true), by, at, event).await?;
     let mut after = below.clone();
@@ -71,11 +71,11 @@ async fn remove_below(tree: Tree<'_>, path: &str, by: Actor<'_>, at: Millis, eve
 async fn withdraw(
     tree: Tree<'_>,
     folder: &str,
-    which: impl Fn(&Entry) -> Result<bool, Error>,
+    which: impl Fn(&Entry) -> Result<bool>,
     by: Actor<'_>,
     at: Millis,
     event: &mut Event,
-) -> Result<u64, Error> {
+) -> Result<u64> {
     let withdrawn = |rows: &[Entry]| {
         let mut gone = Vec::new();
         for entry in visible(rows, tree.repository.whole(at)).map(|seen| seen.entry()) {

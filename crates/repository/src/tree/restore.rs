@@ -1,7 +1,7 @@
 //! Undoes the last deletion of a path, within the undo window.
 
 use crate::actor::Actor;
-use crate::error::Error;
+use crate::error::Result;
 use crate::error::unrestorable::Unrestorable;
 use crate::tree::Tree;
 use crate::tree::admit;
@@ -14,13 +14,7 @@ use telemetry::{Event, Millis};
 const PAGE: usize = 1_000;
 
 /// Restores what the last deletion of `path`, or of anything below it, removed. Returns the number of files.
-pub(crate) async fn restore(
-    tree: Tree<'_>,
-    path: &str,
-    by: Actor<'_>,
-    at: Millis,
-    event: &mut Event,
-) -> Result<u64, Error> {
+pub(crate) async fn restore(tree: Tree<'_>, path: &str, by: Actor<'_>, at: Millis, event: &mut Event) -> Result<u64> {
     admit::may_change(&tree.repository.file(path), by)?;
     let Some((removed, folders)) = last_removal(tree, path, event).await? else {
         return Err(Unrestorable::Nothing(path.to_owned()).into());
@@ -45,11 +39,7 @@ fn is_removed(entry: &Entry, path: &str) -> bool {
 }
 
 /// When something at or below `path` was last deleted, and the folders that it was in.
-async fn last_removal(
-    tree: Tree<'_>,
-    path: &str,
-    event: &mut Event,
-) -> Result<Option<(Millis, BTreeSet<String>)>, Error> {
+async fn last_removal(tree: Tree<'_>, path: &str, event: &mut Event) -> Result<Option<(Millis, BTreeSet<String>)>> {
     let mut found: Option<(Millis, BTreeSet<String>)> = None;
     let mut after = String::new();
     loop {

@@ -4,8 +4,8 @@ use crate::actor::Actor;
 use crate::author::ChangeSource;
 use crate::content::Source;
 use crate::context::Context;
-use crate::error::Error;
 use crate::error::unrestorable::Unrestorable;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::maven::retention;
 use crate::record::{RepositoryRecord, Retention};
@@ -90,7 +90,7 @@ impl Trial {
         Tree { store: &self.context.store, context: &self.context, repository: &self.repository }
     }
 
-    async fn put(&self, path: &str, bytes: &'static [u8], day: i64) -> Result<bool, Error> {
+    async fn put(&self, path: &str, bytes: &'static [u8], day: i64) -> Result<bool> {
         let event = &mut Event::job("test", Millis(0));
         let mut staged = self.context.store.stage(event).await?;
         staged.write(Bytes::from_static(bytes), event).await?;
@@ -100,12 +100,12 @@ impl Trial {
         deployed.map(|deployed| deployed.new)
     }
 
-    async fn remove(&self, path: &str, day: i64) -> Result<u64, Error> {
+    async fn remove(&self, path: &str, day: i64) -> Result<u64> {
         let (file, event) = (self.repository.file(path), &mut Event::job("test", Millis(0)));
         remove::remove(self.tree(), &file, None, somebody(None), Millis(day * DAY), event).await
     }
 
-    async fn restore(&self, path: &str, at: Millis) -> Result<u64, Error> {
+    async fn restore(&self, path: &str, at: Millis) -> Result<u64> {
         restore::restore(self.tree(), path, somebody(None), at, &mut Event::job("test", Millis(0))).await
     }
 

@@ -3,7 +3,7 @@
 
 use crate::content::{Content, Source};
 use crate::content::{Freshness, How};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::tree::file::File;
 use crate::upstream::failure::Failure;
 use crate::upstream::flight::{ArrivedBy, FetchResult, FlightLifetime, FollowUntil, Stage};
@@ -24,7 +24,7 @@ pub(crate) async fn present(
     asked: &File<'_>,
     trace: &mut FetchTrace,
     event: &mut Event,
-) -> Result<Content, Error> {
+) -> Result<Content> {
     match asked.checksum() {
         Some((of, checksum)) => checksum_file(remote, asked, &of, checksum, trace, event).await,
         None => file(remote, asked, trace, event).await,
@@ -40,7 +40,7 @@ async fn checksum_file(
     checksum: Checksum,
     trace: &mut FetchTrace,
     event: &mut Event,
-) -> Result<Content, Error> {
+) -> Result<Content> {
     // Metadata is small, so it is fetched for its checksum, and both have the same state. Other files may be large, and
     // a client that requests only their checksum may have the file already.
     let of = if of.is_metadata() {
@@ -70,7 +70,7 @@ pub(crate) async fn file(
     asked: &File<'_>,
     trace: &mut FetchTrace,
     event: &mut Event,
-) -> Result<Content, Error> {
+) -> Result<Content> {
     file_by(remote, asked, Proof::Age, trace, event).await
 }
 
@@ -81,7 +81,7 @@ pub(crate) async fn file_by(
     proof: Proof<'_>,
     trace: &mut FetchTrace,
     event: &mut Event,
-) -> Result<Content, Error> {
+) -> Result<Content> {
     let (now, path, ttl) = (remote.now(), file.path, Ttl::of(&remote.repository, file));
     let (cached, facts) = (remote.remotes.store.cached_counts(), remote.remotes.store.facts_counts());
     let recalled = remote.recall(file, event).await?;
@@ -202,7 +202,7 @@ async fn stale(
     why: Reason,
     trace: &mut FetchTrace,
     event: &mut Event,
-) -> Result<Content, Error> {
+) -> Result<Content> {
     trace.stale = Some(why);
     answer(remote, file, kept, How::Stale(why), Some(remote.now()), trace, event).await
 }
@@ -216,7 +216,7 @@ pub(crate) async fn answer(
     until: Option<Millis>,
     trace: &mut FetchTrace,
     event: &mut Event,
-) -> Result<Content, Error> {
+) -> Result<Content> {
     let KeptFile { known, held } = kept;
     let mut row = OfUpstream::kept(remote, file, &known, event).await?;
     if row.look_for_date(remote, event).await? {
@@ -240,7 +240,7 @@ pub(crate) async fn answer(
 }
 
 /// Decides whether the file is visible, and which exceptions make it so.
-fn seen(remote: &Remote, row: OfUpstream<'_>, file: &File<'_>) -> Result<Option<String>, Error> {
+fn seen(remote: &Remote, row: OfUpstream<'_>, file: &File<'_>) -> Result<Option<String>> {
     let now = remote.now();
     let missing = || Error::Missing { path: file.path.to_owned(), until: now };
     shown(&row, remote.repository.view(now)).map_err(|why| why.map_or_else(missing, Error::from))

@@ -2,7 +2,7 @@
 
 pub(crate) mod table;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::upstream::declared_digests::DeclaredDigests;
 use crate::upstream::fetch_job::FetchJob;
 use crate::upstream::first_seen::record;
@@ -20,17 +20,12 @@ use tokio::sync::watch;
 
 impl Remote {
     /// The fetch of `path`: the one in flight, or a new one with this lifetime.
-    pub(crate) fn flight(&self, path: &str, lasts: FlightLifetime) -> Result<Flight, Error> {
+    pub(crate) fn flight(&self, path: &str, lasts: FlightLifetime) -> Result<Flight> {
         self.flight_of(path, lasts, DeclaredDigests::default())
     }
 
     /// The same, for a file with digests from an index.
-    pub(crate) fn flight_of(
-        &self,
-        path: &str,
-        lasts: FlightLifetime,
-        indexed: DeclaredDigests,
-    ) -> Result<Flight, Error> {
+    pub(crate) fn flight_of(&self, path: &str, lasts: FlightLifetime, indexed: DeclaredDigests) -> Result<Flight> {
         if !self.repository.asks {
             return Err(Error::Unasked);
         }

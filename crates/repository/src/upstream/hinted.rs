@@ -1,6 +1,6 @@
 //! Hints that files changed upstream: the cached documents are fetched again until they have changed.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::hints::announcement::Announcement;
 use crate::hints::hint::Hint;
 use crate::hints::waiting::Arrived;
@@ -45,7 +45,7 @@ impl HintedRemote {
         said: &Announcement,
         shared: &Arc<AtomicBool>,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let (repository, at) = (&self.remote.repository, self.remote.now());
         let (hint, published) = ((self.files.hint)(said), said.published);
         repository.shared.due.set_recent(said.recent.clone());
@@ -132,7 +132,7 @@ impl HintedRemote {
     }
 
     /// Fetches the cached documents of one hint again.
-    async fn look_for(&self, hint: &Hint, event: &mut Event) -> Result<SeenNow, Error> {
+    async fn look_for(&self, hint: &Hint, event: &mut Event) -> Result<SeenNow> {
         let (mut is_true, mut none) = (None, true);
         for path in (self.files.documents)(hint) {
             let file = self.remote.repository.file(&path);
@@ -152,7 +152,7 @@ impl HintedRemote {
         Ok(SeenNow { is_true, digests: self.digests(hint, event).await? })
     }
 
-    async fn tells(&self, hint: Hint, kept: KeptFile, event: &mut Event) -> Result<bool, Error> {
+    async fn tells(&self, hint: Hint, kept: KeptFile, event: &mut Event) -> Result<bool> {
         let read = document_bytes::read(&kept.held, kept.known.hashes.size_bytes, DOCUMENT_BYTES);
         let tells = self.files.tells;
         let look = move |_: &mut ()| read().is_ok_and(|bytes| tells(&hint, &bytes));
@@ -160,7 +160,7 @@ impl HintedRemote {
     }
 
     /// The digests of the cached documents of a hint.
-    async fn digests(&self, hint: &Hint, event: &mut Event) -> Result<String, Error> {
+    async fn digests(&self, hint: &Hint, event: &mut Event) -> Result<String> {
         let mut digests = String::new();
         for path in (self.files.documents)(hint) {
             if let Some(Remembered::File(kept)) = self.remote.recall(&self.remote.repository.file(&path), event).await?

@@ -42,7 +42,7 @@ pub(crate) mod upstream_cell;
 pub(crate) mod verify;
 
 use crate::bad_setting::BadSetting;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::hints::HintBoard;
 use crate::index::open_files::OpenFiles;
 use crate::record::RemoteRecord;
@@ -73,7 +73,7 @@ pub(crate) const TRIAL_PATIENCE: Duration = Duration::from_secs(1);
 /// Looks for the date of a file in a list of versions, which it fetches. Returns whether the age of the file may be
 /// another now. Remote repositories receive this function when the server starts, because it fetches through them.
 pub(crate) type DateLookup = for<'a> fn(&'a Remote, &'a File<'a>, &'a mut Event) -> Lookup<'a>;
-type Lookup<'a> = Pin<Box<dyn Future<Output = Result<bool, Error>> + Send + 'a>>;
+type Lookup<'a> = Pin<Box<dyn Future<Output = Result<bool>> + Send + 'a>>;
 
 /// Limits of the work with upstreams.
 #[derive(Debug, Clone, Copy)]
@@ -208,7 +208,7 @@ impl Remote {
     }
 
     /// Takes a place for waiting for this upstream. This fails if too many requests wait.
-    pub(crate) fn may_wait(&self) -> Result<(), Error> {
+    pub(crate) fn may_wait(&self) -> Result<()> {
         let Some(place) = self.place.upgrade() else { return Ok(()) };
         place.wait(&self.remotes.waiters, self.repository.id).map_err(Error::TooManyWait)
     }

@@ -1,7 +1,7 @@
 //! An upstream as of a moment. Only files that had been seen by then are answered, from the bytes that are cached
 //! today.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::policy::package_version::PackageVersion;
 use crate::policy::rules::OPEN;
@@ -23,7 +23,7 @@ pub(crate) fn today(
     named: Option<PackageVersion<'_>>,
     met: AgeRecord,
     trace: &mut FetchTrace,
-) -> Result<Remote, Error> {
+) -> Result<Remote> {
     let Remote { remotes, repository, place } = remote;
     let row = Seen { named: named.map(PackageVersion::upstream), met };
     let missing = || Error::NoSuchFile(file.path.to_owned());
@@ -35,12 +35,7 @@ pub(crate) fn today(
 }
 
 /// Why there is no answer for `path` as of that moment.
-pub(crate) async fn early(
-    remote: &Remote,
-    then: FirstSeenStore<'_>,
-    path: &str,
-    event: &mut Event,
-) -> Result<Error, Error> {
+pub(crate) async fn early(remote: &Remote, then: FirstSeenStore<'_>, path: &str, event: &mut Event) -> Result<Error> {
     let first = match then.first(event).await? {
         Some(First { full: true, .. }) => return Ok(over_budget(remote)),
         Some(_) => None,

@@ -1,6 +1,6 @@
 //! A file of an upstream as the input of a policy.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::format::Format;
 use crate::policy::package_version::{PackageVersion, Since};
 use crate::tree::file::File;
@@ -30,7 +30,7 @@ impl<'a> OfUpstream<'a> {
         file: &'a File<'a>,
         cached: &CachedFile,
         event: &mut Event,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let modified = cached.modified.as_deref().and_then(client::moment);
         Self::new(remote, file, cached.first_seen, modified, Some(cached.hashes.sha256), event).await
     }
@@ -41,7 +41,7 @@ impl<'a> OfUpstream<'a> {
         file: &'a File<'a>,
         arriving: &Arriving,
         event: &mut Event,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         Self::new(remote, file, arriving.first_seen, arriving.modified, None, event).await
     }
 
@@ -52,7 +52,7 @@ impl<'a> OfUpstream<'a> {
         modified: Option<Millis>,
         sha256: Option<Digest>,
         event: &mut Event,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let (now, repository) = (remote.now(), &remote.repository);
         let row = Self { file, first_seen, since: Since::FirstSeen(first_seen), undated: false };
         if !repository.view(now).finds_young(&row) {
@@ -80,7 +80,7 @@ impl<'a> OfUpstream<'a> {
 
     /// Fetches the list of the file's artifact if it may have the date. Returns whether the age of the file may be
     /// another now.
-    pub(crate) async fn look_for_date(&self, remote: &Remote, event: &mut Event) -> Result<bool, Error> {
+    pub(crate) async fn look_for_date(&self, remote: &Remote, event: &mut Event) -> Result<bool> {
         match self.undated {
             true => (remote.remotes.date_lookup)(remote, self.file, event).await,
             false => Ok(false),

@@ -1,7 +1,7 @@
 //! How an answer from an upstream was obtained, for the event of the request.
 
 use crate::content::Content;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::upstream::Remote;
 use telemetry::{Event, EventId, MemberRecord, MemberSaid, Reason, Tick};
 
@@ -22,7 +22,7 @@ pub(crate) struct FetchTrace {
 
 impl FetchTrace {
     /// Writes the result into the event. The work began at `began`.
-    pub(crate) fn finish(mut self, remote: &Remote, began: Tick, found: &Result<Content, Error>, event: &mut Event) {
+    pub(crate) fn finish(mut self, remote: &Remote, began: Tick, found: &Result<Content>, event: &mut Event) {
         let detail = match found {
             Err(Error::Upstream(failure)) => Some(failure.detail()),
             Err(Error::Hidden(why)) => Some(why.to_string()),

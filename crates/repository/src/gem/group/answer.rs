@@ -1,6 +1,6 @@
 //! The end of an answer of a group of gem repositories, and its refusals.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::Question;
 use crate::gem::group::GroupGems;
 use crate::group::is_hosted;
@@ -8,7 +8,7 @@ use telemetry::{Event, Layer};
 
 impl GroupGems<'_> {
     /// Adds the members and, for an explanation, the owner of the name to the event of an answer.
-    pub(crate) async fn finish(self, question: &Question<'_>, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn finish(self, question: &Question<'_>, event: &mut Event) -> Result<()> {
         event.layer = Layer::Group;
         self.order_members(event);
         if !self.local.repository.asks {

@@ -2,7 +2,7 @@
 //! if only the order counted.
 
 use crate::bad_setting::BadSetting;
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::group::owner::Holder;
@@ -82,7 +82,7 @@ pub async fn collisions(
     limit: usize,
     only_waiting: bool,
     event: &mut Event,
-) -> Result<Collisions, Error> {
+) -> Result<Collisions> {
     let (group, settings) = services.find(group, event).await?;
     if !group.is_group_of_gems() {
         let text = format!("`{}` is no group of gems, so each name in it is its own", group.record.name);

@@ -2,7 +2,7 @@
 //! together. Lists of new gems cover hosted members only.
 
 use crate::actor::Actor;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::Found;
 use crate::gem::describe::{about_gem, document, newest, own_names, span};
 use crate::gem::group::members::KnownMembers;
@@ -27,7 +27,7 @@ impl GroupGems<'_> {
         owners: &[usize],
         depth: Depth,
         event: &mut Event,
-    ) -> Result<Vec<GemRows>, Error> {
+    ) -> Result<Vec<GemRows>> {
         let mut rows = Vec::with_capacity(owners.len());
         for place in owners {
             let member = self.member(&self.leaves()[*place]);
@@ -43,7 +43,7 @@ impl GroupGems<'_> {
         ask: &Describe,
         by: Actor<'_>,
         event: &mut Event,
-    ) -> Result<Found, Error> {
+    ) -> Result<Found> {
         let owners = self.owners_told(name, event).await?;
         if owners.len() > 1 && ask.what.is_of_versions() {
             let rows = self.rows(name, &owners, Depth::Whole, event).await;
@@ -70,7 +70,7 @@ impl GroupGems<'_> {
 
     /// The answers that come from hosted members alone, because upstreams have no such lists: the gems of an owner, and
     /// new gems.
-    pub(crate) async fn of_hosted(self, ask: &Describe, by: Actor<'_>, event: &mut Event) -> Result<Found, Error> {
+    pub(crate) async fn of_hosted(self, ask: &Describe, by: Actor<'_>, event: &mut Event) -> Result<Found> {
         let members: Vec<Member<'_>> = self.leaves().iter().map(|leaf| self.member(leaf)).collect();
         let hosted = members.iter().enumerate().filter(|(_, member)| member.upstream().is_none());
         let hosted: Vec<(usize, Hosted<'_>)> = hosted.map(|(place, member)| (place, member.local)).collect();
@@ -100,7 +100,7 @@ impl GroupGems<'_> {
         hosted: &[(usize, Hosted<'_>)],
         base: &str,
         event: &mut Event,
-    ) -> Result<Value, Error> {
+    ) -> Result<Value> {
         let asked = span(what);
         let (skip, limit) = (asked.skip, asked.skip + asked.limit);
         if limit > NEWEST_MAX {

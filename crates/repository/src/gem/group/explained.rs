@@ -1,7 +1,7 @@
 //! The owner of a name and the reason, for the event of an answer: a record of each member that was asked or passed
 //! over, and a text for `daylight explain`.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::Question;
 use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
@@ -27,7 +27,7 @@ impl GroupGems<'_> {
     }
 
     /// Records the answer of a member, unless the member recorded it itself.
-    pub(crate) fn tell_asked<T>(self, place: usize, found: &Result<T, Error>, event: &mut Event) {
+    pub(crate) fn tell_asked<T>(self, place: usize, found: &Result<T>, event: &mut Event) {
         self.tell(place, found.as_ref().err(), event);
     }
 
@@ -113,7 +113,7 @@ impl GroupGems<'_> {
 
     /// Adds the owner of the requested name and the source of its answer to the event, for `daylight explain`. This
     /// calls no upstream.
-    pub(crate) async fn explain(self, question: &Question<'_>, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn explain(self, question: &Question<'_>, event: &mut Event) -> Result<()> {
         let names: Vec<&str> = match *question {
             Question::Info(name) => vec![name],
             Question::Gem(full_name) | Question::Gemspec(full_name) => {
@@ -165,7 +165,7 @@ impl GroupGems<'_> {
     }
 
     /// Adds the versions that the `/info` of a member leaves out to the record of this member.
-    async fn tell_left_out(self, place: usize, question: &Question<'_>, event: &mut Event) -> Result<(), Error> {
+    async fn tell_left_out(self, place: usize, question: &Question<'_>, event: &mut Event) -> Result<()> {
         let (Some(leaf), Question::Info(name)) = (self.leaves().get(place), question) else { return Ok(()) };
         let member = self.member(leaf);
         let text = match member.upstream() {

@@ -1,6 +1,6 @@
 //! The answer of a group about one version. It comes from the owner of the name.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::found::Found as Any;
 use crate::gem::download::Part;
 use crate::gem::group::GroupGems;
@@ -12,7 +12,7 @@ impl GroupGems<'_> {
     /// A part of the version with this full name. The name can be read as versions of several gems. Each gem is
     /// requested from its owner only, and under no other name. The order of the members decides between the readings,
     /// not the position of the split, because publishers upstream can choose that.
-    pub(crate) async fn file(self, part: Part, full_name: &str, event: &mut Event) -> Result<Any, Error> {
+    pub(crate) async fn file(self, part: Part, full_name: &str, event: &mut Event) -> Result<Any> {
         let mut meant: Vec<(&str, Vec<usize>)> = Vec::new();
         let mut refusal = Error::NoSuchPackage;
         for reading in readings(full_name).take(READINGS) {

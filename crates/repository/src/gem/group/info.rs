@@ -1,7 +1,7 @@
 //! `/info/NAME` of a group: that of the owner of the name.
 
 use crate::content::soonest;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::indexes::view_log::{Md5OfInfo, ToSay};
@@ -14,7 +14,7 @@ use telemetry::Event;
 impl GroupGems<'_> {
     /// `/info/NAME`. A name that a member lists has one even if its owner has no version, because Bundler leaves the
     /// compact index if a name in `/versions` has no `/info`.
-    pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Index, Error> {
+    pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Index> {
         let owners = self.owners_told(name, event).await?;
         let before = match owners.len() {
             0 | 1 => None,
@@ -50,7 +50,7 @@ impl GroupGems<'_> {
 
     /// Stores the MD5 of a file that is joined from members that share a name, for its line in `/versions`, unless the
     /// members changed meanwhile.
-    async fn learn(self, name: &str, before: &Option<ToSay>, made: &Index, event: &mut Event) -> Result<(), Error> {
+    async fn learn(self, name: &str, before: &Option<ToSay>, made: &Index, event: &mut Event) -> Result<()> {
         let now = KnownMembers::of_names(self, [name], event).await?.says(name);
         let Some(ToSay { tokens, md5: Md5OfInfo::Unknown { basis, .. }, .. }) = &now else { return Ok(()) };
         let info = Info::read(made.pieces.concat().into()).map_err(|_| Error::GivenUp)?;
@@ -63,7 +63,7 @@ impl GroupGems<'_> {
     }
 
     /// Whether clients may know the name from the group: a present or former member lists or listed it.
-    async fn is_listed(self, name: &str, event: &mut Event) -> Result<bool, Error> {
+    async fn is_listed(self, name: &str, event: &mut Event) -> Result<bool> {
         if !KnownMembers::of_names(self, [name], event).await?.holders(name).is_empty() {
             return Ok(true);
         }
@@ -72,7 +72,7 @@ impl GroupGems<'_> {
 }
 
 /// The lines of the first file, and those lines of the other whose versions the first lacks.
-fn joined(first: Index, other: Index) -> Result<Index, Error> {
+fn joined(first: Index, other: Index) -> Result<Index> {
     let read = |index: &Index| Info::read(index.pieces.concat().into()).map_err(|_| Error::GivenUp);
     let (one, two) = (read(&first)?, read(&other)?);
     let known: HashSet<&str> = one.lines().map(|line| line.token).collect();

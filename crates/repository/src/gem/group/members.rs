@@ -1,6 +1,6 @@
 //! The known facts about the members of a group that decide who owns a name, and what the owner publishes under it.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::format::Format;
 use crate::gem::group::GroupGems;
 use crate::gem::group::owner::{self, Holder};
@@ -25,7 +25,7 @@ const PAGE: usize = 1_000;
 
 /// Makes the facts about a name from its rows in a hosted member. The arguments are the member's index, the member, the
 /// rows and the time.
-type ReadRows = fn(usize, &Repository, &[Entry], Millis) -> Result<Option<Published>, Error>;
+type ReadRows = fn(usize, &Repository, &[Entry], Millis) -> Result<Option<Published>>;
 
 /// The known facts about the members: the names of hosted members, all or some, and the indexes of the upstreams.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl KnownMembers {
         group: GroupGems<'_>,
         names: impl IntoIterator<Item = &'n str>,
         event: &mut Event,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let members = Self::of_these(group.leaves(), group.among, group.local.store, group.now(), names, event).await?;
         Ok(Self { group: Some(group.local.repository.shared.clone()), ..members })
     }
@@ -71,7 +71,7 @@ impl KnownMembers {
         now: Millis,
         names: impl IntoIterator<Item = &'n str>,
         event: &mut Event,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let mut members = Self::new(leaves, now);
         let hosted: Vec<(usize, &Arc<Repository>)> =
             leaves.iter().enumerate().filter(|(_, leaf)| is_hosted(leaf) && among.may_be(leaf)).collect();
@@ -100,7 +100,7 @@ impl KnownMembers {
     }
 
     /// The present facts about all names.
-    pub(crate) async fn of_all(group: GroupGems<'_>, event: &mut Event) -> Result<Self, Error> {
+    pub(crate) async fn of_all(group: GroupGems<'_>, event: &mut Event) -> Result<Self> {
         let mut members = Self::of_upstreams(group.leaves(), group.now());
         members.read_hosted(group.local.store, Published::of, event).await?;
         Ok(Self { group: Some(group.local.repository.shared.clone()), ..members })
@@ -112,7 +112,7 @@ impl KnownMembers {
         store: &Store,
         now: Millis,
         event: &mut Event,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let mut members = Self::of_upstreams(leaves, now);
         members.read_hosted(store, Published::silent, event).await?;
         Ok(members)
@@ -135,7 +135,7 @@ impl KnownMembers {
     }
 
     /// Adds what `of` makes from the rows of each name that hosted members have or had.
-    async fn read_hosted(&mut self, store: &Store, of: ReadRows, event: &mut Event) -> Result<(), Error> {
+    async fn read_hosted(&mut self, store: &Store, of: ReadRows, event: &mut Event) -> Result<()> {
         for place in 0..self.leaves.len() {
             let (leaf, now) = (self.leaves[place].clone(), self.now);
             let mut after = Some(String::new()).filter(|_| is_hosted(&leaf));
@@ -309,7 +309,7 @@ impl KnownMembers {
 }
 
 impl Published {
-    fn of(place: usize, leaf: &Repository, rows: &[Entry], now: Millis) -> Result<Option<Self>, Error> {
+    fn of(place: usize, leaf: &Repository, rows: &[Entry], now: Millis) -> Result<Option<Self>> {
         let Some(began) = rows.iter().map(|row| row.published).min() else { return Ok(None) };
         Ok(Some(Self { place, began, says: hosted_says(rows, leaf, leaf.view(now))? }))
     }
@@ -320,7 +320,7 @@ impl Published {
     }
 
     /// The facts without the published versions.
-    fn silent(place: usize, _: &Repository, rows: &[Entry], _: Millis) -> Result<Option<Self>, Error> {
+    fn silent(place: usize, _: &Repository, rows: &[Entry], _: Millis) -> Result<Option<Self>> {
         let began = rows.iter().map(|row| row.published).min();
         Ok(began.map(|began| Self { place, began, says: ToSay::nothing(None) }))
     }

@@ -1,6 +1,6 @@
 //! The names whose owner a change of settings would change.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::format::Format;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::upstream::follow::Follow;
@@ -48,7 +48,7 @@ pub async fn owner_changes(
     after: &RepositoryTable,
     changed: RepositoryId,
     event: &mut Event,
-) -> Result<Option<OwnerChanges>, Error> {
+) -> Result<Option<OwnerChanges>> {
     let mut groups: Vec<(&Arc<Repository>, &Arc<Repository>)> = before
         .by_name
         .iter()

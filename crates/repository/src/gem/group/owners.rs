@@ -1,6 +1,6 @@
 //! Finds the owner of a name among the members of a group. No upstream is called with a name: its index is enough.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::upstream::follow::Follow;
@@ -27,18 +27,18 @@ pub(crate) enum Recent {
 impl<'a> GroupGems<'a> {
     /// The indexes of the members that answer for a name. The event gets the members that are passed over, or whose
     /// index is unknown.
-    pub(crate) async fn owners_told(self, name: &str, event: &mut Event) -> Result<Vec<usize>, Error> {
+    pub(crate) async fn owners_told(self, name: &str, event: &mut Event) -> Result<Vec<usize>> {
         let (owners, members) = self.known_owners(name, event).await?;
         self.tell_passed_over(name, &members, &owners, event);
         Ok(owners)
     }
 
     /// The indexes of the members that answer for a name: its owner, or all that share it. Empty: no member has it.
-    pub(crate) async fn owners(self, name: &str, event: &mut Event) -> Result<Vec<usize>, Error> {
+    pub(crate) async fn owners(self, name: &str, event: &mut Event) -> Result<Vec<usize>> {
         Ok(self.known_owners(name, event).await?.0)
     }
 
-    async fn known_owners(self, name: &str, event: &mut Event) -> Result<(Vec<usize>, KnownMembers), Error> {
+    async fn known_owners(self, name: &str, event: &mut Event) -> Result<(Vec<usize>, KnownMembers)> {
         let mut members = KnownMembers::of_names(self, [name], event).await?;
         // Upstreams that do not matter for the decision are not waited for.
         if let Some(owner) = members.sure_owner(name) {

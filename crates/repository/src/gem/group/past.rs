@@ -1,7 +1,7 @@
 //! The names and versions of a group as of a moment. The owner of a name is that of then, as the members had it; the
 //! members, their order, claims and policies are those of now.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::group::GroupGems;
 use crate::gem::group::members::{KnownMembers, Published};
 use crate::gem::group::says::joined;
@@ -14,11 +14,7 @@ use telemetry::Event;
 
 impl GroupGems<'_> {
     /// The published state of each name as of the moment.
-    pub(crate) async fn past_says(
-        self,
-        members: &KnownMembers,
-        event: &mut Event,
-    ) -> Result<BTreeMap<String, ToSay>, Error> {
+    pub(crate) async fn past_says(self, members: &KnownMembers, event: &mut Event) -> Result<BTreeMap<String, ToSay>> {
         let mut then: BTreeMap<String, Vec<(usize, ToSay)>> = BTreeMap::new();
         for (name, published) in &members.published {
             then.entry(name.clone()).or_default().extend(published.iter().map(Published::says));

@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::group::GroupGems;
 use crate::group::is_hosted;
 use crate::repository::Repository;
@@ -92,7 +92,7 @@ impl GroupGems<'_> {
         regrouping: &Regrouping,
         most: usize,
         event: &mut Event,
-    ) -> Result<Option<BTreeSet<String>>, Error> {
+    ) -> Result<Option<BTreeSet<String>>> {
         let leaves = self.leaves();
         if leaves.iter().any(|leaf| leaf.rules.share_any()) {
             return Ok(None);
@@ -130,7 +130,7 @@ impl GroupGems<'_> {
         Ok(Some(names))
     }
 
-    async fn published_names(self, leaf: &Repository, event: &mut Event) -> Result<Vec<String>, Error> {
+    async fn published_names(self, leaf: &Repository, event: &mut Event) -> Result<Vec<String>> {
         let (mut names, mut after) = (Vec::new(), String::new());
         loop {
             let some = self.local.store.units_ever(leaf.id, &after, PAGE, event).await?;

@@ -1,7 +1,7 @@
 //! The state of a name in the `/versions` of a group: from one hosted member, or from several members.
 
 use crate::content::soonest;
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::indexes::view_log::{Md5OfInfo, ToSay};
 use crate::gem::info_lines::info_lines;
 use crate::gem::upstream::learned::Learned;
@@ -12,7 +12,7 @@ use format::gem::info::{md5_hex, render};
 use store::Entry;
 
 /// The state of a name in a hosted member with these rows.
-pub(crate) fn hosted_says(rows: &[Entry], leaf: &Repository, view: View<'_>) -> Result<ToSay, Error> {
+pub(crate) fn hosted_says(rows: &[Entry], leaf: &Repository, view: View<'_>) -> Result<ToSay> {
     let until = next_change(rows, view);
     let (lines, _) = info_lines(visible(rows, view), leaf.info_format())?;
     if lines.is_empty() {

@@ -2,7 +2,7 @@
 //! member was never seen.
 
 use crate::content::{Freshness, How, soonest};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::group::GroupGems;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::group::owners::Recent;
@@ -44,7 +44,7 @@ impl GroupGems<'_> {
     /// Checks the indexes of all remote members. This fails if one of them is unknown, except for the default upstream
     /// where hosted members have gems: a new server is of use before it reaches that. A client that gets no gem at all
     /// would not say why.
-    pub(crate) async fn look_at_all(self, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn look_at_all(self, event: &mut Event) -> Result<()> {
         let unknown = self.look(Recent::Usual, event).await;
         self.tell_unknown(&unknown, event);
         let may_be_missing = |place: usize| self.why_missing(&self.leaves()[place]).is_some();
@@ -58,7 +58,7 @@ impl GroupGems<'_> {
     }
 
     /// Whether a hosted member has or had a gem.
-    async fn has_hosted_gems(self, event: &mut Event) -> Result<bool, Error> {
+    async fn has_hosted_gems(self, event: &mut Event) -> Result<bool> {
         for leaf in self.leaves().iter().filter(|leaf| is_hosted(leaf)) {
             if !self.local.store.units_ever(leaf.id, "", 1, event).await?.is_empty() {
                 return Ok(true);
@@ -91,7 +91,7 @@ impl GroupGems<'_> {
         self,
         event: &mut Event,
         read: impl FnOnce(&ViewLog, &Index) -> T,
-    ) -> Result<ReadLog<T>, Error> {
+    ) -> Result<ReadLog<T>> {
         let (now, Hosted { context, store, indexes, settings, .. }) = (self.now(), self.local);
         let mut turn = event.waited(Op::TurnWait, indexes.view.clone().lock_owned()).await;
         if !turn.source().is_some_and(|log| log.is_ahead(now) || self.is_told(log))
@@ -134,7 +134,7 @@ impl GroupGems<'_> {
     }
 
     /// The names that may need a new line.
-    async fn news(self, log: &ViewLog, of: &MadeOf, rules: &ViewRules, event: &mut Event) -> Result<News, Error> {
+    async fn news(self, log: &ViewLog, of: &MadeOf, rules: &ViewRules, event: &mut Event) -> Result<News> {
         let mut through = Vec::new();
         let mut changed = Some(BTreeSet::new());
         let stood: Vec<Stood> = self.leaves().iter().map(|leaf| Stood::of(leaf)).collect();
@@ -193,7 +193,7 @@ impl GroupGems<'_> {
         leaf: &Arc<Repository>,
         mut after: Seq,
         event: &mut Event,
-    ) -> Result<BTreeSet<String>, Error> {
+    ) -> Result<BTreeSet<String>> {
         let mut names = BTreeSet::new();
         let hosted = Hosted::of(self.services, leaf, self.local.settings);
         loop {
@@ -233,7 +233,7 @@ impl GroupGems<'_> {
     }
 
     /// The published state of each name in this view, and when it changes.
-    pub(crate) async fn states(self, event: &mut Event) -> Result<GemStates, Error> {
+    pub(crate) async fn states(self, event: &mut Event) -> Result<GemStates> {
         let members = KnownMembers::of_all(self, event).await?;
         let says = match self.local.repository.as_of {
             None => {
@@ -249,7 +249,7 @@ impl GroupGems<'_> {
 }
 
 /// Touches all names. A new log begins with the lines of the largest upstream if all of them are visible.
-fn touch_all(log: &mut ViewLog, members: &KnownMembers, now: Millis) -> Result<(), Error> {
+fn touch_all(log: &mut ViewLog, members: &KnownMembers, now: Millis) -> Result<()> {
     if !log.is_begun() {
         if let Some((lines, said)) = members.largest() {
             let whole = lines.len();

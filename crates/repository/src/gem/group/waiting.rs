@@ -1,7 +1,7 @@
 //! Finds names that wait for a decision: an upstream began to list a name of another member that comes after it, or had
 //! the name of a hosted member when it was first seen.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::group::collisions::Collision;
 use crate::gem::group::members::KnownMembers;
 use crate::gem::group::waiting_names::{MemberMark, NAMES_MAX, Noted};
@@ -42,7 +42,7 @@ pub(crate) async fn note_waiting(services: &Services, table: &RepositoryTable) {
 }
 
 /// The names that began to wait since the last time, in words.
-async fn find_waiting(services: &Services, group: &Arc<Repository>, event: &mut Event) -> Result<Vec<String>, Error> {
+async fn find_waiting(services: &Services, group: &Arc<Repository>, event: &mut Event) -> Result<Vec<String>> {
     let before = group.shared.gems().waiting.noted();
     let marks: Vec<MemberMark> = group.leaves.iter().map(mark).collect();
     let is_same = before.as_ref().is_some_and(|before| before.members == marks);

@@ -1,6 +1,6 @@
 //! `/names` in memory: chunks of names in byte order.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::index::document::Index;
 use crate::index::incremental_index::IndexSource;
 use crate::index::rope::PIECE;
@@ -48,7 +48,7 @@ impl NameList {
     }
 
     /// Appends names, which sort after all present ones.
-    pub(crate) fn append(&mut self, names: &[String]) -> Result<(), Error> {
+    pub(crate) fn append(&mut self, names: &[String]) -> Result<()> {
         self.unwritten += names.len() as u64;
         for names in names.chunks(UNITS) {
             self.chunks.append(names.iter().map(|name| (name.clone(), [part(name)])).collect())?;
@@ -82,7 +82,7 @@ impl NameList {
     }
 
     /// Adds the names that have a published version as of this change, and removes the others.
-    pub(crate) fn change(&mut self, changes: BTreeMap<String, bool>, through: Seq) -> Result<(), Error> {
+    pub(crate) fn change(&mut self, changes: BTreeMap<String, bool>, through: Seq) -> Result<()> {
         self.unwritten += changes.len() as u64;
         let parts = |name: &str, offered| [if offered { part(name) } else { ChunkPart::default() }];
         let changes = changes.into_iter().map(|(name, offered)| (parts(&name, offered), name));
@@ -95,7 +95,7 @@ impl NameList {
     }
 
     /// Renders the file.
-    pub(crate) fn index(&mut self) -> Result<Index, Error> {
+    pub(crate) fn index(&mut self) -> Result<Index> {
         let (count, coded) = self.chunks.file(0);
         let opening = Bytes::from_static(gem::names::opening(count).as_bytes());
         let mut pieces = vec![opening.clone()];

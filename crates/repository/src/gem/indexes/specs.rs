@@ -1,7 +1,7 @@
 //! The older index in memory: chunks of gems, each with its part of the three files.
 
 use crate::content::Freshness;
-use crate::error::Error;
+use crate::error::Result;
 use crate::index::incremental_index::IndexSource;
 use crate::index::rope::chunks::{ChunkPart, Chunks, UNITS, Written};
 use crate::index::rope::coded::{Coded, gzip};
@@ -60,7 +60,7 @@ struct Head {
 }
 
 /// One of the three files, joined from all chunks.
-pub(crate) fn packed(chunks: &Chunks<3>, file: specs::File, modified: Millis) -> Result<Packed, Error> {
+pub(crate) fn packed(chunks: &Chunks<3>, file: specs::File, modified: Millis) -> Result<Packed> {
     let (count, chunks) = chunks.file(file as usize);
     let opening = Coded::of(&specs::opening(count))?;
     let pieces = gzip([&opening].into_iter().chain(chunks));
@@ -90,7 +90,7 @@ impl SpecFiles {
     }
 
     /// Appends gems, which sort after all present ones. `at` is the last of them; `None`: there are no more.
-    pub(crate) fn append(&mut self, units: Vec<(String, GemParts)>, at: Option<String>) -> Result<(), Error> {
+    pub(crate) fn append(&mut self, units: Vec<(String, GemParts)>, at: Option<String>) -> Result<()> {
         self.unwritten += units.len() as u64;
         let mut units = units.into_iter().peekable();
         while units.peek().is_some() {
@@ -101,12 +101,7 @@ impl SpecFiles {
     }
 
     /// Replaces these gems as of this change. `date` becomes the date of the files, if they change.
-    pub(crate) fn change(
-        &mut self,
-        changes: BTreeMap<String, GemParts>,
-        through: Seq,
-        date: Millis,
-    ) -> Result<(), Error> {
+    pub(crate) fn change(&mut self, changes: BTreeMap<String, GemParts>, through: Seq, date: Millis) -> Result<()> {
         self.unwritten += changes.len() as u64;
         if self.chunks.change(changes)? {
             let earliest = self.modified.0 + if self.is_read { 1_000 } else { 0 };
@@ -117,7 +112,7 @@ impl SpecFiles {
     }
 
     /// The three files.
-    pub(crate) fn files(&self) -> Result<[Packed; 3], Error> {
+    pub(crate) fn files(&self) -> Result<[Packed; 3]> {
         let file = |file| packed(&self.chunks, file, self.modified);
         Ok([file(specs::File::Released)?, file(specs::File::Latest)?, file(specs::File::Prerelease)?])
     }

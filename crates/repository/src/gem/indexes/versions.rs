@@ -1,6 +1,6 @@
 //! `/versions` in memory: a log of lines, which may begin with a summary.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::index::document::Index;
 use crate::index::incremental_index::IndexSource;
 use crate::index::rope::PIECE;
@@ -39,14 +39,14 @@ fn begun(base: Option<IndexBase>) -> Option<Seq> {
 
 impl VersionLog {
     /// A log with nothing but the header, for a repository that was created at this moment.
-    pub(crate) fn empty(created: Millis) -> Result<Self, Error> {
+    pub(crate) fn empty(created: Millis) -> Result<Self> {
         let mut log = Log::default();
         log.add(gem::versions::header(created.seconds()).as_bytes())?;
         Ok(Self { log, through: Seq(0), base: None, unwritten: 0 })
     }
 
     /// A log that begins with the summary of all lines up to `base`.
-    pub(crate) fn beginning(base: IndexBase, sum: gem::versions::Sum) -> Result<Self, Error> {
+    pub(crate) fn beginning(base: IndexBase, sum: gem::versions::Sum) -> Result<Self> {
         let mut log = Log::default();
         log.add(&gem::versions::render(base.created.seconds(), sum.lines()))?;
         let unwritten = if log.len() < PIECE { 0 } else { log.len() as u64 };
@@ -69,12 +69,12 @@ impl VersionLog {
     }
 
     /// The present index.
-    pub(crate) fn index(&mut self) -> Result<Index, Error> {
+    pub(crate) fn index(&mut self) -> Result<Index> {
         self.log.index()
     }
 
     /// Adds the lines of later changes.
-    pub(crate) fn add(&mut self, lines: &[(Seq, String)]) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, lines: &[(Seq, String)]) -> Result<()> {
         let text = gem::versions::lines(lines.iter().map(|(_, line)| line));
         self.log.add(&text)?;
         self.through = lines.last().map_or(self.through, |(seq, _)| *seq);

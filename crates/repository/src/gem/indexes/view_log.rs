@@ -11,7 +11,7 @@ mod file;
 #[cfg(test)]
 mod tests;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::index::document::Index;
 use crate::index::rope::PIECE;
 use crate::index::rope::log::Log;
@@ -200,13 +200,13 @@ impl ViewLog {
     }
 
     /// Starts with a header of that moment.
-    pub(crate) fn begin(&mut self, at: Millis) -> Result<(), Error> {
+    pub(crate) fn begin(&mut self, at: Millis) -> Result<()> {
         *self = Self::default();
         self.begin_with(gem::versions::header(at.seconds()).as_bytes())
     }
 
     /// Changes the log. If that fails it is discarded, because names that were touched and not settled would get two lines.
-    pub(crate) fn attempt(&mut self, change: impl FnOnce(&mut Self) -> Result<Index, Error>) -> Result<Index, Error> {
+    pub(crate) fn attempt(&mut self, change: impl FnOnce(&mut Self) -> Result<Index>) -> Result<Index> {
         let done = change(self);
         if done.is_err() {
             *self = Self::default();
@@ -316,7 +316,7 @@ impl ViewLog {
         rules: ViewRules,
         through: impl IntoIterator<Item = (RepositoryId, Seq)>,
         now: Millis,
-    ) -> Result<Index, Error> {
+    ) -> Result<Index> {
         let news = std::mem::take(&mut self.news);
         self.revises = false;
         if self.said.lines() == 0 {
@@ -342,7 +342,7 @@ impl ViewLog {
     }
 
     /// Restarts the log with one line for each name.
-    fn begin_anew(&mut self, now: Millis) -> Result<(), Error> {
+    fn begin_anew(&mut self, now: Millis) -> Result<()> {
         let whole = gem::versions::render(now.seconds(), self.said.sums().filter(|line| line.len() <= LINE_BYTES));
         (self.log, self.said) = (Log::default(), Versions::new());
         self.extend(whole)?;
@@ -350,7 +350,7 @@ impl ViewLog {
         Ok(())
     }
 
-    fn begin_with(&mut self, header: &[u8]) -> Result<(), Error> {
+    fn begin_with(&mut self, header: &[u8]) -> Result<()> {
         self.log.add(header)?;
         self.unwritten += header.len() as u64;
         self.said = Versions::new();
@@ -358,7 +358,7 @@ impl ViewLog {
     }
 
     /// Adds many bytes at once, and shares them with the index.
-    fn extend(&mut self, bytes: Vec<u8>) -> Result<(), Error> {
+    fn extend(&mut self, bytes: Vec<u8>) -> Result<()> {
         self.log.add(&bytes)?;
         self.unwritten += bytes.len() as u64;
         drop(bytes);

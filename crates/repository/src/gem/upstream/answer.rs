@@ -1,7 +1,7 @@
 //! The freshness of answers of a remote gem repository, and the end of each answer.
 
 use crate::content::{Content, Freshness, How, soonest};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::found::Found as Any;
 use crate::gem::found::ArrivingIndex;
 use crate::gem::upstream::RemoteGems;
@@ -14,12 +14,7 @@ use telemetry::{Event, Millis};
 
 impl RemoteGems<'_> {
     /// Adds the failure of an upstream and, for an explanation, the state of its index to the event of an answer.
-    pub(crate) async fn finish(
-        self,
-        question: &Question<'_>,
-        answer: Result<Any, Error>,
-        event: &mut Event,
-    ) -> Result<Any, Error> {
+    pub(crate) async fn finish(self, question: &Question<'_>, answer: Result<Any>, event: &mut Event) -> Result<Any> {
         if let Err(Error::Upstream(failure)) = &answer
             && event.detail.is_empty()
         {
@@ -43,7 +38,7 @@ impl RemoteGems<'_> {
     }
 
     /// Checks the index for `/versions`. Returns the upstream's first file if it can be read while it arrives.
-    pub(crate) async fn arriving(self, event: &mut Event) -> Result<Option<ArrivingIndex>, Error> {
+    pub(crate) async fn arriving(self, event: &mut Event) -> Result<Option<ArrivingIndex>> {
         if self.local.by_rows() || !self.remote.repository.asks {
             return self.ready(event).await.map(|()| None);
         }

@@ -1,7 +1,7 @@
 //! Writes the new lines of a look to the journal, and then adds them to the index in memory. The lines are durable
 //! before any client sees them.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::{Known, UpstreamFile};
 use crate::gem::upstream::listing::Lines;
@@ -13,19 +13,13 @@ use telemetry::{Event, Op};
 
 impl Follow {
     /// Starts our log.
-    pub(crate) async fn begin(
-        &self,
-        text: Vec<u8>,
-        from: Lines,
-        file: UpstreamFile,
-        event: &mut Event,
-    ) -> Result<(), Error> {
+    pub(crate) async fn begin(&self, text: Vec<u8>, from: Lines, file: UpstreamFile, event: &mut Event) -> Result<()> {
         let text = String::from_utf8(text).map_err(|_| invalid("it is not text"))?;
         self.fits(text.len())?;
         let written = rows::write(&self.remote, &text, from, true, Seq(0), event).await?;
         let (at, last) = written.ok_or(Error::GivenUp)?;
         let mut known = Known::new(self.remote.repository.origin, &self.remote.remotes.indexes)?;
-        let make = move |(): &mut ()| -> Result<Known, Error> {
+        let make = move |(): &mut ()| -> Result<Known> {
             known.add(text.into(), at, from, true)?;
             known.settle(last, None)?;
             known.file = file;
@@ -44,7 +38,7 @@ impl Follow {
         from: Lines,
         file: UpstreamFile,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let (origin, followed) = (self.remote.repository.origin, self.index());
         if difference.lines.is_empty() {
             followed.change(origin, |known| (known.file, known.held_back) = (file, None));
@@ -84,7 +78,7 @@ impl Follow {
 
     /// Checks that there is memory for this number of bytes of lines: for the text, for its encoded form, and for the
     /// positions of lines.
-    fn fits(&self, bytes: usize) -> Result<(), Error> {
+    fn fits(&self, bytes: usize) -> Result<()> {
         let indexes = &self.remote.remotes.indexes;
         let room = indexes.hold(2 * bytes as u64).inspect_err(|_| indexes.cache().refuse(self.hash()));
         room.map(drop).map_err(|_| invalid("the indexes of all upstreams take as much memory as allowed").into())

@@ -1,7 +1,7 @@
 //! Requests the `/versions` of an upstream: the continuation if that can be verified, then the continuation with an
 //! overlap, and otherwise the whole file.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::upstream::body::{self, Body, Wanted};
 use crate::gem::upstream::first_body::FirstBody;
 use crate::gem::upstream::follow::Follow;
@@ -24,7 +24,7 @@ const BROKEN_BYTES: u64 = 1 << 20;
 
 impl Follow {
     /// Calls the upstream. The `first` file is shown to clients while it arrives, unless it is in doubt.
-    pub(crate) async fn ask(&self, first: &mut FirstBody<'_>, event: &mut Event) -> Result<Looked, Error> {
+    pub(crate) async fn ask(&self, first: &mut FirstBody<'_>, event: &mut Event) -> Result<Looked> {
         let (origin, followed, now) = (self.remote.repository.origin, self.index(), self.now());
         let known = followed.read(origin, |known| (known.file.clone(), known.held_back));
         let (mut file, held) = known.clone().unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Checks the stored index of an upstream: the rows of the journal must be readable and match the answers, and each
 //! cached file must be listed. This calls no upstream.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::Known;
 use crate::upstream::{PATIENCE, Remembered, document_bytes};
@@ -43,7 +43,7 @@ struct Lines {
 
 impl Follow {
     /// Checks the rows if `after` is empty, and the cached files that come after it, at most `limit`.
-    pub(crate) async fn check(&self, after: &str, limit: usize, event: &mut Event) -> Result<IndexCheck, Error> {
+    pub(crate) async fn check(&self, after: &str, limit: usize, event: &mut Event) -> Result<IndexCheck> {
         let mut check = IndexCheck::default();
         if after.is_empty() {
             match self.check_rows(&mut check, event).await {
@@ -69,7 +69,7 @@ impl Follow {
     }
 
     /// Reads the rows and compares them with the answers. If the index is not in memory, it is loaded.
-    async fn check_rows(&self, check: &mut IndexCheck, event: &mut Event) -> Result<(), Error> {
+    async fn check_rows(&self, check: &mut IndexCheck, event: &mut Event) -> Result<()> {
         let (origin, shared) = (self.remote.repository.origin, self.remote.repository.shared.clone());
         if shared.gems().followed.read(origin, |_| ()).is_none() {
             // A look reads the rows before it calls the upstream.
@@ -131,7 +131,7 @@ impl Follow {
         lines: &mut Lines,
         check: &mut IndexCheck,
         event: &mut Event,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let meant =
             self.index().read(self.remote.repository.origin, |known| candidates(known.listing.log(), full_name));
         let (mut said, is) = (Vec::new(), kept.hashes.sha256);
@@ -157,7 +157,7 @@ impl Follow {
     }
 
     /// The cached `/info` of a gem.
-    async fn kept_info(&self, name: &str, event: &mut Event) -> Result<Option<Info>, Error> {
+    async fn kept_info(&self, name: &str, event: &mut Event) -> Result<Option<Info>> {
         let path = format!("info/{name}");
         let Some(Remembered::File(kept)) = self.remote.recall(&self.remote.repository.file(&path), event).await? else {
             return Ok(None);

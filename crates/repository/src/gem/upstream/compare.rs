@@ -1,6 +1,6 @@
 //! The lines that our log gains from a file of the upstream: unchanged lines, or lines with the same meaning.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::{HeldBack, Known, UpstreamFile};
 use crate::gem::upstream::listing::Lines;
@@ -18,7 +18,7 @@ impl Follow {
         is_whole: bool,
         mut file: UpstreamFile,
         event: &mut Event,
-    ) -> Result<Option<Looked>, Error> {
+    ) -> Result<Option<Looked>> {
         let (origin, shared) = (self.remote.repository.origin, self.remote.repository.shared.clone());
         let now = self.remote.now();
         if shared.gems().followed.read(origin, |_| ()).is_none() {

@@ -1,7 +1,7 @@
 //! Lines in our log that correct the upstream's index: they have the MD5 of the upstream's actual `/info`, where its
 //! own line has another one.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::listing::Lines;
 use format::gem::upstream::{Change, Difference};
@@ -18,7 +18,7 @@ impl Follow {
         listed: String,
         md5: String,
         turn: OwnedMutexGuard<()>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let (origin, followed) = (self.remote.repository.origin, self.index());
         let mut job = Job::begin(&self.remote.remotes.recorder, "index.correct");
         job.subject.repository = self.remote.repository.record.name.as_str().into();

@@ -1,7 +1,7 @@
 //! A gem of an upstream: the file whose SHA-256 stands in the line of its version.
 
 use crate::content::Content;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::download::Names;
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::forbidden::forbidden;
@@ -18,7 +18,7 @@ use telemetry::{Event, Tick};
 
 impl RemoteGems<'_> {
     /// The gem of this full name.
-    pub(crate) async fn gem(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Content, Error> {
+    pub(crate) async fn gem(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Content> {
         let row = self.version(full_name, of, event).await?;
         event.subject.package = row.name.as_str().into();
         let view = self.remote.repository.view(self.now());
@@ -39,12 +39,7 @@ impl RemoteGems<'_> {
 
     /// The upstream's attestations of the gem with this full name. They are relayed unchanged, because clients verify
     /// the signatures.
-    pub(crate) async fn attestations(
-        self,
-        full_name: &str,
-        of: Names<'_>,
-        event: &mut Event,
-    ) -> Result<Content, Error> {
+    pub(crate) async fn attestations(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Content> {
         if self.remote.repository.as_of.is_some() {
             return Err(self.unsupported("tell what was attested at a moment"));
         }
@@ -64,7 +59,7 @@ impl RemoteGems<'_> {
     }
 
     /// The version with this full name, regardless of the policy.
-    pub(crate) async fn version(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<InfoRow, Error> {
+    pub(crate) async fn version(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<InfoRow> {
         self.ready(event).await?;
         let end = self.end()?;
         let meant = || {
@@ -102,7 +97,7 @@ impl RemoteGems<'_> {
     }
 
     /// The version with this full name that the `/info` of a listed gem has and the index still lacks.
-    async fn version_ahead(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Option<InfoRow>, Error> {
+    async fn version_ahead(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Option<InfoRow>> {
         if self.remote.repository.as_of.is_some() {
             return Ok(None);
         }

@@ -1,7 +1,7 @@
 //! A look at an upstream's `/versions`, as a job: new lines are written to the journal and then served.
 
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::upstream::dates_file;
 use crate::gem::upstream::first_body::FirstBody;
 use crate::gem::upstream::index::FollowedIndex;
@@ -56,7 +56,7 @@ impl Follow {
     }
 
     /// Starts a look. The caller has the turn.
-    pub(crate) fn start_look(&self, whose: Whose, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<(), Error>> {
+    pub(crate) fn start_look(&self, whose: Whose, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<()>> {
         let mut job = Job::begin(&self.remote.remotes.recorder, "index.look");
         job.subject.repository = self.remote.repository.record.name.as_str().into();
         job.subject.kind = "versions";
@@ -65,7 +65,7 @@ impl Follow {
         self.remote.remotes.back.spawn(self.clone().run(whose, turn, job, used))
     }
 
-    async fn run(self, whose: Whose, turn: OwnedMutexGuard<()>, mut job: Job, used: FlightUse) -> Result<(), Error> {
+    async fn run(self, whose: Whose, turn: OwnedMutexGuard<()>, mut job: Job, used: FlightUse) -> Result<()> {
         // The result describes the upstream at the beginning of the look.
         let now = self.remote.now();
         let look = self.hints().begin_look(now, whose == Whose::Hints);
@@ -99,7 +99,7 @@ impl Follow {
         done.map(|_| ())
     }
 
-    async fn look(&self, whose: Whose, event: &mut Event) -> Result<Proven, Error> {
+    async fn look(&self, whose: Whose, event: &mut Event) -> Result<Proven> {
         let (origin, followed) = (self.remote.repository.origin, self.index());
         self.load_as_job(event).await?;
         if whose != Whose::AClient && followed.read(origin, |_| ()).is_none() {

@@ -2,7 +2,7 @@
 //! lack the gemspecs of some gems.
 
 use crate::content::{Content, Grown, Source};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::Found;
 use crate::gem::download::Names;
 use crate::gem::upstream::RemoteGems;
@@ -18,11 +18,11 @@ use telemetry::{Event, Op, Reason};
 
 impl RemoteGems<'_> {
     /// The gemspec of the gem of this full name.
-    pub(crate) async fn gemspec(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Found, Error> {
+    pub(crate) async fn gemspec(self, full_name: &str, of: Names<'_>, event: &mut Event) -> Result<Found> {
         let row = self.version(full_name, of, event).await?;
         let gem = whole(self.gem(full_name, of, event).await?, event).await?;
         let published = row.created_at.unwrap_or_else(|| row.moment().seconds());
-        let make = move |(): &mut ()| -> Result<Vec<u8>, Error> {
+        let make = move |(): &mut ()| -> Result<Vec<u8>> {
             let invalid = |why: String| {
                 let text = format!("the gem that the upstream lists as `{}-{}` {why}", row.name, row.token);
                 Error::from(Failure::new(Reason::UpstreamInvalid, text))
@@ -57,7 +57,7 @@ impl Read for SharedFile {
 }
 
 /// The bytes of a file after it has arrived.
-async fn whole(content: Content, event: &mut Event) -> Result<Box<dyn Read + Send>, Error> {
+async fn whole(content: Content, event: &mut Event) -> Result<Box<dyn Read + Send>> {
     Ok(match content.source {
         Source::Memory(bytes) => Box::new(Cursor::new(bytes)),
         Source::File(file) => Box::new(SharedFile { file, at: 0 }),

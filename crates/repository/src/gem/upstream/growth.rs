@@ -1,7 +1,7 @@
 //! Limits the growth of an upstream's log. The journal keeps every line, so an upstream that changes every gem at each
 //! look must not fill the disk or make the log too long to read.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::looked::invalid;
 use format::gem::upstream::NAMES_MAX;
@@ -14,7 +14,7 @@ const LOG_BYTES: usize = 1 << 30;
 impl Follow {
     /// Refuses lines of this length if they would make the log too long, or exceed the growth that is allowed within a
     /// day.
-    pub(crate) fn admit(&self, bytes: usize) -> Result<(), Error> {
+    pub(crate) fn admit(&self, bytes: usize) -> Result<()> {
         let (since, allowed) = (Millis(self.now().0 - DAY_MS), self.remote.remotes.store.first_seen_max_bytes());
         let grown = self.index().read(self.remote.repository.origin, |known| {
             let log = known.listing.log();

@@ -1,6 +1,6 @@
 //! The known state of an upstream's `/versions`: our log of its lines, and the versions that follow from them.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::upstream::ahead::Ahead;
 use crate::gem::upstream::arrivals::Arrivals;
 use crate::gem::upstream::asking::Asking;
@@ -176,7 +176,7 @@ impl HeldBack {
 
 impl Known {
     /// An empty state, to which the rows of the journal are added.
-    pub(crate) fn new(origin: Origin, bound: &Arc<Bound>) -> Result<Self, Error> {
+    pub(crate) fn new(origin: Origin, bound: &Arc<Bound>) -> Result<Self> {
         let mut log = Log::default();
         let index = log.index()?;
         let never = Millis(i64::MIN);
@@ -206,7 +206,7 @@ impl Known {
 
     /// Adds lines that were first seen at `at`; `first`: they belong to the first file. Call [`Known::settle`]
     /// afterwards.
-    pub(crate) fn add(&mut self, lines: Bytes, at: Millis, of: Lines, first: bool) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, lines: Bytes, at: Millis, of: Lines, first: bool) -> Result<()> {
         self.log.share(lines.clone())?;
         self.listing.add(lines, at, of, first).map_err(|refusal: Refusal| Error::Unsupported(refusal.to_string()))
     }
@@ -242,7 +242,7 @@ impl Known {
     }
 
     /// Finishes the additions up to this row. `changed`: the names in them; `None`: unknown.
-    pub(crate) fn settle(&mut self, last: Seq, changed: Option<Vec<String>>) -> Result<(), Error> {
+    pub(crate) fn settle(&mut self, last: Seq, changed: Option<Vec<String>>) -> Result<()> {
         (self.index, self.last) = (self.log.index()?, last);
         self.room.take(self.log.weight() + self.listing.weight());
         match changed {

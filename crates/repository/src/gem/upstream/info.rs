@@ -1,7 +1,7 @@
 //! `/info/NAME` of an upstream: from the cache while the index has the same MD5 for it.
 
 use crate::content::{Content, Freshness, How, soonest};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::doubts::Doubt;
 use crate::gem::upstream::follow::Follow;
@@ -67,7 +67,7 @@ impl Versions {
 impl RemoteGems<'_> {
     /// `/info/NAME`, filtered by the policy. A listed gem without visible versions still has an empty one: Bundler
     /// leaves the compact index if a name has no `/info`.
-    pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Index, Error> {
+    pub(crate) async fn info(self, name: &str, event: &mut Event) -> Result<Index> {
         let Versions { info, listed, rows, stale, until } = match self.whole_info(name, event).await {
             Err(Error::Hidden(_)) => return Ok(Index::of(render([""; 0]))),
             versions => versions?,
@@ -100,7 +100,7 @@ impl RemoteGems<'_> {
     }
 
     /// The unfiltered versions of a gem.
-    pub(crate) async fn whole_info(self, name: &str, event: &mut Event) -> Result<Versions, Error> {
+    pub(crate) async fn whole_info(self, name: &str, event: &mut Event) -> Result<Versions> {
         let found = match self.remote.repository.as_of.is_some() {
             true => self.past_info(name, event).await?,
             false => self.follower().info(name, event).await?,
@@ -112,7 +112,7 @@ impl RemoteGems<'_> {
     }
 
     /// The versions as of the moment.
-    async fn past_info(self, name: &str, event: &mut Event) -> Result<InfoFile, Error> {
+    async fn past_info(self, name: &str, event: &mut Event) -> Result<InfoFile> {
         self.ready(event).await?;
         let end = self.end()?;
         let listed = self.known(|known| known.listing.gem_by(name, end))?.ok_or(Error::NoSuchPackage)?;
@@ -130,7 +130,7 @@ impl RemoteGems<'_> {
 impl Follow {
     /// The listed versions of a gem. If its name is not listed, the index is checked again; no upstream is called with
     /// the name.
-    pub(crate) async fn listed(&self, name: &str, event: &mut Event) -> Result<Listed, Error> {
+    pub(crate) async fn listed(&self, name: &str, event: &mut Event) -> Result<Listed> {
         self.ready(event).await?;
         let origin = self.remote.repository.origin;
         if let Some(listed) = self.index().gem(origin, name) {
@@ -141,7 +141,7 @@ impl Follow {
     }
 
     /// The upstream's file, or the last one that it served.
-    pub(crate) async fn info(&self, name: &str, event: &mut Event) -> Result<InfoFile, Error> {
+    pub(crate) async fn info(&self, name: &str, event: &mut Event) -> Result<InfoFile> {
         let mut listed = self.listed(name, event).await?;
         if let Some(hidden) = forbidden(&self.remote.repository, name, "") {
             return Err(hidden.into());
@@ -196,7 +196,7 @@ impl Follow {
     }
 
     /// Whether the cached file differs from the index, or may differ, so that the upstream is called.
-    async fn is_behind(&self, name: &str, listed: &Listed, event: &mut Event) -> Result<bool, Error> {
+    async fn is_behind(&self, name: &str, listed: &Listed, event: &mut Event) -> Result<bool> {
         if self.index().doubts.find(name, &listed.md5, self.now()).is_some() {
             return Ok(false);
         }
@@ -213,7 +213,7 @@ impl Follow {
         listed: &Listed,
         doubt: Option<&Doubt>,
         event: &mut Event,
-    ) -> Result<Content, Error> {
+    ) -> Result<Content> {
         let path = format!("info/{name}");
         let file = self.remote.repository.file(&path);
         if let Some(doubt) = doubt
@@ -249,7 +249,7 @@ impl Follow {
         md5: &str,
         info: &Info,
         event: &mut Event,
-    ) -> Result<Option<Reason>, Error> {
+    ) -> Result<Option<Reason>> {
         let origin = self.remote.repository.origin;
         let ever_said = || self.index().read(origin, |known| known.listing.log().ever_said(name, md5)) == Some(true);
         if !ever_said() {

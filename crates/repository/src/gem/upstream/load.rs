@@ -3,7 +3,7 @@
 //!
 //! [saved]: super::saved
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::upstream::dates_file;
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::Known;
@@ -15,7 +15,7 @@ use telemetry::{Event, Op};
 
 impl Follow {
     /// Loads the state, unless it is in memory, or a look is running, which loads it first.
-    pub(crate) async fn load(&self, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn load(&self, event: &mut Event) -> Result<()> {
         match self.index().looking.clone().try_lock_owned() {
             Ok(_turn) => self.load_as_job(event).await,
             Err(_) => Ok(()),
@@ -23,7 +23,7 @@ impl Follow {
     }
 
     /// The same. The caller has the turn.
-    pub(crate) async fn load_as_job(&self, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn load_as_job(&self, event: &mut Event) -> Result<()> {
         if self.index().read(self.remote.repository.origin, |_| ()).is_some() {
             return Ok(());
         }
@@ -36,7 +36,7 @@ impl Follow {
     }
 
     /// The state in the journal; `None`: there is none.
-    pub(crate) async fn read_journal(&self, event: &mut Event) -> Result<Option<Known>, Error> {
+    pub(crate) async fn read_journal(&self, event: &mut Event) -> Result<Option<Known>> {
         let read = rows::read(&self.remote, event).await?;
         if read.is_empty() {
             return Ok(None);
@@ -50,7 +50,7 @@ impl Follow {
 
 /// The state that follows from the rows. If all rows were relayed unchanged, or all since the upstream's file was
 /// saved, they also give the state of that file.
-fn make(mut known: Known, rows: Vec<SeenRow>, saved: Saved) -> Result<Known, Error> {
+fn make(mut known: Known, rows: Vec<SeenRow>, saved: Saved) -> Result<Known> {
     let (first, last) = (rows.first().map(|row| row.at), rows.last().map(|row| row.seq));
     let (mut file, saved_by) = saved.file.map_or_else(Default::default, |(file, seq)| (file, Some(seq)));
     if saved_by.is_none() {

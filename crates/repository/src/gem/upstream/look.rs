@@ -1,7 +1,7 @@
 //! Decides when an upstream's index is checked: when a client needs it and the last check is too old. One job does it,
 //! and all clients wait for it.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::found::ArrivingIndex;
 use crate::gem::upstream::follow::{Follow, Whose};
 use crate::upstream::PATIENCE;
@@ -31,14 +31,14 @@ pub(crate) const RECENT_MS: i64 = 3_000;
 impl Follow {
     /// Checks the index if it was never seen, or if the last check is too old. If the upstream fails, the known state
     /// is used.
-    pub(crate) async fn ready(&self, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn ready(&self, event: &mut Event) -> Result<()> {
         self.index().ask(self.now());
         self.checked_since(Millis(self.now().0 - LOOK_EVERY_MS), event).await
     }
 
     /// The same for a client that can read the first file while it arrives. Returns that file if it becomes readable
     /// before the check ends.
-    pub(crate) async fn ready_or_arriving(&self, event: &mut Event) -> Result<Option<ArrivingIndex>, Error> {
+    pub(crate) async fn ready_or_arriving(&self, event: &mut Event) -> Result<Option<ArrivingIndex>> {
         let arriving = {
             let (mut ready, mut shown) =
                 (pin!(self.ready(event)), pin!(self.index().arrivals.shown(self.remote.repository.origin)));
@@ -55,7 +55,7 @@ impl Follow {
     }
 
     /// The same for a client that requests a name that is not listed.
-    pub(crate) async fn ready_for_new(&self, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn ready_for_new(&self, event: &mut Event) -> Result<()> {
         self.checked_since(Millis(self.now().0 - RECENT_MS), event).await
     }
 
@@ -85,7 +85,7 @@ impl Follow {
     }
 
     /// Adds a line with the right MD5 of a gem in place of `listed`.
-    pub(crate) async fn correct(&self, name: &str, listed: &str, md5: &str) -> Result<(), Error> {
+    pub(crate) async fn correct(&self, name: &str, listed: &str, md5: &str) -> Result<()> {
         let turn = self.index().looking.clone().lock_owned().await;
         let correct = self.clone().write_correction(name.to_owned(), listed.to_owned(), md5.to_owned(), turn);
         // The client may leave between the commit of the row and the change in memory.
@@ -93,12 +93,12 @@ impl Follow {
     }
 
     /// Starts a look. It continues after the client leaves, because other clients wait for it.
-    pub(crate) fn start(&self, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<(), Error>> {
+    pub(crate) fn start(&self, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<()>> {
         self.start_look(Whose::AClient, turn)
     }
 
     /// The same without a client: an index that was never requested is not fetched.
-    pub(crate) fn start_if_followed(&self, whose: Whose, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<(), Error>> {
+    pub(crate) fn start_if_followed(&self, whose: Whose, turn: OwnedMutexGuard<()>) -> JoinHandle<Result<()>> {
         self.start_look(whose, turn)
     }
 
@@ -118,7 +118,7 @@ impl Follow {
         self.index().read(self.remote.repository.origin, |known| known.tried >= since) == Some(true)
     }
 
-    async fn checked_since(&self, since: Millis, event: &mut Event) -> Result<(), Error> {
+    async fn checked_since(&self, since: Millis, event: &mut Event) -> Result<()> {
         let (origin, counts) = (self.remote.repository.origin, self.remote.remotes.indexes.cache());
         if self.was_tried(since) {
             counts.hit();

@@ -47,7 +47,7 @@ pub(crate) mod view;
 pub(crate) mod view_versions;
 
 use crate::context::Context;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::hosted::Hosted;
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::FollowedIndex;
@@ -83,12 +83,12 @@ impl RemoteGems<'_> {
 
     /// Checks the index if it was never seen, or if the last check is too old. If the upstream fails, the known state
     /// is used.
-    pub(crate) async fn ready(self, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn ready(self, event: &mut Event) -> Result<()> {
         self.follower().ready(event).await
     }
 
     /// The same for a client that requests a name that is not listed.
-    pub(crate) async fn ready_for_new(self, event: &mut Event) -> Result<(), Error> {
+    pub(crate) async fn ready_for_new(self, event: &mut Event) -> Result<()> {
         self.follower().ready_for_new(event).await
     }
 

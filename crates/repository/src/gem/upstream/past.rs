@@ -4,8 +4,8 @@
 //! package is available while it is cached.
 
 use crate::content::{Content, How};
-use crate::error::Error;
 use crate::error::purged::Purged;
+use crate::error::{Error, Result};
 use crate::gem::upstream::RemoteGems;
 use crate::gem::upstream::info_rows::InfoRow;
 use crate::gem::upstream::listing::Listed;
@@ -24,7 +24,7 @@ use telemetry::Event;
 
 impl RemoteGems<'_> {
     /// The length of the log at the as-of moment.
-    pub(crate) fn end(self) -> Result<usize, Error> {
+    pub(crate) fn end(self) -> Result<usize> {
         let Some(past) = self.remote.repository.as_of else { return Ok(usize::MAX) };
         let (end, since) = self.known(|known| (known.listing.end(past.exceptions_by), known.listing.since()))?;
         let what = || self.remote.repository.record.name.clone();
@@ -40,7 +40,7 @@ impl RemoteGems<'_> {
 
     /// The `/info` of a gem with the versions that were listed then. Versions whose lines no client ever requested here
     /// are missing.
-    pub(crate) async fn info_then(self, name: &str, listed: &Listed, event: &mut Event) -> Result<Bytes, Error> {
+    pub(crate) async fn info_then(self, name: &str, listed: &Listed, event: &mut Event) -> Result<Bytes> {
         let remote = self.today();
         let today = RemoteGems { remote: &remote, ..self };
         let now = Box::pin(today.whole_info(name, event)).await;
@@ -64,7 +64,7 @@ impl RemoteGems<'_> {
         proof: Proof<'_>,
         trace: &mut FetchTrace,
         event: &mut Event,
-    ) -> Result<Content, Error> {
+    ) -> Result<Content> {
         let (remote, origin) = (self.today(), self.remote.repository.origin);
         let file = remote.repository.file(path);
         if self.index.gem(origin, &row.name).is_some_and(|gem| gem.has(&row.token)) {

@@ -4,7 +4,7 @@
 //! lines of one look.
 
 use crate::author::Author;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::upstream::listing::Lines;
 use crate::upstream::Remote;
 use crate::upstream::first_seen::store::FirstSeenStore;
@@ -55,7 +55,7 @@ pub(crate) fn unit(remote: &Remote) -> String {
 }
 
 /// All rows of the repository's upstream, oldest first.
-pub(crate) async fn read(remote: &Remote, event: &mut Event) -> Result<Vec<SeenRow>, Error> {
+pub(crate) async fn read(remote: &Remote, event: &mut Event) -> Result<Vec<SeenRow>> {
     let unit = unit(remote);
     let parse = |rows: Vec<store::FirstSeen>| -> Result<Vec<SeenRow>, serde_json::Error> {
         let parse = |row: store::FirstSeen| {
@@ -77,7 +77,7 @@ pub(crate) async fn write(
     whole: bool,
     last: Seq,
     event: &mut Event,
-) -> Result<Option<(Millis, Seq)>, Error> {
+) -> Result<Option<(Millis, Seq)>> {
     let (unit, repository) = (unit(remote), remote.repository.id);
     let unreadable = |source| Error::Unreadable { key: unit.clone(), source };
     let row = |(at, lines): (usize, &str)| {
@@ -87,7 +87,7 @@ pub(crate) async fn write(
         // The index of an upstream has a size limit of its own.
         Ok(Change::FirstSeen { repository, unit: unit.clone(), whole: whole && at == 0, uncounted: true, seen })
     };
-    let changes = parts(lines).enumerate().map(row).collect::<Result<Vec<_>, Error>>()?;
+    let changes = parts(lines).enumerate().map(row).collect::<Result<Vec<_>>>()?;
     let expect =
         vec![Expect::RepositoryLives(repository), Expect::FirstSeenAt { repository, unit: unit.clone(), seq: last }];
     let at = remote.remotes.store.now();

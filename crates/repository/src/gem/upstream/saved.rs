@@ -2,7 +2,7 @@
 //! own file if the journal does not contain it. Both are files in the data folder and may be lost. Then the log is
 //! encoded again, and the upstream's whole file is requested once.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::gem::upstream::follow::Follow;
 use crate::gem::upstream::index::UpstreamFile;
 use crate::gem::upstream::rows;
@@ -89,7 +89,7 @@ impl Follow {
     }
 
     /// Saves the pieces. Returns how many are saved now.
-    async fn write(&self, written: usize, event: &mut Event) -> Result<usize, Error> {
+    async fn write(&self, written: usize, event: &mut Event) -> Result<usize> {
         let (origin, id) = (self.remote.repository.origin, self.remote.repository.id);
         let (store, unit) = (&self.remote.remotes.store, rows::unit(&self.remote));
         self.index().unsaved.store(false, Ordering::Relaxed);
@@ -117,7 +117,7 @@ impl Follow {
     }
 
     /// Reads the saved results.
-    pub(crate) async fn saved(&self, event: &mut Event) -> Result<Saved, Error> {
+    pub(crate) async fn saved(&self, event: &mut Event) -> Result<Saved> {
         let (id, store, unit) = (self.remote.repository.id, &self.remote.remotes.store, rows::unit(&self.remote));
         let mut saved = Saved::default();
         if let Some((head, pieces)) = self.context.read_derived(id, PIECES, event, read_pieces).await?

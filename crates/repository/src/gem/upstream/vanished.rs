@@ -4,7 +4,7 @@
 //! They are first-seen rows of a unit for each gem.
 
 use crate::author::Author;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::upstream::listing::Listed;
 use crate::upstream::first_seen::store::FirstSeenStore;
 use crate::upstream::{KeptFile, Remote, document_bytes};
@@ -26,7 +26,7 @@ fn unit(remote: &Remote, name: &str) -> String {
 }
 
 /// The lines of a gem that disappeared.
-pub(crate) async fn read(remote: &Remote, name: &str, event: &mut Event) -> Result<BTreeMap<String, String>, Error> {
+pub(crate) async fn read(remote: &Remote, name: &str, event: &mut Event) -> Result<BTreeMap<String, String>> {
     let unit = unit(remote, name);
     let parse = |rows: Vec<FirstSeen>| -> Result<BTreeMap<String, String>, serde_json::Error> {
         let mut all = BTreeMap::new();
@@ -46,7 +46,7 @@ pub(crate) async fn note(
     kept: &KeptFile,
     listed: &Listed,
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     if !remote.repository.asks || kept.known.hashes.md5 == listed.md5 {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! An upstream's index filtered by a policy.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::gem::indexes::view_log::{GemStates, Md5OfInfo, ToSay};
 use crate::gem::upstream::RemoteGems;
@@ -64,7 +64,7 @@ pub(crate) fn token_rows<'a>(name: &'a str, gem: &'a Listed) -> Vec<TokenRow<'a>
 
 impl RemoteGems<'_> {
     /// What `read` returns for the known state of the upstream's index. Call it after `ready`.
-    pub(crate) fn known<T>(self, read: impl FnOnce(&Known) -> T) -> Result<T, Error> {
+    pub(crate) fn known<T>(self, read: impl FnOnce(&Known) -> T) -> Result<T> {
         self.index.read(self.remote.repository.origin, read).ok_or(Error::GivenUp)
     }
 
@@ -74,7 +74,7 @@ impl RemoteGems<'_> {
     }
 
     /// The visible versions of each gem, and when others become visible.
-    pub(crate) async fn states(self, event: &mut Event) -> Result<GemStates, Error> {
+    pub(crate) async fn states(self, event: &mut Event) -> Result<GemStates> {
         let (repository, now) = (self.remote.repository.clone(), self.now());
         let (shared, end) = (repository.shared.clone(), self.end()?);
         let look = move |(): &mut ()| {

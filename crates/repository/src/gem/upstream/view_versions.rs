@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::gem::indexes::GemIndexes;
 use crate::gem::indexes::view_log::{MadeOf, Md5OfInfo, Names, ToSay, ViewLog, ViewRules};
 use crate::gem::upstream::RemoteGems;
@@ -23,7 +23,7 @@ use telemetry::{Event, Millis, Op};
 
 impl RemoteGems<'_> {
     /// The filtered `/versions`.
-    pub(crate) async fn visible_versions(self, event: &mut Event) -> Result<Index, Error> {
+    pub(crate) async fn visible_versions(self, event: &mut Event) -> Result<Index> {
         let (repository, now) = (self.remote.repository.clone(), self.now());
         let mut turn = event.waited(Op::TurnWait, self.local.indexes.view.clone().lock_owned()).await;
         let (learned, origin) = (&self.local.indexes.learned, repository.origin);
@@ -60,7 +60,7 @@ impl GemIndexes {
 }
 
 /// Brings the log up to date.
-fn bring_up_to_date(log: &mut ViewLog, repository: &Arc<Repository>, now: Millis) -> Result<Index, Error> {
+fn bring_up_to_date(log: &mut ViewLog, repository: &Arc<Repository>, now: Millis) -> Result<Index> {
     let (followed, origin, view) = (&repository.shared.gems().followed, repository.origin, repository.view(now));
     let indexes = repository.shared.gems();
     let learned = &indexes.learned;
@@ -119,7 +119,7 @@ pub(super) fn touch_all(
     was_read: bool,
     learned: &Learned,
     view: View<'_>,
-) -> Result<(), Error> {
+) -> Result<()> {
     let touch_listed = |log: &mut ViewLog| {
         log.forget_due();
         let mut is_young = false;

@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::index::rope::coded::Coded;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ impl<const N: usize> Chunks<N> {
     }
 
     /// Appends a chunk. `units` are sorted, and their names come after all present ones.
-    pub(crate) fn append(&mut self, units: Vec<(String, [ChunkPart; N])>) -> Result<(), Error> {
+    pub(crate) fn append(&mut self, units: Vec<(String, [ChunkPart; N])>) -> Result<()> {
         let said = units.into_iter().filter(|(_, parts)| !silent(parts)).map(|(name, parts)| (name.into(), parts));
         let units: Vec<_> = said.collect();
         if !units.is_empty() {
@@ -93,7 +93,7 @@ impl<const N: usize> Chunks<N> {
     }
 
     /// Replaces the entries of units. Units without entries are removed. Returns whether anything changed.
-    pub(crate) fn change(&mut self, changes: BTreeMap<String, [ChunkPart; N]>) -> Result<bool, Error> {
+    pub(crate) fn change(&mut self, changes: BTreeMap<String, [ChunkPart; N]>) -> Result<bool> {
         let mut by_chunk: BTreeMap<usize, Vec<(String, [ChunkPart; N])>> = BTreeMap::new();
         for (name, parts) in changes {
             by_chunk.entry(self.place(&name)).or_default().push((name, parts));
@@ -161,7 +161,7 @@ impl<const N: usize> Chunks<N> {
 impl<const N: usize> Chunk<N> {
     /// A chunk of these units, of which there is at least one. Files that are unchanged since `before` are not encoded
     /// again.
-    fn of(units: &[Said<N>], before: Option<&Self>) -> Result<Self, Error> {
+    fn of(units: &[Said<N>], before: Option<&Self>) -> Result<Self> {
         let mut files: [Coded; N] = std::array::from_fn(|_| Coded::default());
         for (at, file) in files.iter_mut().enumerate() {
             let whole = units.iter().map(|(_, parts)| &parts[at].bytes[..]).collect::<Vec<_>>().concat();
@@ -181,7 +181,7 @@ impl<const N: usize> Chunk<N> {
     }
 
     /// Decodes the units and their entries.
-    fn open(&self) -> Result<Vec<Said<N>>, Error> {
+    fn open(&self) -> Result<Vec<Said<N>>> {
         let mut wholes = Vec::with_capacity(N);
         for file in &self.files {
             wholes.push(file.bytes()?);

@@ -2,7 +2,7 @@
 //! which is at a byte boundary. Such parts can be joined in any order (RFC 1951, 3.2.4), and their checksums can be
 //! combined.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use bytes::Bytes;
 use crc32fast::Hasher;
 use flate2::bufread::DeflateDecoder;
@@ -27,7 +27,7 @@ pub(crate) struct Coded {
 }
 
 impl Coded {
-    pub(crate) fn of(bytes: &[u8]) -> Result<Self, Error> {
+    pub(crate) fn of(bytes: &[u8]) -> Result<Self> {
         let mut deflate = sync_flushed(bytes, bytes.len() / 2)?;
         deflate.shrink_to_fit();
         Ok(Self { deflate: deflate.into(), crc: crc32fast::hash(bytes), len: bytes.len() as u64 })
@@ -43,7 +43,7 @@ impl Coded {
     }
 
     /// Decodes the bytes. An error: the data is not whole. Then a stream in which other parts follow would not be either.
-    pub(crate) fn bytes(&self) -> Result<Vec<u8>, Error> {
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(usize::try_from(self.len).map_err(|_| Error::Undecodable)?);
         let mut decoder = DeflateDecoder::new((&self.deflate[..]).chain(&LAST[..]));
         let read = (&mut decoder).take(self.len + 1).read_to_end(&mut bytes).map_err(|_| Error::Undecodable)?;
@@ -64,7 +64,7 @@ impl Coded {
 /// A call flushes only if the coder has no output left from the call before. flate2's `DeflateEncoder::flush` calls once,
 /// and miniz_oxide 0.9 returns early from a call that writes such a rest, even with space left. So the flush is complete
 /// after a call that began without a rest and left space.
-fn sync_flushed(bytes: &[u8], room: usize) -> Result<Vec<u8>, Error> {
+fn sync_flushed(bytes: &[u8], room: usize) -> Result<Vec<u8>> {
     /// More than the marker of a flush, which has 5 bytes.
     const SPARE: usize = 16;
     let mut coder = Compress::new(Compression::default(), false);

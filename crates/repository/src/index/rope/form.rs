@@ -1,7 +1,7 @@
 //! The saved form of an index: a header, then bytes. Reading checks that the file is complete; its [`Mark`] shows
 //! whether it matches the database.
 
-use crate::error::Error;
+use crate::error::Result;
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -24,7 +24,7 @@ pub(crate) struct Mark {
 
 impl Mark {
     /// The mark of that change, if the journal has it.
-    pub(crate) async fn of(store: &Store, through: Seq, event: &mut Event) -> Result<Option<Self>, Error> {
+    pub(crate) async fn of(store: &Store, through: Seq, event: &mut Event) -> Result<Option<Self>> {
         let Some(before) = through.0.checked_sub(1) else { return Ok(None) };
         let rows = store.journal(Seq(before), 1, event).await?;
         let row = rows.first().filter(|row| row.seq == through).and_then(|row| serde_json::to_vec(row).ok());

@@ -1,6 +1,6 @@
 //! A file that only grows: complete pieces that never change, and a tail.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::index::document::Index;
 use crate::index::rope::PIECE;
 use crate::index::rope::coded::{Coded, gzip};
@@ -39,7 +39,7 @@ impl Log {
         self.tail.len() + len >= PIECE
     }
 
-    pub(crate) fn add(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
+    pub(crate) fn add(&mut self, mut bytes: &[u8]) -> Result<()> {
         self.sums.add(bytes);
         while !bytes.is_empty() {
             let (now, rest) = bytes.split_at(bytes.len().min(PIECE - self.tail.len()));
@@ -55,7 +55,7 @@ impl Log {
     }
 
     /// Appends bytes that the caller holds in memory too. Complete pieces are slices of them.
-    pub(crate) fn share(&mut self, mut bytes: Bytes) -> Result<(), Error> {
+    pub(crate) fn share(&mut self, mut bytes: Bytes) -> Result<()> {
         let first = (PIECE - self.tail.len()) % PIECE;
         self.add(&bytes.split_to(first.min(bytes.len())))?;
         while bytes.len() >= PIECE {
@@ -66,7 +66,7 @@ impl Log {
         self.add(&bytes)
     }
 
-    fn seal(&mut self, piece: Bytes) -> Result<(), Error> {
+    fn seal(&mut self, piece: Bytes) -> Result<()> {
         let same = |coded: &Coded| coded.len == PIECE as u64 && coded.crc == crc32fast::hash(&piece);
         let coded = match self.ready.pop_front().filter(same) {
             Some(coded) => coded,
@@ -92,7 +92,7 @@ impl Log {
 
     /// The present index. With only one piece there is no gzip form, because the index may become a page, and pages are
     /// compressed later.
-    pub(crate) fn index(&mut self) -> Result<Index, Error> {
+    pub(crate) fn index(&mut self) -> Result<Index> {
         if self.whole.is_empty() {
             return Ok(self.sums.index(self.pieces().collect(), None));
         }

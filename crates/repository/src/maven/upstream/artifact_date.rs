@@ -1,7 +1,7 @@
 //! The age of a version whose files have no date: the list of its artifact may have it, and is read before the version
 //! is refused. Builds that pin their versions request no list themselves, and many mirrors send no `Last-Modified`.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::maven::layout::MavenPath;
 use crate::maven::upstream::{filtered_metadata, observed};
 use crate::upstream::fetch::file;
@@ -17,7 +17,7 @@ impl MavenPath<'_> {
     /// Reads the metadata of the artifact that a file belongs to, and records its dates. Returns whether the metadata
     /// exists. It is cached like any other, and so is a negative answer, so all files of all versions cost the upstream one
     /// request.
-    pub(crate) async fn look_for_date(&self, remote: &Remote, event: &mut Event) -> Result<bool, Error> {
+    pub(crate) async fn look_for_date(&self, remote: &Remote, event: &mut Event) -> Result<bool> {
         // The name of a snapshot's build contains its date.
         let listed = self.version_path().filter(|of| of.version.is_some() && !is_snapshot(of.folder));
         let Some(VersionPath { folder, .. }) = listed else { return Ok(false) };

@@ -2,7 +2,7 @@
 
 use crate::content::Content;
 use crate::content::{rows_of, soonest};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::format::Format;
 use crate::maven::layout::MavenPath;
 use crate::maven::upstream::{observed, pom_dates};
@@ -34,7 +34,7 @@ impl MavenPath<'_> {
         asked: &File<'_>,
         trace: &mut FetchTrace,
         event: &mut Event,
-    ) -> Result<Content, Error> {
+    ) -> Result<Content> {
         let (of, checksum) = match asked.checksum() {
             Some((of, checksum)) => (of, Some(checksum)),
             None => (*asked, None),
@@ -52,7 +52,7 @@ async fn filtered(
     content: Content,
     trace: &mut FetchTrace,
     event: &mut Event,
-) -> Result<Content, Error> {
+) -> Result<Content> {
     let Some(at) = path.metadata() else { return Ok(content) };
     let before = event.runs_so_far();
     let document = read(remote, &content, event).await?;
@@ -72,7 +72,7 @@ async fn filtered(
 }
 
 /// Parses a document.
-pub(crate) async fn read(remote: &Remote, content: &Content, event: &mut Event) -> Result<Metadata, Error> {
+pub(crate) async fn read(remote: &Remote, content: &Content, event: &mut Event) -> Result<Metadata> {
     let rows = rows_of(content.hashes.as_ref().map_or(0, |hashes| hashes.size_bytes));
     let content = content.clone();
     // It was parsed when it arrived.
@@ -95,7 +95,7 @@ impl VersionAges {
         document: &Metadata,
         modified: Option<Millis>,
         event: &mut Event,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let (sightings, sights) = (FirstSeenStore::of(remote), observed::of_document(folder, document, modified));
         let told = sights.first().map(|here| here.versions.clone()).unwrap_or_default();
         let misses = |known: &Option<FolderHistory>| {
@@ -142,11 +142,7 @@ impl Row for DatedVersion {
 }
 
 /// The versions in the metadata of an artifact's folder, each with its age: now, or as of a moment.
-pub(crate) async fn dated_versions(
-    remote: &Remote,
-    folder: &str,
-    event: &mut Event,
-) -> Result<Vec<DatedVersion>, Error> {
+pub(crate) async fn dated_versions(remote: &Remote, folder: &str, event: &mut Event) -> Result<Vec<DatedVersion>> {
     let (versions, mut ages) = match remote.repository.as_of {
         Some(past) => {
             let known = FirstSeenStore::of(remote).through(past.through).folder(folder, event).await?;
@@ -179,7 +175,7 @@ async fn built(
     document: &Metadata,
     modified: Option<Millis>,
     event: &mut Event,
-) -> Result<(Metadata, Option<Millis>), Error> {
+) -> Result<(Metadata, Option<Millis>)> {
     let ages = VersionAges::of(remote, folder, document, modified, event).await?;
     let view = remote.repository.view(remote.now());
     let mut until = None::<Millis>;
@@ -216,7 +212,7 @@ async fn listed(
     modified: Option<Millis>,
     trace: &mut FetchTrace,
     event: &mut Event,
-) -> Result<(Metadata, Option<Millis>), Error> {
+) -> Result<(Metadata, Option<Millis>)> {
     let (group, artifact) = folder.rsplit_once('/').unwrap_or(("", folder));
     let view = remote.repository.view(remote.now());
     let named = |version, since| PackageVersion::maven(group, artifact, version, since).upstream();
@@ -271,7 +267,7 @@ async fn looked(
     modified: Option<Millis>,
     versions: &[&str],
     event: &mut Event,
-) -> Result<(VersionAges, Option<Millis>), Error> {
+) -> Result<(VersionAges, Option<Millis>)> {
     let view = remote.repository.view(remote.now());
     let (group, artifact) = folder.rsplit_once('/').unwrap_or(("", folder));
     let open = |ages: &VersionAges| -> Vec<&str> {

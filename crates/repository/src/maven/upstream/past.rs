@@ -5,7 +5,7 @@
 
 use crate::as_of::Past;
 use crate::content::Content;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::maven::layout::MavenPath;
 use crate::maven::upstream::filtered_metadata::hide_plugins;
 use crate::policy::package_version::PackageVersion;
@@ -32,7 +32,7 @@ impl MavenPath<'_> {
         file: &File<'_>,
         trace: &mut FetchTrace,
         event: &mut Event,
-    ) -> Result<Content, Error> {
+    ) -> Result<Content> {
         let then = FirstSeenStore::of(remote).through(past.through);
         let missing = || Error::NoSuchFile(file.path.to_owned());
         match self.kind().ok_or_else(missing)? {

@@ -1,6 +1,6 @@
 //! The ages of versions that an upstream had before the first look: the dates of their POMs, requested a few at a time.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::upstream::first_seen::history::FolderHistory;
 use crate::upstream::first_seen::observation::Observation;
 use crate::upstream::first_seen::record;
@@ -43,7 +43,7 @@ pub(crate) async fn look(
     known: &FolderHistory,
     open: &[&str],
     event: &mut Event,
-) -> Result<(), Error> {
+) -> Result<()> {
     let artifact = folder.rsplit('/').next().unwrap_or(folder);
     let mut versions = Vec::new();
     for some in turn(open, known.in_vain).chunks(remote.remotes.width) {
@@ -63,7 +63,7 @@ pub(crate) async fn look(
 
 /// The dates of these POMs, from the cache or from the upstream. `Some(None)`: there is no date or no POM; `None`: the
 /// request failed.
-async fn dates(remote: &Remote, poms: &[String], event: &mut Event) -> Result<Vec<Option<Option<Millis>>>, Error> {
+async fn dates(remote: &Remote, poms: &[String], event: &mut Event) -> Result<Vec<Option<Option<Millis>>>> {
     let of = |kept: &KeptFile| kept.known.modified.as_deref().and_then(client::moment);
     let (mut dates, mut flights) = (vec![None; poms.len()], Vec::new());
     let may_wait = remote.may_wait().is_ok();

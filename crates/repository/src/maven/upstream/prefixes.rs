@@ -5,7 +5,7 @@
 //! last if its list excludes the folder of the file.
 
 use crate::content::{How, rows_of};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::maven::layout::MavenPath;
 use crate::upstream::Remote;
 use crate::upstream::fetch::file;
@@ -63,7 +63,7 @@ impl MavenPath<'_> {
 }
 
 /// Returns the present list of the upstream. A stale list is not used.
-async fn list(remote: &Remote, event: &mut Event) -> Result<PathList, Error> {
+async fn list(remote: &Remote, event: &mut Event) -> Result<PathList> {
     let prefixes = remote.repository.file(PREFIXES);
     let content = file(remote, &prefixes, &mut FetchTrace::default(), event).await?;
     let freshness = content.freshness.filter(|freshness| !matches!(freshness.how, How::Stale(_)));

@@ -2,7 +2,7 @@
 
 use crate::author::Author;
 use crate::content::rows_of;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::tree::file::File;
 use crate::upstream::document_bytes;
 use crate::upstream::first_seen::age_key::AgeKey;
@@ -20,7 +20,7 @@ use telemetry::{Event, Millis, Op};
 const TRIES: usize = 100;
 
 /// Records the observation that follows from a fetched file.
-pub(crate) async fn file(remote: &Remote, file: &File<'_>, kept: &KeptFile, event: &mut Event) -> Result<(), Error> {
+pub(crate) async fn file(remote: &Remote, file: &File<'_>, kept: &KeptFile, event: &mut Event) -> Result<()> {
     let modified = kept.known.modified.as_deref().and_then(client::moment);
     match file.age_key() {
         AgeKey::Bytes => return bytes(remote, file.path, kept.known.hashes.sha256, modified, event).await,
@@ -39,14 +39,14 @@ pub(crate) async fn file(remote: &Remote, file: &File<'_>, kept: &KeptFile, even
 }
 
 /// Records observations.
-pub(crate) async fn sights(remote: &Remote, sights: Vec<Observation>, event: &mut Event) -> Result<(), Error> {
+pub(crate) async fn sights(remote: &Remote, sights: Vec<Observation>, event: &mut Event) -> Result<()> {
     for each in sights {
         sight(remote, &each, event).await?;
     }
     Ok(())
 }
 
-async fn sight(remote: &Remote, sight: &Observation, event: &mut Event) -> Result<(), Error> {
+async fn sight(remote: &Remote, sight: &Observation, event: &mut Event) -> Result<()> {
     let (of, now) = (FirstSeenStore::of(remote), remote.now());
     let unit = of.units.unit(&sight.folder);
     for _ in 0..TRIES {
@@ -67,13 +67,7 @@ async fn sight(remote: &Remote, sight: &Observation, event: &mut Event) -> Resul
 }
 
 /// Records the digest of a raw file.
-async fn bytes(
-    remote: &Remote,
-    path: &str,
-    sha256: Digest,
-    modified: Option<Millis>,
-    event: &mut Event,
-) -> Result<(), Error> {
+async fn bytes(remote: &Remote, path: &str, sha256: Digest, modified: Option<Millis>, event: &mut Event) -> Result<()> {
     let (of, now) = (FirstSeenStore::of(remote), remote.now());
     let unit = of.units.unit(path);
     for _ in 0..TRIES {
@@ -98,7 +92,7 @@ async fn write(
     (unit, last): (&str, Seq),
     (says, whole): (&impl Serialize, bool),
     event: &mut Event,
-) -> Result<bool, Error> {
+) -> Result<bool> {
     let (of, id) = (FirstSeenStore::of(remote), remote.repository.id);
     let (first, first_seq) = of.first_at(event).await?;
     let unreadable = |source| Error::Unreadable { key: unit.to_owned(), source };

@@ -6,7 +6,7 @@
 //! all. A file that no folder lists has a unit of its own, whose last row has its digest. The bytes of a repository's
 //! first-seen rows are limited: beyond the budget, unknown versions count as new.
 
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::tree::file::File;
 use crate::upstream::Remote;
 use crate::upstream::first_seen::age_key::{AgeKey, VersionPath};
@@ -100,7 +100,7 @@ impl<'a> FirstSeenStore<'a> {
         unit: &str,
         fold: impl FnOnce(Vec<FirstSeen>) -> Result<T, serde_json::Error> + Send + 'static,
         event: &mut Event,
-    ) -> Result<(T, Seq), Error> {
+    ) -> Result<(T, Seq)> {
         let read = |rows: Vec<FirstSeen>| {
             let last = rows.last().map_or(Seq(0), |row| row.seq);
             fold(rows).map(|folded| (folded, last))
@@ -110,16 +110,12 @@ impl<'a> FirstSeenStore<'a> {
     }
 
     /// The known facts about a folder.
-    pub(crate) async fn folder(self, folder: &str, event: &mut Event) -> Result<Option<FolderHistory>, Error> {
+    pub(crate) async fn folder(self, folder: &str, event: &mut Event) -> Result<Option<FolderHistory>> {
         Ok(self.folder_at(folder, event).await?.0)
     }
 
     /// The same, with the number of the last row.
-    pub(crate) async fn folder_at(
-        self,
-        folder: &str,
-        event: &mut Event,
-    ) -> Result<(Option<FolderHistory>, Seq), Error> {
+    pub(crate) async fn folder_at(self, folder: &str, event: &mut Event) -> Result<(Option<FolderHistory>, Seq)> {
         let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
             let (mut folder, mut all, count): (Option<FolderHistory>, _, _) = (None, Vec::new(), rows.len());
             for row in rows {
@@ -148,12 +144,12 @@ impl<'a> FirstSeenStore<'a> {
     }
 
     /// Since when the upstream is observed.
-    pub(crate) async fn first(self, event: &mut Event) -> Result<Option<First>, Error> {
+    pub(crate) async fn first(self, event: &mut Event) -> Result<Option<First>> {
         Ok(self.first_at(event).await?.0)
     }
 
     /// The same, with the number of the last row.
-    pub(crate) async fn first_at(self, event: &mut Event) -> Result<(Option<First>, Seq), Error> {
+    pub(crate) async fn first_at(self, event: &mut Event) -> Result<(Option<First>, Seq)> {
         let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
             let mut first = None;
             for row in rows {
@@ -173,12 +169,12 @@ impl<'a> FirstSeenStore<'a> {
     }
 
     /// The digest that a raw file was last seen with.
-    pub(crate) async fn bytes(self, path: &str, event: &mut Event) -> Result<Option<Bytes>, Error> {
+    pub(crate) async fn bytes(self, path: &str, event: &mut Event) -> Result<Option<Bytes>> {
         Ok(self.bytes_at(path, event).await?.0)
     }
 
     /// The same, with the number of the last row.
-    pub(crate) async fn bytes_at(self, path: &str, event: &mut Event) -> Result<(Option<Bytes>, Seq), Error> {
+    pub(crate) async fn bytes_at(self, path: &str, event: &mut Event) -> Result<(Option<Bytes>, Seq)> {
         let fold = |rows: Vec<FirstSeen>| -> Result<_, serde_json::Error> {
             let Some(row) = rows.last() else { return Ok(None) };
             let BytesRow { since, sha256 } = serde_json::from_str(row.seen.get())?;
@@ -200,7 +196,7 @@ impl<'a> FirstSeenStore<'a> {
         sha256: Option<Digest>,
         lasting: bool,
         event: &mut Event,
-    ) -> Result<KnownAge, Error> {
+    ) -> Result<KnownAge> {
         match file.age_key() {
             AgeKey::Bytes => self.known_of_bytes(file, sha256, lasting, event).await,
             AgeKey::Version(VersionPath { folder, version }) => {
@@ -221,7 +217,7 @@ impl<'a> FirstSeenStore<'a> {
         sha256: Option<Digest>,
         lasting: bool,
         event: &mut Event,
-    ) -> Result<KnownAge, Error> {
+    ) -> Result<KnownAge> {
         // A checksum is as old as its file, if that was seen.
         if let Some((of, _)) = file.kept_checksum()
             && let Some(bytes) = self.bytes(of.path, event).await?
@@ -238,7 +234,7 @@ impl<'a> FirstSeenStore<'a> {
 
     /// The facts about a version that was never seen in a folder, or about a raw file that was never seen. If the
     /// budget is used up, it is unknown what existed at the first look, so no date is believed.
-    pub(crate) async fn unmet(self, folder: Option<&FolderHistory>, event: &mut Event) -> Result<KnownAge, Error> {
+    pub(crate) async fn unmet(self, folder: Option<&FolderHistory>, event: &mut Event) -> Result<KnownAge> {
         Ok(match folder.map_or(KnownAge::Nothing, FolderHistory::unmet) {
             KnownAge::Nothing if self.is_full(event).await? => KnownAge::Appeared,
             known => known,
@@ -246,12 +242,12 @@ impl<'a> FirstSeenStore<'a> {
     }
 
     /// Whether observations are not recorded, because the budget of the repository is used up.
-    pub(crate) async fn is_full(self, event: &mut Event) -> Result<bool, Error> {
+    pub(crate) async fn is_full(self, event: &mut Event) -> Result<bool> {
         Ok(self.first(event).await?.is_some_and(|first| first.full))
     }
 }
 
-pub(crate) fn read<T: DeserializeOwned>(unit: &str, facts: serde_json::Value) -> Result<Option<T>, Error> {
+pub(crate) fn read<T: DeserializeOwned>(unit: &str, facts: serde_json::Value) -> Result<Option<T>> {
     serde_json::from_value(facts).map_err(|source| Error::Unreadable { key: unit.to_owned(), source })
 }
 

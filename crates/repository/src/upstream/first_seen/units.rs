@@ -1,7 +1,7 @@
 //! Reads the earlier form of first-seen facts: a unit for each folder, and one for each version and plugin in it
 //! (`G/A//seen/U/versions/1.0`). These units are never written.
 
-use crate::error::Error;
+use crate::error::Result;
 use crate::upstream::first_seen::history::{FolderHistory, Plugin};
 use crate::upstream::first_seen::store::{FirstSeenStore, read};
 use crate::upstream::release_age::AgeRecord;
@@ -25,11 +25,7 @@ struct Before {
 
 impl FirstSeenStore<'_> {
     /// Reads such a unit.
-    pub(crate) async fn unit_before<T: DeserializeOwned>(
-        self,
-        unit: &str,
-        event: &mut Event,
-    ) -> Result<Option<T>, Error> {
+    pub(crate) async fn unit_before<T: DeserializeOwned>(self, unit: &str, event: &mut Event) -> Result<Option<T>> {
         let facts = match self.through {
             None => self.store.facts(self.id, unit, event).await?.facts,
             Some(through) => self.store.as_of(through).facts(self.id, unit, event).await?,
@@ -38,7 +34,7 @@ impl FirstSeenStore<'_> {
     }
 
     /// The facts about a folder from such units.
-    pub(crate) async fn folder_before(self, folder: &str, event: &mut Event) -> Result<Option<FolderHistory>, Error> {
+    pub(crate) async fn folder_before(self, folder: &str, event: &mut Event) -> Result<Option<FolderHistory>> {
         let unit = self.units.unit(folder);
         let Some(before) = self.unit_before::<Before>(&unit, event).await? else { return Ok(None) };
         let versions = self.all::<AgeRecord>(&format!("{unit}/versions/"), event).await?;
@@ -47,7 +43,7 @@ impl FirstSeenStore<'_> {
         Ok(Some(FolderHistory { seen, listed, looked, in_vain, versions, plugins, older: true, rows: 0 }))
     }
 
-    async fn all<T: DeserializeOwned>(self, within: &str, event: &mut Event) -> Result<BTreeMap<String, T>, Error> {
+    async fn all<T: DeserializeOwned>(self, within: &str, event: &mut Event) -> Result<BTreeMap<String, T>> {
         let (mut all, mut after) = (BTreeMap::new(), String::new());
         loop {
             let units = match self.through {
