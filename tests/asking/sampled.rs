@@ -209,7 +209,7 @@ fn near(world: &World, packages: &Packages, downloads: usize, many: bool) {
     let stored: f64 = rows.iter().map(|row| number(row, "count") / number(row, "weight")).sum();
     let stands: f64 = rows.iter().map(|row| number(row, "count")).sum();
     println!("{downloads} downloads: {stored} of them are stored, and stand for {stands}");
-    // What is stored whole, such as jobs and what is slow on a busy machine, leaves at least a quarter of the goal to the others.
+    // Events that are stored whole, such as those of jobs and slow requests of a busy machine, leave at least a quarter of the goal to the others.
     let fewest = if many { 100.0 } else { 4.0 * 50.0 * 1.3 };
     assert!((20.0..fewest).contains(&(downloads as f64 / stored)), "{stored} of {downloads}");
     assert!((stands / downloads as f64 - 1.0).abs() < if many { 0.001 } else { 0.15 }, "{stands} for {downloads}");

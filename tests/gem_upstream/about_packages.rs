@@ -3,6 +3,7 @@
 use super::shelf::{before, lamp_and_oil};
 use super::{AFTER_A_WEEK, LATER, REMOTE, get};
 use crate::world::{FIRST, Gem, Says, World, hex};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 #[test]
@@ -40,6 +41,10 @@ fn what_is_attested_is_asked_for_again_after_a_while_and_answered_while_the_upst
     // Attestations can be added later.
     shelf.upstream.file(path, "[1]");
     world.set_time(LATER);
+    assert_eq!(ask().expect(200).text(), "[1]");
+    world.change(REMOTE, &json!({ "policy": { "deny": ["lamp"] } }));
+    ask().expect(403);
+    world.change(REMOTE, &json!({ "policy": { "deny": null } }));
     assert_eq!(ask().expect(200).text(), "[1]");
     shelf.upstream.unplug();
     world.set_time(AFTER_A_WEEK);

@@ -26,7 +26,7 @@ fn of_more_than_fits_what_was_used_longest_ago_goes_and_a_file_that_would_have_m
         // A server that has a file open continues to serve it.
         scene.world.stop();
         scene.world.resume();
-        // The youngest first: what is fetched again has another go.
+        // The youngest first: a file that is fetched again counts as new.
         for ((name, _), asked) in files.into_iter().zip(asked).rev() {
             scene.get(&path(name)).expect(200);
             assert_eq!(scene.asked(&path(name)), asked, "{name}");

@@ -33,7 +33,7 @@ pub(super) trait Agrees: Checked {
         assert_eq!(self.repeated(|trial| trial.disagreement(at)), None);
     }
 
-    /// What is found each time.
+    /// The finding, if there is one each time.
     fn repeated(&mut self, mut find: impl FnMut(&mut Self) -> Option<String>) -> Option<String> {
         let mut last = None;
         for _ in 0..TRIES {

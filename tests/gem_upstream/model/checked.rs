@@ -53,7 +53,7 @@ pub(super) trait Checked {
     fn foreign(&self, at: usize, tokens: &Tokens) -> Option<String>;
     /// The same for `/info` and answers made from it, which may be newer than the index, or older.
     fn strange(&self, at: usize, tokens: &Tokens) -> Option<String>;
-    /// What is wrong with the state that the lines of `/versions` add up to.
+    /// The fault of the state that the lines of `/versions` add up to.
     fn wrong(&self, at: usize, all: &BTreeMap<String, Sum>) -> Option<String>;
     /// Whether a line of `/info` was ever that of the upstream or of the owner.
     fn is_line(&self, at: usize, name: usize, line: &str) -> bool;
@@ -68,7 +68,7 @@ pub(super) trait Checked {
     fn answered(&mut self, at: usize, name: Option<usize>);
     /// The first difference from what the upstreams and hosted members have.
     fn difference(&mut self, at: usize) -> Option<String>;
-    /// What is known of a gem, in words.
+    /// The state of a gem, in words.
     fn words(&self, at: usize, name: usize) -> String;
 
     fn get(&mut self, at: usize, path: &str, headers: &[(&str, &str)]) -> Answer {

@@ -179,7 +179,7 @@ impl Checked for Trial<'_> {
     }
 
     fn may_fail(&self, _: usize, answer: &Answer, name: Option<usize>) -> bool {
-        let is_kept = name.map_or(self.first.is_some(), |name| self.kept[name]);
+        let is_kept = name.map_or_else(|| self.first.is_some(), |name| self.kept[name]);
         let since = if self.first.is_some() { self.trouble } else { self.long_trouble };
         (500..=504).contains(&answer.status) && answer.status != 501 && !is_kept && self.now <= since
     }
