@@ -1,8 +1,9 @@
 //! Browsing: one level of a repository at a time, the same from the API and on the page, and nothing that the caller may not read.
 
 use crate::as_of::last_change;
-use crate::world::{Answer, FIRST, Gem, Person, World};
+use crate::world::{Answer, FIRST, Gem, Person, World, hex};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 fn level(person: &Person, path: &str) -> Value {
     person.get(&format!("/api/v1/browse/{path}")).expect(200).json()
@@ -54,6 +55,8 @@ fn a_level_has_folders_and_files_and_its_parts_of_any_size_add_up() {
     assert_eq!(names(&level(&anon, "tools")), ["a-b/", "a.txt", "a/", "c", "d/"]);
     assert_eq!(names(&level(&anon, "tools/a")), ["1", "b/"]);
     assert_eq!(names(&level(&anon, "tools/d/x")), ["y/"]);
+    let listed = item(&level(&anon, "tools/a"), "1");
+    assert_eq!(json!([listed["size_bytes"], listed["sha256"]]), json!([3, hex(&Sha256::digest("a/1"))]));
     let file = level(&anon, "tools/a/b/2");
     let expected = json!(["2", false, "a/b/2", 5, "hosted", null]);
     let found = item(&file, "2");

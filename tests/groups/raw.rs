@@ -39,6 +39,26 @@ fn a_path_that_is_hosted_is_nobody_else_s_also_when_it_is_deleted() {
 }
 
 #[test]
+fn of_members_of_one_kind_the_first_in_order_that_has_the_path_answers() {
+    let (world, near, far) = (World::start(), Upstream::start(), Upstream::start());
+    for (name, upstream) in [("near", &near), ("far", &far)] {
+        let remote = json!({ "urls": [upstream.url()] });
+        world.make(&json!({ "name": name, "format": "raw", "kind": "remote", "remote": remote }));
+        upstream.file("/oil.zip", name);
+    }
+    far.file("/wick.zip", "far");
+    for name in ["shop", "ours"] {
+        world.tree(name, "raw");
+        world.admin().put(name, "lamp.zip", name.as_bytes()).expect(201);
+    }
+    world.admin().put("shop", "shade.zip", b"shop").expect(201);
+    world.make(&json!({ "name": "files", "format": "raw", "members": ["near", "ours", "far", "shop"] }));
+    for (path, member) in [("lamp.zip", "ours"), ("shade.zip", "shop"), ("oil.zip", "near"), ("wick.zip", "far")] {
+        assert_eq!(world.anon().file("files", path).expect(200).text(), member, "{path}");
+    }
+}
+
+#[test]
 fn an_upload_that_hides_a_fetched_file_of_an_upstream_says_so_and_its_deletion_says_what_shows_it_again() {
     let (world, upstream) = files();
     upstream.file("/tools/lamp.zip", "theirs");
