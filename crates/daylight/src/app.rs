@@ -10,7 +10,7 @@ use crate::route::public_url::PublicUrls;
 use crate::serve::certificate::Certificate;
 use crate::uses::last_uses::LastUses;
 use crate::uses::recent_paths::RecentPaths;
-use front::{Pages, Reply, Request};
+use front::{Pages, Reply, Request, Validity};
 use insight::{Insight, Tail};
 use repository::{Ask, Repositories, Services};
 use std::sync::{Arc, OnceLock};
@@ -117,8 +117,11 @@ impl App {
         let public = !ask.repository.record.private;
         let stamp = if public { stamp } else { stamp.and_then(|stamp| stamp.join(&caller.stamp)) };
         if let Some(stamp) = stamp {
-            let revisions = self.store.revisions().clone();
-            self.pages.keep(request, reply, public, Arc::new(move |now| revisions.holds(&stamp, now)), event);
+            let valid = || -> Arc<Validity> {
+                let revisions = self.store.revisions().clone();
+                Arc::new(move |now| revisions.holds(&stamp, now))
+            };
+            self.pages.keep(request, reply, public, &valid, event);
         }
     }
 

@@ -188,10 +188,17 @@ impl Pages {
         (class != PUBLIC && now < expires).then_some(class)
     }
 
-    /// Keeps `reply` as a page if it may be one and the cache admits it. `valid` is called for every hit, so it must
-    /// neither wait nor take a lock. Its stamp was taken before the work and covers everything that the reply was made from. `public`: it is for every client; otherwise only for clients of the
-    /// request's access class.
-    pub fn keep(&self, request: &Request, reply: &Reply, public: bool, valid: Arc<Validity>, event: &mut Event) {
+    /// Keeps `reply` as a page if it may be one and the cache admits it. `valid` makes the function that is called for
+    /// every hit, which must neither wait nor take a lock. Its stamp was taken before the work and covers everything that
+    /// the reply was made from. `public`: it is for every client; otherwise only for clients of the request's access class.
+    pub fn keep(
+        &self,
+        request: &Request,
+        reply: &Reply,
+        public: bool,
+        valid: &dyn Fn() -> Arc<Validity>,
+        event: &mut Event,
+    ) {
         if !admission::may_be_read(request) {
             return;
         }
@@ -206,7 +213,7 @@ impl Pages {
         }
         let (subject, reason) = (event.subject.clone(), event.reason);
         event.time(Op::PageKeep, || {
-            if let Some(page) = Page::new(reply, key.weight(), valid, subject, reason) {
+            if let Some(page) = Page::new(reply, key.weight(), valid(), subject, reason) {
                 cache.put(&key, page);
             }
         });

@@ -58,7 +58,7 @@ impl World {
 
     fn offer(&self, request: &Request, reply: &Reply) {
         let public = !request.headers.contains_key(header::AUTHORIZATION);
-        self.pages.keep(request, reply, public, self.valid(self.stamp(0)), &mut event());
+        self.pages.keep(request, reply, public, &|| self.valid(self.stamp(0)), &mut event());
     }
 
     fn used(&self) -> u64 {
@@ -111,7 +111,7 @@ fn what_is_not_public_is_never_kept_for_anyone() {
     let world = World::new(1 << 20);
     for request in [get("/x"), with("/x", "unknown")] {
         for _ in 0..2 {
-            world.pages.keep(&request, &ok("secret"), false, world.valid(world.stamp(0)), &mut event());
+            world.pages.keep(&request, &ok("secret"), false, &|| world.valid(world.stamp(0)), &mut event());
         }
         assert_eq!(world.hit(&request), None);
     }
@@ -166,7 +166,7 @@ fn a_hit_makes_a_whole_event_and_a_whole_reply() {
     let reply = Reply::text(StatusCode::NOT_FOUND, "no").header(name.clone(), HeaderValue::from_static("b"));
     let reply = reply.ranges(Ranges::Prefix(Checkpoints::default()));
     world.offer(&get("/x"), &reply);
-    world.pages.keep(&get("/x"), &reply, true, world.valid(world.stamp(0)), &mut first);
+    world.pages.keep(&get("/x"), &reply, true, &|| world.valid(world.stamp(0)), &mut first);
     let mut second = event();
     let (reply, _) = world.pages.hit(&get("/x"), PageSearch::All, Tick::now(), Tick::now(), &mut second).unwrap();
     assert!(reply.status == StatusCode::NOT_FOUND && matches!(reply.ranges, Ranges::Prefix(_)));
@@ -266,7 +266,7 @@ fn a_million_queries_that_are_asked_once_drive_out_no_page_that_is_in_use() {
     for round in 0..1_000_000_u32 {
         once.uri = format!("/x?{round}").parse().unwrap();
         assert!(world.pages.hit(&once, PageSearch::All, Tick::now(), Tick::now(), &mut event).is_none());
-        world.pages.keep(&once, &reply, true, world.valid(stamp), &mut event);
+        world.pages.keep(&once, &reply, true, &|| world.valid(stamp), &mut event);
         if round % 100 == 0 {
             assert!(world.hit(&hot[round as usize / 100 % hot.len()]).is_some(), "after {round}");
         }
@@ -324,7 +324,7 @@ proptest! {
                     // The request reads a state that is as new as the stamp, or newer.
                     let (oldest, newest) = (stamp.1, world.stamp(unit).1);
                     let read = representations::index(long(oldest + which as u64 % (newest - oldest + 1)));
-                    world.pages.keep(&get(&format!("/{unit}")), &read, true, world.valid(stamp), &mut event());
+                    world.pages.keep(&get(&format!("/{unit}")), &read, true, &|| world.valid(stamp), &mut event());
                 }
                 Step::End(_) => {}
                 Step::Settle => world.pages.compressor.settle(),

@@ -108,7 +108,9 @@ impl Repositories {
     fn any_of(&self, id: RepositoryId, full_name: &str) -> Option<Stamp> {
         let revisions = self.services.store.revisions();
         let stamp = |unit| Some(revisions.stamp([unit], Millis(i64::MAX)));
-        let stamps = spelling::readings(full_name).map(|reading| stamp(Unit::Of(id, reading.name)));
+        // One more than fits into a stamp, so that the others are not hashed.
+        let readings = spelling::readings(full_name).take(spelling::READINGS + 1);
+        let stamps = readings.map(|reading| stamp(Unit::Of(id, reading.name)));
         stamps.reduce(|one, other| one?.join(&other?)).flatten()
     }
 }
