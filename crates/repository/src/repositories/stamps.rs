@@ -107,10 +107,9 @@ impl Repositories {
     /// The stamp of an answer for a full name, which may be a version of several gems.
     fn any_of(&self, id: RepositoryId, full_name: &str) -> Option<Stamp> {
         let revisions = self.services.store.revisions();
-        let stamp = |unit| Some(revisions.stamp([unit], Millis(i64::MAX)));
-        // One more than fits into a stamp, so that the others are not hashed.
-        let readings = spelling::readings(full_name).take(spelling::READINGS + 1);
-        let stamps = readings.map(|reading| stamp(Unit::Of(id, reading.name)));
-        stamps.reduce(|one, other| one?.join(&other?)).flatten()
+        let mut stamps = spelling::readings(full_name)
+            .map(|reading| revisions.stamp([Unit::Of(id, reading.name)], Millis(i64::MAX)));
+        // It ends at the first reading that does not fit.
+        stamps.next().and_then(|first| stamps.try_fold(first, |made, next| made.join(&next)))
     }
 }

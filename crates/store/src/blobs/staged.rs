@@ -51,7 +51,7 @@ impl Staged {
     }
 
     /// The SHA-256 of the bytes so far. An error after a failed write.
-    pub fn sha256(&self) -> Result<Digest, Error> {
+    pub fn sha256(&self) -> Result<Digest> {
         match self.bytes.as_ref().ok_or(Error::GivenUp)? {
             StagedBytes::Arriving(writing) => Ok(writing.sha256()),
             StagedBytes::Kept(kept) => Ok(kept.hashes.sha256),
@@ -73,7 +73,7 @@ impl Staged {
     }
 
     /// All digests of the bytes so far. An error after a failed write.
-    pub fn hashes(&self) -> Result<Hashes, Error> {
+    pub fn hashes(&self) -> Result<Hashes> {
         match self.bytes.as_ref().ok_or(Error::GivenUp)? {
             StagedBytes::Arriving(writing) => Ok(writing.hashes()),
             StagedBytes::Kept(kept) => Ok(kept.hashes.clone()),
